@@ -1,0 +1,20 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace che {
+
+// What a parsed command line asks for; returns the exit code.
+using Action = std::function<int()>;
+
+// Each adds one command to `app` whose callback sets `action`. One file a command.
+void add_check_command(CLI::App& app, Action& action);
+void add_list_command(CLI::App& app, Action& action);
+void add_plot_command(CLI::App& app, Action& action);
+void add_run_command(CLI::App& app, Action& action);
+void add_sample_command(CLI::App& app, Action& action);
+void add_table_command(CLI::App& app, Action& action);
+void add_worker_command(CLI::App& app, Action& action);
+
+}  // namespace che

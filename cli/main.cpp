@@ -1,0 +1,34 @@
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "cli/commands.h"
+#include "core/error.h"
+
+int main(int argc, char** argv) {
+  CLI::App app{"che: Chomsky Hierarchy Evaluation of positional encodings"};
+  app.require_subcommand(1);
+  che::Action action;
+  che::add_run_command(app, action);
+  che::add_table_command(app, action);
+  che::add_plot_command(app, action);
+  che::add_check_command(app, action);
+  che::add_list_command(app, action);
+  che::add_sample_command(app, action);
+  che::add_worker_command(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    return action();
+  } catch (const che::Error& error) {
+    fmt::print(stderr, "che: {}\n", error.what());
+    return error.fault() == che::Fault::kUsage ? 2 : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "che: unexpected: {}\n", error.what());
+    return 1;
+  }
+}

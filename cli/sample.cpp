@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "core/error.h"
+#include "tasks/task.h"
+#include "tasks/text_form.h"
+
+namespace che {
+namespace {
+
+struct SampleOptions {
+  std::string task;
+  std::int64_t length = 0;
+  std::int64_t count = 10;
+  std::int64_t seed = 0;
+  std::string format = "text";
+  std::vector<std::string> settings;  // key=value
+};
+
+// Symbols drawn before they are printed: bounds the memory of a long listing.
+constexpr std::int64_t kSymbolsPerChunk = 1 << 18;
+
+OptionValues task_options(const std::vector<std::string>& settings) {
+  OptionValues options;
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw Error(fmt::format("--set {}: expected key=value", setting));
+    }
+    const std::string key = setting.substr(0, equals);
+    if (!options.emplace(key, setting.substr(equals + 1)).second) {
+      throw Error(fmt::format("--set {}: '{}' is set twice", setting, key));
+    }
+  }
+  return options;
+}
+
+void append_json_row(fmt::memory_buffer& text, const std::string& task, const Batch& batch,
+                     std::int64_t row) {
+  const auto array = [row](const std::vector<std::uint8_t>& rows, std::int64_t width) {
+    const auto begin = rows.begin() + row * width;
+    return fmt::join(begin, begin + width, ",");
+  };
+  fmt::format_to(std::back_inserter(text),
+                 R"({{"task":"{}","length":{},"input":[{}],"output":[{}],"mask":[{}]}})"
+                 "\n",
+                 task, batch.length, array(batch.input, batch.input_length),
+                 array(batch.output, batch.output_length), array(batch.mask, batch.output_length));
+}
+
+// False when the reader has closed the pipe, which is no error.
+bool print(const fmt::memory_buffer& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return true;
+  if (errno == EPIPE) return false;
+  throw Error(fmt::format("cannot write samples: {}", std::strerror(errno)), Fault::kRuntime);
+}
+
+int sample(const SampleOptions& options) {
+  const auto task = create_task(options.task, task_options(options.settings));
+  check_length(options.task, options.length);
+  std::signal(SIGPIPE, SIG_IGN);
+
+  const std::int64_t symbols = task->input_length(options.length) + task->output_length(options.length);
+  const std::int64_t rows_per_chunk = std::max<std::int64_t>(1, kSymbolsPerChunk / symbols);
+  Batch batch;
+  fmt::memory_buffer text;
+  for (std::int64_t first = 0; first < options.count; first += batch.size) {
+    const BatchKey key{.seed = static_cast<std::uint64_t>(options.seed),
+                       .purpose = Purpose::kData,
+                       .step = static_cast<std::uint64_t>(options.length),
+                       .first_example = static_cast<std::uint64_t>(first)};
+    sample_batch(*task, options.task, key, options.length, std::min(rows_per_chunk, options.count - first),
+                 batch);
+    text.clear();
+    for (std::int64_t row = 0; row < batch.size; ++row) {
+      if (options.format == "jsonl") {
+        append_json_row(text, options.task, batch, row);
+      } else {
+        fmt::format_to(std::back_inserter(text), "{}\n", text_form(*task, batch, row));
+      }
+    }
+    if (!print(text)) return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_sample_command(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<SampleOptions>();
+  CLI::App* const command = app.add_subcommand("sample", "Print samples of a task, 'input -> output'");
+  command->add_option("task", options->task, "name of the task; 'che list tasks' shows them")->required();
+  command
+      ->add_option("--length", options->length, fmt::format("length asked of the task, 1 .. {}", kMaxLength))
+      ->required();
+  command->add_option("--count", options->count, "samples")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "seed; length and seed determine the samples")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--format", options->format,
+          "text: in the characters that 'che list tasks' shows, without the padding behind a "
+          "terminator, which accuracy ignores; jsonl: symbol ids with the accuracy mask, an object a "
+          "line")
+      ->check(CLI::IsMember({"text", "jsonl"}))
+      ->capture_default_str();
+  command->add_option("--set", options->settings, "an option of the task, odds_first_order=odd_first")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->callback([options, &action] { action = [options] { return sample(*options); }; });
+}
+
+}  // namespace che

@@ -1,0 +1,90 @@
+#include "core/atomic_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+
+namespace che {
+namespace {
+
+// An open file descriptor, closed at the end of its scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int value() const { return value_; }
+  bool valid() const { return value_ >= 0; }
+  // False with errno set when the system reports a late write error.
+  bool close() { return value_ < 0 || ::close(std::exchange(value_, -1)) == 0; }
+
+ private:
+  int value_;
+};
+
+[[noreturn]] void fail(std::string_view what, const std::filesystem::path& path, Fault fault) {
+  throw Error(fmt::format("cannot {} '{}': {}", what, path.string(), std::strerror(errno)), fault);
+}
+
+bool write_all(int descriptor, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// Some network file systems cannot sync a folder and say so; there is nothing to be done there.
+bool sync_folder(const std::filesystem::path& folder) {
+  const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor.valid()) return false;
+  return ::fsync(descriptor.value()) == 0 || errno == EINVAL || errno == ENOTSUP;
+}
+
+}  // namespace
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  // The counter keeps threads of one process apart, the process id two processes.
+  static std::atomic<unsigned> counter{0};
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const std::filesystem::path temporary =
+      folder / fmt::format(".{}.{}-{}.tmp", path.filename().string(), ::getpid(), counter++);
+
+  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file.valid()) fail("write", path, Fault::kRuntime);
+  if (!write_all(file.value(), content) || ::fsync(file.value()) != 0 || !file.close() ||
+      ::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    ::unlink(temporary.c_str());
+    errno = reason;
+    fail("write", path, Fault::kRuntime);
+  }
+  if (!sync_folder(folder)) fail("make durable", path, Fault::kRuntime);
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) fail("read", path, Fault::kUsage);
+  std::string content;
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t count = ::read(file.value(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("read", path, Fault::kUsage);
+    if (count == 0) return content;
+    content.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace che

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace che {
+
+// Replaces the file at `path` by `content` so that a reader, or a machine that stops at any moment,
+// sees the old content or the new, whole: temporary file beside it, fsync, rename, fsync of the
+// folder. Throws Error (runtime) with the system's reason; the old file is then untouched and the
+// temporary one removed.
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+// The whole file. Throws Error (usage) with the system's reason.
+std::string read_file(const std::filesystem::path& path);
+
+}  // namespace che

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config_tree.h"
+#include "core/fields.h"
+
+namespace che {
+
+// Sets the fields that `members` visits from a map; those the map does not name keep their values.
+// A component given as a map starts from its defaults and needs `name`. Throws Error (usage) with
+// file, line, key path, what is allowed and a near name for an unknown key, a wrong type, a value out
+// of range. `prefix` precedes the key paths in messages ("base.").
+void assign_fields(const ConfigNode& map, const FieldVisitor::Members& members, std::string_view prefix = "");
+
+// Sets the field or the group at a key path ("training.steps"), likewise. A group inside an optional
+// one that is absent is an error.
+void assign_path(std::string_view path, const ConfigNode& value, const FieldVisitor::Members& members);
+
+// Throws Error unless `node` is a map whose keys are all in `known`.
+void check_keys(const ConfigNode& node, std::string_view path, const std::vector<std::string>& known);
+
+}  // namespace che

@@ -1,0 +1,61 @@
+#include "core/config_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace che {
+namespace {
+
+std::string full_text(const ConfigNode& node) {
+  switch (node.kind) {
+    case ConfigNode::Kind::kNull:
+      return "null";
+    case ConfigNode::Kind::kScalar:
+      return node.quoted ? '"' + node.text + '"' : node.text;
+    case ConfigNode::Kind::kSequence: {
+      std::string text;
+      for (const ConfigNode& item : node.items) text += (text.empty() ? "" : ", ") + full_text(item);
+      return '[' + text + ']';
+    }
+    case ConfigNode::Kind::kMap: {
+      std::string text;
+      for (const ConfigEntry& entry : node.entries) {
+        text += (text.empty() ? "" : ", ") + entry.key + ": " + full_text(entry.value);
+      }
+      return '{' + text + '}';
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+const ConfigEntry* ConfigNode::find(std::string_view key) const {
+  const auto found = std::ranges::find(entries, key, &ConfigEntry::key);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+Error config_error(const ConfigLocation& location, std::string_view path, std::string_view problem) {
+  std::string message;
+  if (location.source) message = *location.source;
+  if (location.line > 0) message += fmt::format(":{}", location.line);
+  if (!message.empty()) message += ": ";
+  if (!path.empty()) message += one_line(path) + ": ";
+  return Error(message.append(problem));
+}
+
+std::string short_text(const ConfigNode& node) { return one_line(full_text(node)); }
+
+std::string one_line(std::string_view text, std::size_t longest) {
+  std::string line;
+  for (const char c : text) {
+    // A byte that continues a UTF-8 character is never cut from it.
+    if (line.size() >= longest && (static_cast<unsigned char>(c) & 0xC0) != 0x80) return line + "...";
+    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    line += control ? ' ' : c;
+  }
+  return line;
+}
+
+}  // namespace che

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace che {
+
+// Of the program.
+std::string program_version();
+
+// Of the sources it was built from, with "-dirty" when they were changed since; "unknown" outside a
+// git checkout.
+std::string git_commit();
+
+// Of this machine.
+std::string host_name();
+
+}  // namespace che

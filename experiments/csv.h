@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace che {
+
+// The rows of a CSV text whose fields hold no commas, quotes or line breaks: what the results store
+// writes. Strict: the header must be the expected one, every line must end and have every column,
+// a number must fill its field. Errors (usage) name file, line, column and what was found, and end
+// with `mend`, which says how to get out of it.
+class CsvRows {
+ public:
+  CsvRows(std::string file, std::string text, std::vector<std::string> columns, std::string mend);
+
+  std::size_t size() const { return rows_.size(); }
+  std::string_view text(std::size_t row, std::size_t column) const;
+  std::int64_t integer(std::size_t row, std::size_t column) const;  // Not negative.
+  double real(std::size_t row, std::size_t column) const;           // "nan" and "inf" included.
+
+  // Throws the error of this field.
+  [[noreturn]] void fail(std::size_t row, std::size_t column, std::string_view expected) const;
+
+ private:
+  [[noreturn]] void fail_line(std::size_t line, std::string_view problem) const;
+
+  std::string file_;
+  std::vector<std::string> columns_;
+  std::string mend_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// `text` as one field of a CSV line, quoted (RFC 4180) where it has to be.
+std::string csv_field(std::string_view text);
+
+}  // namespace che

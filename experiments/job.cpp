@@ -1,0 +1,343 @@
+#include "experiments/job.h"
+
+#include <ATen/ATen.h>
+#include <fmt/core.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "core/error.h"
+#include "core/version.h"
+#include "experiments/checkpoint.h"
+#include "experiments/model_of_run.h"
+#include "experiments/range_evaluation.h"
+#include "experiments/training.h"
+
+namespace che {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kProgressSeconds = 1;
+constexpr double kEvaluationWriteSeconds = 5;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Sums of one replica's measurements since its last row of metrics.
+struct MetricSums {
+  std::int64_t steps = 0;
+  double loss = 0;
+  double accuracy = 0;
+  double gradient_norm = 0;
+};
+
+// One run of a job, with its stored state in memory.
+struct Replica {
+  RunFolder folder;
+  RunStatus status;
+  std::vector<MetricsRow> metrics;
+  std::vector<EvaluationRow> evaluation;
+  std::optional<Checkpoint> checkpoint;
+  bool damaged = false;  // A newer checkpoint was unusable.
+  MetricSums sums;
+
+  bool failed() const { return status.state == "failed"; }
+};
+
+// Runs of a job that stand at the same step.
+class LockStep {
+ public:
+  LockStep(std::vector<Replica> replicas, const ProgressSink& progress, const std::atomic<int>& stop)
+      : replicas_(std::move(replicas)), progress_(progress), stop_(stop), state_(configs()) {
+    restore();
+  }
+
+  JobOutcome run() {
+    set_state("training");
+    train_to_end();
+    if (stop_.load() == 0 && !all_failed()) {
+      set_state("evaluating");
+      evaluate_all();
+    }
+    if (stop_.load() != 0) {
+      set_state("interrupted");
+      return JobOutcome::kInterrupted;
+    }
+    set_state("finished");
+    return any_failed() ? JobOutcome::kFailed : JobOutcome::kDone;
+  }
+
+ private:
+  std::vector<RunConfig> configs() const {
+    std::vector<RunConfig> configs;
+    for (const Replica& replica : replicas_) configs.push_back(replica.folder.config());
+    return configs;
+  }
+
+  bool all_failed() const {
+    return std::all_of(replicas_.begin(), replicas_.end(), std::mem_fn(&Replica::failed));
+  }
+  bool any_failed() const {
+    return std::any_of(replicas_.begin(), replicas_.end(), std::mem_fn(&Replica::failed));
+  }
+
+  // Rows of one replica in the tensors that checkpoints hold, in their order.
+  std::array<std::pair<at::Tensor, std::vector<float>*>, 3> rows(std::int64_t r, Checkpoint& checkpoint) {
+    return {{{state_.model->parameters().values()[r], &checkpoint.values},
+             {state_.adam.first_moment[r], &checkpoint.first_moment},
+             {state_.adam.second_moment[r], &checkpoint.second_moment}}};
+  }
+
+  void restore() {
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      Replica& replica = replicas_[r];
+      const std::int64_t step = replica.checkpoint ? replica.checkpoint->step : 0;
+      std::erase_if(replica.metrics, [&](const MetricsRow& row) { return row.step > step; });
+      replica.status.training_seconds = replica.metrics.empty() ? 0 : replica.metrics.back().seconds;
+      if (!replica.checkpoint) continue;
+      for (auto& [tensor, values] : rows(static_cast<std::int64_t>(r), *replica.checkpoint)) {
+        tensor.copy_(at::from_blob(values->data(), tensor.sizes(), at::TensorOptions().dtype(at::kFloat)));
+      }
+      state_.step = step;
+      saved_step_ = replica.damaged ? -1 : step;
+      replica.checkpoint.reset();
+    }
+  }
+
+  void set_state(const std::string& state) {
+    for (Replica& replica : replicas_) {
+      if (replica.failed()) continue;
+      replica.status.state = state;
+      write_status(replica);
+    }
+  }
+
+  void write_status(Replica& replica) {
+    replica.status.updated = current_utc_time();
+    replica.folder.write_status(replica.status);
+  }
+
+  void train_to_end() {
+    const RunConfig& config = state_.runs.front();
+    Clock::time_point last_step = Clock::now();
+    Clock::time_point last_checkpoint = last_step;
+    Clock::time_point last_progress = last_step;
+    std::int64_t reported_step = state_.step;
+
+    train(state_, [&](std::int64_t length, const StepResult& result) {
+      const double step_seconds = seconds_since(last_step);
+      last_step = Clock::now();
+      for (std::size_t r = 0; r < replicas_.size(); ++r) add_to_metrics(r, length, result, step_seconds);
+      if (all_failed()) return false;
+      if (state_.step % config.execution.log_steps == 0) flush_metrics();
+      if (seconds_since(last_progress) >= kProgressSeconds || state_.step == config.training.steps) {
+        report_training(result,
+                        static_cast<double>(state_.step - reported_step) / seconds_since(last_progress));
+        last_progress = Clock::now();
+        reported_step = state_.step;
+      }
+      if (seconds_since(last_checkpoint) >= config.execution.checkpoint_seconds) {
+        save();
+        last_checkpoint = Clock::now();
+      }
+      return stop_.load() == 0;
+    });
+    if (state_.step != saved_step_) save();
+  }
+
+  void add_to_metrics(std::size_t r, std::int64_t length, const StepResult& result, double step_seconds) {
+    Replica& replica = replicas_[r];
+    if (replica.failed()) return;
+    replica.status.step = state_.step;
+    replica.status.training_seconds += step_seconds;
+    if (!std::isfinite(result.loss[r]) || !std::isfinite(result.gradient_norm[r])) {
+      replica.status.state = "failed";
+      replica.status.error = fmt::format(
+          "{} is not finite at step {}, length {} (loss {}, gradient norm {}): lower learning_rate, or raise "
+          "its seed",
+          std::isfinite(result.loss[r]) ? "gradient" : "loss", state_.step, length, result.loss[r],
+          result.gradient_norm[r]);
+      write_status(replica);
+      return;
+    }
+    MetricSums& sums = replica.sums;
+    ++sums.steps;
+    sums.loss += result.loss[r];
+    sums.accuracy += result.accuracy[r];
+    sums.gradient_norm += result.gradient_norm[r];
+  }
+
+  void flush_metrics() {
+    for (Replica& replica : replicas_) {
+      MetricSums& sums = replica.sums;
+      if (sums.steps == 0) continue;
+      const auto steps = static_cast<double>(sums.steps);
+      replica.metrics.push_back({state_.step, sums.loss / steps, sums.accuracy / steps,
+                                 sums.gradient_norm / steps, replica.status.training_seconds});
+      sums = {};
+    }
+  }
+
+  // Checkpoint first: metrics beyond it are dropped at the next start, never missing.
+  void save() {
+    flush_metrics();
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      Replica& replica = replicas_[r];
+      if (replica.failed()) continue;
+      Checkpoint checkpoint{.step = state_.step};
+      for (auto& [tensor, values] : rows(static_cast<std::int64_t>(r), checkpoint)) {
+        const at::Tensor copy = tensor.to(at::kCPU, at::kFloat).contiguous();
+        values->assign(copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel());
+      }
+      replica.folder.write_metrics(replica.metrics);
+      save_checkpoint(replica.folder.path(), replica.folder.id(), checkpoint);
+      write_status(replica);
+    }
+    saved_step_ = state_.step;
+  }
+
+  void report_training(const StepResult& result, double per_second) {
+    const std::int64_t steps = state_.runs.front().training.steps;
+    const auto mean = [](const std::vector<double>& values) {
+      double sum = 0;
+      for (const double value : values) sum += value;
+      return sum / static_cast<double>(values.size());
+    };
+    progress_({.job = replicas_.front().folder.id(),
+               .phase = "training",
+               .done = state_.step,
+               .total = steps,
+               .loss = mean(result.loss),
+               .accuracy = mean(result.accuracy),
+               .per_second = per_second,
+               .seconds_left = static_cast<double>(steps - state_.step) / per_second});
+  }
+
+  // Lengths that some replica lacks a row for.
+  std::vector<std::int64_t> missing_lengths() const {
+    const EvaluationConfig& wanted = state_.runs.front().evaluation;
+    std::vector<std::int64_t> missing;
+    for (const std::int64_t length : wanted.lengths()) {
+      EvaluationConfig single = wanted;
+      single.first_length = single.last_length = length;
+      if (std::any_of(replicas_.begin(), replicas_.end(), [&](const Replica& replica) {
+            return !replica.failed() && !requested_rows(replica.evaluation, single);
+          })) {
+        missing.push_back(length);
+      }
+    }
+    return missing;
+  }
+
+  void evaluate_all() {
+    const std::vector<std::int64_t> lengths = missing_lengths();
+    state_.model->project();
+    Clock::time_point last_write = Clock::now();
+    Clock::time_point last_progress = last_write;
+    const Clock::time_point start = last_write;
+    std::vector<double> seconds_before;
+    for (const Replica& replica : replicas_) seconds_before.push_back(replica.status.evaluation_seconds);
+    const auto write = [&] {
+      for (std::size_t r = 0; r < replicas_.size(); ++r) {
+        if (replicas_[r].failed()) continue;
+        replicas_[r].status.evaluation_seconds = seconds_before[r] + seconds_since(start);
+        replicas_[r].folder.write_evaluation(replicas_[r].evaluation);
+        write_status(replicas_[r]);
+      }
+      last_write = Clock::now();
+    };
+
+    for (std::size_t i = 0; i < lengths.size() && stop_.load() == 0; ++i) {
+      const auto rows = evaluate_length(*state_.model, state_.runs, lengths[i], stop_);
+      if (!rows) break;
+      for (std::size_t r = 0; r < replicas_.size(); ++r) {
+        if (!replicas_[r].failed()) store_row(replicas_[r].evaluation, (*rows)[r]);
+      }
+      if (seconds_since(last_write) >= kEvaluationWriteSeconds) write();
+      if (seconds_since(last_progress) >= kProgressSeconds || i + 1 == lengths.size()) {
+        const double per_second = static_cast<double>(i + 1) / seconds_since(start);
+        progress_({.job = replicas_.front().folder.id(),
+                   .phase = "evaluating",
+                   .done = static_cast<std::int64_t>(i + 1),
+                   .total = static_cast<std::int64_t>(lengths.size()),
+                   .loss = rows->front().loss,
+                   .accuracy = rows->front().accuracy,
+                   .per_second = per_second,
+                   .seconds_left = static_cast<double>(lengths.size() - i - 1) / per_second});
+        last_progress = Clock::now();
+      }
+    }
+    write();
+  }
+
+  // Replaces the row of the same key, keeping rows sorted by length.
+  static void store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row) {
+    std::erase_if(rows, [&](const EvaluationRow& other) {
+      return other.length == row.length && other.samples == row.samples && other.seed == row.seed &&
+             other.eval_dropout == row.eval_dropout;
+    });
+    const auto place =
+        std::upper_bound(rows.begin(), rows.end(), row,
+                         [](const EvaluationRow& a, const EvaluationRow& b) { return a.length < b.length; });
+    rows.insert(place, row);
+  }
+
+  std::vector<Replica> replicas_;
+  const ProgressSink& progress_;
+  const std::atomic<int>& stop_;
+  TrainingState state_;
+  std::int64_t saved_step_ = -1;  // Of the newest checkpoints.
+};
+
+Replica load_replica(const RunFolder& run, std::int64_t size, const ProgressSink& progress) {
+  Replica replica{run, run.status(), run.metrics(), run.evaluation(), {}, false, {}};
+  LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), static_cast<std::size_t>(size));
+  for (const std::string& warning : loaded.warnings) {
+    progress({.job = run.id(), .phase = "warning", .text = warning});
+  }
+  replica.checkpoint = std::move(loaded.checkpoint);
+  replica.damaged = !loaded.warnings.empty();
+  replica.status.step = replica.checkpoint ? replica.checkpoint->step : 0;
+  replica.status.error.clear();
+  if (replica.status.started.empty()) replica.status.started = current_utc_time();
+  replica.status.state = "waiting";
+  replica.status.git_commit = git_commit();
+  replica.status.version = program_version();
+  replica.status.torch_version = TORCH_VERSION;
+  replica.status.device = run.config().execution.device;
+  replica.status.host = host_name();
+  return replica;
+}
+
+}  // namespace
+
+JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& progress,
+                       const std::atomic<int>& stop) {
+  const std::int64_t size = [&] {
+    const RunConfig& config = runs.front().config();
+    return parameter_count(
+        transformer_parameters(config.model, vocabulary_of(config.task), *create_encoding(config.encoding)));
+  }();
+  std::map<std::int64_t, std::vector<Replica>> by_step;
+  for (const RunFolder& run : runs) {
+    Replica replica = load_replica(run, size, progress);
+    by_step[replica.status.step].push_back(std::move(replica));
+  }
+  JobOutcome outcome = JobOutcome::kDone;
+  for (auto& [step, replicas] : by_step) {
+    const JobOutcome group = LockStep(std::move(replicas), progress, stop).run();
+    if (group == JobOutcome::kInterrupted) return group;
+    if (group == JobOutcome::kFailed) outcome = group;
+  }
+  return outcome;
+}
+
+}  // namespace che

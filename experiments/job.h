@@ -1,0 +1,24 @@
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "experiments/progress.h"
+#include "experiments/results_store.h"
+
+namespace che {
+
+// How far a job came.
+enum class JobOutcome {
+  kDone,         // Every run is trained and evaluated.
+  kFailed,       // A run failed; its status says why, the others are done.
+  kInterrupted,  // `stop` was set; checkpoints are written.
+};
+
+// Trains and evaluates runs that differ only in seed and learning rate, in lock-step, from their
+// newest good checkpoints, and stores what it measures as it goes. `stop` is looked at after every
+// step and between evaluation batches. Throws Error for what stops all runs (a full disk).
+JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& progress,
+                       const std::atomic<int>& stop);
+
+}  // namespace che

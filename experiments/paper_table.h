@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace che {
+
+// Accuracy in percent that Table 2 of the DAPE paper (arXiv 2405.14722) gives for a task and an
+// encoding as tables label it; nothing where the paper has no number. The paper's heading
+// "Randomized" does not show which columns it spans: sin_cos, rope, relative and alibi may have
+// been run with contiguous or with randomized positions, so that randomized_rope and rope both get
+// the one value printed.
+std::optional<double> paper_score(std::string_view task, std::string_view encoding);
+
+}  // namespace che

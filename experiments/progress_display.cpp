@@ -1,0 +1,62 @@
+#include "experiments/progress_display.h"
+
+#include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace che {
+namespace {
+
+constexpr std::chrono::seconds kPlainInterval{15};
+
+std::size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+ProgressDisplay::ProgressDisplay() : terminal_(isatty(STDOUT_FILENO) == 1) {}
+
+void ProgressDisplay::show(const Progress& progress) {
+  if (progress.phase == "warning") return print_line(describe(progress));
+  if (terminal_) {
+    erase_lines();
+    lines_[progress.job] = describe(progress);
+    return draw_lines();
+  }
+  const Clock::time_point now = Clock::now();
+  const auto [last, is_new] = printed_.try_emplace(progress.job, now);
+  if (!is_new && now - last->second < kPlainInterval) return;
+  last->second = now;
+  print_line(describe(progress));
+}
+
+void ProgressDisplay::finish(const std::string& job, const std::string& line) {
+  erase_lines();
+  lines_.erase(job);
+  print_line(line);
+}
+
+void ProgressDisplay::print_line(const std::string& line) {
+  erase_lines();
+  fmt::print("{}\n", line);
+  draw_lines();
+}
+
+void ProgressDisplay::erase_lines() {
+  for (; drawn_ > 0; --drawn_) fmt::print("\x1b[1A\x1b[2K");
+}
+
+void ProgressDisplay::draw_lines() {
+  if (terminal_) {
+    const std::size_t width = terminal_width();  // A wrapped line could not be erased.
+    for (const auto& [job, line] : lines_) fmt::print("{}\n", line.substr(0, width - 1));
+    drawn_ = lines_.size();
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace che

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "experiments/progress.h"
+
+namespace che {
+
+// Shows what workers do on standard output: on a terminal one line a job, redrawn in place;
+// otherwise plain lines, for each job now and then.
+class ProgressDisplay {
+ public:
+  ProgressDisplay();
+
+  void show(const Progress& progress);
+
+  // A line that stays, about `job`, whose progress line goes.
+  void finish(const std::string& job, const std::string& line);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void print_line(const std::string& line);
+  void erase_lines();
+  void draw_lines();
+
+  bool terminal_;
+  std::size_t drawn_ = 0;                             // Progress lines on the screen.
+  std::map<std::string, std::string> lines_;          // By job.
+  std::map<std::string, Clock::time_point> printed_;  // Last plain line by job.
+};
+
+}  // namespace che

@@ -1,0 +1,187 @@
+#include "experiments/result_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/math/statistics/univariate_statistics.hpp>
+#include <cmath>
+#include <set>
+#include <sstream>
+#include <tuple>
+
+#include "experiments/display_order.h"
+#include "experiments/paper_table.h"
+#include "tasks/task.h"
+
+namespace che {
+namespace {
+
+// Lines "path=value".
+using Settings = std::set<std::string>;
+
+Settings lines_of(const std::string& text) {
+  Settings settings;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) settings.insert(line);
+  return settings;
+}
+
+Settings without(const Settings& settings, const Settings& removed) {
+  Settings rest;
+  std::set_difference(settings.begin(), settings.end(), removed.begin(), removed.end(),
+                      std::inserter(rest, rest.end()));
+  return rest;
+}
+
+std::string task_label(const TaskConfig& task) {
+  RunConfig config;
+  config.task = task;
+  RunConfig defaults;
+  defaults.task.name = task.name;
+  Settings options;
+  const Settings lines = without(lines_of(identity_text(config, {Role::kCell})),
+                                 lines_of(identity_text(defaults, {Role::kCell})));
+  for (const std::string& line : lines) options.insert(line.substr(line.find('.') + 1));
+  return options.empty() ? task.name : fmt::format("{}({})", task.name, fmt::join(options, ", "));
+}
+
+// Everything a cell's numbers depend on that its task's and its encoding's labels do not say.
+Settings other_settings(const RunConfig& config) {
+  const std::vector<Role> roles = {Role::kCell, Role::kEvaluation};
+  RunConfig labelled;
+  labelled.task = config.task;
+  labelled.encoding = config.encoding;
+  return without(lines_of(identity_text(config, roles)), lines_of(identity_text(labelled, roles)));
+}
+
+std::string with_settings(std::string label, const Settings& settings) {
+  if (settings.empty()) return label;
+  const bool has_settings = label.ends_with(')');
+  if (has_settings) label.pop_back();
+  return fmt::format("{}{}{})", label, has_settings ? ", " : "(", fmt::join(settings, ", "));
+}
+
+std::size_t count_missing(const std::vector<EvaluationRow>& rows, EvaluationConfig config) {
+  std::size_t missing = 0;
+  for (const std::int64_t length : config.lengths()) {
+    EvaluationConfig one = config;
+    one.first_length = one.last_length = length;
+    missing += requested_rows(rows, one) ? 0U : 1U;
+  }
+  return missing;
+}
+
+TableRun read_run(const RunFolder& folder) {
+  TableRun run{.id = folder.id(),
+               .task = task_label(folder.config().task),
+               .encoding = folder.config().encoding.label(),
+               .config = folder.config(),
+               .status = folder.status(),
+               .score = std::nullopt,
+               .evaluation = {},
+               .missing_lengths = 0,
+               .last_metrics = std::nullopt};
+  const std::vector<EvaluationRow> rows = folder.evaluation();
+  const EvaluationConfig& evaluation = run.config.evaluation;
+  if (run.status.state == "finished") run.score = score(rows, evaluation);
+  if (run.score) {
+    run.evaluation = *requested_rows(rows, evaluation);
+  } else {
+    run.missing_lengths = count_missing(rows, evaluation);
+  }
+  const std::vector<MetricsRow> metrics = folder.metrics();
+  if (!metrics.empty()) run.last_metrics = metrics.back();
+  return run;
+}
+
+TableRow make_row(const TableRun& run) {
+  TableRow row{.level = "", .task = run.task, .name = run.config.task.name, .chance = std::nullopt};
+  const auto& registry = Registry<TaskEntry>::instance();
+  const std::vector<std::string> known = registry.names();
+  if (std::find(known.begin(), known.end(), row.name) != known.end()) {
+    const TaskEntry& entry = registry.get(row.name);
+    row.level = level_name(entry.level);
+    row.chance = entry.chance;
+  }
+  return row;
+}
+
+ScoreSummary summarize(std::vector<double> scores) {
+  namespace statistics = boost::math::statistics;
+  ScoreSummary summary{.max = *std::max_element(scores.begin(), scores.end()),
+                       .mean = statistics::mean(scores),
+                       .median = statistics::median(scores),
+                       .deviation = std::nullopt};
+  if (scores.size() > 1) summary.deviation = std::sqrt(statistics::sample_variance(scores));
+  return summary;
+}
+
+void fill_cells(ResultTable& table) {
+  for (std::size_t i = 0; i < table.runs.size(); ++i) {
+    const TableRun& run = table.runs[i];
+    TableCell& cell = table.cells[{run.task, run.encoding}];
+    cell.id = cell_id(run.config);
+    cell.paper = paper_score(run.task, run.config.encoding.label());
+    if (!run.score) continue;
+    if (cell.finished.empty() || *run.score > *table.runs[cell.best].score) cell.best = i;
+    cell.finished.push_back(i);
+  }
+  for (auto& [labels, cell] : table.cells) {
+    std::vector<double> scores;
+    for (const std::size_t run : cell.finished) scores.push_back(*table.runs[run].score);
+    if (!scores.empty()) cell.scores = summarize(std::move(scores));
+  }
+}
+
+}  // namespace
+
+const TableCell* ResultTable::cell(const std::string& task, const std::string& encoding) const {
+  const auto found = cells.find({task, encoding});
+  return found == cells.end() ? nullptr : &found->second;
+}
+
+ResultTable make_table(const std::vector<RunFolder>& folders) {
+  ResultTable table;
+  std::vector<Settings> settings;
+  Settings shared;
+  for (const RunFolder& folder : folders) {
+    table.runs.push_back(read_run(folder));
+    settings.push_back(other_settings(folder.config()));
+    const Settings differing = without(shared, settings.back());
+    shared = settings.size() == 1 ? settings.back() : without(shared, differing);
+  }
+  for (std::size_t i = 0; i < table.runs.size(); ++i) {
+    table.runs[i].encoding = with_settings(table.runs[i].encoding, without(settings[i], shared));
+  }
+  table.shared_settings.assign(shared.begin(), shared.end());
+
+  std::map<std::string, TableRow> rows;
+  for (const TableRun& run : table.runs) {
+    rows.emplace(run.task, make_row(run));
+    if (std::find(table.encodings.begin(), table.encodings.end(), run.encoding) == table.encodings.end()) {
+      table.encodings.push_back(run.encoding);
+    }
+  }
+  const auto place = [&](const TableRow& row) { return TaskPlace{row.level, row.name, row.task}; };
+  std::sort(table.encodings.begin(), table.encodings.end(), encoding_before);
+  for (auto& [label, row] : rows) table.rows.push_back(std::move(row));
+  std::sort(table.rows.begin(), table.rows.end(), [&](const TableRow& one, const TableRow& other) {
+    return task_before(place(one), place(other));
+  });
+
+  std::map<std::string, std::size_t> row_index;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) row_index[table.rows[i].task] = i;
+  std::map<std::string, std::size_t> column_index;
+  for (std::size_t i = 0; i < table.encodings.size(); ++i) column_index[table.encodings[i]] = i;
+  const auto order = [&](const TableRun& run) {
+    return std::tuple(row_index.at(run.task), column_index.at(run.encoding), run.config.learning_rate,
+                      run.config.seed, run.id);
+  };
+  std::sort(table.runs.begin(), table.runs.end(),
+            [&](const TableRun& one, const TableRun& other) { return order(one) < order(other); });
+  fill_cells(table);
+  return table;
+}
+
+}  // namespace che

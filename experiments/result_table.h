@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/config.h"
+#include "experiments/results_store.h"
+
+namespace che {
+
+// A stored run as tables and figures see it.
+struct TableRun {
+  std::string id;
+  std::string task;      // Label of its row: the task and its options off default.
+  std::string encoding;  // Label of its column.
+  RunConfig config;
+  RunStatus status;
+  std::optional<double> score;            // 0 .. 1, of a finished run
+  std::vector<EvaluationRow> evaluation;  // What the score is the mean of, by ascending length.
+  std::size_t missing_lengths = 0;        // Test lengths asked for and not measured.
+  std::optional<MetricsRow> last_metrics;
+};
+
+// Scores of the finished runs of a cell.
+struct ScoreSummary {
+  double max = 0;
+  double mean = 0;
+  double median = 0;
+  std::optional<double> deviation;  // Sample standard deviation (n - 1), of two runs or more.
+};
+
+// Runs that differ in nothing but seed and learning rate.
+struct TableCell {
+  std::string id;                      // cell_id of their config
+  std::vector<std::size_t> finished;   // Indices into ResultTable::runs.
+  std::optional<ScoreSummary> scores;  // Nothing without a finished run.
+  std::size_t best = 0;                // Index of the run with the highest score, if there is one.
+  std::optional<double> paper;         // Percent, where the paper has this task and encoding.
+};
+
+struct TableRow {
+  std::string level;             // "regular", "dcf", "cs"; empty for a task that is not registered
+  std::string task;              // Its label.
+  std::string name;              // Of the task.
+  std::optional<double> chance;  // 0 .. 1
+};
+
+// The results of an experiment: a row a task, a column an encoding.
+struct ResultTable {
+  std::vector<TableRow> rows;          // In the benchmark's order.
+  std::vector<std::string> encodings;  // Labels of the columns, in the order of encoding_before.
+  std::map<std::pair<std::string, std::string>, TableCell> cells;  // By labels of task and encoding.
+  std::vector<TableRun> runs;                                      // By row, column, learning rate and seed.
+  std::vector<std::string> shared_settings;  // "path=value": off default in every run and in no label.
+
+  const TableCell* cell(const std::string& task, const std::string& encoding) const;
+};
+
+// Settings (of training or evaluation) in which the runs differ become part of the column's label, so
+// that no cell mixes two of them.
+ResultTable make_table(const std::vector<RunFolder>& runs);
+
+}  // namespace che

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiments/config.h"
+
+namespace che {
+
+// A config file, expanded: a name and complete runs.
+struct Sweep {
+  std::string name;  // Results go to results/<name> unless told otherwise.
+  std::string description;
+  std::vector<RunConfig> runs;  // All checked, in the order of the axes, last axis fastest.
+};
+
+// Reads
+//
+//   name: quick
+//   description: one line           (optional)
+//   base: {...}                     (fields of RunConfig, nested; the rest keep their defaults)
+//   axes:                           (optional) key path of RunConfig -> list of values
+//     task: [even_pairs, reverse_string]
+//     encoding: [none, rope, {name: kerple, dape: {hidden: 16}}]
+//     seed: [0, 1]
+//
+// and expands it to the product of the axes over `base`. `overrides` are "key=value" with a key
+// path of RunConfig (`training.steps=100`), "axes.KEY=[...]", "name=..."; the value is YAML. An
+// override of an axis' key replaces the axis; other overrides apply after the axes, in their order. An
+// axis inside another (encoding, encoding.dape.hidden) applies after it. At most 100,000 runs. Throws Error
+// (usage) that names file, line, key path and what is allowed; two runs with one id are such an error.
+Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::string>& overrides);
+
+}  // namespace che

@@ -1,0 +1,46 @@
+#include "models/dropout.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+namespace che {
+
+void dropout_factors(double rate, std::uint64_t seed, Purpose purpose, std::uint64_t step,
+                     std::uint64_t example, std::uint32_t site, std::uint64_t first_index,
+                     std::span<float> factors) {
+  constexpr std::uint64_t kPerBlock = 8;  // Values of 16 bits in one Philox block.
+  const auto threshold = static_cast<std::uint32_t>(std::lround(rate * 65536));
+  const auto kept = 65536.0F / static_cast<float>(65536 - threshold);
+  RandomStream random(seed, purpose, step, example, site);
+  random.seek_block(static_cast<std::uint32_t>(first_index / kPerBlock));
+  auto skipped = static_cast<std::size_t>(first_index % kPerBlock);
+  std::size_t written = 0;
+  while (written < factors.size()) {
+    std::uint32_t words[4];
+    for (std::uint32_t& word : words) word = random();
+    for (std::size_t i = skipped; i < kPerBlock && written < factors.size(); ++i) {
+      const std::uint32_t bits = (words[i / 2] >> (16 * (i % 2))) & 0xffffU;
+      factors[written++] = bits < threshold ? 0.0F : kept;
+    }
+    skipped = 0;
+  }
+}
+
+at::Tensor Dropout::apply(const at::Tensor& x, std::uint32_t site, std::int64_t first_token) const {
+  if (rate == 0) return x;
+  const at::Tensor factors = at::empty(x.sizes(), at::TensorOptions().dtype(at::kFloat));
+  const std::int64_t batch = x.size(1);
+  const auto per_example = static_cast<std::size_t>(x.size(2) * x.size(3));
+  const auto first_index = static_cast<std::uint64_t>(first_token * x.size(3));
+  float* row = factors.data_ptr<float>();
+  for (const std::int64_t seed : seeds) {
+    for (std::int64_t b = 0; b < batch; ++b, row += per_example) {
+      dropout_factors(rate, static_cast<std::uint64_t>(seed), purpose, step,
+                      first_example + static_cast<std::uint64_t>(b), site, first_index, {row, per_example});
+    }
+  }
+  return x * factors.to(x.options());
+}
+
+}  // namespace che

@@ -1,0 +1,57 @@
+// ALiBi (arXiv 2108.12409) in the encoder form of the released "Randomized positional encodings"
+// program: bias m_h (-|r| + 0.5 [j < i]), r = j - i, fixed slopes m_h.
+#include <ATen/ATen.h>
+
+#include <bit>
+#include <cmath>
+
+#include "models/encodings/alibi_slopes.h"
+#include "models/encodings/distance.h"
+#include "models/encodings/encoding.h"
+#include "models/encodings/encoding_hooks.h"
+
+namespace che {
+
+std::vector<double> alibi_slopes(std::int64_t heads) {
+  const auto geometric = [](std::int64_t count) {
+    std::vector<double> slopes;
+    for (std::int64_t h = 1; h <= count; ++h) {
+      slopes.push_back(std::exp2(-8.0 * static_cast<double>(h) / static_cast<double>(count)));
+    }
+    return slopes;
+  };
+  const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+  std::vector<double> slopes = geometric(power);
+  const std::vector<double> finer = geometric(2 * power);
+  for (std::size_t i = 0; slopes.size() < static_cast<std::size_t>(heads); i += 2) slopes.push_back(finer[i]);
+  return slopes;
+}
+
+namespace {
+
+class Alibi : public Encoding {
+ public:
+  explicit Alibi(DistanceOptions options) : options_(std::move(options)) {}
+
+  at::Tensor bias(const EncodingPlace& place, std::int64_t heads) const override {
+    const at::Tensor slopes =
+        at::tensor(alibi_slopes(heads), at::kDouble).to(place.options).view({1, heads, 1, 1});
+    return -slopes * distance(place, options_);
+  }
+
+ private:
+  DistanceOptions options_;
+};
+
+const Registered<EncodingEntry> registered{{
+    .name = "alibi",
+    .summary = "fixed linear bias on the distance",
+    .formula = "m_h (-|r| + 0.5 [j < i]), m_h = 2^(-8h/H)",
+    .source = "Press et al., arXiv 2108.12409",
+    .gives_bias = true,
+    .visit = visit_options<DistanceOptions>,
+    .make = make_encoding<Alibi, DistanceOptions>,
+}};
+
+}  // namespace
+}  // namespace che

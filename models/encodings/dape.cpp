@@ -1,0 +1,77 @@
+#include "models/encodings/dape.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+namespace che {
+namespace {
+
+bool concatenates(std::string_view variant) { return variant.starts_with("concat"); }
+
+bool keeps_bias(std::string_view variant) { return variant.ends_with("_residual"); }
+
+// x (replicas, n..., in) times w (replicas, in, out).
+at::Tensor project_last(const at::Tensor& x, const at::Tensor& w) {
+  std::vector<std::int64_t> shape = x.sizes().vec();
+  shape.back() = w.size(2);
+  return at::bmm(x.reshape({x.size(0), -1, x.size(-1)}), w).view(shape);
+}
+
+}  // namespace
+
+Dape::Dape(std::unique_ptr<Encoding> base, DapeOptions options)
+    : base_(std::move(base)), options_(std::move(options)) {}
+
+std::vector<ParameterSpec> Dape::layer_parameters(const ModelShape& shape) const {
+  const std::int64_t inputs = concatenates(options_.variant) ? 2 * shape.heads : shape.heads;
+  const double first = 1 / std::sqrt(static_cast<double>(inputs));
+  const double second = 1 / std::sqrt(static_cast<double>(options_.hidden));
+  std::vector<ParameterSpec> specs = base_->layer_parameters(shape);
+  specs.push_back({"dape.w1", {inputs, options_.hidden}, Init::uniform(-first, first)});
+  specs.push_back({"dape.b1", {options_.hidden}, Init::uniform(-first, first)});
+  specs.push_back({"dape.w2", {options_.hidden, shape.heads}, Init::uniform(-second, second)});
+  specs.push_back({"dape.b2", {shape.heads}, Init::uniform(-second, second)});
+  return specs;
+}
+
+void Dape::project(const ParameterView& parameters) const { base_->project(parameters); }
+
+at::Tensor Dape::logits(const at::Tensor& logits, const at::Tensor&, const at::Tensor&,
+                        const EncodingPlace& place) const {
+  const DapeMlp mlp{place.parameters["dape.w1"], place.parameters["dape.b1"], place.parameters["dape.w2"],
+                    place.parameters["dape.b2"]};
+  return dape_logits(logits, base_->bias(place, logits.size(2)), mlp, options_.variant);
+}
+
+double Dape::working_values_per_pair(const ModelShape& shape) const {
+  return static_cast<double>(4 * shape.heads + 3 * options_.hidden);
+}
+
+at::Tensor dape_logits(const at::Tensor& logits, const at::Tensor& bias, const DapeMlp& mlp,
+                       std::string_view variant) {
+  const std::int64_t replicas = logits.size(0);
+  const std::int64_t heads = logits.size(2);
+  // Heads last, for the MLP.
+  const at::Tensor a = logits.permute({0, 1, 3, 4, 2});  // (r, b, q, k, h)
+  const at::Tensor b =
+      bias.permute({0, 2, 3, 1}).unsqueeze(1).expand({replicas, -1, -1, -1, -1});  // (r, 1, q, k, h)
+  const at::Tensor bias1 = mlp.b1.view({replicas, 1, 1, 1, -1});
+
+  at::Tensor hidden;  // (r, b or 1, q, k, hidden)
+  if (concatenates(variant)) {
+    // W1 [A; B] + b1 in two products, because B is the same for the whole batch.
+    hidden = project_last(a, mlp.w1.narrow(1, 0, heads)) +
+             (project_last(b, mlp.w1.narrow(1, heads, heads)) + bias1);
+  } else if (variant.starts_with("add")) {
+    hidden = project_last(a + b, mlp.w1) + bias1;
+  } else {
+    hidden = project_last(b, mlp.w1) + bias1;
+  }
+  const at::Tensor f =
+      (project_last(at::leaky_relu(hidden, 0.01), mlp.w2) + mlp.b2.view({replicas, 1, 1, 1, -1}))
+          .permute({0, 1, 4, 2, 3});
+  return keeps_bias(variant) ? logits + bias.unsqueeze(1) + f : logits + f;
+}
+
+}  // namespace che

@@ -1,0 +1,11 @@
+#include "models/encodings/dape_options.h"
+
+namespace che {
+
+void DapeOptions::visit_fields(FieldVisitor& visit) {
+  visit.integer({"hidden", "hidden units of f, D"}, hidden, 1, 4'096);
+  visit.choice({"variant", "how logits A and bias B enter: concat_residual is A + B + f([A; B])"}, variant,
+               {"concat_residual", "concat", "add_residual", "bias_only_residual", "add", "bias_only"});
+}
+
+}  // namespace che

@@ -1,0 +1,40 @@
+#include "models/encodings/distance.h"
+
+#include <ATen/ATen.h>
+
+namespace che {
+
+void DistanceOptions::visit_fields(FieldVisitor& visit) {
+  visit.choice(
+      {"direction", "distance to the keys on the left and right: |r| - 0.5 [j < i], |r|, or max(i - j, 0)"},
+      direction, {"half_offset", "symmetric", "left_only"});
+  visit.choice(
+      {"randomized_distance", "randomized positions draw a distance per offset or a position per token"},
+      randomized_distance, {"per_offset", "per_position"});
+}
+
+at::Tensor signed_distance(const EncodingPlace& place, const DistanceOptions& options) {
+  const auto row = [&](const std::vector<std::int64_t>& values) {
+    return at::tensor(values, at::kLong).to(place.options);
+  };
+  if (options.randomized_distance == "per_position") {
+    const at::Tensor positions = row(place.positions.of_tokens(place.layer, place.tokens));
+    return positions.unsqueeze(0) - positions.slice(0, place.first_query).unsqueeze(1);
+  }
+  const std::vector<std::int64_t> offsets = place.positions.of_offsets(place.layer, place.tokens);
+  // Row of distances for offsets -(T-1) .. T-1; each query reads a window of it.
+  std::vector<std::int64_t> both_sides;
+  for (std::size_t i = offsets.size() - 1; i > 0; --i) both_sides.push_back(-offsets[i]);
+  both_sides.insert(both_sides.end(), offsets.begin(), offsets.end());
+  // Entry (i, j) is element j - i + T - 1: a step to the right for a key, to the left for a query.
+  return row(both_sides).unfold(0, place.tokens, 1).flip(0).slice(0, place.first_query);
+}
+
+at::Tensor distance(const EncodingPlace& place, const DistanceOptions& options) {
+  const at::Tensor r = signed_distance(place, options);
+  if (options.direction == "left_only") return at::clamp_min(-r, 0);
+  if (options.direction == "symmetric") return r.abs();
+  return r.abs() - 0.5 * r.lt(0).to(r.scalar_type());
+}
+
+}  // namespace che

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+#include "core/fields.h"
+#include "models/encodings/encoding_hooks.h"
+
+namespace che {
+
+// How an encoding whose bias depends on a distance reads that distance in an encoder.
+struct DistanceOptions {
+  // half_offset: |r| - 0.5 [j < i], as ALiBi's released encoder; symmetric: |r|; left_only:
+  // max(i - j, 0), as in DAPE's released (causal) code.
+  std::string direction = "half_offset";
+  // Under randomized positions: per_offset draws one distance for each j - i, per_position one
+  // position for each token.
+  std::string randomized_distance = "per_offset";
+
+  void visit_fields(FieldVisitor& visit);
+};
+
+// r = key - query in positions, (queries, keys), of the type and device of the activations.
+at::Tensor signed_distance(const EncodingPlace& place, const DistanceOptions& options);
+
+// The distance >= 0 that `options.direction` makes of it, same shape.
+at::Tensor distance(const EncodingPlace& place, const DistanceOptions& options);
+
+}  // namespace che

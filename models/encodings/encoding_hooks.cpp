@@ -1,0 +1,39 @@
+#include "models/encodings/encoding_hooks.h"
+
+#include <ATen/ATen.h>
+
+#include "models/encodings/dape.h"
+#include "models/encodings/encoding.h"
+
+namespace che {
+
+at::Tensor Encoding::embedding(const EncodingPlace&, std::int64_t) const { return {}; }
+
+at::Tensor Encoding::rotate(const at::Tensor& heads, std::int64_t, const EncodingPlace&) const {
+  return heads;
+}
+
+at::Tensor Encoding::bias(const EncodingPlace&, std::int64_t) const { return {}; }
+
+at::Tensor Encoding::logits(const at::Tensor& logits, const at::Tensor&, const at::Tensor&,
+                            const EncodingPlace& place) const {
+  const at::Tensor additive = bias(place, logits.size(2));
+  return additive.defined() ? logits + additive.unsqueeze(1) : logits;
+}
+
+double Encoding::working_values_per_pair(const ModelShape& shape) const {
+  return static_cast<double>(shape.heads);
+}
+
+std::unique_ptr<Encoding> create_encoding(std::string_view name, const OptionValues& options,
+                                          const std::optional<DapeOptions>& dape) {
+  const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
+  std::unique_ptr<Encoding> encoding = entry.make(options);
+  if (!dape) return encoding;
+  if (!entry.gives_bias) {
+    throw Error("encoding.dape: '" + entry.name + "' gives no additive bias that DAPE could adapt");
+  }
+  return std::make_unique<Dape>(std::move(encoding), *dape);
+}
+
+}  // namespace che

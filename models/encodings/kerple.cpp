@@ -1,0 +1,49 @@
+// KERPLE, logarithmic variant (arXiv 2205.09921): bias -p_h log(1 + a_h |r|), learned p, a > 0 in
+// every layer.
+//
+// The released code is causal and says nothing of keys to the right: see DistanceOptions.
+#include <ATen/ATen.h>
+
+#include "models/encodings/distance.h"
+#include "models/encodings/encoding.h"
+#include "models/encodings/encoding_hooks.h"
+
+namespace che {
+namespace {
+
+class Kerple : public Encoding {
+ public:
+  explicit Kerple(DistanceOptions options) : options_(std::move(options)) {}
+
+  std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
+    return {{"p", {shape.heads}, Init::uniform(0, 2)}, {"a", {shape.heads}, Init::uniform(0, 1)}};
+  }
+
+  // As released: clamped in place before each forward pass, so that the gradient is not cut.
+  void project(const ParameterView& parameters) const override {
+    parameters["p"].data().clamp_min_(0.01);
+    parameters["a"].data().clamp_min_(0.01);
+  }
+
+  at::Tensor bias(const EncodingPlace& place, std::int64_t heads) const override {
+    const at::Tensor p = place.parameters["p"].view({-1, heads, 1, 1});
+    const at::Tensor a = place.parameters["a"].view({-1, heads, 1, 1});
+    return -p * at::log1p(a * distance(place, options_));
+  }
+
+ private:
+  DistanceOptions options_;
+};
+
+const Registered<EncodingEntry> registered{{
+    .name = "kerple",
+    .summary = "learned logarithmic bias on the distance",
+    .formula = "-p_h log(1 + a_h |r|), learned p, a",
+    .source = "Chi et al., arXiv 2205.09921",
+    .gives_bias = true,
+    .visit = visit_options<DistanceOptions>,
+    .make = make_encoding<Kerple, DistanceOptions>,
+}};
+
+}  // namespace
+}  // namespace che

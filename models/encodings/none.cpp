@@ -1,0 +1,18 @@
+// No positional encoding (NoPE, arXiv 2305.19466): attention sees a set.
+#include "models/encodings/encoding.h"
+#include "models/encodings/encoding_hooks.h"
+
+namespace che {
+namespace {
+
+const Registered<EncodingEntry> registered{{
+    .name = "none",
+    .summary = "no positional encoding (NoPE)",
+    .formula = "nothing",
+    .source = "Kazemnejad et al., arXiv 2305.19466",
+    .reads_positions = false,
+    .make = make_encoding<Encoding, NoOptions>,
+}};
+
+}  // namespace
+}  // namespace che

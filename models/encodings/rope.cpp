@@ -1,0 +1,57 @@
+// RoPE (arXiv 2104.09864): neighbouring feature pairs (2k, 2k+1) of queries and keys turn by the
+// angle p_t 10000^(-k/(d_head/2)).
+#include <ATen/ATen.h>
+#include <fmt/core.h>
+
+#include "core/error.h"
+#include "models/encodings/encoding.h"
+#include "models/encodings/encoding_hooks.h"
+#include "models/encodings/rotary.h"
+#include "models/encodings/sinusoid.h"
+
+namespace che {
+
+at::Tensor rotate_pairs(const at::Tensor& heads, const std::vector<std::int64_t>& positions,
+                        double max_time) {
+  const std::int64_t width = heads.size(4);
+  // (tokens, 1, width / 2) each, broadcast over replicas, batch and heads.
+  const at::Tensor table = sinusoid(positions, width, max_time).to(heads.options()).unsqueeze(1);
+  const at::Tensor sine = table.slice(2, 0, width / 2);
+  const at::Tensor cosine = table.slice(2, width / 2);
+  const at::Tensor even = heads.slice(4, 0, width, 2);
+  const at::Tensor odd = heads.slice(4, 1, width, 2);
+  return at::stack({even * cosine - odd * sine, odd * cosine + even * sine}, -1).flatten(-2);
+}
+
+namespace {
+
+class Rope : public Encoding {
+ public:
+  at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
+                    const EncodingPlace& place) const override {
+    const std::vector<std::int64_t> all = place.positions.of_tokens(place.layer, place.tokens);
+    const auto first = all.begin() + first_token;
+    return rotate_pairs(heads, {first, first + heads.size(2)});
+  }
+};
+
+void check(const ModelShape& shape, std::int64_t, std::int64_t) {
+  if (shape.head_width() % 2 != 0) {
+    throw Error(
+        fmt::format("model.width, model.heads: rope turns pairs of features and needs an even width a head; "
+                    "got {} / {} = {}",
+                    shape.width, shape.heads, shape.head_width()));
+  }
+}
+
+const Registered<EncodingEntry> registered{{
+    .name = "rope",
+    .summary = "queries and keys rotated by their position",
+    .formula = "pairs (2k, 2k+1) of q and k turn by p_t 10000^(-2k/d_head)",
+    .source = "Su et al., arXiv 2104.09864",
+    .check = check,
+    .make = make_encoding<Rope, NoOptions>,
+}};
+
+}  // namespace
+}  // namespace che

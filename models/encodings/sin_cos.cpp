@@ -1,0 +1,39 @@
+// Sinusoidal encoding (arXiv 1706.03762) in the arrangement of the released "Randomized positional
+// encodings" program: x_t += [sin(p_t w_k), cos(p_t w_k)], w_k = 10000^(-2k/d), all sines first.
+#include <ATen/ATen.h>
+#include <fmt/core.h>
+
+#include "core/error.h"
+#include "models/encodings/encoding.h"
+#include "models/encodings/encoding_hooks.h"
+#include "models/encodings/sinusoid.h"
+
+namespace che {
+namespace {
+
+class SinCos : public Encoding {
+ public:
+  at::Tensor embedding(const EncodingPlace& place, std::int64_t width) const override {
+    return sinusoid(place.positions.of_tokens(Positions::kEmbeddingLayer, place.tokens), width)
+        .to(place.options);
+  }
+};
+
+void check(const ModelShape& shape, std::int64_t, std::int64_t) {
+  if (shape.width % 2 != 0) {
+    throw Error(fmt::format("model.width: sin_cos pairs sines with cosines and needs an even width; got {}",
+                            shape.width));
+  }
+}
+
+const Registered<EncodingEntry> registered{{
+    .name = "sin_cos",
+    .summary = "sinusoids of the absolute position, added to the embedding",
+    .formula = "x_t += [sin(p_t w_k), cos(p_t w_k)], w_k = 10000^(-2k/d)",
+    .source = "Vaswani et al., arXiv 1706.03762",
+    .check = check,
+    .make = make_encoding<SinCos, NoOptions>,
+}};
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace che {
+
+// How a model does on a batch, one value a replica each.
+struct BatchScore {
+  at::Tensor loss;     // Cross entropy in nats, mean over batch and all output symbols.
+  at::Tensor correct;  // sum(mask correct), a whole number; accuracy is its share of sum(mask).
+};
+
+// logits (replicas, batch, outputs, classes); targets (batch, outputs) of type long; mask (batch,
+// outputs) of 0 and 1, which the loss ignores.
+BatchScore score_batch(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& mask);
+
+}  // namespace che

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/fields.h"
+
+namespace che {
+
+// The sizes of a transformer that its config sets.
+struct ModelShape {
+  std::int64_t width = 256;  // d, features per token
+  std::int64_t layers = 5;
+  std::int64_t heads = 8;
+  std::int64_t ffn_multiple = 4;  // FFN width over d
+
+  std::int64_t head_width() const { return width / heads; }
+
+  void visit_fields(FieldVisitor& visit);
+
+  // Throws Error unless heads divide the width.
+  void check() const;
+};
+
+}  // namespace che

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace che {
+
+// The distribution that a parameter starts from.
+struct Init {
+  enum class Kind {
+    kConstant,         // `scale`
+    kNormal,           // Mean 0, standard deviation `scale`.
+    kTruncatedNormal,  // Normal(0, scale) cut at two of its standard deviations, variance not corrected.
+    kUniform,          // Over [low, scale).
+  };
+  Kind kind = Kind::kConstant;
+  double scale = 0;
+  double low = 0;
+
+  static Init constant(double value) { return {Kind::kConstant, value, 0}; }
+  static Init normal(double sigma) { return {Kind::kNormal, sigma, 0}; }
+  static Init truncated_normal(double sigma) { return {Kind::kTruncatedNormal, sigma, 0}; }
+  static Init uniform(double low, double high) { return {Kind::kUniform, high, low}; }
+};
+
+// A parameter that a model has, before there is a tensor for it.
+struct ParameterSpec {
+  std::string name;                 // As in checkpoints and the reference files: "layer0.attn.wq".
+  std::vector<std::int64_t> shape;  // Of one replica.
+  Init init;
+};
+
+}  // namespace che

@@ -1,0 +1,153 @@
+#include "models/transformer.h"
+
+#include <ATen/ATen.h>
+#include <fmt/core.h>
+
+#include <cmath>
+
+namespace che {
+namespace {
+
+constexpr double kLayerNormEpsilon = 1e-5;
+
+// Dropout sites: the embedding, then two a layer.
+constexpr std::uint32_t kEmbeddingSite = 0;
+std::uint32_t attention_site(std::int64_t layer) { return static_cast<std::uint32_t>(2 * layer + 1); }
+std::uint32_t ffn_site(std::int64_t layer) { return static_cast<std::uint32_t>(2 * layer + 2); }
+
+// x (replicas, ..., in) times w (replicas, in, out), plus b (replicas, out) where given.
+at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b = {}) {
+  std::vector<std::int64_t> shape = x.sizes().vec();
+  shape.back() = w.size(2);
+  const at::Tensor rows = x.reshape({x.size(0), -1, x.size(-1)});
+  return (b.defined() ? at::baddbmm(b.unsqueeze(1), rows, w) : at::bmm(rows, w)).view(shape);
+}
+
+std::string layer_prefix(std::int64_t layer) { return fmt::format("layer{}.", layer); }
+std::string attention_prefix(std::int64_t layer) { return layer_prefix(layer) + "attn."; }
+
+Init fan_in(std::int64_t inputs) {
+  return Init::truncated_normal(1 / std::sqrt(static_cast<double>(inputs)));
+}
+
+void add_layer_norm(std::vector<ParameterSpec>& specs, const std::string& name, std::int64_t width) {
+  specs.push_back({name + ".scale", {width}, Init::constant(1)});
+  specs.push_back({name + ".offset", {width}, Init::constant(0)});
+}
+
+void add_prefixed(std::vector<ParameterSpec>& specs, const std::string& prefix,
+                  std::vector<ParameterSpec> added) {
+  for (ParameterSpec& spec : added) {
+    spec.name = prefix + spec.name;
+    specs.push_back(std::move(spec));
+  }
+}
+
+}  // namespace
+
+std::vector<ParameterSpec> transformer_parameters(const ModelShape& shape, const Vocabulary& vocabulary,
+                                                  const Encoding& encoding) {
+  const std::int64_t d = shape.width;
+  const std::int64_t hidden = d * shape.ffn_multiple;
+  std::vector<ParameterSpec> specs;
+  specs.push_back({"embed.w", {vocabulary.inputs + 1, d}, Init::truncated_normal(0.02)});
+  add_prefixed(specs, "pos.", encoding.embedding_parameters(shape));
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    const std::string attention = attention_prefix(layer);
+    for (const char* name : {"wq", "wk", "wv", "wo"}) specs.push_back({attention + name, {d, d}, fan_in(d)});
+    add_prefixed(specs, attention, encoding.layer_parameters(shape));
+    const std::string prefix = layer_prefix(layer);
+    add_layer_norm(specs, prefix + "ln1", d);
+    specs.push_back({prefix + "ffn.w1", {d, hidden}, fan_in(d)});
+    specs.push_back({prefix + "ffn.b1", {hidden}, Init::constant(0)});
+    specs.push_back({prefix + "ffn.w2", {hidden, d}, fan_in(hidden)});
+    specs.push_back({prefix + "ffn.b2", {d}, Init::constant(0)});
+    add_layer_norm(specs, prefix + "ln2", d);
+  }
+  specs.push_back({"out.w", {d, vocabulary.classes}, fan_in(d)});
+  specs.push_back({"out.b", {vocabulary.classes}, Init::constant(0)});
+  return specs;
+}
+
+Transformer::Transformer(const ModelShape& shape, const Vocabulary& vocabulary,
+                         std::unique_ptr<Encoding> encoding, std::int64_t replicas,
+                         const at::TensorOptions& options)
+    : shape_(shape),
+      vocabulary_(vocabulary),
+      encoding_(std::move(encoding)),
+      parameters_(transformer_parameters(shape, vocabulary, *encoding_), replicas, options),
+      options_(options) {}
+
+at::Tensor Transformer::forward(const at::Tensor& tokens, std::int64_t outputs, const Positions& positions,
+                                const Dropout& dropout) const {
+  const std::int64_t batch = tokens.size(0);
+  const std::int64_t length = tokens.size(1);
+  const at::Tensor one_hot =
+      at::one_hot(tokens, vocabulary_.inputs + 1).to(options_).view({1, batch * length, -1});
+  const at::Tensor embedded =
+      at::bmm(one_hot.expand({parameters_.replicas(), -1, -1}), parameters_["embed.w"]) *
+      std::sqrt(shape_.width);
+  at::Tensor x = embedded.view({parameters_.replicas(), batch, length, shape_.width});
+
+  const at::Tensor absolute = encoding_->embedding(
+      {Positions::kEmbeddingLayer, length, 0, positions, {parameters_, "pos."}, options_}, shape_.width);
+  if (absolute.defined()) x = dropout.apply(x + absolute, kEmbeddingSite, 0);
+
+  for (std::int64_t layer = 0; layer < shape_.layers; ++layer) {
+    const std::int64_t first_query = layer + 1 == shape_.layers ? length - outputs : 0;
+    const at::Tensor attended = attention(x, layer, first_query, positions);
+    const at::Tensor a =
+        normalise(x.slice(2, first_query) + dropout.apply(attended, attention_site(layer), first_query),
+                  layer_prefix(layer) + "ln1");
+    x = normalise(a + dropout.apply(feed_forward(a, layer), ffn_site(layer), first_query),
+                  layer_prefix(layer) + "ln2");
+  }
+  return affine(x.slice(2, x.size(2) - outputs), parameters_["out.w"], parameters_["out.b"]);
+}
+
+at::Tensor Transformer::attention(const at::Tensor& x, std::int64_t layer, std::int64_t first_query,
+                                  const Positions& positions) const {
+  const EncodingPlace place{
+      layer, x.size(2), first_query, positions, {parameters_, attention_prefix(layer)}, options_};
+  const auto heads = [&](const at::Tensor& tokens,
+                         const char* weight) {  // (replicas, batch, n, heads, head_width)
+    return affine(tokens, place.parameters[weight]).unflatten(3, {shape_.heads, shape_.head_width()});
+  };
+  const at::Tensor q =
+      encoding_->rotate(heads(x.slice(2, first_query), "wq"), first_query, place).transpose(2, 3);
+  const at::Tensor k = encoding_->rotate(heads(x, "wk"), 0, place).transpose(2, 3);
+  const at::Tensor v = heads(x, "wv").transpose(2, 3);
+  const at::Tensor scaled =
+      at::matmul(q, k.transpose(3, 4)) / std::sqrt(static_cast<double>(shape_.head_width()));
+  const at::Tensor weights =
+      at::softmax(encoding_->logits(scaled, q, k, place), -1);  // (replicas, batch, heads, q, k)
+  return affine(at::matmul(weights, v).transpose(2, 3).flatten(3), place.parameters["wo"]);
+}
+
+at::Tensor Transformer::feed_forward(const at::Tensor& x, std::int64_t layer) const {
+  const ParameterView ffn(parameters_, layer_prefix(layer) + "ffn.");
+  return affine(at::relu(affine(x, ffn["w1"], ffn["b1"])), ffn["w2"], ffn["b2"]);
+}
+
+at::Tensor Transformer::normalise(const at::Tensor& x, const std::string& name) const {
+  const std::vector<std::int64_t> shape{parameters_.replicas(), 1, 1, shape_.width};
+  return at::layer_norm(x, {shape_.width}, {}, {}, kLayerNormEpsilon) *
+             parameters_[name + ".scale"].view(shape) +
+         parameters_[name + ".offset"].view(shape);
+}
+
+void Transformer::project() {
+  for (std::int64_t layer = 0; layer < shape_.layers; ++layer)
+    encoding_->project({parameters_, attention_prefix(layer)});
+}
+
+double Transformer::forward_bytes_per_example(std::int64_t tokens) const {
+  const auto t = static_cast<double>(tokens);
+  // Token-wise: x, q, k, v, attended and their transposed copies, or x, a and the FFN's two hidden
+  // layers. Pair-wise: scaled logits and weights, and what the encoding holds beside them.
+  const double per_token = static_cast<double>(shape_.width * (8 + 2 * shape_.ffn_multiple));
+  const double per_pair = static_cast<double>(2 * shape_.heads) + encoding_->working_values_per_pair(shape_);
+  return static_cast<double>(options_.dtype().itemsize()) * (t * per_token + t * t * per_pair);
+}
+
+}  // namespace che

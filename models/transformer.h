@@ -1,0 +1,69 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/dropout.h"
+#include "models/encodings/encoding_hooks.h"
+#include "models/model_shape.h"
+#include "models/parameter_set.h"
+#include "models/positions.h"
+
+namespace che {
+
+// The symbols a task's model reads and predicts.
+struct Vocabulary {
+  std::int64_t inputs = 0;   // Input symbols; the id of the empty symbol behind them is `inputs`.
+  std::int64_t classes = 0;  // Output symbols.
+};
+
+// Every parameter of a transformer, in the order of its layers. Linear maps are y = x W + b, with
+// names and layout of the reference files ("layer0.attn.wq", (in, out)).
+std::vector<ParameterSpec> transformer_parameters(const ModelShape& shape, const Vocabulary& vocabulary,
+                                                  const Encoding& encoding);
+
+// The benchmark's encoder (post-norm, no mask, arXiv 2305.16843), for several replicas that see the
+// same tokens: layer by layer
+//
+//   a  = LN1(x + drop(Attention(x))),  x' = LN2(a + drop(W2 relu(W1 a + b1) + b2)).
+class Transformer {
+ public:
+  // `options`: type and device. Parameters are zero until initialised or loaded.
+  Transformer(const ModelShape& shape, const Vocabulary& vocabulary, std::unique_ptr<Encoding> encoding,
+              std::int64_t replicas, const at::TensorOptions& options);
+
+  ParameterSet& parameters() { return parameters_; }
+  const ParameterSet& parameters() const { return parameters_; }
+  const ModelShape& shape() const { return shape_; }
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+
+  // Logits of the last `outputs` tokens, (replicas, batch, outputs, classes), from tokens (batch,
+  // tokens) of type long, empty symbols included. The last layer computes its queries, projection
+  // and FFN for those tokens alone.
+  at::Tensor forward(const at::Tensor& tokens, std::int64_t outputs, const Positions& positions,
+                     const Dropout& dropout) const;
+
+  // Lets the encoding bring its parameters back into range; to be called before a forward pass.
+  void project();
+
+  // Bytes that one example of `tokens` symbols takes in a forward pass without gradients, for one
+  // replica, at its peak: an upper estimate.
+  double forward_bytes_per_example(std::int64_t tokens) const;
+
+ private:
+  at::Tensor attention(const at::Tensor& x, std::int64_t layer, std::int64_t first_query,
+                       const Positions& positions) const;
+  at::Tensor feed_forward(const at::Tensor& x, std::int64_t layer) const;
+  at::Tensor normalise(const at::Tensor& x, const std::string& name) const;
+
+  ModelShape shape_;
+  Vocabulary vocabulary_;
+  std::unique_ptr<Encoding> encoding_;
+  ParameterSet parameters_;
+  at::TensorOptions options_;
+};
+
+}  // namespace che

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace che {
+
+// How an encoding's line looks: its colour tells the encoding's name, its dashes the form (plain,
+// dape_, randomized_, randomized_dape_), markers tell apart labels that differ in settings only.
+struct LineStyle {
+  std::string colour;  // "#0072B2"
+  std::string dashes;  // A gnuplot dash type.
+  double width = 2;
+  int marker = 0;  // A gnuplot point type; 0 for none.
+};
+
+// Styles of `labels`, in their order. Colour and dashes depend on a label alone, so that an encoding
+// looks the same in every figure. The palette is Okabe and Ito's for colour-blind readers, its yellow
+// darkened to stand out from white.
+std::vector<LineStyle> line_styles(const std::vector<std::string>& labels);
+
+}  // namespace che

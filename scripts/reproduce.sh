@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Sets everything up, trains and evaluates every run of a config, and ends with a table and figures.
+#   scripts/reproduce.sh [config] [key=value ...]     (default: configs/quick.yaml)
+# Interrupt it at any time: the same command goes on where it stopped.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+config=configs/quick.yaml
+if (($#)) && [[ $1 != *=* ]]; then
+  config=$1
+  shift
+fi
+scripts/setup.sh release
+name=$(build/che check "$config" "$@" --name)
+folder=results/$name
+status=0
+build/che run "$config" "$@" || status=$?
+# Failed runs (1) still leave a table of the others; an interruption or a bad config does not.
+((status <= 1)) || exit "$status"
+build/che table "$folder" --format runs --output "$folder/runs.csv"
+build/che table "$folder" --format csv --output "$folder/table.csv"
+build/che table "$folder" --format md --output "$folder/table.md"
+build/che plot "$folder"
+cat "$folder/table.md"
+echo
+echo "reproduce: results are in $folder (table.md, table.csv, runs.csv, accuracy.svg, accuracy.png)"
+exit "$status"

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Brings a Debian or Ubuntu machine to where che builds, and builds it. Idempotent: what is there is
+# not fetched again, and a call with nothing to do takes a moment.
+#   scripts/setup.sh [preset]     (default: release, in build/)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+preset=${1:-release}
+
+# 1. Debian packages.
+mapfile -t packages < scripts/packages.txt
+missing=()
+for package in "${packages[@]}"; do
+  [[ $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null) == 'install ok installed' ]] || missing+=("$package")
+done
+if ((${#missing[@]})); then
+  install=(apt-get install -y --no-install-recommends "${missing[@]}")
+  if ((EUID == 0)); then
+    as_root=(env DEBIAN_FRONTEND=noninteractive)
+  elif sudo -n true 2>/dev/null; then
+    as_root=(sudo -n env DEBIAN_FRONTEND=noninteractive)
+  else
+    echo "setup: these packages are missing and installing them needs root; run" >&2
+    echo "  sudo apt-get update && sudo ${install[*]}" >&2
+    echo "and then this script again." >&2
+    exit 2
+  fi
+  echo "setup: installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" "${install[@]}" -qq > /dev/null
+fi
+
+# 2. LibTorch: the CPU libraries of the PyTorch wheel, and the two small CUDA libraries they name.
+torch_version=2.11.0
+torch_home=${XDG_CACHE_HOME:-$HOME/.cache}/che/torch-$torch_version
+if [[ $preset != asan && $preset != tsan && -z ${Torch_DIR:-}${CMAKE_PREFIX_PATH:-} && ! -e $torch_home/.complete ]]; then
+  echo "setup: fetching LibTorch $torch_version into $torch_home (1.3 GB, once)"
+  rm -rf "$torch_home" "$torch_home.part"
+  mkdir -p "$torch_home.part"
+  python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
+    --target "$torch_home.part" torch==$torch_version nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
+  touch "$torch_home.part/.complete"
+  mv "$torch_home.part" "$torch_home"
+fi
+
+# 3. Configure and build.
+folder=build
+[[ $preset == release ]] || folder=build-$preset
+if [[ ! -e $folder/build.ninja ]]; then
+  echo "setup: configuring $folder"
+  cmake --preset "$preset" > "$folder.configure.log" 2>&1 || { cat "$folder.configure.log" >&2; exit 1; }
+  mv "$folder.configure.log" "$folder/configure.log"
+fi
+echo "setup: building $folder"
+cmake --build "$folder" -- --quiet

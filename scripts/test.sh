@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Sets everything up and runs the tests.
+#   scripts/test.sh [ctest options]     (for example: -R Reference, -L slow)
+# Without options the tests labelled slow are left out.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+scripts/setup.sh release
+(($#)) || set -- -LE slow
+echo "test: running ctest $*"
+ctest --preset release -j "$(nproc)" "$@"

@@ -1,0 +1,60 @@
+// Every second letter, then the others: by default, as in the released program, the 2nd, 4th, ...
+// first.
+//
+//   aaabaa -> abaaaa
+//   abbba -> bbaba
+#include <string>
+
+#include "core/error.h"
+#include "tasks/task.h"
+#include "tasks/uniform_symbols.h"
+
+namespace che {
+namespace {
+
+struct OddsFirstOptions {
+  std::string odds_first_order = "even_first";
+
+  void visit_fields(FieldVisitor& visit) {
+    visit.choice({"odds_first_order",
+                  "which letters come first, counted from 1: the 2nd, 4th, ... as in the released program, "
+                  "or the 1st, 3rd, ... as in the published description"},
+                 odds_first_order, {"even_first", "odd_first"});
+  }
+};
+
+class OddsFirst : public Task {
+ public:
+  explicit OddsFirst(const OddsFirstOptions& options)
+      : start_(options.odds_first_order == "even_first" ? 1 : 0) {}
+
+  std::string_view input_symbols() const override { return "ab"; }
+  std::string_view output_symbols() const override { return "ab"; }
+  std::int64_t output_length(std::int64_t length) const override { return length; }
+
+  void sample(RandomStream& random, std::int64_t, std::span<std::uint8_t> input,
+              std::span<std::uint8_t> output) const override {
+    fill_uniform_bits(random, input);
+    std::size_t written = 0;
+    for (std::size_t i = start_; i < input.size(); i += 2) output[written++] = input[i];
+    for (std::size_t i = 1 - start_; i < input.size(); i += 2) output[written++] = input[i];
+  }
+
+ private:
+  std::size_t start_;  // Index of the input that the output starts with.
+};
+
+const Registered<TaskEntry> registered{{.name = "odds_first",
+                                        .level = Level::kCs,
+                                        .summary = "every second letter, then the others",
+                                        .output_length = "L",
+                                        .chance = 0.5,
+                                        .make =
+                                            [](const OptionValues& values) {
+                                              return std::make_unique<OddsFirst>(
+                                                  options_from<OddsFirstOptions>(values));
+                                            },
+                                        .visit = visit_options<OddsFirstOptions>}};
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,34 @@
+// The input backwards.
+//
+//   aabba -> abbaa
+//   ab -> ba
+#include <algorithm>
+
+#include "tasks/task.h"
+#include "tasks/uniform_symbols.h"
+
+namespace che {
+namespace {
+
+class ReverseString : public Task {
+ public:
+  std::string_view input_symbols() const override { return "ab"; }
+  std::string_view output_symbols() const override { return "ab"; }
+  std::int64_t output_length(std::int64_t length) const override { return length; }
+
+  void sample(RandomStream& random, std::int64_t, std::span<std::uint8_t> input,
+              std::span<std::uint8_t> output) const override {
+    fill_uniform_bits(random, input);
+    std::reverse_copy(input.begin(), input.end(), output.begin());
+  }
+};
+
+const Registered<TaskEntry> registered{{.name = "reverse_string",
+                                        .level = Level::kDcf,
+                                        .summary = "the input backwards",
+                                        .output_length = "L",
+                                        .chance = 0.5,
+                                        .make = make_task<ReverseString>}};
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,90 @@
+#include "tasks/task.h"
+
+#include <fmt/core.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace che {
+
+std::string_view level_name(Level level) {
+  switch (level) {
+    case Level::kRegular:
+      return "regular";
+    case Level::kDcf:
+      return "dcf";
+    case Level::kCs:
+      return "cs";
+  }
+  throw Error("level of a task out of range", Fault::kRuntime);
+}
+
+std::unique_ptr<Task> create_task(std::string_view name, const OptionValues& options) {
+  return Registry<TaskEntry>::instance().get(name).make(options);
+}
+
+void check_length(std::string_view task, std::int64_t length) {
+  if (length < 1 || length > kMaxLength) {
+    throw Error(fmt::format("{}: length {} is out of range; allowed: 1 .. {}", task, length, kMaxLength));
+  }
+}
+
+namespace {
+
+// Symbols that one parallel piece of work produces at least: about as long to draw as a thread takes
+// to wake up.
+constexpr std::int64_t kSymbolsPerPiece = 8192;
+
+void write_mask(std::span<const std::uint8_t> output, bool ends_at_terminator, std::uint8_t* mask) {
+  std::size_t counted = output.size();
+  if (ends_at_terminator) {
+    const auto terminator = std::find(output.begin(), output.end(), kTerminator);
+    counted = std::min(counted, static_cast<std::size_t>(terminator - output.begin()) + 1);
+  }
+  std::memset(mask, 1, counted);
+  std::memset(mask + counted, 0, output.size() - counted);
+}
+
+}  // namespace
+
+void sample_batch(const Task& task, std::string_view task_name, const BatchKey& key, std::int64_t length,
+                  std::int64_t size, Batch& batch) {
+  check_length(task_name, length);
+  if (size < 0) throw Error(fmt::format("{}: a batch of {} samples", task_name, size), Fault::kRuntime);
+  batch.length = length;
+  batch.size = size;
+  batch.input_length = task.input_length(length);
+  batch.output_length = task.output_length(length);
+  const auto input_length = static_cast<std::size_t>(batch.input_length);
+  const auto output_length = static_cast<std::size_t>(batch.output_length);
+  batch.input.resize(static_cast<std::size_t>(size) * input_length);
+  batch.output.resize(static_cast<std::size_t>(size) * output_length);
+  batch.mask.resize(static_cast<std::size_t>(size) * output_length);
+
+  const std::uint64_t seed = keyed_seed(key.seed, task_name);
+  const bool ends_at_terminator = task.ends_at_terminator();
+  const auto sample_rows = [&](const tbb::blocked_range<std::int64_t>& rows) {
+    for (std::int64_t row = rows.begin(); row < rows.end(); ++row) {
+      const auto index = static_cast<std::size_t>(row);
+      RandomStream random(seed, key.purpose, key.step, key.first_example + index);
+      const std::span input(batch.input.data() + index * input_length, input_length);
+      const std::span output(batch.output.data() + index * output_length, output_length);
+      task.sample(random, length, input, output);
+      write_mask(output, ends_at_terminator, batch.mask.data() + index * output_length);
+    }
+  };
+  const std::int64_t rows_per_piece =
+      std::max<std::int64_t>(1, kSymbolsPerPiece / (batch.input_length + batch.output_length));
+  if (size <= rows_per_piece) {
+    sample_rows({0, size});
+  } else {
+    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, size, static_cast<std::size_t>(rows_per_piece)),
+                      sample_rows, tbb::simple_partitioner());
+  }
+}
+
+}  // namespace che

@@ -1,0 +1,24 @@
+#include "tasks/text_form.h"
+
+namespace che {
+
+std::string text_form(const Task& task, std::span<const std::uint8_t> input,
+                      std::span<const std::uint8_t> output, std::span<const std::uint8_t> mask) {
+  std::string text;
+  text.reserve(input.size() + output.size() + 4);
+  for (const std::uint8_t symbol : input) text += task.input_symbols()[symbol];
+  text += " -> ";
+  for (std::size_t i = 0; i < output.size() && mask[i] == 1; ++i) text += task.output_symbols()[output[i]];
+  return text;
+}
+
+std::string text_form(const Task& task, const Batch& batch, std::int64_t row) {
+  const auto input_length = static_cast<std::size_t>(batch.input_length);
+  const auto output_length = static_cast<std::size_t>(batch.output_length);
+  const auto index = static_cast<std::size_t>(row);
+  return text_form(task, std::span(batch.input).subspan(index * input_length, input_length),
+                   std::span(batch.output).subspan(index * output_length, output_length),
+                   std::span(batch.mask).subspan(index * output_length, output_length));
+}
+
+}  // namespace che

@@ -1,0 +1,185 @@
+#include "experiments/job.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+#include "core/atomic_file.h"
+#include "experiments/checkpoint.h"
+#include "experiments/job_list.h"
+
+namespace che {
+namespace {
+
+class JobTest : public testing::Test {
+ protected:
+  ~JobTest() override { std::filesystem::remove_all(folder_); }
+
+  static RunConfig small_config(std::int64_t seed = 0) {
+    RunConfig config;
+    config.task.reset("even_pairs");
+    config.encoding.reset("randomized_dape_kerple");
+    config.encoding.max_position = 128;
+    config.seed = seed;
+    config.model = {.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 2};
+    config.training.batch_size = 8;
+    config.training.last_length = 6;
+    config.training.steps = 30;
+    config.evaluation = {.first_length = 7, .last_length = 9, .length_step = 1, .samples = 64};
+    config.execution.log_steps = 10;
+    return config;
+  }
+
+  RunFolder create(const std::string& experiment, const RunConfig& config) const {
+    return RunFolder::create(folder_ / experiment, config);
+  }
+
+  // Works until `stop_after` reports of progress, forever by default. Checkpoints after each step.
+  static JobOutcome work(const std::vector<RunFolder>& runs, std::vector<Progress>* seen = nullptr) {
+    const std::atomic<int> stop{0};
+    return work_on_job(
+        runs,
+        [&](const Progress& progress) {
+          if (seen != nullptr) seen->push_back(progress);
+        },
+        stop);
+  }
+
+  static Checkpoint final_checkpoint(const RunFolder& run) {
+    for (const auto& size : {std::filesystem::file_size(run.path() / "checkpoint.bin")}) {
+      const auto loaded = load_checkpoint(run.path(), run.id(), (size - 40) / 12);
+      if (loaded.checkpoint) return *loaded.checkpoint;
+    }
+    ADD_FAILURE() << "no checkpoint";
+    return {};
+  }
+
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("che_job_test_" + std::to_string(getpid()));
+};
+
+TEST_F(JobTest, TrainsEvaluatesAndStores) {
+  const RunFolder run = create("a", small_config());
+  EXPECT_FALSE(is_complete(run));
+  EXPECT_EQ(JobOutcome::kDone, work({run}));
+  EXPECT_TRUE(is_complete(run));
+  EXPECT_EQ("finished", run.status().state);
+  EXPECT_EQ(30, run.status().step);
+  ASSERT_EQ(3U, run.metrics().size());
+  EXPECT_EQ(30, run.metrics().back().step);
+  EXPECT_EQ(3U, run.evaluation().size());
+}
+
+// A run that stops at step k, at any k, ends with the parameters and rows of one that does not.
+TEST_F(JobTest, ResumesBitForBit) {
+  const RunFolder straight = create("straight", small_config());
+  work({straight});
+  for (const std::int64_t k : {1, 10, 17, 29}) {
+    RunConfig config = small_config();
+    config.training.steps = k;  // Ends, with a checkpoint, at k ...
+    const RunFolder early = create("early", config);
+    work({early});
+    const RunFolder resumed = create("resumed" + std::to_string(k), small_config());
+    // ... and goes on from there under the id of the longer run.
+    save_checkpoint(resumed.path(), resumed.id(), final_checkpoint(early));
+    EXPECT_EQ(JobOutcome::kDone, work({resumed}));
+    const Checkpoint expected = final_checkpoint(straight);
+    const Checkpoint actual = final_checkpoint(resumed);
+    EXPECT_EQ(expected.step, actual.step);
+    EXPECT_EQ(expected.values, actual.values) << k;
+    EXPECT_EQ(expected.first_moment, actual.first_moment) << k;
+    EXPECT_EQ(expected.second_moment, actual.second_moment) << k;
+    EXPECT_EQ(read_file(straight.path() / "evaluation.csv"), read_file(resumed.path() / "evaluation.csv"))
+        << k;
+  }
+}
+
+TEST_F(JobTest, StopsAtACheckpointWhenAskedAndGoesOn) {
+  RunConfig config = small_config();
+  config.training.steps = 2000;
+  const RunFolder run = create("stopped", config);
+  std::atomic<int> stop{0};
+  const auto stop_soon = [&](const Progress&) { stop = 15; };
+  EXPECT_EQ(JobOutcome::kInterrupted, work_on_job({run}, stop_soon, stop));
+  EXPECT_EQ("interrupted", run.status().state);
+  const std::int64_t reached = final_checkpoint(run).step;
+  EXPECT_EQ(reached, run.status().step);
+  EXPECT_GT(reached, 0);
+  EXPECT_EQ(JobOutcome::kDone, work({run}));
+
+  const RunFolder straight = create("straight", config);
+  work({straight});
+  EXPECT_EQ(final_checkpoint(straight).values, final_checkpoint(run).values);
+}
+
+TEST_F(JobTest, UsesTheCheckpointBeforeADamagedOne) {
+  RunConfig config = small_config();
+  config.execution.checkpoint_seconds = 0;
+  const RunFolder run = create("damaged", config);
+  work({run});
+  const Checkpoint expected = final_checkpoint(run);
+  std::filesystem::resize_file(run.path() / "checkpoint.bin", 100);
+  std::filesystem::remove(run.path() / "evaluation.csv");
+  std::vector<Progress> seen;
+  EXPECT_EQ(JobOutcome::kDone, work({run}, &seen));
+  EXPECT_EQ("warning", seen.front().phase);
+  EXPECT_NE(std::string::npos, seen.front().text.find("checkpoint.bin"));
+  EXPECT_EQ(expected.values, final_checkpoint(run).values);
+  EXPECT_EQ(30, run.metrics().back().step);
+}
+
+TEST_F(JobTest, AddsLengthsWithoutTrainingAgain) {
+  const RunFolder run = create("more", small_config());
+  work({run});
+  const auto rows = run.evaluation();
+  RunConfig config = small_config();
+  config.evaluation.last_length = 11;
+  const RunFolder longer = create("more", config);
+  EXPECT_EQ(run.path(), longer.path());
+  EXPECT_FALSE(is_complete(longer));
+  std::vector<Progress> seen;
+  EXPECT_EQ(JobOutcome::kDone, work({longer}, &seen));
+  for (const Progress& progress : seen) EXPECT_EQ("evaluating", progress.phase);
+  ASSERT_EQ(5U, longer.evaluation().size());
+  EXPECT_EQ(rows.front().accuracy, longer.evaluation().front().accuracy);
+}
+
+TEST_F(JobTest, NonFiniteLossEndsTheRunAndNotItsCompanions) {
+  RunConfig good = small_config(1);
+  RunConfig bad = small_config(2);
+  bad.learning_rate = 10;
+  bad.training.clip_norm = good.training.clip_norm = 1e30;
+  const RunFolder good_run = create("mixed", good);
+  const RunFolder bad_run = create("mixed", bad);
+  // Parameters of infinite size are what a diverged step leaves behind.
+  Checkpoint poisoned;
+  {
+    RunConfig config = bad;
+    config.training.steps = 1;
+    const RunFolder one_step = create("one_step", config);
+    work({one_step});
+    poisoned = final_checkpoint(one_step);
+  }
+  std::fill(poisoned.values.begin(), poisoned.values.end(), 1e38F);
+  save_checkpoint(bad_run.path(), bad_run.id(), poisoned);
+  EXPECT_EQ(JobOutcome::kFailed, work({good_run, bad_run}));
+  EXPECT_EQ("finished", good_run.status().state);
+  EXPECT_EQ("failed", bad_run.status().state);
+  EXPECT_NE(std::string::npos, bad_run.status().error.find("step 2, length ")) << bad_run.status().error;
+}
+
+TEST(JobList, GroupsRunsThatDifferInSeedAndRateOnly) {
+  RunConfig config;
+  config.execution.replicas = 2;
+  std::vector<RunConfig> runs(5, config);
+  runs[1].seed = 1;
+  runs[2].encoding.reset("rope");
+  runs[3].learning_rate = 1e-4;
+  runs[4].data_seed = 1;
+  EXPECT_EQ((std::vector<std::vector<std::size_t>>{{0, 1}, {2}, {3}, {4}}), group_into_jobs(runs));
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,346 @@
+#include "experiments/results_store.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "core/atomic_file.h"
+#include "core/error.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+
+RunConfig config() {
+  RunConfig config;
+  config.task.reset("reverse_string");
+  config.encoding.reset("rope");
+  config.training.steps = 100;
+  config.evaluation.last_length = 43;
+  return config;
+}
+
+void expect_contains(const std::string& message, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts)
+    EXPECT_NE(message.find(part), std::string::npos) << message << "\nlacks: " << part;
+}
+
+void expect_same_bits(double one, double other) {
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(one), std::bit_cast<std::uint64_t>(other)) << one << " " << other;
+}
+
+const std::vector<double> kOddNumbers = {0.1,
+                                         1.0 / 3,
+                                         -0.0,
+                                         5e-324,
+                                         1.7976931348623157e308,
+                                         123456789.123456789,
+                                         std::numeric_limits<double>::infinity(),
+                                         std::numeric_limits<double>::quiet_NaN()};
+
+TEST(ResultsStore, MetricsComeBackBitForBit) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  EXPECT_TRUE(folder.metrics().empty());
+  std::vector<MetricsRow> rows;
+  for (const double value : kOddNumbers) {
+    rows.push_back(
+        {.step = 9'000'000'000'000, .loss = value, .accuracy = 0.7, .gradient_norm = value, .seconds = 1});
+  }
+  folder.write_metrics(rows);
+  const std::vector<MetricsRow> read = RunFolder::open(folder.path()).metrics();
+  ASSERT_EQ(read.size(), rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(read[i].step, rows[i].step);
+    expect_same_bits(read[i].loss, rows[i].loss);
+    expect_same_bits(read[i].accuracy, rows[i].accuracy);
+    expect_same_bits(read[i].gradient_norm, rows[i].gradient_norm);
+    expect_same_bits(read[i].seconds, rows[i].seconds);
+  }
+}
+
+TEST(ResultsStore, EvaluationComesBackBitForBit) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  EXPECT_TRUE(folder.evaluation().empty());
+  const std::vector<EvaluationRow> rows = {
+      {.length = 41, .samples = 512, .seed = 0, .eval_dropout = "off", .accuracy = 1.0 / 3, .loss = 0.1},
+      {.length = 41, .samples = 512, .seed = 7, .eval_dropout = "on", .accuracy = 1, .loss = 2e-17}};
+  folder.write_evaluation(rows);
+  const std::vector<EvaluationRow> read = folder.evaluation();
+  ASSERT_EQ(read.size(), rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(read[i].length, rows[i].length);
+    EXPECT_EQ(read[i].samples, rows[i].samples);
+    EXPECT_EQ(read[i].seed, rows[i].seed);
+    EXPECT_EQ(read[i].eval_dropout, rows[i].eval_dropout);
+    expect_same_bits(read[i].accuracy, rows[i].accuracy);
+    expect_same_bits(read[i].loss, rows[i].loss);
+  }
+}
+
+TEST(ResultsStore, StatusComesBack) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  EXPECT_EQ(folder.status().state, "waiting");
+  const RunStatus written = {.state = "failed",
+                             .step = 12,
+                             .training_seconds = 0.1,
+                             .evaluation_seconds = 1.0 / 3,
+                             .error = "loss is \"nan\",\nstep 12",
+                             .git_commit = "abc",
+                             .version = "0.1.0",
+                             .torch_version = "2.11.0",
+                             .device = "cpu",
+                             .host = "here",
+                             .started = current_utc_time(),
+                             .updated = "2026-01-31T23:59:59Z"};
+  folder.write_status(written);
+  const RunStatus read = folder.status();
+  EXPECT_EQ(read.state, written.state);
+  EXPECT_EQ(read.step, written.step);
+  expect_same_bits(read.training_seconds, written.training_seconds);
+  expect_same_bits(read.evaluation_seconds, written.evaluation_seconds);
+  EXPECT_EQ(read.error, written.error);
+  EXPECT_EQ(read.git_commit, written.git_commit);
+  EXPECT_EQ(read.version, written.version);
+  EXPECT_EQ(read.torch_version, written.torch_version);
+  EXPECT_EQ(read.device, written.device);
+  EXPECT_EQ(read.host, written.host);
+  EXPECT_EQ(read.started, written.started);
+  EXPECT_EQ(read.updated, written.updated);
+}
+
+TEST(ResultsStore, AnErrorThatIsNotUtf8IsStoredAllTheSame) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  RunStatus status;
+  status.error = "bad \xff byte";
+  folder.write_status(status);
+  EXPECT_EQ(folder.status().error, "bad \xEF\xBF\xBD byte");
+}
+
+TEST(ResultsStore, UtcTimeIsIso8601) {
+  const std::string time = current_utc_time();
+  ASSERT_EQ(time.size(), 20U) << time;
+  EXPECT_EQ(std::string() + time[4] + time[7] + time[10] + time[13] + time[16] + time[19], "--T::Z") << time;
+}
+
+struct Damage {
+  std::string file;
+  std::string content;
+  std::vector<std::string> message;
+};
+
+class DamagedFile : public testing::TestWithParam<Damage> {};
+
+TEST_P(DamagedFile, IsNamedWithPlaceAndFinding) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  const fs::path file = folder.path() / GetParam().file;
+  write_file_atomically(file, GetParam().content);
+  std::string message;
+  try {
+    folder.metrics();
+    folder.evaluation();
+    folder.status();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::kUsage);
+    message = error.what();
+  }
+  expect_contains(message, GetParam().message);
+  expect_contains(message, {file.string(), "delete"});
+}
+
+const std::string kMetricsHeader = "step,loss,accuracy,gradient_norm,seconds\n";
+const std::string kEvaluationHeader = "length,samples,seed,eval_dropout,accuracy,loss\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Csv, DamagedFile,
+    testing::Values(
+        Damage{"metrics.csv", "", {"metrics.csv:1:", "no header"}},
+        Damage{"metrics.csv", "step,loss\n", {"metrics.csv:1:", "'step,loss'", "gradient_norm"}},
+        Damage{"metrics.csv", kMetricsHeader + "1,2,0.5,3,4\n2,2,0.5,3,4", {"metrics.csv:3:", "cut off"}},
+        Damage{"metrics.csv", kMetricsHeader + "1,2,0.5\n", {"metrics.csv:2:", "3 columns", "expected 5"}},
+        Damage{"metrics.csv", kMetricsHeader + "\n", {"metrics.csv:2:", "1 columns"}},
+        Damage{"metrics.csv", kMetricsHeader + "1,2,x7,3,4\n", {"metrics.csv:2: column accuracy", "'x7'"}},
+        Damage{
+            "metrics.csv", kMetricsHeader + "1,2,0.5 ,3,4\n", {"metrics.csv:2: column accuracy", "'0.5 '"}},
+        Damage{"metrics.csv", kMetricsHeader + "1.5,2,0.5,3,4\n", {"column step", "'1.5'", "whole"}},
+        Damage{"metrics.csv", kMetricsHeader + "-1,2,0.5,3,4\n", {"column step", "'-1'"}},
+        Damage{"metrics.csv", kMetricsHeader + "1,2,0.5,3,\n", {"column seconds", "''"}},
+        Damage{"evaluation.csv",
+               kEvaluationHeader + "41,512,0,maybe,1,1\n",
+               {":2: column eval_dropout", "'maybe'"}},
+        Damage{
+            "evaluation.csv", kEvaluationHeader + "41,512,0,off,1.5,1\n", {":2: column accuracy", "'1.5'"}},
+        Damage{
+            "evaluation.csv", kEvaluationHeader + "41,512,0,off,nan,1\n", {":2: column accuracy", "'nan'"}},
+        Damage{"evaluation.csv",
+               kEvaluationHeader + "41,64,0,off,1,1\n41,64,0,off,0,1\n",
+               {":3: column length", "once"}}));
+
+// A good status.json with one member replaced.
+std::string status_with(const std::string& member, const std::string& value) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  folder.write_status({});
+  std::string text = read_file(folder.path() / "status.json");
+  const std::size_t start = text.find("\"" + member + "\": ") + member.size() + 4;
+  return text.replace(start, text.find_first_of(",\n", start) - start, value);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Json, DamagedFile,
+    testing::Values(
+        Damage{"status.json", "", {"not JSON"}}, Damage{"status.json", "{\"state\": \"finis", {"not JSON"}},
+        Damage{"status.json", "[1]", {"found array, expected an object"}},
+        Damage{"status.json", "{\"state\": \"finished\"}", {"'step' is missing"}},
+        Damage{"status.json", status_with("step", "\"7\""), {"step: found \"7\", expected a whole"}},
+        Damage{"status.json", status_with("step", "1.5"), {"step: found 1.5, expected a whole"}},
+        Damage{"status.json", status_with("step", "-3"), {"step: found -3, expected a whole"}},
+        Damage{"status.json", status_with("training_seconds", "null"), {"training_seconds: found null"}},
+        Damage{"status.json", status_with("device", "3"), {"device: found 3, expected a string"}},
+        Damage{"status.json", status_with("state", "\"done\""), {"unknown state 'done'"}}));
+
+TEST(RunFolder, IsOpenedByWhatItHolds) {
+  const ScratchFolder scratch;
+  const RunFolder created = RunFolder::create(scratch.path(), config());
+  EXPECT_EQ(created.id(), run_id(config()));
+  EXPECT_EQ(created.path(), scratch.path() / "runs" / run_id(config()));
+  const RunFolder opened = RunFolder::open(created.path().string() + "/");
+  EXPECT_EQ(opened.id(), created.id());
+  EXPECT_EQ(to_yaml(opened.config()), to_yaml(config()));
+}
+
+TEST(RunFolder, TakesOverNewEvaluationAndExecution) {
+  const ScratchFolder scratch;
+  RunConfig asked = config();
+  RunFolder::create(scratch.path(), asked).write_metrics({{.step = 1}});
+  asked.evaluation.last_length = 60;
+  asked.execution.threads = 2;
+  const RunFolder folder = RunFolder::create(scratch.path(), asked);
+  EXPECT_EQ(folder.metrics().size(), 1U);
+  EXPECT_EQ(RunFolder::open(folder.path()).config().evaluation.last_length, 60);
+  EXPECT_EQ(RunFolder::open(folder.path()).config().execution.threads, 2);
+}
+
+TEST(RunFolder, RefusesAConfigThatContradictsItsName) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  RunConfig other = config();
+  other.training.steps = 77;
+  const std::string text = to_yaml(other);
+  write_file_atomically(folder.path() / "config.yaml", text);
+  expect_contains(message_of([&] { RunFolder::create(scratch.path(), config()); }),
+                  {folder.path().string(), "another configuration", "training.steps=77 there",
+                   "training.steps=100 asked for", "choose another output folder or remove it"});
+  expect_contains(message_of([&] { RunFolder::open(folder.path()); }),
+                  {folder.path().string(), run_id(other)});
+  EXPECT_EQ(read_file(folder.path() / "config.yaml"), text) << "the stored config was overwritten";
+}
+
+TEST(RunFolder, SaysWhatToDoAboutAFolderItCannotMake) {
+  const ScratchFolder scratch;
+  write_file_atomically(scratch.path() / "file", "");
+  try {
+    RunFolder::create(scratch.path() / "file", config());
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::kUsage);
+    expect_contains(error.what(), {(scratch.path() / "file").string(), "Not a directory", "another folder"});
+  }
+}
+
+TEST(RunFolder, OpenNamesAFolderWithoutConfig) {
+  const ScratchFolder scratch;
+  expect_contains(message_of([&] { RunFolder::open(scratch.path()); }),
+                  {scratch.path().string(), "no config.yaml"});
+}
+
+std::vector<EvaluationRow> rows_of_lengths(const std::vector<std::int64_t>& lengths, double accuracy) {
+  std::vector<EvaluationRow> rows;
+  for (const std::int64_t length : lengths) {
+    rows.push_back({.length = length,
+                    .samples = 512,
+                    .seed = 0,
+                    .eval_dropout = "off",
+                    .accuracy = accuracy,
+                    .loss = 0});
+  }
+  return rows;
+}
+
+TEST(Score, IsTheMeanOverRequestedLengthsOnly) {
+  std::vector<EvaluationRow> rows = rows_of_lengths({43, 41, 42}, 0.5);
+  rows[1].accuracy = 0.8;
+  for (const EvaluationRow& row : rows_of_lengths({44, 99}, 0)) rows.push_back(row);
+  const EvaluationConfig evaluation = config().evaluation;
+  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), (0.8 + 0.5 + 0.5) / 3);
+  const auto requested = requested_rows(rows, evaluation);
+  ASSERT_TRUE(requested.has_value());
+  ASSERT_EQ(requested->size(), 3U);
+  EXPECT_EQ((*requested)[0].length, 41);
+  EXPECT_EQ((*requested)[2].length, 43);
+}
+
+TEST(Score, IsNothingWhileALengthIsMissing) {
+  EXPECT_FALSE(score(rows_of_lengths({41, 43}, 0.5), config().evaluation).has_value());
+  EXPECT_FALSE(requested_rows({}, config().evaluation).has_value());
+}
+
+TEST(Score, PicksRowsBySamplesSeedAndDropout) {
+  std::vector<EvaluationRow> rows = rows_of_lengths({41, 42, 43}, 0.5);
+  for (const double accuracy : {0.1, 0.2, 0.3}) {
+    for (EvaluationRow row : rows_of_lengths({41, 42, 43}, accuracy)) {
+      if (accuracy == 0.1) row.samples = 64;
+      if (accuracy == 0.2) row.seed = 1;
+      if (accuracy == 0.3) row.eval_dropout = "on";
+      rows.push_back(row);
+    }
+  }
+  EvaluationConfig evaluation = config().evaluation;
+  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), 0.5);
+  evaluation.samples = 64;
+  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), 0.1);
+  evaluation = config().evaluation;
+  evaluation.seed = 1;
+  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), 0.2);
+  evaluation = config().evaluation;
+  evaluation.eval_dropout = "on";
+  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), 0.3);
+  evaluation.samples = 64;
+  EXPECT_FALSE(score(rows, evaluation).has_value());
+}
+
+TEST(OpenRuns, AreSortedAndLeaveOutEmptyFolders) {
+  const ScratchFolder scratch;
+  std::vector<std::string> ids;
+  for (std::int64_t seed = 3; seed >= 0; --seed) {
+    RunConfig run = config();
+    run.seed = seed;
+    ids.push_back(RunFolder::create(scratch.path(), run).id());
+  }
+  fs::create_directory(scratch.path() / "runs" / "half-made");
+  std::sort(ids.begin(), ids.end());
+  std::vector<std::string> found;
+  for (const RunFolder& run : open_runs(scratch.path())) found.push_back(run.id());
+  EXPECT_EQ(found, ids);
+}
+
+TEST(OpenRuns, SaysWhenThereIsNothing) {
+  const ScratchFolder scratch;
+  expect_contains(message_of([&] { open_runs(scratch.path() / "absent"); }),
+                  {"absent", "No such file", "che run"});
+  fs::create_directory(scratch.path() / "runs");
+  expect_contains(message_of([&] { open_runs(scratch.path()); }), {"holds no runs"});
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,226 @@
+#include "experiments/sweep.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/message_of.h"
+#include "tests/scratch_file.h"
+
+namespace che {
+namespace {
+
+using Overrides = std::vector<std::string>;
+
+Sweep read(std::string_view yaml, const Overrides& overrides = {}) {
+  const ScratchFile file(yaml);
+  return read_sweep(file.path(), overrides);
+}
+
+// The message, with "x.yaml" in place of the file's path; checked to be one line.
+std::string error_of(std::string_view yaml, const Overrides& overrides = {}) {
+  const ScratchFile file(yaml);
+  std::string message = message_of([&] { read_sweep(file.path(), overrides); });
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  const std::size_t at = message.find(file.path().string());
+  if (at != std::string::npos) message.replace(at, file.path().string().size(), "x.yaml");
+  return message;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+constexpr std::string_view kQuick = R"(name: quick
+description: two tasks
+base:
+  training: {steps: 10}
+  model:
+    width: 64
+    heads: 4
+axes:
+  task: [even_pairs, reverse_string]
+  encoding: [none, {name: kerple, dape: {hidden: 16}}]
+  seed: [0, 1, 2]
+)";
+
+TEST(Sweep, ExpandsTheProductWithTheLastAxisFastest) {
+  const Sweep sweep = read(kQuick);
+  EXPECT_EQ(sweep.name, "quick");
+  EXPECT_EQ(sweep.description, "two tasks");
+  ASSERT_EQ(sweep.runs.size(), 12U);
+  for (std::size_t i = 0; i < 12; ++i) {
+    const RunConfig& run = sweep.runs[i];
+    EXPECT_EQ(run.seed, static_cast<std::int64_t>(i % 3));
+    EXPECT_EQ(run.encoding.label(), i / 3 % 2 == 0 ? "none" : "dape_kerple(dape.hidden=16)");
+    EXPECT_EQ(run.task.name, i < 6 ? "even_pairs" : "reverse_string");
+    EXPECT_EQ(run.training.steps, 10);
+    EXPECT_EQ(run.training.batch_size, 128);
+    EXPECT_EQ(run.model.width, 64);
+  }
+}
+
+TEST(Sweep, WithoutAxesOrBaseIsOneRun) { EXPECT_EQ(read("name: one\n").runs.size(), 1U); }
+
+TEST(Sweep, OverridesOfFieldsAndName) {
+  const Sweep sweep =
+      read(kQuick, {"training.steps=7", "name=other", "model={width: 32}", "learning_rate=1e-3"});
+  EXPECT_EQ(sweep.name, "other");
+  ASSERT_EQ(sweep.runs.size(), 12U);
+  EXPECT_EQ(sweep.runs[11].training.steps, 7);
+  EXPECT_EQ(sweep.runs[11].model.width, 32);
+  EXPECT_EQ(sweep.runs[11].model.heads, 4);
+  EXPECT_EQ(sweep.runs[11].learning_rate, 1e-3);
+}
+
+TEST(Sweep, OverridesOfAxes) {
+  EXPECT_EQ(read(kQuick, {"seed=5"}).runs.size(), 4U);
+  EXPECT_EQ(read(kQuick, {"seed=5"}).runs[3].seed, 5);
+  EXPECT_EQ(read(kQuick, {"axes.seed=[3, 4]"}).runs.size(), 8U);
+  EXPECT_EQ(read(kQuick, {"axes.training.dropout=[0, 0.1]"}).runs.size(), 24U);
+  EXPECT_EQ(read(kQuick, {"seed=5", "axes.seed=[3, 4]"}).runs.size(), 4U);
+  EXPECT_EQ(read(kQuick, {"task={name: odds_first, odds_first_order: odd_first}"}).runs[0].task.name,
+            "odds_first");
+}
+
+TEST(Sweep, OverridesInsideAnAxisComeAfterIt) {
+  const Sweep sweep = read(
+      kQuick, {"encoding.dape={hidden: 8}", "encoding=kerple", "encoding.dape={}", "encoding.dape.hidden=4"});
+  ASSERT_EQ(sweep.runs.size(), 6U);
+  EXPECT_EQ(sweep.runs[0].encoding.label(), "dape_kerple(dape.hidden=4)");
+  EXPECT_EQ(error_of(kQuick, {"encoding.dape.hidden=4"}),
+            "command line: encoding.dape.hidden: there is no dape; set encoding.dape to a map first, {} for "
+            "its defaults");
+}
+
+TEST(Sweep, AnAxisInsideAnotherIsAppliedAfterItWhateverTheOrder) {
+  const Sweep sweep =
+      read("name: a\naxes:\n  encoding.dape.hidden: [4, 8]\n  encoding: [dape_alibi, dape_kerple]\n");
+  ASSERT_EQ(sweep.runs.size(), 4U);
+  EXPECT_EQ(sweep.runs[1].encoding.label(), "dape_kerple(dape.hidden=4)");
+  EXPECT_EQ(sweep.runs[2].encoding.label(), "dape_alibi(dape.hidden=8)");
+}
+
+TEST(Sweep, UnknownDuplicateAndWronglyTypedKeys) {
+  EXPECT_EQ(error_of("name: a\nbasis: {}\n"),
+            "x.yaml:2: basis: unknown key; did you mean 'base'?; known: name, description, base, axes");
+  EXPECT_EQ(error_of("name: a\nbase:\n  training:\n    stepz: 1\n"),
+            "x.yaml:4: base.training.stepz: unknown key; did you mean 'steps'?; known: steps, batch_size, "
+            "first_length, last_length, clip_norm, dropout");
+  EXPECT_EQ(error_of("name: a\nbase: {seed: 1, seed: 2}\n"),
+            "x.yaml:2: base.seed: duplicate key; first set in line 2");
+  EXPECT_EQ(error_of("name: a\nbase: {seed: one}\n"),
+            "x.yaml:2: base.seed: got one; allowed: whole numbers from 0 to 9007199254740992");
+  EXPECT_EQ(error_of("name: a\nbase: 5\n"), "x.yaml:2: base: got 5; allowed: a map of settings");
+  EXPECT_EQ(error_of("name: a\naxes: [seed]\n"),
+            "x.yaml:2: axes: got [seed]; allowed: a map of key paths to lists");
+  EXPECT_EQ(error_of("name: a\naxes:\n  seed: 3\n"),
+            "x.yaml:3: axes.seed: got 3; allowed: a list of values, such as [0, 1]");
+  EXPECT_EQ(error_of("name: a\naxes:\n  seed: []\n"),
+            "x.yaml:3: axes.seed: got []; allowed: a list of values, such as [0, 1]");
+  EXPECT_EQ(error_of("name: a\naxes:\n  training.steps:\n    - 1\n    - -5\n"),
+            "x.yaml:5: training.steps: got -5; allowed: whole numbers from 0 to 4000000000");
+  EXPECT_TRUE(error_of("name: a\naxes: {trainin.steps: [1]}\n")
+                  .starts_with("x.yaml:2: trainin: unknown key; did you mean 'training'?; known: task, "));
+}
+
+TEST(Sweep, UnknownTaskAndEncodingInAnAxis) {
+  EXPECT_TRUE(
+      error_of("name: a\naxes:\n  task: [even_pairs, even_pears]\n")
+          .starts_with("x.yaml:3: task: unknown task 'even_pears'; did you mean 'even_pairs'?; known: "));
+  EXPECT_EQ(error_of("name: a\naxes:\n  encoding:\n    - rope\n    - dape_rope\n"),
+            "x.yaml:5: encoding: dape wraps an encoding that gives a bias and rope gives none; allowed: "
+            "alibi, kerple");
+}
+
+TEST(Sweep, NamesAreFolderNames) {
+  EXPECT_EQ(error_of("base: {}\n"), "x.yaml: name: is missing; results go to a folder of that name");
+  for (const char* name : {"..", "a/b", "\"\"", ".hidden", "-x", "a b", "[a]", "~"}) {
+    const std::string message = error_of(std::string("name: ") + name + "\n");
+    EXPECT_TRUE(message.starts_with("x.yaml:1: name: got ")) << message;
+    EXPECT_TRUE(contains(message, "; allowed: 1 to 100 letters, digits, '.', '_', '-'")) << message;
+  }
+  EXPECT_TRUE(error_of("name: a\n", {"name=../b"}).starts_with("command line: name: got ../b; allowed: "));
+  EXPECT_EQ(error_of("name: a\ndescription: [1]\n"), "x.yaml:2: description: got [1]; allowed: one line");
+}
+
+TEST(Sweep, BadFiles) {
+  EXPECT_EQ(error_of(""), "x.yaml: holds no settings");
+  EXPECT_EQ(error_of("name: a\nbase: \x01\n"), "x.yaml:2: byte 0x01 is no text; a config is YAML in UTF-8");
+  EXPECT_EQ(message_of([] { read_sweep("/nonexistent/x.yaml", {}); }), "/nonexistent/x.yaml: no such file");
+  EXPECT_TRUE(contains(message_of([] { read_sweep(testing::TempDir(), {}); }), "is a folder"));
+}
+
+TEST(Sweep, MalformedOverrides) {
+  const std::string allowed = "; allowed: key=value, such as training.steps=100";
+  EXPECT_EQ(error_of(kQuick, {"training.steps"}), "command line: got 'training.steps'" + allowed);
+  EXPECT_EQ(error_of(kQuick, {"=3"}), "command line: got '=3'" + allowed);
+  EXPECT_EQ(error_of(kQuick, {""}), "command line: got ''" + allowed);
+  EXPECT_EQ(error_of(kQuick, {"training.steps="}),
+            "command line: training.steps: got null; allowed: whole numbers from 0 to 4000000000");
+  EXPECT_EQ(error_of(kQuick, {"training.steps=-5"}),
+            "command line: training.steps: got -5; allowed: whole numbers from 0 to 4000000000");
+  EXPECT_EQ(error_of(kQuick, {"training.stepz=5"}),
+            "command line: training.stepz: unknown key; did you mean 'steps'?; known: steps, batch_size, "
+            "first_length, "
+            "last_length, clip_norm, dropout");
+  EXPECT_TRUE(error_of(kQuick, {"bogus=5"}).starts_with("command line: bogus: unknown key; known: task, "));
+  EXPECT_TRUE(error_of(kQuick, {"axes.seed=[1, 2"}).starts_with("command line: axes.seed:1: a key must be"));
+  EXPECT_EQ(error_of(kQuick, {"learning_rate=[1, 2]"}),
+            "command line: learning_rate: got [1, 2]; an override sets one value; axes.learning_rate=[1, 2] "
+            "sweeps over "
+            "several");
+  EXPECT_EQ(error_of(kQuick, {"axes.seed=3"}),
+            "command line: axes.seed: got 3; allowed: a list of values, such as [0, 1]");
+}
+
+TEST(Sweep, UnfitValuesNameTheLineThatSetsThem) {
+  EXPECT_EQ(error_of("name: a\nbase:\n  model:\n    width: 64\n    heads: 7\n"),
+            "x.yaml:5: model.heads: 7 heads do not divide model.width 64; allowed: divisors of the width");
+  EXPECT_EQ(error_of("name: a\nbase:\n  model:\n    width: 60\n"),
+            "x.yaml:3: model.heads: 8 heads do not divide model.width 60; allowed: divisors of the width");
+  EXPECT_EQ(error_of("name: a\naxes:\n  model.heads: [4,\n   7]\n  seed: [0]\n"),
+            "x.yaml:4: model.heads: 7 heads do not divide model.width 256; allowed: divisors of the width "
+            "(model.heads=7, seed=0)");
+  EXPECT_EQ(error_of(kQuick, {"model.heads=7"}),
+            "command line: model.heads: 7 heads do not divide model.width 64; allowed: divisors of the width "
+            "(task=even_pairs, encoding=none, seed=0)");
+  EXPECT_EQ(error_of("name: a\nbase:\n  training: {first_length: 9, last_length: 8}\n"),
+            "x.yaml:3: training.first_length: 9 is greater than training.last_length 8");
+  EXPECT_EQ(
+      error_of("name: a\nbase:\n  seed: 1\n  model: {width: 40}\naxes:\n  encoding: [none, rope]\n"),
+      "x.yaml:4: model.width, model.heads: rope needs an even width a head; got 40 / 8 = 5 (encoding=rope)");
+  EXPECT_EQ(
+      error_of(
+          "name: a\naxes:\n  encoding:\n    - name: rope\n      positions: contiguous\n      dape: {}\n"),
+      "x.yaml:6: encoding.dape: dape wraps an encoding that gives a bias and rope gives none; allowed: "
+      "alibi, "
+      "kerple (encoding={name: rope, positions: contiguous, dape: {}})");
+  EXPECT_EQ(error_of("name: a\nbase:\n  task: duplicate_string\n  evaluation:\n    last_length: 9999\n"
+                     "  encoding: randomized_rope\n"),
+            "x.yaml:6: encoding.max_position: 2048 randomized positions are too few for the 29997 tokens of "
+            "duplicate_string's longest sequence; raise it to 29997 or lower evaluation.last_length");
+}
+
+TEST(Sweep, RunsMustDifferInTheirParameters) {
+  const std::string seeds = error_of("name: a\naxes:\n  task: [even_pairs]\n  seed: [3, 3]\n");
+  EXPECT_TRUE(
+      seeds.starts_with("x.yaml: axes: runs 1 (task=even_pairs, seed=3) and 2 (task=even_pairs, seed=3) are "
+                        "one: both train the parameters even_pairs-none-lr0.0003-seed3-"))
+      << seeds;
+  EXPECT_TRUE(contains(error_of("name: a\naxes: {evaluation.samples: [64, 128]}\n"),
+                       "runs 1 (evaluation.samples=64) and 2 (evaluation.samples=128) are one"));
+}
+
+TEST(Sweep, TooManyRunsAreRefusedBeforeTheyAreMade) {
+  std::string list = "0";
+  for (int i = 1; i < 1000; ++i) list += ", " + std::to_string(i);
+  std::string yaml = "name: a\naxes:\n";
+  for (const char* key :
+       {"seed", "data_seed", "training.steps", "evaluation.seed", "model.width", "model.layers"}) {
+    yaml += fmt::format("  {}: [{}]\n", key, list);
+  }
+  EXPECT_EQ(error_of(yaml), "x.yaml:4: axes: more than 100000 runs; allowed: at most that many");
+}
+
+}  // namespace
+}  // namespace che

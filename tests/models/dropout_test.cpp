@@ -1,0 +1,51 @@
+#include "models/dropout.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "tests/models/reference_files.h"
+
+namespace che {
+namespace {
+
+const Dropout kDropout{0.1, {5, 6}, Purpose::kDropout, 3, 0};
+
+TEST(Dropout, KeepsTheExpectation) {
+  const at::Tensor dropped = kDropout.apply(at::ones({2, 50, 20, 16}), 1, 0);
+  const auto zeros = dropped.eq(0).sum().item<double>() / static_cast<double>(dropped.numel());
+  EXPECT_NEAR(0.1, zeros, 0.006);
+  EXPECT_NEAR(1.0, dropped.mean().item<double>(), 0.007);
+  EXPECT_EQ("", difference(dropped.masked_select(dropped.ne(0)),
+                           at::full({dropped.ne(0).sum().item<std::int64_t>()}, 1 / 0.9), 1e-4));
+}
+
+TEST(Dropout, OfATrimmedSequenceIsTheRestOfTheWhole) {
+  const at::Tensor ones = at::ones({2, 3, 7, 5});
+  const at::Tensor whole = kDropout.apply(ones, 4, 0);
+  EXPECT_TRUE(at::equal(whole.slice(2, 3), kDropout.apply(ones.slice(2, 3), 4, 3)));
+}
+
+TEST(Dropout, OfASplitBatchIsTheSame) {
+  const at::Tensor ones = at::ones({2, 4, 7, 5});
+  const at::Tensor whole = kDropout.apply(ones, 4, 0);
+  Dropout rest = kDropout;
+  rest.first_example = 3;
+  EXPECT_TRUE(at::equal(whole.slice(1, 3), rest.apply(ones.slice(1, 3), 4, 0)));
+}
+
+TEST(Dropout, DiffersBetweenReplicasStepsAndSites) {
+  const at::Tensor ones = at::ones({2, 4, 20, 16});
+  const at::Tensor base = kDropout.apply(ones, 4, 0);
+  EXPECT_FALSE(at::equal(base[0], base[1]));
+  EXPECT_FALSE(at::equal(base, kDropout.apply(ones, 5, 0)));
+  Dropout next = kDropout;
+  next.step = 4;
+  EXPECT_FALSE(at::equal(base, next.apply(ones, 4, 0)));
+  // A replica's mask does not depend on its companions.
+  Dropout alone = kDropout;
+  alone.seeds = {6};
+  EXPECT_TRUE(at::equal(base.slice(0, 1), alone.apply(ones.slice(0, 1), 4, 0)));
+}
+
+}  // namespace
+}  // namespace che

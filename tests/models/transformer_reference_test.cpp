@@ -1,0 +1,173 @@
+// Whole models and training steps against numbers made with the published program
+// (tests/reference/model, tests/reference/training).
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/training.h"
+#include "models/transformer.h"
+#include "tests/models/explicit_positions.h"
+#include "tests/models/reference_files.h"
+
+namespace che {
+namespace {
+
+using nlohmann::json;
+using Lists = std::vector<std::vector<std::int64_t>>;
+
+std::unique_ptr<Transformer> model_of(const json& file, const json& parameters,
+                                      const at::TensorOptions& options,
+                                      const OptionValues& encoding_options = {}) {
+  const json& config = file.at("config");
+  const ModelShape shape{config.at("embedding_dim"), config.at("num_layers"), config.at("num_heads"),
+                         config.at("widening_factor")};
+  auto model = std::make_unique<Transformer>(
+      shape, Vocabulary{config.at("input_vocab"), config.at("output_classes")},
+      create_encoding(encoding_name(file.at("encoding")), encoding_options), 1, options);
+  for (const auto& [name, value] : parameters.items()) {
+    model->parameters()[name].data().copy_(reference_input(value).unsqueeze(0));
+  }
+  EXPECT_LE(parameters.size(), model->parameters().specs().size());
+  return model;
+}
+
+// Of the only replica, from the collected gradients.
+at::Tensor gradient_of(const Transformer& model, const std::string& name) {
+  std::int64_t offset = 0;
+  for (const ParameterSpec& spec : model.parameters().specs()) {
+    const std::int64_t count = parameter_count({spec});
+    if (spec.name == name) return model.parameters().gradients()[0].narrow(0, offset, count).view(spec.shape);
+    offset += count;
+  }
+  return {};
+}
+
+class FileTest : public testing::TestWithParam<std::filesystem::path> {
+ protected:
+  void SetUp() override {
+    file_ = read_reference(GetParam());
+    const std::string name = encoding_name(file_.at("encoding"));
+    if (!encoding_exists(name)) GTEST_SKIP() << name << ": encoding not registered";
+  }
+
+  json file_;
+};
+
+std::string file_stem(const testing::TestParamInfo<std::filesystem::path>& info) {
+  return info.param.stem().string();
+}
+
+class ModelReference : public FileTest {
+ protected:
+  // The published program fixes the rotation's frequencies to single precision, which its double
+  // twin shows: 1e-7 to 1e-5.
+  double tolerance(bool twin) const { return twin && file_.at("encoding") != "ROTARY" ? 1e-8 : 1e-5; }
+
+  void expect_logits(const json& section, const std::string& name, const Positions& positions,
+                     const OptionValues& encoding_options = {}) {
+    for (const bool twin : {false, true}) {
+      const std::string key = twin ? name + "_f64" : name;
+      if (!section.contains(key)) continue;
+      SCOPED_TRACE(key);
+      const auto options = at::TensorOptions().dtype(twin ? at::kDouble : at::kFloat);
+      const auto model = model_of(file_, file_.at("params"), options, encoding_options);
+      const at::Tensor tokens = reference_tensor(file_.at("input_tokens_with_empty")).to(at::kLong);
+      const at::Tensor logits = model->forward(tokens, file_.at("config").at("output_length"), positions, {});
+      EXPECT_EQ("", difference(logits.squeeze(0), reference_tensor(section.at(key)), tolerance(twin)));
+    }
+  }
+};
+
+TEST_P(ModelReference, Logits) { expect_logits(file_, "logits", ContiguousPositions()); }
+
+TEST_P(ModelReference, RandomizedLogits) {
+  if (!file_.contains("randomized")) return;
+  const json& section = file_.at("randomized");
+  if (section.contains("distances_per_layer")) {
+    const auto positions = ExplicitPositions::from_distances(section.at("distances_per_layer").get<Lists>());
+    expect_logits(section, "logits", positions);
+    if (section.contains("logits_intended")) {
+      expect_logits(section, "logits_intended", positions, {{"randomized_relative", "intended"}});
+      expect_logits(section, "logits_as_released", positions, {{"randomized_relative", "as_released"}});
+    }
+  } else if (section.contains("positions_per_layer")) {
+    expect_logits(section, "logits", ExplicitPositions(section.at("positions_per_layer").get<Lists>(), {}));
+  } else {
+    expect_logits(section, "logits",
+                  ExplicitPositions({section.at("positions").get<std::vector<std::int64_t>>()}, {}));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, ModelReference, testing::ValuesIn(reference_files("model")), file_stem);
+
+class TrainingReference : public FileTest {};
+
+// 20 updates from the published start, in both precisions.
+TEST_P(TrainingReference, Curve) {
+  const json& config = file_.at("config");
+  const json& adam_config = file_.at("optimizer").at("adam");
+  ASSERT_EQ(0, config.at("dropout").get<double>());
+  for (const bool twin : {false, true}) {
+    const std::string suffix = twin ? "_f64" : "";
+    SCOPED_TRACE(twin ? "double" : "float");
+    const auto options = at::TensorOptions().dtype(twin ? at::kDouble : at::kFloat);
+    const auto model = model_of(file_, file_.at("initial_params"), options);
+    Adam adam(model->parameters(), {adam_config.at("learning_rate").get<double>()},
+              file_.at("optimizer").at("clip_global_norm"));
+
+    std::vector<double> loss;
+    std::vector<double> accuracy;
+    std::vector<double> norm;
+    for (std::int64_t step = 0; step < file_.at("steps").get<std::int64_t>(); ++step) {
+      const json& stored = file_.at("batches").at(static_cast<std::size_t>(step));
+      const at::Tensor input = reference_list(stored.at("input")).to(at::kLong);
+      const at::Tensor output = reference_list(stored.at("output")).to(at::kLong);
+      const at::Tensor empty = at::full_like(output, config.at("empty_token_id").get<std::int64_t>());
+      const TensorBatch batch{at::cat({input, empty}, 1), output,
+                              reference_list(stored.at("mask")).to(at::kByte)};
+      const StepResult result = training_step(*model, adam, batch, ContiguousPositions(), {}, step);
+      loss.push_back(result.loss[0]);
+      accuracy.push_back(result.accuracy[0]);
+      norm.push_back(result.gradient_norm[0]);
+      if (step == 0 && !twin) {
+        for (const auto& [name, value] : file_.at("step0_gradients_before_clip").items()) {
+          EXPECT_EQ("", difference(gradient_of(*model, name), reference_tensor(value), 1e-5)) << name;
+        }
+      }
+    }
+    const auto expect_curve = [&](const std::vector<double>& actual, const std::string& name,
+                                  double tolerance) {
+      EXPECT_EQ(
+          "", difference(at::tensor(actual, at::kDouble), reference_list(file_.at(name + suffix)), tolerance))
+          << name;
+    };
+    expect_curve(loss, "loss", twin ? 1e-7 : 1e-5);
+    expect_curve(accuracy, "accuracy", 1e-6);
+    // The README of the reference files: single and double differ by up to 5e-4 in the norm, 2e-6
+    // in parameters, and more in wr, whose gradient is partly zero up to rounding.
+    expect_curve(norm, "grad_norm_before_clip", twin ? 1e-6 : 5e-4);
+    const auto is_relative_weight = [](const std::string& name) { return name.ends_with(".wr"); };
+    for (const auto& [name, value] : file_.at("final_tensors" + suffix).items()) {
+      const double tolerance = is_relative_weight(name) ? 1e-3 : twin ? 1e-7 : 1e-5;
+      EXPECT_EQ("", difference(model->parameters()[name].squeeze(0), reference_tensor(value), tolerance))
+          << name;
+    }
+    for (const auto& [name, value] : file_.at("final_checksums").items()) {
+      const at::Tensor parameter = model->parameters()[name].detach().to(at::kDouble);
+      const at::Tensor sums = at::stack({parameter.sum(), parameter.square().sum()});
+      const at::Tensor expected = at::tensor(
+          {value.at("sum" + suffix).get<double>(), value.at("sum_of_squares" + suffix).get<double>()},
+          at::kDouble);
+      // A sum over n values of which each may differ by 2e-6.
+      const double slack =
+          twin ? 1e-6 : 1e-5 * std::max(1.0, std::sqrt(static_cast<double>(parameter.numel())) / 10);
+      EXPECT_EQ("", difference(sums, expected, is_relative_weight(name) ? 2e-3 : slack)) << name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, TrainingReference, testing::ValuesIn(reference_files("training")), file_stem);
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace che {
+
+using Histogram = std::vector<std::int64_t>;
+
+// Probability of two samples of independent draws lying at least this far apart when both come from
+// one distribution: Pearson's test of homogeneity. Cells with few draws are joined with their
+// neighbours, cells beyond the shorter histogram are empty. 1 when only one cell is left.
+double homogeneity_p_value(Histogram a, Histogram b);
+
+// The same for one sample and the uniform distribution over its cells.
+double uniformity_p_value(const Histogram& counts);
+
+}  // namespace che
