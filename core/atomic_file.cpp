@@ -77,13 +77,13 @@ std::string read_file(const std::filesystem::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) fail("read", path, Fault::kUsage);
   std::string content;
-  char buffer[1 << 16];
+  std::string buffer(std::size_t{1} << 16, 0);
   while (true) {
-    const ssize_t count = ::read(file.value(), buffer, sizeof buffer);
+    const ssize_t count = ::read(file.value(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail("read", path, Fault::kUsage);
     if (count == 0) return content;
-    content.append(buffer, static_cast<std::size_t>(count));
+    content.append(buffer, 0, static_cast<std::size_t>(count));
   }
 }
 

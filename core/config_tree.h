@@ -26,10 +26,10 @@ struct ConfigNode {
 
   Kind kind = Kind::kNull;
   ConfigLocation location{};
-  std::string text{};                  // Of a scalar.
-  bool quoted = false;                 // Whether the scalar is a string by its quotes.
-  std::vector<ConfigNode> items{};     // Of a sequence.
-  std::vector<ConfigEntry> entries{};  // Of a map; no key twice.
+  std::string text{};                // Of a scalar.
+  bool quoted = false;               // Whether the scalar is a string by its quotes.
+  std::vector<ConfigNode> items{};   // Of a sequence.
+  std::vector<ConfigEntry> entries;  // Of a map; no key twice.
 
   // Null where the map has no such key.
   const ConfigEntry* find(std::string_view key) const;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -300,9 +302,8 @@ void plot_accuracy_over_length(const ResultTable& table, const fs::path& folder)
     throw Error(fmt::format("cannot write figures to '{}': {}; name another folder with --output",
                             folder.string(), error.message()));
   }
-  constexpr std::pair<const char*, const char*> kFigures[] = {{"svg", "accuracy.svg"},
-                                                              {"pngcairo", "accuracy.png"}};
-  for (const auto& [terminal, name] : kFigures) {
+  const std::map<std::string, std::string> figures{{"svg", "accuracy.svg"}, {"pngcairo", "accuracy.png"}};
+  for (const auto& [terminal, name] : figures) {
     const fs::path temporary = folder / fmt::format(".{}.{}.tmp", name, ::getpid());
     const auto discard = [&] {
       std::error_code ignored;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -46,10 +47,10 @@ class MemoryFile {
 
   std::string text() const {
     std::string result;
-    char buffer[4096];
+    std::array<char, 4096> buffer{};
     ::lseek(descriptor_, 0, SEEK_SET);
-    for (ssize_t count; (count = ::read(descriptor_, buffer, sizeof buffer)) > 0;) {
-      result.append(buffer, static_cast<std::size_t>(count));
+    for (ssize_t count; (count = ::read(descriptor_, buffer.data(), buffer.size())) > 0;) {
+      result.append(buffer.data(), static_cast<std::size_t>(count));
     }
     return result;
   }
@@ -86,9 +87,9 @@ void run_gnuplot(const std::string& script, const std::string& program) {
   posix_spawn_file_actions_adddup2(&actions, messages.descriptor(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, messages.descriptor(), STDERR_FILENO);
   std::string name = program;
-  char* arguments[] = {name.data(), nullptr};
+  std::array<char*, 2> arguments{name.data(), nullptr};
   pid_t child = 0;
-  const int error = ::posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
+  const int error = ::posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error == ENOENT) throw missing(program);
   if (error != 0) throw failure(fmt::format("cannot start {}: {}", program, std::strerror(error)));

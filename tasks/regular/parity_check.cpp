@@ -20,7 +20,7 @@ class ParityCheck : public Task {
   void sample(RandomStream& random, std::int64_t, std::span<std::uint8_t> input,
               std::span<std::uint8_t> output) const override {
     fill_uniform_bits(random, input);
-    output[0] = std::reduce(input.begin(), input.end(), std::uint8_t{0}, std::bit_xor<std::uint8_t>());
+    output[0] = std::reduce(input.begin(), input.end(), std::uint8_t{0}, std::bit_xor<>());
   }
 };
 

@@ -1,0 +1,213 @@
+// The che program as a user meets it: exit codes, messages, interruption and resume.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/atomic_file.h"
+
+extern char** environ;
+
+namespace che {
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output;  // Standard output and error together.
+};
+
+class ProgramTest : public testing::Test {
+ protected:
+  ProgramTest() { std::filesystem::create_directories(folder_); }
+  ~ProgramTest() override { std::filesystem::remove_all(folder_); }
+
+  pid_t start(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> words{CHE_PROGRAM};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output_file().c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    pid_t process = 0;
+    EXPECT_EQ(0, posix_spawn(&process, CHE_PROGRAM, &actions, nullptr, pointers.data(), environ));
+    posix_spawn_file_actions_destroy(&actions);
+    return process;
+  }
+
+  Outcome finish(pid_t process) const {
+    int status = 0;
+    EXPECT_EQ(process, waitpid(process, &status, 0));
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(output_file())};
+  }
+
+  Outcome che(const std::vector<std::string>& arguments) const { return finish(start(arguments)); }
+
+  std::string write(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+    return (folder_ / name).string();
+  }
+
+  // A sweep of two short runs; `extra` are further lines of its base.
+  std::string small_config(const std::string& extra = "") const {
+    return write("small.yaml",
+                 "name: small\nbase:\n  model: {width: 8, layers: 1, heads: 2, ffn_multiple: 2}\n"
+                 "  training: {steps: 40, batch_size: 8, last_length: 6}\n"
+                 "  evaluation: {first_length: 7, last_length: 9, samples: 64}\n" +
+                     extra + "axes:\n  task: [even_pairs, reverse_string]\n  encoding: [dape_kerple]\n");
+  }
+
+  std::string results() const { return (folder_ / "results").string(); }
+  std::filesystem::path output_file() const { return folder_ / "output.txt"; }
+
+  // Every file below `root` of that name, by path, with its content.
+  static std::map<std::string, std::string> contents(const std::filesystem::path& root,
+                                                     const std::string& name) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+      if (entry.path().filename() == name) {
+        files[std::filesystem::relative(entry.path(), root).string()] = read_file(entry.path());
+      }
+    }
+    return files;
+  }
+
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / fmt::format("che_program_test_{}", getpid());
+};
+
+// Exit code 2 and one line that holds all of `parts`.
+void expect_refusal(const Outcome& outcome, const std::vector<std::string>& parts) {
+  EXPECT_EQ(2, outcome.exit_code) << outcome.output;
+  EXPECT_EQ(1, std::count(outcome.output.begin(), outcome.output.end(), '\n')) << outcome.output;
+  for (const std::string& part : parts) {
+    EXPECT_NE(std::string::npos, outcome.output.find(part)) << part << " is not in: " << outcome.output;
+  }
+}
+
+TEST_F(ProgramTest, RefusesBadConfigsWithFileKeyAndAllowedValues) {
+  struct Case {
+    std::string line;  // Of the base.
+    std::vector<std::string> parts;
+  };
+  const std::vector<Case> cases{
+      {"  trainig: {steps: 3}\n", {"small.yaml:6", "trainig", "unknown key", "did you mean 'training'"}},
+      {"  seed: 1\n  seed: 2\n", {"small.yaml:7", "seed", "line 6"}},
+      {"  seed: one\n", {"small.yaml:6", "seed", "one", "whole number"}},
+      {"  learning_rate: -1\n", {"small.yaml:6", "learning_rate", "-1", "allowed"}},
+      {"  data_seed: 010\n", {"small.yaml:6", "data_seed", "010"}},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.line);
+    expect_refusal(che({"run", small_config(one.line), "-o", results()}), one.parts);
+  }
+  EXPECT_FALSE(std::filesystem::exists(results()));
+}
+
+TEST_F(ProgramTest, RefusesBadOverrides) {
+  const std::string config = small_config();
+  const auto run = [&](const std::string& override) {
+    return che({"run", config, override, "-o", results()});
+  };
+  expect_refusal(run("training.steps=-5"), {"training.steps", "-5", "allowed"});
+  expect_refusal(run("axes.task=[even_pears]"), {"task", "even_pears", "did you mean 'even_pairs'"});
+  expect_refusal(run("encoding=ropee"), {"encoding", "ropee", "did you mean 'rope'"});
+  expect_refusal(run("model.heads=3"), {"model.width", "model.heads", "8", "3"});
+  const Outcome odd = che({"run", config, "encoding=rope", "model.width=6", "-o", results()});
+  expect_refusal(odd, {"rope", "even", "model.width", "model.heads"});
+  expect_refusal(run("training.first_length=7"), {"training.first_length", "7", "6"});
+  expect_refusal(run("evaluation.first_length=0"), {"evaluation.first_length", "0", "allowed"});
+  expect_refusal(run("encoding=dape_rope"), {"dape", "rope", "alibi", "kerple"});
+  expect_refusal(run("execution.device=cuda"), {"execution.device", "cuda", "cpu"});
+  EXPECT_FALSE(std::filesystem::exists(results()));
+}
+
+TEST_F(ProgramTest, RefusesFilesThatAreNoConfigs) {
+  expect_refusal(che({"run", (folder_ / "missing.yaml").string()}), {"missing.yaml", "no such file"});
+  expect_refusal(che({"run", folder_.string()}), {folder_.string()});
+  expect_refusal(che({"run", write("empty.yaml", "")}), {"empty.yaml", "empty"});
+  expect_refusal(che({"run", write("binary.yaml", std::string("name\0: x", 8))}), {"binary.yaml"});
+  expect_refusal(che({"run", write("torn.yaml", "name: [a\nbase: {")}), {"torn.yaml"});
+}
+
+TEST_F(ProgramTest, RefusesAFolderItCannotUse) {
+  write("file", "");
+  expect_refusal(che({"run", small_config(), "-o", (folder_ / "file" / "below").string()}), {"file/below"});
+}
+
+TEST_F(ProgramTest, RefusesRunsThatContradictTheirFolder) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const auto before = contents(results(), "evaluation.csv");
+  ASSERT_EQ(2U, before.size());
+  for (const auto& [path, content] : contents(results(), "config.yaml")) {
+    std::string changed = content;
+    const std::size_t place = changed.find("width: 8");
+    ASSERT_NE(std::string::npos, place);
+    changed.replace(place, 8, "width: 4");
+    std::ofstream(std::filesystem::path(results()) / path) << changed;
+  }
+  expect_refusal(che({"run", small_config(), "-o", results()}), {"another configuration", "model.width"});
+  EXPECT_EQ(before, contents(results(), "evaluation.csv"));
+}
+
+TEST_F(ProgramTest, RefusesWrongCommandLines) {
+  EXPECT_EQ(2, che({}).exit_code);
+  EXPECT_EQ(2, che({"walk"}).exit_code);
+  EXPECT_EQ(2, che({"run"}).exit_code);
+  EXPECT_EQ(2, che({"run", small_config(), "--workers", "0"}).exit_code);
+  EXPECT_EQ(2, che({"sample", "even_pairs", "--length", "0", "--count", "1"}).exit_code);
+  EXPECT_EQ(2, che({"table", (folder_ / "missing").string()}).exit_code);
+  EXPECT_EQ(2, che({"plot", (folder_ / "missing").string()}).exit_code);
+  EXPECT_EQ(0, che({"--help"}).exit_code);
+  EXPECT_EQ(0, che({"run", "--help"}).exit_code);
+}
+
+TEST_F(ProgramTest, SkipsWhatIsDone) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const auto before = contents(results(), "status.json");
+  const Outcome again = che({"run", small_config(), "-o", results()});
+  EXPECT_EQ(0, again.exit_code);
+  EXPECT_NE(std::string::npos, again.output.find("2 done, 0 to do")) << again.output;
+  EXPECT_EQ(before, contents(results(), "status.json"));
+}
+
+TEST_F(ProgramTest, ListsAPlanWithoutRunning) {
+  const Outcome plan = che({"run", small_config(), "--dry-run", "-o", results()});
+  EXPECT_EQ(0, plan.exit_code);
+  EXPECT_NE(std::string::npos, plan.output.find("2 runs of 2 cells in 2 jobs")) << plan.output;
+  EXPECT_FALSE(std::filesystem::exists(results()));
+}
+
+// Stopped by each signal and started again, a sweep ends with the bytes of an undisturbed one.
+TEST_F(ProgramTest, StopsAtACheckpointAndGoesOn) {
+  const std::string straight = (folder_ / "straight").string();
+  const std::vector<std::string> longer{"training.steps=600"};
+  ASSERT_EQ(0, che({"run", small_config(), longer[0], "-o", straight}).exit_code);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
+    const pid_t process = start({"run", small_config(), longer[0], "-o", results()});
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    kill(process, signal);
+    const Outcome outcome = finish(process);
+    EXPECT_TRUE(outcome.exit_code == 75 || outcome.exit_code == 0) << outcome.exit_code << outcome.output;
+  }
+  ASSERT_EQ(0, che({"run", small_config(), longer[0], "-o", results()}).exit_code);
+  EXPECT_EQ(contents(straight, "evaluation.csv"), contents(results(), "evaluation.csv"));
+}
+
+}  // namespace
+}  // namespace che
