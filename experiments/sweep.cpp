@@ -37,7 +37,7 @@ struct Plan {
   ConfigLocation file;
   std::string name;
   std::string description;
-  ConfigNode base{.kind = Kind::kMap};
+  ConfigNode base;  // A map.
   std::vector<Axis> axes;
   std::vector<Setting> overrides;
 };
@@ -72,6 +72,7 @@ Plan read_plan(const std::filesystem::path& path) {
   const ConfigNode root = read_config_file(path);
   check_keys(root, "", {"name", "description", "base", "axes"});
   Plan plan;
+  plan.base.kind = ConfigNode::Kind::kMap;
   plan.file = {root.location.source, 0, 0};
   const ConfigEntry* const name = root.find("name");
   if (!name) throw config_error(plan.file, "name", "is missing; results go to a folder of that name");

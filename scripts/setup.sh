@@ -7,11 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=${1:-release}
 
 # 1. Debian packages.
-mapfile -t packages < scripts/packages.txt
-missing=()
-for package in "${packages[@]}"; do
-  [[ $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null) == 'install ok installed' ]] || missing+=("$package")
-done
+installed=$(dpkg-query -W -f='${Package} ${Status}\n' | awk '/install ok installed$/ {print $1}')
+mapfile -t missing < <(grep -vxFf <(echo "$installed") scripts/packages.txt || true)
 if ((${#missing[@]})); then
   install=(apt-get install -y --no-install-recommends "${missing[@]}")
   if ((EUID == 0)); then
@@ -47,7 +44,8 @@ folder=build
 [[ $preset == release ]] || folder=build-$preset
 if [[ ! -e $folder/build.ninja ]]; then
   echo "setup: configuring $folder"
-  cmake --preset "$preset" > "$folder.configure.log" 2>&1 || { cat "$folder.configure.log" >&2; exit 1; }
+  # CHE_WERROR=1 in the environment makes warnings errors.
+  cmake --preset "$preset" ${CHE_WERROR:+-DCHE_WERROR=ON} > "$folder.configure.log" 2>&1 || { cat "$folder.configure.log" >&2; exit 1; }
   mv "$folder.configure.log" "$folder/configure.log"
 fi
 echo "setup: building $folder"
