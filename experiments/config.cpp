@@ -228,7 +228,7 @@ void RunConfig::check() const {
                     "longest sequence; raise it to {} or lower evaluation.last_length",
                     encoding.max_position, tokens, task.name, tokens));
   }
-  entry.check(model, tokens, randomized ? encoding.max_position : 0);
+  entry.check({model, tokens, randomized ? encoding.max_position : 0, encoding.options});
 }
 
 std::int64_t RunConfig::longest_sequence() const {

@@ -21,8 +21,11 @@ class Positions {
   // is 0, ascending, `count` elements.
   virtual std::vector<std::int64_t> of_offsets(std::int64_t layer, std::int64_t count) const = 0;
 
+  // What randomized positions and distances lie below; 0 for contiguous ones, which have no limit.
+  virtual std::int64_t max_position() const = 0;
+
   // Whether of_tokens(...) is 0 .. count-1 and of_offsets(...) too.
-  virtual bool contiguous() const = 0;
+  bool contiguous() const { return max_position() == 0; }
 
   static constexpr std::int64_t kEmbeddingLayer = -1;
 };
@@ -32,7 +35,7 @@ class ContiguousPositions : public Positions {
  public:
   std::vector<std::int64_t> of_tokens(std::int64_t layer, std::int64_t count) const override;
   std::vector<std::int64_t> of_offsets(std::int64_t layer, std::int64_t count) const override;
-  bool contiguous() const override { return true; }
+  std::int64_t max_position() const override { return 0; }
 };
 
 // Randomized positions (Ruoss et al., arXiv 2305.16843): a sorted uniform random subset of
@@ -46,7 +49,7 @@ class RandomizedPositions : public Positions {
   // Throw Error when count exceeds max_position.
   std::vector<std::int64_t> of_tokens(std::int64_t layer, std::int64_t count) const override;
   std::vector<std::int64_t> of_offsets(std::int64_t layer, std::int64_t count) const override;
-  bool contiguous() const override { return false; }
+  std::int64_t max_position() const override { return max_position_; }
 
  private:
   std::vector<std::int64_t> draw(std::int64_t layer, std::int64_t first, std::int64_t count) const;

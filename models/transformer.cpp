@@ -10,6 +10,9 @@ namespace {
 
 constexpr double kLayerNormEpsilon = 1e-5;
 
+// Of the encoding's parameters beside the embedding.
+constexpr const char* kSharedPrefix = "pos.";
+
 // Dropout sites: the embedding, then two a layer.
 constexpr std::uint32_t kEmbeddingSite = 0;
 std::uint32_t attention_site(std::int64_t layer) { return static_cast<std::uint32_t>(2 * layer + 1); }
@@ -51,7 +54,7 @@ std::vector<ParameterSpec> transformer_parameters(const ModelShape& shape, const
   const std::int64_t hidden = d * shape.ffn_multiple;
   std::vector<ParameterSpec> specs;
   specs.push_back({"embed.w", {vocabulary.inputs + 1, d}, Init::truncated_normal(0.02)});
-  add_prefixed(specs, "pos.", encoding.embedding_parameters(shape));
+  add_prefixed(specs, kSharedPrefix, encoding.embedding_parameters(shape));
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     const std::string attention = attention_prefix(layer);
     for (const char* name : {"wq", "wk", "wv", "wo"}) specs.push_back({attention + name, {d, d}, fan_in(d)});
@@ -89,8 +92,9 @@ at::Tensor Transformer::forward(const at::Tensor& tokens, std::int64_t outputs, 
       std::sqrt(shape_.width);
   at::Tensor x = embedded.view({parameters_.replicas(), batch, length, shape_.width});
 
+  const ParameterView shared(parameters_, kSharedPrefix);
   const at::Tensor absolute = encoding_->embedding(
-      {Positions::kEmbeddingLayer, length, 0, positions, {parameters_, "pos."}, options_}, shape_.width);
+      {Positions::kEmbeddingLayer, length, 0, positions, shared, shared, options_}, shape_.width);
   if (absolute.defined()) x = dropout.apply(x + absolute, kEmbeddingSite, 0);
 
   for (std::int64_t layer = 0; layer < shape_.layers; ++layer) {
@@ -107,8 +111,13 @@ at::Tensor Transformer::forward(const at::Tensor& tokens, std::int64_t outputs, 
 
 at::Tensor Transformer::attention(const at::Tensor& x, std::int64_t layer, std::int64_t first_query,
                                   const Positions& positions) const {
-  const EncodingPlace place{
-      layer, x.size(2), first_query, positions, {parameters_, attention_prefix(layer)}, options_};
+  const EncodingPlace place{layer,
+                            x.size(2),
+                            first_query,
+                            positions,
+                            {parameters_, attention_prefix(layer)},
+                            {parameters_, kSharedPrefix},
+                            options_};
   const auto heads = [&](const at::Tensor& tokens,
                          const char* weight) {  // (replicas, batch, n, heads, head_width)
     return affine(tokens, place.parameters[weight]).unflatten(3, {shape_.heads, shape_.head_width()});

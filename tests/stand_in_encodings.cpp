@@ -16,10 +16,10 @@ struct KerpleOptions {
   }
 };
 
-void check_rope(const ModelShape& shape, std::int64_t, std::int64_t) {
-  if (shape.head_width() % 2 != 0) {
+void check_rope(const EncodingUse& use) {
+  if (use.shape.head_width() % 2 != 0) {
     throw Error(fmt::format("model.width, model.heads: rope needs an even width a head; got {} / {} = {}",
-                            shape.width, shape.heads, shape.head_width()));
+                            use.shape.width, use.shape.heads, use.shape.head_width()));
   }
 }
 

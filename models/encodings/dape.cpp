@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace che {
@@ -22,6 +23,10 @@ at::Tensor project_last(const at::Tensor& x, const at::Tensor& w) {
 
 Dape::Dape(std::unique_ptr<Encoding> base, DapeOptions options)
     : base_(std::move(base)), options_(std::move(options)) {}
+
+std::vector<ParameterSpec> Dape::embedding_parameters(const ModelShape& shape) const {
+  return base_->embedding_parameters(shape);
+}
 
 std::vector<ParameterSpec> Dape::layer_parameters(const ModelShape& shape) const {
   const std::int64_t inputs = concatenates(options_.variant) ? 2 * shape.heads : shape.heads;
@@ -45,7 +50,9 @@ at::Tensor Dape::logits(const at::Tensor& logits, const at::Tensor&, const at::T
 }
 
 double Dape::working_values_per_pair(const ModelShape& shape) const {
-  return static_cast<double>(4 * shape.heads + 3 * options_.hidden);
+  // The base holds its own before f starts.
+  return std::max(base_->working_values_per_pair(shape),
+                  static_cast<double>(4 * shape.heads + 3 * options_.hidden));
 }
 
 at::Tensor dape_logits(const at::Tensor& logits, const at::Tensor& bias, const DapeMlp& mlp,

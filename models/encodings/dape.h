@@ -25,6 +25,7 @@ class Dape : public Encoding {
  public:
   Dape(std::unique_ptr<Encoding> base, DapeOptions options);
 
+  std::vector<ParameterSpec> embedding_parameters(const ModelShape& shape) const override;
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override;
   void project(const ParameterView& parameters) const override;
   at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor& keys,

@@ -8,16 +8,20 @@ void DistanceOptions::visit_fields(FieldVisitor& visit) {
   visit.choice(
       {"direction", "distance to the keys on the left and right: |r| - 0.5 [j < i], |r|, or max(i - j, 0)"},
       direction, {"half_offset", "symmetric", "left_only"});
-  visit.choice(
-      {"randomized_distance", "randomized positions draw a distance per offset or a position per token"},
-      randomized_distance, {"per_offset", "per_position"});
+  visit_randomized_distance(visit, randomized_distance);
 }
 
-at::Tensor signed_distance(const EncodingPlace& place, const DistanceOptions& options) {
+void visit_randomized_distance(FieldVisitor& visit, std::string& value) {
+  visit.choice(
+      {"randomized_distance", "randomized positions draw a distance per offset or a position per token"},
+      value, {"per_offset", "per_position"});
+}
+
+at::Tensor signed_distance(const EncodingPlace& place, std::string_view randomized_distance) {
   const auto row = [&](const std::vector<std::int64_t>& values) {
     return at::tensor(values, at::kLong).to(place.options);
   };
-  if (options.randomized_distance == "per_position") {
+  if (randomized_distance == "per_position") {
     const at::Tensor positions = row(place.positions.of_tokens(place.layer, place.tokens));
     return positions.unsqueeze(0) - positions.slice(0, place.first_query).unsqueeze(1);
   }
@@ -31,7 +35,7 @@ at::Tensor signed_distance(const EncodingPlace& place, const DistanceOptions& op
 }
 
 at::Tensor distance(const EncodingPlace& place, const DistanceOptions& options) {
-  const at::Tensor r = signed_distance(place, options);
+  const at::Tensor r = signed_distance(place, options.randomized_distance);
   if (options.direction == "left_only") return at::clamp_min(-r, 0);
   if (options.direction == "symmetric") return r.abs();
   return r.abs() - 0.5 * r.lt(0).to(r.scalar_type());

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <string>
+#include <string_view>
 
 #include "core/fields.h"
 #include "models/encodings/encoding_hooks.h"
@@ -21,8 +22,11 @@ struct DistanceOptions {
   void visit_fields(FieldVisitor& visit);
 };
 
+// The field of that name, for encodings that have no other of these options.
+void visit_randomized_distance(FieldVisitor& visit, std::string& value);
+
 // r = key - query in positions, (queries, keys), of the type and device of the activations.
-at::Tensor signed_distance(const EncodingPlace& place, const DistanceOptions& options);
+at::Tensor signed_distance(const EncodingPlace& place, std::string_view randomized_distance);
 
 // The distance >= 0 that `options.direction` makes of it, same shape.
 at::Tensor distance(const EncodingPlace& place, const DistanceOptions& options);

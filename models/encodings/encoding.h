@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/fields.h"
 #include "core/registry.h"
+#include "models/encodings/dape_options.h"
 #include "models/model_shape.h"
 #include "models/parameter_spec.h"
 #include "models/positions.h"
@@ -17,6 +19,14 @@ class Tensor;
 }
 
 namespace che {
+
+// What a run asks of its encoding, as far as its config tells.
+struct EncodingUse {
+  const ModelShape& shape;
+  std::int64_t tokens;        // Of the longest sequence the run sees.
+  std::int64_t max_position;  // What randomized positions are drawn from, or 0 for contiguous ones.
+  const OptionValues& options;
+};
 
 // A positional encoding as a config names it. The struct knows no LibTorch, so that configs and
 // tables can be read without it.
@@ -29,11 +39,12 @@ struct EncodingEntry {
   bool gives_bias = false;  // An additive bias on the logits, which DAPE can wrap.
   // Lets a visitor see its options, with their defaults or as `values` says.
   std::function<void(OptionValues& values, FieldVisitor& visitor)> visit = visit_options<NoOptions>;
-  // Throws Error for a model or a number of positions it cannot serve: `tokens` is the longest
-  // sequence the run will see, `max_position` is what randomized positions are drawn from or 0.
-  std::function<void(const ModelShape& shape, std::int64_t tokens, std::int64_t max_position)> check =
-      [](const ModelShape&, std::int64_t, std::int64_t) {};
-  std::function<std::unique_ptr<class Encoding>(const OptionValues& values)> make;
+  // Throws Error for a model or a number of positions that it cannot serve with these options.
+  std::function<void(const EncodingUse& use)> check = [](const EncodingUse&) {};
+  // With `dape`, what DAPE so configured is to wrap.
+  std::function<std::unique_ptr<class Encoding>(const OptionValues& values,
+                                                const std::optional<DapeOptions>& dape)>
+      make;
 
   static const char* kind() { return "encoding"; }
 };

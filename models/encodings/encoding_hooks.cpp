@@ -28,7 +28,7 @@ double Encoding::working_values_per_pair(const ModelShape& shape) const {
 std::unique_ptr<Encoding> create_encoding(std::string_view name, const OptionValues& options,
                                           const std::optional<DapeOptions>& dape) {
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
-  std::unique_ptr<Encoding> encoding = entry.make(options);
+  std::unique_ptr<Encoding> encoding = entry.make(options, dape);
   if (!dape) return encoding;
   if (!entry.gives_bias) {
     throw Error("encoding.dape: '" + entry.name + "' gives no additive bias that DAPE could adapt");

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "core/fields.h"
@@ -24,6 +25,7 @@ struct EncodingPlace {
   std::int64_t first_query;  // the queries are tokens first_query .. T-1.
   const Positions& positions;
   ParameterView parameters;   // The encoding's own, of this layer, each (replicas, shape...).
+  ParameterView shared;       // Its own beside the embedding, which all layers share, likewise.
   at::TensorOptions options;  // Type and device of the activations.
 
   std::int64_t queries() const { return tokens - first_query; }
@@ -35,7 +37,7 @@ class Encoding {
  public:
   virtual ~Encoding() = default;
 
-  // Its parameters beside the embedding, and in every layer.
+  // Its parameters beside the embedding, which serve all layers, and in every layer.
   virtual std::vector<ParameterSpec> embedding_parameters(const ModelShape&) const { return {}; }
   virtual std::vector<ParameterSpec> layer_parameters(const ModelShape&) const { return {}; }
 
@@ -71,11 +73,14 @@ class Encoding {
 std::unique_ptr<Encoding> create_encoding(std::string_view name, const OptionValues& options = {},
                                           const std::optional<DapeOptions>& dape = {});
 
-// What a registry entry's `make` is for an encoding `E` built from its Options.
+// What a registry entry's `make` is for an encoding `E` built from its Options, and from DAPE's
+// where it differs inside DAPE.
 template <class E, class Options>
-std::unique_ptr<Encoding> make_encoding(const OptionValues& values) {
+std::unique_ptr<Encoding> make_encoding(const OptionValues& values, const std::optional<DapeOptions>& dape) {
   if constexpr (std::is_same_v<Options, NoOptions>) {
     return std::make_unique<E>();
+  } else if constexpr (std::is_constructible_v<E, Options, const std::optional<DapeOptions>&>) {
+    return std::make_unique<E>(options_from<Options>(values), dape);
   } else {
     return std::make_unique<E>(options_from<Options>(values));
   }

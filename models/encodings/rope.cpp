@@ -35,12 +35,12 @@ class Rope : public Encoding {
   }
 };
 
-void check(const ModelShape& shape, std::int64_t, std::int64_t) {
-  if (shape.head_width() % 2 != 0) {
+void check(const EncodingUse& use) {
+  if (use.shape.head_width() % 2 != 0) {
     throw Error(
         fmt::format("model.width, model.heads: rope turns pairs of features and needs an even width a head; "
                     "got {} / {} = {}",
-                    shape.width, shape.heads, shape.head_width()));
+                    use.shape.width, use.shape.heads, use.shape.head_width()));
   }
 }
 

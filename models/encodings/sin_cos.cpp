@@ -19,10 +19,10 @@ class SinCos : public Encoding {
   }
 };
 
-void check(const ModelShape& shape, std::int64_t, std::int64_t) {
-  if (shape.width % 2 != 0) {
+void check(const EncodingUse& use) {
+  if (use.shape.width % 2 != 0) {
     throw Error(fmt::format("model.width: sin_cos pairs sines with cosines and needs an even width; got {}",
-                            shape.width));
+                            use.shape.width));
   }
 }
 
