@@ -1,0 +1,69 @@
+// Learned absolute positions (arXiv 1706.03762, 1705.03122): x_t += E[p_t], one row a position.
+//
+// The table's length is a setting of its own rather than max_position, because contiguous positions
+// have no maximum and a run is the same whatever max_position it does not read.
+#include <ATen/ATen.h>
+#include <fmt/core.h>
+
+#include "core/error.h"
+#include "models/encodings/encoding.h"
+#include "models/encodings/encoding_hooks.h"
+
+namespace che {
+namespace {
+
+struct LearnedOptions {
+  std::int64_t rows = 2048;  // L
+
+  void visit_fields(FieldVisitor& visit) {
+    visit.integer({"rows", "positions that the table has a row for"}, rows, 1, 10'000'000);
+  }
+};
+
+class Learned : public Encoding {
+ public:
+  explicit Learned(LearnedOptions options) : options_(options) {}
+
+  std::vector<ParameterSpec> embedding_parameters(const ModelShape& shape) const override {
+    return {{"table", {options_.rows, shape.width}, Init::truncated_normal(1)}};
+  }
+
+  at::Tensor embedding(const EncodingPlace& place, std::int64_t) const override {
+    const at::Tensor& table = place.parameters["table"];
+    const std::vector<std::int64_t> positions =
+        place.positions.of_tokens(Positions::kEmbeddingLayer, place.tokens);
+    return table.index_select(1, at::tensor(positions, at::kLong).to(table.device())).unsqueeze(1);
+  }
+
+ private:
+  LearnedOptions options_;
+};
+
+void check(const EncodingUse& use) {
+  const std::int64_t rows = options_from<LearnedOptions>(use.options).rows;
+  if (use.max_position > rows) {
+    throw Error(
+        fmt::format("encoding.rows: learned has rows for {} positions and encoding.max_position is {}; "
+                    "raise rows to {} or lower max_position",
+                    rows, use.max_position, use.max_position));
+  }
+  if (use.max_position == 0 && use.tokens > rows) {
+    throw Error(
+        fmt::format("encoding.rows: learned has rows for {} positions and the longest sequence has {} "
+                    "tokens; raise rows to {} or lower evaluation.last_length",
+                    rows, use.tokens, use.tokens));
+  }
+}
+
+const Registered<EncodingEntry> registered{{
+    .name = "learned",
+    .summary = "a learned vector for each absolute position, added to the embedding",
+    .formula = "x_t += E[p_t]",
+    .source = "Gehring et al., arXiv 1705.03122",
+    .visit = visit_options<LearnedOptions>,
+    .check = check,
+    .make = make_encoding<Learned, LearnedOptions>,
+}};
+
+}  // namespace
+}  // namespace che
