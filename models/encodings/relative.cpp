@@ -1,0 +1,113 @@
+// Relative positions of Transformer-XL (arXiv 1901.02860) in the encoder form of the released
+// "Randomized positional encodings" program: logits ((q_i + u) k_j + (q_i + v) (W_r R_r)) /
+// sqrt(d_head), R_r the sinusoid of r = j - i, key minus query.
+#include <ATen/ATen.h>
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "models/encodings/encoding.h"
+#include "models/encodings/encoding_hooks.h"
+#include "models/encodings/sinusoid.h"
+
+namespace che {
+namespace {
+
+struct RelativeOptions {
+  // as_released: the released program reads its table of sinusoids, rows 0 .. N-1, at r + N and
+  // clamps: a key on the left at distance r gets the row N - r, the token itself and every key to
+  // its right the row N - 1. Contiguous positions are not affected.
+  std::string randomized_relative = "intended";
+
+  void visit_fields(FieldVisitor& visit) {
+    visit.choice({"randomized_relative",
+                  "sinusoids at randomized distances: of the distance, or as the released code"},
+                 randomized_relative, {"intended", "as_released"});
+  }
+};
+
+class Relative : public Encoding {
+ public:
+  explicit Relative(RelativeOptions options) : options_(std::move(options)) {}
+
+  std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
+    const std::int64_t d = shape.width;
+    const std::vector<std::int64_t> per_head{shape.heads, shape.head_width()};
+    return {{"wr", {d, d}, Init::truncated_normal(1 / std::sqrt(static_cast<double>(d)))},
+            {"u", per_head, Init::normal(0.02)},
+            {"v", per_head, Init::normal(0.02)}};
+  }
+
+  at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor& keys,
+                    const EncodingPlace& place) const override {
+    const double scale = 1 / std::sqrt(static_cast<double>(queries.size(4)));
+    const auto per_head = [&](const char* name) {  // (replicas, 1, heads, 1, head_width)
+      return place.parameters[name].unsqueeze(1).unsqueeze(3);
+    };
+    const at::Tensor content = at::matmul(per_head("u"), keys.transpose(3, 4));
+    const at::Tensor& wr = place.parameters["wr"];  // (replicas, width, heads * head_width)
+    const at::Tensor sinusoids = sinusoid(encoded_distances(place), wr.size(1)).to(place.options);
+    const at::Tensor rows = at::matmul(sinusoids, wr).unflatten(2, {queries.size(2), queries.size(4)});
+    // (replicas, batch, heads, queries, offsets)
+    const at::Tensor relative = at::matmul(queries + per_head("v"), rows.permute({0, 2, 3, 1}).unsqueeze(1));
+    return logits + scale * (content + shift(relative, place.tokens));
+  }
+
+  double working_values_per_pair(const ModelShape& shape) const override {
+    // Logits over up to two offsets a pair, their shifted sum with the content's, and its product.
+    return static_cast<double>(5 * shape.heads);
+  }
+
+ private:
+  // What the sinusoids encode at each offset -T .. queries-1 of a key from its query; the first one
+  // never occurs and pads.
+  std::vector<std::int64_t> encoded_distances(const EncodingPlace& place) const {
+    const std::vector<std::int64_t> drawn = place.positions.of_offsets(place.layer, place.tokens);
+    const std::int64_t limit = place.positions.max_position();
+    const bool as_released = options_.randomized_relative == "as_released" && !place.positions.contiguous();
+    std::vector<std::int64_t> encoded{0};
+    for (std::int64_t offset = 1 - place.tokens; offset < place.queries(); ++offset) {
+      const std::int64_t distance = drawn[static_cast<std::size_t>(std::abs(offset))];
+      if (as_released) {
+        encoded.push_back(offset < 0 ? limit - distance : limit - 1);
+      } else {
+        encoded.push_back(offset < 0 ? -distance : distance);
+      }
+    }
+    return encoded;
+  }
+
+  // From columns per offset to columns per key. Query i of n reads n - i + j for key j, so that in
+  // the flattened (n, T + n) matrix rows are one column closer to each other.
+  static at::Tensor shift(const at::Tensor& by_offset, std::int64_t tokens) {
+    const std::int64_t queries = by_offset.size(3);
+    const std::int64_t step = by_offset.size(4) - 1;
+    return by_offset.flatten(3)
+        .narrow(3, queries, queries * step)
+        .unflatten(3, {queries, step})
+        .narrow(4, 0, tokens);
+  }
+
+  RelativeOptions options_;
+};
+
+void check(const EncodingUse& use) {
+  if (use.shape.width % 2 != 0) {
+    throw Error(fmt::format("model.width: relative pairs sines with cosines and needs an even width; got {}",
+                            use.shape.width));
+  }
+}
+
+const Registered<EncodingEntry> registered{{
+    .name = "relative",
+    .summary = "Transformer-XL's learned projection of relative sinusoids",
+    .formula = "((q_i + u) k_j + (q_i + v) (W_r R_{j-i})) / sqrt(d_head)",
+    .source = "Dai et al., arXiv 1901.02860",
+    .visit = visit_options<RelativeOptions>,
+    .check = check,
+    .make = make_encoding<Relative, RelativeOptions>,
+}};
+
+}  // namespace
+}  // namespace che
