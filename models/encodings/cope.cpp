@@ -1,0 +1,70 @@
+// CoPE, contextual positions (arXiv 2405.18719), in a two-sided form for encoders: gates
+// g = sigmoid(A) of the scaled logits A count towards a key, p_ij = sum of g_ik over k = j .. i for
+// j <= i and over k = i .. j for j > i, at most 63; S = A + q_i E_side at p_ij, interpolated between
+// floor and ceil of p_ij. E_left and E_right (d_head, 64) are shared by the heads of a layer.
+//
+// As in the paper's listing, q is not scaled where it meets E, though A is.
+#include <ATen/ATen.h>
+
+#include "models/encodings/encoding.h"
+#include "models/encodings/encoding_hooks.h"
+
+namespace che {
+namespace {
+
+constexpr std::int64_t kPositions = 64;
+
+// p_ij, (replicas, batch, heads, queries, keys). Each side sums its own gates from the query
+// outwards: differences of one running sum lose digits over long sequences.
+at::Tensor contextual_positions(const at::Tensor& gates, const at::Tensor& right) {
+  // The query itself counts on both sides.
+  const at::Tensor outward = gates.masked_fill(right, 0).flip(-1).cumsum(-1).flip(-1);
+  const at::Tensor own = right.logical_not().sum(-1, /*keepdim=*/true) - 1;  // Key index of each query.
+  const at::Tensor first = gates.gather(-1, own.expand({gates.size(0), gates.size(1), gates.size(2), -1, 1}));
+  return at::where(right, gates.masked_fill(right.logical_not(), 0).cumsum(-1) + first, outward)
+      .clamp_max(kPositions - 1);
+}
+
+class Cope : public Encoding {
+ public:
+  std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
+    const std::vector<std::int64_t> table{shape.head_width(), kPositions};
+    return {{"e_left", table, Init::constant(0)}, {"e_right", table, Init::constant(0)}};
+  }
+
+  at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor&,
+                    const EncodingPlace& place) const override {
+    const at::Tensor index = at::arange(place.tokens, place.options.dtype(at::kLong));
+    const at::Tensor right = index.unsqueeze(0) > index.slice(0, place.first_query).unsqueeze(1);
+    const at::Tensor positions = contextual_positions(at::sigmoid(logits), right);
+    // (replicas, 1, 1, head_width, 2 * 64): the left table, then the right one.
+    const at::Tensor tables =
+        at::cat({place.parameters["e_left"], place.parameters["e_right"]}, 2).unsqueeze(1).unsqueeze(1);
+    const at::Tensor at_integers = at::matmul(queries, tables);
+    const at::Tensor below = positions.detach().floor();
+    const at::Tensor fraction = positions - below;
+    const at::Tensor floor_index = below.to(at::kLong) + kPositions * right.to(at::kLong);
+    // ceil is floor + 1 where there is a fraction.
+    const at::Tensor ceil_index = floor_index + fraction.gt(0).to(at::kLong);
+    return logits +
+           at::lerp(at_integers.gather(-1, floor_index), at_integers.gather(-1, ceil_index), fraction);
+  }
+
+  double working_values_per_pair(const ModelShape& shape) const override {
+    // Positions, their two parts, two 64-bit indices (four single-precision values), two gathered
+    // values, the interpolation and the sum.
+    return static_cast<double>(12 * shape.heads);
+  }
+};
+
+const Registered<EncodingEntry> registered{{
+    .name = "cope",
+    .summary = "contextual positions: the encoding of a count of gated keys",
+    .formula = "q_i E_side[p_ij], p_ij the sum of sigmoid(A_ik) from i to j, at most 63",
+    .source = "Golovneva et al., arXiv 2405.18719",
+    .reads_positions = false,
+    .make = make_encoding<Cope, NoOptions>,
+}};
+
+}  // namespace
+}  // namespace che
