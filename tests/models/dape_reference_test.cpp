@@ -2,9 +2,13 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "core/field_text.h"
 #include "models/encodings/dape.h"
+#include "models/encodings/encoding.h"
 #include "models/encodings/encoding_hooks.h"
 #include "tests/models/reference_files.h"
 
@@ -20,6 +24,7 @@ const OptionValues kCausal{{"direction", "left_only"}};
 
 class DapeReference : public testing::TestWithParam<at::ScalarType> {
  protected:
+  const json& file() const { return file_; }
   const json& cases(const char* section) const { return file_.at(section); }
   at::TensorOptions options() const { return at::TensorOptions().dtype(GetParam()); }
   at::Tensor tensor(const json& object) const { return reference_tensor(object).to(GetParam()); }
@@ -40,7 +45,7 @@ void set_parameter(const ParameterSet& parameters, const std::string& name, cons
 at::Tensor bias_of(const Encoding& base, const ParameterSet& parameters, std::int64_t heads,
                    std::int64_t length, const at::TensorOptions& options) {
   const ContiguousPositions contiguous;
-  return base.bias({0, length, 0, contiguous, {parameters, ""}, options}, heads);
+  return base.bias({0, length, 0, contiguous, {parameters, ""}, {parameters, ""}, options}, heads);
 }
 
 // The file stores linear weights as (out, in), this project as (in, out).
@@ -95,25 +100,56 @@ TEST_P(DapeReference, Kerple) {
   }
 }
 
+// FIRE with the sizes and settings of a case; `mlp` is FIRE's own.
+std::unique_ptr<Encoding> fire_of(const json& one, const json& mlp) {
+  EXPECT_EQ(1e-6, one.at("eps").get<double>());
+  OptionValues options = kCausal;
+  options["fire_length"] = real_text(one.at("L"));
+  const bool adaptive = one.at("activation") == "leaky_relu";
+  std::optional<DapeOptions> dape;
+  if (adaptive) dape = DapeOptions{.hidden = mlp.at("b1").at("shape").at(0)};
+  return Registry<EncodingEntry>::instance().get("fire").make(options, dape);
+}
+
+// The file's names of the parameters of FIRE that are not its MLP's.
+void set_fire(const ParameterSet& parameters, const json& one, const json& mlp) {
+  for (const char* name : {"c", "L_multiplier"}) {
+    set_parameter(parameters, name, reference_list(one.at(name)).to(at::kFloat));
+  }
+  for (const char* name : {"w1", "b1", "w2", "b2"}) {
+    const at::Tensor value = reference_input(mlp.at(name));
+    set_parameter(parameters, std::string("fire.") + name, value.dim() == 2 ? value.t() : value);
+  }
+}
+
 TEST_P(DapeReference, Fire) {
-  if (!encoding_exists("fire")) GTEST_SKIP() << "fire: encoding not registered";
+  for (const json& one : cases("fire")) {
+    const std::int64_t heads = one.at("heads");
+    const auto fire = fire_of(one, one);
+    const ParameterSet parameters = base_parameters(*fire, heads, options());
+    set_fire(parameters, one, one);
+    const at::Tensor bias = bias_of(*fire, parameters, heads, one.at("length"), options());
+    EXPECT_EQ("", difference(bias.squeeze(0), reference_tensor(one.at("bias")), kTolerance));
+  }
 }
 
 // A + B + f([A; B]) of the released module: values and the gradients of everything.
 TEST_P(DapeReference, Released) {
-  std::string skipped;
   for (const json& one : cases("dape_released")) {
     const std::string base_name = one.at("base");
     SCOPED_TRACE(base_name);
-    if (!encoding_exists(base_name)) {
-      skipped += " " + base_name;
-      continue;
-    }
+    ASSERT_TRUE(encoding_exists(base_name)) << "not registered";
     const std::int64_t heads = one.at("heads");
-    const auto base = create_encoding(base_name, kCausal);
+    const json& given = one.at("base_params");
+    const bool is_fire = base_name == "fire";
+    const auto base = is_fire ? fire_of(given, given.at("fire_mlp")) : create_encoding(base_name, kCausal);
     const ParameterSet parameters = base_parameters(*base, heads, options());
-    for (const auto& [name, value] : one.at("base_params").items()) {
-      if (name != "slopes") set_parameter(parameters, name, tensor(value));
+    if (is_fire) {
+      set_fire(parameters, given, given.at("fire_mlp"));
+    } else {
+      for (const auto& [name, value] : given.items()) {
+        if (name != "slopes") set_parameter(parameters, name, tensor(value));
+      }
     }
     base->project({parameters, ""});
     const at::Tensor a = tensor(one.at("A")).unsqueeze(0).requires_grad_(true);
@@ -132,14 +168,18 @@ TEST_P(DapeReference, Released) {
               difference(free_bias.grad().squeeze(0), reference_tensor(gradients.at("bias")), kTolerance));
     leaves.expect_gradients(gradients);
     if (bias.requires_grad()) bias.backward(free_bias.grad());
-    for (const auto& [name, value] : one.at("base_params").items()) {
-      if (name == "slopes") continue;
-      EXPECT_EQ("", difference(parameters[name].grad().flatten(),
-                               reference_tensor(gradients.at(name)).flatten(), kTolerance))
-          << name;
+    for (const ParameterSpec& spec : parameters.specs()) {
+      const at::Tensor gradient = parameters[spec.name].grad().squeeze(0);
+      std::string stored = spec.name;  // "fire.w1" is "fire_w1".
+      std::replace(stored.begin(), stored.end(), '.', '_');
+      const bool transposed = gradient.dim() == 2;
+      EXPECT_EQ("", difference(transposed ? gradient.t() : gradient, reference_tensor(gradients.at(stored)),
+                               kTolerance))
+          << spec.name;
     }
+    // Every gradient of the file was compared.
+    EXPECT_EQ(gradients.size(), 6 + parameters.specs().size());
   }
-  if (!skipped.empty()) GTEST_SKIP() << "encodings not registered:" << skipped;
 }
 
 TEST_P(DapeReference, Variants) {
@@ -158,6 +198,12 @@ TEST_P(DapeReference, Variants) {
     EXPECT_EQ("", difference(bias.grad().squeeze(0), reference_tensor(gradients.at("bias")), kTolerance));
     leaves.expect_gradients(gradients);
   }
+}
+
+// A section that no test reads would pass unseen.
+TEST_P(DapeReference, HasNoOtherSection) {
+  const std::set<std::string> known{"alibi_causal", "kerple", "fire", "dape_released", "dape_variants"};
+  for (const auto& [section, value] : file().items()) EXPECT_TRUE(known.contains(section)) << section;
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, DapeReference, testing::Values(at::kFloat, at::kDouble),

@@ -2,7 +2,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "models/encodings/alibi_slopes.h"
 #include "models/encodings/encoding_hooks.h"
@@ -22,6 +24,11 @@ const at::TensorOptions kDouble = at::TensorOptions().dtype(at::kDouble);
 class EncodingsReference : public testing::Test {
  protected:
   const json& cases(const char* section) const { return file_.at(section); }
+  std::vector<std::string> sections() const {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : file_.items()) names.push_back(name);
+    return names;
+  }
 
  private:
   json file_ = read_reference(reference_dir() / "encodings.json");
@@ -31,7 +38,9 @@ class EncodingsReference : public testing::Test {
 at::Tensor bias_of(const std::string& name, const Positions& positions, std::int64_t heads,
                    std::int64_t tokens) {
   const ParameterSet none({}, 1, kDouble);
-  return create_encoding(name)->bias({0, tokens, 0, positions, {none, ""}, kDouble}, heads).squeeze(0);
+  return create_encoding(name)
+      ->bias({0, tokens, 0, positions, {none, ""}, {none, ""}, kDouble}, heads)
+      .squeeze(0);
 }
 
 TEST_F(EncodingsReference, SinCosTable) {
@@ -71,7 +80,8 @@ TEST_F(EncodingsReference, AlibiRandomized) {
     const auto length = one.at("length").get<std::int64_t>();
     const auto side = [&](const char* distances) {
       return bias_of("alibi",
-                     ExplicitPositions::from_distances({one.at(distances).get<std::vector<std::int64_t>>()}),
+                     ExplicitPositions::from_distances({one.at(distances).get<std::vector<std::int64_t>>()},
+                                                       one.at("noise_max_length")),
                      heads, length);
     };
     // The harness draws one list for both sides; where the file has two, each is checked on its own.
@@ -102,12 +112,78 @@ TEST_F(EncodingsReference, Rotary) {
   }
 }
 
+// The logits before scaling, (batch, heads, queries, keys), of a case of `relative`.
+class RelativeCase {
+ public:
+  explicit RelativeCase(const json& one)
+      : q_(reference_input(one.at("q")).unsqueeze(0).transpose(2, 3)),
+        k_(reference_input(one.at("k")).unsqueeze(0).transpose(2, 3)),
+        parameters_({{"wr", sizes(one.at("W_r")), {}},
+                     {"u", sizes(one.at("u_content_bias")), {}},
+                     {"v", sizes(one.at("v_relative_bias")), {}}},
+                    1, kDouble) {
+    // The encoding has the published constant.
+    EXPECT_EQ(10000, one.at("max_time").get<double>());
+    set("wr", reference_input(one.at("W_r")));
+    set("u", reference_input(one.at("u_content_bias")));
+    set("v", reference_input(one.at("v_relative_bias")));
+  }
+
+  std::int64_t tokens() const { return k_.size(3); }
+
+  void set(const char* name, const at::Tensor& value) { parameters_[name].data().copy_(value); }
+
+  at::Tensor logits(const Positions& positions, const OptionValues& options = {}) const {
+    const double scale = std::sqrt(static_cast<double>(q_.size(4)));
+    const EncodingPlace place{0, tokens(), 0, positions, {parameters_, ""}, {parameters_, ""}, kDouble};
+    const at::Tensor scaled = at::matmul(q_, k_.transpose(3, 4)) / scale;
+    return create_encoding("relative", options)->logits(scaled, q_, k_, place).squeeze(0) * scale;
+  }
+
+ private:
+  static std::vector<std::int64_t> sizes(const json& object) { return object.at("shape"); }
+
+  at::Tensor q_;  // (1, batch, heads, tokens, head_width)
+  at::Tensor k_;
+  ParameterSet parameters_;
+};
+
 TEST_F(EncodingsReference, Relative) {
-  if (!encoding_exists("relative")) GTEST_SKIP() << "relative: encoding not registered";
+  for (const json& one : cases("relative")) {
+    RelativeCase relative(one);
+    EXPECT_EQ("", difference(relative.logits(ContiguousPositions()),
+                             reference_tensor(one.at("logits_unscaled")), kTolerance));
+    relative.set("wr", at::zeros_like(reference_tensor(one.at("W_r"))));
+    EXPECT_EQ("", difference(relative.logits(ContiguousPositions()),
+                             reference_tensor(one.at("content_logits")), kTolerance));
+  }
 }
 
 TEST_F(EncodingsReference, RelativeRandomized) {
-  if (!encoding_exists("relative")) GTEST_SKIP() << "relative: encoding not registered";
+  const RelativeCase relative(cases("relative").at(0));
+  for (const json& one : cases("relative_randomized")) {
+    // As with ALiBi, the harness draws one list for both sides.
+    const auto logits = [&](const char* reading) {
+      const auto side = [&](const char* distances) {
+        return relative.logits(
+            ExplicitPositions::from_distances({one.at(distances).get<std::vector<std::int64_t>>()},
+                                              one.at("noise_max_length")),
+            {{"randomized_relative", reading}});
+      };
+      return at::triu(side("right_distances")) + at::tril(side("left_distances"), -1);
+    };
+    EXPECT_EQ(
+        "", difference(logits("intended"), reference_tensor(one.at("logits_unscaled_intended")), kTolerance));
+    EXPECT_EQ("", difference(logits("as_released"), reference_tensor(one.at("logits_unscaled_as_released")),
+                             kTolerance));
+  }
+}
+
+// A section that no test reads would pass unseen.
+TEST_F(EncodingsReference, HasNoOtherSection) {
+  const std::set<std::string> known{"sin_cos",  "sin_cos_randomized", "alibi", "alibi_randomized", "rotary",
+                                    "relative", "relative_randomized"};
+  for (const std::string& section : sections()) EXPECT_TRUE(known.contains(section)) << section;
 }
 
 }  // namespace

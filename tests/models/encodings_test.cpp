@@ -9,6 +9,7 @@
 #include "experiments/model_of_run.h"
 #include "models/encodings/encoding.h"
 #include "models/loss.h"
+#include "tests/models/encoding_rig.h"
 #include "tests/models/reference_files.h"
 
 namespace che {
@@ -45,6 +46,17 @@ RunConfig small_config(const std::string& label) {
 std::unique_ptr<Transformer> initialised(const RunConfig& config, const std::vector<std::int64_t>& seeds) {
   auto model = create_transformer(config, static_cast<std::int64_t>(seeds.size()));
   model->parameters().initialise(seeds);
+  // What an encoding starts from a constant (CoPE's tables from zero) would have no say otherwise.
+  for (const ParameterSpec& own : create_encoding(config.encoding)->layer_parameters(config.model)) {
+    if (own.init.kind != Init::Kind::kConstant) continue;
+    for (std::int64_t layer = 0; layer < config.model.layers; ++layer) {
+      const std::string name = "layer" + std::to_string(layer) + ".attn." + own.name;
+      for (std::size_t r = 0; r < seeds.size(); ++r) {
+        const at::Tensor value = model->parameters()[name].data()[static_cast<std::int64_t>(r)];
+        value.add_(some_numbers(own.shape, keyed_seed(static_cast<std::uint64_t>(seeds[r]), name)), 0.2);
+      }
+    }
+  }
   model->project();
   return model;
 }
@@ -98,11 +110,98 @@ TEST_P(EveryEncoding, ReplicasEqualSingleRuns) {
   EXPECT_NE("", difference(both.slice(0, 0, 1), both.slice(0, 1, 2), 1e-2)) << "seeds make no difference";
 }
 
+TEST_P(EveryEncoding, KeepsReplicasApart) {
+  const auto model = initialised(config_, {3, 4, 5});
+  const at::Tensor tokens = some_tokens(3, 9);
+  const at::Tensor before = forward(*model, config_, tokens, 4).detach().clone();
+  model->parameters().values()[1].mul_(1.5);
+  const at::Tensor after = forward(*model, config_, tokens, 4);
+  EXPECT_TRUE(at::equal(before[0], after[0]));
+  EXPECT_FALSE(at::equal(before[1], after[1]));
+  EXPECT_TRUE(at::equal(before[2], after[2]));
+}
+
+// Every parameter, q and k, along random directions, by central differences.
+TEST_P(EveryEncoding, HasTheGradientOfItsFiniteDifferences) {
+  constexpr std::int64_t kLayer = 1;
+  constexpr std::int64_t kFirstQuery = 2;
+  EncodingRig rig(config_.encoding, config_.model, 2);
+  rig.randomise(7);
+  const auto positions = create_positions(config_, 5, Purpose::kPositions, 9);
+  at::Tensor q = some_numbers({2, 3, 6, 2, 8}, 1).requires_grad_(true);
+  at::Tensor k = some_numbers({2, 3, 6, 2, 8}, 2).requires_grad_(true);
+  const auto value = [&] {
+    const at::Tensor logits = rig.logits(q, k, *positions, kLayer, kFirstQuery);
+    at::Tensor sum = (logits * some_numbers(logits.sizes().vec(), 3)).sum();
+    const at::Tensor added = rig.embedding(6, *positions);
+    return added.defined() ? sum + (added * some_numbers(added.sizes().vec(), 4)).sum() : sum;
+  };
+  value().backward();
+  std::map<std::string, at::Tensor> leaves{{"q", q}, {"k", k}};
+  for (const ParameterSpec& spec : rig.parameters().specs())
+    leaves.emplace(spec.name, rig.parameters()[spec.name]);
+  for (auto& [name, leaf] : leaves) {
+    for (std::uint64_t direction_seed = 10; direction_seed < 13; ++direction_seed) {
+      const at::Tensor direction = some_numbers(leaf.sizes().vec(), direction_seed);
+      constexpr double kStep = 1e-7;  // Short, for the kinks of ReLU.
+      leaf.data().add_(direction, kStep);
+      const double above = value().item<double>();
+      leaf.data().sub_(direction, 2 * kStep);
+      const double below = value().item<double>();
+      leaf.data().add_(direction, kStep);
+      const double expected = (above - below) / (2 * kStep);
+      const double actual = leaf.grad().defined() ? (leaf.grad() * direction).sum().item<double>() : 0;
+      EXPECT_NEAR(expected, actual, 1e-5 * std::max(1.0, std::abs(expected))) << name;
+    }
+  }
+}
+
+// Equal tokens at contiguous positions: a logit depends on key minus query alone.
+TEST_P(EveryEncoding, IsInvariantToShifts) {
+  if (config_.encoding.positions != "contiguous") return;
+  EncodingRig rig(config_.encoding, config_.model, 1);
+  rig.randomise(7);
+  constexpr std::int64_t kTokens = 12;
+  const auto everywhere = [](std::uint64_t seed) {
+    return some_numbers({1, 1, 1, 2, 8}, seed).expand({1, 1, kTokens, 2, 8});
+  };
+  const at::Tensor logits = rig.logits(everywhere(1), everywhere(2), ContiguousPositions());
+  EXPECT_EQ("", difference(logits.slice(3, 1).slice(4, 1),
+                           logits.slice(3, 0, kTokens - 1).slice(4, 0, kTokens - 1), 1e-9));
+  const bool outside_attention =
+      GetParam() == "none" || rig.embedding(kTokens, ContiguousPositions()).defined();
+  EXPECT_EQ(outside_attention, at::equal(logits.slice(4, 1), logits.slice(4, 0, kTokens - 1)));
+}
+
+// Inside attention every layer draws its own positions, and the same ones whenever it is asked.
+TEST_P(EveryEncoding, DrawsPositionsPerLayer) {
+  EncodingRig rig(config_.encoding, config_.model, 1);
+  rig.randomise(7);
+  for (const ParameterSpec& spec : rig.parameters().specs()) {
+    const std::string first = "layer0.attn.";
+    if (spec.name.starts_with(first)) {
+      rig.parameters()["layer1.attn." + spec.name.substr(first.size())].data().copy_(
+          rig.parameters()[spec.name].data());
+    }
+  }
+  const at::Tensor q = some_numbers({1, 1, 9, 2, 8}, 1);
+  const at::Tensor k = some_numbers({1, 1, 9, 2, 8}, 2);
+  const auto logits = [&](std::int64_t layer) {
+    return rig.logits(q, k, *create_positions(config_, 5, Purpose::kPositions, 9), layer);
+  };
+  const at::Tensor first = logits(0);
+  EXPECT_TRUE(at::equal(first, logits(0)));
+  const bool drawn = config_.encoding.positions == "randomized" &&
+                     !rig.embedding(9, *create_positions(config_, 5, Purpose::kPositions, 9)).defined();
+  EXPECT_EQ(drawn, !at::equal(first, logits(1)));
+}
+
 INSTANTIATE_TEST_SUITE_P(Registry, EveryEncoding, testing::ValuesIn(all_labels()),
                          [](const auto& label) { return label.param; });
 
 TEST(Encodings, AreTheOnesReadmeLists) {
-  EXPECT_EQ((std::vector<std::string>{"alibi", "kerple", "none", "rope", "sin_cos"}),
+  EXPECT_EQ((std::vector<std::string>{"alibi", "cope", "fire", "kerple", "learned", "none", "relative",
+                                      "rope", "sin_cos", "t5"}),
             Registry<EncodingEntry>::instance().names());
 }
 
@@ -110,7 +209,8 @@ TEST(Encodings, DapeNeedsABias) { EXPECT_THROW(create_encoding("rope", {}, DapeO
 
 // With f's output layer zero, f vanishes: the residual variants are the base, the others no bias.
 TEST(Dape, WithoutItsMlpIsTheBaseOrNothing) {
-  for (const std::string base : {"alibi", "kerple"}) {
+  // (FIRE has another MLP inside DAPE.)
+  for (const std::string base : {"alibi", "kerple", "t5"}) {
     for (const std::string& variant : kDapeVariants) {
       SCOPED_TRACE(base + " " + variant);
       RunConfig config = small_config("dape_" + base);
@@ -126,6 +226,60 @@ TEST(Dape, WithoutItsMlpIsTheBaseOrNothing) {
       EXPECT_EQ("", difference(forward(*wrapped, config, tokens, 4), expected, 1e-6));
     }
   }
+}
+
+// FIRE divides by the position beyond its threshold, and there shifts matter.
+TEST(Fire, IsNotInvariantToShiftsBeyondItsThreshold) {
+  EncodingConfig config;
+  config.reset("fire");
+  config.options["fire_length"] = "3";
+  EncodingRig rig(config, {.width = 16, .layers = 1, .heads = 2, .ffn_multiple = 2}, 1);
+  rig.randomise(7);
+  const at::Tensor zero = at::zeros({1, 1, 12, 2, 8}, at::kDouble);
+  const at::Tensor logits = rig.logits(zero, zero, ContiguousPositions());
+  EXPECT_NE("", difference(logits.slice(3, 1).slice(4, 1), logits.slice(3, 0, 11).slice(4, 0, 11), 1e-6));
+}
+
+std::string check_message(const std::string& encoding, const OptionValues& options,
+                          std::int64_t max_position) {
+  RunConfig config = small_config(encoding);
+  config.encoding.options = options;
+  config.encoding.max_position = max_position;
+  config.evaluation.last_length = 500;
+  try {
+    config.check();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Learned, NeedsARowForEveryPosition) {
+  EXPECT_EQ("", check_message("learned", {{"rows", "1000"}}, 7));
+  EXPECT_EQ(
+      "encoding.rows: learned has rows for 999 positions and the longest sequence has 1000 tokens; raise "
+      "rows to 1000 or lower evaluation.last_length",
+      check_message("learned", {{"rows", "999"}}, 4096));
+  EXPECT_EQ("", check_message("randomized_learned", {{"rows", "2048"}}, 2048));
+  EXPECT_EQ(
+      "encoding.rows: learned has rows for 2048 positions and encoding.max_position is 2049; raise rows to "
+      "2049 or lower max_position",
+      check_message("randomized_learned", {{"rows", "2048"}}, 2049));
+}
+
+TEST(Learned, RowsArePartOfARunsIdentity) {
+  RunConfig config = small_config("learned");
+  const std::string id = run_id(config);
+  config.encoding.max_position = 100;
+  EXPECT_EQ(id, run_id(config)) << "contiguous positions do not read it";
+  config.encoding.options = {{"rows", "1000"}};
+  EXPECT_NE(id, run_id(config));
+}
+
+TEST(Relative, NeedsAnEvenWidth) {
+  RunConfig config = small_config("relative");
+  config.model = {.width = 15, .layers = 2, .heads = 3, .ffn_multiple = 2};
+  EXPECT_THROW(config.check(), Error);
 }
 
 // Without positions, attention sees a set: permuted inputs give permuted outputs. With them, not.

@@ -12,13 +12,14 @@ namespace che {
 class ExplicitPositions : public Positions {
  public:
   ExplicitPositions(std::vector<std::vector<std::int64_t>> tokens,
-                    std::vector<std::vector<std::int64_t>> offsets)
-      : tokens_(std::move(tokens)), offsets_(std::move(offsets)) {}
+                    std::vector<std::vector<std::int64_t>> offsets, std::int64_t max_position)
+      : tokens_(std::move(tokens)), offsets_(std::move(offsets)), max_position_(max_position) {}
 
   // `distances` lack the token itself, as in the reference files.
-  static ExplicitPositions from_distances(std::vector<std::vector<std::int64_t>> distances) {
+  static ExplicitPositions from_distances(std::vector<std::vector<std::int64_t>> distances,
+                                          std::int64_t max_position) {
     for (auto& list : distances) list.insert(list.begin(), 0);
-    return {{}, std::move(distances)};
+    return {{}, std::move(distances), max_position};
   }
 
   std::vector<std::int64_t> of_tokens(std::int64_t layer, std::int64_t count) const override {
@@ -27,7 +28,7 @@ class ExplicitPositions : public Positions {
   std::vector<std::int64_t> of_offsets(std::int64_t layer, std::int64_t count) const override {
     return of(offsets_, layer, count);
   }
-  bool contiguous() const override { return false; }
+  std::int64_t max_position() const override { return max_position_; }
 
  private:
   static std::vector<std::int64_t> of(const std::vector<std::vector<std::int64_t>>& lists, std::int64_t layer,
@@ -39,6 +40,7 @@ class ExplicitPositions : public Positions {
 
   std::vector<std::vector<std::int64_t>> tokens_;
   std::vector<std::vector<std::int64_t>> offsets_;
+  std::int64_t max_position_;
 };
 
 }  // namespace che

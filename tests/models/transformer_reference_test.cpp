@@ -17,18 +17,20 @@ using nlohmann::json;
 using Lists = std::vector<std::vector<std::int64_t>>;
 
 std::unique_ptr<Transformer> model_of(const json& file, const json& parameters,
-                                      const at::TensorOptions& options,
-                                      const OptionValues& encoding_options = {}) {
+                                      const at::TensorOptions& options, OptionValues encoding_options = {}) {
   const json& config = file.at("config");
   const ModelShape shape{config.at("embedding_dim"), config.at("num_layers"), config.at("num_heads"),
                          config.at("widening_factor")};
+  if (parameters.contains("pos.table")) {
+    encoding_options["rows"] = parameters.at("pos.table").at("shape").at(0).dump();
+  }
   auto model = std::make_unique<Transformer>(
       shape, Vocabulary{config.at("input_vocab"), config.at("output_classes")},
       create_encoding(encoding_name(file.at("encoding")), encoding_options), 1, options);
   for (const auto& [name, value] : parameters.items()) {
     model->parameters()[name].data().copy_(reference_input(value).unsqueeze(0));
   }
-  EXPECT_LE(parameters.size(), model->parameters().specs().size());
+  EXPECT_EQ(parameters.size(), model->parameters().specs().size());
   return model;
 }
 
@@ -48,7 +50,7 @@ class FileTest : public testing::TestWithParam<std::filesystem::path> {
   void SetUp() override {
     file_ = read_reference(GetParam());
     const std::string name = encoding_name(file_.at("encoding"));
-    if (!encoding_exists(name)) GTEST_SKIP() << name << ": encoding not registered";
+    ASSERT_TRUE(encoding_exists(name)) << name << ": encoding not registered";
   }
 
   json file_;
@@ -84,18 +86,21 @@ TEST_P(ModelReference, Logits) { expect_logits(file_, "logits", ContiguousPositi
 TEST_P(ModelReference, RandomizedLogits) {
   if (!file_.contains("randomized")) return;
   const json& section = file_.at("randomized");
+  const std::int64_t limit = section.at("noise_max_length");
   if (section.contains("distances_per_layer")) {
-    const auto positions = ExplicitPositions::from_distances(section.at("distances_per_layer").get<Lists>());
+    const auto positions =
+        ExplicitPositions::from_distances(section.at("distances_per_layer").get<Lists>(), limit);
     expect_logits(section, "logits", positions);
     if (section.contains("logits_intended")) {
       expect_logits(section, "logits_intended", positions, {{"randomized_relative", "intended"}});
       expect_logits(section, "logits_as_released", positions, {{"randomized_relative", "as_released"}});
     }
   } else if (section.contains("positions_per_layer")) {
-    expect_logits(section, "logits", ExplicitPositions(section.at("positions_per_layer").get<Lists>(), {}));
+    expect_logits(section, "logits",
+                  ExplicitPositions(section.at("positions_per_layer").get<Lists>(), {}, limit));
   } else {
     expect_logits(section, "logits",
-                  ExplicitPositions({section.at("positions").get<std::vector<std::int64_t>>()}, {}));
+                  ExplicitPositions({section.at("positions").get<std::vector<std::int64_t>>()}, {}, limit));
   }
 }
 
