@@ -50,9 +50,9 @@ at::Tensor Dape::logits(const at::Tensor& logits, const at::Tensor&, const at::T
 }
 
 double Dape::working_values_per_pair(const ModelShape& shape) const {
-  // The base holds its own before f starts.
+  // The base holds its own before f starts. f's hidden layer is there four times while it is summed.
   return std::max(base_->working_values_per_pair(shape),
-                  static_cast<double>(4 * shape.heads + 3 * options_.hidden));
+                  static_cast<double>(4 * shape.heads + 4 * options_.hidden));
 }
 
 at::Tensor dape_logits(const at::Tensor& logits, const at::Tensor& bias, const DapeMlp& mlp,

@@ -31,6 +31,11 @@ class Kerple : public Encoding {
     return -p * at::log1p(a * distance(place, options_));
   }
 
+  double working_values_per_pair(const ModelShape& shape) const override {
+    // The bias and its logarithm, and the sum; the distances.
+    return static_cast<double>(3 * shape.heads + 2);
+  }
+
  private:
   DistanceOptions options_;
 };
