@@ -1,5 +1,7 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -8,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "core/error.h"
+#include "core/file_lock.h"
 #include "experiments/job_list.h"
 #include "experiments/model_of_run.h"
 #include "experiments/results_store.h"
@@ -50,6 +53,16 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder) {
   return 0;
 }
 
+// As many as cores and physical memory serve.
+std::int64_t default_workers(const ExecutionConfig& execution) {
+  constexpr double kWorkerGib = 2;  // Beside evaluation's activations: LibTorch, parameters, training.
+  const double memory_gib =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 0x1p30;
+  const std::int64_t by_cores = std::thread::hardware_concurrency() / execution.threads;
+  const auto by_memory = static_cast<std::int64_t>(memory_gib / (execution.memory_gib + kWorkerGib));
+  return std::max<std::int64_t>(1, std::min(by_cores, by_memory));
+}
+
 int run(const RunOptions& options) {
   const Sweep sweep = read_sweep(options.config, options.overrides);
   const std::filesystem::path experiment = options.output.empty()
@@ -57,6 +70,10 @@ int run(const RunOptions& options) {
                                                : std::filesystem::path(options.output);
   if (options.dry_run) return show_plan(sweep, experiment);
 
+  // Everything is looked at before anything is written.
+  for (const RunConfig& config : sweep.runs) RunFolder::check(experiment, config);
+  create_writable_folder(experiment);
+  const FileLock lock(experiment / "lock");
   std::vector<RunFolder> pending;
   std::vector<RunConfig> configs;
   for (const RunConfig& config : sweep.runs) {
@@ -71,7 +88,7 @@ int run(const RunOptions& options) {
     for (const std::size_t index : job) jobs.back().push_back(pending[index]);
   }
   const std::int64_t workers =
-      options.workers > 0 ? options.workers : std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+      options.workers > 0 ? options.workers : default_workers(sweep.runs.front().execution);
   fmt::print("{}: {} runs, {} done, {} to do in {} jobs with {} workers; results in {}\n", sweep.name,
              sweep.runs.size(), sweep.runs.size() - pending.size(), pending.size(), jobs.size(), workers,
              experiment.string());
@@ -89,7 +106,9 @@ void add_run_command(CLI::App& app, Action& action) {
                       "Settings that replace the config's, such as training.steps=100 or axes.seed=[0,1]");
   command->add_option("-o,--output", options->output,
                       "Results folder (default: results/<name of the config>)");
-  command->add_option("-w,--workers", options->workers, "Worker processes side by side (default: one a core)")
+  command
+      ->add_option("-w,--workers", options->workers,
+                   "Worker processes side by side (default: as many as cores and memory serve)")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--dry-run", options->dry_run,
                     "List runs, jobs, parameters and estimated operations; run nothing");

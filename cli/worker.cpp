@@ -1,5 +1,4 @@
 #include <ATen/Parallel.h>
-#include <fmt/core.h>
 #include <oneapi/tbb/global_control.h>
 #include <sys/prctl.h>
 
@@ -18,21 +17,12 @@
 namespace che {
 namespace {
 
-void record_failure(const std::vector<RunFolder>& runs, const std::string& reason) {
-  for (const RunFolder& run : runs) {
-    RunStatus status = run.status();
-    if (status.state == "finished") continue;
-    status.state = "failed";
-    status.error = reason;
-    status.updated = current_utc_time();
-    run.write_status(status);
-  }
-}
-
 int work(const std::vector<std::string>& folders) {
   // A worker does not outlive the scheduler that shows its progress.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   catch_stop_signals();
+  // Without a reader of its progress a worker still reaches its checkpoint.
+  std::signal(SIGPIPE, SIG_IGN);
   std::vector<RunFolder> runs;
   for (const std::string& folder : folders) runs.push_back(RunFolder::open(folder));
   const auto threads = static_cast<int>(runs.front().config().execution.threads);
@@ -40,7 +30,7 @@ int work(const std::vector<std::string>& folders) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                   static_cast<std::size_t>(threads));
   const auto tell = [](const Progress& progress) {
-    fmt::print("{}", to_json_line(progress));
+    std::fputs(to_json_line(progress).c_str(), stdout);
     std::fflush(stdout);
   };
   try {
@@ -52,10 +42,13 @@ int work(const std::vector<std::string>& folders) {
       case JobOutcome::kInterrupted:
         return kExitAgain;
     }
+  } catch (const Error& error) {
+    if (error.fault() == Fault::kUsage) throw;  // Not the runs' fault: another process holds them, say.
+    for (const RunFolder& run : runs) run.mark_failed(error.what());
   } catch (const std::exception& error) {
     // LibTorch's messages carry a backtrace; the first line says what happened.
     const std::string message = error.what();
-    record_failure(runs, message.substr(0, message.find('\n')));
+    for (const RunFolder& run : runs) run.mark_failed(message.substr(0, message.find('\n')));
   }
   return 1;
 }

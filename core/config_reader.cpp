@@ -80,6 +80,7 @@ class Reader : public FieldVisitor {
     if (target->rest.empty()) {
       if (node.kind != Kind::kScalar && node.kind != Kind::kMap)
         refuse(node, field, "a name, or a map with one");
+      if (node.kind == Kind::kScalar && node.text.empty()) refuse(node, field, "a name that is not empty");
       if (node.kind == Kind::kMap) check_has_name(node, field);
       try {
         // The error may quote the name.

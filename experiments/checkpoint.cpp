@@ -14,10 +14,11 @@
 namespace che {
 namespace {
 
-// File: magic, hash of the run id, step, values per tensor (64-bit, machine byte order), the three
-// tensors, XXH3 of everything before it.
+// File, in machine byte order: magic, hash of the run id, step, values per tensor (64-bit each), the
+// metric sums (doubles), the three tensors, XXH3 of everything before it.
 constexpr std::array<char, 8> kMagic{'c', 'h', 'e', 'c', 'k', 'p', 't', '1'};
-constexpr std::size_t kHeader = kMagic.size() + 3 * sizeof(std::uint64_t);
+constexpr std::size_t kHeader = kMagic.size() + 3 * sizeof(std::uint64_t) + sizeof(MetricSums);
+static_assert(sizeof(MetricSums) == 4 * sizeof(double), "written as it lies in memory");
 
 std::uint64_t hash(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
@@ -43,6 +44,7 @@ Checkpoint parse(std::string_view bytes, const std::string& id, std::size_t size
   if (word_at(bytes, 8) != hash(id)) throw Error("belongs to another run");
   Checkpoint checkpoint;
   checkpoint.step = static_cast<std::int64_t>(word_at(bytes, 16));
+  std::memcpy(&checkpoint.sums, bytes.data() + 32, sizeof checkpoint.sums);
   const char* next = bytes.data() + kHeader;
   for (auto* tensor : {&checkpoint.values, &checkpoint.first_moment, &checkpoint.second_moment}) {
     tensor->resize(size);
@@ -62,6 +64,7 @@ void save_checkpoint(const std::filesystem::path& folder, const std::string& id,
   append(bytes, kMagic.data(), kMagic.size());
   const std::array<std::uint64_t, 3> header{hash(id), static_cast<std::uint64_t>(checkpoint.step), size};
   append(bytes, header.data(), header.size());
+  append(bytes, &checkpoint.sums, 1);
   for (const auto* tensor : {&checkpoint.values, &checkpoint.first_moment, &checkpoint.second_moment}) {
     append(bytes, tensor->data(), size);
   }
@@ -86,14 +89,19 @@ LoadedCheckpoint load_checkpoint(const std::filesystem::path& folder, const std:
     const std::filesystem::path path = folder / name;
     std::error_code error;
     if (!std::filesystem::exists(path, error)) continue;
+    const std::string content = read_file(path);
     try {
-      loaded.checkpoint = parse(read_file(path), id, size);
-      return loaded;
+      loaded.checkpoint = parse(content, id, size);
+      break;
     } catch (const Error& problem) {
-      loaded.warnings.push_back(
-          fmt::format("{} {}; using the checkpoint before it", path.string(), problem.what()));
+      loaded.warnings.push_back(fmt::format("{} {}", path.string(), problem.what()));
       std::filesystem::rename(path, path.string() + ".damaged", error);
     }
+  }
+  for (std::string& warning : loaded.warnings) {
+    warning += loaded.checkpoint ? fmt::format("; going on from the checkpoint before it, at step {}",
+                                               loaded.checkpoint->step)
+                                 : "; there is no good one before it: starting afresh";
   }
   return loaded;
 }

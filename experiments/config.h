@@ -77,7 +77,7 @@ struct ExecutionConfig {
   std::int64_t replicas = 1;       // Runs of one cell that train in lock-step.
   std::int64_t threads = 1;        // A job's threads.
   double checkpoint_seconds = 60;  // Between two checkpoints.
-  double memory_gib = 4;           // What evaluation may use for activations.
+  double memory_gib = 2;           // What evaluation may use for activations.
   std::int64_t log_steps = 100;    // Training steps between two rows of metrics.csv.
 
   void visit_fields(FieldVisitor& visit);

@@ -13,8 +13,10 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/file_lock.h"
 #include "core/version.h"
 #include "experiments/checkpoint.h"
+#include "experiments/job_list.h"
 #include "experiments/model_of_run.h"
 #include "experiments/range_evaluation.h"
 #include "experiments/training.h"
@@ -30,14 +32,6 @@ constexpr double kEvaluationWriteSeconds = 5;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-// Sums of one replica's measurements since its last row of metrics.
-struct MetricSums {
-  std::int64_t steps = 0;
-  double loss = 0;
-  double accuracy = 0;
-  double gradient_norm = 0;
-};
 
 // One run of a job, with its stored state in memory.
 struct Replica {
@@ -101,13 +95,16 @@ class LockStep {
       Replica& replica = replicas_[r];
       const std::int64_t step = replica.checkpoint ? replica.checkpoint->step : 0;
       std::erase_if(replica.metrics, [&](const MetricsRow& row) { return row.step > step; });
-      replica.status.training_seconds = replica.metrics.empty() ? 0 : replica.metrics.back().seconds;
-      if (!replica.checkpoint) continue;
+      if (!replica.checkpoint) {
+        replica.status.training_seconds = 0;
+        continue;
+      }
       for (auto& [tensor, values] : rows(static_cast<std::int64_t>(r), *replica.checkpoint)) {
         tensor.copy_(at::from_blob(values->data(), tensor.sizes(), at::TensorOptions().dtype(at::kFloat)));
       }
       state_.step = step;
       saved_step_ = replica.damaged ? -1 : step;
+      replica.sums = replica.checkpoint->sums;
       replica.checkpoint.reset();
     }
   }
@@ -150,6 +147,7 @@ class LockStep {
       }
       return stop_.load() == 0;
     });
+    if (state_.step == config.training.steps) flush_metrics();
     if (state_.step != saved_step_) save();
   }
 
@@ -161,8 +159,8 @@ class LockStep {
     if (!std::isfinite(result.loss[r]) || !std::isfinite(result.gradient_norm[r])) {
       replica.status.state = "failed";
       replica.status.error = fmt::format(
-          "{} is not finite at step {}, length {} (loss {}, gradient norm {}): lower learning_rate, or raise "
-          "its seed",
+          "{} is not finite at step {}, length {} (loss {}, gradient norm {}): lower learning_rate or try "
+          "another seed",
           std::isfinite(result.loss[r]) ? "gradient" : "loss", state_.step, length, result.loss[r],
           result.gradient_norm[r]);
       write_status(replica);
@@ -179,20 +177,19 @@ class LockStep {
     for (Replica& replica : replicas_) {
       MetricSums& sums = replica.sums;
       if (sums.steps == 0) continue;
-      const auto steps = static_cast<double>(sums.steps);
-      replica.metrics.push_back({state_.step, sums.loss / steps, sums.accuracy / steps,
-                                 sums.gradient_norm / steps, replica.status.training_seconds});
+      replica.metrics.push_back({state_.step, sums.loss / sums.steps, sums.accuracy / sums.steps,
+                                 sums.gradient_norm / sums.steps, replica.status.training_seconds});
       sums = {};
     }
   }
 
-  // Checkpoint first: metrics beyond it are dropped at the next start, never missing.
+  // Metrics first: rows beyond a checkpoint are dropped at the next start, rows before it would be
+  // missing.
   void save() {
-    flush_metrics();
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
       Replica& replica = replicas_[r];
       if (replica.failed()) continue;
-      Checkpoint checkpoint{.step = state_.step};
+      Checkpoint checkpoint{.step = state_.step, .sums = replica.sums};
       for (auto& [tensor, values] : rows(static_cast<std::int64_t>(r), checkpoint)) {
         const at::Tensor copy = tensor.to(at::kCPU, at::kFloat).contiguous();
         values->assign(copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel());
@@ -206,10 +203,15 @@ class LockStep {
 
   void report_training(const StepResult& result, double per_second) {
     const std::int64_t steps = state_.runs.front().training.steps;
-    const auto mean = [](const std::vector<double>& values) {
+    const auto mean = [this](const std::vector<double>& values) {
       double sum = 0;
-      for (const double value : values) sum += value;
-      return sum / static_cast<double>(values.size());
+      double count = 0;
+      for (std::size_t r = 0; r < values.size(); ++r) {
+        if (replicas_[r].failed()) continue;
+        sum += values[r];
+        ++count;
+      }
+      return sum / count;
     };
     progress_({.job = replicas_.front().folder.id(),
                .phase = "training",
@@ -314,6 +316,8 @@ Replica load_replica(const RunFolder& run, std::int64_t size, const ProgressSink
   replica.status.torch_version = TORCH_VERSION;
   replica.status.device = run.config().execution.device;
   replica.status.host = host_name();
+  replica.status.updated = current_utc_time();
+  run.write_status(replica.status);  // An earlier attempt's error is no longer the run's.
   return replica;
 }
 
@@ -321,6 +325,9 @@ Replica load_replica(const RunFolder& run, std::int64_t size, const ProgressSink
 
 JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& progress,
                        const std::atomic<int>& stop) {
+  check_is_one_job(runs);
+  std::vector<FileLock> locks;
+  for (const RunFolder& run : runs) locks.emplace_back(run.path() / "lock");
   const std::int64_t size = [&] {
     const RunConfig& config = runs.front().config();
     return parameter_count(

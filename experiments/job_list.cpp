@@ -1,7 +1,12 @@
 #include "experiments/job_list.h"
 
+#include <fmt/core.h>
+
 #include <map>
+#include <set>
 #include <string>
+
+#include "core/error.h"
 
 namespace che {
 namespace {
@@ -14,6 +19,20 @@ std::string job_key(RunConfig config) {
 }
 
 }  // namespace
+
+void check_is_one_job(const std::vector<RunFolder>& runs) {
+  if (runs.empty()) throw Error("a job needs at least one run");
+  std::set<std::string> ids;
+  for (const RunFolder& run : runs) {
+    if (!ids.insert(run.id()).second) throw Error(fmt::format("run {} is named twice", run.id()));
+    if (job_key(run.config()) != job_key(runs.front().config())) {
+      throw Error(
+          fmt::format("{} and {} differ in more than seed and learning rate: they are no job; work on "
+                      "them one by one",
+                      runs.front().path().string(), run.path().string()));
+    }
+  }
+}
 
 bool is_complete(const RunFolder& run) {
   return run.status().state == "finished" &&

@@ -71,8 +71,8 @@ void assign(const Json& value, double& member) {
 
 RunStatus parse_status(const std::string& file, const std::string& text) {
   const auto fail = [&](const std::string& problem) {
-    throw Error(
-        fmt::format("{}: {}; the file is damaged: delete it to start this run afresh", file, problem));
+    throw Error(fmt::format("{}: {}; the file is damaged: delete it: the run goes on from its checkpoint",
+                            file, problem));
   };
   Json json;
   try {
@@ -108,6 +108,8 @@ std::string settings_beyond(const RunConfig& one, const RunConfig& other) {
   return settings.empty() ? "defaults" : fmt::format("{}", fmt::join(settings, ", "));
 }
 
+}  // namespace
+
 void create_writable_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -120,25 +122,32 @@ void create_writable_folder(const fs::path& folder) {
   }
 }
 
-}  // namespace
-
 RunFolder::RunFolder(fs::path path, RunConfig config) : path_(std::move(path)), config_(std::move(config)) {}
 
+void RunFolder::check(const fs::path& experiment, const RunConfig& config) {
+  const fs::path folder = experiment / "runs" / run_id(config);
+  const fs::path file = folder / kConfigFile;
+  if (!fs::exists(file)) return;
+  const RunConfig stored = read_run_config(file.string());
+  if (run_id(stored) != folder.filename().string()) {
+    throw Error(
+        fmt::format("results folder '{}' holds a run made with another configuration: {} there, {} asked "
+                    "for; choose another output folder or remove it",
+                    folder.string(), settings_beyond(stored, config), settings_beyond(config, stored)));
+  }
+  const RunFolder run(folder, stored);
+  run.status();
+  run.metrics();
+  run.evaluation();
+}
+
 RunFolder RunFolder::create(const fs::path& experiment, const RunConfig& config) {
+  check(experiment, config);
   const fs::path folder = experiment / "runs" / run_id(config);
   const fs::path file = folder / kConfigFile;
   create_writable_folder(folder);
   const std::string text = to_yaml(config);
-  if (fs::exists(file)) {
-    const RunConfig stored = read_run_config(file.string());
-    if (run_id(stored) != folder.filename().string()) {
-      throw Error(
-          fmt::format("results folder '{}' holds a run made with another configuration: {} there, {} asked "
-                      "for; choose another output folder or remove it",
-                      folder.string(), settings_beyond(stored, config), settings_beyond(config, stored)));
-    }
-    if (to_yaml(stored) == text) return RunFolder(folder, config);
-  }
+  if (fs::exists(file) && read_file(file) == text) return RunFolder(folder, config);
   try {
     write_file_atomically(file, text);
   } catch (const Error& error) {
@@ -226,6 +235,15 @@ void RunFolder::write_evaluation(const std::vector<EvaluationRow>& rows) const {
                    row.eval_dropout, row.accuracy, row.loss);
   }
   write_file_atomically(path_ / kEvaluationFile, text);
+}
+
+void RunFolder::mark_failed(const std::string& reason) const {
+  RunStatus current = status();
+  if (current.state == "finished" || current.state == "failed") return;
+  current.state = "failed";
+  current.error = reason;
+  current.updated = current_utc_time();
+  write_status(current);
 }
 
 void RunFolder::write_status(const RunStatus& status) const {

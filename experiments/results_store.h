@@ -52,6 +52,8 @@ class RunFolder {
   // Opens the folder of `config` below `experiment`, or creates it. Throws Error (usage) when it
   // cannot be created or written, or holds a config whose id is not the folder's name.
   static RunFolder create(const std::filesystem::path& experiment, const RunConfig& config);
+  // Throws as create() would for what is stored already, damaged files included; writes nothing.
+  static void check(const std::filesystem::path& experiment, const RunConfig& config);
   // Opens an existing folder. Throws Error (usage) when a file is missing, unreadable or
   // contradicts the folder's name.
   static RunFolder open(const std::filesystem::path& folder);
@@ -69,6 +71,8 @@ class RunFolder {
   void write_metrics(const std::vector<MetricsRow>& rows) const;
   void write_evaluation(const std::vector<EvaluationRow>& rows) const;
   void write_status(const RunStatus& status) const;
+  // Notes why the run failed, unless it is finished or has failed by itself before.
+  void mark_failed(const std::string& reason) const;
 
  private:
   RunFolder(std::filesystem::path path, RunConfig config);
@@ -76,6 +80,9 @@ class RunFolder {
   std::filesystem::path path_;
   RunConfig config_;
 };
+
+// Throws Error (usage) when `folder` cannot be created or written.
+void create_writable_folder(const std::filesystem::path& folder);
 
 // The rows of `rows` that `config` asks for, by ascending length; nothing when one is missing.
 std::optional<std::vector<EvaluationRow>> requested_rows(const std::vector<EvaluationRow>& rows,

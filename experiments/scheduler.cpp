@@ -48,10 +48,13 @@ Worker start_worker(const std::vector<RunFolder>& job, const std::filesystem::pa
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  // In a process group of its own, so that Ctrl-C reaches workers through the scheduler only.
+  // In a process group of its own, so that Ctrl-C reaches workers through the scheduler only, and
+  // with stop signals held back until the worker can turn them into a checkpoint.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  const sigset_t held_back = stop_signals();
+  posix_spawnattr_setsigmask(&attributes, &held_back);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   Worker worker{.output = ends[0], .partial_line = {}, .job = &job};
   const int failure =
       posix_spawn(&worker.process, program.c_str(), &actions, &attributes, arguments.data(), environ);
@@ -82,39 +85,50 @@ bool read_output(Worker& worker, ProgressDisplay& display) {
   return true;
 }
 
-// Notes in every unfinished run of a job why its process ended.
-void record_death(const Worker& worker, const std::string& reason) {
-  for (const RunFolder& run : *worker.job) {
-    RunStatus status = run.status();
-    if (status.state == "finished" || status.state == "failed") continue;
-    status.state = "failed";
-    status.error = reason;
-    status.updated = current_utc_time();
-    run.write_status(status);
+// How a job ended.
+enum class Ending { kDone, kFailed, kInterrupted };
+
+// What the end of a worker's process says that its runs' statuses may not; empty for an orderly end.
+std::string death_of(int exit_status) {
+  if (WIFSIGNALED(exit_status)) {
+    return fmt::format("its process was ended by signal {} ({}); run again to resume", WTERMSIG(exit_status),
+                       strsignal(WTERMSIG(exit_status)));
   }
+  const int code = WEXITSTATUS(exit_status);
+  return code == 0 || code == kExitAgain
+             ? ""
+             : fmt::format("its process ended with exit code {}; run again to resume", code);
 }
 
-// One line about an ended job, and whether it failed.
-bool report_end(const Worker& worker, int exit_status, ProgressDisplay& display) {
-  if (WIFSIGNALED(exit_status)) {
-    record_death(worker, fmt::format("its process was ended by signal {} ({}); run again to resume",
-                                     WTERMSIG(exit_status), strsignal(WTERMSIG(exit_status))));
-  }
-  bool failed = false;
+// Prints a line about each run of an ended job.
+Ending report_end(const Worker& worker, int exit_status, ProgressDisplay& display) {
+  const std::string death = death_of(exit_status);
+  Ending ending = death.empty() ? Ending::kDone : Ending::kFailed;
   for (const RunFolder& run : *worker.job) {
-    const RunStatus status = run.status();
-    std::string line = fmt::format("{}: {}", run.id(), status.state);
-    if (status.state == "failed") {
-      failed = true;
-      line += ": " + status.error;
-    } else if (const auto mean = score(run.evaluation(), run.config().evaluation)) {
-      line += fmt::format(", score {:.1f} % (mean accuracy over lengths {}..{}), {:.0f} s", 100 * *mean,
-                          run.config().evaluation.first_length, run.config().evaluation.last_length,
-                          status.training_seconds + status.evaluation_seconds);
+    std::string line;
+    try {
+      // Not a run that another process holds: its status is that process's to write.
+      if (WIFSIGNALED(exit_status) || WEXITSTATUS(exit_status) == 1) run.mark_failed(death);
+      const RunStatus status = run.status();
+      line = fmt::format("{}: {}", run.id(), status.state);
+      if (status.state == "failed") {
+        ending = Ending::kFailed;
+        line += ": " + status.error;
+      } else if (status.state != "finished") {
+        if (ending == Ending::kDone) ending = Ending::kInterrupted;
+        if (!death.empty()) line += ": " + death;
+      } else if (const auto mean = score(run.evaluation(), run.config().evaluation)) {
+        line += fmt::format(", score {:.1f} % (mean accuracy over lengths {}..{}), {:.0f} s", 100 * *mean,
+                            run.config().evaluation.first_length, run.config().evaluation.last_length,
+                            status.training_seconds + status.evaluation_seconds);
+      }
+    } catch (const Error& error) {  // A full disk, say: the others go on.
+      ending = Ending::kFailed;
+      line = fmt::format("{}: failed: {}", run.id(), error.what());
     }
     display.finish(worker.name(), line);
   }
-  return failed;
+  return ending;
 }
 
 }  // namespace
@@ -126,6 +140,7 @@ int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, std::int64_t worke
   std::vector<Worker> active;
   std::size_t next_job = 0;
   bool any_failed = false;
+  bool any_interrupted = false;
   bool told_to_stop = false;
   while (true) {
     const int signal = stop_signal().load();
@@ -146,12 +161,14 @@ int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, std::int64_t worke
       int exit_status = 0;
       while (waitpid(active[i].process, &exit_status, 0) < 0 && errno == EINTR) {
       }
-      any_failed |= report_end(active[i], exit_status, display);
+      const Ending ending = report_end(active[i], exit_status, display);
+      any_failed |= ending == Ending::kFailed;
+      any_interrupted |= ending == Ending::kInterrupted;
       active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
-  if (told_to_stop) {
-    fmt::print("Interrupted at a checkpoint; the same command goes on from there.\n");
+  if (any_interrupted || next_job < jobs.size()) {
+    fmt::print("Interrupted; the same command goes on from the checkpoints.\n");
     return kExitAgain;
   }
   return any_failed ? 1 : 0;

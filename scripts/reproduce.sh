@@ -3,12 +3,14 @@
 #   scripts/reproduce.sh [config] [key=value ...]     (default: configs/quick.yaml)
 # Interrupt it at any time: the same command goes on where it stopped.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-config=configs/quick.yaml
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+config=$root/configs/quick.yaml
 if (($#)) && [[ $1 != *=* ]]; then
-  config=$1
+  config=$(realpath "$1")
   shift
 fi
+cd "$root"
+config=${config#"$root"/}
 scripts/setup.sh release
 name=$(build/che check "$config" "$@" --name)
 folder=results/$name

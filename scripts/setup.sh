@@ -26,10 +26,16 @@ if ((${#missing[@]})); then
   "${as_root[@]}" "${install[@]}" -qq > /dev/null
 fi
 
-# 2. LibTorch: the CPU libraries of the PyTorch wheel, and the two small CUDA libraries they name.
+# 2. LibTorch, unless Torch_DIR or CMAKE_PREFIX_PATH names one: the CPU libraries of the PyTorch
+#    wheel, and the two small CUDA libraries they name.
 torch_version=2.11.0
 torch_home=${XDG_CACHE_HOME:-$HOME/.cache}/che/torch-$torch_version
-if [[ $preset != asan && $preset != tsan && -z ${Torch_DIR:-}${CMAKE_PREFIX_PATH:-} && ! -e $torch_home/.complete ]]; then
+torch_given=
+IFS=':;' read -r -a places <<< "${CMAKE_PREFIX_PATH:-}"
+for place in "${Torch_DIR:-}" "${places[@]/%//share/cmake/Torch}"; do
+  [[ -n $place && -e $place/TorchConfig.cmake ]] && torch_given=$place
+done
+if [[ $preset != asan && $preset != tsan && -z $torch_given && ! -e $torch_home/.complete ]]; then
   echo "setup: fetching LibTorch $torch_version into $torch_home (1.3 GB, once)"
   rm -rf "$torch_home" "$torch_home.part"
   mkdir -p "$torch_home.part"
@@ -42,11 +48,13 @@ fi
 # 3. Configure and build.
 folder=build
 [[ $preset == release ]] || folder=build-$preset
-if [[ ! -e $folder/build.ninja ]]; then
+werror=OFF  # CHE_WERROR=1 in the environment makes warnings errors.
+[[ -z ${CHE_WERROR:-} ]] || werror=ON
+if [[ ! -e $folder/build.ninja ]] || ! grep -q "^CHE_WERROR:BOOL=$werror" "$folder/CMakeCache.txt"; then
   echo "setup: configuring $folder"
-  # CHE_WERROR=1 in the environment makes warnings errors.
-  cmake --preset "$preset" ${CHE_WERROR:+-DCHE_WERROR=ON} > "$folder.configure.log" 2>&1 || { cat "$folder.configure.log" >&2; exit 1; }
-  mv "$folder.configure.log" "$folder/configure.log"
+  mkdir -p "$folder"
+  cmake --preset "$preset" -DCHE_WERROR=$werror > "$folder/configure.log" 2>&1 ||
+    { cat "$folder/configure.log" >&2; exit 1; }
 fi
 echo "setup: building $folder"
 cmake --build "$folder" -- --quiet

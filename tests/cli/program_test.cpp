@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -75,12 +76,15 @@ class ProgramTest : public testing::Test {
   std::string results() const { return (folder_ / "results").string(); }
   std::filesystem::path output_file() const { return folder_ / "output.txt"; }
 
-  // Every file below `root` of that name, by path, with its content.
+  // Every file below `root` (of that name), by path, with its content.
+  static std::map<std::string, std::string> everything(const std::filesystem::path& root) {
+    return contents(root, "");
+  }
   static std::map<std::string, std::string> contents(const std::filesystem::path& root,
                                                      const std::string& name) {
     std::map<std::string, std::string> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-      if (entry.path().filename() == name) {
+      if (entry.is_regular_file() && (name.empty() || entry.path().filename() == name)) {
         files[std::filesystem::relative(entry.path(), root).string()] = read_file(entry.path());
       }
     }
@@ -110,6 +114,7 @@ TEST_F(ProgramTest, RefusesBadConfigsWithFileKeyAndAllowedValues) {
       {"  seed: 1\n  seed: 2\n", {"small.yaml:7", "seed", "line 6"}},
       {"  seed: one\n", {"small.yaml:6", "seed", "one", "whole number"}},
       {"  learning_rate: -1\n", {"small.yaml:6", "learning_rate", "-1", "allowed"}},
+      {"  task: ''\n", {"small.yaml:6", "task", "empty"}},
       {"  data_seed: 010\n", {"small.yaml:6", "data_seed", "010"}},
   };
   for (const Case& one : cases) {
@@ -152,17 +157,19 @@ TEST_F(ProgramTest, RefusesAFolderItCannotUse) {
 
 TEST_F(ProgramTest, RefusesRunsThatContradictTheirFolder) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
-  const auto before = contents(results(), "evaluation.csv");
-  ASSERT_EQ(2U, before.size());
-  for (const auto& [path, content] : contents(results(), "config.yaml")) {
-    std::string changed = content;
-    const std::size_t place = changed.find("width: 8");
-    ASSERT_NE(std::string::npos, place);
-    changed.replace(place, 8, "width: 4");
-    std::ofstream(std::filesystem::path(results()) / path) << changed;
-  }
-  expect_refusal(che({"run", small_config(), "-o", results()}), {"another configuration", "model.width"});
-  EXPECT_EQ(before, contents(results(), "evaluation.csv"));
+  // The last run contradicts its folder, so that the first is seen before.
+  const auto configs = contents(results(), "config.yaml");
+  ASSERT_EQ(2U, configs.size());
+  const auto& [path, content] = *configs.rbegin();
+  std::string changed = content;
+  const std::size_t place = changed.find("width: 8");
+  ASSERT_NE(std::string::npos, place);
+  changed.replace(place, 8, "width: 4");
+  std::ofstream(std::filesystem::path(results()) / path) << changed;
+  const auto before = everything(results());
+  const Outcome outcome = che({"run", small_config(), "evaluation.last_length=8", "-o", results()});
+  expect_refusal(outcome, {"another configuration", "model.width"});
+  EXPECT_EQ(before, everything(results()));
 }
 
 TEST_F(ProgramTest, RefusesWrongCommandLines) {
@@ -196,17 +203,39 @@ TEST_F(ProgramTest, ListsAPlanWithoutRunning) {
 // Stopped by each signal and started again, a sweep ends with the bytes of an undisturbed one.
 TEST_F(ProgramTest, StopsAtACheckpointAndGoesOn) {
   const std::string straight = (folder_ / "straight").string();
-  const std::vector<std::string> longer{"training.steps=600"};
-  ASSERT_EQ(0, che({"run", small_config(), longer[0], "-o", straight}).exit_code);
-  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
-    const pid_t process = start({"run", small_config(), longer[0], "-o", results()});
-    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  const std::string longer = "training.steps=1500";
+  ASSERT_EQ(0, che({"run", small_config(), longer, "-o", straight}).exit_code);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) {
+    const pid_t process = start({"run", small_config(), longer, "-o", results(), "-w", "1"});
+    // Until a worker says that it trains.
+    for (int i = 0; i < 600 && read_file(output_file()).find(": step ") == std::string::npos; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
     kill(process, signal);
     const Outcome outcome = finish(process);
-    EXPECT_TRUE(outcome.exit_code == 75 || outcome.exit_code == 0) << outcome.exit_code << outcome.output;
+    EXPECT_EQ(75, outcome.exit_code) << signal << outcome.output;
   }
-  ASSERT_EQ(0, che({"run", small_config(), longer[0], "-o", results()}).exit_code);
+  const auto states = contents(results(), "status.json");
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const auto& file) {
+    return file.second.find("\"interrupted\"") != std::string::npos;
+  }));
+  ASSERT_EQ(0, che({"run", small_config(), longer, "-o", results()}).exit_code);
   EXPECT_EQ(contents(straight, "evaluation.csv"), contents(results(), "evaluation.csv"));
+}
+
+TEST_F(ProgramTest, RefusesAFolderThatAnotherProcessWorksIn) {
+  const pid_t process = start({"run", small_config(), "training.steps=100000", "-o", results(), "-w", "1"});
+  for (int i = 0; i < 600 && read_file(output_file()).find(": step ") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  const std::filesystem::path second = folder_ / "second.txt";
+  const std::string command = fmt::format("{} run {} training.steps=100000 -o {} > {} 2>&1", CHE_PROGRAM,
+                                          small_config(), results(), second.string());
+  const int status = std::system(command.c_str());
+  expect_refusal({WEXITSTATUS(status), read_file(second)},
+                 {"being worked on", fmt::format("process {}", process)});
+  kill(process, SIGTERM);
+  EXPECT_EQ(75, finish(process).exit_code);
 }
 
 }  // namespace

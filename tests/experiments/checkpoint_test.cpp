@@ -18,7 +18,11 @@ class CheckpointTest : public testing::Test {
 
   static Checkpoint at_step(std::int64_t step) {
     const auto value = static_cast<float>(step);
-    return {step, {value, 2}, {3, value}, {-1.5F, 1e-30F}};
+    return {.step = step,
+            .sums = {.steps = 3, .loss = 0.1 * value, .accuracy = 2, .gradient_norm = 1e-3},
+            .values = {value, 2},
+            .first_moment = {3, value},
+            .second_moment = {-1.5F, 1e-30F}};
   }
 
   std::filesystem::path current() const { return folder_ / "checkpoint.bin"; }
@@ -33,6 +37,8 @@ TEST_F(CheckpointTest, ComesBackBitForBit) {
   ASSERT_TRUE(loaded.checkpoint.has_value());
   EXPECT_TRUE(loaded.warnings.empty());
   EXPECT_EQ(7, loaded.checkpoint->step);
+  EXPECT_EQ(at_step(7).sums.steps, loaded.checkpoint->sums.steps);
+  EXPECT_EQ(at_step(7).sums.gradient_norm, loaded.checkpoint->sums.gradient_norm);
   EXPECT_EQ(at_step(7).values, loaded.checkpoint->values);
   EXPECT_EQ(at_step(7).first_moment, loaded.checkpoint->first_moment);
   EXPECT_EQ(at_step(7).second_moment, loaded.checkpoint->second_moment);

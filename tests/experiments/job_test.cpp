@@ -7,6 +7,8 @@
 #include <string>
 
 #include "core/atomic_file.h"
+#include "core/error.h"
+#include "core/file_lock.h"
 #include "experiments/checkpoint.h"
 #include "experiments/job_list.h"
 
@@ -36,7 +38,6 @@ class JobTest : public testing::Test {
     return RunFolder::create(folder_ / experiment, config);
   }
 
-  // Works until `stop_after` reports of progress, forever by default. Checkpoints after each step.
   static JobOutcome work(const std::vector<RunFolder>& runs, std::vector<Progress>* seen = nullptr) {
     const std::atomic<int> stop{0};
     return work_on_job(
@@ -48,12 +49,11 @@ class JobTest : public testing::Test {
   }
 
   static Checkpoint final_checkpoint(const RunFolder& run) {
-    for (const auto& size : {std::filesystem::file_size(run.path() / "checkpoint.bin")}) {
-      const auto loaded = load_checkpoint(run.path(), run.id(), (size - 40) / 12);
-      if (loaded.checkpoint) return *loaded.checkpoint;
-    }
-    ADD_FAILURE() << "no checkpoint";
-    return {};
+    // Header, sums and checksum, then three floats a parameter.
+    const auto size = std::filesystem::file_size(run.path() / "checkpoint.bin");
+    const auto loaded = load_checkpoint(run.path(), run.id(), (size - 72) / 12);
+    EXPECT_TRUE(loaded.checkpoint.has_value());
+    return loaded.checkpoint.value_or(Checkpoint{});
   }
 
   std::filesystem::path folder_ =
@@ -85,6 +85,7 @@ TEST_F(JobTest, ResumesBitForBit) {
     // ... and goes on from there under the id of the longer run.
     save_checkpoint(resumed.path(), resumed.id(), final_checkpoint(early));
     EXPECT_EQ(JobOutcome::kDone, work({resumed}));
+    EXPECT_GT(resumed.metrics().front().step, k) << "trained from the start";
     const Checkpoint expected = final_checkpoint(straight);
     const Checkpoint actual = final_checkpoint(resumed);
     EXPECT_EQ(expected.step, actual.step);
@@ -107,6 +108,7 @@ TEST_F(JobTest, StopsAtACheckpointWhenAskedAndGoesOn) {
   const std::int64_t reached = final_checkpoint(run).step;
   EXPECT_EQ(reached, run.status().step);
   EXPECT_GT(reached, 0);
+  EXPECT_LT(reached, config.training.steps);
   EXPECT_EQ(JobOutcome::kDone, work({run}));
 
   const RunFolder straight = create("straight", config);
@@ -147,27 +149,49 @@ TEST_F(JobTest, AddsLengthsWithoutTrainingAgain) {
 }
 
 TEST_F(JobTest, NonFiniteLossEndsTheRunAndNotItsCompanions) {
-  RunConfig good = small_config(1);
-  RunConfig bad = small_config(2);
-  bad.learning_rate = 10;
-  bad.training.clip_norm = good.training.clip_norm = 1e30;
-  const RunFolder good_run = create("mixed", good);
-  const RunFolder bad_run = create("mixed", bad);
-  // Parameters of infinite size are what a diverged step leaves behind.
-  Checkpoint poisoned;
-  {
-    RunConfig config = bad;
+  const auto checkpoint_at_one = [&](RunConfig config) {
     config.training.steps = 1;
-    const RunFolder one_step = create("one_step", config);
-    work({one_step});
-    poisoned = final_checkpoint(one_step);
-  }
+    const RunFolder run = create("one_step", config);
+    work({run});
+    return final_checkpoint(run);
+  };
+  const RunFolder alone = create("alone", small_config(1));
+  const RunFolder good = create("mixed", small_config(1));
+  const RunFolder bad = create("mixed", small_config(2));
+  const Checkpoint start = checkpoint_at_one(small_config(1));
+  save_checkpoint(alone.path(), alone.id(), start);
+  save_checkpoint(good.path(), good.id(), start);
+  // Parameters of enormous size are what a diverged step leaves behind.
+  Checkpoint poisoned = checkpoint_at_one(small_config(2));
   std::fill(poisoned.values.begin(), poisoned.values.end(), 1e38F);
-  save_checkpoint(bad_run.path(), bad_run.id(), poisoned);
-  EXPECT_EQ(JobOutcome::kFailed, work({good_run, bad_run}));
-  EXPECT_EQ("finished", good_run.status().state);
-  EXPECT_EQ("failed", bad_run.status().state);
-  EXPECT_NE(std::string::npos, bad_run.status().error.find("step 2, length ")) << bad_run.status().error;
+  save_checkpoint(bad.path(), bad.id(), poisoned);
+
+  EXPECT_EQ(JobOutcome::kFailed, work({good, bad}));
+  EXPECT_EQ("failed", bad.status().state);
+  EXPECT_NE(std::string::npos, bad.status().error.find("step 2, length ")) << bad.status().error;
+  EXPECT_EQ("finished", good.status().state);
+  work({alone});
+  const std::vector<float> expected = final_checkpoint(alone).values;
+  const std::vector<float> actual = final_checkpoint(good).values;
+  ASSERT_EQ(expected.size(), actual.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(expected[i], actual[i], 1e-5) << i;
+}
+
+TEST_F(JobTest, RefusesRunsThatAreNoJob) {
+  const RunFolder run = create("a", small_config());
+  RunConfig other = small_config();
+  other.encoding.reset("none");
+  EXPECT_THROW(work({run, create("a", other)}), Error);
+  EXPECT_THROW(work({run, run}), Error);
+  EXPECT_THROW(work({}), Error);
+  EXPECT_EQ("waiting", run.status().state);
+}
+
+TEST_F(JobTest, RefusesRunsThatAnotherProcessWorksOn) {
+  const RunFolder run = create("a", small_config());
+  const FileLock lock(run.path() / "lock");
+  EXPECT_THROW(work({run}), Error);
+  EXPECT_FALSE(std::filesystem::exists(run.path() / "checkpoint.bin"));
 }
 
 TEST(JobList, GroupsRunsThatDifferInSeedAndRateOnly) {

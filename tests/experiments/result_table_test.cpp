@@ -88,6 +88,17 @@ TEST(ResultTable, SummarizesTheFinishedRunsOfACell) {
   EXPECT_EQ(table.cell("reverse_string", "none"), nullptr);
 }
 
+TEST(ResultTable, OnlyFinishedRunsCountEvenWithEveryLengthMeasured) {
+  const ScratchFolder scratch;
+  const RunFolder folder =
+      store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);
+  RunStatus status = folder.status();
+  status.state = "interrupted";
+  folder.write_status(status);
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  EXPECT_FALSE(table.cell("reverse_string", "rope")->scores.has_value());
+}
+
 TEST(ResultTable, OneRunHasNoDeviation) {
   const ScratchFolder scratch;
   store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "experiments/training.h"
@@ -45,87 +46,84 @@ at::Tensor gradient_of(const Transformer& model, const std::string& name) {
   return {};
 }
 
-class FileTest : public testing::TestWithParam<std::filesystem::path> {
- protected:
-  void SetUp() override {
-    file_ = read_reference(GetParam());
-    const std::string name = encoding_name(file_.at("encoding"));
-    ASSERT_TRUE(encoding_exists(name)) << name << ": encoding not registered";
+// Runs `check` on every file of a folder of the reference files, whatever files there are.
+void for_each_file(const std::string& folder, const std::function<void(const json& file)>& check) {
+  const auto files = reference_files(folder);
+  ASSERT_FALSE(files.empty()) << "no files in " << reference_dir() / folder;
+  for (const auto& path : files) {
+    SCOPED_TRACE(path.filename());
+    const json file = read_reference(path);
+    const std::string name = encoding_name(file.at("encoding"));
+    EXPECT_TRUE(encoding_exists(name)) << name << ": encoding not registered";
+    if (encoding_exists(name)) check(file);
   }
-
-  json file_;
-};
-
-std::string file_stem(const testing::TestParamInfo<std::filesystem::path>& info) {
-  return info.param.stem().string();
 }
 
-class ModelReference : public FileTest {
- protected:
-  // The published program fixes the rotation's frequencies to single precision, which its double
-  // twin shows: 1e-7 to 1e-5.
-  double tolerance(bool twin) const { return twin && file_.at("encoding") != "ROTARY" ? 1e-8 : 1e-5; }
-
-  void expect_logits(const json& section, const std::string& name, const Positions& positions,
-                     const OptionValues& encoding_options = {}) {
-    for (const bool twin : {false, true}) {
-      const std::string key = twin ? name + "_f64" : name;
-      if (!section.contains(key)) continue;
-      SCOPED_TRACE(key);
-      const auto options = at::TensorOptions().dtype(twin ? at::kDouble : at::kFloat);
-      const auto model = model_of(file_, file_.at("params"), options, encoding_options);
-      const at::Tensor tokens = reference_tensor(file_.at("input_tokens_with_empty")).to(at::kLong);
-      const at::Tensor logits = model->forward(tokens, file_.at("config").at("output_length"), positions, {});
-      EXPECT_EQ("", difference(logits.squeeze(0), reference_tensor(section.at(key)), tolerance(twin)));
-    }
+// Compares the section's logits `name`, in single precision and in their double twin, if it has one.
+void expect_logits(const json& file, const json& section, const std::string& name, const Positions& positions,
+                   const OptionValues& encoding_options = {}) {
+  ASSERT_TRUE(section.contains(name)) << name;
+  for (const bool twin : {false, true}) {
+    const std::string key = twin ? name + "_f64" : name;
+    if (!section.contains(key)) continue;
+    SCOPED_TRACE(key);
+    // The published program fixes the rotation's frequencies to single precision, which its double
+    // twin shows: 1e-7 to 1e-5.
+    const double tolerance = twin && file.at("encoding") != "ROTARY" ? 1e-8 : 1e-5;
+    const auto options = at::TensorOptions().dtype(twin ? at::kDouble : at::kFloat);
+    const auto model = model_of(file, file.at("params"), options, encoding_options);
+    const at::Tensor tokens = reference_tensor(file.at("input_tokens_with_empty")).to(at::kLong);
+    const at::Tensor logits = model->forward(tokens, file.at("config").at("output_length"), positions, {});
+    EXPECT_EQ("", difference(logits.squeeze(0), reference_tensor(section.at(key)), tolerance));
   }
-};
+}
 
-TEST_P(ModelReference, Logits) { expect_logits(file_, "logits", ContiguousPositions()); }
+TEST(ModelReference, Logits) {
+  for_each_file("model",
+                [](const json& file) { expect_logits(file, file, "logits", ContiguousPositions()); });
+}
 
-TEST_P(ModelReference, RandomizedLogits) {
-  if (!file_.contains("randomized")) return;
-  const json& section = file_.at("randomized");
-  const std::int64_t limit = section.at("noise_max_length");
-  if (section.contains("distances_per_layer")) {
-    const auto positions =
-        ExplicitPositions::from_distances(section.at("distances_per_layer").get<Lists>(), limit);
-    expect_logits(section, "logits", positions);
+TEST(ModelReference, RandomizedLogits) {
+  for_each_file("model", [](const json& file) {
+    if (!file.contains("randomized")) return;
+    const json& section = file.at("randomized");
+    const std::int64_t limit = section.at("noise_max_length");
+    const auto positions = [&]() -> ExplicitPositions {
+      if (section.contains("distances_per_layer")) {
+        return ExplicitPositions::from_distances(section.at("distances_per_layer").get<Lists>(), limit);
+      }
+      if (section.contains("positions_per_layer")) {
+        return {section.at("positions_per_layer").get<Lists>(), {}, limit};
+      }
+      return {{section.at("positions").get<std::vector<std::int64_t>>()}, {}, limit};
+    }();
     if (section.contains("logits_intended")) {
-      expect_logits(section, "logits_intended", positions, {{"randomized_relative", "intended"}});
-      expect_logits(section, "logits_as_released", positions, {{"randomized_relative", "as_released"}});
+      expect_logits(file, section, "logits_intended", positions, {{"randomized_relative", "intended"}});
+      expect_logits(file, section, "logits_as_released", positions, {{"randomized_relative", "as_released"}});
+    } else {
+      expect_logits(file, section, "logits", positions);
     }
-  } else if (section.contains("positions_per_layer")) {
-    expect_logits(section, "logits",
-                  ExplicitPositions(section.at("positions_per_layer").get<Lists>(), {}, limit));
-  } else {
-    expect_logits(section, "logits",
-                  ExplicitPositions({section.at("positions").get<std::vector<std::int64_t>>()}, {}, limit));
-  }
+  });
 }
-
-INSTANTIATE_TEST_SUITE_P(Files, ModelReference, testing::ValuesIn(reference_files("model")), file_stem);
-
-class TrainingReference : public FileTest {};
 
 // 20 updates from the published start, in both precisions.
-TEST_P(TrainingReference, Curve) {
-  const json& config = file_.at("config");
-  const json& adam_config = file_.at("optimizer").at("adam");
+void expect_curve_of(const json& file) {
+  const json& config = file.at("config");
+  const json& adam_config = file.at("optimizer").at("adam");
   ASSERT_EQ(0, config.at("dropout").get<double>());
   for (const bool twin : {false, true}) {
     const std::string suffix = twin ? "_f64" : "";
     SCOPED_TRACE(twin ? "double" : "float");
     const auto options = at::TensorOptions().dtype(twin ? at::kDouble : at::kFloat);
-    const auto model = model_of(file_, file_.at("initial_params"), options);
+    const auto model = model_of(file, file.at("initial_params"), options);
     Adam adam(model->parameters(), {adam_config.at("learning_rate").get<double>()},
-              file_.at("optimizer").at("clip_global_norm"));
+              file.at("optimizer").at("clip_global_norm"));
 
     std::vector<double> loss;
     std::vector<double> accuracy;
     std::vector<double> norm;
-    for (std::int64_t step = 0; step < file_.at("steps").get<std::int64_t>(); ++step) {
-      const json& stored = file_.at("batches").at(static_cast<std::size_t>(step));
+    for (std::int64_t step = 0; step < file.at("steps").get<std::int64_t>(); ++step) {
+      const json& stored = file.at("batches").at(static_cast<std::size_t>(step));
       const at::Tensor input = reference_list(stored.at("input")).to(at::kLong);
       const at::Tensor output = reference_list(stored.at("output")).to(at::kLong);
       const at::Tensor empty = at::full_like(output, config.at("empty_token_id").get<std::int64_t>());
@@ -136,7 +134,7 @@ TEST_P(TrainingReference, Curve) {
       accuracy.push_back(result.accuracy[0]);
       norm.push_back(result.gradient_norm[0]);
       if (step == 0 && !twin) {
-        for (const auto& [name, value] : file_.at("step0_gradients_before_clip").items()) {
+        for (const auto& [name, value] : file.at("step0_gradients_before_clip").items()) {
           EXPECT_EQ("", difference(gradient_of(*model, name), reference_tensor(value), 1e-5)) << name;
         }
       }
@@ -144,7 +142,7 @@ TEST_P(TrainingReference, Curve) {
     const auto expect_curve = [&](const std::vector<double>& actual, const std::string& name,
                                   double tolerance) {
       EXPECT_EQ(
-          "", difference(at::tensor(actual, at::kDouble), reference_list(file_.at(name + suffix)), tolerance))
+          "", difference(at::tensor(actual, at::kDouble), reference_list(file.at(name + suffix)), tolerance))
           << name;
     };
     expect_curve(loss, "loss", twin ? 1e-7 : 1e-5);
@@ -153,12 +151,12 @@ TEST_P(TrainingReference, Curve) {
     // in parameters, and more in wr, whose gradient is partly zero up to rounding.
     expect_curve(norm, "grad_norm_before_clip", twin ? 1e-6 : 5e-4);
     const auto is_relative_weight = [](const std::string& name) { return name.ends_with(".wr"); };
-    for (const auto& [name, value] : file_.at("final_tensors" + suffix).items()) {
+    for (const auto& [name, value] : file.at("final_tensors" + suffix).items()) {
       const double tolerance = is_relative_weight(name) ? 1e-3 : twin ? 1e-7 : 1e-5;
       EXPECT_EQ("", difference(model->parameters()[name].squeeze(0), reference_tensor(value), tolerance))
           << name;
     }
-    for (const auto& [name, value] : file_.at("final_checksums").items()) {
+    for (const auto& [name, value] : file.at("final_checksums").items()) {
       const at::Tensor parameter = model->parameters()[name].detach().to(at::kDouble);
       const at::Tensor sums = at::stack({parameter.sum(), parameter.square().sum()});
       const at::Tensor expected = at::tensor(
@@ -172,7 +170,7 @@ TEST_P(TrainingReference, Curve) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, TrainingReference, testing::ValuesIn(reference_files("training")), file_stem);
+TEST(TrainingReference, Curves) { for_each_file("training", expect_curve_of); }
 
 }  // namespace
 }  // namespace che

@@ -65,6 +65,16 @@ TEST(AccuracyOverLength, AveragesNeighboursOfManyLengths) {
   EXPECT_TRUE(contains(script, "mean over 10 neighbouring test lengths"));
 }
 
+TEST(AccuracyOverLength, AveragesAnEvenNumberOfNeighbours) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("reverse_string", "rope");
+  config.evaluation.last_length = 340;
+  store_run(scratch.path(), config, "finished", 0.5);
+  const std::string script =
+      accuracy_over_length_script(make_table(open_runs(scratch.path())), "svg", "out.svg");
+  EXPECT_TRUE(contains(script, "mean over 6 neighbouring test lengths"));
+}
+
 TEST(AccuracyOverLength, NothingFinishedIsAnError) {
   const ScratchFolder scratch;
   store_run(scratch.path(), made_up_config("reverse_string", "rope"), "failed");

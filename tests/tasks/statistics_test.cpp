@@ -167,7 +167,7 @@ TEST_P(TaskStatistics, FollowThePublishedDistribution) {
   std::ifstream file(reference_folder() / "task_stats.json");
   ASSERT_TRUE(file) << "cannot read task_stats.json in " << reference_folder();
   const auto all = nlohmann::json::parse(file);
-  ASSERT_TRUE(all.contains(name()));
+  if (!all.contains(name())) GTEST_SKIP() << name() << ": no published program, no recorded distribution";
   ASSERT_FALSE(all.at(name()).empty());
 
   struct Result {

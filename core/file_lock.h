@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+
+namespace che {
+
+// Holds the file at `path` for this process while the object lives; the system lets go of it when
+// the process ends, however it ends, so that no lock is ever stale.
+class FileLock {
+ public:
+  // Creates the file where it is missing and writes process and host into it. Throws Error (usage)
+  // that names the holder when another process holds it.
+  explicit FileLock(const std::filesystem::path& path);
+  ~FileLock();
+
+  FileLock(FileLock&& other) noexcept;
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  FileLock& operator=(FileLock&&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace che
