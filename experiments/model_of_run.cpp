@@ -12,8 +12,10 @@ namespace {
 double forward_operations(const RunConfig& config, std::int64_t first, std::int64_t last, std::int64_t step) {
   const auto task = create_task(config.task.name, config.task.options);
   const auto d = static_cast<double>(config.model.width);
-  const double dape_width =
-      config.encoding.dape ? static_cast<double>(config.model.heads * config.encoding.dape->hidden) : 0;
+  const double dape_width = config.encoding.dape
+                                ? static_cast<double>(config.model.heads * config.encoding.dape->hidden *
+                                                      config.encoding.dape->taps())
+                                : 0;
   double sum = 0;
   for (std::int64_t length = first; length <= last; length += step) {
     const auto t = static_cast<double>(task->input_length(length) + task->output_length(length));

@@ -19,6 +19,23 @@ at::Tensor project_last(const at::Tensor& x, const at::Tensor& w) {
   return at::bmm(x.reshape({x.size(0), -1, x.size(-1)}), w).view(shape);
 }
 
+// A layer of f without its bias: x (replicas, batch, queries, keys, in) and w as in DapeMlp.
+at::Tensor apply_layer(const at::Tensor& x, const at::Tensor& w) {
+  if (w.dim() == 3) return project_last(x, w);
+  at::Tensor sum;
+  for (std::int64_t tap = 0; tap < w.size(1); ++tap) {
+    const std::int64_t shift = tap - w.size(1) / 2;  // Key j reads key j + shift.
+    const at::Tensor term = at::constant_pad_nd(project_last(x, w.select(1, tap)), {0, 0, -shift, shift});
+    sum = sum.defined() ? sum + term : term;
+  }
+  return sum;
+}
+
+// Inputs `first` .. `first` + `count` - 1 of a layer.
+at::Tensor inputs_of(const at::Tensor& w, std::int64_t first, std::int64_t count) {
+  return w.narrow(w.dim() - 2, first, count);
+}
+
 }  // namespace
 
 Dape::Dape(std::unique_ptr<Encoding> base, DapeOptions options)
@@ -30,12 +47,16 @@ std::vector<ParameterSpec> Dape::embedding_parameters(const ModelShape& shape) c
 
 std::vector<ParameterSpec> Dape::layer_parameters(const ModelShape& shape) const {
   const std::int64_t inputs = concatenates(options_.variant) ? 2 * shape.heads : shape.heads;
-  const double first = 1 / std::sqrt(static_cast<double>(inputs));
-  const double second = 1 / std::sqrt(static_cast<double>(options_.hidden));
+  const double first = 1 / std::sqrt(static_cast<double>(inputs * options_.taps()));
+  const double second = 1 / std::sqrt(static_cast<double>(options_.hidden * options_.taps()));
+  const auto weights = [&](std::int64_t in, std::int64_t out) -> std::vector<std::int64_t> {
+    if (options_.taps() == 1) return {in, out};
+    return {options_.taps(), in, out};
+  };
   std::vector<ParameterSpec> specs = base_->layer_parameters(shape);
-  specs.push_back({"dape.w1", {inputs, options_.hidden}, Init::uniform(-first, first)});
+  specs.push_back({"dape.w1", weights(inputs, options_.hidden), Init::uniform(-first, first)});
   specs.push_back({"dape.b1", {options_.hidden}, Init::uniform(-first, first)});
-  specs.push_back({"dape.w2", {options_.hidden, shape.heads}, Init::uniform(-second, second)});
+  specs.push_back({"dape.w2", weights(options_.hidden, shape.heads), Init::uniform(-second, second)});
   specs.push_back({"dape.b2", {shape.heads}, Init::uniform(-second, second)});
   return specs;
 }
@@ -50,9 +71,11 @@ at::Tensor Dape::logits(const at::Tensor& logits, const at::Tensor&, const at::T
 }
 
 double Dape::working_values_per_pair(const ModelShape& shape) const {
-  // The base holds its own before f starts. f's hidden layer is there four times while it is summed.
+  // The base holds its own before f starts. f's hidden layer is there four times while it is summed,
+  // and once more while a tap is shifted.
+  const std::int64_t copies = options_.taps() == 1 ? 4 : 5;
   return std::max(base_->working_values_per_pair(shape),
-                  static_cast<double>(4 * shape.heads + 4 * options_.hidden));
+                  static_cast<double>(4 * shape.heads + copies * options_.hidden));
 }
 
 at::Tensor dape_logits(const at::Tensor& logits, const at::Tensor& bias, const DapeMlp& mlp,
@@ -68,15 +91,15 @@ at::Tensor dape_logits(const at::Tensor& logits, const at::Tensor& bias, const D
   at::Tensor hidden;  // (r, b or 1, q, k, hidden)
   if (concatenates(variant)) {
     // W1 [A; B] + b1 in two products, because B is the same for the whole batch.
-    hidden = project_last(a, mlp.w1.narrow(1, 0, heads)) +
-             (project_last(b, mlp.w1.narrow(1, heads, heads)) + bias1);
+    hidden = apply_layer(a, inputs_of(mlp.w1, 0, heads)) +
+             (apply_layer(b, inputs_of(mlp.w1, heads, heads)) + bias1);
   } else if (variant.starts_with("add")) {
-    hidden = project_last(a + b, mlp.w1) + bias1;
+    hidden = apply_layer(a + b, mlp.w1) + bias1;
   } else {
-    hidden = project_last(b, mlp.w1) + bias1;
+    hidden = apply_layer(b, mlp.w1) + bias1;
   }
   const at::Tensor f =
-      (project_last(at::leaky_relu(hidden, 0.01), mlp.w2) + mlp.b2.view({replicas, 1, 1, 1, -1}))
+      (apply_layer(at::leaky_relu(hidden, 0.01), mlp.w2) + mlp.b2.view({replicas, 1, 1, 1, -1}))
           .permute({0, 1, 4, 2, 3});
   return keeps_bias(variant) ? logits + bias.unsqueeze(1) + f : logits + f;
 }

@@ -21,6 +21,10 @@ namespace che {
 //   bias_only           A + f(B)
 //
 //   f(x) = W2 LeakyReLU_0.01(W1 x + b1) + b2,  hidden width D, inputs: heads A then heads B.
+//
+// DAPE V2 (arXiv 2410.04798), kernel 1x3: both layers of f are convolutions over neighbouring keys,
+// (W x)_j = W_-1 x_(j-1) + W_0 x_j + W_1 x_(j+1), zero beyond the first and last key; the paper's D
+// is 32. The released code is causal and cuts the map's upper triangle; an encoder keeps it.
 class Dape : public Encoding {
  public:
   Dape(std::unique_ptr<Encoding> base, DapeOptions options);
@@ -40,9 +44,9 @@ class Dape : public Encoding {
 // The MLP's tensors, each with a leading replicas axis; `inputs` is 2 heads for the concat
 // variants, else heads.
 struct DapeMlp {
-  at::Tensor w1;  // (replicas, inputs, hidden)
+  at::Tensor w1;  // (replicas, inputs, hidden), or (replicas, 3, inputs, hidden) for kernel 1x3
   at::Tensor b1;  // (replicas, hidden)
-  at::Tensor w2;  // (replicas, hidden, heads)
+  at::Tensor w2;  // (replicas, hidden, heads), or (replicas, 3, hidden, heads)
   at::Tensor b2;  // (replicas, heads)
 };
 

@@ -172,33 +172,45 @@ const std::map<std::string, EncodingOracle>& encoding_oracles() {
 }
 
 double oracle_logit(const EncodingOracle& oracle, const OracleInput& in, Index h, Index i, Index j) {
-  const auto logit = [&](Index head) {
-    return (oracle.product ? oracle.product(in, head, i, j) : dot(in, head, i, j)) /
+  const auto logit = [&](Index head, Index key) {
+    return (oracle.product ? oracle.product(in, head, i, key) : dot(in, head, i, key)) /
            std::sqrt(static_cast<double>(in.head_width));
   };
-  const auto bias = [&](Index head) { return oracle.bias ? oracle.bias(in, head, i, j) : 0; };
-  if (!in.dape) return logit(h) + bias(h);
+  const auto bias = [&](Index head, Index key) { return oracle.bias ? oracle.bias(in, head, i, key) : 0; };
+  if (!in.dape) return logit(h, j) + bias(h, j);
 
   const std::string& variant = in.dape->variant;
-  std::vector<double> inputs;
-  for (Index head = 0; head < in.heads; ++head) {
+  const auto input = [&](Index m, Index key) {
+    if (m >= in.heads || variant == "bias_only" || variant == "bias_only_residual")
+      return bias(m % in.heads, key);
     const bool sum = variant == "add" || variant == "add_residual";
-    const bool biases = variant == "bias_only" || variant == "bias_only_residual";
-    inputs.push_back(biases ? bias(head) : sum ? logit(head) + bias(head) : logit(head));
-  }
-  if (variant == "concat" || variant == "concat_residual") {
-    for (Index head = 0; head < in.heads; ++head) inputs.push_back(bias(head));
-  }
-  double f = in.parameter("dape.b2", {h});
-  for (Index n = 0; n < in.dape->hidden; ++n) {
-    double x = in.parameter("dape.b1", {n});
-    for (std::size_t m = 0; m < inputs.size(); ++m)
-      x += in.parameter("dape.w1", {static_cast<Index>(m), n}) * inputs[m];
-    f += in.parameter("dape.w2", {n, h}) * (x > 0 ? x : 0.01 * x);
-  }
+    return logit(m, key) + (sum ? bias(m, key) : 0);
+  };
+  const bool concatenated = variant == "concat" || variant == "concat_residual";
+  // One layer over the keys around `key`; values beyond the first and the last key are zero.
+  const auto layer = [&](const std::string& name, Index inputs, const auto& value, Index out, Index key) {
+    double sum = in.parameter("dape.b" + name, {out});
+    for (Index m = 0; m < inputs; ++m) {
+      if (in.dape->kernel == "1x1") {
+        sum += in.parameter("dape.w" + name, {m, out}) * value(m, key);
+        continue;
+      }
+      for (Index tap = 0; tap < 3; ++tap) {
+        const Index neighbour = key + tap - 1;
+        if (neighbour < 0 || neighbour >= in.tokens) continue;
+        sum += in.parameter("dape.w" + name, {tap, m, out}) * value(m, neighbour);
+      }
+    }
+    return sum;
+  };
+  const auto hidden = [&](Index n, Index key) {
+    const double x = layer("1", concatenated ? 2 * in.heads : in.heads, input, n, key);
+    return x > 0 ? x : 0.01 * x;
+  };
+  const double f = layer("2", in.dape->hidden, hidden, h, j);
   const bool residual =
       variant == "concat_residual" || variant == "add_residual" || variant == "bias_only_residual";
-  return logit(h) + (residual ? bias(h) : 0) + f;
+  return logit(h, j) + (residual ? bias(h, j) : 0) + f;
 }
 
 }  // namespace che

@@ -18,7 +18,7 @@ constexpr std::int64_t kMaxPosition = 1000;
 std::string text_of(const EncodingConfig& config) {
   std::string text = config.shorthand();
   for (const auto& [name, value] : config.options) text += " " + name + "=" + value;
-  return config.dape ? text + " " + config.dape->variant : text;
+  return config.dape ? text + " " + config.dape->variant + " " + config.dape->kernel : text;
 }
 
 // Everything that a config may say of encoding `name`.
@@ -38,6 +38,8 @@ std::vector<EncodingConfig> configs_of(const std::string& name) {
         config.dape = DapeOptions{.hidden = 5, .variant = variant};
         configs.push_back(config);
       }
+      config.dape = DapeOptions{.hidden = 5, .kernel = "1x3"};
+      configs.push_back(config);
     }
   }
   return configs;
