@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+#include "core/field_list.h"
+
 namespace che {
 namespace {
 
@@ -103,6 +105,20 @@ std::string unfinished_reason(const TableRun& run) {
   return reason;
 }
 
+// Every choice between readings of the protocol that some run had to make, with what it chose.
+std::string switches(const ResultTable& table) {
+  std::set<std::string> chosen;
+  for (const TableRun& run : table.runs) {
+    RunConfig config = run.config;
+    for (const FieldRecord& field : list_fields([&](FieldVisitor& visit) { config.visit_fields(visit); })) {
+      const bool is_switch =
+          !field.number && !field.structural && !field.group && field.role != Role::kExecution;
+      if (is_switch) chosen.insert(field.path + "=" + field.value);
+    }
+  }
+  return fmt::format("{}", fmt::join(chosen, ", "));
+}
+
 bool shows_paper(const ResultTable& table) {
   return std::any_of(table.cells.begin(), table.cells.end(),
                      [](const auto& entry) { return entry.second.scores && entry.second.paper; });
@@ -118,15 +134,14 @@ std::string notes(const ResultTable& table) {
   if (shows_paper(table)) {
     note(
         "In parentheses: Table 2 of the DAPE paper (arXiv 2405.14722; 200000 steps, width 256, test lengths "
-        "41..500, "
-        "number "
-        "of runs not stated). It does not show whether its sin_cos, rope, relative and alibi had contiguous "
-        "or "
-        "randomized positions: the same value stands beside both; ours are contiguous unless the column says "
-        "randomized.");
+        "41..500, number of runs not stated). It does not show whether its sin_cos, rope, relative and alibi "
+        "had contiguous or randomized positions: the same value stands beside both; ours are contiguous "
+        "unless "
+        "the column says randomized.");
   }
   note("Training: " + each_once(table, describe_training) + ".");
   note("Evaluation: " + each_once(table, describe_evaluation) + ".");
+  note("Switches: " + switches(table) + ".");
   note("Off default in all runs: " +
        (table.shared_settings.empty() ? std::string("nothing")
                                       : fmt::format("{}", fmt::join(table.shared_settings, ", "))) +
