@@ -111,6 +111,16 @@ double alibi(const OracleInput& in, Index h, Index i, Index j) {
   return -alibi_slope(h, in.heads) * distance_of(in, i, j);
 }
 
+double sandwich(const OracleInput& in, Index h, Index i, Index j) {
+  const double features = 2 * std::stod(in.options.at("frequencies"));
+  double product = 0;
+  for (Index k = 1; k <= static_cast<Index>(features) / 2; ++k) {
+    const double angle = std::pow(10000.0, 2 * static_cast<double>(k) / features);
+    product += std::cos(relative_position(in, i, j) / angle);
+  }
+  return (product - features / 2) * static_cast<double>(in.heads) / (8 * static_cast<double>(h + 1));
+}
+
 double kerple(const OracleInput& in, Index h, Index i, Index j) {
   return -in.parameter("p", {h}) * std::log(1 + in.parameter("a", {h}) * distance_of(in, i, j));
 }
@@ -165,6 +175,7 @@ const std::map<std::string, EncodingOracle>& encoding_oracles() {
       {"t5", {.bias = t5, .product = {}, .embedding = {}}},
       {"alibi", {.bias = alibi, .product = {}, .embedding = {}}},
       {"kerple", {.bias = kerple, .product = {}, .embedding = {}}},
+      {"sandwich", {.bias = sandwich, .product = {}, .embedding = {}}},
       {"fire", {.bias = fire, .product = {}, .embedding = {}}},
       {"cope", {.bias = cope, .product = {}, .embedding = {}}},
   };

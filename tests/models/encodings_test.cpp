@@ -208,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryEncoding, testing::ValuesIn(all_labels()
 
 TEST(Encodings, AreTheOnesReadmeLists) {
   EXPECT_EQ((std::vector<std::string>{"alibi", "cope", "fire", "kerple", "learned", "none", "relative",
-                                      "rope", "sin_cos", "t5"}),
+                                      "rope", "sandwich", "sin_cos", "t5"}),
             Registry<EncodingEntry>::instance().names());
 }
 

@@ -1,0 +1,69 @@
+// Sandwich (arXiv 2212.10356): what is left of q k when sinusoids are added to queries and keys and
+// only their own product is kept, bias (sum over k = 1 .. D/2 of cos(r 10000^(-2k/D)) - D/2) / (8h/H),
+// r = j - i, for heads h = 1 .. H, with nothing to learn.
+//
+// As in NeMo's program, whose bidirectional form is this very one: the cosine is symmetric in r, and
+// an encoder needs no other rule. D is the paper's; NeMo's is the width of a head.
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "models/encodings/distance.h"
+#include "models/encodings/encoding.h"
+#include "models/encodings/encoding_hooks.h"
+
+namespace che {
+namespace {
+
+struct SandwichOptions {
+  std::int64_t frequencies = 64;  // D/2
+  std::string randomized_distance = "per_offset";
+
+  void visit_fields(FieldVisitor& visit) {
+    visit.integer({"frequencies", "cosines in the sum, D/2"}, frequencies, 1, 65536);
+    visit_randomized_distance(visit, randomized_distance);
+  }
+};
+
+class Sandwich : public Encoding {
+ public:
+  explicit Sandwich(SandwichOptions options) : options_(std::move(options)) {}
+
+  at::Tensor bias(const EncodingPlace& place, std::int64_t heads) const override {
+    const at::Tensor distance = signed_distance(place, options_.randomized_distance).abs().to(at::kLong);
+    // Distances are whole: one value for each, in double.
+    const at::Tensor every = at::arange(distance.max().item<std::int64_t>() + 1,
+                                        at::TensorOptions(place.options).dtype(at::kDouble));
+    at::Tensor values = at::zeros_like(every);
+    for (std::int64_t k = 1; k <= options_.frequencies; ++k) {
+      const double share = static_cast<double>(k) / static_cast<double>(options_.frequencies);
+      values += (every * std::pow(10000.0, -share)).cos() - 1;
+    }
+    const at::Tensor divisor = at::arange(1, heads + 1, every.options()) * (8.0 / static_cast<double>(heads));
+    return (values / divisor.unsqueeze(1))
+        .to(place.options)
+        .index_select(1, distance.flatten())
+        .view({1, heads, distance.size(0), distance.size(1)});
+  }
+
+  double working_values_per_pair(const ModelShape& shape) const override {
+    // The bias and the sum, and beside them distances and those in 64 bits.
+    return static_cast<double>(2 * shape.heads + 6);
+  }
+
+ private:
+  SandwichOptions options_;
+};
+
+const Registered<EncodingEntry> registered{{
+    .name = "sandwich",
+    .summary = "fixed bias, the product of two sinusoids",
+    .formula = "(sum_k cos(r 10000^(-2k/D)) - D/2) / (8h/H), k = 1 .. D/2",
+    .source = "Chi et al., arXiv 2212.10356",
+    .gives_bias = true,
+    .visit = visit_options<SandwichOptions>,
+    .make = make_encoding<Sandwich, SandwichOptions>,
+}};
+
+}  // namespace
+}  // namespace che
