@@ -9,7 +9,9 @@ namespace che {
 using Action = std::function<int()>;
 
 // Each adds one command to `app` whose callback sets `action`. One file a command.
+void add_bias_command(CLI::App& app, Action& action);
 void add_check_command(CLI::App& app, Action& action);
+void add_encoding_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
 void add_plot_command(CLI::App& app, Action& action);
 void add_run_command(CLI::App& app, Action& action);

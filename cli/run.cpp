@@ -35,12 +35,9 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder) {
   std::set<std::string> cells;
   fmt::print("{:<60} {:>12} {:>10} {:>10}\n", "run", "parameters", "train", "evaluate");
   for (const RunConfig& run : sweep.runs) {
-    const auto encoding = create_encoding(run.encoding);
     const double steps = training_step_operations(run) * static_cast<double>(run.training.steps);
     const double lengths = evaluation_operations(run);
-    fmt::print("{:<60} {:>12} {:>10.2e} {:>10.2e}\n", run_id(run),
-               parameter_count(transformer_parameters(run.model, vocabulary_of(run.task), *encoding)), steps,
-               lengths);
+    fmt::print("{:<60} {:>12} {:>10.2e} {:>10.2e}\n", run_id(run), parameter_count(run), steps, lengths);
     training += steps;
     evaluation += lengths;
     cells.insert(cell_id(run));

@@ -19,6 +19,7 @@
 #include "experiments/job_list.h"
 #include "experiments/model_of_run.h"
 #include "experiments/range_evaluation.h"
+#include "experiments/restored_model.h"
 #include "experiments/training.h"
 
 namespace che {
@@ -100,7 +101,7 @@ class LockStep {
         continue;
       }
       for (auto& [tensor, values] : rows(static_cast<std::int64_t>(r), *replica.checkpoint)) {
-        tensor.copy_(at::from_blob(values->data(), tensor.sizes(), at::TensorOptions().dtype(at::kFloat)));
+        copy_values(*values, tensor);
       }
       state_.step = step;
       saved_step_ = replica.damaged ? -1 : step;
@@ -328,11 +329,7 @@ JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& p
   check_is_one_job(runs);
   std::vector<FileLock> locks;
   for (const RunFolder& run : runs) locks.emplace_back(run.path() / "lock");
-  const std::int64_t size = [&] {
-    const RunConfig& config = runs.front().config();
-    return parameter_count(
-        transformer_parameters(config.model, vocabulary_of(config.task), *create_encoding(config.encoding)));
-  }();
+  const std::int64_t size = parameter_count(runs.front().config());
   std::map<std::int64_t, std::vector<Replica>> by_step;
   for (const RunFolder& run : runs) {
     Replica replica = load_replica(run, size, progress);

@@ -44,6 +44,11 @@ at::TensorOptions tensor_options(const ExecutionConfig& execution) {
   return at::TensorOptions().dtype(at::kFloat).device(at::kCPU);
 }
 
+std::int64_t parameter_count(const RunConfig& config) {
+  return parameter_count(
+      transformer_parameters(config.model, vocabulary_of(config.task), *create_encoding(config.encoding)));
+}
+
 std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::int64_t replicas) {
   return std::make_unique<Transformer>(config.model, vocabulary_of(config.task),
                                        create_encoding(config.encoding), replicas,

@@ -18,6 +18,9 @@ Vocabulary vocabulary_of(const TaskConfig& task);
 // Throws Error for a device this build or machine lacks.
 at::TensorOptions tensor_options(const ExecutionConfig& execution);
 
+// Values of one replica.
+std::int64_t parameter_count(const RunConfig& config);
+
 std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::int64_t replicas);
 
 // The positions of one forward pass: `seed` (data or evaluation seed; keyed by the task inside),

@@ -82,7 +82,7 @@ Transformer::Transformer(const ModelShape& shape, const Vocabulary& vocabulary,
       options_(options) {}
 
 at::Tensor Transformer::forward(const at::Tensor& tokens, std::int64_t outputs, const Positions& positions,
-                                const Dropout& dropout) const {
+                                const Dropout& dropout, const AttentionObserver& observer) const {
   const std::int64_t batch = tokens.size(0);
   const std::int64_t length = tokens.size(1);
   const at::Tensor one_hot =
@@ -99,7 +99,7 @@ at::Tensor Transformer::forward(const at::Tensor& tokens, std::int64_t outputs, 
 
   for (std::int64_t layer = 0; layer < shape_.layers; ++layer) {
     const std::int64_t first_query = layer + 1 == shape_.layers ? length - outputs : 0;
-    const at::Tensor attended = attention(x, layer, first_query, positions);
+    const at::Tensor attended = attention(x, layer, first_query, positions, observer);
     const at::Tensor a =
         normalise(x.slice(2, first_query) + dropout.apply(attended, attention_site(layer), first_query),
                   layer_prefix(layer) + "ln1");
@@ -109,15 +109,20 @@ at::Tensor Transformer::forward(const at::Tensor& tokens, std::int64_t outputs, 
   return affine(x.slice(2, x.size(2) - outputs), parameters_["out.w"], parameters_["out.b"]);
 }
 
+EncodingPlace Transformer::place_in(std::int64_t layer, std::int64_t tokens, std::int64_t first_query,
+                                    const Positions& positions) const {
+  return {layer,
+          tokens,
+          first_query,
+          positions,
+          {parameters_, attention_prefix(layer)},
+          {parameters_, kSharedPrefix},
+          options_};
+}
+
 at::Tensor Transformer::attention(const at::Tensor& x, std::int64_t layer, std::int64_t first_query,
-                                  const Positions& positions) const {
-  const EncodingPlace place{layer,
-                            x.size(2),
-                            first_query,
-                            positions,
-                            {parameters_, attention_prefix(layer)},
-                            {parameters_, kSharedPrefix},
-                            options_};
+                                  const Positions& positions, const AttentionObserver& observer) const {
+  const EncodingPlace place = place_in(layer, x.size(2), first_query, positions);
   const auto heads = [&](const at::Tensor& tokens,
                          const char* weight) {  // (replicas, batch, n, heads, head_width)
     return affine(tokens, place.parameters[weight]).unflatten(3, {shape_.heads, shape_.head_width()});
@@ -128,8 +133,9 @@ at::Tensor Transformer::attention(const at::Tensor& x, std::int64_t layer, std::
   const at::Tensor v = heads(x, "wv").transpose(2, 3);
   const at::Tensor scaled =
       at::matmul(q, k.transpose(3, 4)) / std::sqrt(static_cast<double>(shape_.head_width()));
-  const at::Tensor weights =
-      at::softmax(encoding_->logits(scaled, q, k, place), -1);  // (replicas, batch, heads, q, k)
+  const at::Tensor logits = encoding_->logits(scaled, q, k, place);
+  if (observer) observer({layer, scaled, encoding_->bias(place, shape_.heads), logits});
+  const at::Tensor weights = at::softmax(logits, -1);  // (replicas, batch, heads, queries, keys)
   return affine(at::matmul(weights, v).transpose(2, 3).flatten(3), place.parameters["wo"]);
 }
 
@@ -143,6 +149,11 @@ at::Tensor Transformer::normalise(const at::Tensor& x, const std::string& name) 
   return at::layer_norm(x, {shape_.width}, {}, {}, kLayerNormEpsilon) *
              parameters_[name + ".scale"].view(shape) +
          parameters_[name + ".offset"].view(shape);
+}
+
+std::optional<EncodingTable> Transformer::encoding_table(std::int64_t tokens,
+                                                         const Positions& positions) const {
+  return encoding_->table(place_in(0, tokens, 0, positions), shape_);
 }
 
 void Transformer::project() {

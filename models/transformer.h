@@ -3,11 +3,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "models/dropout.h"
 #include "models/encodings/encoding_hooks.h"
+#include "models/encodings/encoding_table.h"
 #include "models/model_shape.h"
 #include "models/parameter_set.h"
 #include "models/positions.h"
@@ -24,6 +27,17 @@ struct Vocabulary {
 // names and layout of the reference files ("layer0.attn.wq", (in, out)).
 std::vector<ParameterSpec> transformer_parameters(const ModelShape& shape, const Vocabulary& vocabulary,
                                                   const Encoding& encoding);
+
+// What a layer's attention adds up to before its softmax.
+struct AttentionLogits {
+  std::int64_t layer;
+  at::Tensor scaled;  // q k / sqrt(head_width), A: (replicas, batch, heads, queries, keys)
+  at::Tensor bias;    // The encoding's additive bias, B: (replicas or 1, heads, queries, keys), or undefined
+  at::Tensor total;   // What the softmax sees, like `scaled`.
+};
+
+// Is told of every layer's attention in a forward pass.
+using AttentionObserver = std::function<void(const AttentionLogits& logits)>;
 
 // The benchmark's encoder (post-norm, no mask, arXiv 2305.16843), for several replicas that see the
 // same tokens: layer by layer
@@ -42,9 +56,13 @@ class Transformer {
 
   // Logits of the last `outputs` tokens, (replicas, batch, outputs, classes), from tokens (batch,
   // tokens) of type long, empty symbols included. The last layer computes its queries, projection
-  // and FFN for those tokens alone.
+  // and FFN for those tokens alone, and `observer` sees those queries of it.
   at::Tensor forward(const at::Tensor& tokens, std::int64_t outputs, const Positions& positions,
-                     const Dropout& dropout) const;
+                     const Dropout& dropout, const AttentionObserver& observer = {}) const;
+
+  // What the encoding does to `tokens` tokens whatever they are, in the first layer of the first
+  // replica; nothing where that takes an input.
+  std::optional<EncodingTable> encoding_table(std::int64_t tokens, const Positions& positions) const;
 
   // Lets the encoding bring its parameters back into range; to be called before a forward pass.
   void project();
@@ -55,7 +73,9 @@ class Transformer {
 
  private:
   at::Tensor attention(const at::Tensor& x, std::int64_t layer, std::int64_t first_query,
-                       const Positions& positions) const;
+                       const Positions& positions, const AttentionObserver& observer) const;
+  EncodingPlace place_in(std::int64_t layer, std::int64_t tokens, std::int64_t first_query,
+                         const Positions& positions) const;
   at::Tensor feed_forward(const at::Tensor& x, std::int64_t layer) const;
   at::Tensor normalise(const at::Tensor& x, const std::string& name) const;
 

@@ -1,16 +1,15 @@
 #include "plots/accuracy_over_length.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "core/error.h"
+#include "plots/axis_marks.h"
+#include "plots/figure_files.h"
 #include "plots/gnuplot.h"
 #include "plots/line_style.h"
 
@@ -200,17 +199,6 @@ void append_legend(std::string& script, const Layout& layout, const std::vector<
   script += "unset label\nunset arrow\nunset object\nset border 3 lw 1.2\n";
 }
 
-// Steps between marks of an axis: 1, 2 or 5 times a power of ten, at most `marks` of them.
-double tic_step(double span, int marks) {
-  double step = 1;
-  while (true) {
-    for (const double factor : {1.0, 2.0, 5.0}) {
-      if (span <= step * factor * marks) return step * factor;
-    }
-    step *= 10;
-  }
-}
-
 // The ten below everything that the panel shows.
 double lowest_mark(const Panel& panel) {
   double low = panel.row->chance ? 100 * *panel.row->chance : 100;
@@ -253,7 +241,7 @@ void append_panel(std::string& script, const Layout& layout, const Panel& panel,
   }
   // A line at 100 % keeps its full width.
   script += fmt::format("set xrange [1:{}]\nset yrange [{}:101]\n", last_length, low);
-  const double step = tic_step(static_cast<double>(last_length), 5);
+  const double step = std::max(1.0, mark_step(static_cast<double>(last_length), 5));
   // The axis begins at 1, where a multiple of the step would be 0.
   script +=
       fmt::format("set xtics nomirror out scale 0.6 offset 0,0.3 {},{}\nset xtics add (1)\n", step, step);
@@ -296,35 +284,9 @@ std::string accuracy_over_length_script(const ResultTable& table, std::string_vi
 }
 
 void plot_accuracy_over_length(const ResultTable& table, const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    throw Error(fmt::format("cannot write figures to '{}': {}; name another folder with --output",
-                            folder.string(), error.message()));
-  }
-  const std::map<std::string, std::string> figures{{"svg", "accuracy.svg"}, {"pngcairo", "accuracy.png"}};
-  for (const auto& [terminal, name] : figures) {
-    const fs::path temporary = folder / fmt::format(".{}.{}.tmp", name, ::getpid());
-    const auto discard = [&] {
-      std::error_code ignored;
-      fs::remove(temporary, ignored);
-    };
-    try {
-      run_gnuplot(accuracy_over_length_script(table, terminal, temporary));
-      if (!fs::exists(temporary) || fs::is_empty(temporary)) {
-        throw Error(fmt::format("gnuplot wrote nothing to '{}'; is the folder writable?", folder.string()),
-                    Fault::kRuntime);
-      }
-      fs::rename(temporary, folder / name);
-    } catch (const fs::filesystem_error& failed) {
-      discard();
-      throw Error(fmt::format("cannot write '{}': {}", (folder / name).string(), failed.code().message()),
-                  Fault::kRuntime);
-    } catch (const Error&) {
-      discard();
-      throw;
-    }
-  }
+  draw_figure(folder, "accuracy", [&](std::string_view terminal, const fs::path& file) {
+    return accuracy_over_length_script(table, terminal, file);
+  });
 }
 
 }  // namespace che

@@ -63,11 +63,19 @@ std::vector<ParameterSpec> Dape::layer_parameters(const ModelShape& shape) const
 
 void Dape::project(const ParameterView& parameters) const { base_->project(parameters); }
 
+at::Tensor Dape::bias(const EncodingPlace& place, std::int64_t heads) const {
+  return base_->bias(place, heads);
+}
+
 at::Tensor Dape::logits(const at::Tensor& logits, const at::Tensor&, const at::Tensor&,
                         const EncodingPlace& place) const {
   const DapeMlp mlp{place.parameters["dape.w1"], place.parameters["dape.b1"], place.parameters["dape.w2"],
                     place.parameters["dape.b2"]};
-  return dape_logits(logits, base_->bias(place, logits.size(2)), mlp, options_.variant);
+  return dape_logits(logits, bias(place, logits.size(2)), mlp, options_.variant);
+}
+
+std::optional<EncodingTable> Dape::table(const EncodingPlace&, const ModelShape&) const {
+  return std::nullopt;
 }
 
 double Dape::working_values_per_pair(const ModelShape& shape) const {

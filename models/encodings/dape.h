@@ -32,8 +32,12 @@ class Dape : public Encoding {
   std::vector<ParameterSpec> embedding_parameters(const ModelShape& shape) const override;
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override;
   void project(const ParameterView& parameters) const override;
+  // The base's, B.
+  at::Tensor bias(const EncodingPlace& place, std::int64_t heads) const override;
   at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor& keys,
                     const EncodingPlace& place) const override;
+  // Nothing: f reads the logits.
+  std::optional<EncodingTable> table(const EncodingPlace& place, const ModelShape& shape) const override;
   double working_values_per_pair(const ModelShape& shape) const override;
 
  private:

@@ -21,6 +21,24 @@ at::Tensor Encoding::logits(const at::Tensor& logits, const at::Tensor&, const a
   return additive.defined() ? logits + additive.unsqueeze(1) : logits;
 }
 
+std::optional<EncodingTable> Encoding::table(const EncodingPlace& place, const ModelShape& shape) const {
+  if (const at::Tensor additive = bias(place, shape.heads); additive.defined()) {
+    return make_table({"head", "query", "key", "bias"}, {{}, {}, {}}, additive[0]);
+  }
+  const EncodingPlace beside_embedding{Positions::kEmbeddingLayer,
+                                       place.tokens,
+                                       0,
+                                       place.positions,
+                                       place.shared,
+                                       place.shared,
+                                       place.options};
+  const at::Tensor added = embedding(beside_embedding, shape.width);
+  if (!added.defined()) return std::nullopt;
+  return make_table({"position", "feature", "value"},
+                    {place.positions.of_tokens(Positions::kEmbeddingLayer, place.tokens), {}},
+                    added.reshape({-1, place.tokens, shape.width})[0]);
+}
+
 double Encoding::working_values_per_pair(const ModelShape& shape) const {
   return static_cast<double>(shape.heads);
 }

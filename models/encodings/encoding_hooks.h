@@ -11,6 +11,7 @@
 
 #include "core/fields.h"
 #include "models/encodings/dape_options.h"
+#include "models/encodings/encoding_table.h"
 #include "models/model_shape.h"
 #include "models/parameter_set.h"
 #include "models/parameter_spec.h"
@@ -62,6 +63,10 @@ class Encoding {
   // head_width), rotated, not scaled. Adds bias() unless overridden.
   virtual at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor& keys,
                             const EncodingPlace& place) const;
+
+  // What it does to tokens whatever they are, for a reader's eye: its bias or what it adds to the
+  // embedding, of the first replica, unless overridden; nothing where that takes an input.
+  virtual std::optional<EncodingTable> table(const EncodingPlace& place, const ModelShape& shape) const;
 
   // Values per (query, key) pair that logits() holds at its peak without gradients, beside the
   // logits themselves: what evaluation sizes its batches by.

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "core/error.h"
 #include "models/encodings/encoding.h"
@@ -57,6 +58,19 @@ class Relative : public Encoding {
   double working_values_per_pair(const ModelShape& shape) const override {
     // Logits over up to two offsets a pair, their shifted sum with the content's, and its product.
     return static_cast<double>(5 * shape.heads);
+  }
+
+  // Without W_r, u and v, which meet queries and keys: the sinusoid R of what each offset encodes.
+  std::optional<EncodingTable> table(const EncodingPlace& place, const ModelShape& shape) const override {
+    const std::vector<std::int64_t> padded = encoded_distances(place);
+    const std::vector<std::int64_t> encoded(padded.begin() + 1, padded.end());
+    std::vector<std::int64_t> offsets(encoded.size());
+    std::iota(offsets.begin(), offsets.end(), 1 - place.tokens);
+    const at::Tensor rows = sinusoid(encoded, shape.width);
+    const at::Tensor distances =
+        at::tensor(encoded, at::kDouble).view({-1, 1, 1}).expand({-1, rows.size(1), 1});
+    return make_table({"offset", "feature", "distance", "value"}, {offsets, {}},
+                      at::cat({distances, rows.unsqueeze(2)}, 2));
   }
 
  private:

@@ -33,6 +33,14 @@ class Rope : public Encoding {
     const auto first = all.begin() + first_token;
     return rotate_pairs(heads, {first, first + heads.size(2)});
   }
+
+  std::optional<EncodingTable> table(const EncodingPlace& place, const ModelShape& shape) const override {
+    const std::vector<std::int64_t> positions = place.positions.of_tokens(place.layer, place.tokens);
+    // (tokens, pairs, 2)
+    const at::Tensor cosine_and_sine =
+        sinusoid(positions, shape.head_width()).unflatten(1, {2, -1}).flip(1).transpose(1, 2);
+    return make_table({"position", "pair", "cos", "sin"}, {positions, {}}, cosine_and_sine);
+  }
 };
 
 void check(const EncodingUse& use) {

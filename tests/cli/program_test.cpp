@@ -184,6 +184,72 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   EXPECT_EQ(0, che({"run", "--help"}).exit_code);
 }
 
+TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const auto folder_of = [&](const std::string& task) {
+    for (const auto& entry : std::filesystem::directory_iterator(results() + "/runs")) {
+      if (entry.path().filename().string().starts_with(task)) return entry.path().string();
+    }
+    return std::string();
+  };
+  const std::string run = folder_of("reverse_string");
+  const std::string shown = (folder_ / "shown").string();
+  const Outcome outcome = che({"bias", run, "--length", "5", "--sample", "63", "--output", shown});
+  ASSERT_EQ(0, outcome.exit_code) << outcome.output;
+  const std::string csv = read_file(shown + "/bias-length5-sample63.csv");
+  EXPECT_EQ(1 + 2 * 10 * 10, std::count(csv.begin(), csv.end(), '\n'));
+  EXPECT_TRUE(csv.starts_with("layer,head,query,key,logit,bias,adapted\n0,0,0,0,"));
+  for (const char* figure : {"-query5.svg", "-query5.png", "-map.svg", "-map.png"}) {
+    EXPECT_GT(read_file(shown + "/bias-length5-sample63" + figure).size(), 5'000U) << figure;
+  }
+
+  expect_refusal(che({"bias", results(), "--length", "5"}), {"no run", "results/<experiment>/runs"});
+  expect_refusal(che({"bias", run, "--length", "0"}), {"length", "0"});
+  expect_refusal(che({"bias", run, "--length", "1000001"}), {"length", "1000001"});
+  expect_refusal(che({"bias", run, "--length", "5000"}), {"--length 5000", "--memory-gib"});
+  expect_refusal(che({"bias", run, "--length", "5", "--sample", "64"}), {"--sample 64", "0 .. 63"});
+  expect_refusal(che({"bias", run, "--length", "5", "--query", "10"}), {"--query 10", "0 .. 9"});
+  for (const char* file : {"/checkpoint.bin", "/checkpoint.previous.bin"})
+    std::filesystem::remove(run + file);
+  expect_refusal(che({"bias", run, "--length", "5"}), {"no checkpoint", "train it first"});
+
+  const std::string other = (folder_ / "rope").string();
+  ASSERT_EQ(
+      0,
+      che({"run", small_config(), "axes.encoding=[rope]", "axes.task=[even_pairs]", "-o", other}).exit_code);
+  for (const auto& entry : std::filesystem::directory_iterator(other + "/runs")) {
+    expect_refusal(che({"bias", entry.path().string(), "--length", "5"}), {"rope adds no bias", "kerple"});
+  }
+}
+
+TEST_F(ProgramTest, PrintsTheTableOfAnEncoding) {
+  const Outcome kerple = che({"encoding", "randomized_kerple", "--length", "4", "--csv", "--heads", "2",
+                              "--width", "8", "--seed", "5", "--set", "max_position=64"});
+  ASSERT_EQ(0, kerple.exit_code) << kerple.output;
+  EXPECT_TRUE(kerple.output.starts_with("head,query,key,bias\n0,0,0,")) << kerple.output;
+  EXPECT_EQ(1 + 2 * 4 * 4, std::count(kerple.output.begin(), kerple.output.end(), '\n'));
+  const Outcome alibi =
+      che({"encoding", "alibi", "--length", "2", "--heads", "8", "--set", "direction=symmetric"});
+  EXPECT_TRUE(alibi.output.starts_with("head,query,key,bias\n0,0,0,0\n0,0,1,-0.5\n0,1,0,-0.5\n"))
+      << alibi.output;
+
+  const auto refusal = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"encoding", "--csv", "--length", "4"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return che(arguments);
+  };
+  expect_refusal(refusal({"dape_kerple"}), {"depends on the input", "che encoding kerple", "che bias"});
+  expect_refusal(refusal({"none"}), {"none", "without an input"});
+  expect_refusal(refusal({"cope"}), {"cope", "without an input"});
+  expect_refusal(refusal({"kerpel"}), {"kerpel", "did you mean 'kerple'"});
+  expect_refusal(refusal({"randomized_none"}), {"none", "no positions"});
+  expect_refusal(refusal({"kerple", "--set", "direction=up"}), {"direction", "up", "symmetric"});
+  expect_refusal(refusal({"kerple", "--set", "direction"}), {"direction", "key=value"});
+  expect_refusal(refusal({"randomized_kerple", "--set", "max_position=3"}), {"max_position 3"});
+  expect_refusal(refusal({"rope", "--width", "9", "--heads", "3"}), {"rope", "even"});
+  expect_refusal(refusal({"learned", "--set", "rows=3"}), {"rows", "4"});
+}
+
 TEST_F(ProgramTest, SkipsWhatIsDone) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
   const auto before = contents(results(), "status.json");

@@ -1,0 +1,121 @@
+#include "models/encodings/encoding.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "core/config_reader.h"
+#include "core/config_tree.h"
+#include "core/error.h"
+#include "experiments/config.h"
+#include "experiments/model_of_run.h"
+#include "models/transformer.h"
+
+namespace che {
+namespace {
+
+// Rows beyond this are no table to look at, and would not fit into memory.
+constexpr double kMostRows = 3e7;
+
+struct EncodingOptions {
+  std::string name;
+  std::int64_t length = 0;
+  ModelShape shape;
+  std::int64_t seed = 0;
+  std::vector<std::string> settings;  // key=value
+  bool csv = false;                   // The only format.
+};
+
+EncodingConfig encoding_config(const EncodingOptions& options) {
+  EncodingConfig config;
+  config.reset(options.name);
+  for (const std::string& setting : options.settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw Error(fmt::format("--set {}: expected key=value", setting));
+    }
+    assign_path(setting.substr(0, equals), parse_config(setting.substr(equals + 1), "--set"),
+                [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+  }
+  if (config.dape) {
+    throw Error(
+        fmt::format("{}: DAPE's bias depends on the input; `che encoding {}` shows the bias that it adapts, "
+                    "`che bias RUN` the adapted one of a trained run",
+                    options.name, config.name));
+  }
+  return config;
+}
+
+// A model of one layer, untrained, only for its encoding.
+int show_encoding(const EncodingOptions& options) {
+  const EncodingConfig config = encoding_config(options);
+  ModelShape shape = options.shape;
+  shape.layers = 1;
+  shape.check();
+  const bool randomized = config.positions == "randomized";
+  const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(config.name);
+  if (randomized && !entry.reads_positions) {
+    throw Error(fmt::format("{} reads no positions that could be randomized", config.name));
+  }
+  entry.check({shape, options.length, randomized ? config.max_position : 0, config.options});
+  const auto length = static_cast<double>(options.length);
+  const double rows = entry.gives_bias ? static_cast<double>(shape.heads) * length * length
+                                       : 2 * length * static_cast<double>(shape.width);
+  if (rows > kMostRows) {
+    throw Error(fmt::format("--length {}: the table would have {:.2g} rows; allowed: {:.2g}", options.length,
+                            rows, kMostRows));
+  }
+
+  RunConfig run;
+  run.encoding = config;
+  Transformer model(shape, Vocabulary{1, 1}, create_encoding(config), 1, tensor_options(run.execution));
+  const std::array<std::int64_t, 1> seeds{options.seed};
+  model.parameters().initialise(seeds);
+  model.project();
+  const auto positions = create_positions(run, options.seed, Purpose::kPositions, 0);
+  const auto table = model.encoding_table(options.length, *positions);
+  if (!table) {
+    throw Error(fmt::format("{} does nothing that could be shown without an input", config.name));
+  }
+  const std::string text = table->csv();
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+void add_encoding_command(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<EncodingOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "encoding", "Print the table of an untrained encoding: its bias, its rotations or what it adds");
+  command
+      ->add_option("name", options->name,
+                   "name or randomized_NAME (one draw); 'che list encodings' shows them")
+      ->required();
+  command->add_option("--length", options->length, "tokens")
+      ->required()
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
+  command->add_flag("--csv", options->csv, "as CSV, which is the one format there is");
+  command->add_option("--heads", options->shape.heads, "attention heads")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}))
+      ->capture_default_str();
+  command->add_option("--width", options->shape.width, "features per token")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{65'536}))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "of initial parameters and randomized positions")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
+  command->add_option("--set", options->settings, "a setting of the encoding, direction=symmetric")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->callback([options, &action] { action = [options] { return show_encoding(*options); }; });
+}
+
+}  // namespace che

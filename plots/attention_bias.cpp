@@ -1,0 +1,266 @@
+#include "plots/attention_bias.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+
+#include "plots/axis_marks.h"
+#include "plots/gnuplot.h"
+
+namespace che {
+namespace {
+
+// All sizes in pixels of the figure at full size.
+constexpr std::int64_t kMostColumns = 4;
+constexpr int kPanelWidth = 360;
+constexpr int kPanelHeight = 280;
+constexpr int kLeft = 74;   // From a panel's edge to its axis.
+constexpr int kRight = 20;  // And to the other axis.
+constexpr int kScale = 70;  // For a heat map's scale of colours, beside kRight.
+constexpr int kTop = 38;
+constexpr int kBottom = 58;
+constexpr int kLegend = 44;
+constexpr int kCaption = 58;
+constexpr int kCaptionLine = 22;
+constexpr int kLabelMiddle = 16;    // To the middle of a vertical axis' label.
+constexpr double kCharacter = 9.5;  // Width of one, on average.
+constexpr int kFontSize = 14;
+
+// A heat map has at most so many cells a side: a panel has not many more pixels.
+constexpr std::int64_t kMostCells = 200;
+
+// Where everything stands on the canvas: a panel a head, every layer on rows of its own.
+struct Layout {
+  std::int64_t columns;
+  std::int64_t rows_a_layer;
+  int legend;
+  double width;
+  double height;
+
+  Layout(const AttentionBias& bias, const std::array<std::string, 2>& caption, int legend_height)
+      : columns(std::min(bias.heads, kMostColumns)),
+        rows_a_layer((bias.heads + columns - 1) / columns),
+        legend(legend_height),
+        // Even one panel leaves room for legend and caption.
+        width(std::max(
+            {static_cast<double>(columns * kPanelWidth), 2.0 * kPanelWidth,
+             std::ceil(kCharacter * static_cast<double>(std::max(caption[0].size(), caption[1].size())))})),
+        height(static_cast<double>(legend + rows_a_layer * bias.layers * kPanelHeight + kCaption)) {}
+
+  double x(double pixels) const { return pixels / width; }
+  double y_from_top(double pixels) const { return 1 - pixels / height; }
+
+  // Places the panel of this head, with its title and its axes' labels.
+  std::string panel(std::int64_t layer, std::int64_t head, int right, std::string_view vertical) const {
+    const double left = static_cast<double>(head % columns * kPanelWidth) +
+                        (width - static_cast<double>(columns * kPanelWidth)) / 2;
+    const auto top = static_cast<double>(legend + (layer * rows_a_layer + head / columns) * kPanelHeight);
+    return fmt::format(
+        "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\nset bmargin at screen "
+        "{}\nset title 'layer {}, head {}' offset 0,-0.5\nset xlabel 'key' offset 0,0.6\n"
+        "set label 1 '{}' at screen {}, graph 0.5 center rotate\n",
+        x(left + kLeft), x(left + kPanelWidth - right), y_from_top(top + kTop),
+        y_from_top(top + kPanelHeight - kBottom), layer, head, vertical, x(left + kLabelMiddle));
+  }
+};
+
+void begin(std::string& script, const Layout& layout, std::string_view terminal,
+           const std::filesystem::path& file) {
+  script +=
+      fmt::format("set terminal {} noenhanced size {},{} font 'DejaVu Sans,{}' background rgb 'white'\n",
+                  terminal, layout.width, layout.height, kFontSize);
+  script += fmt::format("set output {}\nset encoding utf8\nset multiplot\n", gnuplot_string(file.string()));
+}
+
+// Draws what stands on the canvas beside the panels.
+void place_labels(std::string& script, const Layout& layout, const std::array<std::string, 2>& caption) {
+  for (std::size_t line = 0; line < caption.size(); ++line) {
+    const double from_top = layout.height - kCaption + kCaptionLine * (static_cast<double>(line) + 0.7);
+    script += fmt::format("set label {} at screen 0.5, screen {} center\n", gnuplot_string(caption[line]),
+                          layout.y_from_top(from_top));
+  }
+  script += "unset border\nunset tics\nunset key\nset xrange [0:1]\nset yrange [0:1]\nplot NaN\n";
+  script += "unset label\nunset arrow\nunset object\nset border 3 lw 1.2\n";
+}
+
+std::string subject(const AttentionBias& bias) {
+  return fmt::format("{} on {} after {} steps, length {}, sample {}", bias.encoding, bias.task, bias.step,
+                     bias.length, bias.sample);
+}
+
+// What an axis or a scale of colours has to cover.
+struct Range {
+  double low = INFINITY;
+  double high = -INFINITY;
+
+  void include(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+
+  // Equal values, too, get an axis of some length, and lines stay off its ends.
+  Range widened(double share) const {
+    const double margin = high - low > 1e-6 ? share * (high - low) : 0.5;
+    return {low - margin, high + margin};
+  }
+
+  double step(int marks) const { return mark_step(high - low, marks); }
+};
+
+std::string key_marks(const AttentionBias& bias) {
+  return fmt::format("set xtics nomirror out scale 0.6 offset 0,0.3 0,{}\n",
+                     std::max(1.0, mark_step(static_cast<double>(bias.tokens), 5)));
+}
+
+struct Line {
+  const char* label;
+  const char* style;
+};
+constexpr std::array<Line, 3> kLines{{{"logit A", "lc rgb '#888888' lw 1.3"},
+                                      {"bias B", "lc rgb '#E69F00' lw 3.5"},
+                                      {"adapted bias", "lc rgb '#0072B2' lw 2 dt (8,3)"}}};
+constexpr const char* kQueryStyle = "lc rgb '#D55E00' lw 1.3 dt (2,3)";
+constexpr const char* kShade = "#E8E8E8";
+
+// Returns where the next entry begins.
+double append_legend_entry(std::string& script, const Layout& layout, double left, const std::string& sample,
+                           std::string_view label) {
+  const double middle = kLegend / 2.0;
+  script += sample;
+  script += fmt::format("set label '{}' at screen {}, screen {} left\n", label, layout.x(left + 40),
+                        layout.y_from_top(middle));
+  return left + 40 + kCharacter * static_cast<double>(label.size()) + 22;
+}
+
+void append_legend(std::string& script, const Layout& layout) {
+  const double y = layout.y_from_top(kLegend / 2.0);
+  double left = std::max(10.0, (layout.width - 630) / 2);
+  const auto line = [&](const char* style) {
+    return fmt::format("set arrow from screen {}, screen {} to screen {}, screen {} nohead {}\n",
+                       layout.x(left), y, layout.x(left + 34), y, style);
+  };
+  for (const Line& one : kLines) left = append_legend_entry(script, layout, left, line(one.style), one.label);
+  left = append_legend_entry(script, layout, left, line(kQueryStyle), "query");
+  const std::string box = fmt::format(
+      "set object 1 rectangle from screen {}, screen {} to screen {}, screen {} fc rgb '{}' fs solid "
+      "noborder\n",
+      layout.x(left), layout.y_from_top(kLegend / 2.0 + 8), layout.x(left + 34),
+      layout.y_from_top(kLegend / 2.0 - 8), kShade);
+  append_legend_entry(script, layout, left, box, "output");
+}
+
+// The means over `side` x `side` pairs of one head, a row of text a row of queries; notes the range.
+std::string map_rows(const AttentionBias& bias, std::int64_t layer, std::int64_t head, std::int64_t side,
+                     Range& range) {
+  std::string text;
+  for (std::int64_t query = 0; query < bias.tokens; query += side) {
+    const std::int64_t last_query = std::min(query + side, bias.tokens);
+    for (std::int64_t key = 0; key < bias.tokens; key += side) {
+      const std::int64_t last_key = std::min(key + side, bias.tokens);
+      double sum = 0;
+      for (std::int64_t i = query; i < last_query; ++i) {
+        for (std::int64_t j = key; j < last_key; ++j) sum += bias.adapted[bias.index(layer, head, i, j)];
+      }
+      const double mean = sum / static_cast<double>((last_query - query) * (last_key - key));
+      range.include(mean);
+      fmt::format_to(std::back_inserter(text), "{:.5g} ", mean);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+// Matplotlib's viridis: even steps of lightness, for colour-blind readers and for print.
+constexpr const char* kPalette =
+    "set palette defined (0 '#440154', 1 '#472D7B', 2 '#3B528B', 3 '#2C728E', 4 '#21918C', 5 '#28AE80', "
+    "6 '#5EC962', 7 '#ADDC30', 8 '#FDE725')\n";
+
+}  // namespace
+
+std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t query,
+                                        std::string_view terminal, const std::filesystem::path& file) {
+  const std::array<std::string, 2> caption{
+      subject(bias), fmt::format("query {} over all keys; adapted bias: logits minus A", query)};
+  const Layout layout(bias, caption, kLegend);
+  std::string script;
+  for (std::int64_t layer = 0; layer < bias.layers; ++layer) {
+    for (std::int64_t head = 0; head < bias.heads; ++head) {
+      script += fmt::format("$l{}h{} << EOD\n", layer, head);
+      for (std::int64_t key = 0; key < bias.tokens; ++key) {
+        const std::size_t i = bias.index(layer, head, query, key);
+        fmt::format_to(std::back_inserter(script), "{} {:.6g} {:.6g} {:.6g}\n", key, bias.logit[i],
+                       bias.bias[i], bias.adapted[i]);
+      }
+      script += "EOD\n";
+    }
+  }
+  begin(script, layout, terminal, file);
+  append_legend(script, layout);
+  place_labels(script, layout, caption);
+  script += fmt::format("set xrange [-0.5:{}]\n{}", static_cast<double>(bias.tokens) - 0.5, key_marks(bias));
+  for (std::int64_t layer = 0; layer < bias.layers; ++layer) {
+    for (std::int64_t head = 0; head < bias.heads; ++head) {
+      Range range;
+      for (std::int64_t key = 0; key < bias.tokens; ++key) {
+        const std::size_t i = bias.index(layer, head, query, key);
+        for (const float value : {bias.logit[i], bias.bias[i], bias.adapted[i]}) range.include(value);
+      }
+      range = range.widened(0.05);
+      script += layout.panel(layer, head, kRight, head % layout.columns == 0 ? "logit" : "");
+      script += fmt::format("set yrange [{}:{}]\nset ytics nomirror out scale 0.6 offset 0.4,0 {}\n",
+                            range.low, range.high, range.step(5));
+      script += fmt::format(
+          "set object 1 rectangle from first {}, graph 0 to graph 1, graph 1 behind fc rgb '{}' fs solid "
+          "noborder\nset arrow 1 from first {}, graph 0 to first {}, graph 1 nohead back {}\nplot",
+          static_cast<double>(bias.first_output) - 0.5, kShade, query, query, kQueryStyle);
+      for (std::size_t i = 0; i < kLines.size(); ++i) {
+        script += fmt::format("{} $l{}h{} using 1:{} with lines {}", i == 0 ? "" : ",", layer, head, i + 2,
+                              kLines[i].style);
+      }
+      script += "\nunset object 1\nunset arrow 1\nunset label 1\n";
+    }
+  }
+  script += "unset multiplot\nset output\n";
+  return script;
+}
+
+std::string attention_bias_map_script(const AttentionBias& bias, std::string_view terminal,
+                                      const std::filesystem::path& file) {
+  const std::int64_t side = (bias.tokens + kMostCells - 1) / kMostCells;
+  const double end = static_cast<double>((bias.tokens + side - 1) / side * side) - 0.5;
+  const std::array<std::string, 2> caption{
+      subject(bias), fmt::format("adapted bias: logits minus A{}; the output begins at the white lines",
+                                 side == 1 ? "" : fmt::format(", mean over {0} x {0} pairs", side))};
+  const Layout layout(bias, caption, 0);
+  std::string script;
+  begin(script, layout, terminal, file);
+  place_labels(script, layout, caption);
+  script += kPalette;
+  script += fmt::format("set xrange [-0.5:{0}]\nset yrange [{0}:-0.5]\n{1}", end, key_marks(bias));
+  script += fmt::format("set ytics nomirror out scale 0.6 offset 0.4,0 0,{}\n",
+                        std::max(1.0, mark_step(static_cast<double>(bias.tokens), 5)));
+  for (std::int64_t layer = 0; layer < bias.layers; ++layer) {
+    for (std::int64_t head = 0; head < bias.heads; ++head) {
+      Range range;
+      script += fmt::format("$map << EOD\n{}EOD\n", map_rows(bias, layer, head, side, range));
+      range = range.widened(0);
+      script += layout.panel(layer, head, kRight + kScale, head % layout.columns == 0 ? "query" : "");
+      script += fmt::format("set cbrange [{}:{}]\nset cbtics nomirror out scale 0.5 offset -0.6,0 {}\n",
+                            range.low, range.high, range.step(4));
+      const double border = static_cast<double>(bias.first_output) - 0.5;
+      script += fmt::format(
+          "set arrow 1 from first {0}, graph 0 to first {0}, graph 1 nohead front lc rgb 'white' lw 1\n"
+          "set arrow 2 from graph 0, first {0} to graph 1, first {0} nohead front lc rgb 'white' lw 1\n",
+          border);
+      script += fmt::format("plot $map matrix using ($1*{0}+{1}):($2*{0}+{1}):3 with image\n", side,
+                            static_cast<double>(side - 1) / 2);
+    }
+  }
+  script += "unset multiplot\nset output\n";
+  return script;
+}
+
+}  // namespace che
