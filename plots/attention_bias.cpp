@@ -15,9 +15,9 @@ namespace {
 
 // All sizes in pixels of the figure at full size.
 constexpr std::int64_t kMostColumns = 4;
-constexpr int kPanelWidth = 360;
+constexpr int kPanelWidth = 370;
 constexpr int kPanelHeight = 280;
-constexpr int kLeft = 74;   // From a panel's edge to its axis.
+constexpr int kLeft = 90;   // From a panel's edge to its axis.
 constexpr int kRight = 20;  // And to the other axis.
 constexpr int kScale = 70;  // For a heat map's scale of colours, beside kRight.
 constexpr int kTop = 38;
@@ -25,7 +25,7 @@ constexpr int kBottom = 58;
 constexpr int kLegend = 44;
 constexpr int kCaption = 58;
 constexpr int kCaptionLine = 22;
-constexpr int kLabelMiddle = 16;    // To the middle of a vertical axis' label.
+constexpr int kLabelMiddle = 12;    // To the middle of a vertical axis' label.
 constexpr double kCharacter = 9.5;  // Width of one, on average.
 constexpr int kFontSize = 14;
 
@@ -211,7 +211,7 @@ std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t 
       range = range.widened(0.05);
       script += layout.panel(layer, head, kRight, head % layout.columns == 0 ? "logit" : "");
       script += fmt::format("set yrange [{}:{}]\nset ytics nomirror out scale 0.6 offset 0.4,0 {}\n",
-                            range.low, range.high, range.step(5));
+                            range.low, range.high, range.step(6));
       script += fmt::format(
           "set object 1 rectangle from first {}, graph 0 to graph 1, graph 1 behind fc rgb '{}' fs solid "
           "noborder\nset arrow 1 from first {}, graph 0 to first {}, graph 1 nohead back {}\nplot",
