@@ -56,7 +56,7 @@ TEST(AttentionBias, DrawsOneQueryOverAllKeys) {
 
 TEST(AttentionBias, MapsTheAdaptedBias) {
   const std::string script = attention_bias_map_script(made_up_bias(1, 2, 2), "svg", "out.svg");
-  EXPECT_TRUE(contains(script, "$map << EOD\n-0 -1 \n-2 -3 \nEOD\n")) << script;
+  EXPECT_TRUE(contains(script, "$map << EOD\n0 -1 \n-2 -3 \nEOD\n")) << script;
   EXPECT_TRUE(contains(script, "$map << EOD\n-4 -5 \n-6 -7 \nEOD\n"));
   EXPECT_TRUE(contains(script, "set cbrange [-3:0]")) << script;
   EXPECT_TRUE(contains(script, "set cbrange [-7:-4]"));
