@@ -37,7 +37,7 @@ TEST(EncodingTable, HoldsAlibisBias) {
   EXPECT_EQ((std::vector<std::string>{"head", "query", "key", "bias"}), table->columns);
   // Slopes 1/16 and 1/256; half a step less to the left.
   EXPECT_EQ("head,query,key,bias\n0,0,0,0\n0,0,1,-0.0625\n0,0,2,-0.125\n0,1,0,-0.03125\n",
-            table->csv().substr(0, 69));
+            table->csv().substr(0, 70));
   EXPECT_EQ(18U, table->values.size());
   EXPECT_EQ(-2.0 / 256, table->values[9 + 2]);
 }
