@@ -3,7 +3,8 @@
 // r = j - i, for heads h = 1 .. H, with nothing to learn.
 //
 // As in NeMo's program, whose bidirectional form is this very one: the cosine is symmetric in r, and
-// an encoder needs no other rule. D is the paper's; NeMo's is the width of a head.
+// an encoder needs no other rule. D is a setting, 128 by
+// default; in NeMo it is the width of a head.
 #include <ATen/ATen.h>
 
 #include <cmath>
