@@ -9,7 +9,7 @@ namespace che {
 namespace {
 
 constexpr std::array<std::string_view, kUnknownRank> kEncodings = {
-    "none", "learned", "sin_cos", "rope", "relative", "alibi", "kerple", "fire", "t5", "cope", "sandwich"};
+    "none", "learned", "sin_cos", "rope", "relative", "alibi", "kerple", "fire", "t5", "cope"};
 
 constexpr std::array<std::string_view, 3> kLevels = {"regular", "dcf", "cs"};
 
