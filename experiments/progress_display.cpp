@@ -1,6 +1,5 @@
 #include "experiments/progress_display.h"
 
-#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -42,18 +41,18 @@ void ProgressDisplay::finish(const std::string& job, const std::string& line) {
 
 void ProgressDisplay::print_line(const std::string& line) {
   erase_lines();
-  fmt::print("{}\n", line);
+  std::fputs((line + "\n").c_str(), stdout);
   draw_lines();
 }
 
 void ProgressDisplay::erase_lines() {
-  for (; drawn_ > 0; --drawn_) fmt::print("\x1b[1A\x1b[2K");
+  for (; drawn_ > 0; --drawn_) std::fputs("\x1b[1A\x1b[2K", stdout);
 }
 
 void ProgressDisplay::draw_lines() {
   if (terminal_) {
     const std::size_t width = terminal_width();  // A wrapped line could not be erased.
-    for (const auto& [job, line] : lines_) fmt::print("{}\n", line.substr(0, width - 1));
+    for (const auto& [job, line] : lines_) std::fputs((line.substr(0, width - 1) + "\n").c_str(), stdout);
     drawn_ = lines_.size();
   }
   std::fflush(stdout);

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -136,6 +137,7 @@ Ending report_end(const Worker& worker, int exit_status, ProgressDisplay& displa
 int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, std::int64_t workers,
              const std::filesystem::path& program) {
   catch_stop_signals();
+  std::signal(SIGPIPE, SIG_IGN);  // Results do not need a reader of the progress.
   ProgressDisplay display;
   std::vector<Worker> active;
   std::size_t next_job = 0;
@@ -168,7 +170,7 @@ int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, std::int64_t worke
     }
   }
   if (any_interrupted || next_job < jobs.size()) {
-    fmt::print("Interrupted; the same command goes on from the checkpoints.\n");
+    std::fputs("Interrupted; the same command goes on from the checkpoints.\n", stdout);
     return kExitAgain;
   }
   return any_failed ? 1 : 0;

@@ -118,6 +118,9 @@ Setting parse_override(const std::string& text) {
         fmt::format("got '{}'; allowed: key=value, such as training.steps=100", one_line(text)));
   }
   Setting setting{.path = text.substr(0, equals), .value = {}};
+  if (setting.path == "base" || setting.path.starts_with("base.")) {
+    throw config_error(location, setting.path, "key paths on the command line leave out 'base.'");
+  }
   try {
     setting.value = parse_config(std::string_view(text).substr(equals + 1), setting.path);
   } catch (const Error& error) {
@@ -252,7 +255,42 @@ Error duplicate_error(const Plan& plan, std::size_t first, std::size_t second, s
                   first + 1, describe_run(plan, first), second + 1, describe_run(plan, second), id));
 }
 
+// Throws where a config does not say what no default should decide.
+void check_is_set(const Plan& plan, std::string_view key) {
+  const auto sets = [&](const auto& setting) { return is_below(setting.path, key); };
+  if (plan.base.find(key) != nullptr || std::ranges::any_of(plan.axes, sets) ||
+      std::ranges::any_of(plan.overrides, sets)) {
+    return;
+  }
+  throw config_error(plan.file, key,
+                     fmt::format("is missing; name one in base or several in axes ({}: [...])", key));
+}
+
+// Throws when the values of one axis set what another axis is about: one of them would have no say.
+void check_axes_are_apart(const Plan& plan) {
+  for (const Axis& outer : plan.axes) {
+    for (const Axis& inner : plan.axes) {
+      if (outer.path == inner.path || !is_below(inner.path, outer.path)) continue;
+      for (const ConfigNode& value : outer.values) {
+        const ConfigNode* node = &value;
+        for (std::string_view rest = std::string_view(inner.path).substr(outer.path.size() + 1);
+             node != nullptr;) {
+          const ConfigEntry* const entry = node->find(rest.substr(0, rest.find('.')));
+          node = entry != nullptr ? &entry->value : nullptr;
+          if (node == nullptr || rest.find('.') == std::string_view::npos) break;
+          rest.remove_prefix(rest.find('.') + 1);
+        }
+        if (node != nullptr) {
+          throw config_error(inner.location, "axes." + inner.path,
+                             fmt::format("axes.{} sets this too; keep one of them", outer.path));
+        }
+      }
+    }
+  }
+}
+
 std::vector<RunConfig> expand(const Plan& plan) {
+  check_axes_are_apart(plan);
   RunConfig base;
   assign_fields(
       plan.base, [&](FieldVisitor& visitor) { base.visit_fields(visitor); }, "base.");
@@ -288,6 +326,8 @@ Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::strin
   Plan plan = read_plan(path);
   add_overrides(plan, overrides);
   std::vector<RunConfig> runs = expand(plan);
+  check_is_set(plan, "task");
+  check_is_set(plan, "encoding");
   return {.name = std::move(plan.name), .description = std::move(plan.description), .runs = std::move(runs)};
 }
 

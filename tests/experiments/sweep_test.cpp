@@ -59,7 +59,9 @@ TEST(Sweep, ExpandsTheProductWithTheLastAxisFastest) {
   }
 }
 
-TEST(Sweep, WithoutAxesOrBaseIsOneRun) { EXPECT_EQ(read("name: one\n").runs.size(), 1U); }
+TEST(Sweep, WithoutAxesOrBaseIsOneRun) {
+  EXPECT_EQ(read("name: one\n", {"task=even_pairs", "encoding=rope"}).runs.size(), 1U);
+}
 
 TEST(Sweep, OverridesOfFieldsAndName) {
   const Sweep sweep =
@@ -93,11 +95,30 @@ TEST(Sweep, OverridesInsideAnAxisComeAfterIt) {
 }
 
 TEST(Sweep, AnAxisInsideAnotherIsAppliedAfterItWhateverTheOrder) {
-  const Sweep sweep =
-      read("name: a\naxes:\n  encoding.dape.hidden: [4, 8]\n  encoding: [dape_alibi, dape_kerple]\n");
+  const Sweep sweep = read(
+      "name: a\nbase: {task: even_pairs}\naxes:\n  encoding.dape.hidden: [4, 8]\n"
+      "  encoding: [dape_alibi, dape_kerple]\n");
   ASSERT_EQ(sweep.runs.size(), 4U);
   EXPECT_EQ(sweep.runs[1].encoding.label(), "dape_kerple(dape.hidden=4)");
   EXPECT_EQ(sweep.runs[2].encoding.label(), "dape_alibi(dape.hidden=8)");
+}
+
+TEST(Sweep, TaskAndEncodingMustBeNamed) {
+  EXPECT_EQ(error_of("name: a\nbase: {encoding: rope}\n"),
+            "x.yaml: task: is missing; name one in base or several in axes (task: [...])");
+  EXPECT_EQ(error_of("name: a\naxes: {task: [even_pairs]}\n"),
+            "x.yaml: encoding: is missing; name one in base or several in axes (encoding: [...])");
+}
+
+TEST(Sweep, AxesMustNotSetTheSame) {
+  EXPECT_EQ(
+      error_of("name: a\naxes:\n  training.steps: [5, 10]\n  training: [{batch_size: 2}, {steps: 3}]\n"),
+      "x.yaml:3: axes.training.steps: axes.training sets this too; keep one of them");
+}
+
+TEST(Sweep, KeyPathsOfTheCommandLineLeaveOutBase) {
+  EXPECT_NE(std::string::npos,
+            message_of([] { read(kQuick, {"base.training.steps=3"}); }).find("leave out 'base.'"));
 }
 
 TEST(Sweep, UnknownDuplicateAndWronglyTypedKeys) {
