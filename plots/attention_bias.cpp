@@ -57,7 +57,8 @@ struct Layout {
   std::string panel(std::int64_t layer, std::int64_t head, int right, std::string_view vertical) const {
     const double left = static_cast<double>(head % columns * kPanelWidth) +
                         (width - static_cast<double>(columns * kPanelWidth)) / 2;
-    const auto top = static_cast<double>(legend + (layer * rows_a_layer + head / columns) * kPanelHeight);
+    const std::int64_t row = layer * rows_a_layer + head / columns;
+    const auto top = static_cast<double>(legend + row * kPanelHeight);
     return fmt::format(
         "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\nset bmargin at screen "
         "{}\nset title 'layer {}, head {}' offset 0,-0.5\nset xlabel 'key' offset 0,0.6\n"
@@ -230,7 +231,8 @@ std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t 
 std::string attention_bias_map_script(const AttentionBias& bias, std::string_view terminal,
                                       const std::filesystem::path& file) {
   const std::int64_t side = (bias.tokens + kMostCells - 1) / kMostCells;
-  const double end = static_cast<double>((bias.tokens + side - 1) / side * side) - 0.5;
+  const std::int64_t covered = (bias.tokens + side - 1) / side * side;  // By whole blocks.
+  const double end = static_cast<double>(covered) - 0.5;
   const std::array<std::string, 2> caption{
       subject(bias), fmt::format("adapted bias: logits minus A{}; the output begins at the white lines",
                                  side == 1 ? "" : fmt::format(", mean over {0} x {0} pairs", side))};
