@@ -9,6 +9,7 @@ namespace che {
 using Action = std::function<int()>;
 
 // Each adds one command to `app` whose callback sets `action`. One file a command.
+void add_bench_command(CLI::App& app, Action& action);
 void add_bias_command(CLI::App& app, Action& action);
 void add_check_command(CLI::App& app, Action& action);
 void add_encoding_command(CLI::App& app, Action& action);

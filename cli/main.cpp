@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   che::add_sample_command(app, action);
   che::add_bias_command(app, action);
   che::add_encoding_command(app, action);
+  che::add_bench_command(app, action);
   che::add_worker_command(app, action);
   try {
     app.parse(argc, argv);

@@ -69,6 +69,10 @@ class RandomStream {
     used_ = 4;
   }
 
+  // What Philox is applied to: a counter whose word 0 counts blocks of four words, and a key.
+  const r123::Philox4x32::ctr_type& counter() const { return counter_; }
+  const r123::Philox4x32::key_type& key() const { return key_; }
+
   // Standard normal (Box-Muller, one value a call so that the stream has no hidden state).
   double normal();
 

@@ -173,7 +173,8 @@ std::vector<std::int64_t> EvaluationConfig::lengths() const {
 
 void ExecutionConfig::visit_fields(FieldVisitor& visit) {
   visit.choice({"device", "where tensors live"}, device, {"cpu"});
-  visit.choice({"kernels", "which implementation of the model's operations"}, kernels, {"reference"});
+  visit.choice({"kernels", "which implementation of the model's operations"}, kernels,
+               {"fused", "reference"});
   visit.integer({"replicas", "runs of one cell that train in lock-step"}, replicas, 1, 1'024);
   visit.integer({"threads", "threads of a job"}, threads, 1, 1'024);
   visit.real({"checkpoint_seconds", "seconds between two checkpoints"}, checkpoint_seconds, 0, 1e6);

@@ -73,7 +73,7 @@ inline constexpr std::int64_t kEvaluationBatch = 64;
 // How runs are computed; changes no result beyond rounding.
 struct ExecutionConfig {
   std::string device = "cpu";
-  std::string kernels = "reference";
+  std::string kernels = "fused";
   std::int64_t replicas = 1;       // Runs of one cell that train in lock-step.
   std::int64_t threads = 1;        // A job's threads.
   double checkpoint_seconds = 60;  // Between two checkpoints.

@@ -50,9 +50,9 @@ std::int64_t parameter_count(const RunConfig& config) {
 }
 
 std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::int64_t replicas) {
-  return std::make_unique<Transformer>(config.model, vocabulary_of(config.task),
-                                       create_encoding(config.encoding), replicas,
-                                       tensor_options(config.execution));
+  return std::make_unique<Transformer>(
+      config.model, vocabulary_of(config.task), create_encoding(config.encoding), replicas,
+      tensor_options(config.execution), kernels_named(config.execution.kernels));
 }
 
 std::unique_ptr<Positions> create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose,

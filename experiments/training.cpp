@@ -37,7 +37,8 @@ StepResult training_step(Transformer& model, Adam& adam, const TensorBatch& batc
 TrainingState::TrainingState(std::vector<RunConfig> replicas)
     : runs(std::move(replicas)),
       model(create_transformer(runs.front(), static_cast<std::int64_t>(runs.size()))),
-      adam(model->parameters(), learning_rates(runs), runs.front().training.clip_norm) {
+      adam(model->parameters(), learning_rates(runs), runs.front().training.clip_norm,
+           kernels_named(runs.front().execution.kernels)) {
   model->parameters().initialise(seeds());
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "models/kernels/kernels.h"
 #include "models/parameter_set.h"
 
 namespace che {
@@ -15,12 +16,18 @@ struct Adam {
   at::Tensor second_moment;   // (replicas, size)
   at::Tensor learning_rates;  // (replicas, 1)
   double clip_norm = 1;
+  Kernels kernels;  // Fused: one pass over the gradients for their norm and one for the update.
 
-  Adam(const ParameterSet& parameters, const std::vector<double>& rates, double clip);
+  Adam(const ParameterSet& parameters, const std::vector<double>& rates, double clip,
+       Kernels kernels = Kernels::kReference);
 
   // Update number `step` (from 0) of `parameters` by their gradients. Returns the norms before
   // clipping, (replicas).
   at::Tensor update(ParameterSet& parameters, std::int64_t step);
+
+ private:
+  void update_fused(const ParameterSet& parameters, const at::Tensor& norms, std::int64_t step);
+  void update_composed(const ParameterSet& parameters, const at::Tensor& norms, std::int64_t step);
 };
 
 }  // namespace che

@@ -1,17 +1,28 @@
 #include "models/dropout.h"
 
 #include <ATen/ATen.h>
+#include <fmt/core.h>
 
 #include <cmath>
 
+#include "core/error.h"
+
 namespace che {
+namespace {
+
+// Of 16 bits, those below are dropped.
+std::uint32_t dropout_threshold(double rate) { return static_cast<std::uint32_t>(std::lround(rate * 65536)); }
+
+float kept_factor(std::uint32_t threshold) { return 65536.0F / static_cast<float>(65536 - threshold); }
+
+}  // namespace
 
 void dropout_factors(double rate, std::uint64_t seed, Purpose purpose, std::uint64_t step,
                      std::uint64_t example, std::uint32_t site, std::uint64_t first_index,
                      std::span<float> factors) {
   constexpr std::uint64_t kPerBlock = 8;  // Values of 16 bits in one Philox block.
-  const auto threshold = static_cast<std::uint32_t>(std::lround(rate * 65536));
-  const auto kept = 65536.0F / static_cast<float>(65536 - threshold);
+  const std::uint32_t threshold = dropout_threshold(rate);
+  const float kept = kept_factor(threshold);
   RandomStream random(seed, purpose, step, example, site);
   random.seek_block(static_cast<std::uint32_t>(first_index / kPerBlock));
   auto skipped = static_cast<std::size_t>(first_index % kPerBlock);
@@ -29,6 +40,9 @@ void dropout_factors(double rate, std::uint64_t seed, Purpose purpose, std::uint
 
 at::Tensor Dropout::apply(const at::Tensor& x, std::uint32_t site, std::int64_t first_token) const {
   if (rate == 0) return x;
+  if (static_cast<std::int64_t>(seeds.size()) != x.size(0)) {
+    throw Error(fmt::format("dropout: {} seeds for {} replicas", seeds.size(), x.size(0)), Fault::kRuntime);
+  }
   const at::Tensor factors = at::empty(x.sizes(), at::TensorOptions().dtype(at::kFloat));
   const std::int64_t batch = x.size(1);
   const auto per_example = static_cast<std::size_t>(x.size(2) * x.size(3));
@@ -41,6 +55,17 @@ at::Tensor Dropout::apply(const at::Tensor& x, std::uint32_t site, std::int64_t 
     }
   }
   return x * factors.to(x.options());
+}
+
+DropoutBits Dropout::bits(std::int64_t replica, std::int64_t row, std::uint32_t site) const {
+  if (rate == 0) return {};
+  const RandomStream stream(static_cast<std::uint64_t>(seeds.at(static_cast<std::size_t>(replica))), purpose,
+                            step, first_example + static_cast<std::uint64_t>(row), site);
+  const std::uint32_t threshold = dropout_threshold(rate);
+  return {.key = {stream.key()[0], stream.key()[1]},
+          .counter = {stream.counter()[1], stream.counter()[2], stream.counter()[3]},
+          .threshold = threshold,
+          .kept = kept_factor(threshold)};
 }
 
 }  // namespace che

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/random.h"
+#include "models/kernels/dropout_bits.h"
 
 namespace che {
 
@@ -23,6 +24,9 @@ struct Dropout {
   // expectation is kept. Row 0 of x is token `first_token` of its sequence. `site` tells the
   // dropouts of one pass apart.
   at::Tensor apply(const at::Tensor& x, std::uint32_t site, std::int64_t first_token) const;
+
+  // The same for fused operations: row `row` of the batch.
+  DropoutBits bits(std::int64_t replica, std::int64_t row, std::uint32_t site) const;
 };
 
 // Writes the factors (0, or 1/(1-rate)) of values first_index ... of one example.

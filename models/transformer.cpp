@@ -3,12 +3,16 @@
 #include <ATen/ATen.h>
 #include <fmt/core.h>
 
+#include <array>
 #include <cmath>
+
+#include "models/kernels/feed_forward.h"
+#include "models/kernels/fused_use.h"
+#include "models/kernels/projection.h"
+#include "models/kernels/residual_norm.h"
 
 namespace che {
 namespace {
-
-constexpr double kLayerNormEpsilon = 1e-5;
 
 // Of the encoding's parameters beside the embedding.
 constexpr const char* kSharedPrefix = "pos.";
@@ -74,12 +78,13 @@ std::vector<ParameterSpec> transformer_parameters(const ModelShape& shape, const
 
 Transformer::Transformer(const ModelShape& shape, const Vocabulary& vocabulary,
                          std::unique_ptr<Encoding> encoding, std::int64_t replicas,
-                         const at::TensorOptions& options)
+                         const at::TensorOptions& options, Kernels kernels)
     : shape_(shape),
       vocabulary_(vocabulary),
       encoding_(std::move(encoding)),
       parameters_(transformer_parameters(shape, vocabulary, *encoding_), replicas, options),
-      options_(options) {}
+      options_(options),
+      kernels_(kernels) {}
 
 at::Tensor Transformer::forward(const at::Tensor& tokens, std::int64_t outputs, const Positions& positions,
                                 const Dropout& dropout, const AttentionObserver& observer) const {
@@ -99,12 +104,16 @@ at::Tensor Transformer::forward(const at::Tensor& tokens, std::int64_t outputs, 
 
   for (std::int64_t layer = 0; layer < shape_.layers; ++layer) {
     const std::int64_t first_query = layer + 1 == shape_.layers ? length - outputs : 0;
-    const at::Tensor attended = attention(x, layer, first_query, positions, observer);
+    const ParameterView weights(parameters_, layer_prefix(layer));
+    const at::Tensor attended =
+        affine(attention(x, layer, first_query, positions, observer), weights["attn.wo"]);
     const at::Tensor a =
-        normalise(x.slice(2, first_query) + dropout.apply(attended, attention_site(layer), first_query),
-                  layer_prefix(layer) + "ln1");
-    x = normalise(a + dropout.apply(feed_forward(a, layer), ffn_site(layer), first_query),
-                  layer_prefix(layer) + "ln2");
+        residual_norm(x.slice(2, first_query), attended, {}, weights["ln1.scale"], weights["ln1.offset"],
+                      {dropout, attention_site(layer), first_query}, kernels_);
+    const at::Tensor transformed =
+        feed_forward(a, weights["ffn.w1"], weights["ffn.b1"], weights["ffn.w2"], kernels_);
+    x = residual_norm(a, transformed, weights["ffn.b2"], weights["ln2.scale"], weights["ln2.offset"],
+                      {dropout, ffn_site(layer), first_query}, kernels_);
   }
   return affine(x.slice(2, x.size(2) - outputs), parameters_["out.w"], parameters_["out.b"]);
 }
@@ -117,38 +126,39 @@ EncodingPlace Transformer::place_in(std::int64_t layer, std::int64_t tokens, std
           positions,
           {parameters_, attention_prefix(layer)},
           {parameters_, kSharedPrefix},
-          options_};
+          options_,
+          kernels_};
 }
 
 at::Tensor Transformer::attention(const at::Tensor& x, std::int64_t layer, std::int64_t first_query,
                                   const Positions& positions, const AttentionObserver& observer) const {
   const EncodingPlace place = place_in(layer, x.size(2), first_query, positions);
-  const auto heads = [&](const at::Tensor& tokens,
-                         const char* weight) {  // (replicas, batch, n, heads, head_width)
-    return affine(tokens, place.parameters[weight]).unflatten(3, {shape_.heads, shape_.head_width()});
-  };
-  const at::Tensor q =
-      encoding_->rotate(heads(x.slice(2, first_query), "wq"), first_query, place).transpose(2, 3);
-  const at::Tensor k = encoding_->rotate(heads(x, "wk"), 0, place).transpose(2, 3);
-  const at::Tensor v = heads(x, "wv").transpose(2, 3);
+  const ParameterView& weights = place.parameters;
+  std::array<at::Tensor, 3> inputs =
+      attention_inputs(x, weights["wq"], weights["wk"], weights["wv"], first_query, kernels_);
+  // (replicas, batch, n, heads, head_width)
+  for (at::Tensor& input : inputs) input = input.unflatten(3, {shape_.heads, shape_.head_width()});
+  inputs[0] = encoding_->rotate(inputs[0], first_query, place);
+  inputs[1] = encoding_->rotate(inputs[1], 0, place);
+
+  if (runs_fused(kernels_, x) && !observer) {
+    const std::optional<PairTerms> terms = encoding_->pair_terms(place, shape_.heads);
+    if (terms && fused_attention_covers(*terms, shape_.heads)) {
+      return fused_attention(inputs[0], inputs[1], inputs[2], *terms).flatten(3);
+    }
+  }
+  const at::Tensor q = inputs[0].transpose(2, 3);
+  const at::Tensor k = inputs[1].transpose(2, 3);
   const at::Tensor scaled =
       at::matmul(q, k.transpose(3, 4)) / std::sqrt(static_cast<double>(shape_.head_width()));
   const at::Tensor logits = encoding_->logits(scaled, q, k, place);
-  if (observer) observer({layer, scaled, encoding_->bias(place, shape_.heads), logits});
-  const at::Tensor weights = at::softmax(logits, -1);  // (replicas, batch, heads, queries, keys)
-  return affine(at::matmul(weights, v).transpose(2, 3).flatten(3), place.parameters["wo"]);
-}
-
-at::Tensor Transformer::feed_forward(const at::Tensor& x, std::int64_t layer) const {
-  const ParameterView ffn(parameters_, layer_prefix(layer) + "ffn.");
-  return affine(at::relu(affine(x, ffn["w1"], ffn["b1"])), ffn["w2"], ffn["b2"]);
-}
-
-at::Tensor Transformer::normalise(const at::Tensor& x, const std::string& name) const {
-  const std::vector<std::int64_t> shape{parameters_.replicas(), 1, 1, shape_.width};
-  return at::layer_norm(x, {shape_.width}, {}, {}, kLayerNormEpsilon) *
-             parameters_[name + ".scale"].view(shape) +
-         parameters_[name + ".offset"].view(shape);
+  if (observer) {
+    const PairValues bias = encoding_->bias(place, shape_.heads);
+    observer(
+        {layer, scaled, bias.defined() ? bias.dense(place.queries(), place.tokens) : at::Tensor(), logits});
+  }
+  const at::Tensor attention_weights = at::softmax(logits, -1);  // (replicas, batch, heads, queries, keys)
+  return at::matmul(attention_weights, inputs[2].transpose(2, 3)).transpose(2, 3).flatten(3);
 }
 
 std::optional<EncodingTable> Transformer::encoding_table(std::int64_t tokens,

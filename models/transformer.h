@@ -47,7 +47,7 @@ class Transformer {
  public:
   // `options`: type and device. Parameters are zero until initialised or loaded.
   Transformer(const ModelShape& shape, const Vocabulary& vocabulary, std::unique_ptr<Encoding> encoding,
-              std::int64_t replicas, const at::TensorOptions& options);
+              std::int64_t replicas, const at::TensorOptions& options, Kernels kernels = Kernels::kReference);
 
   ParameterSet& parameters() { return parameters_; }
   const ParameterSet& parameters() const { return parameters_; }
@@ -72,18 +72,18 @@ class Transformer {
   double forward_bytes_per_example(std::int64_t tokens) const;
 
  private:
+  // Before W_o.
   at::Tensor attention(const at::Tensor& x, std::int64_t layer, std::int64_t first_query,
                        const Positions& positions, const AttentionObserver& observer) const;
   EncodingPlace place_in(std::int64_t layer, std::int64_t tokens, std::int64_t first_query,
                          const Positions& positions) const;
-  at::Tensor feed_forward(const at::Tensor& x, std::int64_t layer) const;
-  at::Tensor normalise(const at::Tensor& x, const std::string& name) const;
 
   ModelShape shape_;
   Vocabulary vocabulary_;
   std::unique_ptr<Encoding> encoding_;
   ParameterSet parameters_;
   at::TensorOptions options_;
+  Kernels kernels_;
 };
 
 }  // namespace che

@@ -33,10 +33,11 @@ class Alibi : public Encoding {
  public:
   explicit Alibi(DistanceOptions options) : options_(std::move(options)) {}
 
-  at::Tensor bias(const EncodingPlace& place, std::int64_t heads) const override {
+  PairValues bias(const EncodingPlace& place, std::int64_t heads) const override {
     const at::Tensor slopes =
-        at::tensor(alibi_slopes(heads), at::kDouble).to(place.options).view({1, heads, 1, 1});
-    return -slopes * distance(place, options_);
+        at::tensor(alibi_slopes(heads), at::kDouble).to(place.options).view({1, heads, 1});
+    const PairValues distances = distance(place, options_);
+    return {-slopes * distances.values, distances.by_offset};
   }
 
  private:

@@ -50,6 +50,10 @@ class Cope : public Encoding {
            at::lerp(at_integers.gather(-1, floor_index), at_integers.gather(-1, ceil_index), fraction);
   }
 
+  std::optional<PairTerms> pair_terms(const EncodingPlace&, std::int64_t) const override {
+    return std::nullopt;  // A logit reads those of its neighbours.
+  }
+
   double working_values_per_pair(const ModelShape& shape) const override {
     // Positions, their two parts, two 64-bit indices (four single-precision values), two gathered
     // values, the interpolation and the sum.

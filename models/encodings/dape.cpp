@@ -36,6 +36,11 @@ at::Tensor inputs_of(const at::Tensor& w, std::int64_t first, std::int64_t count
   return w.narrow(w.dim() - 2, first, count);
 }
 
+DapeMlp mlp_of(const EncodingPlace& place) {
+  return {place.parameters["dape.w1"], place.parameters["dape.b1"], place.parameters["dape.w2"],
+          place.parameters["dape.b2"]};
+}
+
 }  // namespace
 
 Dape::Dape(std::unique_ptr<Encoding> base, DapeOptions options)
@@ -63,15 +68,33 @@ std::vector<ParameterSpec> Dape::layer_parameters(const ModelShape& shape) const
 
 void Dape::project(const ParameterView& parameters) const { base_->project(parameters); }
 
-at::Tensor Dape::bias(const EncodingPlace& place, std::int64_t heads) const {
+PairValues Dape::bias(const EncodingPlace& place, std::int64_t heads) const {
   return base_->bias(place, heads);
 }
 
 at::Tensor Dape::logits(const at::Tensor& logits, const at::Tensor&, const at::Tensor&,
                         const EncodingPlace& place) const {
-  const DapeMlp mlp{place.parameters["dape.w1"], place.parameters["dape.b1"], place.parameters["dape.w2"],
-                    place.parameters["dape.b2"]};
-  return dape_logits(logits, bias(place, logits.size(2)), mlp, options_.variant);
+  return dape_logits(logits, bias(place, logits.size(2)).dense(place.queries(), place.tokens), mlp_of(place),
+                     options_.variant);
+}
+
+std::optional<PairTerms> Dape::pair_terms(const EncodingPlace& place, std::int64_t heads) const {
+  if (options_.taps() != 1) return std::nullopt;
+  const DapeMlp f = mlp_of(place);
+  PairValues b = bias(place, heads);
+  if (options_.variant.starts_with("bias_only")) {
+    // f(B) is an additive bias itself. Pairs last, so that it needs no transpose.
+    const auto layer = [](const at::Tensor& w, const at::Tensor& b1, const at::Tensor& x) {
+      return at::matmul(w.transpose(1, 2), x) + b1.unsqueeze(2);
+    };
+    const at::Tensor adapted = layer(f.w2, f.b2, at::leaky_relu(layer(f.w1, f.b1, b.values), 0.01));
+    b.values = keeps_bias(options_.variant) ? b.values + adapted : adapted;
+    return PairTerms{b};
+  }
+  const bool concat = concatenates(options_.variant);
+  return PairTerms{
+      b, keeps_bias(options_.variant),
+      PairMlp{inputs_of(f.w1, 0, heads), inputs_of(f.w1, concat ? heads : 0, heads), f.b1, f.w2, f.b2}};
 }
 
 std::optional<EncodingTable> Dape::table(const EncodingPlace&, const ModelShape&) const {

@@ -33,9 +33,11 @@ class Dape : public Encoding {
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override;
   void project(const ParameterView& parameters) const override;
   // The base's, B.
-  at::Tensor bias(const EncodingPlace& place, std::int64_t heads) const override;
+  PairValues bias(const EncodingPlace& place, std::int64_t heads) const override;
   at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor& keys,
                     const EncodingPlace& place) const override;
+  // Nothing for kernel 1x3, where f reads neighbouring keys.
+  std::optional<PairTerms> pair_terms(const EncodingPlace& place, std::int64_t heads) const override;
   // Nothing: f reads the logits.
   std::optional<EncodingTable> table(const EncodingPlace& place, const ModelShape& shape) const override;
   double working_values_per_pair(const ModelShape& shape) const override;
@@ -45,7 +47,7 @@ class Dape : public Encoding {
   DapeOptions options_;
 };
 
-// The MLP's tensors, each with a leading replicas axis; `inputs` is 2 heads for the concat
+// f's tensors, each with a leading replicas axis; `inputs` is 2 heads for the concat
 // variants, else heads.
 struct DapeMlp {
   at::Tensor w1;  // (replicas, inputs, hidden), or (replicas, 3, inputs, hidden) for kernel 1x3

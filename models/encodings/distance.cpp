@@ -17,28 +17,28 @@ void visit_randomized_distance(FieldVisitor& visit, std::string& value) {
       value, {"per_offset", "per_position"});
 }
 
-at::Tensor signed_distance(const EncodingPlace& place, std::string_view randomized_distance) {
+PairValues signed_distance(const EncodingPlace& place, std::string_view randomized_distance) {
   const auto row = [&](const std::vector<std::int64_t>& values) {
     return at::tensor(values, at::kLong).to(place.options);
   };
-  if (randomized_distance == "per_position") {
+  if (randomized_distance == "per_position" && !place.positions.contiguous()) {
     const at::Tensor positions = row(place.positions.of_tokens(place.layer, place.tokens));
-    return positions.unsqueeze(0) - positions.slice(0, place.first_query).unsqueeze(1);
+    const at::Tensor r = positions.unsqueeze(0) - positions.slice(0, place.first_query).unsqueeze(1);
+    return {r.view({1, 1, -1}), false};
   }
   const std::vector<std::int64_t> offsets = place.positions.of_offsets(place.layer, place.tokens);
-  // Row of distances for offsets -(T-1) .. T-1; each query reads a window of it.
   std::vector<std::int64_t> both_sides;
   for (std::size_t i = offsets.size() - 1; i > 0; --i) both_sides.push_back(-offsets[i]);
   both_sides.insert(both_sides.end(), offsets.begin(), offsets.end());
-  // Entry (i, j) is element j - i + T - 1: a step to the right for a key, to the left for a query.
-  return row(both_sides).unfold(0, place.tokens, 1).flip(0).slice(0, place.first_query);
+  return {row(both_sides).view({1, 1, -1}), true};
 }
 
-at::Tensor distance(const EncodingPlace& place, const DistanceOptions& options) {
-  const at::Tensor r = signed_distance(place, options.randomized_distance);
-  if (options.direction == "left_only") return at::clamp_min(-r, 0);
-  if (options.direction == "symmetric") return r.abs();
-  return r.abs() - 0.5 * r.lt(0).to(r.scalar_type());
+PairValues distance(const EncodingPlace& place, const DistanceOptions& options) {
+  const PairValues pairs = signed_distance(place, options.randomized_distance);
+  const at::Tensor& r = pairs.values;
+  if (options.direction == "left_only") return {at::clamp_min(-r, 0), pairs.by_offset};
+  if (options.direction == "symmetric") return {r.abs(), pairs.by_offset};
+  return {r.abs() - 0.5 * r.lt(0).to(r.scalar_type()), pairs.by_offset};
 }
 
 }  // namespace che

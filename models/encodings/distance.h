@@ -25,10 +25,10 @@ struct DistanceOptions {
 // The field of that name, for encodings that have no other of these options.
 void visit_randomized_distance(FieldVisitor& visit, std::string& value);
 
-// r = key - query in positions, (queries, keys), of the type and device of the activations.
-at::Tensor signed_distance(const EncodingPlace& place, std::string_view randomized_distance);
+// r = key - query in positions, (1, 1, pairs), of the type and device of the activations.
+PairValues signed_distance(const EncodingPlace& place, std::string_view randomized_distance);
 
-// The distance >= 0 that `options.direction` makes of it, same shape.
-at::Tensor distance(const EncodingPlace& place, const DistanceOptions& options);
+// The distance >= 0 that `options.direction` makes of it, likewise.
+PairValues distance(const EncodingPlace& place, const DistanceOptions& options);
 
 }  // namespace che

@@ -13,17 +13,22 @@ at::Tensor Encoding::rotate(const at::Tensor& heads, std::int64_t, const Encodin
   return heads;
 }
 
-at::Tensor Encoding::bias(const EncodingPlace&, std::int64_t) const { return {}; }
+PairValues Encoding::bias(const EncodingPlace&, std::int64_t) const { return {}; }
 
 at::Tensor Encoding::logits(const at::Tensor& logits, const at::Tensor&, const at::Tensor&,
                             const EncodingPlace& place) const {
-  const at::Tensor additive = bias(place, logits.size(2));
-  return additive.defined() ? logits + additive.unsqueeze(1) : logits;
+  const PairValues additive = bias(place, logits.size(2));
+  return additive.defined() ? logits + additive.dense(place.queries(), place.tokens).unsqueeze(1) : logits;
+}
+
+std::optional<PairTerms> Encoding::pair_terms(const EncodingPlace& place, std::int64_t heads) const {
+  return PairTerms{bias(place, heads)};
 }
 
 std::optional<EncodingTable> Encoding::table(const EncodingPlace& place, const ModelShape& shape) const {
-  if (const at::Tensor additive = bias(place, shape.heads); additive.defined()) {
-    return make_table({"head", "query", "key", "bias"}, {{}, {}, {}}, additive[0]);
+  if (const PairValues additive = bias(place, shape.heads); additive.defined()) {
+    return make_table({"head", "query", "key", "bias"}, {{}, {}, {}},
+                      additive.dense(place.queries(), place.tokens)[0]);
   }
   const EncodingPlace beside_embedding{Positions::kEmbeddingLayer,
                                        place.tokens,

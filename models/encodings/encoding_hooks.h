@@ -12,6 +12,8 @@
 #include "core/fields.h"
 #include "models/encodings/dape_options.h"
 #include "models/encodings/encoding_table.h"
+#include "models/kernels/attention.h"
+#include "models/kernels/kernels.h"
 #include "models/model_shape.h"
 #include "models/parameter_set.h"
 #include "models/parameter_spec.h"
@@ -28,6 +30,7 @@ struct EncodingPlace {
   ParameterView parameters;   // The encoding's own, of this layer, each (replicas, shape...).
   ParameterView shared;       // Its own beside the embedding, which all layers share, likewise.
   at::TensorOptions options;  // Type and device of the activations.
+  Kernels kernels = Kernels::kReference;
 
   std::int64_t queries() const { return tokens - first_query; }
 };
@@ -55,14 +58,18 @@ class Encoding {
   virtual at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
                             const EncodingPlace& place) const;
 
-  // The additive bias, (replicas or 1, heads, queries, keys); undefined for none.
-  virtual at::Tensor bias(const EncodingPlace& place, std::int64_t heads) const;
+  // The additive bias, by head; undefined for none.
+  virtual PairValues bias(const EncodingPlace& place, std::int64_t heads) const;
 
   // Logits after the encoding had its say. `logits` is (replicas, batch, heads, queries, keys),
   // already scaled by 1/sqrt(head_width); `queries` and `keys` are (replicas, batch, heads, n,
   // head_width), rotated, not scaled. Adds bias() unless overridden.
   virtual at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor& keys,
                             const EncodingPlace& place) const;
+
+  // The same in a form that fused attention takes; nothing where there is none, and logits() is called.
+  // Just bias() unless overridden, which an encoding must do that overrides logits().
+  virtual std::optional<PairTerms> pair_terms(const EncodingPlace& place, std::int64_t heads) const;
 
   // What it does to tokens whatever they are, for a reader's eye: its bias or what it adds to the
   // embedding, of the first replica, unless overridden; nothing where that takes an input.

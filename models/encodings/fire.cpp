@@ -48,20 +48,31 @@ class Fire : public Encoding {
             {"fire.b2", {shape.heads}, Init::uniform(-second, second)}};
   }
 
-  at::Tensor bias(const EncodingPlace& place, std::int64_t heads) const override {
+  PairValues bias(const EncodingPlace& place, std::int64_t) const override {
     const auto scalar = [&](const char* name) { return place.parameters[name].view({-1, 1, 1}); };
     const at::Tensor c = scalar("c");
     const auto psi = [&](const at::Tensor& x) { return at::log1p((c * x).abs()); };
     const at::Tensor least = (scalar("L_multiplier") * options_.fire_length).abs();
-    const at::Tensor ratio =
-        psi(distance(place, options_.distance)) / (psi(at::maximum(largest_index(place), least)) + kEpsilon);
+    const auto normalizer = [&](const at::Tensor& largest) {
+      return psi(at::maximum(largest, least)) + kEpsilon;
+    };
+    PairValues ratio = distance(place, options_.distance);
+    ratio.values = psi(ratio.values);  // (replicas, 1, pairs)
+    if (draws_distances(place)) {
+      const std::int64_t largest = place.positions.of_offsets(place.layer, place.tokens).back();
+      ratio.values = ratio.values / normalizer(at::full({1, 1, 1}, largest, place.options));
+    } else {
+      // Both (replicas, queries, keys).
+      const at::Tensor numerator = ratio.dense(place.queries(), place.tokens).squeeze(1);
+      ratio = {(numerator / normalizer(largest_index(place))).flatten(1).unsqueeze(1), false};
+    }
     // Pairs last, so that the result needs no transpose.
     const auto layer = [&](const char* w, const char* b, const at::Tensor& x) {
       return at::baddbmm(place.parameters[b].unsqueeze(2), place.parameters[w].transpose(1, 2), x);
     };
-    const at::Tensor hidden = layer("fire.w1", "fire.b1", ratio.flatten(1).unsqueeze(1));
+    const at::Tensor hidden = layer("fire.w1", "fire.b1", ratio.values);
     const at::Tensor active = leaky_ ? at::leaky_relu(hidden, 0.01) : at::relu(hidden);
-    return layer("fire.w2", "fire.b2", active).view({-1, heads, place.queries(), place.tokens});
+    return {layer("fire.w2", "fire.b2", active), ratio.by_offset};
   }
 
   double working_values_per_pair(const ModelShape& shape) const override {
@@ -69,13 +80,14 @@ class Fire : public Encoding {
   }
 
  private:
+  // Whether distances have no tokens' positions behind them.
+  bool draws_distances(const EncodingPlace& place) const {
+    return !place.positions.contiguous() && options_.distance.randomized_distance == "per_offset";
+  }
+
   // What the distances of each pair are divided by, before |L_m L_0|: broadcastable to (queries,
   // keys).
   at::Tensor largest_index(const EncodingPlace& place) const {
-    if (!place.positions.contiguous() && options_.distance.randomized_distance == "per_offset") {
-      const std::int64_t largest = place.positions.of_offsets(place.layer, place.tokens).back();
-      return at::full({1, 1}, largest, place.options);
-    }
     const at::Tensor keys =
         at::tensor(place.positions.of_tokens(place.layer, place.tokens), at::kLong).to(place.options);
     const at::Tensor queries = keys.slice(0, place.first_query).unsqueeze(1);

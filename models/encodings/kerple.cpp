@@ -25,10 +25,11 @@ class Kerple : public Encoding {
     parameters["a"].data().clamp_min_(0.01);
   }
 
-  at::Tensor bias(const EncodingPlace& place, std::int64_t heads) const override {
-    const at::Tensor p = place.parameters["p"].view({-1, heads, 1, 1});
-    const at::Tensor a = place.parameters["a"].view({-1, heads, 1, 1});
-    return -p * at::log1p(a * distance(place, options_));
+  PairValues bias(const EncodingPlace& place, std::int64_t heads) const override {
+    const at::Tensor p = place.parameters["p"].view({-1, heads, 1});
+    const at::Tensor a = place.parameters["a"].view({-1, heads, 1});
+    const PairValues distances = distance(place, options_);
+    return {-p * at::log1p(a * distances.values), distances.by_offset};
   }
 
   double working_values_per_pair(const ModelShape& shape) const override {

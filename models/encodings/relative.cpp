@@ -55,6 +55,10 @@ class Relative : public Encoding {
     return logits + scale * (content + shift(relative, place.tokens));
   }
 
+  std::optional<PairTerms> pair_terms(const EncodingPlace&, std::int64_t) const override {
+    return std::nullopt;  // The bias reads the queries.
+  }
+
   double working_values_per_pair(const ModelShape& shape) const override {
     // Logits over up to two offsets a pair, their shifted sum with the content's, and its product.
     return static_cast<double>(5 * shape.heads);

@@ -8,19 +8,15 @@
 #include "models/encodings/encoding_hooks.h"
 #include "models/encodings/rotary.h"
 #include "models/encodings/sinusoid.h"
+#include "models/kernels/rotation.h"
 
 namespace che {
 
-at::Tensor rotate_pairs(const at::Tensor& heads, const std::vector<std::int64_t>& positions,
-                        double max_time) {
+at::Tensor rotate_pairs(const at::Tensor& heads, const std::vector<std::int64_t>& positions, double max_time,
+                        Kernels kernels) {
   const std::int64_t width = heads.size(4);
-  // (tokens, 1, width / 2) each, broadcast over replicas, batch and heads.
-  const at::Tensor table = sinusoid(positions, width, max_time).to(heads.options()).unsqueeze(1);
-  const at::Tensor sine = table.slice(2, 0, width / 2);
-  const at::Tensor cosine = table.slice(2, width / 2);
-  const at::Tensor even = heads.slice(4, 0, width, 2);
-  const at::Tensor odd = heads.slice(4, 1, width, 2);
-  return at::stack({even * cosine - odd * sine, odd * cosine + even * sine}, -1).flatten(-2);
+  const at::Tensor table = sinusoid(positions, width, max_time);
+  return rotate(heads, table.slice(1, 0, width / 2), table.slice(1, width / 2), kernels);
 }
 
 namespace {
@@ -31,7 +27,7 @@ class Rope : public Encoding {
                     const EncodingPlace& place) const override {
     const std::vector<std::int64_t> all = place.positions.of_tokens(place.layer, place.tokens);
     const auto first = all.begin() + first_token;
-    return rotate_pairs(heads, {first, first + heads.size(2)});
+    return rotate_pairs(heads, {first, first + heads.size(2)}, 10000, place.kernels);
   }
 
   std::optional<EncodingTable> table(const EncodingPlace& place, const ModelShape& shape) const override {

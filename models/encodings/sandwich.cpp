@@ -30,8 +30,9 @@ class Sandwich : public Encoding {
  public:
   explicit Sandwich(SandwichOptions options) : options_(std::move(options)) {}
 
-  at::Tensor bias(const EncodingPlace& place, std::int64_t heads) const override {
-    const at::Tensor distance = signed_distance(place, options_.randomized_distance).abs().to(at::kLong);
+  PairValues bias(const EncodingPlace& place, std::int64_t heads) const override {
+    const PairValues r = signed_distance(place, options_.randomized_distance);
+    const at::Tensor distance = r.values.abs().to(at::kLong).flatten();
     // Distances are whole: one value for each, in double.
     const at::Tensor every = at::arange(distance.max().item<std::int64_t>() + 1,
                                         at::TensorOptions(place.options).dtype(at::kDouble));
@@ -41,10 +42,8 @@ class Sandwich : public Encoding {
       values += (every * std::pow(10000.0, -share)).cos() - 1;
     }
     const at::Tensor divisor = at::arange(1, heads + 1, every.options()) * (8.0 / static_cast<double>(heads));
-    return (values / divisor.unsqueeze(1))
-        .to(place.options)
-        .index_select(1, distance.flatten())
-        .view({1, heads, distance.size(0), distance.size(1)});
+    return {(values / divisor.unsqueeze(1)).to(place.options).index_select(1, distance).unsqueeze(0),
+            r.by_offset};
   }
 
   double working_values_per_pair(const ModelShape& shape) const override {

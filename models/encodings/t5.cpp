@@ -48,14 +48,15 @@ class T5 : public Encoding {
     return shared() ? std::vector<ParameterSpec>{} : table(shape);
   }
 
-  at::Tensor bias(const EncodingPlace& place, std::int64_t heads) const override {
-    const at::Tensor r = signed_distance(place, options_.randomized_distance);
+  PairValues bias(const EncodingPlace& place, std::int64_t heads) const override {
+    const PairValues distances = signed_distance(place, options_.randomized_distance);
+    const at::Tensor& r = distances.values;
     const at::Tensor starts = at::tensor(bucket_starts(), at::kLong).to(place.options);
     const at::Tensor buckets = at::bucketize(r.abs(), starts, /*out_int32=*/false, /*right=*/true) +
                                kSideBuckets * r.gt(0).to(at::kLong);
-    return (shared() ? place.shared : place.parameters)["table"]
-        .index_select(2, buckets.flatten())
-        .view({-1, heads, r.size(0), r.size(1)});
+    const at::Tensor& table_of_layer = (shared() ? place.shared : place.parameters)["table"];
+    return {table_of_layer.view({-1, heads, 2 * kSideBuckets}).index_select(2, buckets.flatten()),
+            distances.by_offset};
   }
 
   double working_values_per_pair(const ModelShape& shape) const override {

@@ -45,7 +45,8 @@ void set_parameter(const ParameterSet& parameters, const std::string& name, cons
 at::Tensor bias_of(const Encoding& base, const ParameterSet& parameters, std::int64_t heads,
                    std::int64_t length, const at::TensorOptions& options) {
   const ContiguousPositions contiguous;
-  return base.bias({0, length, 0, contiguous, {parameters, ""}, {parameters, ""}, options}, heads);
+  return base.bias({0, length, 0, contiguous, {parameters, ""}, {parameters, ""}, options}, heads)
+      .dense(length, length);
 }
 
 // The file stores linear weights as (out, in), this project as (in, out).

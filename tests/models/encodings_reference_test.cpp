@@ -40,6 +40,7 @@ at::Tensor bias_of(const std::string& name, const Positions& positions, std::int
   const ParameterSet none({}, 1, kDouble);
   return create_encoding(name)
       ->bias({0, tokens, 0, positions, {none, ""}, {none, ""}, kDouble}, heads)
+      .dense(tokens, tokens)
       .squeeze(0);
 }
 

@@ -126,6 +126,28 @@ TEST_P(EveryEncoding, KeepsReplicasApart) {
   EXPECT_TRUE(at::equal(before[2], after[2]));
 }
 
+// The model as a whole, dropout included: value and gradient of every parameter.
+TEST_P(EveryEncoding, FusedKernelsEqualTheReference) {
+  const at::Tensor tokens = some_tokens(4, 9);
+  const Dropout dropout{0.1, {3, 4}, Purpose::kDropout, 2, 0};
+  const auto outcome = [&](const std::string& kernels) {
+    config_.execution.kernels = kernels;
+    auto model = initialised(config_, {3, 4});
+    const auto positions = create_positions(config_, 5, Purpose::kPositions, 9);
+    const at::Tensor logits = model->forward(tokens, 4, *positions, dropout);
+    score_batch(logits, at::ones({4, 4}, at::kLong), at::ones({4, 4}, at::kByte)).loss.sum().backward();
+    return std::pair(logits.detach(), std::move(model));
+  };
+  const auto [fused_logits, fused] = outcome("fused");
+  const auto [logits, reference] = outcome("reference");
+  EXPECT_EQ("", difference(fused_logits, logits, 1e-5));
+  for (const ParameterSpec& spec : reference->parameters().specs()) {
+    EXPECT_EQ("", difference(fused->parameters()[spec.name].grad(), reference->parameters()[spec.name].grad(),
+                             1e-5))
+        << spec.name;
+  }
+}
+
 // Every parameter, q and k, along random directions, by central differences.
 TEST_P(EveryEncoding, HasTheGradientOfItsFiniteDifferences) {
   constexpr std::int64_t kLayer = 1;

@@ -1,0 +1,132 @@
+#include <ATen/Parallel.h>
+#include <fmt/core.h>
+#include <oneapi/tbb/global_control.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "core/atomic_file.h"
+#include "core/config_reader.h"
+#include "core/config_tree.h"
+#include "core/error.h"
+#include "core/version.h"
+#include "experiments/config.h"
+#include "experiments/step_benchmark.h"
+
+namespace che {
+namespace {
+
+struct BenchOptions {
+  std::string task = "even_pairs";
+  std::vector<std::string> encodings{"alibi", "dape_kerple"};
+  std::vector<std::int64_t> lengths{40};
+  std::vector<std::string> settings;  // key=value
+  BenchmarkPlan plan;
+  std::string json;
+};
+
+RunConfig config_of(const BenchOptions& options, const std::string& encoding) {
+  RunConfig config;
+  config.task.reset(options.task);
+  config.encoding.reset(encoding);
+  for (const std::string& setting : options.settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw Error(fmt::format("{}: expected key=value, such as model.width=64", setting));
+    }
+    assign_path(setting.substr(0, equals), parse_config(setting.substr(equals + 1), setting),
+                [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+  }
+  config.training.last_length = std::max(config.training.first_length, options.lengths.back());
+  config.check();
+  return config;
+}
+
+nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, const StepCost& cost) {
+  nlohmann::ordered_json row{{"task", config.task.name},
+                             {"encoding", config.encoding.label()},
+                             {"length", length},
+                             {"tokens", cost.tokens},
+                             {"width", config.model.width},
+                             {"milliseconds", 1e3 * cost.seconds}};
+  for (const auto& [part, seconds] : cost.parts) row["parts"][part] = 1e3 * seconds;
+  row["samples_per_second"] = cost.samples_per_second;
+  row["operations"] = cost.operations;
+  row["matrix_rate"] = cost.matrix_rate;
+  row["share"] = cost.share;
+  row["peak_mib"] = cost.peak_bytes / 0x1p20;
+  return row;
+}
+
+int bench(const BenchOptions& options) {
+  std::vector<RunConfig> configs;
+  for (const std::string& encoding : options.encodings) configs.push_back(config_of(options, encoding));
+  const auto threads = static_cast<int>(configs.front().execution.threads);
+  at::set_num_threads(threads);
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                  static_cast<std::size_t>(threads));
+  const RunConfig& first = configs.front();
+  fmt::print(
+      "{} of {}, d = {}, {} layers, {} heads, batch {}, {} thread{}, {} kernels; medians of {}, ms\n\n",
+      options.plan.evaluate ? "evaluation" : "training", options.task, first.model.width, first.model.layers,
+      first.model.heads, options.plan.evaluate ? kEvaluationBatch : first.training.batch_size, threads,
+      threads == 1 ? "" : "s", first.execution.kernels, options.plan.steps);
+  fmt::print("{:<24} {:>6} {:>6} {:>9} {:>9} {:>9} {:>8} {:>9} {:>7} {:>7} {:>9} {:>7} {:>6} {:>8}\n",
+             "encoding", "length", "tokens", options.plan.evaluate ? "batch" : "step", "attention", "linear",
+             "norm", "optimiser", "data", "other", "samples/s", "GFLOP/s", "share", "peak MiB");
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const RunConfig& config : configs) {
+    for (const std::int64_t length : options.lengths) {
+      const StepCost cost = measure_step(config, length, options.plan);
+      const auto part = [&](const char* name) { return 1e3 * cost.parts.at(name); };
+      fmt::print(
+          "{:<24} {:>6} {:>6} {:>9.1f} {:>9.1f} {:>9.1f} {:>8.1f} {:>9.1f} {:>7.1f} {:>7.1f} {:>9.0f} "
+          "{:>7.1f} "
+          "{:>6.2f} {:>8.0f}\n",
+          config.encoding.label(), length, cost.tokens, 1e3 * cost.seconds, part("attention"), part("linear"),
+          part("norm"), part("optimiser"), part("data"), part("other"), cost.samples_per_second,
+          cost.matrix_rate / 1e9, cost.share, cost.peak_bytes / 0x1p20);
+      std::fflush(stdout);
+      rows.push_back(to_json(config, length, cost));
+    }
+  }
+  if (!options.json.empty()) {
+    const nlohmann::ordered_json report{{"commit", git_commit()},
+                                        {"mode", options.plan.evaluate ? "evaluation" : "training"},
+                                        {"threads", threads},
+                                        {"kernels", first.execution.kernels},
+                                        {"rows", rows}};
+    write_file_atomically(options.json, report.dump(1) + "\n");
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<BenchOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "bench",
+      "Time training steps or evaluated batches on this machine: by part, beside its matrix product's rate");
+  command->add_option("--task", options->task, "task ('che list tasks')")->capture_default_str();
+  command->add_option("--encoding", options->encodings, "encodings, one row each ('che list encodings')")
+      ->capture_default_str();
+  command->add_option("--length", options->lengths, "lengths, one row each")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}))
+      ->capture_default_str();
+  command->add_flag("--evaluate", options->plan.evaluate,
+                    "a batch of 64 without gradients, not a training step");
+  command->add_option("--steps", options->plan.steps, "timed steps a row")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}))
+      ->capture_default_str();
+  command->add_option("--json", options->json, "also write the numbers to this file");
+  command->add_option("key=value", options->settings,
+                      "settings of the runs, such as model.width=64, execution.kernels=reference or "
+                      "execution.threads=2");
+  command->callback([options, &action] { action = [options] { return bench(*options); }; });
+}
+
+}  // namespace che

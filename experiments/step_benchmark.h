@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "experiments/config.h"
+
+namespace che {
+
+// What one training step, or one evaluated batch, of a run costs on this machine.
+struct StepCost {
+  std::int64_t tokens;  // Of an example, empty symbols included.
+  double seconds;       // Median.
+  // Medians of where they went: "data", "attention", "linear", "norm", "optimiser" and, for the rest,
+  // "other".
+  std::map<std::string, double> parts;
+  double samples_per_second;
+  double operations;   // Nominal: training_step_operations(), or a third of that an example.
+  double matrix_rate;  // Operations a second of a (batch * tokens, d) by (d, 4 d) product, same threads.
+  double share;        // Of that rate.
+  double peak_bytes;   // The process' largest resident set meanwhile.
+};
+
+struct BenchmarkPlan {
+  bool evaluate = false;     // A batch of kEvaluationBatch examples without gradients.
+  std::int64_t steps = 10;   // Timed,
+  std::int64_t warm_up = 2;  // after so many that are not.
+};
+
+// Times steps of `config` at `length` with fresh batches: sampling, forward, loss, and in training
+// backward, clip and Adam. The matrix product is timed between the steps.
+StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan& plan);
+
+}  // namespace che

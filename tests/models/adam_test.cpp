@@ -1,0 +1,72 @@
+#include "models/adam.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+
+#include <limits>
+
+#include "tests/models/encoding_rig.h"
+#include "tests/models/reference_files.h"
+
+namespace che {
+namespace {
+
+// More values than the fused update takes at once, and no multiple of a vector.
+constexpr std::int64_t kSize = 140'003;
+
+struct Updated {
+  at::Tensor values, first, second, norms;
+};
+
+Updated after_three_updates(Kernels kernels, const at::TensorOptions& options) {
+  ParameterSet parameters({{"w", {kSize}, Init::normal(1)}}, 2, options);
+  parameters.initialise(std::vector<std::int64_t>{1, 2});
+  Adam adam(parameters, {1e-2, 3e-2}, 1.0, kernels);
+  Updated updated;
+  for (std::int64_t step = 0; step < 3; ++step) {
+    // The first replica's gradient is clipped, the second's is not.
+    const at::Tensor gradient = some_numbers({2, kSize}, static_cast<std::uint64_t>(step)).to(options);
+    parameters.gradients().copy_(gradient * at::tensor({1.0, 1e-3}).to(options).unsqueeze(1));
+    updated.norms = adam.update(parameters, step);
+  }
+  updated.values = parameters.values();
+  updated.first = adam.first_moment;
+  updated.second = adam.second_moment;
+  return updated;
+}
+
+TEST(Adam, FusedEqualsReference) {
+  const Updated fused = after_three_updates(Kernels::kFused, at::kFloat);
+  const Updated reference = after_three_updates(Kernels::kReference, at::kDouble);
+  EXPECT_GT(reference.norms[0].item<double>(), 1.0);
+  EXPECT_LT(reference.norms[1].item<double>(), 1.0);
+  EXPECT_EQ("", difference(fused.norms / reference.norms, at::ones({2}), 1e-6));
+  EXPECT_EQ("", difference(fused.values, reference.values, 1e-5));
+  EXPECT_EQ("", difference(fused.first * 1e3, reference.first * 1e3, 1e-6));
+  EXPECT_EQ("", difference(fused.second * 1e6, reference.second * 1e6, 1e-5));
+}
+
+TEST(Adam, ThreadsChangeNothing) {
+  std::vector<Updated> updated;
+  for (const std::size_t threads : {1, 2}) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    updated.push_back(after_three_updates(Kernels::kFused, at::kFloat));
+  }
+  EXPECT_TRUE(at::equal(updated[0].values, updated[1].values));
+  EXPECT_TRUE(at::equal(updated[0].norms, updated[1].norms));
+}
+
+TEST(Adam, AGradientThatIsNoNumberShows) {
+  for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
+    ParameterSet parameters({{"w", {5}, Init::normal(1)}}, 1, at::kFloat);
+    Adam adam(parameters, {1e-2}, 1.0, kernels);
+    parameters.gradients().fill_(1);
+    parameters.gradients()[0][3] = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_TRUE(at::isnan(adam.update(parameters, 0)).all().item<bool>());
+    EXPECT_TRUE(at::isnan(parameters.values()).all().item<bool>());
+  }
+}
+
+}  // namespace
+}  // namespace che

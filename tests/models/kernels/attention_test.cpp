@@ -1,0 +1,130 @@
+#include "models/kernels/attention.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/models/encoding_rig.h"
+#include "tests/models/kernels/fused_comparison.h"
+#include "tests/models/reference_files.h"
+
+namespace che {
+namespace {
+
+enum class Bias : std::uint8_t { kNone, kByOffset, kByPair };
+
+struct Case {
+  std::int64_t replicas, batch, queries, keys, heads, width;
+  Bias bias;
+  std::int64_t hidden = 0;  // Of f; 0 for none.
+  bool adds_bias = true;
+  bool shared_bias = false;  // By all replicas.
+};
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+  const Case& c = info.param;
+  return fmt::format("r{}_b{}_q{}_k{}_h{}_w{}_{}_f{}{}{}", c.replicas, c.batch, c.queries, c.keys, c.heads,
+                     c.width,
+                     c.bias == Bias::kNone       ? "no_bias"
+                     : c.bias == Bias::kByOffset ? "by_offset"
+                                                 : "by_pair",
+                     c.hidden, c.adds_bias ? "" : "_not_added", c.shared_bias ? "_shared" : "");
+}
+
+class Attention : public testing::TestWithParam<Case> {
+ protected:
+  // q, k, v, the bias' values and f's tensors, as far as there are.
+  std::vector<at::Tensor> inputs() const {
+    const Case& c = GetParam();
+    std::vector<at::Tensor> inputs{some_numbers({c.replicas, c.batch, c.queries, c.heads, c.width}, 1),
+                                   some_numbers({c.replicas, c.batch, c.keys, c.heads, c.width}, 2),
+                                   some_numbers({c.replicas, c.batch, c.keys, c.heads, c.width}, 3)};
+    if (c.bias != Bias::kNone) {
+      const std::int64_t pairs = c.bias == Bias::kByOffset ? 2 * c.keys - 1 : c.queries * c.keys;
+      inputs.push_back(some_numbers({c.shared_bias ? 1 : c.replicas, c.heads, pairs}, 4));
+    }
+    if (c.hidden > 0) {
+      inputs.push_back(some_numbers({c.replicas, c.heads, c.hidden}, 5) / 4);
+      inputs.push_back(some_numbers({c.replicas, c.heads, c.hidden}, 6) / 4);
+      inputs.push_back(some_numbers({c.replicas, c.hidden}, 7));
+      inputs.push_back(some_numbers({c.replicas, c.hidden, c.heads}, 8) / 4);
+      inputs.push_back(some_numbers({c.replicas, c.heads}, 9));
+    }
+    return inputs;
+  }
+
+  static PairTerms terms(const std::vector<at::Tensor>& in) {
+    const Case& c = GetParam();
+    PairTerms terms{.adds_bias = c.adds_bias};
+    if (c.bias != Bias::kNone) terms.bias = {in[3], c.bias == Bias::kByOffset};
+    if (c.hidden > 0) terms.mlp = PairMlp{in[4], in[5], in[6], in[7], in[8]};
+    return terms;
+  }
+
+  static at::Tensor fused(const std::vector<at::Tensor>& in) {
+    return fused_attention(in[0], in[1], in[2], terms(in));
+  }
+
+  // The formula, with every intermediate in memory.
+  static at::Tensor composed(const std::vector<at::Tensor>& in) {
+    const Case& c = GetParam();
+    const PairTerms given = terms(in);
+    const at::Tensor a = at::matmul(in[0].transpose(2, 3), in[1].permute({0, 1, 3, 4, 2})) /
+                         std::sqrt(static_cast<double>(c.width));  // (r, b, h, q, k)
+    at::Tensor logits = a;
+    if (given.bias.defined()) {
+      const at::Tensor b = given.bias.dense(c.queries, c.keys).unsqueeze(1).expand_as(a);
+      if (given.adds_bias) logits = logits + b;
+      if (given.mlp) {
+        const at::Tensor hidden = at::einsum("rbhqk,rhn->rbqkn", {a, given.mlp->w1_logits}) +
+                                  at::einsum("rbhqk,rhn->rbqkn", {b, given.mlp->w1_bias}) +
+                                  given.mlp->b1.view({c.replicas, 1, 1, 1, -1});
+        logits = logits + at::einsum("rbqkn,rnh->rbhqk", {at::leaky_relu(hidden, 0.01), given.mlp->w2}) +
+                 given.mlp->b2.view({c.replicas, 1, -1, 1, 1});
+      }
+    }
+    return at::matmul(at::softmax(logits, -1), in[2].transpose(2, 3)).transpose(2, 3);
+  }
+};
+
+TEST_P(Attention, FusedEqualsReference) { expect_fused_equals_reference(fused, composed, inputs(), 1e-4); }
+
+TEST_P(Attention, WithoutGradientsIsTheSame) {
+  std::vector<at::Tensor> single;
+  for (const at::Tensor& input : inputs()) single.push_back(input.to(at::kFloat));
+  const at::Tensor value = fused(single);
+  const c10::NoGradGuard no_grad;
+  EXPECT_TRUE(at::equal(fused(single), value));
+}
+
+// Queries and keys around a vector's lanes and a tile, heads and widths that fill none, one query,
+// trimmed queries, more examples than pieces, more keys than the backward pass of f takes at once.
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Attention,
+    testing::Values(Case{1, 2, 5, 5, 2, 8, Bias::kNone}, Case{2, 3, 17, 17, 3, 5, Bias::kNone},
+                    Case{1, 1, 1, 1, 1, 1, Bias::kNone}, Case{1, 2, 1, 33, 8, 32, Bias::kNone},
+                    Case{2, 2, 16, 16, 2, 16, Bias::kByOffset}, Case{1, 19, 9, 12, 4, 6, Bias::kByOffset},
+                    Case{2, 2, 31, 40, 8, 8, Bias::kByOffset, 0, true, true},
+                    Case{2, 2, 70, 70, 2, 4, Bias::kByPair}, Case{1, 2, 3, 41, 8, 12, Bias::kByPair},
+                    Case{2, 2, 9, 9, 8, 8, Bias::kByOffset, 16},
+                    Case{1, 3, 33, 40, 8, 32, Bias::kByOffset, 64},
+                    Case{2, 2, 5, 7, 3, 4, Bias::kByOffset, 5, false},
+                    Case{1, 9, 1, 18, 2, 3, Bias::kByOffset, 4}, Case{1, 2, 4, 6, 1, 4, Bias::kByOffset, 3},
+                    Case{1, 2, 6, 11, 16, 2, Bias::kByOffset, 8}, Case{2, 2, 19, 23, 5, 4, Bias::kByPair, 7},
+                    Case{1, 2, 66, 70, 4, 4, Bias::kByPair, 4, false},
+                    Case{2, 2, 9, 9, 8, 8, Bias::kByOffset, 16, true, true}),
+    name_of);
+
+TEST(FusedAttention, CoversUpTo16HeadsOfAnMlp) {
+  PairTerms terms;
+  EXPECT_TRUE(fused_attention_covers(terms, 17));
+  terms.mlp.emplace();
+  EXPECT_TRUE(fused_attention_covers(terms, 16));
+  EXPECT_FALSE(fused_attention_covers(terms, 17));
+}
+
+}  // namespace
+}  // namespace che

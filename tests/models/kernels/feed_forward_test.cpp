@@ -1,0 +1,54 @@
+#include "models/kernels/feed_forward.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <gtest/gtest.h>
+
+#include "tests/models/encoding_rig.h"
+#include "tests/models/kernels/fused_comparison.h"
+#include "tests/models/reference_files.h"
+
+namespace che {
+namespace {
+
+struct Case {
+  std::int64_t replicas, batch, tokens, width, hidden;
+};
+
+class FeedForward : public testing::TestWithParam<Case> {
+ protected:
+  std::vector<at::Tensor> inputs() const {
+    const Case& c = GetParam();
+    return {some_numbers({c.replicas, c.batch, c.tokens, c.width}, 1),
+            some_numbers({c.replicas, c.width, c.hidden}, 2), some_numbers({c.replicas, c.hidden}, 3),
+            some_numbers({c.replicas, c.hidden, c.width}, 4)};
+  }
+
+  static Operation operation(Kernels kernels) {
+    return [kernels](const std::vector<at::Tensor>& in) {
+      // Sums stay near 1, so that rounding is that of one value.
+      return feed_forward(in[0], in[1], in[2], in[3], kernels) / static_cast<double>(in[2].size(1));
+    };
+  }
+};
+
+TEST_P(FeedForward, FusedEqualsReference) {
+  expect_fused_equals_reference(operation(Kernels::kFused), operation(Kernels::kReference), inputs(), 1e-4);
+}
+
+TEST_P(FeedForward, WithoutGradientsIsTheSame) {
+  std::vector<at::Tensor> single;
+  for (const at::Tensor& input : inputs()) single.push_back(input.to(at::kFloat));
+  const at::Tensor value = operation(Kernels::kFused)(single);
+  const c10::NoGradGuard no_grad;
+  EXPECT_EQ("", difference(operation(Kernels::kFused)(single), value, 1e-6));
+}
+
+// The last ones have more tokens than a block.
+INSTANTIATE_TEST_SUITE_P(Shapes, FeedForward,
+                         testing::Values(Case{1, 2, 3, 8, 32}, Case{2, 3, 5, 7, 19}, Case{1, 1, 1, 16, 16},
+                                         Case{1, 30, 41, 4, 9}, Case{2, 1024, 1, 3, 5},
+                                         Case{1, 9, 120, 2, 17}));
+
+}  // namespace
+}  // namespace che
