@@ -112,9 +112,13 @@ void add_bench_command(CLI::App& app, Action& action) {
       "bench",
       "Time training steps or evaluated batches on this machine: by part, beside its matrix product's rate");
   command->add_option("--task", options->task, "task ('che list tasks')")->capture_default_str();
-  command->add_option("--encoding", options->encodings, "encodings, one row each ('che list encodings')")
+  command->add_option("--encoding", options->encodings, "NAME,NAME...: one row each ('che list encodings')")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
-  command->add_option("--length", options->lengths, "lengths, one row each")
+  command->add_option("--length", options->lengths, "LENGTH,LENGTH...: one row each")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}))
       ->capture_default_str();
   command->add_flag("--evaluate", options->plan.evaluate,

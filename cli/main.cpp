@@ -5,9 +5,11 @@
 
 #include "cli/commands.h"
 #include "core/error.h"
+#include "core/version.h"
 
 int main(int argc, char** argv) {
   CLI::App app{"che: Chomsky Hierarchy Evaluation of positional encodings"};
+  app.set_version_flag("--version", fmt::format("che {} ({})", che::program_version(), che::git_commit()));
   app.require_subcommand(1);
   che::Action action;
   che::add_run_command(app, action);

@@ -25,7 +25,7 @@ void append(const at::Tensor& values, std::vector<float>& to) {
 
 void check_memory(const Transformer& model, const AttentionBias& bias, double memory_gib) {
   const auto tokens = static_cast<double>(bias.tokens);
-  const double bytes = model.forward_bytes_per_example(bias.tokens) +
+  const double bytes = model.forward_bytes(bias.tokens, 1, /*observed=*/true) +
                        kAttentionBiasBytes * static_cast<double>(bias.layers * bias.heads) * tokens * tokens;
   if (bytes <= memory_gib * 0x1p30) return;
   throw Error(

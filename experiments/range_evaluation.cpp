@@ -13,10 +13,13 @@
 namespace che {
 
 std::int64_t examples_within(const Transformer& model, std::int64_t tokens, double memory_gib) {
-  const double bytes =
-      model.forward_bytes_per_example(tokens) * static_cast<double>(model.parameters().replicas());
-  const double fitting = memory_gib * 0x1p30 / bytes;
-  return static_cast<std::int64_t>(std::clamp(fitting, 1.0, static_cast<double>(kEvaluationBatch)));
+  const auto replicas = static_cast<double>(model.parameters().replicas());
+  const auto fits = [&](std::int64_t examples) {
+    return replicas * model.forward_bytes(tokens, examples) <= memory_gib * 0x1p30;
+  };
+  std::int64_t examples = kEvaluationBatch;
+  while (examples > 1 && !fits(examples)) --examples;
+  return examples;
 }
 
 std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& model,

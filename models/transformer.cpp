@@ -1,6 +1,7 @@
 #include "models/transformer.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/core.h>
 
 #include <array>
@@ -141,11 +142,8 @@ at::Tensor Transformer::attention(const at::Tensor& x, std::int64_t layer, std::
   inputs[0] = encoding_->rotate(inputs[0], first_query, place);
   inputs[1] = encoding_->rotate(inputs[1], 0, place);
 
-  if (runs_fused(kernels_, x) && !observer) {
-    const std::optional<PairTerms> terms = encoding_->pair_terms(place, shape_.heads);
-    if (terms && fused_attention_covers(*terms, shape_.heads)) {
-      return fused_attention(inputs[0], inputs[1], inputs[2], *terms).flatten(3);
-    }
+  if (const auto terms = observer ? std::nullopt : fused_terms(place)) {
+    return fused_attention(inputs[0], inputs[1], inputs[2], *terms).flatten(3);
   }
   const at::Tensor q = inputs[0].transpose(2, 3);
   const at::Tensor k = inputs[1].transpose(2, 3);
@@ -161,6 +159,13 @@ at::Tensor Transformer::attention(const at::Tensor& x, std::int64_t layer, std::
   return at::matmul(attention_weights, inputs[2].transpose(2, 3)).transpose(2, 3).flatten(3);
 }
 
+std::optional<PairTerms> Transformer::fused_terms(const EncodingPlace& place) const {
+  if (!runs_fused(kernels_, parameters_.values())) return std::nullopt;
+  std::optional<PairTerms> terms = encoding_->pair_terms(place, shape_.heads);
+  if (terms && !fused_attention_covers(*terms, shape_.heads)) terms.reset();
+  return terms;
+}
+
 std::optional<EncodingTable> Transformer::encoding_table(std::int64_t tokens,
                                                          const Positions& positions) const {
   return encoding_->table(place_in(0, tokens, 0, positions), shape_);
@@ -171,13 +176,21 @@ void Transformer::project() {
     encoding_->project({parameters_, attention_prefix(layer)});
 }
 
-double Transformer::forward_bytes_per_example(std::int64_t tokens) const {
+double Transformer::forward_bytes(std::int64_t tokens, std::int64_t examples, bool observed) const {
   const auto t = static_cast<double>(tokens);
+  const auto batch = static_cast<double>(examples);
+  const auto value_bytes = static_cast<double>(options_.dtype().itemsize());
   // Token-wise: x, q, k, v, attended and their transposed copies, or x, a and the FFN's two hidden
-  // layers. Pair-wise: scaled logits and weights, and what the encoding holds beside them.
-  const double per_token = static_cast<double>(shape_.width * (8 + 2 * shape_.ffn_multiple));
+  // layers.
+  const double of_tokens = batch * t * static_cast<double>(shape_.width * (8 + 2 * shape_.ffn_multiple));
+  const c10::NoGradGuard no_grad;
+  if (!observed && fused_terms(place_in(0, 1, 0, ContiguousPositions()))) {
+    // The bias is there once for all examples.
+    return value_bytes * (of_tokens + t * t * encoding_->bias_values_per_pair(shape_));
+  }
+  // Scaled logits and weights, and what the encoding holds beside them.
   const double per_pair = static_cast<double>(2 * shape_.heads) + encoding_->working_values_per_pair(shape_);
-  return static_cast<double>(options_.dtype().itemsize()) * (t * per_token + t * t * per_pair);
+  return value_bytes * (of_tokens + batch * t * t * per_pair);
 }
 
 }  // namespace che

@@ -67,14 +67,16 @@ class Transformer {
   // Lets the encoding bring its parameters back into range; to be called before a forward pass.
   void project();
 
-  // Bytes that one example of `tokens` symbols takes in a forward pass without gradients, for one
-  // replica, at its peak: an upper estimate.
-  double forward_bytes_per_example(std::int64_t tokens) const;
+  // Bytes that a batch of `examples` of `tokens` symbols takes in a forward pass without gradients, for
+  // one replica, at its peak: an upper estimate. An observer keeps attention from being fused.
+  double forward_bytes(std::int64_t tokens, std::int64_t examples, bool observed = false) const;
 
  private:
   // Before W_o.
   at::Tensor attention(const at::Tensor& x, std::int64_t layer, std::int64_t first_query,
                        const Positions& positions, const AttentionObserver& observer) const;
+  // What fused attention takes from the encoding; nothing where attention is not fused.
+  std::optional<PairTerms> fused_terms(const EncodingPlace& place) const;
   EncodingPlace place_in(std::int64_t layer, std::int64_t tokens, std::int64_t first_query,
                          const Positions& positions) const;
 

@@ -109,6 +109,13 @@ double Dape::working_values_per_pair(const ModelShape& shape) const {
                   static_cast<double>(4 * shape.heads + copies * options_.hidden));
 }
 
+double Dape::bias_values_per_pair(const ModelShape& shape) const {
+  // f of the bias alone passes through a hidden layer.
+  const std::int64_t copies = options_.variant.starts_with("bias_only") ? 4 : 0;
+  return std::max(base_->bias_values_per_pair(shape),
+                  static_cast<double>(4 * shape.heads + copies * options_.hidden));
+}
+
 at::Tensor dape_logits(const at::Tensor& logits, const at::Tensor& bias, const DapeMlp& mlp,
                        std::string_view variant) {
   const std::int64_t replicas = logits.size(0);

@@ -41,6 +41,7 @@ class Dape : public Encoding {
   // Nothing: f reads the logits.
   std::optional<EncodingTable> table(const EncodingPlace& place, const ModelShape& shape) const override;
   double working_values_per_pair(const ModelShape& shape) const override;
+  double bias_values_per_pair(const ModelShape& shape) const override;
 
  private:
   std::unique_ptr<Encoding> base_;

@@ -48,6 +48,10 @@ double Encoding::working_values_per_pair(const ModelShape& shape) const {
   return static_cast<double>(shape.heads);
 }
 
+double Encoding::bias_values_per_pair(const ModelShape& shape) const {
+  return working_values_per_pair(shape);
+}
+
 std::unique_ptr<Encoding> create_encoding(std::string_view name, const OptionValues& options,
                                           const std::optional<DapeOptions>& dape) {
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);

@@ -75,9 +75,11 @@ class Encoding {
   // embedding, of the first replica, unless overridden; nothing where that takes an input.
   virtual std::optional<EncodingTable> table(const EncodingPlace& place, const ModelShape& shape) const;
 
-  // Values per (query, key) pair that logits() holds at its peak without gradients, beside the
-  // logits themselves: what evaluation sizes its batches by.
+  // Values per (query, key) pair at their peak without gradients, by which evaluation sizes its batches:
+  // those that logits() holds for every example, beside the logits themselves, and those that bias()
+  // holds for all examples at once, which are as many unless overridden.
   virtual double working_values_per_pair(const ModelShape& shape) const;
+  virtual double bias_values_per_pair(const ModelShape& shape) const;
 };
 
 // The encoding `name` with `options`, wrapped by DAPE where `dape` is given. Throws Error for an

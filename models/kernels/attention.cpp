@@ -19,8 +19,9 @@ using torch::autograd::variable_list;
 
 constexpr std::int64_t kMostHeads = 16;
 constexpr std::int64_t kPiecesOfReplica = 8;
-// Without gradients, what is dense in queries and keys is laid out for this many queries at a time.
-constexpr std::int64_t kQueriesAtOnce = 64;
+// Without gradients, what is given by pair is laid out for this many queries at a time: what f adds to
+// its hidden layer then stays in a cache for all examples.
+constexpr std::int64_t kQueriesAtOnce = kQueryTile;
 
 std::int64_t padded_heads(std::int64_t heads) {
   return std::max<std::int64_t>(2,
@@ -28,17 +29,18 @@ std::int64_t padded_heads(std::int64_t heads) {
 }
 
 // PairValues with queries last, padded to whole tiles. By offset: (replicas, rows, 2 T - 1 and padding),
-// reversed, so that neighbouring queries read neighbouring values.
+// reversed, so that neighbouring queries read neighbouring values. By pair: (replicas, keys, rows,
+// queries), so that what is read together lies together.
 at::Tensor laid_out(const PairValues& pairs, std::int64_t replicas, std::int64_t queries, std::int64_t keys) {
   if (!pairs.defined()) return {};
-  const at::Tensor values = pairs.by_offset ? at::constant_pad_nd(pairs.values.flip(2), {0, kQueryTile})
-                                            : at::constant_pad_nd(pairs.dense(queries, keys).transpose(2, 3),
-                                                                  {0, padded_queries(queries) - queries});
-  return values.contiguous().expand([&] {
-    std::vector<std::int64_t> shape = values.sizes().vec();
-    shape.front() = replicas;
-    return shape;
-  }());
+  const at::Tensor values =
+      (pairs.by_offset ? at::constant_pad_nd(pairs.values.flip(2), {0, kQueryTile})
+                       : at::constant_pad_nd(pairs.dense(queries, keys).permute({0, 3, 1, 2}),
+                                             {0, padded_queries(queries) - queries}))
+          .contiguous();
+  std::vector<std::int64_t> shape = values.sizes().vec();
+  shape.front() = replicas;
+  return values.expand(shape);
 }
 
 // A replica's part of laid_out().
@@ -49,7 +51,7 @@ PairTable<Value> table_of(const at::Tensor& values, std::int64_t replica, std::i
   Value* const data = values.mutable_data_ptr<float>() + replica * values.stride(0);
   // By offset, the first query, number T - queries of the tokens, meets key 0 at T - queries + T - 1.
   if (values.dim() == 3) return {data + 2 * keys - queries - 1, values.stride(1), -1};
-  return {data, values.stride(1), values.stride(2)};
+  return {data, values.stride(2), values.stride(1)};
 }
 
 // f's tensors, laid out for the kernels.

@@ -78,5 +78,15 @@ TEST(RangeEvaluation, HoldsAtLeastOneExampleAndAtMostABatch) {
   EXPECT_EQ(kEvaluationBatch, examples_within(*model, 10, 1000));
 }
 
+TEST(RangeEvaluation, FusedAttentionNeedsNoMemoryForPairs) {
+  RunConfig config = small_config();
+  const auto fused = initialised({config});
+  config.execution.kernels = "reference";
+  const auto reference = initialised({config});
+  EXPECT_LT(10 * fused->forward_bytes(1500, 64), reference->forward_bytes(1500, 64));
+  EXPECT_EQ(reference->forward_bytes(1500, 2, /*observed=*/true),
+            fused->forward_bytes(1500, 2, /*observed=*/true));
+}
+
 }  // namespace
 }  // namespace che

@@ -1,0 +1,160 @@
+"""Runs che and the PyTorch peer alternately on one core and writes the comparison; see compare.sh."""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+
+CHE = "build/che"
+PEER = "bench/peer/torch_che.py"
+
+# task, length, width, encoding, training or evaluation of a batch of 64
+ROWS = [
+    ("even_pairs", 40, 256, "alibi", "training"),
+    ("even_pairs", 40, 256, "rope", "training"),
+    ("even_pairs", 40, 256, "dape_kerple", "training"),
+    ("reverse_string", 40, 256, "alibi", "training"),
+    ("reverse_string", 40, 256, "dape_kerple", "training"),
+    ("even_pairs", 40, 64, "alibi", "training"),
+    ("even_pairs", 40, 64, "dape_kerple", "training"),
+    ("even_pairs", 200, 256, "alibi", "evaluation"),
+    ("even_pairs", 200, 256, "dape_kerple", "evaluation"),
+]
+
+
+def run(command, core=0):
+    environment = dict(os.environ, OMP_NUM_THREADS="1")
+    done = subprocess.run(["taskset", "-c", str(core), *command], capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        sys.exit(f"compare: {' '.join(command)} failed:\n{done.stderr}")
+
+
+def che_row(row, steps, file, core=0):
+    task, length, width, encoding, mode = row
+    command = [CHE, "bench", "--task", task, "--encoding", encoding, "--length", str(length), "--steps", str(steps)]
+    if mode == "evaluation":
+        command.append("--evaluate")
+    run([*command, "--json", file, f"model.width={width}"], core)
+    return json.loads(pathlib.Path(file).read_text())["rows"][0]
+
+
+def peer_row(row, steps, file, compiled):
+    task, length, width, encoding, mode = row
+    command = [sys.executable, PEER, "--task", task, "--encoding", encoding, "--d-model", str(width), "--layers", "5",
+               "--heads", "8", "--threads", "1", "--compile", "default" if compiled else "none", "--json", file]
+    if mode == "training":
+        command += ["--fixed-length", str(length), "--batch", "128", "--steps", str(steps + 5)]
+    else:
+        command += ["--fixed-length", "1", "--batch", "64", "--steps", "6",
+                    "--eval-lengths", f"{length}:{length}", "--eval-samples", str(64 * steps)]
+    run(command)
+    report = json.loads(pathlib.Path(file).read_text())
+    seconds = report["step_seconds"]["median"] if mode == "training" else report["eval"][str(length)]["seconds"] / steps
+    return {"milliseconds": 1e3 * seconds, "peak_mib": report["peak_rss_mib"]}
+
+
+def side_by_side(row, steps, repetitions, folder):
+    """Steps per second of two jobs on two cores over one job's, the two cases taken in turn."""
+    ratios = []
+    for _ in range(repetitions):
+        alone = che_row(row, steps, f"{folder}/alone.json")["milliseconds"]
+        command = lambda core: ["taskset", "-c", str(core), CHE, "bench", "--task", row[0], "--encoding", row[3],
+                                "--length", str(row[1]), "--steps", str(steps), "--json", f"{folder}/{core}.json",
+                                f"model.width={row[2]}"]
+        jobs = [subprocess.Popen(command(core), stdout=subprocess.DEVNULL) for core in (0, 1)]
+        if any(job.wait() != 0 for job in jobs):
+            sys.exit("compare: a job of two side by side failed")
+        both = [json.loads(pathlib.Path(f"{folder}/{core}.json").read_text())["rows"][0]["milliseconds"]
+                for core in (0, 1)]
+        ratios.append(sum(alone / one for one in both))
+    return statistics.median(ratios)
+
+
+def processor():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def markdown(report):
+    lines = [
+        "| d | tokens | encoding | batch of | che ms | PyTorch ms | faster by | share of matrix rate | che MiB | PyTorch MiB |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in report["rows"]:
+        batch = "128, training" if row["mode"] == "training" else "64, evaluation"
+        lines.append(
+            f"| {row['width']} | {row['tokens']} ({row['task']}, length {row['length']}) | {row['encoding']} | {batch} "
+            f"| {row['che_ms']:,.0f} | {row['peer_ms']:,.0f} | {row['ratio']:.2f} | {row['share']:.2f} "
+            f"| {row['che_mib']:,.0f} | {row['peer_mib']:,.0f} |")
+    lines += [
+        "",
+        f"Medians of {report['repetitions']} alternating runs of {report['steps']} steps each, one thread on one core "
+        f"({report['processor']}), PyTorch {report['torch']} {'compiled' if report['compiled'] else 'eager'}; "
+        f"\"faster by\" is the median ratio of neighbouring runs. The share relates nominal operations to the product "
+        f"of a (tokens x d) and a (d x 4 d) matrix in the same run"
+        + (f" ({report['matrix_gflops']:.0f} GFLOP/s)." if report["matrix_gflops"] else "."),
+    ]
+    if "side_by_side" in report:
+        lines.append(f"Two jobs side by side on two cores make {report['side_by_side']:.2f} times one job's steps.")
+    lines.append(f"Commit {report['commit']}, {report['date']}; `{report['command']}`.")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, prog="bench/compare.sh")
+    parser.add_argument("--repetitions", type=int, default=5, help="alternating pairs of runs a row (default 5)")
+    parser.add_argument("--steps", type=int, default=5, help="timed steps a run (default 5)")
+    parser.add_argument("--filter", default="", help="only rows with this text, such as dape or evaluation")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("results/speed"), help="folder to write to")
+    parser.add_argument("--compiled", action="store_true", help="let PyTorch compile")
+    options = parser.parse_args()
+    rows = [row for row in ROWS if options.filter in " ".join(map(str, row))]
+    if not rows:
+        parser.error(f"--filter {options.filter}: no such row")
+    report = {"command": " ".join(["bench/compare.sh", *sys.argv[1:]]), "date": datetime.date.today().isoformat(),
+              "processor": processor(), "compiled": options.compiled, "repetitions": options.repetitions,
+              "steps": options.steps, "rows": []}
+    import torch
+    report["torch"] = torch.__version__
+    rates = []
+    with tempfile.TemporaryDirectory() as folder:
+        for row in rows:
+            pairs = []
+            for _ in range(options.repetitions):
+                peer = peer_row(row, options.steps, f"{folder}/peer.json", options.compiled)
+                pairs.append((che_row(row, options.steps, f"{folder}/che.json"), peer))
+            median = lambda values: statistics.median(list(values))
+            rates += [che["matrix_rate"] for che, _ in pairs]
+            report["rows"].append({
+                "task": row[0], "length": row[1], "width": row[2], "encoding": row[3], "mode": row[4],
+                "tokens": pairs[0][0]["tokens"],
+                "che_ms": median(che["milliseconds"] for che, _ in pairs),
+                "peer_ms": median(peer["milliseconds"] for _, peer in pairs),
+                "ratio": median(peer["milliseconds"] / che["milliseconds"] for che, peer in pairs),
+                "share": median(che["share"] for che, _ in pairs),
+                "che_mib": median(che["peak_mib"] for che, _ in pairs),
+                "peer_mib": median(peer["peak_mib"] for _, peer in pairs),
+                "pairs": [{"che": che, "peer": peer} for che, peer in pairs],
+            })
+            last = report["rows"][-1]
+            print(f"{row}: che {last['che_ms']:.0f} ms, PyTorch {last['peer_ms']:.0f} ms, {last['ratio']:.2f}", flush=True)
+        if not options.filter and os.cpu_count() > 1:
+            report["side_by_side"] = side_by_side(ROWS[0], options.steps, options.repetitions, folder)
+    report["matrix_gflops"] = statistics.median(rates) / 1e9
+    report["commit"] = subprocess.run([CHE, "--version"], capture_output=True, text=True).stdout.strip()
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "comparison.json").write_text(json.dumps(report, indent=1) + "\n")
+    (options.output / "comparison.md").write_text(markdown(report))
+    print(markdown(report))
+
+
+if __name__ == "__main__":
+    main()
