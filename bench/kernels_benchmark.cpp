@@ -1,5 +1,5 @@
 // Every fused operation beside its composition of library operations, forward and backward, one
-// thread: at the model's sizes (d = 256, 8 heads) for 16 examples of T tokens.
+// thread: at the model's sizes (d = 256, 8 heads) for 128 examples of T tokens.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
@@ -13,14 +13,13 @@
 #include "models/encodings/dape.h"
 #include "models/kernels/attention.h"
 #include "models/kernels/feed_forward.h"
-#include "models/kernels/projection.h"
 #include "models/kernels/residual_norm.h"
 #include "models/kernels/rotation.h"
 
 namespace che {
 namespace {
 
-constexpr std::int64_t kBatch = 16;
+constexpr std::int64_t kBatch = 128;
 constexpr std::int64_t kWidth = 256;
 constexpr std::int64_t kHeads = 8;
 constexpr std::int64_t kHidden = 64;
@@ -54,16 +53,6 @@ void feed_forward_of(benchmark::State& state, Kernels kernels) {
       {leaf({1, kBatch, state.range(0), kWidth}), leaf({1, kWidth, 4 * kWidth}), leaf({1, 4 * kWidth}),
        leaf({1, 4 * kWidth, kWidth})},
       [&](const std::vector<at::Tensor>& in) { return feed_forward(in[0], in[1], in[2], in[3], kernels); });
-}
-
-void attention_inputs_of(benchmark::State& state, Kernels kernels) {
-  time_both_ways(state,
-                 {leaf({1, kBatch, state.range(0), kWidth}), leaf({1, kWidth, kWidth}),
-                  leaf({1, kWidth, kWidth}), leaf({1, kWidth, kWidth})},
-                 [&](const std::vector<at::Tensor>& in) {
-                   const auto [q, k, v] = attention_inputs(in[0], in[1], in[2], in[3], 0, kernels);
-                   return q + k + v;
-                 });
 }
 
 void rotation_of(benchmark::State& state, Kernels kernels) {
@@ -124,7 +113,6 @@ void add_rows() {
     };
     add("residual_norm", [kernels](benchmark::State& state) { residual_norm_of(state, kernels); });
     add("feed_forward", [kernels](benchmark::State& state) { feed_forward_of(state, kernels); });
-    add("attention_inputs", [kernels](benchmark::State& state) { attention_inputs_of(state, kernels); });
     add("rotation", [kernels](benchmark::State& state) { rotation_of(state, kernels); });
     add("attention", [kernels](benchmark::State& state) { attention_of(state, kernels, false); });
     add("attention_dape", [kernels](benchmark::State& state) { attention_of(state, kernels, true); });

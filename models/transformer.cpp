@@ -4,12 +4,10 @@
 #include <c10/core/GradMode.h>
 #include <fmt/core.h>
 
-#include <array>
 #include <cmath>
 
 #include "models/kernels/feed_forward.h"
 #include "models/kernels/fused_use.h"
-#include "models/kernels/projection.h"
 #include "models/kernels/residual_norm.h"
 
 namespace che {
@@ -134,19 +132,18 @@ EncodingPlace Transformer::place_in(std::int64_t layer, std::int64_t tokens, std
 at::Tensor Transformer::attention(const at::Tensor& x, std::int64_t layer, std::int64_t first_query,
                                   const Positions& positions, const AttentionObserver& observer) const {
   const EncodingPlace place = place_in(layer, x.size(2), first_query, positions);
-  const ParameterView& weights = place.parameters;
-  std::array<at::Tensor, 3> inputs =
-      attention_inputs(x, weights["wq"], weights["wk"], weights["wv"], first_query, kernels_);
+  const auto heads = [&](const at::Tensor& tokens, const char* weight) {
+    return affine(tokens, place.parameters[weight]).unflatten(3, {shape_.heads, shape_.head_width()});
+  };
   // (replicas, batch, n, heads, head_width)
-  for (at::Tensor& input : inputs) input = input.unflatten(3, {shape_.heads, shape_.head_width()});
-  inputs[0] = encoding_->rotate(inputs[0], first_query, place);
-  inputs[1] = encoding_->rotate(inputs[1], 0, place);
-
+  const at::Tensor query_rows = encoding_->rotate(heads(x.slice(2, first_query), "wq"), first_query, place);
+  const at::Tensor key_rows = encoding_->rotate(heads(x, "wk"), 0, place);
+  const at::Tensor value_rows = heads(x, "wv");
   if (const auto terms = observer ? std::nullopt : fused_terms(place)) {
-    return fused_attention(inputs[0], inputs[1], inputs[2], *terms).flatten(3);
+    return fused_attention(query_rows, key_rows, value_rows, *terms).flatten(3);
   }
-  const at::Tensor q = inputs[0].transpose(2, 3);
-  const at::Tensor k = inputs[1].transpose(2, 3);
+  const at::Tensor q = query_rows.transpose(2, 3);  // (replicas, batch, heads, n, head_width)
+  const at::Tensor k = key_rows.transpose(2, 3);
   const at::Tensor scaled =
       at::matmul(q, k.transpose(3, 4)) / std::sqrt(static_cast<double>(shape_.head_width()));
   const at::Tensor logits = encoding_->logits(scaled, q, k, place);
@@ -156,7 +153,7 @@ at::Tensor Transformer::attention(const at::Tensor& x, std::int64_t layer, std::
         {layer, scaled, bias.defined() ? bias.dense(place.queries(), place.tokens) : at::Tensor(), logits});
   }
   const at::Tensor attention_weights = at::softmax(logits, -1);  // (replicas, batch, heads, queries, keys)
-  return at::matmul(attention_weights, inputs[2].transpose(2, 3)).transpose(2, 3).flatten(3);
+  return at::matmul(attention_weights, value_rows.transpose(2, 3)).transpose(2, 3).flatten(3);
 }
 
 std::optional<PairTerms> Transformer::fused_terms(const EncodingPlace& place) const {
