@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/warning.h"
 #include "experiments/bias_capture.h"
 #include "experiments/restored_model.h"
 #include "experiments/results_store.h"
@@ -41,7 +42,7 @@ int show_bias(const BiasOptions& options) {
   const RunConfig& config = run.config();
   check_gives_bias(config);
   const RestoredModel restored = restore_model(run);
-  for (const std::string& warning : restored.warnings) fmt::print(stderr, "che: warning: {}\n", warning);
+  for (const std::string& warning : restored.warnings) print_warning(warning);
   if (restored.step < config.training.steps) {
     fmt::print(stderr, "che: note: the run stands at step {} of {}\n", restored.step, config.training.steps);
   }

@@ -18,7 +18,9 @@ struct PlotOptions {
 
 int plot(const PlotOptions& options) {
   const std::filesystem::path output = options.output.empty() ? options.folder : options.output;
-  plot_accuracy_over_length(make_table(open_runs(options.folder)), output);
+  const ResultTable table = make_table(open_runs(options.folder));
+  warn_of_damage(table);
+  plot_accuracy_over_length(table, output);
   fmt::print("{}\n{}\n", (output / "accuracy.svg").string(), (output / "accuracy.png").string());
   return 0;
 }

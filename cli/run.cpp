@@ -67,17 +67,18 @@ int run(const RunOptions& options) {
                                                : std::filesystem::path(options.output);
   if (options.dry_run) return show_plan(sweep, experiment);
 
-  // Everything is looked at before anything is written.
-  for (const RunConfig& config : sweep.runs) RunFolder::check(experiment, config);
   create_writable_folder(experiment);
   const FileLock lock(experiment / "lock");
+  // Every run is looked at before any is written.
+  std::vector<RunFolder> folders;
+  for (const RunConfig& config : sweep.runs) folders.push_back(RunFolder::at(experiment, config));
   std::vector<RunFolder> pending;
   std::vector<RunConfig> configs;
-  for (const RunConfig& config : sweep.runs) {
-    RunFolder folder = RunFolder::create(experiment, config);
+  for (RunFolder& folder : folders) {
+    folder.store_config();
     if (is_complete(folder)) continue;
+    configs.push_back(folder.config());
     pending.push_back(std::move(folder));
-    configs.push_back(config);
   }
   std::vector<std::vector<RunFolder>> jobs;
   for (const std::vector<std::size_t>& job : group_into_jobs(configs)) {

@@ -20,6 +20,7 @@ struct TableOptions {
 
 int print_table(const TableOptions& options) {
   const ResultTable table = make_table(open_runs(options.folder));
+  warn_of_damage(table);
   const std::string text = options.format == "md"    ? table_markdown(table)
                            : options.format == "csv" ? cells_csv(table)
                                                      : runs_csv(table);

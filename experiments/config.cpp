@@ -274,8 +274,8 @@ std::string to_yaml(const RunConfig& config) {
   return write_fields(fields_of(copy));
 }
 
-RunConfig read_run_config(const std::string& path) {
-  const ConfigNode map = read_config_file(path);
+RunConfig parse_run_config(std::string_view yaml, const std::string& source) {
+  const ConfigNode map = parse_config(yaml, source);
   RunConfig config;
   assign_fields(map, fields_of(config));
   try {

@@ -118,10 +118,10 @@ std::string run_id(const RunConfig& config);
 // Identity without seed and learning rate: runs with equal cells share a place in a table.
 std::string cell_id(const RunConfig& config);
 
-// Complete YAML that read_run_config reads back to an equal config.
+// Complete YAML that parse_run_config reads back to an equal config.
 std::string to_yaml(const RunConfig& config);
 
-// Reads what to_yaml wrote. `path` is for messages.
-RunConfig read_run_config(const std::string& path);
+// Reads what to_yaml wrote. `source`, a file's path, is for messages.
+RunConfig parse_run_config(std::string_view yaml, const std::string& source);
 
 }  // namespace che

@@ -1,10 +1,12 @@
 #include "experiments/csv.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <iterator>
 
+#include "core/checksum.h"
 #include "core/error.h"
 
 namespace che {
@@ -66,6 +68,20 @@ double CsvRows::real(std::size_t row, std::size_t column) const {
   return value;
 }
 
+void CsvRows::check_checksum(std::string_view key) const {
+  std::string others;
+  const auto append = [&](const std::vector<std::string>& fields) {
+    fmt::format_to(std::back_inserter(others), "{}\n", fmt::join(fields.begin(), fields.end() - 1, ","));
+  };
+  append(columns_);
+  for (const std::vector<std::string>& row : rows_) append(row);
+  const std::string expected = checksum(key, others);
+  if (rows_.empty()) fail_line(2, "there are no rows");
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (rows_[i].back() != expected) fail(i, columns_.size() - 1, expected + " for this run and content");
+  }
+}
+
 void CsvRows::fail(std::size_t row, std::size_t column, std::string_view expected) const {
   // Rows count from 0 and the header is line 1.
   fail_line(row + 2,
@@ -74,6 +90,17 @@ void CsvRows::fail(std::size_t row, std::size_t column, std::string_view expecte
 
 void CsvRows::fail_line(std::size_t line, std::string_view problem) const {
   throw Error(fmt::format("{}:{}: {}; the file is damaged: {}", file_, line, problem, mend_));
+}
+
+std::string with_checksum_column(std::string_view csv, std::string_view key) {
+  const std::string value = checksum(key, csv);
+  std::string text;
+  for (bool header = true; !csv.empty(); header = false) {
+    const std::size_t end = csv.find('\n');
+    text += fmt::format("{},{}\n", csv.substr(0, end), header ? kChecksumColumn : value);
+    csv.remove_prefix(end + 1);
+  }
+  return text;
 }
 
 std::string csv_field(std::string_view text) {

@@ -20,6 +20,10 @@ class CsvRows {
   std::int64_t integer(std::size_t row, std::size_t column) const;  // Not negative.
   double real(std::size_t row, std::size_t column) const;           // "nan" and "inf" included.
 
+  // Throws unless the last column is what with_checksum_column made for `key`. A file without rows,
+  // which is never written, throws too.
+  void check_checksum(std::string_view key) const;
+
   // Throws the error of this field.
   [[noreturn]] void fail(std::size_t row, std::size_t column, std::string_view expected) const;
 
@@ -31,6 +35,11 @@ class CsvRows {
   std::string mend_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+// `csv` (a header and rows, each line ended) with one more column, whose every field is the checksum of all
+// the others for `key`: a reader may drop it, and a damaged file is told by any row.
+inline constexpr std::string_view kChecksumColumn = "checksum";
+std::string with_checksum_column(std::string_view csv, std::string_view key);
 
 // `text` as one field of a CSV line, quoted (RFC 4180) where it has to be.
 std::string csv_field(std::string_view text);

@@ -300,12 +300,25 @@ class LockStep {
   std::int64_t saved_step_ = -1;  // Of the newest checkpoints.
 };
 
+// A run with every row that its config asks for was trained to its end, whatever else is lost of it.
+bool is_evaluated(const Replica& replica) {
+  return requested_rows(replica.evaluation, replica.folder.config().evaluation).has_value();
+}
+
+void finish(Replica& replica) {
+  replica.status.state = "finished";
+  replica.status.step = replica.folder.config().training.steps;
+  replica.folder.write_status(replica.status);
+}
+
 Replica load_replica(const RunFolder& run, std::int64_t size, const ProgressSink& progress) {
+  const auto warn = [&](const std::string& warning) {
+    progress({.job = run.id(), .phase = "warning", .text = warning});
+  };
+  run.set_damage_aside(warn);
   Replica replica{run, run.status(), run.metrics(), run.evaluation(), {}, false, {}};
   LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), static_cast<std::size_t>(size));
-  for (const std::string& warning : loaded.warnings) {
-    progress({.job = run.id(), .phase = "warning", .text = warning});
-  }
+  for (const std::string& warning : loaded.warnings) warn(warning);
   replica.checkpoint = std::move(loaded.checkpoint);
   replica.damaged = !loaded.warnings.empty();
   replica.status.step = replica.checkpoint ? replica.checkpoint->step : 0;
@@ -333,6 +346,10 @@ JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& p
   std::map<std::int64_t, std::vector<Replica>> by_step;
   for (const RunFolder& run : runs) {
     Replica replica = load_replica(run, size, progress);
+    if (is_evaluated(replica)) {
+      finish(replica);
+      continue;
+    }
     by_step[replica.status.step].push_back(std::move(replica));
   }
   JobOutcome outcome = JobOutcome::kDone;

@@ -35,8 +35,9 @@ void check_is_one_job(const std::vector<RunFolder>& runs) {
 }
 
 bool is_complete(const RunFolder& run) {
-  return run.status().state == "finished" &&
-         requested_rows(run.evaluation(), run.config().evaluation).has_value();
+  const StoredRun stored = run.read();
+  return stored.status.state == "finished" &&
+         requested_rows(stored.evaluation, run.config().evaluation).has_value();
 }
 
 std::vector<std::vector<std::size_t>> group_into_jobs(const std::vector<RunConfig>& runs) {

@@ -7,7 +7,7 @@
 
 namespace che {
 
-// Whether a run's stored results are all that its config asks for.
+// Whether a run's stored results are undamaged and all that its config asks for.
 bool is_complete(const RunFolder& run);
 
 // Throws Error (usage) unless `runs` are one or more different runs that share everything but seed

@@ -95,8 +95,8 @@ std::string count_note(const ResultTable& table) {
 
 std::string unfinished_reason(const TableRun& run) {
   const RunStatus& status = run.status;
-  if (status.state == "failed")
-    return "failed: " + (status.error.empty() ? "no reason stored" : status.error);
+  if (status.state == "failed" || status.state == kDamaged)
+    return status.state + ": " + (status.error.empty() ? "no reason stored" : status.error);
   std::string reason = fmt::format("{}, step {} of {}", status.state, status.step, run.config.training.steps);
   if (run.missing_lengths > 0 && (status.state == "finished" || status.state == "evaluating")) {
     reason += fmt::format(", {} of {} test lengths not measured", run.missing_lengths,

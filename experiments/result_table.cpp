@@ -73,16 +73,17 @@ std::size_t count_missing(const std::vector<EvaluationRow>& rows, EvaluationConf
 }
 
 TableRun read_run(const RunFolder& folder) {
+  const StoredRun stored = folder.read();
   TableRun run{.id = folder.id(),
                .task = task_label(folder.config().task),
                .encoding = folder.config().encoding.label(),
                .config = folder.config(),
-               .status = folder.status(),
+               .status = stored.status,
                .score = std::nullopt,
                .evaluation = {},
                .missing_lengths = 0,
                .last_metrics = std::nullopt};
-  const std::vector<EvaluationRow> rows = folder.evaluation();
+  const std::vector<EvaluationRow>& rows = stored.evaluation;
   const EvaluationConfig& evaluation = run.config.evaluation;
   if (run.status.state == "finished") run.score = score(rows, evaluation);
   if (run.score) {
@@ -90,8 +91,7 @@ TableRun read_run(const RunFolder& folder) {
   } else {
     run.missing_lengths = count_missing(rows, evaluation);
   }
-  const std::vector<MetricsRow> metrics = folder.metrics();
-  if (!metrics.empty()) run.last_metrics = metrics.back();
+  if (!stored.metrics.empty()) run.last_metrics = stored.metrics.back();
   return run;
 }
 
@@ -182,6 +182,12 @@ ResultTable make_table(const std::vector<RunFolder>& folders) {
             [&](const TableRun& one, const TableRun& other) { return order(one) < order(other); });
   fill_cells(table);
   return table;
+}
+
+void warn_of_damage(const ResultTable& table, const WarningSink& warn) {
+  for (const TableRun& run : table.runs) {
+    if (run.status.state == kDamaged) warn(fmt::format("not counted: {}", run.status.error));
+  }
 }
 
 }  // namespace che

@@ -64,4 +64,7 @@ struct ResultTable {
 // that no cell mixes two of them.
 ResultTable make_table(const std::vector<RunFolder>& runs);
 
+// Names the damaged files of runs, which `table` counts as unfinished.
+void warn_of_damage(const ResultTable& table, const WarningSink& warn = print_warning);
+
 }  // namespace che

@@ -1,22 +1,19 @@
 #include "experiments/results_store.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <ctime>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <tuple>
 #include <utility>
 
 #include "core/atomic_file.h"
+#include "core/checksum.h"
 #include "core/error.h"
 #include "experiments/csv.h"
 
@@ -24,76 +21,38 @@ namespace che {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kConfigFile = "config.yaml";
 constexpr const char* kMetricsFile = "metrics.csv";
 constexpr const char* kEvaluationFile = "evaluation.csv";
 constexpr const char* kStatusFile = "status.json";
 
-const std::vector<std::string> kMetricsColumns = {"step", "loss", "accuracy", "gradient_norm", "seconds"};
-const std::vector<std::string> kEvaluationColumns = {"length",       "samples",  "seed",
-                                                     "eval_dropout", "accuracy", "loss"};
-constexpr std::array<const char*, 6> kStates = {"waiting",  "training",    "evaluating",
-                                                "finished", "interrupted", "failed"};
+const std::vector<std::string> kMetricsColumns = {"step",          "loss",    "accuracy",
+                                                  "gradient_norm", "seconds", std::string(kChecksumColumn)};
+const std::vector<std::string> kEvaluationColumns = {
+    "length", "samples", "seed", "eval_dropout", "accuracy", "loss", std::string(kChecksumColumn)};
+// The last line of config.yaml guards the settings that the run's id does not cover.
+constexpr std::string_view kChecksumLine = "# checksum: ";
 
-// Applies `each(key, member)` to everything status.json holds, in its order.
-template <class Status, class Each>
-void for_each_status_member(Status& status, Each each) {
-  each("state", status.state);
-  each("step", status.step);
-  each("training_seconds", status.training_seconds);
-  each("evaluation_seconds", status.evaluation_seconds);
-  each("error", status.error);
-  each("git_commit", status.git_commit);
-  each("version", status.version);
-  each("torch_version", status.torch_version);
-  each("device", status.device);
-  each("host", status.host);
-  each("started", status.started);
-  each("updated", status.updated);
+std::string sealed_config(const RunConfig& config) {
+  const std::string text = to_yaml(config);
+  return fmt::format("{}{}{}\n", text, kChecksumLine, checksum("", text));
 }
 
-void assign(const Json& value, std::string& member) {
-  if (!value.is_string()) throw Error("a string");
-  member = value.get<std::string>();
-}
-
-void assign(const Json& value, std::int64_t& member) {
-  if (!value.is_number_integer() || value.get<std::int64_t>() < 0) throw Error("a whole number >= 0");
-  member = value.get<std::int64_t>();
-}
-
-void assign(const Json& value, double& member) {
-  if (!value.is_number()) throw Error("a number");
-  member = value.get<double>();
-}
-
-RunStatus parse_status(const std::string& file, const std::string& text) {
-  const auto fail = [&](const std::string& problem) {
-    throw Error(fmt::format("{}: {}; the file is damaged: delete it: the run goes on from its checkpoint",
-                            file, problem));
+RunConfig read_stored_config(const fs::path& file) {
+  const std::string text = read_file(file);
+  const auto fail = [&](std::string_view problem) {
+    throw Error(
+        fmt::format("{}: {}; the file is damaged: `che run` with the experiment's config writes it anew",
+                    file.string(), problem));
   };
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    fail(fmt::format("not JSON ({})", error.what()));
+  const std::size_t line = text.rfind(kChecksumLine);
+  if (line == std::string::npos) fail("its last line, the checksum, is missing");
+  const std::string settings = text.substr(0, line);
+  if (text.substr(line) != fmt::format("{}{}\n", kChecksumLine, checksum("", settings))) {
+    fail("its checksum does not fit its content");
   }
-  if (!json.is_object()) fail("found " + std::string(json.type_name()) + ", expected an object");
-  RunStatus status;
-  for_each_status_member(status, [&](const char* key, auto& member) {
-    if (!json.contains(key)) fail(fmt::format("'{}' is missing", key));
-    try {
-      assign(json[key], member);
-    } catch (const Error& expected) {
-      fail(fmt::format("{}: found {}, expected {}", key, json[key].dump(), expected.what()));
-    }
-  });
-  if (std::find(kStates.begin(), kStates.end(), status.state) == kStates.end()) {
-    fail(fmt::format("state: unknown state '{}'", status.state));
-  }
-  return status;
+  return parse_run_config(settings, file.string());
 }
 
 // The settings that determine the parameters and that `one` has and `other` has not, for a message.
@@ -124,36 +83,41 @@ void create_writable_folder(const fs::path& folder) {
 
 RunFolder::RunFolder(fs::path path, RunConfig config) : path_(std::move(path)), config_(std::move(config)) {}
 
-void RunFolder::check(const fs::path& experiment, const RunConfig& config) {
-  const fs::path folder = experiment / "runs" / run_id(config);
-  const fs::path file = folder / kConfigFile;
-  if (!fs::exists(file)) return;
-  const RunConfig stored = read_run_config(file.string());
-  if (run_id(stored) != folder.filename().string()) {
-    throw Error(
-        fmt::format("results folder '{}' holds a run made with another configuration: {} there, {} asked "
-                    "for; choose another output folder or remove it",
-                    folder.string(), settings_beyond(stored, config), settings_beyond(config, stored)));
+RunFolder RunFolder::at(const fs::path& experiment, const RunConfig& config, const WarningSink& warn) {
+  RunFolder folder(experiment / "runs" / run_id(config), config);
+  const fs::path file = folder.path_ / kConfigFile;
+  if (!fs::exists(file)) return folder;
+  std::optional<RunConfig> stored;
+  try {
+    stored = read_stored_config(file);
+  } catch (const Error& damage) {
+    warn(damage.what());
+    return folder;
   }
-  const RunFolder run(folder, stored);
-  run.status();
-  run.metrics();
-  run.evaluation();
+  if (run_id(*stored) != folder.id()) {
+    throw Error(fmt::format(
+        "results folder '{}' holds a run made with another configuration: {} there, {} asked "
+        "for; choose another output folder or remove it",
+        folder.path_.string(), settings_beyond(*stored, config), settings_beyond(config, *stored)));
+  }
+  folder.config_is_stored_ = to_yaml(*stored) == to_yaml(config);
+  return folder;
 }
 
-RunFolder RunFolder::create(const fs::path& experiment, const RunConfig& config) {
-  check(experiment, config);
-  const fs::path folder = experiment / "runs" / run_id(config);
-  const fs::path file = folder / kConfigFile;
-  create_writable_folder(folder);
-  const std::string text = to_yaml(config);
-  if (fs::exists(file) && read_file(file) == text) return RunFolder(folder, config);
+void RunFolder::store_config() const {
+  create_writable_folder(path_);
+  if (config_is_stored_) return;
   try {
-    write_file_atomically(file, text);
+    write_file_atomically(path_ / kConfigFile, sealed_config(config_));
   } catch (const Error& error) {
     throw Error(fmt::format("{}; free space, or name another folder with --output", error.what()));
   }
-  return RunFolder(folder, config);
+}
+
+RunFolder RunFolder::create(const fs::path& experiment, const RunConfig& config) {
+  RunFolder folder = at(experiment, config);
+  folder.store_config();
+  return folder;
 }
 
 RunFolder RunFolder::open(const fs::path& given) {
@@ -164,7 +128,7 @@ RunFolder RunFolder::open(const fs::path& given) {
     throw Error(
         fmt::format("'{}' is not a run: it has no {}; remove the folder", folder.string(), kConfigFile));
   }
-  RunConfig config = read_run_config(file.string());
+  RunConfig config = read_stored_config(file);
   if (const std::string id = run_id(config); id != folder.filename().string()) {
     throw Error(
         fmt::format("results folder '{}' holds the config of run {}; give it back its name or remove it",
@@ -186,6 +150,7 @@ std::vector<MetricsRow> RunFolder::metrics() const {
                     .gradient_norm = csv.real(i, 3),
                     .seconds = csv.real(i, 4)});
   }
+  csv.check_checksum(id());
   return rows;
 }
 
@@ -210,47 +175,98 @@ std::vector<EvaluationRow> RunFolder::evaluation() const {
       csv.fail(i, 0, "each length once for the same samples, seed and eval_dropout");
     }
   }
+  csv.check_checksum(id());
   return rows;
 }
 
 RunStatus RunFolder::status() const {
   const fs::path file = path_ / kStatusFile;
   if (!fs::exists(file)) return {};
-  return parse_status(file.string(), read_file(file));
+  return parse_status(read_file(file), id(), file.string());
+}
+
+StoredRun RunFolder::read() const {
+  StoredRun run;
+  const auto take = [&](const char* file, auto& member, const auto& reader) {
+    try {
+      member = (this->*reader)();
+    } catch (const Error& error) {
+      run.damage.push_back({path_ / file, error.what()});
+    }
+  };
+  take(kStatusFile, run.status, &RunFolder::status);
+  take(kMetricsFile, run.metrics, &RunFolder::metrics);
+  take(kEvaluationFile, run.evaluation, &RunFolder::evaluation);
+  if (run.damage.empty()) return run;
+  run.status.state = kDamaged;
+  run.status.error.clear();
+  for (const Damage& damage : run.damage) {
+    run.status.error += (run.status.error.empty() ? "" : "; ") + damage.what;
+  }
+  return run;
+}
+
+void RunFolder::set_damage_aside(const WarningSink& warn) const {
+  for (const Damage& damage : read().damage) {
+    const fs::path aside = damage.file.string() + ".damaged";
+    std::error_code error;
+    fs::rename(damage.file, aside, error);
+    if (error) {
+      throw Error(fmt::format("cannot move '{}' aside: {}", damage.file.string(), error.message()),
+                  Fault::kRuntime);
+    }
+    warn(fmt::format("{} (now {})", damage.what, aside.filename().string()));
+  }
+}
+
+void RunFolder::write_rows(const char* file, const std::vector<std::string>& columns,
+                           std::string_view rows) const {
+  if (rows.empty()) {
+    std::error_code error;
+    fs::remove(path_ / file, error);
+    if (error) {
+      throw Error(fmt::format("cannot remove '{}': {}", (path_ / file).string(), error.message()),
+                  Fault::kRuntime);
+    }
+    return;
+  }
+  const std::string header = fmt::format("{}\n", fmt::join(columns.begin(), columns.end() - 1, ","));
+  write_file_atomically(path_ / file, with_checksum_column(header + std::string(rows), id()));
 }
 
 void RunFolder::write_metrics(const std::vector<MetricsRow>& rows) const {
-  std::string text = fmt::format("{}\n", fmt::join(kMetricsColumns, ","));
+  std::string text;
   for (const MetricsRow& row : rows) {
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{}\n", row.step, row.loss, row.accuracy,
                    row.gradient_norm, row.seconds);
   }
-  write_file_atomically(path_ / kMetricsFile, text);
+  write_rows(kMetricsFile, kMetricsColumns, text);
 }
 
 void RunFolder::write_evaluation(const std::vector<EvaluationRow>& rows) const {
-  std::string text = fmt::format("{}\n", fmt::join(kEvaluationColumns, ","));
+  std::string text;
   for (const EvaluationRow& row : rows) {
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{}\n", row.length, row.samples, row.seed,
                    row.eval_dropout, row.accuracy, row.loss);
   }
-  write_file_atomically(path_ / kEvaluationFile, text);
+  write_rows(kEvaluationFile, kEvaluationColumns, text);
+}
+
+void RunFolder::write_status(const RunStatus& status) const {
+  write_file_atomically(path_ / kStatusFile, to_json(status, id()));
 }
 
 void RunFolder::mark_failed(const std::string& reason) const {
-  RunStatus current = status();
+  RunStatus current;
+  try {
+    current = status();
+  } catch (const Error&) {  // Damaged: there is nothing to keep.
+  }
   if (current.state == "finished" || current.state == "failed") return;
   current.state = "failed";
   current.error = reason;
   current.updated = current_utc_time();
   write_status(current);
-}
-
-void RunFolder::write_status(const RunStatus& status) const {
-  Json json;
-  for_each_status_member(status, [&](const char* key, const auto& member) { json[key] = member; });
-  // An error message may carry bytes that are not UTF-8.
-  write_file_atomically(path_ / kStatusFile, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::optional<std::vector<EvaluationRow>> requested_rows(const std::vector<EvaluationRow>& rows,
@@ -278,11 +294,7 @@ std::optional<double> score(const std::vector<EvaluationRow>& rows, const Evalua
   return sum / static_cast<double>(requested->size());
 }
 
-std::string current_utc_time() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
-
-std::vector<RunFolder> open_runs(const fs::path& experiment) {
+std::vector<RunFolder> open_runs(const fs::path& experiment, const WarningSink& warn) {
   const fs::path folder = experiment / "runs";
   std::error_code error;
   fs::directory_iterator entries(folder, error);
@@ -300,7 +312,14 @@ std::vector<RunFolder> open_runs(const fs::path& experiment) {
   }
   std::sort(paths.begin(), paths.end());
   std::vector<RunFolder> runs;
-  for (const fs::path& path : paths) runs.push_back(RunFolder::open(path));
+  for (const fs::path& path : paths) {
+    try {
+      runs.push_back(RunFolder::open(path));
+    } catch (const Error& damage) {
+      warn(fmt::format("left out: {}", damage.what()));
+    }
+  }
+  if (runs.empty()) throw Error(fmt::format("no results in '{}': every run is damaged", experiment.string()));
   return runs;
 }
 

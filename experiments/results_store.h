@@ -4,9 +4,12 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/warning.h"
 #include "experiments/config.h"
+#include "experiments/run_status.h"
 
 namespace che {
 
@@ -29,31 +32,34 @@ struct EvaluationRow {
   double loss = 0;      // Nats per output symbol, mean over samples and output symbols.
 };
 
-// What became of a run: "waiting", "training", "evaluating", "finished", "interrupted" or "failed".
-struct RunStatus {
-  std::string state = "waiting";
-  std::int64_t step = 0;  // Updates made.
-  double training_seconds = 0;
-  double evaluation_seconds = 0;
-  std::string error;       // Why it failed.
-  std::string git_commit;  // Of the program that last worked on it.
-  std::string version;     // Of the program.
-  std::string torch_version;
-  std::string device;  // "cpu"
-  std::string host;
-  std::string started;  // UTC, ISO 8601
-  std::string updated;  // UTC, ISO 8601
+// A stored file whose content is not what was written, and what is wrong with it (naming the file).
+struct Damage {
+  std::filesystem::path file;
+  std::string what;
+};
+
+// The state of a run with damaged files; never stored.
+inline constexpr const char* kDamaged = "damaged";
+
+// Everything that is stored of a run.
+struct StoredRun {
+  RunStatus status;  // With damage, the state is kDamaged and the error names the files.
+  std::vector<MetricsRow> metrics;
+  std::vector<EvaluationRow> evaluation;
+  std::vector<Damage> damage;  // A damaged file counts as absent.
 };
 
 // The folder results/<experiment>/runs/<run id>: config.yaml, metrics.csv, evaluation.csv,
-// status.json and the trainer's checkpoints. Each file is replaced whole and atomically.
+// status.json and the trainer's checkpoints. Each file is replaced whole and atomically, and carries a
+// checksum that holds for this run alone.
 class RunFolder {
  public:
-  // Opens the folder of `config` below `experiment`, or creates it. Throws Error (usage) when it
-  // cannot be created or written, or holds a config whose id is not the folder's name.
+  // The folder of `config` below `experiment`, whether it exists or not; writes nothing. Throws Error
+  // (usage) when it holds a config whose id is not the folder's name; a damaged config.yaml is warned of.
+  static RunFolder at(const std::filesystem::path& experiment, const RunConfig& config,
+                      const WarningSink& warn = print_warning);
+  // The same, with its config stored.
   static RunFolder create(const std::filesystem::path& experiment, const RunConfig& config);
-  // Throws as create() would for what is stored already, damaged files included; writes nothing.
-  static void check(const std::filesystem::path& experiment, const RunConfig& config);
   // Opens an existing folder. Throws Error (usage) when a file is missing, unreadable or
   // contradicts the folder's name.
   static RunFolder open(const std::filesystem::path& folder);
@@ -66,8 +72,15 @@ class RunFolder {
   std::vector<MetricsRow> metrics() const;
   std::vector<EvaluationRow> evaluation() const;
   RunStatus status() const;
+  // All three; throws nothing.
+  StoredRun read() const;
+  // Renames damaged files to *.damaged, so that the run can go on without them; warns of each.
+  void set_damage_aside(const WarningSink& warn) const;
 
-  // Throw Error (runtime) when the disk refuses.
+  // Writes config.yaml where at() found another, none or a damaged one. Throws Error (usage) when the
+  // folder cannot be created or written.
+  void store_config() const;
+  // Throw Error (runtime) when the disk refuses. Without rows there is no file.
   void write_metrics(const std::vector<MetricsRow>& rows) const;
   void write_evaluation(const std::vector<EvaluationRow>& rows) const;
   void write_status(const RunStatus& status) const;
@@ -76,9 +89,11 @@ class RunFolder {
 
  private:
   RunFolder(std::filesystem::path path, RunConfig config);
+  void write_rows(const char* file, const std::vector<std::string>& columns, std::string_view rows) const;
 
   std::filesystem::path path_;
   RunConfig config_;
+  bool config_is_stored_ = false;
 };
 
 // Throws Error (usage) when `folder` cannot be created or written.
@@ -91,11 +106,10 @@ std::optional<std::vector<EvaluationRow>> requested_rows(const std::vector<Evalu
 // Mean accuracy over the requested lengths, 0 .. 1; nothing while one is missing.
 std::optional<double> score(const std::vector<EvaluationRow>& rows, const EvaluationConfig& config);
 
-// Now, in UTC, as status.json holds it: "2026-01-31T23:59:59Z".
-std::string current_utc_time();
-
-// Every run below `experiment`/runs, sorted by id. Throws Error (usage) when the folder does not
-// exist or holds no runs. An empty folder, which an interrupted start leaves, is no run.
-std::vector<RunFolder> open_runs(const std::filesystem::path& experiment);
+// Every run below `experiment`/runs, sorted by id; one whose config.yaml is damaged or missing is warned
+// of and left out. Throws Error (usage) when the folder does not exist or no run is left. An empty folder,
+// which an interrupted start leaves, is no run.
+std::vector<RunFolder> open_runs(const std::filesystem::path& experiment,
+                                 const WarningSink& warn = print_warning);
 
 }  // namespace che

@@ -158,18 +158,17 @@ TEST_F(ProgramTest, RefusesAFolderItCannotUse) {
 TEST_F(ProgramTest, RefusesRunsThatContradictTheirFolder) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
   // The last run contradicts its folder, so that the first is seen before.
-  const auto configs = contents(results(), "config.yaml");
-  ASSERT_EQ(2U, configs.size());
-  const auto& [path, content] = *configs.rbegin();
-  std::string changed = content;
-  const std::size_t place = changed.find("width: 8");
-  ASSERT_NE(std::string::npos, place);
-  changed.replace(place, 8, "width: 4");
-  std::ofstream(std::filesystem::path(results()) / path) << changed;
-  const auto before = everything(results());
+  const std::string other = (folder_ / "other").string();
+  ASSERT_EQ(0, che({"run", small_config(), "model.width=4", "training.steps=1", "-o", other}).exit_code);
+  std::filesystem::copy_file(
+      std::filesystem::path(other) / contents(other, "config.yaml").rbegin()->first,
+      std::filesystem::path(results()) / contents(results(), "config.yaml").rbegin()->first,
+      std::filesystem::copy_options::overwrite_existing);
+  const auto before = everything(results() + "/runs");
   const Outcome outcome = che({"run", small_config(), "evaluation.last_length=8", "-o", results()});
   expect_refusal(outcome, {"another configuration", "model.width"});
-  EXPECT_EQ(before, everything(results()));
+  // The lock names whoever held it last.
+  EXPECT_TRUE(before == everything(results() + "/runs")) << "a refused run wrote";
 }
 
 TEST_F(ProgramTest, RefusesWrongCommandLines) {
@@ -257,6 +256,30 @@ TEST_F(ProgramTest, SkipsWhatIsDone) {
   EXPECT_EQ(0, again.exit_code);
   EXPECT_NE(std::string::npos, again.output.find("2 done, 0 to do")) << again.output;
   EXPECT_EQ(before, contents(results(), "status.json"));
+}
+
+// Whatever is damaged of one run, the others are tabled, and the next run mends it.
+TEST_F(ProgramTest, OneDamagedFileStopsNothing) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const auto whole = contents(results(), "evaluation.csv");
+  for (const char* name : {"config.yaml", "metrics.csv", "evaluation.csv", "status.json"}) {
+    SCOPED_TRACE(name);
+    const std::filesystem::path file =
+        std::filesystem::path(results()) / contents(results(), "config.yaml").begin()->first;
+    const std::filesystem::path damaged = file.parent_path() / name;
+    std::filesystem::resize_file(damaged, std::filesystem::file_size(damaged) / 2);
+    const Outcome table = che({"table", results()});
+    EXPECT_EQ(0, table.exit_code) << table.output;
+    EXPECT_NE(std::string::npos, table.output.find("che: warning: ")) << table.output;
+    EXPECT_NE(std::string::npos, table.output.find(damaged.string())) << table.output;
+    EXPECT_NE(std::string::npos, table.output.find("reverse_string")) << table.output;
+    EXPECT_EQ(0, che({"plot", results()}).exit_code);
+    const Outcome run = che({"run", small_config(), "-o", results()});
+    EXPECT_EQ(0, run.exit_code) << run.output;
+    EXPECT_NE(std::string::npos, run.output.find(damaged.string())) << run.output;
+    EXPECT_EQ(whole, contents(results(), "evaluation.csv"));
+    EXPECT_EQ(std::string::npos, che({"table", results()}).output.find("warning"));
+  }
 }
 
 TEST_F(ProgramTest, ListsAPlanWithoutRunning) {

@@ -7,7 +7,6 @@
 #include "core/config_reader.h"
 #include "core/field_list.h"
 #include "tests/message_of.h"
-#include "tests/scratch_file.h"
 
 namespace che {
 namespace {
@@ -257,8 +256,7 @@ TEST(Config, YamlRoundTripsExactly) {
                                          {"seed", "9007199254740992"},
                                          {"evaluation", "{eval_dropout: on, seed: 5}"},
                                          {"execution.memory_gib", "0.5"}});
-  const ScratchFile file(to_yaml(written));
-  const RunConfig read = read_run_config(file.path().string());
+  const RunConfig read = parse_run_config(to_yaml(written), "x.yaml");
   EXPECT_EQ(to_yaml(read), to_yaml(written));
   EXPECT_EQ(run_id(read), run_id(written));
   EXPECT_EQ(read.learning_rate, written.learning_rate);
@@ -283,16 +281,12 @@ TEST(Config, YamlNamesEveryField) {
   }
 }
 
-TEST(Config, ReadRunConfigNamesTheFile) {
-  const ScratchFile unknown("trainin: {}\n");
-  EXPECT_EQ(message_of([&] { read_run_config(unknown.path().string()); }),
-            unknown.path().string() +
-                ":1: trainin: unknown key; did you mean 'training'?; known: task, encoding, "
-                "seed, learning_rate, data_seed, model, training, evaluation, execution");
-  const ScratchFile unfit("model: {heads: 3}\n");
-  EXPECT_EQ(message_of([&] { read_run_config(unfit.path().string()); }),
-            unfit.path().string() +
-                ": model.heads: 3 heads do not divide model.width 256; allowed: divisors of the width");
+TEST(Config, ParseRunConfigNamesTheSource) {
+  EXPECT_EQ(message_of([] { parse_run_config("trainin: {}\n", "x.yaml"); }),
+            "x.yaml:1: trainin: unknown key; did you mean 'training'?; known: task, encoding, "
+            "seed, learning_rate, data_seed, model, training, evaluation, execution");
+  EXPECT_EQ(message_of([] { parse_run_config("model: {heads: 3}\n", "x.yaml"); }),
+            "x.yaml: model.heads: 3 heads do not divide model.width 256; allowed: divisors of the width");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include "core/atomic_file.h"
@@ -131,13 +132,13 @@ TEST(ResultsStore, UtcTimeIsIso8601) {
   EXPECT_EQ(std::string() + time[4] + time[7] + time[10] + time[13] + time[16] + time[19], "--T::Z") << time;
 }
 
-struct Damage {
+struct DamageCase {
   std::string file;
   std::string content;
   std::vector<std::string> message;
 };
 
-class DamagedFile : public testing::TestWithParam<Damage> {};
+class DamagedFile : public testing::TestWithParam<DamageCase> {};
 
 TEST_P(DamagedFile, IsNamedWithPlaceAndFinding) {
   const ScratchFolder scratch;
@@ -158,33 +159,40 @@ TEST_P(DamagedFile, IsNamedWithPlaceAndFinding) {
   expect_contains(message, {file.string(), "delete"});
 }
 
-const std::string kMetricsHeader = "step,loss,accuracy,gradient_norm,seconds\n";
-const std::string kEvaluationHeader = "length,samples,seed,eval_dropout,accuracy,loss\n";
+const std::string kMetricsHeader = "step,loss,accuracy,gradient_norm,seconds,checksum\n";
+const std::string kEvaluationHeader = "length,samples,seed,eval_dropout,accuracy,loss,checksum\n";
 
 INSTANTIATE_TEST_SUITE_P(
     Csv, DamagedFile,
     testing::Values(
-        Damage{"metrics.csv", "", {"metrics.csv:1:", "no header"}},
-        Damage{"metrics.csv", "step,loss\n", {"metrics.csv:1:", "'step,loss'", "gradient_norm"}},
-        Damage{"metrics.csv", kMetricsHeader + "1,2,0.5,3,4\n2,2,0.5,3,4", {"metrics.csv:3:", "cut off"}},
-        Damage{"metrics.csv", kMetricsHeader + "1,2,0.5\n", {"metrics.csv:2:", "3 columns", "expected 5"}},
-        Damage{"metrics.csv", kMetricsHeader + "\n", {"metrics.csv:2:", "1 columns"}},
-        Damage{"metrics.csv", kMetricsHeader + "1,2,x7,3,4\n", {"metrics.csv:2: column accuracy", "'x7'"}},
-        Damage{
-            "metrics.csv", kMetricsHeader + "1,2,0.5 ,3,4\n", {"metrics.csv:2: column accuracy", "'0.5 '"}},
-        Damage{"metrics.csv", kMetricsHeader + "1.5,2,0.5,3,4\n", {"column step", "'1.5'", "whole"}},
-        Damage{"metrics.csv", kMetricsHeader + "-1,2,0.5,3,4\n", {"column step", "'-1'"}},
-        Damage{"metrics.csv", kMetricsHeader + "1,2,0.5,3,\n", {"column seconds", "''"}},
-        Damage{"evaluation.csv",
-               kEvaluationHeader + "41,512,0,maybe,1,1\n",
-               {":2: column eval_dropout", "'maybe'"}},
-        Damage{
-            "evaluation.csv", kEvaluationHeader + "41,512,0,off,1.5,1\n", {":2: column accuracy", "'1.5'"}},
-        Damage{
-            "evaluation.csv", kEvaluationHeader + "41,512,0,off,nan,1\n", {":2: column accuracy", "'nan'"}},
-        Damage{"evaluation.csv",
-               kEvaluationHeader + "41,64,0,off,1,1\n41,64,0,off,0,1\n",
-               {":3: column length", "once"}}));
+        DamageCase{"metrics.csv", "", {"metrics.csv:1:", "no header"}},
+        DamageCase{"metrics.csv", kMetricsHeader, {"metrics.csv:2:", "no rows"}},
+        DamageCase{"metrics.csv",
+                   kMetricsHeader + "1,2,0.5,3,4,0\n",
+                   {"metrics.csv:2: column checksum", "'0'", "for this run and content"}},
+        DamageCase{"metrics.csv", "step,loss\n", {"metrics.csv:1:", "'step,loss'", "gradient_norm"}},
+        DamageCase{
+            "metrics.csv", kMetricsHeader + "1,2,0.5,3,4,0\n2,2,0.5,3,4,0", {"metrics.csv:3:", "cut off"}},
+        DamageCase{
+            "metrics.csv", kMetricsHeader + "1,2,0.5\n", {"metrics.csv:2:", "3 columns", "expected 6"}},
+        DamageCase{"metrics.csv", kMetricsHeader + "\n", {"metrics.csv:2:", "1 columns"}},
+        DamageCase{
+            "metrics.csv", kMetricsHeader + "1,2,x7,3,4,0\n", {"metrics.csv:2: column accuracy", "'x7'"}},
+        DamageCase{
+            "metrics.csv", kMetricsHeader + "1,2,0.5 ,3,4,0\n", {"metrics.csv:2: column accuracy", "'0.5 '"}},
+        DamageCase{"metrics.csv", kMetricsHeader + "1.5,2,0.5,3,4,0\n", {"column step", "'1.5'", "whole"}},
+        DamageCase{"metrics.csv", kMetricsHeader + "-1,2,0.5,3,4,0\n", {"column step", "'-1'"}},
+        DamageCase{"metrics.csv", kMetricsHeader + "1,2,0.5,3,,0\n", {"column seconds", "''"}},
+        DamageCase{"evaluation.csv",
+                   kEvaluationHeader + "41,512,0,maybe,1,1,0\n",
+                   {":2: column eval_dropout", "'maybe'"}},
+        DamageCase{
+            "evaluation.csv", kEvaluationHeader + "41,512,0,off,1.5,1,0\n", {":2: column accuracy", "'1.5'"}},
+        DamageCase{
+            "evaluation.csv", kEvaluationHeader + "41,512,0,off,nan,1,0\n", {":2: column accuracy", "'nan'"}},
+        DamageCase{"evaluation.csv",
+                   kEvaluationHeader + "41,64,0,off,1,1,0\n41,64,0,off,0,1,0\n",
+                   {":3: column length", "once"}}));
 
 // A good status.json with one member replaced.
 std::string status_with(const std::string& member, const std::string& value) {
@@ -199,15 +207,86 @@ std::string status_with(const std::string& member, const std::string& value) {
 INSTANTIATE_TEST_SUITE_P(
     Json, DamagedFile,
     testing::Values(
-        Damage{"status.json", "", {"not JSON"}}, Damage{"status.json", "{\"state\": \"finis", {"not JSON"}},
-        Damage{"status.json", "[1]", {"found array, expected an object"}},
-        Damage{"status.json", "{\"state\": \"finished\"}", {"'step' is missing"}},
-        Damage{"status.json", status_with("step", "\"7\""), {"step: found \"7\", expected a whole"}},
-        Damage{"status.json", status_with("step", "1.5"), {"step: found 1.5, expected a whole"}},
-        Damage{"status.json", status_with("step", "-3"), {"step: found -3, expected a whole"}},
-        Damage{"status.json", status_with("training_seconds", "null"), {"training_seconds: found null"}},
-        Damage{"status.json", status_with("device", "3"), {"device: found 3, expected a string"}},
-        Damage{"status.json", status_with("state", "\"done\""), {"unknown state 'done'"}}));
+        DamageCase{"status.json", "", {"not JSON"}},
+        DamageCase{"status.json", "{\"state\": \"finis", {"not JSON"}},
+        DamageCase{"status.json", "[1]", {"found array, expected an object"}},
+        DamageCase{"status.json", "{\"state\": \"finished\"}", {"'step' is missing"}},
+        DamageCase{"status.json", status_with("step", "\"7\""), {"step: found \"7\", expected a whole"}},
+        DamageCase{"status.json", status_with("step", "1.5"), {"step: found 1.5, expected a whole"}},
+        DamageCase{"status.json", status_with("step", "-3"), {"step: found -3, expected a whole"}},
+        DamageCase{"status.json", status_with("training_seconds", "null"), {"training_seconds: found null"}},
+        DamageCase{"status.json", status_with("device", "3"), {"device: found 3, expected a string"}},
+        DamageCase{"status.json", status_with("state", "\"done\""), {"unknown state 'done'"}}));
+
+// Every stored file, cut anywhere or with any byte changed, is told as damaged.
+TEST(ResultsStore, EveryByteCounts) {
+  const ScratchFolder scratch;
+  RunConfig small = config();
+  const RunFolder folder = RunFolder::create(scratch.path(), small);
+  folder.write_metrics({{.step = 1, .loss = 0.5}, {.step = 2, .loss = 0.25}});
+  folder.write_evaluation({{.length = 41, .samples = 512, .accuracy = 0.75, .loss = 1}});
+  RunStatus status;
+  status.updated = "2026-01-31T23:59:59Z";
+  folder.write_status(status);
+  for (const char* name : {"metrics.csv", "evaluation.csv", "status.json", "config.yaml"}) {
+    const fs::path file = folder.path() / name;
+    const std::string good = read_file(file);
+    const auto is_damaged = [&](const std::string& content) {
+      std::ofstream(file, std::ios::binary) << content;
+      if (name == std::string("config.yaml"))
+        return message_of([&] { RunFolder::open(folder.path()); }) != "(no error)";
+      const StoredRun run = folder.read();
+      return run.status.state == kDamaged && run.damage.size() == 1 && run.damage[0].file == file &&
+             run.damage[0].what.starts_with(file.string());
+    };
+    EXPECT_FALSE(is_damaged(good)) << name;
+    for (std::size_t i = 0; i < good.size(); ++i) {
+      EXPECT_TRUE(is_damaged(good.substr(0, i))) << name << " cut at " << i;
+      std::string flipped = good;
+      flipped[i] = static_cast<char>(flipped[i] ^ 0x10);
+      EXPECT_TRUE(is_damaged(flipped)) << name << " flipped at " << i;
+    }
+    std::ofstream(file, std::ios::binary) << good;
+  }
+}
+
+TEST(ResultsStore, AFileOfAnotherRunIsDamage) {
+  const ScratchFolder scratch;
+  const RunFolder one = RunFolder::create(scratch.path(), config());
+  RunConfig other_config = config();
+  other_config.seed = 1;
+  const RunFolder other = RunFolder::create(scratch.path(), other_config);
+  one.write_evaluation({{.length = 41, .samples = 512, .accuracy = 1, .loss = 0}});
+  one.write_status({});
+  for (const char* name : {"evaluation.csv", "status.json"}) {
+    fs::copy_file(one.path() / name, other.path() / name);
+    EXPECT_EQ(other.read().damage.size(), 1U) << name;
+    fs::remove(other.path() / name);
+  }
+}
+
+TEST(ResultsStore, DamageIsSetAside) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  folder.write_metrics({{.step = 1}});
+  write_file_atomically(folder.path() / "evaluation.csv", "torn");
+  std::vector<std::string> warnings;
+  folder.set_damage_aside([&](const std::string& warning) { warnings.push_back(warning); });
+  ASSERT_EQ(warnings.size(), 1U);
+  expect_contains(warnings[0], {"evaluation.csv:1:", "evaluation.csv.damaged"});
+  EXPECT_TRUE(folder.read().damage.empty());
+  EXPECT_EQ(folder.metrics().size(), 1U);
+  EXPECT_EQ(read_file(folder.path() / "evaluation.csv.damaged"), "torn");
+}
+
+TEST(ResultsStore, WithoutRowsThereIsNoFile) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  folder.write_metrics({{.step = 1}});
+  folder.write_metrics({});
+  EXPECT_FALSE(fs::exists(folder.path() / "metrics.csv"));
+  EXPECT_TRUE(folder.read().damage.empty());
+}
 
 TEST(RunFolder, IsOpenedByWhatItHolds) {
   const ScratchFolder scratch;
@@ -236,14 +315,31 @@ TEST(RunFolder, RefusesAConfigThatContradictsItsName) {
   const RunFolder folder = RunFolder::create(scratch.path(), config());
   RunConfig other = config();
   other.training.steps = 77;
-  const std::string text = to_yaml(other);
-  write_file_atomically(folder.path() / "config.yaml", text);
+  const fs::path file = folder.path() / "config.yaml";
+  fs::copy_file(RunFolder::create(scratch.path() / "other", other).path() / "config.yaml", file,
+                fs::copy_options::overwrite_existing);
+  const std::string text = read_file(file);
   expect_contains(message_of([&] { RunFolder::create(scratch.path(), config()); }),
                   {folder.path().string(), "another configuration", "training.steps=77 there",
                    "training.steps=100 asked for", "choose another output folder or remove it"});
   expect_contains(message_of([&] { RunFolder::open(folder.path()); }),
                   {folder.path().string(), run_id(other)});
-  EXPECT_EQ(read_file(folder.path() / "config.yaml"), text) << "the stored config was overwritten";
+  EXPECT_EQ(read_file(file), text) << "the stored config was overwritten";
+}
+
+TEST(RunFolder, WritesADamagedConfigAnew) {
+  const ScratchFolder scratch;
+  const fs::path file = RunFolder::create(scratch.path(), config()).path() / "config.yaml";
+  const std::string good = read_file(file);
+  write_file_atomically(file, good.substr(0, good.size() / 2));
+  std::vector<std::string> warnings;
+  const RunFolder folder = RunFolder::at(scratch.path(), config(),
+                                         [&](const std::string& warning) { warnings.push_back(warning); });
+  ASSERT_EQ(warnings.size(), 1U);
+  expect_contains(warnings[0], {file.string(), "checksum", "che run"});
+  EXPECT_NE(read_file(file), good) << "at() wrote";
+  folder.store_config();
+  EXPECT_EQ(read_file(file), good);
 }
 
 TEST(RunFolder, SaysWhatToDoAboutAFolderItCannotMake) {
@@ -332,6 +428,20 @@ TEST(OpenRuns, AreSortedAndLeaveOutEmptyFolders) {
   std::vector<std::string> found;
   for (const RunFolder& run : open_runs(scratch.path())) found.push_back(run.id());
   EXPECT_EQ(found, ids);
+}
+
+TEST(OpenRuns, LeaveOutARunWithADamagedConfig) {
+  const ScratchFolder scratch;
+  RunFolder::create(scratch.path(), config());
+  RunConfig other = config();
+  other.seed = 1;
+  const fs::path file = RunFolder::create(scratch.path(), other).path() / "config.yaml";
+  write_file_atomically(file, "seed: 1\n");
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
+  EXPECT_EQ(open_runs(scratch.path(), warn).size(), 1U);
+  ASSERT_EQ(warnings.size(), 1U);
+  expect_contains(warnings[0], {"left out", file.string()});
 }
 
 TEST(OpenRuns, SaysWhenThereIsNothing) {

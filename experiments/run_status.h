@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace che {
+
+// What became of a run: "waiting", "training", "evaluating", "finished", "interrupted" or "failed".
+struct RunStatus {
+  std::string state = "waiting";
+  std::int64_t step = 0;  // Updates made.
+  double training_seconds = 0;
+  double evaluation_seconds = 0;
+  std::string error;       // Why it failed.
+  std::string git_commit;  // Of the program that last worked on it.
+  std::string version;     // Of the program.
+  std::string torch_version;
+  std::string device;  // "cpu"
+  std::string host;
+  std::string started;  // UTC, ISO 8601
+  std::string updated;  // UTC, ISO 8601
+};
+
+// JSON with a checksum that holds for the run `id` alone.
+std::string to_json(const RunStatus& status, std::string_view id);
+
+// Reads what to_json wrote. Throws Error (usage) that names `file` and what is wrong with it.
+RunStatus parse_status(std::string_view text, std::string_view id, const std::string& file);
+
+// Now, in UTC, as a status holds it: "2026-01-31T23:59:59Z".
+std::string current_utc_time();
+
+}  // namespace che
