@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "experiments/result_table.h"
 #include "experiments/sweep.h"
 
 namespace che {
@@ -16,6 +17,7 @@ namespace {
 struct CheckOptions {
   std::string config;
   std::vector<std::string> overrides;
+  std::vector<std::string> only;
   bool print = false;
   bool name = false;
 };
@@ -25,7 +27,7 @@ std::string counted(std::size_t count, std::string_view noun) {
 }
 
 int check(const CheckOptions& options) {
-  const Sweep sweep = read_sweep(options.config, options.overrides);
+  const Sweep sweep = read_sweep(options.config, options.overrides, options.only);
   if (options.name) {
     fmt::print("{}\n", sweep.name);
     return 0;
@@ -35,19 +37,20 @@ int check(const CheckOptions& options) {
     for (const RunConfig& run : sweep.runs) fmt::print("--- # {}\n{}", run_id(run), to_yaml(run));
     return 0;
   }
-  // By id, in the config's order.
-  std::vector<std::pair<const RunConfig*, std::size_t>> cells;
+  // Indices of first runs and numbers of runs, by cell, in the config's order.
+  const CellLabels labels = label_cells(sweep.runs);
+  std::vector<std::pair<std::size_t, std::size_t>> cells;
   std::unordered_map<std::string, std::size_t> index_of_cell;
-  for (const RunConfig& run : sweep.runs) {
-    const auto [index, is_new] = index_of_cell.emplace(cell_id(run), cells.size());
-    if (is_new) cells.emplace_back(&run, 0);
+  for (std::size_t i = 0; i < sweep.runs.size(); ++i) {
+    const auto [index, is_new] = index_of_cell.emplace(cell_id(sweep.runs[i]), cells.size());
+    if (is_new) cells.emplace_back(i, 0);
     ++cells[index->second].second;
   }
   fmt::print("{}: {} in {}\n", sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"));
   if (!sweep.description.empty()) fmt::print("{}\n", sweep.description);
-  for (const auto& [run, count] : cells) {
-    fmt::print("  {:<27} {:<27} {}, {}\n", run->task.name, run->encoding.label(), counted(count, "run"),
-               cell_id(*run));
+  for (const auto& [first, count] : cells) {
+    fmt::print("  {:<27} {:<27} {}, {}\n", labels.of[first].task, labels.of[first].encoding,
+               counted(count, "run"), cell_id(sweep.runs[first]));
   }
   return 0;
 }
@@ -60,6 +63,7 @@ void add_check_command(CLI::App& app, Action& action) {
   command->add_option("config", options->config, "config file (YAML)")->required();
   command->add_option("overrides", options->overrides,
                       "settings such as training.steps=100 or axes.seed=[0,1]");
+  add_only_option(*command, options->only);
   command->add_flag("--print", options->print, "print the complete config of every run");
   command->add_flag("--name", options->name, "print the name of the experiment alone");
   command->callback([options, &action] { action = [options] { return check(*options); }; });

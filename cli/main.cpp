@@ -13,6 +13,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   che::Action action;
   che::add_run_command(app, action);
+  che::add_status_command(app, action);
+  che::add_evaluate_command(app, action);
   che::add_table_command(app, action);
   che::add_plot_command(app, action);
   che::add_check_command(app, action);
@@ -21,6 +23,8 @@ int main(int argc, char** argv) {
   che::add_bias_command(app, action);
   che::add_encoding_command(app, action);
   che::add_bench_command(app, action);
+  che::add_time_command(app, action);
+  che::add_prune_command(app, action);
   che::add_worker_command(app, action);
   try {
     app.parse(argc, argv);

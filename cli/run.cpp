@@ -1,18 +1,19 @@
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cli/commands.h"
 #include "core/error.h"
 #include "core/file_lock.h"
+#include "experiments/checkpoint.h"
+#include "experiments/cost_estimate.h"
 #include "experiments/job_list.h"
 #include "experiments/model_of_run.h"
+#include "experiments/operations.h"
+#include "experiments/progress.h"
 #include "experiments/results_store.h"
 #include "experiments/scheduler.h"
 #include "experiments/sweep.h"
@@ -24,48 +25,61 @@ struct RunOptions {
   std::string config;
   std::vector<std::string> overrides;
   std::string output;
+  std::vector<std::string> only;
   std::int64_t workers = 0;
+  std::int64_t max_jobs = 0;
+  bool list = false;
   bool dry_run = false;
 };
 
+// The runs with their states; writes nothing.
+int list_runs(const Sweep& sweep, const std::filesystem::path& experiment) {
+  for (const RunConfig& config : sweep.runs) {
+    const RunFolder run = RunFolder::at(experiment, config);
+    const std::string state = run.read().status.state;
+    fmt::print("{:<11} {}\n", state == "finished" && !is_complete(run) ? "waiting" : state, run.id());
+  }
+  return 0;
+}
+
 // What the sweep is made of and what it would cost; runs nothing.
-int show_plan(const Sweep& sweep, const std::filesystem::path& folder) {
+int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int64_t workers) {
   double training = 0;
   double evaluation = 0;
+  double seconds = 0;
+  CostEstimate estimate;
   std::set<std::string> cells;
-  fmt::print("{:<60} {:>12} {:>10} {:>10}\n", "run", "parameters", "train", "evaluate");
+  fmt::print("{:<60} {:>12} {:>10} {:>10} {:>8}\n", "run", "parameters", "train", "evaluate", "time");
   for (const RunConfig& run : sweep.runs) {
-    const double steps = training_step_operations(run) * static_cast<double>(run.training.steps);
     const double lengths = evaluation_operations(run);
-    fmt::print("{:<60} {:>12} {:>10.2e} {:>10.2e}\n", run_id(run), parameter_count(run), steps, lengths);
+    const double steps = run_operations(run) - lengths;
+    const double run_seconds = estimate.seconds(run);
+    fmt::print("{:<60} {:>12} {:>10.2e} {:>10.2e} {:>8}\n", run_id(run), parameter_count(run), steps, lengths,
+               duration_text(run_seconds));
     training += steps;
     evaluation += lengths;
+    seconds += run_seconds;
     cells.insert(cell_id(run));
   }
   fmt::print(
       "\n{}: {} runs of {} cells in {} jobs; {:.2e} floating point operations in training, {:.2e} in "
-      "evaluation (nominal: nothing trimmed); results would go to {}\n",
+      "evaluation (nominal: nothing trimmed); about {} for one worker, {} for {}, by one measured step an "
+      "encoding; results would go to {}\n",
       sweep.name, sweep.runs.size(), cells.size(), group_into_jobs(sweep.runs).size(), training, evaluation,
+      duration_text(seconds), duration_text(seconds / static_cast<double>(workers)), workers,
       folder.string());
   return 0;
 }
 
-// As many as cores and physical memory serve.
-std::int64_t default_workers(const ExecutionConfig& execution) {
-  constexpr double kWorkerGib = 2;  // Beside evaluation's activations: LibTorch, parameters, training.
-  const double memory_gib =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 0x1p30;
-  const std::int64_t by_cores = std::thread::hardware_concurrency() / execution.threads;
-  const auto by_memory = static_cast<std::int64_t>(memory_gib / (execution.memory_gib + kWorkerGib));
-  return std::max<std::int64_t>(1, std::min(by_cores, by_memory));
-}
-
 int run(const RunOptions& options) {
-  const Sweep sweep = read_sweep(options.config, options.overrides);
+  const Sweep sweep = read_sweep(options.config, options.overrides, options.only);
   const std::filesystem::path experiment = options.output.empty()
                                                ? std::filesystem::path("results") / sweep.name
                                                : std::filesystem::path(options.output);
-  if (options.dry_run) return show_plan(sweep, experiment);
+  const std::int64_t workers =
+      options.workers > 0 ? options.workers : default_workers(sweep.runs.front().execution);
+  if (options.list) return list_runs(sweep, experiment);
+  if (options.dry_run) return show_plan(sweep, experiment, workers);
 
   create_writable_folder(experiment);
   const FileLock lock(experiment / "lock");
@@ -73,10 +87,12 @@ int run(const RunOptions& options) {
   std::vector<RunFolder> folders;
   for (const RunConfig& config : sweep.runs) folders.push_back(RunFolder::at(experiment, config));
   std::vector<RunFolder> pending;
+  std::size_t pruned = 0;
   std::vector<RunConfig> configs;
   for (RunFolder& folder : folders) {
     folder.store_config();
     if (is_complete(folder)) continue;
+    pruned += folder.read().status.state == "finished" && !has_checkpoint(folder.path()) ? 1U : 0U;
     configs.push_back(folder.config());
     pending.push_back(std::move(folder));
   }
@@ -85,12 +101,17 @@ int run(const RunOptions& options) {
     jobs.emplace_back();
     for (const std::size_t index : job) jobs.back().push_back(pending[index]);
   }
-  const std::int64_t workers =
-      options.workers > 0 ? options.workers : default_workers(sweep.runs.front().execution);
+  if (pruned > 0) {
+    print_warning(
+        fmt::format("{} runs were trained and have no checkpoint (pruned?): they are trained afresh for the "
+                    "test lengths that they lack",
+                    pruned));
+  }
   fmt::print("{}: {} runs, {} done, {} to do in {} jobs with {} workers; results in {}\n", sweep.name,
              sweep.runs.size(), sweep.runs.size() - pending.size(), pending.size(), jobs.size(), workers,
              experiment.string());
-  return run_jobs(jobs, workers, std::filesystem::read_symlink("/proc/self/exe"));
+  const Schedule schedule{.workers = workers, .max_jobs = options.max_jobs, .evaluation = std::nullopt};
+  return run_jobs(jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
 }
 
 }  // namespace
@@ -108,8 +129,16 @@ void add_run_command(CLI::App& app, Action& action) {
       ->add_option("-w,--workers", options->workers,
                    "Worker processes side by side (default: as many as cores and memory serve)")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("--dry-run", options->dry_run,
-                    "List runs, jobs, parameters and estimated operations; run nothing");
+  add_only_option(*command, options->only);
+  command
+      ->add_option("--max-jobs", options->max_jobs,
+                   "Start at most so many jobs; exits with 75 when others are left")
+      ->check(CLI::Range(1, 100'000));
+  command->add_flag("--list", options->list, "List the runs and their states; run nothing");
+  command->add_flag(
+      "--dry-run", options->dry_run,
+      "List runs, jobs, parameters, operations and the time estimated from a measured step; run "
+      "nothing");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

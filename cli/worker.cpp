@@ -4,27 +4,48 @@
 
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
 #include "core/error.h"
 #include "experiments/job.h"
+#include "experiments/reevaluation.h"
 #include "experiments/scheduler.h"
 #include "experiments/stop_signal.h"
 
 namespace che {
 namespace {
 
-int work(const std::vector<std::string>& folders) {
+struct WorkerOptions {
+  std::vector<std::string> folders;
+  std::string lengths;  // Of what to evaluate without training.
+  std::int64_t samples = 0;
+};
+
+int evaluate(const RunFolder& run, const WorkerOptions& options, const ProgressSink& tell) {
+  const auto lengths = parse_integer_range(options.lengths);
+  if (!lengths) throw Error("--lengths: allowed: first:last or first:last:step");
+  const EvaluationRequest request{*lengths, options.samples};
+  try {
+    const JobOutcome outcome =
+        evaluate_stored_model(run, request.applied_to(run.config().evaluation), tell, stop_signal());
+    return outcome == JobOutcome::kDone ? 0 : kExitAgain;
+  } catch (const std::exception& error) {
+    const std::string message = error.what();
+    tell({.job = run.id(), .phase = "warning", .text = message.substr(0, message.find('\n'))});
+  }
+  return 1;
+}
+
+int work(const WorkerOptions& options) {
   // A worker does not outlive the scheduler that shows its progress.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   catch_stop_signals();
   // Without a reader of its progress a worker still reaches its checkpoint.
   std::signal(SIGPIPE, SIG_IGN);
   std::vector<RunFolder> runs;
-  for (const std::string& folder : folders) runs.push_back(RunFolder::open(folder));
+  for (const std::string& folder : options.folders) runs.push_back(RunFolder::open(folder));
   const auto threads = static_cast<int>(runs.front().config().execution.threads);
   at::set_num_threads(threads);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
@@ -33,6 +54,7 @@ int work(const std::vector<std::string>& folders) {
     std::fputs(to_json_line(progress).c_str(), stdout);
     std::fflush(stdout);
   };
+  if (!options.lengths.empty()) return evaluate(runs.front(), options, tell);
   try {
     switch (work_on_job(runs, tell, stop_signal())) {
       case JobOutcome::kDone:
@@ -58,9 +80,13 @@ int work(const std::vector<std::string>& folders) {
 void add_worker_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "worker", "Work on one job: runs that differ only in seed and learning rate (what `run` starts)");
-  auto folders = std::make_shared<std::vector<std::string>>();
-  command->add_option("RUN_FOLDER", *folders, "Folders results/<experiment>/runs/<run id>")->required();
-  command->callback([folders, &action] { action = [folders] { return work(*folders); }; });
+  const auto options = std::make_shared<WorkerOptions>();
+  command->add_option("RUN_FOLDER", options->folders, "Folders results/<experiment>/runs/<run id>")
+      ->required();
+  command->add_option("--lengths", options->lengths,
+                      "Evaluate the stored model of one run at these alone, first:last:step");
+  command->add_option("--samples", options->samples, "Samples a length for --lengths");
+  command->callback([options, &action] { action = [options] { return work(*options); }; });
 }
 
 }  // namespace che

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
@@ -19,6 +20,9 @@ namespace {
 constexpr std::array<char, 8> kMagic{'c', 'h', 'e', 'c', 'k', 'p', 't', '1'};
 constexpr std::size_t kHeader = kMagic.size() + 3 * sizeof(std::uint64_t) + sizeof(MetricSums);
 static_assert(sizeof(MetricSums) == 4 * sizeof(double), "written as it lies in memory");
+
+constexpr std::array kFiles{"checkpoint.bin", "checkpoint.previous.bin"};  // The newest first.
+constexpr const char* kDamagedEnding = ".damaged";
 
 std::uint64_t hash(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
@@ -85,7 +89,7 @@ void save_checkpoint(const std::filesystem::path& folder, const std::string& id,
 LoadedCheckpoint load_checkpoint(const std::filesystem::path& folder, const std::string& id,
                                  std::size_t size) {
   LoadedCheckpoint loaded;
-  for (const char* name : {"checkpoint.bin", "checkpoint.previous.bin"}) {
+  for (const char* name : kFiles) {
     const std::filesystem::path path = folder / name;
     std::error_code error;
     if (!std::filesystem::exists(path, error)) continue;
@@ -95,7 +99,7 @@ LoadedCheckpoint load_checkpoint(const std::filesystem::path& folder, const std:
       break;
     } catch (const Error& problem) {
       loaded.warnings.push_back(fmt::format("{} {}", path.string(), problem.what()));
-      std::filesystem::rename(path, path.string() + ".damaged", error);
+      std::filesystem::rename(path, path.string() + kDamagedEnding, error);
     }
   }
   for (std::string& warning : loaded.warnings) {
@@ -104,6 +108,29 @@ LoadedCheckpoint load_checkpoint(const std::filesystem::path& folder, const std:
                                  : "; there is no good one before it: starting afresh";
   }
   return loaded;
+}
+
+bool has_checkpoint(const std::filesystem::path& folder) {
+  return std::any_of(kFiles.begin(), kFiles.end(),
+                     [&](const char* name) { return std::filesystem::exists(folder / name); });
+}
+
+std::uintmax_t remove_checkpoints(const std::filesystem::path& folder) {
+  std::uintmax_t freed = 0;
+  for (const char* name : kFiles) {
+    for (const std::string& file : {std::string(name), std::string(name) + kDamagedEnding}) {
+      std::error_code error;
+      const std::uintmax_t size = std::filesystem::file_size(folder / file, error);
+      if (error) continue;  // There is none.
+      std::filesystem::remove(folder / file, error);
+      if (error) {
+        throw Error(fmt::format("cannot remove '{}': {}", (folder / file).string(), error.message()),
+                    Fault::kRuntime);
+      }
+      freed += size;
+    }
+  }
+  return freed;
 }
 
 }  // namespace che

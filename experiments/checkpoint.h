@@ -43,4 +43,11 @@ struct LoadedCheckpoint {
 LoadedCheckpoint load_checkpoint(const std::filesystem::path& folder, const std::string& id,
                                  std::size_t size);
 
+// Whether the folder holds a checkpoint, good or not.
+bool has_checkpoint(const std::filesystem::path& folder);
+
+// Deletes the folder's checkpoints, damaged ones too; returns the bytes freed. Throws Error (runtime) when
+// the system refuses.
+std::uintmax_t remove_checkpoints(const std::filesystem::path& folder);
+
 }  // namespace che

@@ -182,6 +182,11 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
   visit.integer({"log_steps", "training steps between two rows of metrics"}, log_steps, 1, 1'000'000'000);
 }
 
+void LogConfig::visit_fields(FieldVisitor& visit) {
+  visit.choice({"tensorboard", "whether to write an event file for TensorBoard"}, tensorboard,
+               {"false", "true"});
+}
+
 void RunConfig::visit_fields(FieldVisitor& visit) {
   visit.role(Role::kCell);
   visit.component(
@@ -200,6 +205,7 @@ void RunConfig::visit_fields(FieldVisitor& visit) {
   visit.group({"evaluation", "what is measured"}, fields_of(evaluation));
   visit.role(Role::kExecution);
   visit.group({"execution", "how it is computed"}, fields_of(execution));
+  visit.group({"log", "what is written beside the results"}, fields_of(log));
 }
 
 void RunConfig::check() const {

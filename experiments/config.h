@@ -83,6 +83,13 @@ struct ExecutionConfig {
   void visit_fields(FieldVisitor& visit);
 };
 
+// What is written beside the results.
+struct LogConfig {
+  std::string tensorboard = "false";  // Whether the run's folder gets a TensorBoard event file.
+
+  void visit_fields(FieldVisitor& visit);
+};
+
 // A complete description of one run.
 struct RunConfig {
   TaskConfig task;
@@ -94,6 +101,7 @@ struct RunConfig {
   TrainingConfig training;
   EvaluationConfig evaluation;
   ExecutionConfig execution;
+  LogConfig log;
 
   // Every field, once, with its role, help and limits.
   void visit_fields(FieldVisitor& visit);

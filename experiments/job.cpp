@@ -10,6 +10,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/error.h"
@@ -28,6 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kProgressSeconds = 1;
+constexpr double kStatusSeconds = 10;
 constexpr double kEvaluationWriteSeconds = 5;
 
 double seconds_since(Clock::time_point start) {
@@ -112,9 +114,14 @@ class LockStep {
 
   void set_state(const std::string& state) {
     for (Replica& replica : replicas_) {
-      if (replica.failed()) continue;
-      replica.status.state = state;
-      write_status(replica);
+      if (!replica.failed()) replica.status.state = state;
+    }
+    write_statuses();
+  }
+
+  void write_statuses() {
+    for (Replica& replica : replicas_) {
+      if (!replica.failed()) write_status(replica);
     }
   }
 
@@ -128,6 +135,7 @@ class LockStep {
     Clock::time_point last_step = Clock::now();
     Clock::time_point last_checkpoint = last_step;
     Clock::time_point last_progress = last_step;
+    Clock::time_point last_status = last_step;
     std::int64_t reported_step = state_.step;
 
     train(state_, [&](std::int64_t length, const StepResult& result) {
@@ -141,6 +149,10 @@ class LockStep {
                         static_cast<double>(state_.step - reported_step) / seconds_since(last_progress));
         last_progress = Clock::now();
         reported_step = state_.step;
+      }
+      if (seconds_since(last_status) >= kStatusSeconds) {
+        write_statuses();
+        last_status = Clock::now();
       }
       if (seconds_since(last_checkpoint) >= config.execution.checkpoint_seconds) {
         save();
@@ -196,6 +208,7 @@ class LockStep {
         values->assign(copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel());
       }
       replica.folder.write_metrics(replica.metrics);
+      replica.folder.write_tensorboard(replica.metrics, replica.evaluation, replica.status);
       save_checkpoint(replica.folder.path(), replica.folder.id(), checkpoint);
       write_status(replica);
     }
@@ -225,23 +238,19 @@ class LockStep {
   }
 
   // Lengths that some replica lacks a row for.
-  std::vector<std::int64_t> missing_lengths() const {
-    const EvaluationConfig& wanted = state_.runs.front().evaluation;
-    std::vector<std::int64_t> missing;
-    for (const std::int64_t length : wanted.lengths()) {
-      EvaluationConfig single = wanted;
-      single.first_length = single.last_length = length;
-      if (std::any_of(replicas_.begin(), replicas_.end(), [&](const Replica& replica) {
-            return !replica.failed() && !requested_rows(replica.evaluation, single);
-          })) {
-        missing.push_back(length);
+  std::vector<std::int64_t> lengths_to_do() const {
+    std::set<std::int64_t> lengths;
+    for (const Replica& replica : replicas_) {
+      if (replica.failed()) continue;
+      for (const std::int64_t length : missing_lengths(replica.evaluation, state_.runs.front().evaluation)) {
+        lengths.insert(length);
       }
     }
-    return missing;
+    return {lengths.begin(), lengths.end()};
   }
 
   void evaluate_all() {
-    const std::vector<std::int64_t> lengths = missing_lengths();
+    const std::vector<std::int64_t> lengths = lengths_to_do();
     state_.model->project();
     Clock::time_point last_write = Clock::now();
     Clock::time_point last_progress = last_write;
@@ -252,7 +261,9 @@ class LockStep {
       for (std::size_t r = 0; r < replicas_.size(); ++r) {
         if (replicas_[r].failed()) continue;
         replicas_[r].status.evaluation_seconds = seconds_before[r] + seconds_since(start);
-        replicas_[r].folder.write_evaluation(replicas_[r].evaluation);
+        Replica& replica = replicas_[r];
+        replica.folder.write_evaluation(replica.evaluation);
+        replica.folder.write_tensorboard(replica.metrics, replica.evaluation, replica.status);
         write_status(replicas_[r]);
       }
       last_write = Clock::now();
@@ -279,18 +290,6 @@ class LockStep {
       }
     }
     write();
-  }
-
-  // Replaces the row of the same key, keeping rows sorted by length.
-  static void store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row) {
-    std::erase_if(rows, [&](const EvaluationRow& other) {
-      return other.length == row.length && other.samples == row.samples && other.seed == row.seed &&
-             other.eval_dropout == row.eval_dropout;
-    });
-    const auto place =
-        std::upper_bound(rows.begin(), rows.end(), row,
-                         [](const EvaluationRow& a, const EvaluationRow& b) { return a.length < b.length; });
-    rows.insert(place, row);
   }
 
   std::vector<Replica> replicas_;

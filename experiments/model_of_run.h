@@ -28,10 +28,4 @@ std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::in
 std::unique_ptr<Positions> create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose,
                                             std::uint64_t step, std::uint64_t batch = 0);
 
-// Floating point operations of one training step, nominal: 3 B N (24 T d^2 + 4 T^2 d), plus
-// 6 T^2 h D a layer with DAPE (times three with DAPE V2), at the mean of T over the training
-// lengths; and of the whole evaluation, a third of that an example.
-double training_step_operations(const RunConfig& config);
-double evaluation_operations(const RunConfig& config);
-
 }  // namespace che

@@ -5,16 +5,12 @@
 #include <nlohmann/json.hpp>
 
 namespace che {
-namespace {
-
-std::string duration(double seconds) {
+std::string duration_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(seconds + 0.5);
   if (whole < 100) return fmt::format("{} s", whole);
   if (whole < 100 * 60) return fmt::format("{} min", (whole + 30) / 60);
   return fmt::format("{:.1f} h", seconds / 3600);
 }
-
-}  // namespace
 
 std::string to_json_line(const Progress& progress) {
   return nlohmann::json{{"job", progress.job},
@@ -56,7 +52,7 @@ std::string describe(const Progress& progress) {
   return fmt::format("{}: {} {}/{}, loss {:.3f}, accuracy {:.1f} %, {:.2f} {}/s, {} left", progress.job,
                      training ? "step" : "length", progress.done, progress.total, progress.loss,
                      100 * progress.accuracy, progress.per_second, training ? "steps" : "lengths",
-                     duration(progress.seconds_left));
+                     duration_text(progress.seconds_left));
 }
 
 }  // namespace che

@@ -28,6 +28,9 @@ std::string to_json_line(const Progress& progress);
 // Nothing for a line that is no progress.
 std::optional<Progress> parse_progress(std::string_view line);
 
+// "53 s", "12 min" or "3.4 h"
+std::string duration_text(double seconds);
+
 // "reverse_string-rope: step 120/2000, loss 0.512, accuracy 71.2 %, 35.1 steps/s, 53 s left"
 std::string describe(const Progress& progress);
 

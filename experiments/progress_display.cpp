@@ -9,6 +9,7 @@ namespace che {
 namespace {
 
 constexpr std::chrono::seconds kPlainInterval{15};
+constexpr std::chrono::seconds kTotalInterval{60};
 
 std::size_t terminal_width() {
   winsize size{};
@@ -33,6 +34,19 @@ void ProgressDisplay::show(const Progress& progress) {
   print_line(describe(progress));
 }
 
+void ProgressDisplay::show_total(const std::string& line) {
+  if (terminal_) {
+    if (line == total_) return;
+    erase_lines();
+    total_ = line;
+    return draw_lines();
+  }
+  const Clock::time_point now = Clock::now();
+  if (now - total_printed_ < kTotalInterval) return;
+  total_printed_ = now;
+  print_line(line);
+}
+
 void ProgressDisplay::finish(const std::string& job, const std::string& line) {
   erase_lines();
   lines_.erase(job);
@@ -52,8 +66,12 @@ void ProgressDisplay::erase_lines() {
 void ProgressDisplay::draw_lines() {
   if (terminal_) {
     const std::size_t width = terminal_width();  // A wrapped line could not be erased.
-    for (const auto& [job, line] : lines_) std::fputs((line.substr(0, width - 1) + "\n").c_str(), stdout);
-    drawn_ = lines_.size();
+    const auto draw = [&](const std::string& line) {
+      std::fputs((line.substr(0, width - 1) + "\n").c_str(), stdout);
+      ++drawn_;
+    };
+    for (const auto& [job, line] : lines_) draw(line);
+    if (!total_.empty()) draw(total_);
   }
   std::fflush(stdout);
 }

@@ -8,13 +8,16 @@
 
 namespace che {
 
-// Shows what workers do on standard output: on a terminal one line a job, redrawn in place;
-// otherwise plain lines, for each job now and then.
+// Shows what workers do on standard output: on a terminal one line a job and one of the whole, redrawn
+// in place; otherwise plain lines, for each job and for the whole now and then.
 class ProgressDisplay {
  public:
   ProgressDisplay();
 
   void show(const Progress& progress);
+
+  // The line of the whole.
+  void show_total(const std::string& line);
 
   // A line that stays, about `job`, whose progress line goes.
   void finish(const std::string& job, const std::string& line);
@@ -27,8 +30,10 @@ class ProgressDisplay {
   void draw_lines();
 
   bool terminal_;
-  std::size_t drawn_ = 0;                             // Progress lines on the screen.
-  std::map<std::string, std::string> lines_;          // By job.
+  std::size_t drawn_ = 0;                     // Progress lines on the screen.
+  std::map<std::string, std::string> lines_;  // By job.
+  std::string total_;
+  Clock::time_point total_printed_ = Clock::now();
   std::map<std::string, Clock::time_point> printed_;  // Last plain line by job.
 };
 

@@ -62,21 +62,11 @@ std::string with_settings(std::string label, const Settings& settings) {
   return fmt::format("{}{}{})", label, has_settings ? ", " : "(", fmt::join(settings, ", "));
 }
 
-std::size_t count_missing(const std::vector<EvaluationRow>& rows, EvaluationConfig config) {
-  std::size_t missing = 0;
-  for (const std::int64_t length : config.lengths()) {
-    EvaluationConfig one = config;
-    one.first_length = one.last_length = length;
-    missing += requested_rows(rows, one) ? 0U : 1U;
-  }
-  return missing;
-}
-
 TableRun read_run(const RunFolder& folder) {
   const StoredRun stored = folder.read();
   TableRun run{.id = folder.id(),
-               .task = task_label(folder.config().task),
-               .encoding = folder.config().encoding.label(),
+               .task = "",
+               .encoding = "",
                .config = folder.config(),
                .status = stored.status,
                .score = std::nullopt,
@@ -89,7 +79,7 @@ TableRun read_run(const RunFolder& folder) {
   if (run.score) {
     run.evaluation = *requested_rows(rows, evaluation);
   } else {
-    run.missing_lengths = count_missing(rows, evaluation);
+    run.missing_lengths = missing_lengths(rows, evaluation).size();
   }
   if (!stored.metrics.empty()) run.last_metrics = stored.metrics.back();
   return run;
@@ -141,20 +131,36 @@ const TableCell* ResultTable::cell(const std::string& task, const std::string& e
   return found == cells.end() ? nullptr : &found->second;
 }
 
-ResultTable make_table(const std::vector<RunFolder>& folders) {
-  ResultTable table;
+CellLabels label_cells(const std::vector<RunConfig>& configs) {
   std::vector<Settings> settings;
   Settings shared;
-  for (const RunFolder& folder : folders) {
-    table.runs.push_back(read_run(folder));
-    settings.push_back(other_settings(folder.config()));
+  for (const RunConfig& config : configs) {
+    settings.push_back(other_settings(config));
     const Settings differing = without(shared, settings.back());
     shared = settings.size() == 1 ? settings.back() : without(shared, differing);
   }
-  for (std::size_t i = 0; i < table.runs.size(); ++i) {
-    table.runs[i].encoding = with_settings(table.runs[i].encoding, without(settings[i], shared));
+  CellLabels labels;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    labels.of.push_back({task_label(configs[i].task),
+                         with_settings(configs[i].encoding.label(), without(settings[i], shared))});
   }
-  table.shared_settings.assign(shared.begin(), shared.end());
+  labels.shared_settings.assign(shared.begin(), shared.end());
+  return labels;
+}
+
+ResultTable make_table(const std::vector<RunFolder>& folders) {
+  ResultTable table;
+  std::vector<RunConfig> configs;
+  for (const RunFolder& folder : folders) {
+    table.runs.push_back(read_run(folder));
+    configs.push_back(folder.config());
+  }
+  CellLabels labels = label_cells(configs);
+  for (std::size_t i = 0; i < table.runs.size(); ++i) {
+    table.runs[i].task = std::move(labels.of[i].task);
+    table.runs[i].encoding = std::move(labels.of[i].encoding);
+  }
+  table.shared_settings = std::move(labels.shared_settings);
 
   std::map<std::string, TableRow> rows;
   for (const TableRun& run : table.runs) {

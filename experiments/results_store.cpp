@@ -16,6 +16,7 @@
 #include "core/checksum.h"
 #include "core/error.h"
 #include "experiments/csv.h"
+#include "experiments/tensorboard.h"
 
 namespace che {
 namespace {
@@ -26,6 +27,7 @@ constexpr const char* kConfigFile = "config.yaml";
 constexpr const char* kMetricsFile = "metrics.csv";
 constexpr const char* kEvaluationFile = "evaluation.csv";
 constexpr const char* kStatusFile = "status.json";
+constexpr const char* kTensorboardFile = "events.out.tfevents.che";
 
 const std::vector<std::string> kMetricsColumns = {"step",          "loss",    "accuracy",
                                                   "gradient_norm", "seconds", std::string(kChecksumColumn)};
@@ -110,7 +112,8 @@ void RunFolder::store_config() const {
   try {
     write_file_atomically(path_ / kConfigFile, sealed_config(config_));
   } catch (const Error& error) {
-    throw Error(fmt::format("{}; free space, or name another folder with --output", error.what()));
+    throw Error(fmt::format("{}; free space, or name another folder with --output", error.what()),
+                Fault::kRuntime);
   }
 }
 
@@ -269,29 +272,13 @@ void RunFolder::mark_failed(const std::string& reason) const {
   write_status(current);
 }
 
-std::optional<std::vector<EvaluationRow>> requested_rows(const std::vector<EvaluationRow>& rows,
-                                                         const EvaluationConfig& config) {
-  std::map<std::int64_t, const EvaluationRow*> by_length;
-  for (const EvaluationRow& row : rows) {
-    if (row.samples == config.samples && row.seed == config.seed && row.eval_dropout == config.eval_dropout) {
-      by_length[row.length] = &row;
-    }
-  }
-  std::vector<EvaluationRow> requested;
-  for (const std::int64_t length : config.lengths()) {
-    const auto found = by_length.find(length);
-    if (found == by_length.end()) return std::nullopt;
-    requested.push_back(*found->second);
-  }
-  return requested;
-}
-
-std::optional<double> score(const std::vector<EvaluationRow>& rows, const EvaluationConfig& config) {
-  const auto requested = requested_rows(rows, config);
-  if (!requested || requested->empty()) return std::nullopt;
-  double sum = 0;
-  for (const EvaluationRow& row : *requested) sum += row.accuracy;
-  return sum / static_cast<double>(requested->size());
+void RunFolder::write_tensorboard(const std::vector<MetricsRow>& metrics,
+                                  const std::vector<EvaluationRow>& evaluation,
+                                  const RunStatus& status) const {
+  if (config_.log.tensorboard != "true") return;
+  write_file_atomically(path_ / kTensorboardFile,
+                        tensorboard_events(metrics, present_rows(evaluation, config_.evaluation),
+                                           utc_seconds(status.started).value_or(0)));
 }
 
 std::vector<RunFolder> open_runs(const fs::path& experiment, const WarningSink& warn) {

@@ -9,28 +9,11 @@
 
 #include "core/warning.h"
 #include "experiments/config.h"
+#include "experiments/evaluation_rows.h"
+#include "experiments/metrics_row.h"
 #include "experiments/run_status.h"
 
 namespace che {
-
-// One row of metrics.csv: means over the training steps since the row before.
-struct MetricsRow {
-  std::int64_t step = 0;     // Updates made so far.
-  double loss = 0;           // Nats per output symbol.
-  double accuracy = 0;       // 0 .. 1
-  double gradient_norm = 0;  // Before clipping.
-  double seconds = 0;        // Training time of the run so far.
-};
-
-// One row of evaluation.csv. Its key is everything but accuracy and loss.
-struct EvaluationRow {
-  std::int64_t length = 0;
-  std::int64_t samples = 0;
-  std::int64_t seed = 0;
-  std::string eval_dropout = "off";
-  double accuracy = 0;  // Mean over batches of sum(mask correct) / sum(mask), 0 .. 1
-  double loss = 0;      // Nats per output symbol, mean over samples and output symbols.
-};
 
 // A stored file whose content is not what was written, and what is wrong with it (naming the file).
 struct Damage {
@@ -84,6 +67,9 @@ class RunFolder {
   void write_metrics(const std::vector<MetricsRow>& rows) const;
   void write_evaluation(const std::vector<EvaluationRow>& rows) const;
   void write_status(const RunStatus& status) const;
+  // Writes an event file for TensorBoard with these rows, where the config asks for one.
+  void write_tensorboard(const std::vector<MetricsRow>& metrics, const std::vector<EvaluationRow>& evaluation,
+                         const RunStatus& status) const;
   // Notes why the run failed, unless it is finished or has failed by itself before.
   void mark_failed(const std::string& reason) const;
 
@@ -98,13 +84,6 @@ class RunFolder {
 
 // Throws Error (usage) when `folder` cannot be created or written.
 void create_writable_folder(const std::filesystem::path& folder);
-
-// The rows of `rows` that `config` asks for, by ascending length; nothing when one is missing.
-std::optional<std::vector<EvaluationRow>> requested_rows(const std::vector<EvaluationRow>& rows,
-                                                         const EvaluationConfig& config);
-
-// Mean accuracy over the requested lengths, 0 .. 1; nothing while one is missing.
-std::optional<double> score(const std::vector<EvaluationRow>& rows, const EvaluationConfig& config);
 
 // Every run below `experiment`/runs, sorted by id; one whose config.yaml is damaged or missing is warned
 // of and left out. Throws Error (usage) when the folder does not exist or no run is left. An empty folder,

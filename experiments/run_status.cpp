@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <iomanip>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "core/checksum.h"
 #include "core/error.h"
@@ -95,6 +97,14 @@ RunStatus parse_status(std::string_view text, std::string_view id, const std::st
 
 std::string current_utc_time() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+std::optional<double> utc_seconds(const std::string& time) {
+  std::tm parts{};
+  std::istringstream stream(time);
+  stream >> std::get_time(&parts, "%Y-%m-%dT%H:%M:%SZ");
+  if (stream.fail()) return std::nullopt;
+  return static_cast<double>(timegm(&parts));
 }
 
 }  // namespace che

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,5 +31,8 @@ RunStatus parse_status(std::string_view text, std::string_view id, const std::st
 
 // Now, in UTC, as a status holds it: "2026-01-31T23:59:59Z".
 std::string current_utc_time();
+
+// Such a time in seconds since 1970; nothing for any other text.
+std::optional<double> utc_seconds(const std::string& time);
 
 }  // namespace che

@@ -23,13 +23,20 @@ struct Sweep {
 //   axes:                           (optional) key path of RunConfig -> list of values
 //     task: [even_pairs, reverse_string]
 //     encoding: [none, rope, {name: kerple, dape: {hidden: 16}}]
-//     seed: [0, 1]
+//     seed: 0:4                     (a range of whole numbers, both ends included)
+//     size:                         (named variants: a label and several key paths at once)
+//       - {label: small, model.width: 64, model.layers: 2}
+//       - {label: large, model.width: 256}
+//   exclude:                        (optional) runs that match one of these are left out, see RunFilter
+//     - {task: even_pairs, size: large, seed: [3, 4]}
 //
 // and expands it to the product of the axes over `base`. `overrides` are "key=value" with a key
 // path of RunConfig (`training.steps=100`), "axes.KEY=[...]", "name=..."; the value is YAML. An
 // override of an axis' key replaces the axis; other overrides apply after the axes, in their order. An
-// axis inside another (encoding, encoding.dape.hidden) applies after it. At most 100,000 runs. Throws Error
+// axis inside another (encoding, encoding.dape.hidden) applies after it. `only` are "key=value" too, values
+// as in `exclude`: runs that do not match all of them are left out. At most 100,000 runs. Throws Error
 // (usage) that names file, line, key path and what is allowed; two runs with one id are such an error.
-Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::string>& overrides);
+Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::string>& overrides,
+                 const std::vector<std::string>& only = {});
 
 }  // namespace che

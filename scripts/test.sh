@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Sets everything up and runs the tests.
 #   scripts/test.sh [ctest options]     (for example: -R Reference, -L slow)
-# Without options the tests labelled slow are left out.
+# Without options the tests labelled slow, and the one labelled tensorboard, which installs TensorBoard with
+# pip, are left out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh release
-(($#)) || set -- -LE slow
+(($#)) || set -- -LE "slow|tensorboard"
 echo "test: running ctest $*"
 ctest --preset release -j "$(nproc)" "$@"

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/atomic_file.h"
+#include "core/version.h"
 
 extern char** environ;
 
@@ -49,6 +50,13 @@ class ProgramTest : public testing::Test {
     EXPECT_EQ(0, posix_spawn(&process, CHE_PROGRAM, &actions, nullptr, pointers.data(), environ));
     posix_spawn_file_actions_destroy(&actions);
     return process;
+  }
+
+  // Until the program that was started says `text`; a minute at most.
+  void wait_for(const std::string& text) const {
+    for (int i = 0; i < 1200 && read_file(output_file()).find(text) == std::string::npos; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
   }
 
   Outcome finish(pid_t process) const {
@@ -286,7 +294,109 @@ TEST_F(ProgramTest, ListsAPlanWithoutRunning) {
   const Outcome plan = che({"run", small_config(), "--dry-run", "-o", results()});
   EXPECT_EQ(0, plan.exit_code);
   EXPECT_NE(std::string::npos, plan.output.find("2 runs of 2 cells in 2 jobs")) << plan.output;
+  EXPECT_NE(std::string::npos, plan.output.find("by one measured step an encoding")) << plan.output;
+  const Outcome list = che({"run", small_config(), "--list", "--only", "task=even_pairs", "-o", results()});
+  EXPECT_EQ(0, list.exit_code);
+  EXPECT_TRUE(list.output.starts_with("waiting     even_pairs-dape_kerple-")) << list.output;
+  EXPECT_EQ(1, std::count(list.output.begin(), list.output.end(), '\n')) << list.output;
   EXPECT_FALSE(std::filesystem::exists(results()));
+}
+
+TEST_F(ProgramTest, StartsNoMoreJobsThanAsked) {
+  const Outcome first = che({"run", small_config(), "--max-jobs", "1", "-o", results()});
+  EXPECT_EQ(75, first.exit_code) << first.output;
+  EXPECT_NE(std::string::npos, first.output.find("1 jobs are left")) << first.output;
+  EXPECT_EQ(1U, contents(results(), "evaluation.csv").size());
+  EXPECT_EQ(0, che({"run", small_config(), "--max-jobs", "1", "-o", results()}).exit_code);
+  EXPECT_EQ(2U, contents(results(), "evaluation.csv").size());
+}
+
+// Nothing that is there is computed again: files of earlier runs keep their bytes.
+TEST_F(ProgramTest, AddsSeedsAndLengthsWithoutComputingAnythingTwice) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const auto before = everything(results() + "/runs");
+  const Outcome seeds = che({"run", small_config(), "axes.seed=0:1", "-o", results()});
+  ASSERT_EQ(0, seeds.exit_code) << seeds.output;
+  EXPECT_NE(std::string::npos, seeds.output.find("4 runs, 2 done, 2 to do")) << seeds.output;
+  auto after = everything(results() + "/runs");
+  for (const auto& [file, content] : before) EXPECT_TRUE(content == after[file]) << file;
+
+  const Outcome lengths = che({"run", small_config(), "evaluation.last_length=11", "-o", results()});
+  ASSERT_EQ(0, lengths.exit_code) << lengths.output;
+  EXPECT_EQ(std::string::npos, lengths.output.find(": step ")) << lengths.output;
+  after = everything(results() + "/runs");
+  for (const auto& [file, content] : before) {
+    if (file.ends_with("metrics.csv") || file.ends_with(".bin")) {
+      EXPECT_TRUE(content == after[file]) << file;
+    }
+    if (!file.ends_with("evaluation.csv")) continue;
+    const auto rows = [](const std::string& csv) { return std::count(csv.begin(), csv.end(), '\n') - 1; };
+    EXPECT_EQ(3, rows(content));
+    EXPECT_EQ(5, rows(after[file]));
+  }
+}
+
+TEST_F(ProgramTest, EvaluatesStoredModelsAndPrunesThem) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const auto metrics = contents(results(), "metrics.csv");
+  const std::vector<std::string> further{"evaluate", results(), "--lengths", "20:30:5", "--samples", "128"};
+  const Outcome evaluated = che(further);
+  ASSERT_EQ(0, evaluated.exit_code) << evaluated.output;
+  EXPECT_NE(std::string::npos, evaluated.output.find("2 to evaluate")) << evaluated.output;
+  for (const auto& [file, csv] : contents(results(), "evaluation.csv")) {
+    for (const char* row : {"\n9,64,0,off,", "\n20,128,0,off,", "\n25,128,0,off,", "\n30,128,0,off,"}) {
+      EXPECT_NE(std::string::npos, csv.find(row)) << file << csv;
+    }
+  }
+  // What was measured is what a config that asks for it wants: nothing is left to do.
+  const Outcome asked = che({"run", small_config(),
+                             "evaluation={first_length: 20, last_length: 30, length_step: "
+                             "5, samples: 128}",
+                             "-o", results()});
+  EXPECT_NE(std::string::npos, asked.output.find("2 done, 0 to do")) << asked.output;
+  EXPECT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  EXPECT_NE(std::string::npos, che(further).output.find("0 to evaluate"));
+  expect_refusal(che({"evaluate", results(), "--lengths", "30:20", "--samples", "64"}), {"--lengths 30:20"});
+
+  const Outcome pruned = che({"prune", results()});
+  EXPECT_EQ(0, pruned.exit_code);
+  EXPECT_NE(std::string::npos, pruned.output.find("2 of 2 runs")) << pruned.output;
+  EXPECT_TRUE(contents(results(), "checkpoint.bin").empty());
+  EXPECT_EQ(metrics, contents(results(), "metrics.csv"));
+  EXPECT_NE(std::string::npos, che({"run", small_config(), "-o", results()}).output.find("2 done, 0 to do"));
+  const Outcome lost = che({"evaluate", results(), "--lengths", "40:40", "--samples", "64"});
+  EXPECT_EQ(1, lost.exit_code);
+  EXPECT_NE(std::string::npos, lost.output.find("has no checkpoint")) << lost.output;
+  EXPECT_NE(std::string::npos, che({"status", results()}).output.find("2 runs: 2 finished, 0 running"));
+  const Outcome afresh = che({"run", small_config(), "evaluation.last_length=10", "-o", results()});
+  EXPECT_EQ(0, afresh.exit_code);
+  EXPECT_NE(std::string::npos, afresh.output.find("2 runs were trained and have no checkpoint"))
+      << afresh.output;
+}
+
+// A worker that is killed fails its job alone; the sweep goes on, and the next call resumes it.
+TEST_F(ProgramTest, AKilledWorkerIsRecordedAndRetried) {
+  const pid_t process = start({"run", small_config(), "training.steps=20000", "-o", results(), "-w", "1"});
+  wait_for(": step ");
+  const Outcome status = [&] {
+    const std::string command =
+        fmt::format("{} status {} > {}/status.txt", CHE_PROGRAM, results(), folder_.string());
+    EXPECT_EQ(0, std::system(command.c_str()));
+    return Outcome{0, read_file(folder_ / "status.txt")};
+  }();
+  EXPECT_NE(std::string::npos, status.output.find("1 running, 0 stopped, 0 failed, 1 waiting"))
+      << status.output;
+  EXPECT_NE(std::string::npos, status.output.find("  running   even_pairs-dape_kerple-")) << status.output;
+  // The scheduler's only child.
+  EXPECT_EQ(0, std::system(fmt::format("pkill -KILL -P {}", process).c_str()));
+  wait_for("failed: its process was ended by signal 9");
+  wait_for("reverse_string-dape_kerple-lr0.0003-seed0-");
+  kill(process, SIGTERM);
+  EXPECT_EQ(75, finish(process).exit_code);
+  EXPECT_NE(std::string::npos, che({"status", results()}).output.find("1 failed")) << "not recorded";
+  const Outcome again =
+      che({"run", small_config(), "training.steps=20000", "-o", results(), "--only", "task=even_pairs"});
+  EXPECT_EQ(0, again.exit_code) << again.output;
 }
 
 // Stopped by each signal and started again, a sweep ends with the bytes of an undisturbed one.
@@ -296,10 +406,7 @@ TEST_F(ProgramTest, StopsAtACheckpointAndGoesOn) {
   ASSERT_EQ(0, che({"run", small_config(), longer, "-o", straight}).exit_code);
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) {
     const pid_t process = start({"run", small_config(), longer, "-o", results(), "-w", "1"});
-    // Until a worker says that it trains.
-    for (int i = 0; i < 600 && read_file(output_file()).find(": step ") == std::string::npos; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
+    wait_for(": step ");
     kill(process, signal);
     const Outcome outcome = finish(process);
     EXPECT_EQ(75, outcome.exit_code) << signal << outcome.output;
@@ -313,17 +420,21 @@ TEST_F(ProgramTest, StopsAtACheckpointAndGoesOn) {
   EXPECT_EQ(contents(straight, "evaluation.csv"), contents(results(), "evaluation.csv"));
 }
 
+TEST_F(ProgramTest, TakesOverTheLockOfADeadProcess) {
+  std::filesystem::create_directories(results());
+  std::ofstream(results() + "/lock") << "process 1 on elsewhere";
+  EXPECT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+}
+
 TEST_F(ProgramTest, RefusesAFolderThatAnotherProcessWorksIn) {
   const pid_t process = start({"run", small_config(), "training.steps=100000", "-o", results(), "-w", "1"});
-  for (int i = 0; i < 600 && read_file(output_file()).find(": step ") == std::string::npos; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+  wait_for(": step ");
   const std::filesystem::path second = folder_ / "second.txt";
   const std::string command = fmt::format("{} run {} training.steps=100000 -o {} > {} 2>&1", CHE_PROGRAM,
                                           small_config(), results(), second.string());
   const int status = std::system(command.c_str());
   expect_refusal({WEXITSTATUS(status), read_file(second)},
-                 {"being worked on", fmt::format("process {}", process)});
+                 {"being worked on", fmt::format("process {} on {}", process, host_name())});
   kill(process, SIGTERM);
   EXPECT_EQ(75, finish(process).exit_code);
 }

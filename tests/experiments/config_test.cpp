@@ -230,7 +230,8 @@ TEST(Config, IdsChangeWithIdentityAlone) {
             "{first_length: 2, last_length: 3, length_step: 2, samples: 64, seed: 1, eval_dropout: on}",
             outside},
            {"execution", "{replicas: 2, threads: 2, checkpoint_seconds: 1, memory_gib: 1, log_steps: 1}",
-            outside}}) {
+            outside},
+           {"log", "{tensorboard: true}", outside}}) {
     EXPECT_EQ(changed(path, yaml), expected) << path;
   }
 }
@@ -284,7 +285,7 @@ TEST(Config, YamlNamesEveryField) {
 TEST(Config, ParseRunConfigNamesTheSource) {
   EXPECT_EQ(message_of([] { parse_run_config("trainin: {}\n", "x.yaml"); }),
             "x.yaml:1: trainin: unknown key; did you mean 'training'?; known: task, encoding, "
-            "seed, learning_rate, data_seed, model, training, evaluation, execution");
+            "seed, learning_rate, data_seed, model, training, evaluation, execution, log");
   EXPECT_EQ(message_of([] { parse_run_config("model: {heads: 3}\n", "x.yaml"); }),
             "x.yaml: model.heads: 3 heads do not divide model.width 256; allowed: divisors of the width");
 }

@@ -142,5 +142,25 @@ TEST(ResultTable, SharedSettingsStayOutOfLabels) {
                                       "training.steps=1000"}));
 }
 
+TEST(ResultTable, CountsADamagedRunAsUnfinishedAndNamesItsFile) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), "finished", 0.5);
+  const RunFolder damaged = store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), "finished", 1);
+  const std::string csv = read_file(damaged.path() / "evaluation.csv");
+  write_file_atomically(damaged.path() / "evaluation.csv",
+                        csv.substr(0, csv.rfind('\n', csv.size() - 2) + 1));
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  const TableCell* const cell = table.cell("even_pairs", "rope");
+  ASSERT_NE(cell, nullptr);
+  EXPECT_EQ(cell->finished.size(), 1U);
+  EXPECT_EQ(cell->scores->max, 0.5);
+  const std::string file = (damaged.path() / "evaluation.csv").string();
+  EXPECT_NE(table_markdown(table).find("(damaged: " + file), std::string::npos) << table_markdown(table);
+  std::vector<std::string> warnings;
+  warn_of_damage(table, [&](const std::string& warning) { warnings.push_back(warning); });
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(warnings[0].starts_with("not counted: " + file)) << warnings[0];
+}
+
 }  // namespace
 }  // namespace che

@@ -11,15 +11,15 @@ namespace {
 
 using Overrides = std::vector<std::string>;
 
-Sweep read(std::string_view yaml, const Overrides& overrides = {}) {
+Sweep read(std::string_view yaml, const Overrides& overrides = {}, const Overrides& only = {}) {
   const ScratchFile file(yaml);
-  return read_sweep(file.path(), overrides);
+  return read_sweep(file.path(), overrides, only);
 }
 
 // The message, with "x.yaml" in place of the file's path; checked to be one line.
-std::string error_of(std::string_view yaml, const Overrides& overrides = {}) {
+std::string error_of(std::string_view yaml, const Overrides& overrides = {}, const Overrides& only = {}) {
   const ScratchFile file(yaml);
-  std::string message = message_of([&] { read_sweep(file.path(), overrides); });
+  std::string message = message_of([&] { read_sweep(file.path(), overrides, only); });
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   const std::size_t at = message.find(file.path().string());
   if (at != std::string::npos) message.replace(at, file.path().string().size(), "x.yaml");
@@ -123,7 +123,8 @@ TEST(Sweep, KeyPathsOfTheCommandLineLeaveOutBase) {
 
 TEST(Sweep, UnknownDuplicateAndWronglyTypedKeys) {
   EXPECT_EQ(error_of("name: a\nbasis: {}\n"),
-            "x.yaml:2: basis: unknown key; did you mean 'base'?; known: name, description, base, axes");
+            "x.yaml:2: basis: unknown key; did you mean 'base'?; known: name, description, base, axes, "
+            "exclude");
   EXPECT_EQ(error_of("name: a\nbase:\n  training:\n    stepz: 1\n"),
             "x.yaml:4: base.training.stepz: unknown key; did you mean 'steps'?; known: steps, batch_size, "
             "first_length, last_length, clip_norm, dropout");
@@ -134,10 +135,14 @@ TEST(Sweep, UnknownDuplicateAndWronglyTypedKeys) {
   EXPECT_EQ(error_of("name: a\nbase: 5\n"), "x.yaml:2: base: got 5; allowed: a map of settings");
   EXPECT_EQ(error_of("name: a\naxes: [seed]\n"),
             "x.yaml:2: axes: got [seed]; allowed: a map of key paths to lists");
-  EXPECT_EQ(error_of("name: a\naxes:\n  seed: 3\n"),
-            "x.yaml:3: axes.seed: got 3; allowed: a list of values, such as [0, 1]");
-  EXPECT_EQ(error_of("name: a\naxes:\n  seed: []\n"),
-            "x.yaml:3: axes.seed: got []; allowed: a list of values, such as [0, 1]");
+  EXPECT_EQ(
+      error_of("name: a\naxes:\n  seed: 3\n"),
+      "x.yaml:3: axes.seed: got 3; allowed: a list of values, such as [0, 1], or a range of whole numbers, "
+      "such as 0:4");
+  EXPECT_EQ(
+      error_of("name: a\naxes:\n  seed: []\n"),
+      "x.yaml:3: axes.seed: got []; allowed: a list of values, such as [0, 1], or a range of whole numbers, "
+      "such as 0:4");
   EXPECT_EQ(error_of("name: a\naxes:\n  training.steps:\n    - 1\n    - -5\n"),
             "x.yaml:5: training.steps: got -5; allowed: whole numbers from 0 to 4000000000");
   EXPECT_TRUE(error_of("name: a\naxes: {trainin.steps: [1]}\n")
@@ -191,7 +196,9 @@ TEST(Sweep, MalformedOverrides) {
             "sweeps over "
             "several");
   EXPECT_EQ(error_of(kQuick, {"axes.seed=3"}),
-            "command line: axes.seed: got 3; allowed: a list of values, such as [0, 1]");
+            "command line: axes.seed: got 3; allowed: a list of values, such as [0, 1], or a range of whole "
+            "numbers, "
+            "such as 0:4");
 }
 
 TEST(Sweep, UnfitValuesNameTheLineThatSetsThem) {
@@ -230,6 +237,106 @@ TEST(Sweep, RunsMustDifferInTheirParameters) {
       << seeds;
   EXPECT_TRUE(contains(error_of("name: a\naxes: {evaluation.samples: [64, 128]}\n"),
                        "runs 1 (evaluation.samples=64) and 2 (evaluation.samples=128) are one"));
+}
+
+constexpr std::string_view kVariants = R"(name: variants
+base: {task: even_pairs, model: {width: 64}}
+axes:
+  size:
+    - {label: small, model.width: 32, model.layers: 1}
+    - {label: large, encoding: dape_kerple, encoding.dape.hidden: 16}
+  seed: 0:4:2
+)";
+
+TEST(Sweep, AnAxisMayBeARange) {
+  const Sweep sweep = read(kQuick, {"axes.seed=3:5"});
+  ASSERT_EQ(sweep.runs.size(), 12U);
+  EXPECT_EQ(sweep.runs[0].seed, 3);
+  EXPECT_EQ(sweep.runs[2].seed, 5);
+  EXPECT_TRUE(
+      error_of("name: a\naxes: {seed: 4:1}\n").starts_with("x.yaml:2: axes.seed: got 4:1; allowed: "));
+  EXPECT_EQ(error_of("name: a\naxes: {seed: 0:99999999}\n"),
+            "x.yaml:2: axes: more than 100000 runs; allowed: at most that many");
+}
+
+TEST(Sweep, NamedVariantsSetSeveralKeysAtOnce) {
+  const Sweep sweep = read(kVariants, {"encoding=none"}, {"size=small"});
+  ASSERT_EQ(sweep.runs.size(), 3U);
+  EXPECT_EQ(sweep.runs[2].seed, 4);
+  EXPECT_EQ(sweep.runs[2].model.width, 32);
+  EXPECT_EQ(sweep.runs[2].model.layers, 1);
+  const Sweep large = read(kVariants, {"encoding=rope"}, {"size=large"});
+  EXPECT_EQ(large.runs[0].encoding.label(), "rope") << "an override comes after the axes";
+  EXPECT_EQ(read(kVariants, {"encoding=rope"}).runs.size(), 6U);
+}
+
+TEST(Sweep, MalformedVariants) {
+  const auto with = [](std::string_view axis) { return fmt::format("name: a\naxes:\n  {}\n", axis); };
+  EXPECT_EQ(
+      error_of(with("size: [{label: a}]")),
+      "x.yaml:3: axes.size: got {label: a}; allowed: a variant, such as {label: wide, model.width: 512}");
+  EXPECT_TRUE(
+      error_of(with("size: [{label: a, seed: 1}, 3]")).starts_with("x.yaml:3: axes.size: got 3; allowed"));
+  EXPECT_EQ(error_of(with("size: [{label: a, seed: 1}, {label: a, seed: 2}]")),
+            "x.yaml:3: axes.size: two variants are called 'a'");
+  EXPECT_EQ(error_of(with("model: [{label: a, seed: 1}]")),
+            "x.yaml:3: axes.model: is a setting; named variants need an axis with a name of its own, such as "
+            "'variant'");
+  EXPECT_TRUE(error_of(with("size: [{label: a, sed: 1}]"))
+                  .starts_with("x.yaml:3: sed: unknown key; did you mean 'seed'?"));
+  EXPECT_EQ(error_of(kVariants, {"size=small"}),
+            "command line: size: names variants; choose among them with --only size=LABEL");
+  EXPECT_EQ(error_of(kVariants, {"axes.model=[{width: 8}]"}),
+            "x.yaml:4: axes.size: axes.model sets model.width too; keep one of them");
+}
+
+TEST(Sweep, AVariantThatNamesNoEncodingLeavesItOpen) {
+  EXPECT_EQ(error_of(kVariants),
+            "x.yaml: encoding: is missing; name one in base or several in axes (encoding: [...])");
+}
+
+TEST(Sweep, ExcludeLeavesRunsOut) {
+  const std::string exclude =
+      "exclude:\n  - {task: even_pairs, seed: [1, 2]}\n  - {encoding.dape.hidden: 16, seed: 0:1}\n";
+  const Sweep sweep = read(std::string(kQuick) + exclude);
+  ASSERT_EQ(sweep.runs.size(), 5U);
+  EXPECT_EQ(sweep.runs[0].seed, 0);
+  EXPECT_EQ(sweep.runs[1].task.name, "reverse_string");
+  EXPECT_EQ(sweep.runs[4].encoding.label(), "dape_kerple(dape.hidden=16)") << sweep.runs[4].seed;
+  EXPECT_EQ(sweep.runs[4].seed, 2);
+}
+
+TEST(Sweep, ExclusionMayRuleOutWhatDoesNotFit) {
+  const std::string_view yaml =
+      "name: a\nbase: {task: even_pairs, encoding: none}\naxes: {model.heads: [4, 7]}\nexclude: "
+      "[{model.heads: 7}]\n";
+  EXPECT_EQ(read(yaml).runs.size(), 1U);
+}
+
+TEST(Sweep, OnlyKeepsWhatHoldsEverything) {
+  EXPECT_EQ(read(kQuick, {}, {"task=even_pairs", "seed=[0, 2]"}).runs.size(), 4U);
+  EXPECT_EQ(read(kQuick, {}, {"encoding={name: kerple, dape: {hidden: 16}}"}).runs.size(), 6U);
+  EXPECT_EQ(read(kQuick, {}, {"encoding.name=kerple", "seed=1:9"}).runs.size(), 4U);
+  EXPECT_EQ(read(kQuick, {"axes.learning_rate=[1e-3, 3e-4]"}, {"learning_rate=0.001"}).runs.size(), 12U);
+}
+
+TEST(Sweep, FiltersThatCannotMatchAreRefused) {
+  EXPECT_TRUE(error_of(kQuick, {}, {"task=even_pears"})
+                  .starts_with("command line: task: unknown task 'even_pears'; did you mean 'even_pairs'?"));
+  EXPECT_TRUE(
+      error_of(kQuick, {}, {"task=[even_pairs, even_pears]"}).starts_with("command line: task: unknown"));
+  EXPECT_TRUE(
+      error_of(kQuick, {}, {"sed=1"}).starts_with("command line: sed: unknown key; did you mean 'seed'?"));
+  EXPECT_TRUE(error_of(kQuick, {}, {"seed=[]"}).starts_with("command line: seed: got []; allowed: a value"));
+  EXPECT_TRUE(contains(error_of(kQuick, {}, {"seed=7"}), "x.yaml: none of its 12 runs is left"));
+  EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"size=smal"}),
+            "command line: size: unknown variant smal; did you mean 'small'?; known: small, large");
+  EXPECT_TRUE(
+      error_of(std::string(kQuick) + "exclude: [{tusk: a}]\n").starts_with("x.yaml:12: tusk: unknown key"));
+  EXPECT_TRUE(error_of(std::string(kQuick) + "exclude: {task: even_pairs}\n")
+                  .starts_with("x.yaml:12: exclude: got {task: even_pairs}; allowed: a list of maps"));
+  EXPECT_TRUE(error_of(std::string(kQuick) + "exclude: [even_pairs]\n")
+                  .starts_with("x.yaml:12: exclude: got even_pairs; allowed: a map"));
 }
 
 TEST(Sweep, TooManyRunsAreRefusedBeforeTheyAreMade) {

@@ -1,0 +1,72 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "core/error.h"
+#include "core/file_lock.h"
+#include "experiments/scheduler.h"
+
+namespace che {
+namespace {
+
+struct EvaluateOptions {
+  std::string folder;
+  std::string lengths;
+  std::int64_t samples = 0;
+  std::int64_t workers = 0;
+};
+
+int evaluate(const EvaluateOptions& options) {
+  const auto lengths = parse_integer_range(options.lengths);
+  if (!lengths || lengths->first == 0) {
+    throw Error(fmt::format("--lengths {}: allowed: first:last or first:last:step, such as 501:1000:50",
+                            options.lengths));
+  }
+  const EvaluationRequest request{*lengths, options.samples};
+  std::vector<RunFolder> runs = open_runs(options.folder);
+  const FileLock lock(std::filesystem::path(options.folder) / "lock");
+  std::vector<std::vector<RunFolder>> jobs;
+  std::size_t untrained = 0;
+  std::size_t present = 0;
+  for (RunFolder& run : runs) {
+    const StoredRun stored = run.read();
+    if (!stored.damage.empty()) print_warning("left out: " + stored.status.error);
+    if (stored.status.state != "finished") {
+      ++untrained;
+    } else if (missing_lengths(stored.evaluation, request.applied_to(run.config().evaluation)).empty()) {
+      ++present;
+    } else {
+      jobs.push_back({std::move(run)});
+    }
+  }
+  const Schedule schedule{
+      .workers = options.workers > 0 ? options.workers : default_workers(runs.front().config().execution),
+      .evaluation = request};
+  fmt::print("{} runs: {} to evaluate with {} workers, {} evaluated before, {} not finished or damaged\n",
+             runs.size(), jobs.size(), schedule.workers, present, untrained);
+  return run_jobs(jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
+}
+
+}  // namespace
+
+void add_evaluate_command(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<EvaluateOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "evaluate",
+      "Evaluate the stored models of an experiment at further lengths, without training; adds rows to each "
+      "run's evaluation.csv. A score counts what its config asks for: run the config with other "
+      "evaluation settings to have them in tables");
+  command->add_option("folder", options->folder, "results folder, as written by che run")->required();
+  command->add_option("--lengths", options->lengths, "first:last or first:last:step, such as 501:1000:50")
+      ->required();
+  command->add_option("--samples", options->samples, "samples a length, a multiple of 64")->required();
+  command->add_option("-w,--workers", options->workers, "worker processes side by side")
+      ->check(CLI::Range(1, 1024));
+  command->callback([options, &action] { action = [options] { return evaluate(*options); }; });
+}
+
+}  // namespace che

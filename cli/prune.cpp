@@ -1,0 +1,45 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "core/file_lock.h"
+#include "experiments/checkpoint.h"
+#include "experiments/job_list.h"
+
+namespace che {
+namespace {
+
+int prune(const std::string& folder) {
+  const std::vector<RunFolder> runs = open_runs(folder);
+  const FileLock lock(std::filesystem::path(folder) / "lock");
+  std::size_t pruned = 0;
+  std::uintmax_t freed = 0;
+  for (const RunFolder& run : runs) {
+    if (!is_complete(run)) continue;
+    const FileLock run_lock(run.path() / "lock");
+    const std::uintmax_t bytes = remove_checkpoints(run.path());
+    pruned += bytes > 0 ? 1U : 0U;
+    freed += bytes;
+  }
+  fmt::print("{}: deleted the checkpoints of {} of {} runs, {:.1f} MiB\n", folder, pruned, runs.size(),
+             static_cast<double>(freed) / 0x1p20);
+  return 0;
+}
+
+}  // namespace
+
+void add_prune_command(CLI::App& app, Action& action) {
+  const auto folder = std::make_shared<std::string>();
+  CLI::App* const command = app.add_subcommand(
+      "prune",
+      "Delete the checkpoints of finished runs. Scores, tables and figures stay; what is lost is the model: "
+      "more "
+      "test lengths or samples, che evaluate and che bias then need the run trained afresh");
+  command->add_option("folder", *folder, "results folder, as written by che run")->required();
+  command->callback([folder, &action] { action = [folder] { return prune(*folder); }; });
+}
+
+}  // namespace che

@@ -1,0 +1,45 @@
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "cli/commands.h"
+#include "experiments/experiment_status.h"
+
+namespace che {
+namespace {
+
+struct StatusOptions {
+  std::string folder;
+  bool watch = false;
+};
+
+int show_status(const StatusOptions& options) {
+  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  while (true) {
+    const ExperimentStatus status = experiment_status(options.folder);
+    if (options.watch && terminal) fmt::print("\x1b[H\x1b[2J");
+    fmt::print("{}: {}", options.folder, describe(status));
+    std::fflush(stdout);
+    if (!options.watch || status.over()) return 0;
+    std::this_thread::sleep_for(std::chrono::seconds(terminal ? 2 : 30));
+  }
+}
+
+}  // namespace
+
+void add_status_command(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<StatusOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "status",
+      "Show how an experiment stands, from its files alone: what runs, failed, waits or is damaged");
+  command->add_option("folder", options->folder, "results folder, as written by che run")->required();
+  command->add_flag("--watch", options->watch, "show it again every 2 seconds until nothing runs");
+  command->callback([options, &action] { action = [options] { return show_status(*options); }; });
+}
+
+}  // namespace che

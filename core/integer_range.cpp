@@ -1,0 +1,24 @@
+#include "core/integer_range.h"
+
+#include "core/field_text.h"
+
+namespace che {
+
+std::optional<IntegerRange> parse_integer_range(std::string_view text) {
+  const auto take = [&]() -> std::optional<std::int64_t> {
+    const std::size_t colon = text.find(':');
+    const auto number = parse_integer(text.substr(0, colon));
+    text.remove_prefix(colon == std::string_view::npos ? text.size() : colon + 1);
+    return number;
+  };
+  if (text.find(':') == std::string_view::npos || text.ends_with(':')) return std::nullopt;
+  const auto first = take();
+  const auto last = take();
+  const auto step = text.empty() ? std::optional<std::int64_t>(1) : take();
+  if (!first || !last || !step || !text.empty() || *first < 0 || *first > *last || *step < 1) {
+    return std::nullopt;
+  }
+  return IntegerRange{*first, *last, *step};
+}
+
+}  // namespace che

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace che {
+
+// first, first + step, ... up to last, which is included where a step meets it.
+struct IntegerRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::int64_t step = 1;
+
+  std::int64_t size() const { return (last - first) / step + 1; }
+};
+
+// "first:last" or "first:last:step" with 0 <= first <= last and a positive step. Nothing for any other
+// text.
+std::optional<IntegerRange> parse_integer_range(std::string_view text);
+
+}  // namespace che

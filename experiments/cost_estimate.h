@@ -1,0 +1,27 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "experiments/config.h"
+
+namespace che {
+
+// Estimates what runs take on this machine: for each encoding and model it measures one training step and
+// one forward pass, and scales them by nominal operations. Good to a factor of two or so.
+class CostEstimate {
+ public:
+  // Seconds of one worker for the whole of a run.
+  double seconds(const RunConfig& config);
+
+ private:
+  struct Speed {
+    double training = 0;    // Nominal operations a second.
+    double evaluation = 0;  // Likewise.
+  };
+  static Speed measure(const RunConfig& config);
+
+  std::map<std::string, Speed> speeds_;  // By everything but task, seeds and rate.
+};
+
+}  // namespace che

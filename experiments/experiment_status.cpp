@@ -1,0 +1,115 @@
+#include "experiments/experiment_status.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "experiments/operations.h"
+#include "experiments/progress.h"
+
+namespace che {
+namespace {
+
+// A worker writes its status every ten seconds or after a slow step; one that was silent for this long is
+// taken for dead.
+constexpr double kSilentSeconds = 300;
+
+// Of a run's operations, the part that is done, 0 .. 1.
+double done_part(const StoredRun& stored, const RunConfig& config) {
+  const double all = run_operations(config);
+  if (all <= 0) return 0;
+  const double trained = static_cast<double>(stored.status.step) * training_step_operations(config);
+  const double lengths = static_cast<double>(config.evaluation.lengths().size());
+  const double missing = static_cast<double>(missing_lengths(stored.evaluation, config.evaluation).size());
+  return std::min(1.0, (trained + (1 - missing / lengths) * evaluation_operations(config)) / all);
+}
+
+// "step 120/2000 (6 %), 35.1 steps/s" or "evaluated 3 of 10 lengths"
+std::string place_text(const StoredRun& stored, const RunConfig& config) {
+  const RunStatus& status = stored.status;
+  const std::int64_t steps = config.training.steps;
+  if (status.step < steps) {
+    std::string text = fmt::format("step {}/{} ({} %)", status.step, steps, 100 * status.step / steps);
+    if (status.training_seconds > 0 && status.step > 0) {
+      text += fmt::format(", {:.1f} steps/s", static_cast<double>(status.step) / status.training_seconds);
+    }
+    return text;
+  }
+  const std::size_t lengths = config.evaluation.lengths().size();
+  return fmt::format("evaluated {} of {} lengths",
+                     lengths - missing_lengths(stored.evaluation, config.evaluation).size(), lengths);
+}
+
+// Adds one run; returns whether it runs.
+bool add(ExperimentStatus& all, const RunFolder& folder, const StoredRun& stored) {
+  const RunStatus& status = stored.status;
+  const auto note = [&](std::string_view state, std::string_view text) {
+    all.lines.push_back(fmt::format("  {:<9} {}: {}", state, folder.id(), text));
+  };
+  if (!stored.damage.empty()) {
+    ++all.damaged;
+    note(kDamaged, status.error);
+  } else if (status.state == "failed") {
+    ++all.failed;
+    note("failed", status.error);
+  } else if (status.state == "finished") {
+    ++(missing_lengths(stored.evaluation, folder.config().evaluation).empty() ? all.finished : all.waiting);
+  } else if (status.state == "waiting" && status.step == 0) {
+    ++all.waiting;
+  } else {
+    const double silent = static_cast<double>(std::time(nullptr)) - utc_seconds(status.updated).value_or(0);
+    const std::string place = place_text(stored, folder.config());
+    const bool runs = status.state != "interrupted" && silent < kSilentSeconds;
+    ++(runs ? all.running : all.stopped);
+    note(runs ? "running" : "stopped",
+         status.state == "interrupted" || runs
+             ? place
+             : fmt::format("{}, nothing heard for {}", place, duration_text(silent)));
+    return runs;
+  }
+  return false;
+}
+
+}  // namespace
+
+ExperimentStatus experiment_status(const std::filesystem::path& experiment) {
+  ExperimentStatus all;
+  const auto warn = [&](const std::string& damage) {
+    ++all.runs;
+    ++all.damaged;
+    all.lines.push_back(fmt::format("  {:<9} {}", kDamaged, damage));
+  };
+  double operations_left = 0;
+  double running_operations = 0;  // Done by the runs that run, in
+  double running_seconds = 0;     // this time.
+  for (const RunFolder& folder : open_runs(experiment, warn)) {
+    ++all.runs;
+    const StoredRun stored = folder.read();
+    const double part = done_part(stored, folder.config());
+    if (stored.status.state != "failed" && stored.damage.empty()) {
+      operations_left += (1 - part) * run_operations(folder.config());
+    }
+    if (add(all, folder, stored)) {
+      running_operations += part * run_operations(folder.config());
+      running_seconds += stored.status.training_seconds + stored.status.evaluation_seconds;
+    }
+  }
+  if (running_operations > 0 && running_seconds > 0) {
+    const double speed = running_operations / running_seconds * static_cast<double>(all.running);
+    all.seconds_left = operations_left / speed;
+  }
+  return all;
+}
+
+std::string describe(const ExperimentStatus& status) {
+  std::string text = fmt::format(
+      "{} runs: {} finished, {} running, {} stopped, {} failed, {} waiting, {} damaged", status.runs,
+      status.finished, status.running, status.stopped, status.failed, status.waiting, status.damaged);
+  if (status.seconds_left > 0) text += fmt::format("; about {} left", duration_text(status.seconds_left));
+  text += "\n";
+  for (const std::string& line : status.lines) text += line + "\n";
+  return text;
+}
+
+}  // namespace che

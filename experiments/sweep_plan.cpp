@@ -1,0 +1,309 @@
+#include "experiments/sweep_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/config_reader.h"
+#include "core/error.h"
+#include "core/field_list.h"
+#include "core/integer_range.h"
+
+namespace che {
+namespace {
+
+using Kind = ConfigNode::Kind;
+
+constexpr std::size_t kMaxNameLength = 100;
+constexpr std::string_view kAxesPrefix = "axes.";
+
+[[noreturn]] void refuse_too_many(const ConfigLocation& location) {
+  throw config_error(location, "axes",
+                     fmt::format("more than {} runs; allowed: at most that many", kMaxRuns));
+}
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+         c == '-';
+}
+
+// The name becomes a folder.
+std::string read_name(const ConfigNode& node) {
+  const std::string& text = node.text;
+  if (node.kind != Kind::kScalar || text.empty() || text.size() > kMaxNameLength || text[0] == '.' ||
+      text[0] == '-' || !std::ranges::all_of(text, is_name_character)) {
+    throw config_error(
+        node.location, "name",
+        fmt::format("got {}; allowed: 1 to {} letters, digits, '.', '_', '-', no '.' or '-' first",
+                    short_text(node), kMaxNameLength));
+  }
+  return text;
+}
+
+std::string axis_path(std::string_view name) { return fmt::format("{}{}", kAxesPrefix, name); }
+
+// What a config sets, by the first part of its key path.
+std::vector<std::string> top_level_keys() {
+  RunConfig config;
+  std::set<std::string> keys;
+  for (const FieldRecord& field : list_fields([&](FieldVisitor& visitor) { config.visit_fields(visitor); })) {
+    keys.insert(field.path.substr(0, field.path.find('.')));
+  }
+  return {keys.begin(), keys.end()};
+}
+
+AxisValue read_variant(const std::string& place, const ConfigNode& node) {
+  const ConfigEntry* const label = node.kind == Kind::kMap ? node.find("label") : nullptr;
+  if (!label || label->value.kind != Kind::kScalar || label->value.text.empty() || node.entries.size() < 2) {
+    throw config_error(node.location, place,
+                       fmt::format("got {}; allowed: a variant, such as {{label: wide, model.width: 512}}",
+                                   short_text(node)));
+  }
+  AxisValue variant{.label = label->value.text, .settings = {}};
+  for (const ConfigEntry& entry : node.entries) {
+    if (&entry != label) variant.settings.push_back({.path = entry.key, .value = entry.value});
+  }
+  return variant;
+}
+
+Axis read_variants(const std::string& name, const ConfigLocation& location, const ConfigNode& node) {
+  const std::string place = axis_path(name);
+  if (std::ranges::count(top_level_keys(), name.substr(0, name.find('.')))) {
+    throw config_error(location, place,
+                       "is a setting; named variants need an axis with a name of its own, such as 'variant'");
+  }
+  if (!std::ranges::all_of(name, is_name_character)) {
+    throw config_error(location, place, "allowed: letters, digits, '.', '_', '-'");
+  }
+  Axis axis{.name = name, .location = location, .values = {}};
+  for (const ConfigNode& item : node.items) {
+    AxisValue variant = read_variant(place, item);
+    if (std::ranges::count(axis.values, variant.label, &AxisValue::label)) {
+      throw config_error(item.location, place, fmt::format("two variants are called '{}'", variant.label));
+    }
+    axis.values.push_back(std::move(variant));
+  }
+  return axis;
+}
+
+// A list of values, a range of whole numbers, or a list of named variants.
+Axis read_axis(const std::string& name, const ConfigLocation& location, const ConfigNode& node) {
+  Axis axis{.name = name, .location = location, .values = {}};
+  const auto add = [&](const ConfigNode& value) {
+    axis.values.push_back({.label = "", .settings = {{.path = name, .value = value}}});
+  };
+  if (node.kind == Kind::kSequence && !node.items.empty()) {
+    if (node.items.front().find("label") != nullptr) return read_variants(name, location, node);
+    for (const ConfigNode& item : node.items) add(item);
+    return axis;
+  }
+  const auto range = node.kind == Kind::kScalar ? parse_integer_range(node.text) : std::nullopt;
+  if (!range) {
+    throw config_error(
+        node.location, axis_path(name),
+        fmt::format("got {}; allowed: a list of values, such as [0, 1], or a range of whole numbers, such as "
+                    "0:4",
+                    short_text(node)));
+  }
+  if (range->size() > static_cast<std::int64_t>(kMaxRuns)) refuse_too_many(location);
+  for (std::int64_t value = range->first; value <= range->last; value += range->step) {
+    ConfigNode number = node;
+    number.text = std::to_string(value);
+    add(number);
+  }
+  return axis;
+}
+
+SweepPlan read_config_part(const ConfigNode& root) {
+  check_keys(root, "", {"name", "description", "base", "axes", "exclude"});
+  SweepPlan plan;
+  plan.base.kind = ConfigNode::Kind::kMap;
+  plan.file = {root.location.source, 0, 0};
+  const ConfigEntry* const name = root.find("name");
+  if (!name) throw config_error(plan.file, "name", "is missing; results go to a folder of that name");
+  plan.name = read_name(name->value);
+  if (const ConfigEntry* const description = root.find("description")) {
+    const ConfigNode& node = description->value;
+    if (node.kind != Kind::kScalar || node.text.find('\n') != std::string::npos) {
+      throw config_error(node.location, "description",
+                         fmt::format("got {}; allowed: one line", short_text(node)));
+    }
+    plan.description = node.text;
+  }
+  if (const ConfigEntry* const base = root.find("base")) plan.base = base->value;
+  if (const ConfigEntry* const axes = root.find("axes")) {
+    if (axes->value.kind != Kind::kMap) {
+      throw config_error(
+          axes->value.location, "axes",
+          fmt::format("got {}; allowed: a map of key paths to lists", short_text(axes->value)));
+    }
+    for (const ConfigEntry& axis : axes->value.entries) {
+      plan.axes.push_back(read_axis(axis.key, axis.location, axis.value));
+    }
+  }
+  return plan;
+}
+
+// Lines and columns within a command line's argument say nothing to its reader.
+void set_location(ConfigNode& node, const ConfigLocation& location) {
+  node.location = location;
+  for (ConfigNode& item : node.items) set_location(item, location);
+  for (ConfigEntry& entry : node.entries) {
+    entry.location = location;
+    set_location(entry.value, location);
+  }
+}
+
+Setting parse_override(const std::string& text) {
+  const ConfigLocation location{std::make_shared<const std::string>("command line"), 0, 0};
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw config_error(
+        location, "",
+        fmt::format("got '{}'; allowed: key=value, such as training.steps=100", one_line(text)));
+  }
+  Setting setting{.path = text.substr(0, equals), .value = {}};
+  if (setting.path == "base" || setting.path.starts_with("base.")) {
+    throw config_error(location, setting.path, "key paths on the command line leave out 'base.'");
+  }
+  try {
+    setting.value = parse_config(std::string_view(text).substr(equals + 1), setting.path);
+  } catch (const Error& error) {
+    throw config_error(location, "", error.what());
+  }
+  set_location(setting.value, location);
+  return setting;
+}
+
+// Overrides of whole axes come first, so that a single value for an axis' key finds it.
+void add_overrides(SweepPlan& plan, const std::vector<std::string>& overrides) {
+  std::vector<Setting> plain;
+  const auto axis_of = [&](std::string_view path) { return std::ranges::find(plan.axes, path, &Axis::name); };
+  for (const std::string& text : overrides) {
+    Setting setting = parse_override(text);
+    if (setting.path == "name") {
+      plan.name = read_name(setting.value);
+    } else if (setting.path.starts_with(kAxesPrefix)) {
+      Axis axis = read_axis(setting.path.substr(kAxesPrefix.size()), setting.value.location, setting.value);
+      const auto existing = axis_of(axis.name);
+      if (existing != plan.axes.end()) {
+        *existing = std::move(axis);
+      } else {
+        plan.axes.push_back(std::move(axis));
+      }
+    } else {
+      plain.push_back(std::move(setting));
+    }
+  }
+  for (Setting& setting : plain) {
+    if (setting.value.kind == Kind::kSequence) {
+      throw config_error(setting.value.location, setting.path,
+                         fmt::format("got {0}; an override sets one value; axes.{1}={0} sweeps over several",
+                                     short_text(setting.value), one_line(setting.path)));
+    }
+    const auto axis = axis_of(setting.path);
+    if (axis != plan.axes.end()) {
+      if (axis->has_variants()) {
+        throw config_error(
+            setting.value.location, setting.path,
+            fmt::format("names variants; choose among them with --only {}=LABEL", setting.path));
+      }
+      axis->values = {{.label = "", .settings = {std::move(setting)}}};
+    } else {
+      plan.overrides.push_back(std::move(setting));
+    }
+  }
+}
+
+VariantAxes variant_axes(const SweepPlan& plan) {
+  VariantAxes axes;
+  for (const Axis& axis : plan.axes) {
+    if (!axis.has_variants()) continue;
+    for (const AxisValue& value : axis.values) axes[axis.name].push_back(value.label);
+  }
+  return axes;
+}
+
+void add_exclusions(SweepPlan& plan, const ConfigNode& node) {
+  if (node.kind != Kind::kSequence) {
+    throw config_error(
+        node.location, "exclude",
+        fmt::format("got {}; allowed: a list of maps, such as [{{task: parity_check, seed: 1}}]",
+                    short_text(node)));
+  }
+  for (const ConfigNode& map : node.items) plan.exclude.emplace_back(map, "exclude", variant_axes(plan));
+}
+
+}  // namespace
+
+std::size_t SweepPlan::count() const {
+  std::size_t runs = 1;
+  for (const Axis& axis : axes) {
+    if (axis.values.size() > kMaxRuns / runs) refuse_too_many(axis.location);
+    runs *= axis.values.size();
+  }
+  return runs;
+}
+
+std::vector<const AxisValue*> SweepPlan::choices(std::size_t run) const {
+  std::vector<const AxisValue*> choices(axes.size());
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    choices[i] = &axes[i].values[run % axes[i].values.size()];
+    run /= axes[i].values.size();
+  }
+  return choices;
+}
+
+std::vector<Setting> SweepPlan::settings(std::size_t run) const {
+  std::vector<Setting> settings;
+  for (const AxisValue* choice : choices(run)) {
+    settings.insert(settings.end(), choice->settings.begin(), choice->settings.end());
+  }
+  return settings;
+}
+
+VariantLabels SweepPlan::labels(std::size_t run) const {
+  VariantLabels labels;
+  const std::vector<const AxisValue*> chosen = choices(run);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].has_variants()) labels.emplace(axes[i].name, chosen[i]->label);
+  }
+  return labels;
+}
+
+std::string SweepPlan::describe(std::size_t run) const {
+  std::string text;
+  const std::vector<const AxisValue*> chosen = choices(run);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    text += fmt::format(
+        "{}{}={}", text.empty() ? " (" : ", ", one_line(axes[i].name),
+        axes[i].has_variants() ? one_line(chosen[i]->label) : short_text(chosen[i]->settings.front().value));
+  }
+  return text.empty() ? text : text + ")";
+}
+
+SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<std::string>& overrides,
+                          const std::vector<std::string>& only) {
+  const ConfigNode root = read_config_file(path);
+  SweepPlan plan = read_config_part(root);
+  add_overrides(plan, overrides);
+  if (const ConfigEntry* const exclude = root.find("exclude")) add_exclusions(plan, exclude->value);
+  for (const std::string& text : only) {
+    Setting setting = parse_override(text);
+    ConfigNode map;
+    map.kind = Kind::kMap;
+    map.location = setting.value.location;
+    map.entries.push_back({std::move(setting.path), map.location, std::move(setting.value)});
+    plan.only.emplace_back(map, "", variant_axes(plan));
+  }
+  return plan;
+}
+
+bool is_below(std::string_view path, std::string_view ancestor) {
+  return ancestor.empty() || path == ancestor ||
+         (path.size() > ancestor.size() && path.starts_with(ancestor) && path[ancestor.size()] == '.');
+}
+
+}  // namespace che

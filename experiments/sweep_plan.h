@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config_tree.h"
+#include "experiments/run_filter.h"
+
+namespace che {
+
+inline constexpr std::size_t kMaxRuns = 100'000;
+
+// A value for a key path of RunConfig.
+struct Setting {
+  std::string path;
+  ConfigNode value;
+};
+
+// One choice on an axis: a value of its key path, or a named variant with several.
+struct AxisValue {
+  std::string label;  // Of a variant.
+  std::vector<Setting> settings;
+};
+
+struct Axis {
+  std::string name;  // A key path, or the name of an axis of variants.
+  ConfigLocation location;
+  std::vector<AxisValue> values;
+
+  bool has_variants() const { return !values.front().label.empty(); }
+};
+
+// A config file with the command line's overrides, before it is expanded.
+struct SweepPlan {
+  ConfigLocation file;
+  std::string name;
+  std::string description;
+  ConfigNode base;  // A map.
+  std::vector<Axis> axes;
+  std::vector<Setting> overrides;  // Of what is no axis.
+  std::vector<RunFilter> exclude;
+  std::vector<RunFilter> only;  // From the command line; a run must match all of them.
+
+  std::size_t count() const;  // Runs before any is left out; throws Error beyond kMaxRuns.
+  // The axes' choices that make up run number `run`, the last axis fastest.
+  std::vector<const AxisValue*> choices(std::size_t run) const;
+  std::vector<Setting> settings(std::size_t run) const;  // Of these choices.
+  VariantLabels labels(std::size_t run) const;
+  // " (task=parity_check, seed=0)", empty without axes.
+  std::string describe(std::size_t run) const;
+};
+
+// Reads a config file as read_sweep describes it, up to the values of settings, which only a run can judge.
+SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<std::string>& overrides,
+                          const std::vector<std::string>& only);
+
+// Whether `path` is `ancestor` or a part of it.
+bool is_below(std::string_view path, std::string_view ancestor);
+
+}  // namespace che

@@ -1,0 +1,62 @@
+#include "experiments/tensorboard.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace che {
+namespace {
+
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    text += kDigits[static_cast<unsigned char>(c) >> 4];
+    text += kDigits[static_cast<unsigned char>(c) & 15];
+  }
+  return text;
+}
+
+// What TensorFlow's own writer makes of an event at wall time 0 with file_version "brain.Event:2", whose
+// length's checksum every event file of TensorFlow starts with.
+TEST(Tensorboard, BeginsWithTheVersion) {
+  const std::string file = tensorboard_events({}, {}, 0);
+  EXPECT_EQ(hex(file.substr(0, 8)), "1a00000000000000");
+  EXPECT_EQ(file.size(), 8 + 4 + 26 + 4U);
+  EXPECT_EQ(hex(file.substr(12, 26)),
+            "090000000000000000"
+            "1000"
+            "1a0d627261696e2e4576656e743a32");
+}
+
+TEST(Tensorboard, AddsARecordARow) {
+  const std::string version = tensorboard_events({}, {}, 0);
+  const std::string file =
+      tensorboard_events({{.step = 300, .loss = 1.5, .accuracy = 0.5, .gradient_norm = 2, .seconds = 4}},
+                         {{.length = 41, .samples = 64, .accuracy = 0.25, .loss = 1}}, 10);
+  std::vector<std::string> records;
+  for (std::size_t at = 0; at < file.size();) {
+    std::uint64_t size = 0;
+    std::memcpy(&size, file.data() + at, sizeof size);
+    records.push_back(file.substr(at + 12, size));
+    at += 8 + 4 + size + 4;
+  }
+  ASSERT_EQ(records.size(), 3U);
+  // Wall time 14, step 300, then the summary.
+  EXPECT_EQ(hex(records[1].substr(0, 12)),
+            "09"
+            "0000000000002c40"
+            "10ac02");
+  EXPECT_NE(records[1].find("training/gradient_norm"), std::string::npos);
+  EXPECT_EQ(hex(records[2].substr(0, 11)),
+            "09"
+            "0000000000002c40"
+            "1029");
+  EXPECT_NE(hex(records[2])
+                .find(hex("evaluation/accuracy") + "15"
+                                                   "0000803e"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace che
