@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "core/config_reader.h"
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "experiments/scheduler.h"
@@ -20,13 +21,25 @@ struct EvaluateOptions {
   std::int64_t workers = 0;
 };
 
-int evaluate(const EvaluateOptions& options) {
+// Within the limits of a config's evaluation.
+EvaluationRequest read_request(const EvaluateOptions& options) {
   const auto lengths = parse_integer_range(options.lengths);
-  if (!lengths || lengths->first == 0) {
+  if (!lengths) {
     throw Error(fmt::format("--lengths {}: allowed: first:last or first:last:step, such as 501:1000:50",
                             options.lengths));
   }
-  const EvaluationRequest request{*lengths, options.samples};
+  RunConfig config;
+  const ConfigNode asked =
+      parse_config(fmt::format("{{first_length: {}, last_length: {}, length_step: {}, samples: {}}}",
+                               lengths->first, lengths->last, lengths->step, options.samples),
+                   "--lengths, --samples");
+  assign_path("evaluation", asked, [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+  config.check();
+  return {*lengths, options.samples};
+}
+
+int evaluate(const EvaluateOptions& options) {
+  const EvaluationRequest request = read_request(options);
   std::vector<RunFolder> runs = open_runs(options.folder);
   const FileLock lock(std::filesystem::path(options.folder) / "lock");
   std::vector<std::vector<RunFolder>> jobs;

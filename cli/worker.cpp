@@ -2,6 +2,7 @@
 #include <oneapi/tbb/global_control.h>
 #include <sys/prctl.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -16,6 +17,9 @@
 
 namespace che {
 namespace {
+
+// A worker left over from a killed scheduler finishes its step and writes its checkpoint meanwhile.
+constexpr std::chrono::seconds kLockPatience{60};
 
 struct WorkerOptions {
   std::vector<std::string> folders;
@@ -56,7 +60,7 @@ int work(const WorkerOptions& options) {
   };
   if (!options.lengths.empty()) return evaluate(runs.front(), options, tell);
   try {
-    switch (work_on_job(runs, tell, stop_signal())) {
+    switch (work_on_job(runs, tell, stop_signal(), kLockPatience)) {
       case JobOutcome::kDone:
         return 0;
       case JobOutcome::kFailed:

@@ -90,7 +90,8 @@ double CostEstimate::seconds(const RunConfig& config) {
   key.task = {};
   key.seed = key.data_seed = 0;
   key.learning_rate = RunConfig{}.learning_rate;
-  key.training.steps = 0;
+  key.training = {};
+  key.evaluation = {};
   const auto [speed, is_new] = speeds_.try_emplace(to_yaml(key));
   if (is_new) speed->second = measure(config);
   const double evaluation = evaluation_operations(config);

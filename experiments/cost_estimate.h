@@ -21,7 +21,7 @@ class CostEstimate {
   };
   static Speed measure(const RunConfig& config);
 
-  std::map<std::string, Speed> speeds_;  // By everything but task, seeds and rate.
+  std::map<std::string, Speed> speeds_;  // By encoding, model and execution.
 };
 
 }  // namespace che

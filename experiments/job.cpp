@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "core/error.h"
 #include "core/file_lock.h"
@@ -334,13 +335,25 @@ Replica load_replica(const RunFolder& run, std::int64_t size, const ProgressSink
   return replica;
 }
 
+FileLock wait_for_lock(const RunFolder& run, const std::atomic<int>& stop, std::chrono::seconds patience) {
+  const Clock::time_point start = Clock::now();
+  while (true) {
+    try {
+      return FileLock(run.path() / "lock");
+    } catch (const Error&) {
+      if (stop.load() != 0 || Clock::now() - start >= patience) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
 }  // namespace
 
 JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& progress,
-                       const std::atomic<int>& stop) {
+                       const std::atomic<int>& stop, std::chrono::seconds patience) {
   check_is_one_job(runs);
   std::vector<FileLock> locks;
-  for (const RunFolder& run : runs) locks.emplace_back(run.path() / "lock");
+  for (const RunFolder& run : runs) locks.push_back(wait_for_lock(run, stop, patience));
   const std::int64_t size = parameter_count(runs.front().config());
   std::map<std::int64_t, std::vector<Replica>> by_step;
   for (const RunFolder& run : runs) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <map>
 #include <set>
 #include <sstream>
@@ -144,7 +145,7 @@ std::vector<MetricsRow> RunFolder::metrics() const {
   const fs::path file = path_ / kMetricsFile;
   if (!fs::exists(file)) return {};
   const CsvRows csv(file.string(), read_file(file), kMetricsColumns,
-                    "delete the run's folder to train it afresh, or this file to go on without its past");
+                    "`che run` goes on without its past; delete the run's folder to train it afresh");
   std::vector<MetricsRow> rows;
   for (std::size_t i = 0; i < csv.size(); ++i) {
     rows.push_back({.step = csv.integer(i, 0),
@@ -161,7 +162,7 @@ std::vector<EvaluationRow> RunFolder::evaluation() const {
   const fs::path file = path_ / kEvaluationFile;
   if (!fs::exists(file)) return {};
   const CsvRows csv(file.string(), read_file(file), kEvaluationColumns,
-                    "delete it and run the experiment again to evaluate this run afresh");
+                    "`che run` evaluates this run afresh");
   std::vector<EvaluationRow> rows;
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string>> keys;
   for (std::size_t i = 0; i < csv.size(); ++i) {
@@ -193,7 +194,7 @@ StoredRun RunFolder::read() const {
   const auto take = [&](const char* file, auto& member, const auto& reader) {
     try {
       member = (this->*reader)();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {  // An unreadable disk, too, must not stop the other runs.
       run.damage.push_back({path_ / file, error.what()});
     }
   };
@@ -302,7 +303,7 @@ std::vector<RunFolder> open_runs(const fs::path& experiment, const WarningSink& 
   for (const fs::path& path : paths) {
     try {
       runs.push_back(RunFolder::open(path));
-    } catch (const Error& damage) {
+    } catch (const std::exception& damage) {
       warn(fmt::format("left out: {}", damage.what()));
     }
   }

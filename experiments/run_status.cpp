@@ -68,8 +68,8 @@ std::string to_json(const RunStatus& status, std::string_view id) {
 
 RunStatus parse_status(std::string_view text, std::string_view id, const std::string& file) {
   const auto fail = [&](const std::string& problem) {
-    throw Error(fmt::format("{}: {}; the file is damaged: delete it: the run goes on from its checkpoint",
-                            file, problem));
+    throw Error(fmt::format("{}: {}; the file is damaged: `che run` goes on from the run's checkpoint", file,
+                            problem));
   };
   Json json;
   try {

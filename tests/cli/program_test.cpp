@@ -357,6 +357,10 @@ TEST_F(ProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   EXPECT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
   EXPECT_NE(std::string::npos, che(further).output.find("0 to evaluate"));
   expect_refusal(che({"evaluate", results(), "--lengths", "30:20", "--samples", "64"}), {"--lengths 30:20"});
+  expect_refusal(che({"evaluate", results(), "--lengths", "5:99999999999", "--samples", "64"}),
+                 {"last_length", "99999999999", "allowed"});
+  expect_refusal(che({"evaluate", results(), "--lengths", "5:6", "--samples", "65"}),
+                 {"samples", "65", "64"});
 
   const Outcome pruned = che({"prune", results()});
   EXPECT_EQ(0, pruned.exit_code);

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <optional>
 #include <string>
+#include <thread>
 
 #include "core/atomic_file.h"
 #include "core/error.h"
@@ -192,6 +194,44 @@ TEST_F(JobTest, RefusesRunsThatAnotherProcessWorksOn) {
   const FileLock lock(run.path() / "lock");
   EXPECT_THROW(work({run}), Error);
   EXPECT_FALSE(std::filesystem::exists(run.path() / "checkpoint.bin"));
+}
+
+TEST_F(JobTest, WaitsForAProcessThatIsAboutToEnd) {
+  const RunFolder run = create("a", small_config());
+  auto lock = std::make_optional<FileLock>(run.path() / "lock");
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    lock.reset();
+  });
+  const std::atomic<int> stop{0};
+  EXPECT_EQ(JobOutcome::kDone, work_on_job(
+                                   {run}, [](const Progress&) {}, stop, std::chrono::seconds(60)));
+  other.join();
+}
+
+TEST_F(JobTest, LeavesAnEventFileForTensorboardOnRequest) {
+  RunConfig config = small_config();
+  work({create("plain", config)});
+  config.log.tensorboard = "true";
+  const RunFolder run = create("logged", config);
+  work({run});
+  EXPECT_GT(std::filesystem::file_size(run.path() / "events.out.tfevents.che"), 6 * 30U);
+  EXPECT_FALSE(std::filesystem::exists(create("plain", small_config()).path() / "events.out.tfevents.che"));
+}
+
+// What is damaged but trained and evaluated needs no training, even without a checkpoint.
+TEST_F(JobTest, ADamagedStatusOfAPrunedRunCostsNothing) {
+  const RunFolder run = create("a", small_config());
+  work({run});
+  remove_checkpoints(run.path());
+  std::ofstream(run.path() / "status.json") << "{";
+  EXPECT_FALSE(is_complete(run));
+  std::vector<Progress> seen;
+  EXPECT_EQ(JobOutcome::kDone, work({run}, &seen));
+  ASSERT_EQ(1U, seen.size());
+  EXPECT_EQ("warning", seen[0].phase);
+  EXPECT_TRUE(is_complete(run));
+  EXPECT_FALSE(has_checkpoint(run.path()));
 }
 
 TEST(JobList, GroupsRunsThatDifferInSeedAndRateOnly) {

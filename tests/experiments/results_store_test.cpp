@@ -156,7 +156,7 @@ TEST_P(DamagedFile, IsNamedWithPlaceAndFinding) {
     message = error.what();
   }
   expect_contains(message, GetParam().message);
-  expect_contains(message, {file.string(), "delete"});
+  expect_contains(message, {file.string(), "che run"});
 }
 
 const std::string kMetricsHeader = "step,loss,accuracy,gradient_norm,seconds,checksum\n";
