@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# Proves that nothing that happens to a machine changes results: an undisturbed sweep of four runs is compared,
+# byte by byte, with sweeps that are killed, signalled, damaged and run out of disk.
+#   survive.sh CHE [KILLS] [SEED]     (default: 30 kills; the seed makes a run repeatable)
+set -euo pipefail
+che=$(realpath "$1")
+kills=${2:-30}
+RANDOM=${3:-1}
+work=$(mktemp -d)
+mounted=
+leave() {
+  if [[ -n $mounted ]]; then
+    jobs -p | xargs -r kill 2> /dev/null || true
+    wait
+    umount -q "$work/disk/results" || true
+    umount "$work/disk" || true
+  fi
+  rm -rf "$work"
+}
+trap leave EXIT
+cd "$work"
+
+say() { echo "survive: $*"; }
+fail() {
+  say "FAILED: $*"
+  exit 1
+}
+
+# Checkpoints after every step, so that kills hit them, their renames and the rows between them.
+cat > sweep.yaml << 'YAML'
+name: sweep
+base:
+  model: {width: 8, layers: 1, heads: 2, ffn_multiple: 2}
+  training: {steps: 120, batch_size: 4, last_length: 6}
+  evaluation: {first_length: 7, last_length: 30, samples: 64}
+  execution: {checkpoint_seconds: 0, log_steps: 10}
+axes:
+  task: [even_pairs, reverse_string]
+  encoding: [rope, dape_kerple]
+YAML
+
+sweep() { "$che" run sweep.yaml --output "$1" --workers 2 "${@:2}"; }
+# What must not change: every evaluation.csv and the tables, but for the time in the last line.
+result_of() {
+  (cd "$1/runs" && sha256sum ./*/evaluation.csv)
+  "$che" table "$1" --format csv
+  "$che" table "$1" | sed 's/last change: .*//'
+}
+expect_same() {
+  result_of "$1" > after.txt
+  diff expected.txt after.txt || fail "$2: other results than the undisturbed sweep"
+}
+
+start=$(date +%s%N)
+sweep straight > straight.txt
+milliseconds=$((($(date +%s%N) - start) / 1000000))
+result_of straight > expected.txt
+say "undisturbed: 4 runs in $milliseconds ms"
+
+# Kills everything that works on a folder, scheduler and workers, at a random moment of the sweep.
+for ((i = 1; i <= kills; ++i)); do
+  setsid "$che" run sweep.yaml --output killed --workers 2 > killed.txt 2>&1 &
+  pid=$!
+  moment=$((RANDOM * 32768 + RANDOM))
+  sleep "$(printf '%d.%03d' $((moment % milliseconds / 1000)) $((moment % milliseconds % 1000)))"
+  workers=$(pgrep -P $pid || true)
+  # Mostly the scheduler first, so that it cannot note what became of its workers; sometimes them alone.
+  ((i % 3 == 0)) && victims=$workers || victims="$pid $workers"
+  kill -KILL $victims 2> /dev/null || true
+  wait $pid 2> /dev/null || true
+  # A whole sweep starts afresh now and then, and every fifth kill must leave one that can be resumed.
+  if ((i % 5 == 0)); then
+    sweep killed > killed.txt || fail "kill $i: the sweep did not resume: $(tail -5 killed.txt)"
+    expect_same killed "kill $i"
+    grep -q "damaged" killed.txt && fail "kill $i left a damaged file: $(grep damaged killed.txt)"
+    rm -rf killed
+  fi
+done
+say "$kills kills: same evaluation.csv, same tables"
+
+for signal in TERM INT USR1; do
+  rm -rf signalled
+  # Job control, because a background job of a script ignores INT.
+  set -m
+  "$che" run sweep.yaml --output signalled --workers 2 training.steps=800 > signalled.txt 2>&1 &
+  set +m
+  pid=$!
+  for ((i = 0; i < 600; ++i)); do
+    compgen -G 'signalled/runs/*/checkpoint.bin' > /dev/null && break
+    sleep 0.05
+  done
+  kill -$signal $pid
+  status=0
+  wait $pid || status=$?
+  ((status == 75)) || fail "$signal: exit $status instead of 75"
+  grep -q '"interrupted"' signalled/runs/*/status.json || fail "$signal: no run is interrupted"
+done
+say "TERM, INT, USR1: checkpoint, exit 75"
+
+# Every stored file, cut in half and with one bit changed. `che run` names the file and mends the run; a
+# checkpoint of a finished run is nothing it looks at until the run has something left to do.
+run=$(cd straight/runs && ls -d even_pairs-rope*)
+for file in config.yaml status.json metrics.csv evaluation.csv checkpoint.bin; do
+  for harm in cut flip; do
+    rm -rf harmed
+    cp -r straight harmed
+    path=harmed/runs/$run/$file
+    [[ $file != checkpoint.bin ]] || rm "harmed/runs/$run/evaluation.csv"
+    size=$(stat -c %s "$path")
+    if [[ $harm == cut ]]; then
+      truncate -s $((size / 2)) "$path"
+    else
+      python3 - "$path" $((size / 2)) << 'PYTHON'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(int(sys.argv[2]))
+    byte = file.read(1)[0]
+    file.seek(int(sys.argv[2]))
+    file.write(bytes([byte ^ 4]))
+PYTHON
+    fi
+    if [[ $file != checkpoint.bin ]]; then
+      "$che" table harmed > table.txt 2> warnings.txt || fail "$file $harm: no table"
+      grep -q "$path" warnings.txt || fail "$file $harm: the table does not name it"
+      [[ $("$che" status harmed) == *"1 damaged"* ]] || fail "$file $harm: the status does not count it"
+    fi
+    sweep harmed > harmed.txt 2>&1 || fail "$file $harm: $(tail -3 harmed.txt)"
+    grep -q "$path" harmed.txt || fail "$file $harm: che run does not name it"
+    expect_same harmed "$file $harm"
+  done
+done
+say "cut and flipped files: named, recomputed"
+
+# A full disk, then a read-only one: exit 1, a message, nothing finished is lost, and the sweep goes on.
+mkdir disk
+if mount -t tmpfs -o size=400k tmpfs disk 2> /dev/null; then
+  mounted=1
+  "$che" run sweep.yaml --output disk/results --workers 1 --max-jobs 2 > full.txt || (($? == 75))
+  finished=$(cat disk/results/runs/*/evaluation.csv | sha256sum)
+  head -c 10M /dev/zero > disk/ballast 2> /dev/null || true
+  status=0
+  "$che" run sweep.yaml --output disk/results --workers 1 > full.txt 2>&1 || status=$?
+  ((status == 1)) || fail "full disk: exit $status instead of 1: $(cat full.txt)"
+  grep -q "No space left on device" full.txt || fail "full disk: not said: $(cat full.txt)"
+  [[ $(cat disk/results/runs/*/evaluation.csv | sha256sum) == "$finished" ]] || fail "full disk: results are lost"
+  rm disk/ballast
+  sweep disk/results > full.txt 2>&1 || fail "after space is back: $(tail -5 full.txt)"
+  expect_same disk/results "full disk"
+  say "full disk: message, exit 1, nothing lost, resumed"
+
+  rm -rf disk/results
+  set -m
+  sweep disk/results training.steps=800 > readonly.txt 2>&1 &
+  set +m
+  pid=$!
+  for ((i = 0; i < 600; ++i)); do
+    compgen -G 'disk/results/runs/*/checkpoint.bin' > /dev/null && break
+    sleep 0.05
+  done
+  # A read-only view of the folder over itself: the disk cannot change while its files are open.
+  mount --bind disk/results disk/results
+  mount -o remount,bind,ro disk/results
+  status=0
+  wait $pid || status=$?
+  ((status == 1)) || fail "read-only disk: exit $status instead of 1: $(cat readonly.txt)"
+  grep -q "Read-only file system" readonly.txt || fail "read-only disk: not said: $(cat readonly.txt)"
+  umount disk/results
+  sweep longer training.steps=800 > full.txt
+  sweep disk/results training.steps=800 > full.txt 2>&1 || fail "after a read-only disk: $(tail -5 full.txt)"
+  cmp <(result_of longer) <(result_of disk/results) || fail "read-only disk: other results"
+  say "read-only disk: message, exit 1, resumed"
+else
+  # Without the right to mount, the largest file a process may write stands in for the disk.
+  status=0
+  (ulimit -f 8 && trap '' XFSZ && sweep limited) > full.txt 2>&1 || status=$?
+  ((status == 1)) || fail "failing writes: exit $status instead of 1: $(cat full.txt)"
+  grep -q "cannot write" full.txt || fail "failing writes: not said: $(cat full.txt)"
+  sweep limited > full.txt 2>&1 || fail "after writes work again: $(tail -5 full.txt)"
+  expect_same limited "failing writes"
+  say "failing writes (no right to mount a small disk): message, exit 1, resumed"
+fi
+say "all passed"
