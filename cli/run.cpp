@@ -118,7 +118,9 @@ int run(const RunOptions& options) {
 
 void add_run_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
-      "run", "Train and evaluate every run of a config; finished runs are skipped, interrupted ones resume");
+      "run",
+      "Train and evaluate every run of a config; finished runs are skipped, interrupted ones resume, failed "
+      "ones are tried again");
   auto options = std::make_shared<RunOptions>();
   command->add_option("CONFIG", options->config, "YAML file, see configs/")->required();
   command->add_option("key=value", options->overrides,

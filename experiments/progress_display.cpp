@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace che {
@@ -14,6 +15,17 @@ constexpr std::chrono::seconds kTotalInterval{60};
 std::size_t terminal_width() {
   winsize size{};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+// `line` in at most `width` characters: its numbers matter more than the end of the long name before them.
+std::string fit(const std::string& line, std::size_t width) {
+  constexpr std::size_t kShortestName = 20;
+  const std::size_t name = line.find(": ");
+  if (line.size() <= width || name == std::string::npos) return line.substr(0, width);
+  const std::size_t numbers = line.size() - name;
+  const std::size_t kept = std::max(kShortestName, width > numbers ? width - numbers : 0);
+  if (kept >= name) return line.substr(0, width);
+  return (line.substr(0, kept - 2) + ".." + line.substr(name)).substr(0, width);
 }
 
 }  // namespace
@@ -67,7 +79,7 @@ void ProgressDisplay::draw_lines() {
   if (terminal_) {
     const std::size_t width = terminal_width();  // A wrapped line could not be erased.
     const auto draw = [&](const std::string& line) {
-      std::fputs((line.substr(0, width - 1) + "\n").c_str(), stdout);
+      std::fputs((fit(line, width - 1) + "\n").c_str(), stdout);
       ++drawn_;
     };
     for (const auto& [job, line] : lines_) draw(line);
