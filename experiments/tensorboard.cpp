@@ -39,6 +39,7 @@ std::string event(double wall_time, std::int64_t step) {
   std::string message;
   append_key(message, 1, kFixed64);
   append_bytes(message, wall_time);
+  if (step == 0) return message;  // Protobuf leaves zeros out.
   append_key(message, 2, kVarint);
   append_varint(message, static_cast<std::uint64_t>(step));
   return message;
