@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 #include <oneapi/tbb/global_control.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -40,7 +42,7 @@ RunConfig config_of(const BenchOptions& options, const std::string& encoding) {
     assign_path(setting.substr(0, equals), parse_config(setting.substr(equals + 1), setting),
                 [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
   }
-  config.training.last_length = std::max(config.training.first_length, options.lengths.back());
+  config.training.last_length = *std::max_element(options.lengths.begin(), options.lengths.end());
   config.check();
   return config;
 }
@@ -62,6 +64,10 @@ nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, con
 }
 
 int bench(const BenchOptions& options) {
+  const std::filesystem::path folder = std::filesystem::absolute(options.json).parent_path();
+  if (!options.json.empty() && !std::filesystem::is_directory(folder)) {
+    throw Error(fmt::format("--json {}: there is no folder {}", options.json, folder.string()));
+  }
   std::vector<RunConfig> configs;
   for (const std::string& encoding : options.encodings) configs.push_back(config_of(options, encoding));
   const auto threads = static_cast<int>(configs.front().execution.threads);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -422,6 +423,36 @@ TEST_F(ProgramTest, StopsAtACheckpointAndGoesOn) {
   }
   ASSERT_EQ(0, che({"run", small_config(), longer, "-o", results()}).exit_code);
   EXPECT_EQ(contents(straight, "evaluation.csv"), contents(results(), "evaluation.csv"));
+}
+
+TEST_F(ProgramTest, BenchesStepsAndBatchesByPart) {
+  const std::vector<std::string> tiny{"model.width=16", "model.layers=1", "model.heads=2",
+                                      "training.batch_size=4"};
+  const std::string report = (folder_ / "bench.json").string();
+  const auto bench = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "bench");
+    arguments.insert(arguments.end(), tiny.begin(), tiny.end());
+    return che(arguments);
+  };
+  const Outcome training =
+      bench({"--encoding", "alibi,dape_kerple", "--length", "3,5", "--steps", "2", "--json", report});
+  EXPECT_EQ(0, training.exit_code) << training.output;
+  const auto rows = nlohmann::json::parse(read_file(report)).at("rows");
+  ASSERT_EQ(4U, rows.size());
+  for (const auto& row : rows) {
+    // Parts are medians of their own; "other" is what is left of each step.
+    for (const char* part : {"data", "attention", "linear", "norm", "optimiser"}) {
+      EXPECT_GT(row.at("parts").at(part).get<double>(), 0) << part;
+    }
+    EXPECT_GT(row.at("share").get<double>(), 0);
+    EXPECT_GT(row.at("peak_mib").get<double>(), 10);
+  }
+  EXPECT_EQ(6, rows[1].at("tokens"));
+  EXPECT_EQ(0, bench({"--evaluate", "--steps", "1", "execution.kernels=reference"}).exit_code);
+  expect_refusal(bench({"--encoding", "kerpel"}), {"kerpel", "kerple"});
+  expect_refusal(bench({"model.widht=8"}), {"widht", "width"});
+  expect_refusal(bench({"execution.kernels=fast"}), {"kernels", "fused, reference"});
+  expect_refusal(bench({"--json", (folder_ / "missing" / "x.json").string()}), {"missing"});
 }
 
 TEST_F(ProgramTest, TakesOverTheLockOfADeadProcess) {
