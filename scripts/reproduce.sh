@@ -18,9 +18,9 @@ status=0
 build/che run "$config" "$@" || status=$?
 # Failed runs (1) still leave a table of the others; an interruption or a bad config does not.
 ((status <= 1)) || exit "$status"
-build/che table "$folder" --format runs --output "$folder/runs.csv"
+build/che table "$folder" --runs --format csv --output "$folder/runs.csv"
 build/che table "$folder" --format csv --output "$folder/table.csv"
-build/che table "$folder" --format md --output "$folder/table.md"
+build/che table "$folder" --format md --paper --output "$folder/table.md"
 build/che plot "$folder"
 cat "$folder/table.md"
 echo

@@ -259,6 +259,26 @@ TEST_F(ProgramTest, SkipsWhatIsDone) {
   EXPECT_EQ(before, contents(results(), "status.json"));
 }
 
+TEST_F(ProgramTest, PrintsTablesInEveryFormat) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const Outcome terminal =
+      che({"table", results(), "--paper", "--difference", "--spread", "--baselines", "--aggregate", "mean"});
+  EXPECT_EQ(0, terminal.exit_code);
+  EXPECT_TRUE(terminal.output.starts_with("level    task            chance  constant  position"))
+      << terminal.output;
+  EXPECT_EQ(std::string::npos, terminal.output.find('\x1b')) << "escape sequences in a file";
+  const std::map<std::string, std::string> beginnings{
+      {"md", "| level "}, {"csv", "level,task,"}, {"json", "{\n"}, {"tex", "% Needs"}};
+  for (const auto& [format, beginning] : beginnings) {
+    const Outcome table = che({"table", results(), "--format", format});
+    EXPECT_EQ(0, table.exit_code);
+    EXPECT_TRUE(table.output.starts_with(beginning)) << table.output;
+  }
+  EXPECT_TRUE(che({"table", results(), "--runs", "--format", "csv"}).output.starts_with("run,task,"));
+  EXPECT_EQ(2, che({"table", results(), "--runs", "--paper"}).exit_code);
+  EXPECT_EQ(2, che({"table", results(), "--aggregate", "best"}).exit_code);
+}
+
 TEST_F(ProgramTest, ListsAPlanWithoutRunning) {
   const Outcome plan = che({"run", small_config(), "--dry-run", "-o", results()});
   EXPECT_EQ(0, plan.exit_code);
