@@ -4,10 +4,12 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "core/atomic_file.h"
 #include "experiments/result_table.h"
+#include "tables/comparison_table.h"
 #include "tables/run_table.h"
 #include "tables/score_table.h"
 
@@ -17,12 +19,13 @@ namespace {
 struct TableOptions {
   std::string folder;
   std::string format = "terminal";
-  std::string aggregate = "max";
+  std::string aggregate;  // Empty: max, or mean where encodings are compared.
   bool paper = false;
   bool difference = false;
   bool spread = false;
   bool baselines = false;
   bool runs = false;
+  std::vector<std::string> compared;  // None or two.
   std::string output;
 };
 
@@ -36,11 +39,17 @@ TerminalStyle terminal_style() {
 Table make_contents(const TableOptions& options) {
   ResultTable results = read_table(options.folder);
   if (options.runs) return run_table(results);
+  if (!options.compared.empty()) {
+    const std::string aggregate = options.aggregate.empty() ? "mean" : options.aggregate;
+    return comparison_table(
+        compare(results, options.compared[0], options.compared[1], aggregate_named(aggregate)), results);
+  }
   if (options.baselines) add_trivial_baselines(results);
-  return score_table(results, {.aggregate = aggregate_named(options.aggregate),
-                               .paper = options.paper,
-                               .difference = options.difference,
-                               .spread = options.spread});
+  return score_table(results,
+                     {.aggregate = aggregate_named(options.aggregate.empty() ? "max" : options.aggregate),
+                      .paper = options.paper,
+                      .difference = options.difference,
+                      .spread = options.spread});
 }
 
 int print_table(const TableOptions& options) {
@@ -69,11 +78,17 @@ void add_table_command(CLI::App& app, Action& action) {
   command
       ->add_option("--aggregate", options->aggregate,
                    "what stands for a cell's runs: max, as the field reports it, mean, median, or iqm, the "
-                   "interquartile mean")
-      ->check(CLI::IsMember(aggregate_names()))
-      ->capture_default_str();
+                   "interquartile mean; max unless given, mean with --compare")
+      ->check(CLI::IsMember(aggregate_names()));
   CLI::Option* const runs = command->add_flag("--runs", options->runs, "a row a run instead of a row a task");
-  const auto of_scores = [&](CLI::Option* option) { option->excludes(runs); };
+  CLI::Option* const compare =
+      command
+          ->add_option("--compare", options->compared,
+                       "two columns A B: A minus B a task, paired over seeds, with a "
+                       "bootstrap interval and a permutation test, Holm-adjusted")
+          ->expected(2)
+          ->excludes(runs);
+  const auto of_scores = [&](CLI::Option* option) { option->excludes(runs)->excludes(compare); };
   of_scores(command->add_flag("--paper", options->paper, "the paper's value in parentheses"));
   of_scores(command->add_flag("--difference", options->difference,
                               "ours minus the paper's value in parentheses, in points"));

@@ -276,6 +276,10 @@ TEST_F(ProgramTest, PrintsTablesInEveryFormat) {
   }
   EXPECT_TRUE(che({"table", results(), "--runs", "--format", "csv"}).output.starts_with("run,task,"));
   EXPECT_EQ(2, che({"table", results(), "--runs", "--paper"}).exit_code);
+  EXPECT_EQ(2, che({"table", results(), "--compare", "dape_kerple"}).exit_code);
+  expect_refusal(che({"table", results(), "--compare", "dape_kerple", "rope"}), {"rope", "dape_kerple"});
+  expect_refusal(che({"table", results(), "--compare", "dape_kerple", "rope", "--aggregate", "max"}),
+                 {"maximum", "mean, median or iqm"});
   EXPECT_EQ(2, che({"table", results(), "--aggregate", "best"}).exit_code);
 }
 
