@@ -79,7 +79,7 @@ TableRun read_run(const RunFolder& folder) {
                .score = std::nullopt,
                .evaluation = {},
                .missing_lengths = 0,
-               .last_metrics = std::nullopt};
+               .metrics = folder.metrics()};
   const std::vector<EvaluationRow> rows = folder.evaluation();
   const EvaluationConfig& evaluation = run.config.evaluation;
   if (run.status.state == "finished") run.score = score(rows, evaluation);
@@ -88,8 +88,6 @@ TableRun read_run(const RunFolder& folder) {
   } else {
     run.missing_lengths = count_missing(rows, evaluation);
   }
-  const std::vector<MetricsRow> metrics = folder.metrics();
-  if (!metrics.empty()) run.last_metrics = metrics.back();
   return run;
 }
 

@@ -25,7 +25,7 @@ struct TableRun {
   std::optional<double> score;            // 0 .. 1, of a finished run
   std::vector<EvaluationRow> evaluation;  // What the score is the mean of, by ascending length.
   std::size_t missing_lengths = 0;        // Test lengths asked for and not measured.
-  std::optional<MetricsRow> last_metrics;
+  std::vector<MetricsRow> metrics;        // By ascending step.
 };
 
 // Runs that differ in nothing but seed and learning rate.

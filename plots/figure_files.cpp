@@ -3,39 +3,38 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <system_error>
-#include <utility>
 
 #include "core/error.h"
 #include "plots/gnuplot.h"
 
 namespace che {
-namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::pair<const char*, const char*>, 2> kTerminals{
-    {{"svg", "svg"}, {"pngcairo", "png"}}};
+const std::vector<std::string>& figure_formats() {
+  static const std::vector<std::string> formats = {"svg", "pdf", "png"};
+  return formats;
+}
 
-}  // namespace
-
-void draw_figure(const fs::path& folder, const std::string& stem, const FigureScript& script) {
+std::vector<fs::path> draw_figure(const fs::path& folder, const std::string& stem, const FigureScript& script,
+                                  const std::vector<std::string>& formats) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) {
     throw Error(fmt::format("cannot write figures to '{}': {}; name another folder with --output",
                             folder.string(), error.message()));
   }
-  for (const auto& [terminal, ending] : kTerminals) {
-    const std::string name = fmt::format("{}.{}", stem, ending);
+  std::vector<fs::path> files;
+  for (const std::string& format : formats) {
+    const std::string name = fmt::format("{}.{}", stem, format);
     const fs::path temporary = folder / fmt::format(".{}.{}.tmp", name, ::getpid());
     const auto discard = [&] {
       std::error_code ignored;
       fs::remove(temporary, ignored);
     };
     try {
-      run_gnuplot(script(terminal, temporary));
+      run_gnuplot(script(format, temporary));
       if (!fs::exists(temporary) || fs::is_empty(temporary)) {
         throw Error(fmt::format("gnuplot wrote nothing to '{}'; is the folder writable?", folder.string()),
                     Fault::kRuntime);
@@ -49,7 +48,9 @@ void draw_figure(const fs::path& folder, const std::string& stem, const FigureSc
       discard();
       throw;
     }
+    files.push_back(folder / name);
   }
+  return files;
 }
 
 }  // namespace che

@@ -24,5 +24,5 @@ build/che table "$folder" --format md --paper --output "$folder/table.md"
 build/che plot "$folder"
 cat "$folder/table.md"
 echo
-echo "reproduce: results are in $folder (table.md, table.csv, runs.csv, accuracy.svg, accuracy.png)"
+echo "reproduce: results are in $folder (table.md, table.csv, runs.csv and figures as svg, pdf, png)"
 exit "$status"

@@ -46,10 +46,10 @@ PrintedTable print(const ResultTable& table) {
                  {.text = fmt::format("{}", run.config.learning_rate), .value = run.config.learning_rate},
                  {.text = fmt::format("{}", run.status.step), .value = static_cast<double>(run.status.step)},
                  {.text = fmt::format("{:.0f}", seconds), .value = seconds}};
-    if (run.last_metrics) {
+    if (!run.metrics.empty()) {
       row.cells.push_back(
-          {.text = fmt::format("{:.4g}", run.last_metrics->loss), .value = run.last_metrics->loss});
-      row.cells.push_back({.text = percent(run.last_metrics->accuracy), .value = run.last_metrics->accuracy});
+          {.text = fmt::format("{:.4g}", run.metrics.back().loss), .value = run.metrics.back().loss});
+      row.cells.push_back({.text = percent(run.metrics.back().accuracy), .value = run.metrics.back().accuracy});
     } else {
       row.cells.insert(row.cells.end(), 2, {.text = kNoNumber});
     }
@@ -66,11 +66,11 @@ DataTable data(const ResultTable& table) {
                              "git_commit", "device", "updated", "error"},
                  .rows = {}};
   for (const TableRun& run : table.runs) {
-    const bool metrics = run.last_metrics.has_value();
+    const bool measured = !run.metrics.empty();
     data.rows.push_back({run.id, run.task, run.encoding, run.config.seed, run.config.learning_rate,
                          run.status.step, run.status.state, table_value(run.score),
-                         table_value(metrics ? std::optional(run.last_metrics->loss) : std::nullopt),
-                         table_value(metrics ? std::optional(run.last_metrics->accuracy) : std::nullopt),
+                         table_value(measured ? std::optional(run.metrics.back().loss) : std::nullopt),
+                         table_value(measured ? std::optional(run.metrics.back().accuracy) : std::nullopt),
                          run.status.training_seconds, run.status.evaluation_seconds, run.status.git_commit,
                          run.status.device, run.status.updated, run.status.error});
   }

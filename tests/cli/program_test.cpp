@@ -283,6 +283,20 @@ TEST_F(ProgramTest, PrintsTablesInEveryFormat) {
   EXPECT_EQ(2, che({"table", results(), "--aggregate", "best"}).exit_code);
 }
 
+TEST_F(ProgramTest, DrawsTheFiguresThatHaveSomethingToShow) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const std::string figures = (folder_ / "figures").string();
+  const Outcome all = che({"plot", results(), "--output", figures});
+  EXPECT_EQ(0, all.exit_code) << all.output;
+  EXPECT_EQ(4 * 3, std::count(all.output.begin(), all.output.end(), '\n'))
+      << "nothing is varied: " << all.output;
+  EXPECT_TRUE(std::filesystem::exists(figures + "/map.pdf"));
+  const Outcome one = che({"plot", results(), "--figure", "runs", "--format", "svg", "--output", figures});
+  EXPECT_EQ(figures + "/runs.svg\n", one.output);
+  expect_refusal(che({"plot", results(), "--figure", "ablation"}), {"nothing to draw", "learning_rate"});
+  EXPECT_EQ(2, che({"plot", results(), "--figure", "pie"}).exit_code);
+}
+
 TEST_F(ProgramTest, ListsAPlanWithoutRunning) {
   const Outcome plan = che({"run", small_config(), "--dry-run", "-o", results()});
   EXPECT_EQ(0, plan.exit_code);
