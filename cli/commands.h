@@ -14,6 +14,7 @@ void add_check_command(CLI::App& app, Action& action);
 void add_encoding_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
 void add_plot_command(CLI::App& app, Action& action);
+void add_report_command(CLI::App& app, Action& action);
 void add_run_command(CLI::App& app, Action& action);
 void add_sample_command(CLI::App& app, Action& action);
 void add_table_command(CLI::App& app, Action& action);

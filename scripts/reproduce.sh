@@ -18,11 +18,10 @@ status=0
 build/che run "$config" "$@" || status=$?
 # Failed runs (1) still leave a table of the others; an interruption or a bad config does not.
 ((status <= 1)) || exit "$status"
-build/che table "$folder" --runs --format csv --output "$folder/runs.csv"
-build/che table "$folder" --format csv --output "$folder/table.csv"
 build/che table "$folder" --format md --paper --output "$folder/table.md"
 build/che plot "$folder"
+build/che report "$folder"
 cat "$folder/table.md"
 echo
-echo "reproduce: results are in $folder (table.md, table.csv, runs.csv and figures as svg, pdf, png)"
+echo "reproduce: results are in $folder: report.html, its table.csv and runs.csv, table.md, figures"
 exit "$status"

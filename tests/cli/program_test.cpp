@@ -297,6 +297,20 @@ TEST_F(ProgramTest, DrawsTheFiguresThatHaveSomethingToShow) {
   EXPECT_EQ(2, che({"plot", results(), "--figure", "pie"}).exit_code);
 }
 
+TEST_F(ProgramTest, ReportsOnePageWithTheFilesItLinksTo) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const Outcome outcome = che({"report", results()});
+  EXPECT_EQ(0, outcome.exit_code) << outcome.output;
+  const std::string html = read_file(results() + "/report.html");
+  EXPECT_NE(std::string::npos, html.find("href=\"./table.csv\""));
+  EXPECT_TRUE(read_file(results() + "/table.csv").starts_with("level,task,"));
+  EXPECT_TRUE(read_file(results() + "/runs.csv").starts_with("run,task,"));
+  EXPECT_EQ(0, che({"report", results(), "--output", (folder_ / "page.html").string()}).exit_code);
+  EXPECT_NE(std::string::npos, read_file(folder_ / "page.html").find("href=\"results/table.csv\""));
+  expect_refusal(che({"report", results(), "--output", (folder_ / "none" / "page.html").string()}),
+                 {"--output", "none"});
+}
+
 TEST_F(ProgramTest, ListsAPlanWithoutRunning) {
   const Outcome plan = che({"run", small_config(), "--dry-run", "-o", results()});
   EXPECT_EQ(0, plan.exit_code);
