@@ -31,9 +31,7 @@ int plot(const PlotOptions& options) {
   for (const std::string& name : options.figures) chosen.push_back(&figure_named(name));
   if (chosen.empty()) chosen = drawable_figures(table);
   if (chosen.empty()) throw Error("nothing to draw: no run has finished; run the experiment to its end");
-  const bool accuracy =
-      std::ranges::any_of(chosen, [](const Figure* one) { return one->name == "accuracy"; });
-  if (accuracy) add_trivial_baselines(table);
+  if (std::ranges::any_of(chosen, &Figure::baselines)) add_trivial_baselines(table);
   const fs::path output = options.output.empty() ? options.folder : options.output;
   for (const Figure* figure : chosen) {
     const auto script = [&](std::string_view format, const fs::path& file) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <system_error>
 
 #include "core/atomic_file.h"
@@ -15,24 +17,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A name that no other process or thread draws to; the file is removed with the object.
-class TemporaryFile {
+// A folder of this process alone, removed with the object.
+class TemporaryFolder {
  public:
-  explicit TemporaryFile(std::string_view format) {
-    static std::atomic<int> count = 0;
-    path_ = fs::temp_directory_path() / fmt::format("che-figure-{}-{}.{}", ::getpid(), count++, format);
+  TemporaryFolder() : path_((fs::temp_directory_path() / "che-figure-XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr) {
+      throw Error(fmt::format("cannot create a folder '{}': {}; set TMPDIR to a folder that can be written",
+                              path_, std::strerror(errno)),
+                  Fault::kRuntime);
+    }
   }
-  ~TemporaryFile() {
+  ~TemporaryFolder() {
     std::error_code ignored;
-    fs::remove(path_, ignored);
+    fs::remove_all(path_, ignored);
   }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  const fs::path& path() const { return path_; }
+  fs::path path() const { return path_; }
 
  private:
-  fs::path path_;
+  std::string path_;
 };
 
 // A reader's machine may lack the font; Verdana is as wide.
@@ -52,14 +57,15 @@ const std::vector<std::string>& figure_formats() {
 }
 
 std::string figure_bytes(std::string_view format, const FigureScript& script) {
-  const TemporaryFile file(format);
-  run_gnuplot(script(format, file.path()));
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "figure";
+  run_gnuplot(script(format, file));
   std::error_code error;
-  if (fs::file_size(file.path(), error) == 0 || error) {
-    throw Error(fmt::format("gnuplot wrote nothing to '{}'; is there space?", file.path().string()),
+  if (fs::file_size(file, error) == 0 || error) {
+    throw Error(fmt::format("gnuplot wrote nothing to '{}'; is there space?", file.string()),
                 Fault::kRuntime);
   }
-  std::string bytes = read_file(file.path());
+  std::string bytes = read_file(file);
   if (format == "svg") name_other_fonts(bytes);
   return bytes;
 }

@@ -11,17 +11,40 @@
 #include "plots/score_map.h"
 
 namespace che {
+namespace {
+
+bool has_score(const ResultTable& table) {
+  return std::ranges::any_of(table.runs, [](const TableRun& run) { return run.score.has_value(); });
+}
+
+bool has_ablation(const ResultTable& table) { return !find_ablations(table).empty(); }
+
+}  // namespace
 
 const std::vector<Figure>& figures() {
   static const std::vector<Figure> all = {
-      {.name = "accuracy", .title = "Accuracy over length", .script = accuracy_over_length_script},
-      {.name = "map", .title = "Scores of all tasks and encodings", .script = score_map_script},
+      {.name = "accuracy",
+       .title = "Accuracy over length",
+       .baselines = true,
+       .drawable = has_score,
+       .script = accuracy_over_length_script},
+      {.name = "map",
+       .title = "Scores of all tasks and encodings",
+       .drawable = has_score,
+       .script = score_map_script},
       {.name = "runs",
        .title = "Scores of single runs",
+       .drawable = has_score,
        .script = [](const ResultTable& table, Aggregate, std::string_view format,
                     const std::filesystem::path& file) { return run_strips_script(table, format, file); }},
-      {.name = "learning", .title = "Training loss over steps", .script = learning_curves_script},
-      {.name = "ablation", .title = "Score over a setting", .script = ablation_script}};
+      {.name = "learning",
+       .title = "Training loss over steps",
+       .drawable = has_score,
+       .script = learning_curves_script},
+      {.name = "ablation",
+       .title = "Score over a setting",
+       .drawable = has_ablation,
+       .script = ablation_script}};
   return all;
 }
 
@@ -39,12 +62,9 @@ const Figure& figure_named(std::string_view name) {
 }
 
 std::vector<const Figure*> drawable_figures(const ResultTable& table) {
-  const bool finished =
-      std::ranges::any_of(table.runs, [](const TableRun& run) { return run.score.has_value(); });
   std::vector<const Figure*> drawable;
   for (const Figure& figure : figures()) {
-    if (finished && (figure.name != "ablation" || !find_ablations(table).empty()))
-      drawable.push_back(&figure);
+    if (figure.drawable(table)) drawable.push_back(&figure);
   }
   return drawable;
 }

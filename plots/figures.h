@@ -10,10 +10,14 @@
 
 namespace che {
 
-// A figure of an experiment. Its script throws Error (usage) when there is nothing to draw.
+// A figure of an experiment.
 struct Figure {
-  std::string name;   // Also that of its files.
-  std::string title;  // What it shows, a line.
+  std::string name;        // Also that of its files.
+  std::string title;       // What it shows, a line.
+  bool baselines = false;  // Whether it shows trivial baselines where rows have them.
+  // Whether there is something to draw.
+  std::function<bool(const ResultTable&)> drawable;
+  // For plots/figure_files.h; throws Error (usage) when there is nothing to draw.
   std::function<std::string(const ResultTable&, Aggregate, std::string_view format,
                             const std::filesystem::path&)>
       script;

@@ -49,7 +49,8 @@ PrintedTable print(const ResultTable& table) {
     if (!run.metrics.empty()) {
       row.cells.push_back(
           {.text = fmt::format("{:.4g}", run.metrics.back().loss), .value = run.metrics.back().loss});
-      row.cells.push_back({.text = percent(run.metrics.back().accuracy), .value = run.metrics.back().accuracy});
+      row.cells.push_back(
+          {.text = percent(run.metrics.back().accuracy), .value = run.metrics.back().accuracy});
     } else {
       row.cells.insert(row.cells.end(), 2, {.text = kNoNumber});
     }

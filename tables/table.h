@@ -18,7 +18,7 @@ struct PrintedCell {
   std::string beside = "";   // What stands after it and is not marked: a spread, a paper's value.
   Mark mark = Mark::kNone;   // Of the text.
   std::size_t footnote = 0;  // Its number, from 1; 0 for none.
-  std::string link = "";                       // Where it leads, in a format with links.
+  std::string link = "";     // Where it leads, in a format with links.
   std::optional<double> value = std::nullopt;  // What a reader's click sorts by; else by the text.
 };
 
