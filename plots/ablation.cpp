@@ -145,7 +145,7 @@ std::string ablation_script(const ResultTable& table, Aggregate aggregate, std::
       panels.size(), std::move(legend),
       fmt::format("Score over a setting, all others equal: {} over the runs of each value{}.",
                   aggregate_phrase(aggregate), bands ? "; the band spans them" : ""),
-      {.height = 310});
+      {.height = 326});
 
   std::string script = grid.begin(format, file);
   for (std::size_t p = 0; p < panels.size(); ++p) {

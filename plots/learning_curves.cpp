@@ -82,7 +82,8 @@ std::string learning_curves_script(const ResultTable& table, Aggregate aggregate
   const bool logarithmic =
       std::ranges::any_of(panels, [](const CurvePanel& panel) { return spans_decades(range_of(panel)); });
   const PanelGrid grid(panels.size(), curve_legend(table, panels, styles),
-                       curve_caption(aggregate, most_runs(panels), largest_group(panels), "records"));
+                       curve_caption(aggregate, most_runs(panels), largest_group(panels), "records"),
+                       {.beside = 10});
   std::string script = curve_data(panels) + grid.begin(format, file);
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const Range range = range_of(panels[i]);

@@ -52,24 +52,24 @@ std::vector<std::string> notes(const Comparison& comparison, const ResultTable& 
                   aggregate_phrase(comparison.aggregate)),
       fmt::format(
           "95 % interval: bootstrap over seeds, percentiles of {} resamples. p: two-sided permutation "
-          "test, signs of the seeds' differences flipped ({}). Holm: adjusted for {} tests.",
+          "test, signs of the seeds' differences flipped ({}). Holm: adjusted over the tasks tested, {} in "
+          "all.",
           kBootstrapResamples,
           most_seeds <= kMostExactPairs
               ? "every assignment"
               : fmt::format("every assignment up to {} seeds, {} random ones beyond", kMostExactPairs,
                             kRandomAssignments),
           tests)};
-  if (tests > 0) {
+  if (tests == 0) {
+    notes.emplace_back("Intervals and tests need two seeds or more.");
+  } else if (most_seeds <= kMostExactPairs) {
     notes.push_back(fmt::format("With {} seeds p is {:.2g} at least, whatever the difference.", most_seeds,
                                 std::ldexp(2.0, -static_cast<int>(most_seeds))));
-  } else {
-    notes.emplace_back("Intervals and tests need two seeds or more.");
   }
   if (unpaired > 0) {
-    notes.push_back(
-        fmt::format("{} finished runs have no counterpart of their seed and learning rate and "
-                    "are left out.",
-                    unpaired));
+    notes.push_back(fmt::format(
+        "Left out: finished runs without a counterpart of their seed and learning rate, {} in all.",
+        unpaired));
   }
   for (std::string& note : provenance_notes(table)) notes.push_back(std::move(note));
   return notes;
