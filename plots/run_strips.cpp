@@ -18,7 +18,7 @@ namespace {
 constexpr double kStripHeight = 26;       // Pixels.
 constexpr double kAround = 116;           // Of a panel's height: title, axis and its label.
 constexpr double kStripWidth = 0.6;       // Of the distance between two strips.
-constexpr double kCharacter = 11.4;       // Pixels of one in a mark, on average.
+constexpr double kCharacter = 11.9;       // Pixels of one in a mark, on average.
 constexpr std::size_t kShortestMark = 6;  // Characters for which a panel has room anyway.
 
 struct Strip {

@@ -132,72 +132,94 @@ std::string map_plot(const ResultTable& table, const Map& map) {
   return data + plot + "\n";
 }
 
+// Where everything stands on the canvas.
+struct Layout {
+  double left;        // Of the first map.
+  double map_height;  // Without its title and marks.
+  double map_block;   // With them.
+  bool stacked;       // Maps that are too wide for a page stand one below the other.
+  double width;
+  double height;
+
+  Layout(const std::vector<Map>& maps, const std::vector<std::string>& tasks,
+         const std::vector<std::string>& encodings)
+      : left(24 + kCharacter * static_cast<double>(longest_line(tasks))),
+        map_height(static_cast<double>(tasks.size()) * kCellHeight),
+        map_block(kTop + map_height + 20 + kCharacter * static_cast<double>(longest_line(encodings))) {
+    double side_by_side = 0;
+    double widest = 0;
+    for (const Map& map : maps) {
+      side_by_side += width_of(map) + (side_by_side > 0 ? kGap : 0);
+      widest = std::max(widest, width_of(map));
+    }
+    constexpr double kBeside = kGap + kScale + kScaleLabels;
+    stacked = left + side_by_side + kBeside > kWidestPage;
+    width = std::max(left + (stacked ? widest : side_by_side) + kBeside, 640.0);
+    height = (stacked ? static_cast<double>(maps.size()) : 1.0) * map_block + kCaption;
+  }
+
+  static double width_of(const Map& map) { return static_cast<double>(map.encodings.size()) * kCellWidth; }
+};
+
+std::string caption_script(const Layout& layout, Aggregate aggregate) {
+  const std::array<std::string, 2> caption = {
+      fmt::format("Score in percent: {} over seeds and learning rates of a cell. -- : no value.",
+                  aggregate_phrase(aggregate)),
+      "Colours show the way from chance (0) to perfect (1)."};
+  std::string script;
+  for (std::size_t line = 0; line < caption.size(); ++line) {
+    script += fmt::format("set label {} {} at screen 0.5, screen {} center\n", line + 1,
+                          gnuplot_string(caption[line]),
+                          (kCaption - 8 - 20 * (static_cast<double>(line) + 0.5)) / layout.height);
+  }
+  return script;
+}
+
 }  // namespace
 
 std::string score_map_script(const ResultTable& table, Aggregate aggregate, std::string_view format,
                              const std::filesystem::path& file) {
-  const std::vector<Map> maps = maps_of(table, aggregate);
   const bool measured =
       std::ranges::any_of(table.cells, [](const auto& entry) { return entry.second.scores.has_value(); });
   if (!measured) throw Error("nothing to draw: no run has finished; run the experiment to its end");
-
+  const std::vector<Map> maps = maps_of(table, aggregate);
   std::vector<std::string> tasks;
   for (const TableRow& row : table.rows) tasks.push_back(row.task);
-  double side_by_side = 0;
-  double widest = 0;
-  for (const Map& map : maps) {
-    const double map_width = static_cast<double>(map.encodings.size()) * kCellWidth;
-    side_by_side += map_width + kGap;
-    widest = std::max(widest, map_width);
-  }
-  const double left = 24 + kCharacter * static_cast<double>(longest_line(tasks));
-  const double beside = kGap + kScale + kScaleLabels;
-  // Maps that are too wide for a page stand one below the other.
-  const bool stacked = left + side_by_side + beside > kWidestPage;
-  const double map_height = static_cast<double>(tasks.size()) * kCellHeight;
-  const double below = 20 + kCharacter * static_cast<double>(longest_line(table.encodings));
-  const double map_block = kTop + map_height + below;
-  const double width = std::max(left + (stacked ? widest : side_by_side - kGap) + beside, 640.0);
-  const double height = (stacked ? static_cast<double>(maps.size()) : 1.0) * map_block + kCaption;
+  const Layout layout(maps, tasks, table.encodings);
 
-  std::string script = gnuplot_output(format, file.string(), width, height, kFontSize) + "set multiplot\n";
+  std::string script =
+      gnuplot_output(format, file.string(), layout.width, layout.height, kFontSize) + "set multiplot\n";
   script += kViridis;
   script += "set cbrange [0:1]\nunset key\nset border 0\n";
+  script += "set cbtics nomirror out scale 0.5 offset -0.5,0 0,0.25,1\n";
   script += fmt::format("set yrange [{}:-0.5]\n", static_cast<double>(tasks.size()) - 0.5);
-  const std::string what =
-      aggregate == Aggregate::kMax ? "best score" : std::string(aggregate_phrase(aggregate));
-  const std::array<std::string, 2> caption = {
-      fmt::format("Score in percent: {} over seeds and learning rates of a cell. -- : no value.", what),
-      "Colours show the way from chance (0) to perfect (1)."};
-  for (std::size_t line = 0; line < caption.size(); ++line) {
-    script += fmt::format("set label {} {} at screen 0.5, screen {} center\n", line + 1,
-                          gnuplot_string(caption[line]),
-                          (kCaption - 8 - 20 * (static_cast<double>(line) + 0.5)) / height);
-  }
-  double from = left;
+  script += caption_script(layout, aggregate);
+  double from = layout.left;
   double top = kTop;
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const Map& map = maps[i];
-    const double to = from + static_cast<double>(map.encodings.size()) * kCellWidth;
-    const double bottom = 1 - (top + map_height) / height;
-    script += fmt::format("set tmargin at screen {}\nset bmargin at screen {}\n", 1 - top / height, bottom);
-    script += fmt::format("set lmargin at screen {}\nset rmargin at screen {}\n", from / width, to / width);
+    const double to = from + Layout::width_of(map);
+    const double bottom = 1 - (top + layout.map_height) / layout.height;
+    script += fmt::format(
+        "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\nset bmargin at screen "
+        "{}\n",
+        from / layout.width, to / layout.width, 1 - top / layout.height, bottom);
     script += fmt::format("set title {}\n", gnuplot_string(map.title));
     script += fmt::format("set xrange [-0.5:{}]\n", static_cast<double>(map.encodings.size()) - 0.5);
     script += fmt::format("set xtics scale 0 rotate by 90 right offset 0,-0.3 {}\n", marks(map.encodings));
-    script += i == 0 || stacked ? fmt::format("set ytics scale 0 {}\n", marks(tasks)) : "unset ytics\n";
-    if (stacked || i + 1 == maps.size()) {
-      script +=
-          fmt::format("set colorbox vertical user origin screen {}, screen {} size screen {}, screen {}\n",
-                      (to + kGap / 2) / width, bottom, kScale / width, map_height / height);
-      script += "set cbtics nomirror out scale 0.5 offset -0.5,0 0,0.25,1\n";
-    } else {
-      script += "unset colorbox\n";
-    }
-    script += map_plot(table, map);
-    script += "unset label\n";
-    if (stacked) {
-      top += map_block;
+    // Maps in a row share the tasks' names on the left and the scale on the right.
+    const bool names_tasks = i == 0 || layout.stacked;
+    const bool has_scale = i + 1 == maps.size() || layout.stacked;
+    script += names_tasks ? fmt::format("set ytics scale 0 {}\n", marks(tasks)) : "unset ytics\n";
+    script += has_scale ? fmt::format(
+                              "set colorbox vertical user origin screen {}, screen {} size screen {}, "
+                              "screen {}\n",
+                              (to + kGap / 2) / layout.width, bottom, kScale / layout.width,
+                              layout.map_height / layout.height)
+                        : "unset colorbox\n";
+    script += map_plot(table, map) + "unset label\n";
+    if (layout.stacked) {
+      top += layout.map_block;
     } else {
       from = to + kGap;
     }
