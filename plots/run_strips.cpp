@@ -19,7 +19,7 @@ constexpr double kStripHeight = 26;       // Pixels.
 constexpr double kAround = 116;           // Of a panel's height: title, axis and its label.
 constexpr double kStripWidth = 0.6;       // Of the distance between two strips.
 constexpr double kCharacter = 11.9;       // Pixels of one in a mark, on average.
-constexpr std::size_t kShortestMark = 6;  // Characters for which a panel has room anyway.
+constexpr std::size_t kShortestMark = 5;  // Characters for which a panel has room anyway.
 
 struct Strip {
   std::size_t column;  // Of the table.
@@ -84,7 +84,7 @@ std::string run_strips_script(const ResultTable& table, std::string_view format,
   }
   const PanelGrid grid(rows.size(), {{.label = "chance", .line = chance_style()}},
                        "A point a run, in each strip from top to bottom by learning rate, then seed; the bar "
-                       "is the median of the strip.",
+                       "is the median of two runs or more.",
                        {.height = kAround + kStripHeight * count,
                         .beside = kCharacter * static_cast<double>(longest - kShortestMark)});
   std::string script = grid.begin(format, file);
@@ -104,8 +104,11 @@ std::string run_strips_script(const ResultTable& table, std::string_view format,
     for (const Strip& strip : strips) {
       script += strip_data(table, strip);
       const std::string& colour = styles[strip.column].colour;
-      elements.push_back(fmt::format("$s{} with points pt 7 ps 0.7 lc rgb '{}'", strip.column, colour));
-      elements.push_back(fmt::format("$m{} with lines lw 2 lc rgb '#333333'", strip.column));
+      elements.push_back(fmt::format("$s{} with points pt 7 ps 0.8 lc rgb '{}'", strip.column, colour));
+      // Of a single run it would hide the point.
+      if (strip.cell->scores->n > 1) {
+        elements.push_back(fmt::format("$m{} with lines lw 2 lc rgb '#333333'", strip.column));
+      }
     }
     script += fmt::format("plot {}\n", fmt::join(elements, ", "));
   }

@@ -19,8 +19,8 @@ build/che run "$config" "$@" || status=$?
 # Failed runs (1) still leave a table of the others; an interruption or a bad config does not.
 ((status <= 1)) || exit "$status"
 build/che table "$folder" --format md --paper --output "$folder/table.md"
-build/che plot "$folder"
 build/che report "$folder"
+build/che plot "$folder"
 cat "$folder/table.md"
 echo
 echo "reproduce: results are in $folder: report.html, its table.csv and runs.csv, table.md, figures"
