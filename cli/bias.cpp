@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "core/atomic_file.h"
@@ -61,16 +62,16 @@ int show_bias(const BiasOptions& options) {
   const std::string query_stem = fmt::format("{}-query{}", stem, query);
   const std::string map_stem = stem + "-map";
   write_file_atomically(folder / (stem + ".csv"), attention_bias_csv(bias));
-  draw_figure(folder, query_stem, [&](std::string_view terminal, const fs::path& file) {
-    return attention_bias_query_script(bias, query, terminal, file);
-  });
-  draw_figure(folder, map_stem, [&](std::string_view terminal, const fs::path& file) {
-    return attention_bias_map_script(bias, terminal, file);
-  });
   fmt::print("{}\n", (folder / (stem + ".csv")).string());
-  for (const std::string& figure : {query_stem, map_stem}) {
-    for (const char* ending : {".svg", ".png"}) fmt::print("{}\n", (folder / (figure + ending)).string());
-  }
+  const auto print_files = [](const std::vector<fs::path>& files) {
+    for (const fs::path& file : files) fmt::print("{}\n", file.string());
+  };
+  print_files(draw_figure(folder, query_stem, [&](std::string_view format, const fs::path& file) {
+    return attention_bias_query_script(bias, query, format, file);
+  }));
+  print_files(draw_figure(folder, map_stem, [&](std::string_view format, const fs::path& file) {
+    return attention_bias_map_script(bias, format, file);
+  }));
   return 0;
 }
 

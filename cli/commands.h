@@ -22,6 +22,7 @@ void add_evaluate_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
 void add_plot_command(CLI::App& app, Action& action);
 void add_prune_command(CLI::App& app, Action& action);
+void add_report_command(CLI::App& app, Action& action);
 void add_run_command(CLI::App& app, Action& action);
 void add_sample_command(CLI::App& app, Action& action);
 void add_status_command(CLI::App& app, Action& action);

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   che::add_evaluate_command(app, action);
   che::add_table_command(app, action);
   che::add_plot_command(app, action);
+  che::add_report_command(app, action);
   che::add_check_command(app, action);
   che::add_list_command(app, action);
   che::add_sample_command(app, action);

@@ -1,39 +1,74 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
+#include "core/error.h"
 #include "experiments/result_table.h"
-#include "plots/accuracy_over_length.h"
+#include "plots/figure_files.h"
+#include "plots/figures.h"
 
 namespace che {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct PlotOptions {
   std::string folder;
+  std::vector<std::string> figures;  // All that have something to draw unless given.
+  std::vector<std::string> formats = figure_formats();
+  std::string aggregate = "max";
   std::string output;
 };
 
 int plot(const PlotOptions& options) {
-  const std::filesystem::path output = options.output.empty() ? options.folder : options.output;
-  const ResultTable table = make_table(open_runs(options.folder));
-  warn_of_damage(table);
-  plot_accuracy_over_length(table, output);
-  fmt::print("{}\n{}\n", (output / "accuracy.svg").string(), (output / "accuracy.png").string());
+  ResultTable table = read_table(options.folder);
+  std::vector<const Figure*> chosen;
+  for (const std::string& name : options.figures) chosen.push_back(&figure_named(name));
+  if (chosen.empty()) chosen = drawable_figures(table);
+  if (chosen.empty()) throw Error("nothing to draw: no run has finished; run the experiment to its end");
+  if (std::ranges::any_of(chosen, &Figure::baselines)) add_trivial_baselines(table);
+  const fs::path output = options.output.empty() ? options.folder : options.output;
+  for (const Figure* figure : chosen) {
+    const auto script = [&](std::string_view format, const fs::path& file) {
+      return figure->script(table, aggregate_named(options.aggregate), format, file);
+    };
+    for (const fs::path& file : draw_figure(output, figure->name, script, options.formats)) {
+      fmt::print("{}\n", file.string());
+    }
+  }
   return 0;
+}
+
+std::string figure_help() {
+  std::string text = "which to draw, all that have something to show unless given:";
+  for (const Figure& figure : figures()) text += fmt::format(" {} ({});", figure.name, figure.title);
+  text.back() = '.';
+  return text;
 }
 
 }  // namespace
 
 void add_plot_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<PlotOptions>();
-  CLI::App* const command =
-      app.add_subcommand("plot", "Draw accuracy over length from the results of an experiment");
+  CLI::App* const command = app.add_subcommand("plot", "Draw the results of an experiment");
   command->add_option("folder", options->folder, "results folder, as written by che run")->required();
-  command->add_option("--output", options->output,
-                      "folder for accuracy.svg and accuracy.png; the results folder unless given");
+  command->add_option("--figure", options->figures, figure_help())
+      ->check(CLI::IsMember(figure_names()))
+      ->delimiter(',');
+  command->add_option("--format", options->formats, "svg, pdf, png, several with commas; all unless given")
+      ->check(CLI::IsMember(figure_formats()))
+      ->delimiter(',');
+  command
+      ->add_option("--aggregate", options->aggregate,
+                   "what stands for a cell's runs: max (the best run's own line), mean, median, iqm")
+      ->check(CLI::IsMember(aggregate_names()))
+      ->capture_default_str();
+  command->add_option("--output", options->output, "folder to write to; the results folder unless given");
   command->callback([options, &action] { action = [options] { return plot(*options); }; });
 }
 

@@ -1,33 +1,63 @@
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "core/atomic_file.h"
-#include "experiments/result_csv.h"
-#include "experiments/result_markdown.h"
 #include "experiments/result_table.h"
+#include "tables/comparison_table.h"
+#include "tables/run_table.h"
+#include "tables/score_table.h"
 
 namespace che {
 namespace {
 
 struct TableOptions {
   std::string folder;
-  std::string format = "md";
+  std::string format = "terminal";
+  std::string aggregate;  // Empty: max, or mean where encodings are compared.
+  bool paper = false;
+  bool difference = false;
+  bool spread = false;
+  bool baselines = false;
+  bool runs = false;
+  std::vector<std::string> compared;  // None or two.
   std::string output;
 };
 
+// The window that prints; a pipe or a file has any width and takes no escape sequences.
+TerminalStyle terminal_style() {
+  winsize window{};
+  if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) return {};
+  return {.width = window.ws_col, .escapes = true};
+}
+
+Table make_contents(const TableOptions& options) {
+  ResultTable results = read_table(options.folder);
+  if (options.runs) return run_table(results);
+  if (!options.compared.empty()) {
+    const std::string aggregate = options.aggregate.empty() ? "mean" : options.aggregate;
+    return comparison_table(
+        compare(results, options.compared[0], options.compared[1], aggregate_named(aggregate)), results);
+  }
+  if (options.baselines) add_trivial_baselines(results);
+  return score_table(results,
+                     {.aggregate = aggregate_named(options.aggregate.empty() ? "max" : options.aggregate),
+                      .paper = options.paper,
+                      .difference = options.difference,
+                      .spread = options.spread});
+}
+
 int print_table(const TableOptions& options) {
-  const ResultTable table = make_table(open_runs(options.folder));
-  warn_of_damage(table);
-  const std::string text = options.format == "md"    ? table_markdown(table)
-                           : options.format == "csv" ? cells_csv(table)
-                                                     : runs_csv(table);
+  const Table table = make_contents(options);
   if (options.output.empty()) {
-    fmt::print("{}", text);
+    fmt::print("{}", format_table(table, options.format, terminal_style()));
   } else {
-    write_file_atomically(options.output, text);
+    write_file_atomically(options.output, format_table(table, options.format));
   }
   return 0;
 }
@@ -39,10 +69,36 @@ void add_table_command(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand("table", "Print the results of an experiment as a table");
   command->add_option("folder", options->folder, "results folder, as written by che run")->required();
   command
-      ->add_option("--format", options->format,
-                   "md: Markdown, percent; csv: a line a cell, unrounded; runs: CSV, a line a run")
-      ->check(CLI::IsMember({"md", "csv", "runs"}))
+      ->add_option(
+          "--format", options->format,
+          "terminal, md (Markdown), tex (LaTeX, booktabs): rounded, in percent; csv, json: unrounded "
+          "fractions, a row a cell with every aggregate, spread and n")
+      ->check(CLI::IsMember(table_formats()))
       ->capture_default_str();
+  command
+      ->add_option("--aggregate", options->aggregate,
+                   "what stands for a cell's runs: max, as the field reports it, mean, median, or iqm, the "
+                   "interquartile mean; max unless given, mean with --compare")
+      ->check(CLI::IsMember(aggregate_names()));
+  CLI::Option* const runs = command->add_flag("--runs", options->runs, "a row a run instead of a row a task");
+  CLI::Option* const compare =
+      command
+          ->add_option("--compare", options->compared,
+                       "two columns A B: A minus B a task, paired over seeds, with a "
+                       "bootstrap interval and a permutation test, Holm-adjusted")
+          ->expected(2)
+          ->excludes(runs);
+  const auto of_scores = [&](CLI::Option* option) { option->excludes(runs)->excludes(compare); };
+  of_scores(command->add_flag("--paper", options->paper, "the paper's value in parentheses"));
+  of_scores(command->add_flag("--difference", options->difference,
+                              "ours minus the paper's value in parentheses, in points"));
+  of_scores(
+      command->add_flag("--spread", options->spread,
+                        "after \u00b1 the spread over a cell's runs: the range beside max, the standard "
+                        "deviation beside mean, the interquartile range beside median and iqm"));
+  of_scores(
+      command->add_flag("--baselines", options->baselines,
+                        "columns for predictors that never see the input, measured on the same samples"));
   command->add_option("--output", options->output, "file to write instead of printing");
   command->callback([options, &action] { action = [options] { return print_table(*options); }; });
 }

@@ -18,6 +18,7 @@ enum class Purpose : std::uint32_t {
   kEvaluation = 5,
   kEvaluationPositions = 6,
   kEvaluationDropout = 7,
+  kStatistics = 8,
 };
 
 // A seed that depends on `name` too (a task, a parameter), so that streams of different names are

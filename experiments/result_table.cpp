@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/math/statistics/univariate_statistics.hpp>
-#include <cmath>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -72,7 +70,7 @@ TableRun read_run(const RunFolder& folder) {
                .score = std::nullopt,
                .evaluation = {},
                .missing_lengths = 0,
-               .last_metrics = std::nullopt};
+               .metrics = stored.metrics};
   const std::vector<EvaluationRow>& rows = stored.evaluation;
   const EvaluationConfig& evaluation = run.config.evaluation;
   if (run.status.state == "finished") run.score = score(rows, evaluation);
@@ -81,7 +79,6 @@ TableRun read_run(const RunFolder& folder) {
   } else {
     run.missing_lengths = missing_lengths(rows, evaluation).size();
   }
-  if (!stored.metrics.empty()) run.last_metrics = stored.metrics.back();
   return run;
 }
 
@@ -97,23 +94,16 @@ TableRow make_row(const TableRun& run) {
   return row;
 }
 
-ScoreSummary summarize(std::vector<double> scores) {
-  namespace statistics = boost::math::statistics;
-  ScoreSummary summary{.max = *std::max_element(scores.begin(), scores.end()),
-                       .mean = statistics::mean(scores),
-                       .median = statistics::median(scores),
-                       .deviation = std::nullopt};
-  if (scores.size() > 1) summary.deviation = std::sqrt(statistics::sample_variance(scores));
-  return summary;
-}
-
 void fill_cells(ResultTable& table) {
   for (std::size_t i = 0; i < table.runs.size(); ++i) {
     const TableRun& run = table.runs[i];
     TableCell& cell = table.cells[{run.task, run.encoding}];
     cell.id = cell_id(run.config);
     cell.paper = paper_score(run.task, run.config.encoding.label());
-    if (!run.score) continue;
+    if (!run.score) {
+      cell.missing.push_back(i);
+      continue;
+    }
     if (cell.finished.empty() || *run.score > *table.runs[cell.best].score) cell.best = i;
     cell.finished.push_back(i);
   }
@@ -122,6 +112,11 @@ void fill_cells(ResultTable& table) {
     for (const std::size_t run : cell.finished) scores.push_back(*table.runs[run].score);
     if (!scores.empty()) cell.scores = summarize(std::move(scores));
   }
+}
+
+// Whether both measure on the same samples.
+bool same_samples(const EvaluationConfig& one, const EvaluationConfig& other) {
+  return one.lengths() == other.lengths() && one.samples == other.samples && one.seed == other.seed;
 }
 
 }  // namespace
@@ -193,6 +188,28 @@ ResultTable make_table(const std::vector<RunFolder>& folders) {
 void warn_of_damage(const ResultTable& table, const WarningSink& warn) {
   for (const TableRun& run : table.runs) {
     if (run.status.state == kDamaged) warn(fmt::format("not counted: {}", run.status.error));
+  }
+}
+
+ResultTable read_table(const std::filesystem::path& experiment) {
+  ResultTable table = make_table(open_runs(experiment));
+  // Of "." and "quick/", too.
+  const std::filesystem::path whole = std::filesystem::canonical(experiment);
+  table.name = whole.filename().string();
+  warn_of_damage(table);
+  return table;
+}
+
+void add_trivial_baselines(ResultTable& table) {
+  for (TableRow& row : table.rows) {
+    const TableRun* first = nullptr;
+    bool same = true;
+    for (const TableRun& run : table.runs) {
+      if (run.task != row.task) continue;
+      if (first == nullptr) first = &run;
+      same = same && same_samples(run.config.evaluation, first->config.evaluation);
+    }
+    if (same) row.baselines = measure_trivial_baselines(first->config.task, first->config.evaluation);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +10,8 @@
 
 #include "experiments/config.h"
 #include "experiments/results_store.h"
+#include "experiments/score_summary.h"
+#include "experiments/trivial_baselines.h"
 
 namespace che {
 
@@ -22,21 +25,14 @@ struct TableRun {
   std::optional<double> score;            // 0 .. 1, of a finished run
   std::vector<EvaluationRow> evaluation;  // What the score is the mean of, by ascending length.
   std::size_t missing_lengths = 0;        // Test lengths asked for and not measured.
-  std::optional<MetricsRow> last_metrics;
-};
-
-// Scores of the finished runs of a cell.
-struct ScoreSummary {
-  double max = 0;
-  double mean = 0;
-  double median = 0;
-  std::optional<double> deviation;  // Sample standard deviation (n - 1), of two runs or more.
+  std::vector<MetricsRow> metrics;        // By ascending step.
 };
 
 // Runs that differ in nothing but seed and learning rate.
 struct TableCell {
   std::string id;                      // cell_id of their config
   std::vector<std::size_t> finished;   // Indices into ResultTable::runs.
+  std::vector<std::size_t> missing;    // Likewise, of runs without a score.
   std::optional<ScoreSummary> scores;  // Nothing without a finished run.
   std::size_t best = 0;                // Index of the run with the highest score, if there is one.
   std::optional<double> paper;         // Percent, where the paper has this task and encoding.
@@ -47,10 +43,12 @@ struct TableRow {
   std::string task;              // Its label.
   std::string name;              // Of the task.
   std::optional<double> chance;  // 0 .. 1
+  std::optional<TrivialBaselines> baselines = std::nullopt;  // See add_trivial_baselines.
 };
 
 // The results of an experiment: a row a task, a column an encoding.
 struct ResultTable {
+  std::string name;                    // Of the experiment: its folder's.
   std::vector<TableRow> rows;          // In the benchmark's order.
   std::vector<std::string> encodings;  // Labels of the columns, in the order of encoding_before.
   std::map<std::pair<std::string, std::string>, TableCell> cells;  // By labels of task and encoding.
@@ -78,5 +76,12 @@ ResultTable make_table(const std::vector<RunFolder>& runs);
 
 // Names the damaged files of runs, which `table` counts as unfinished.
 void warn_of_damage(const ResultTable& table, const WarningSink& warn = print_warning);
+
+// The table of every run below `experiment`, with warnings of damage. Throws as open_runs does.
+ResultTable read_table(const std::filesystem::path& experiment);
+
+// Measures the trivial baselines of every row whose runs are all evaluated on the same samples; takes
+// seconds at the paper's size.
+void add_trivial_baselines(ResultTable& table);
 
 }  // namespace che

@@ -8,15 +8,11 @@
 
 namespace che {
 
-// A gnuplot script that draws accuracy over test length into `file` through `terminal` ("svg" or
-// "pngcairo"): a panel a task, a line an encoding (the run with the best score of the cell), the
-// training lengths shaded, the level of guessing dotted. Throws Error (usage) when no run has
-// finished.
-std::string accuracy_over_length_script(const ResultTable& table, std::string_view terminal,
-                                        const std::filesystem::path& file);
-
-// Draws accuracy.svg and accuracy.png into `folder`, which is created if need be; each replaces its
-// predecessor whole. Throws Error when gnuplot is missing or fails.
-void plot_accuracy_over_length(const ResultTable& table, const std::filesystem::path& folder);
+// A gnuplot script that draws accuracy over test length into `file` in a figure format (see
+// figure_formats): a panel a task, a line an encoding with a band over its runs (see cell_curve), the
+// training lengths shaded, the level of guessing and, where rows have trivial baselines that are
+// another, that of predictors by position dotted. Throws Error (usage) when no run has finished.
+std::string accuracy_over_length_script(const ResultTable& table, Aggregate aggregate,
+                                        std::string_view format, const std::filesystem::path& file);
 
 }  // namespace che

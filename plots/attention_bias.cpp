@@ -9,6 +9,7 @@
 
 #include "plots/axis_marks.h"
 #include "plots/gnuplot.h"
+#include "plots/palette.h"
 
 namespace che {
 namespace {
@@ -68,12 +69,9 @@ struct Layout {
   }
 };
 
-void begin(std::string& script, const Layout& layout, std::string_view terminal,
+void begin(std::string& script, const Layout& layout, std::string_view format,
            const std::filesystem::path& file) {
-  script +=
-      fmt::format("set terminal {} noenhanced size {},{} font 'DejaVu Sans,{}' background rgb 'white'\n",
-                  terminal, layout.width, layout.height, kFontSize);
-  script += fmt::format("set output {}\nset encoding utf8\nset multiplot\n", gnuplot_string(file.string()));
+  script += gnuplot_output(format, file.string(), layout.width, layout.height, kFontSize) + "set multiplot\n";
 }
 
 // Draws what stands on the canvas beside the panels.
@@ -174,15 +172,10 @@ std::string map_rows(const AttentionBias& bias, std::int64_t layer, std::int64_t
   return text;
 }
 
-// Matplotlib's viridis: even steps of lightness, for colour-blind readers and for print.
-constexpr const char* kPalette =
-    "set palette defined (0 '#440154', 1 '#472D7B', 2 '#3B528B', 3 '#2C728E', 4 '#21918C', 5 '#28AE80', "
-    "6 '#5EC962', 7 '#ADDC30', 8 '#FDE725')\n";
-
 }  // namespace
 
 std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t query,
-                                        std::string_view terminal, const std::filesystem::path& file) {
+                                        std::string_view format, const std::filesystem::path& file) {
   const std::array<std::string, 2> caption{
       subject(bias), fmt::format("query {} over all keys; adapted bias: logits minus A", query)};
   const Layout layout(bias, caption, kLegend);
@@ -198,7 +191,7 @@ std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t 
       script += "EOD\n";
     }
   }
-  begin(script, layout, terminal, file);
+  begin(script, layout, format, file);
   append_legend(script, layout);
   place_labels(script, layout, caption);
   script += fmt::format("set xrange [-0.5:{}]\n{}", static_cast<double>(bias.tokens) - 0.5, key_marks(bias));
@@ -228,7 +221,7 @@ std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t 
   return script;
 }
 
-std::string attention_bias_map_script(const AttentionBias& bias, std::string_view terminal,
+std::string attention_bias_map_script(const AttentionBias& bias, std::string_view format,
                                       const std::filesystem::path& file) {
   const std::int64_t side = (bias.tokens + kMostCells - 1) / kMostCells;
   const std::int64_t covered = (bias.tokens + side - 1) / side * side;  // By whole blocks.
@@ -238,9 +231,9 @@ std::string attention_bias_map_script(const AttentionBias& bias, std::string_vie
                                  side == 1 ? "" : fmt::format(", mean over {0} x {0} pairs", side))};
   const Layout layout(bias, caption, 0);
   std::string script;
-  begin(script, layout, terminal, file);
+  begin(script, layout, format, file);
   place_labels(script, layout, caption);
-  script += kPalette;
+  script += kViridis;
   script += fmt::format("set xrange [-0.5:{0}]\nset yrange [{0}:-0.5]\n{1}", end, key_marks(bias));
   script += fmt::format("set ytics nomirror out scale 0.6 offset 0.4,0 0,{}\n",
                         std::max(1.0, mark_step(static_cast<double>(bias.tokens), 5)));

@@ -104,6 +104,22 @@ void run_gnuplot(const std::string& script, const std::string& program) {
   if (WEXITSTATUS(status) != 0) throw failure(fmt::format("{} says: {}", program, one_line(messages.text())));
 }
 
+std::string gnuplot_output(std::string_view format, const std::string& file, double width, double height,
+                           int font_size) {
+  // A PDF's canvas is measured in inches of 72 points, and its lines and letters are half as large by
+  // default.
+  const bool pdf = format == "pdf";
+  const std::string size =
+      pdf ? fmt::format("{:.4f}in,{:.4f}in", width / 72, height / 72) : fmt::format("{},{}", width, height);
+  const std::string_view terminal = pdf               ? "pdfcairo fontscale 1 linewidth 2"
+                                    : format == "png" ? "pngcairo"
+                                                      : "svg";
+  return fmt::format(
+      "set terminal {} noenhanced size {} font 'DejaVu Sans,{}' background rgb 'white'\n"
+      "set output {}\nset encoding utf8\n",
+      terminal, size, font_size, gnuplot_string(file));
+}
+
 std::string gnuplot_string(const std::string& text) {
   // Single quotes: gnuplot reads no escapes but the doubled quote.
   std::string result = "'";

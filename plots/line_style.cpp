@@ -24,6 +24,8 @@ constexpr std::array<int, 8> kMarkers = {7, 8, 5, 12, 11, 6, 9, 4};
 
 }  // namespace
 
+LineStyle chance_style() { return {.colour = "#777777", .dashes = "(2,5)", .width = 2, .marker = 0}; }
+
 std::vector<LineStyle> line_styles(const std::vector<std::string>& labels) {
   std::map<std::pair<const char*, const char*>, std::size_t> seen;
   std::vector<LineStyle> styles;

@@ -14,6 +14,9 @@ struct LineStyle {
   int marker = 0;  // A gnuplot point type; 0 for none.
 };
 
+// The dotted line of guessing, in every figure.
+LineStyle chance_style();
+
 // Styles of `labels`, in their order. Colour and dashes depend on a label alone, so that an encoding
 // looks the same in every figure. The palette is Okabe and Ito's for colour-blind readers, its yellow
 // darkened to stand out from white.

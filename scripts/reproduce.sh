@@ -18,11 +18,10 @@ status=0
 build/che run "$config" "$@" || status=$?
 # Failed runs (1) still leave a table of the others; an interruption or a bad config does not.
 ((status <= 1)) || exit "$status"
-build/che table "$folder" --format runs --output "$folder/runs.csv"
-build/che table "$folder" --format csv --output "$folder/table.csv"
-build/che table "$folder" --format md --output "$folder/table.md"
+build/che table "$folder" --format md --paper --output "$folder/table.md"
+build/che report "$folder"
 build/che plot "$folder"
 cat "$folder/table.md"
 echo
-echo "reproduce: results are in $folder (table.md, table.csv, runs.csv, accuracy.svg, accuracy.png)"
+echo "reproduce: results are in $folder: report.html, its table.csv and runs.csv, table.md, figures"
 exit "$status"

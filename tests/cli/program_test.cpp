@@ -291,6 +291,58 @@ TEST_F(ProgramTest, OneDamagedFileStopsNothing) {
   }
 }
 
+TEST_F(ProgramTest, PrintsTablesInEveryFormat) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const Outcome terminal =
+      che({"table", results(), "--paper", "--difference", "--spread", "--baselines", "--aggregate", "mean"});
+  EXPECT_EQ(0, terminal.exit_code);
+  EXPECT_TRUE(terminal.output.starts_with("level    task            chance  constant  position"))
+      << terminal.output;
+  EXPECT_EQ(std::string::npos, terminal.output.find('\x1b')) << "escape sequences in a file";
+  const std::map<std::string, std::string> beginnings{
+      {"md", "| level "}, {"csv", "level,task,"}, {"json", "{\n"}, {"tex", "% Needs"}};
+  for (const auto& [format, beginning] : beginnings) {
+    const Outcome table = che({"table", results(), "--format", format});
+    EXPECT_EQ(0, table.exit_code);
+    EXPECT_TRUE(table.output.starts_with(beginning)) << table.output;
+  }
+  EXPECT_TRUE(che({"table", results(), "--runs", "--format", "csv"}).output.starts_with("run,task,"));
+  EXPECT_EQ(2, che({"table", results(), "--runs", "--paper"}).exit_code);
+  EXPECT_EQ(2, che({"table", results(), "--compare", "dape_kerple"}).exit_code);
+  expect_refusal(che({"table", results(), "--compare", "dape_kerple", "rope"}), {"rope", "dape_kerple"});
+  expect_refusal(che({"table", results(), "--compare", "dape_kerple", "rope", "--aggregate", "max"}),
+                 {"maximum", "mean, median or iqm"});
+  EXPECT_EQ(2, che({"table", results(), "--aggregate", "best"}).exit_code);
+}
+
+TEST_F(ProgramTest, DrawsTheFiguresThatHaveSomethingToShow) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const std::string figures = (folder_ / "figures").string();
+  const Outcome all = che({"plot", results(), "--output", figures});
+  EXPECT_EQ(0, all.exit_code) << all.output;
+  EXPECT_EQ(4 * 3, std::count(all.output.begin(), all.output.end(), '\n'))
+      << "nothing is varied: " << all.output;
+  EXPECT_TRUE(std::filesystem::exists(figures + "/map.pdf"));
+  const Outcome one = che({"plot", results(), "--figure", "runs", "--format", "svg", "--output", figures});
+  EXPECT_EQ(figures + "/runs.svg\n", one.output);
+  expect_refusal(che({"plot", results(), "--figure", "ablation"}), {"nothing to draw", "learning_rate"});
+  EXPECT_EQ(2, che({"plot", results(), "--figure", "pie"}).exit_code);
+}
+
+TEST_F(ProgramTest, ReportsOnePageWithTheFilesItLinksTo) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const Outcome outcome = che({"report", results()});
+  EXPECT_EQ(0, outcome.exit_code) << outcome.output;
+  const std::string html = read_file(results() + "/report.html");
+  EXPECT_NE(std::string::npos, html.find("href=\"./table.csv\""));
+  EXPECT_TRUE(read_file(results() + "/table.csv").starts_with("level,task,"));
+  EXPECT_TRUE(read_file(results() + "/runs.csv").starts_with("run,task,"));
+  EXPECT_EQ(0, che({"report", results(), "--output", (folder_ / "page.html").string()}).exit_code);
+  EXPECT_NE(std::string::npos, read_file(folder_ / "page.html").find("href=\"results/table.csv\""));
+  expect_refusal(che({"report", results(), "--output", (folder_ / "none" / "page.html").string()}),
+                 {"--output", "none"});
+}
+
 TEST_F(ProgramTest, ListsAPlanWithoutRunning) {
   const Outcome plan = che({"run", small_config(), "--dry-run", "-o", results()});
   EXPECT_EQ(0, plan.exit_code);

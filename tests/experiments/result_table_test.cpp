@@ -3,67 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 
 #include "core/atomic_file.h"
-#include "experiments/result_csv.h"
-#include "experiments/result_markdown.h"
+#include "tables/result_notes.h"
 #include "tests/experiments/made_up_results.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
-
-// What the golden files show: several tasks and forms, three runs a cell, a cell that failed, one
-// that trains, one that lacks a length, one that was never begun, a task with an option.
-ResultTable golden_table(const ScratchFolder& scratch) {
-  const std::filesystem::path& folder = scratch.path();
-  const std::vector<double> scores = {0.5, 0.625, 0.75};
-  for (std::int64_t seed = 0; seed < 3; ++seed) {
-    const double accuracy = scores[static_cast<std::size_t>(seed)];
-    store_run(folder, made_up_config("reverse_string", "rope", seed), "finished", accuracy);
-    RunConfig other_rate = made_up_config("reverse_string", "dape_kerple", seed);
-    other_rate.learning_rate = seed == 2 ? 1e-4 : 3e-4;
-    store_run(folder, other_rate, "finished", accuracy + 0.0625);
-  }
-  store_run(folder, made_up_config("even_pairs", "rope"), "finished", 1.0 / 3);
-  store_run(folder, made_up_config("even_pairs", "randomized_rope"), "finished", 0.875);
-  store_run(folder, made_up_config("even_pairs", "none"), "failed");
-  store_run(folder, made_up_config("bucket_sort", "none"), "training");
-  const RunFolder partial = store_run(folder, made_up_config("bucket_sort", "rope"), "finished", 0.5);
-  std::vector<EvaluationRow> rows = partial.evaluation();
-  rows.pop_back();
-  partial.write_evaluation(rows);
-  RunConfig reordered = made_up_config("odds_first", "none");
-  reordered.task.options = {{"odds_first_order", "odd_first"}};
-  store_run(folder, reordered, "finished", 0.625);
-  RunConfig narrow = made_up_config("reverse_string", "dape_kerple");
-  narrow.encoding.dape->hidden = 16;
-  store_run(folder, narrow, "finished", 0.5);
-  return make_table(open_runs(folder));
-}
-
-void expect_golden(const std::string& name, const std::string& text) {
-  const std::filesystem::path file = std::filesystem::path(CHE_SOURCE_DIR) / "tests/golden" / name;
-  if (std::getenv("CHE_UPDATE_GOLDEN") != nullptr) write_file_atomically(file, text);
-  EXPECT_EQ(text, read_file(file))
-      << "if the change is meant, run with CHE_UPDATE_GOLDEN=1 and read the diff";
-}
-
-TEST(ResultTable, MarkdownIsGolden) {
-  const ScratchFolder scratch;
-  expect_golden("result_table.md", table_markdown(golden_table(scratch)));
-}
-
-TEST(ResultTable, CellsCsvIsGolden) {
-  const ScratchFolder scratch;
-  expect_golden("result_table.csv", cells_csv(golden_table(scratch)));
-}
-
-TEST(ResultTable, RunsCsvIsGolden) {
-  const ScratchFolder scratch;
-  expect_golden("result_table_runs.csv", runs_csv(golden_table(scratch)));
-}
 
 TEST(ResultTable, SummarizesTheFinishedRunsOfACell) {
   const ScratchFolder scratch;
@@ -78,6 +25,7 @@ TEST(ResultTable, SummarizesTheFinishedRunsOfACell) {
   ASSERT_NE(cell, nullptr);
   ASSERT_TRUE(cell->scores.has_value());
   EXPECT_EQ(cell->finished.size(), 4U);
+  EXPECT_EQ(cell->missing.size(), 1U);
   EXPECT_EQ(table.runs[cell->best].config.seed, 0);
   EXPECT_DOUBLE_EQ(cell->scores->max, 0.9);
   EXPECT_DOUBLE_EQ(cell->scores->mean, 0.4);
@@ -155,11 +103,27 @@ TEST(ResultTable, CountsADamagedRunAsUnfinishedAndNamesItsFile) {
   EXPECT_EQ(cell->finished.size(), 1U);
   EXPECT_EQ(cell->scores->max, 0.5);
   const std::string file = (damaged.path() / "evaluation.csv").string();
-  EXPECT_NE(table_markdown(table).find("(damaged: " + file), std::string::npos) << table_markdown(table);
+  ASSERT_EQ(cell->missing.size(), 1U);
+  EXPECT_TRUE(missing_reason(table.runs[cell->missing[0]]).starts_with("damaged: " + file));
   std::vector<std::string> warnings;
   warn_of_damage(table, [&](const std::string& warning) { warnings.push_back(warning); });
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(warnings[0].starts_with("not counted: " + file)) << warnings[0];
+}
+
+TEST(ResultTable, MeasuresBaselinesOfRowsWithOneEvaluation) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);
+  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), "finished", 0.5);
+  RunConfig longer = made_up_config("bucket_sort", "rope", 1);
+  longer.evaluation.last_length = 60;
+  store_run(scratch.path(), longer, "finished", 0.75);
+  ResultTable table = make_table(open_runs(scratch.path()));
+  add_trivial_baselines(table);
+  ASSERT_EQ(table.rows[0].task, "reverse_string");
+  ASSERT_TRUE(table.rows[0].baselines.has_value());
+  EXPECT_NEAR(table.rows[0].baselines->position_only, 0.5, 0.02);
+  EXPECT_FALSE(table.rows[1].baselines.has_value()) << "two evaluations, no one number";
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/atomic_file.h"
 #include "tests/experiments/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -24,18 +23,22 @@ ResultTable small_table(const ScratchFolder& scratch) {
   return make_table(open_runs(results));
 }
 
+std::string script_of(const ResultTable& table, Aggregate aggregate = Aggregate::kMax) {
+  return accuracy_over_length_script(table, aggregate, "svg", "out.svg");
+}
+
 TEST(AccuracyOverLength, DrawsTheBestRunOfEachCell) {
   const ScratchFolder scratch;
-  const std::string script = accuracy_over_length_script(small_table(scratch), "svg", "out.svg");
-  EXPECT_TRUE(contains(script, "\n41 75\n42 75\n43 75\n44 75\nEOD\n")) << script;
-  EXPECT_TRUE(contains(script, "\n41 62.5\n"));
-  EXPECT_TRUE(contains(script, "\n41 25\n"));
-  EXPECT_FALSE(contains(script, "\n41 50\n")) << "a run that is not the best of its cell";
+  const std::string script = script_of(small_table(scratch));
+  EXPECT_TRUE(contains(script, "\n41 75 50 75\n42 75 50 75\n43 75 50 75\n44 75 50 75\nEOD\n")) << script;
+  EXPECT_TRUE(contains(script, "\n41 62.5 62.5 62.5\n"));
+  EXPECT_TRUE(contains(script, "\n41 25 25 25\n"));
+  EXPECT_FALSE(contains(script, "\n41 50 ")) << "a run that is not the best of its cell";
 }
 
 TEST(AccuracyOverLength, HasAPanelATaskWithAxesTrainingRangeAndChance) {
   const ScratchFolder scratch;
-  const std::string script = accuracy_over_length_script(small_table(scratch), "svg", "out.svg");
+  const std::string script = script_of(small_table(scratch));
   EXPECT_TRUE(contains(script, "set title 'reverse_string'"));
   EXPECT_TRUE(contains(script, "set title 'solve_equation'"));
   EXPECT_FALSE(contains(script, "set title 'even_pairs'")) << "no run of it has finished";
@@ -51,6 +54,42 @@ TEST(AccuracyOverLength, HasAPanelATaskWithAxesTrainingRangeAndChance) {
   EXPECT_TRUE(contains(script, "the run with the best score"));
 }
 
+TEST(AccuracyOverLength, DrawsTheMeanWithItsRunsWhenAsked) {
+  const ScratchFolder scratch;
+  const std::string script = script_of(small_table(scratch), Aggregate::kMean);
+  EXPECT_TRUE(contains(script, "\n41 62.5 50 75\n")) << script;
+  EXPECT_TRUE(contains(script, "the mean over its runs; its band spans the runs"));
+}
+
+TEST(AccuracyOverLength, OnlyCellsOfSeveralRunsHaveABand) {
+  const ScratchFolder scratch;
+  const std::string script = script_of(small_table(scratch));
+  EXPECT_TRUE(contains(script, "$p0c0 using 1:3:4 with filledcurves")) << "rope has two seeds";
+  EXPECT_FALSE(contains(script, "$p0c1 using 1:3:4")) << "dape_kerple has one";
+}
+
+TEST(AccuracyOverLength, TheBandOfTheBestRunKeepsToItsLearningRate) {
+  const ScratchFolder scratch;
+  RunConfig other_rate = made_up_config("reverse_string", "rope", 2);
+  other_rate.learning_rate = 1e-5;
+  store_run(scratch.path(), other_rate, "finished", 0.25);
+  store_run(scratch.path(), made_up_config("reverse_string", "rope", 0), "finished", 0.5);
+  store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), "finished", 0.75);
+  EXPECT_TRUE(contains(script_of(make_table(open_runs(scratch.path()))), "\n41 75 50 75\n"));
+}
+
+TEST(AccuracyOverLength, ShowsWhatPositionsTellWhereTheyTellMoreThanChance) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);
+  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), "finished", 0.5);
+  ResultTable table = make_table(open_runs(scratch.path()));
+  EXPECT_FALSE(contains(script_of(table), "position"));
+  add_trivial_baselines(table);
+  const std::string script = script_of(table);
+  EXPECT_TRUE(contains(script, "'position alone'"));
+  EXPECT_EQ(script.find("$position << EOD"), script.rfind("$position << EOD")) << "in bucket_sort alone";
+}
+
 TEST(AccuracyOverLength, AveragesNeighboursOfManyLengths) {
   const ScratchFolder scratch;
   RunConfig config = made_up_config("reverse_string", "rope");
@@ -59,10 +98,9 @@ TEST(AccuracyOverLength, AveragesNeighboursOfManyLengths) {
   std::vector<EvaluationRow> rows = folder.evaluation();
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].accuracy = i % 2 == 0 ? 0.25 : 0.75;
   folder.write_evaluation(rows);
-  const std::string script =
-      accuracy_over_length_script(make_table(open_runs(scratch.path())), "svg", "out.svg");
-  EXPECT_TRUE(contains(script, "\n45.5 50\n55.5 50\n")) << "lengths 41..50, then 51..60";
-  EXPECT_TRUE(contains(script, "mean over 10 neighbouring test lengths"));
+  const std::string script = script_of(make_table(open_runs(scratch.path())));
+  EXPECT_TRUE(contains(script, "\n45.5 50 50 50\n55.5 50 50 50\n")) << "lengths 41..50, then 51..60";
+  EXPECT_TRUE(contains(script, "mean over 10 neighbouring"));
 }
 
 TEST(AccuracyOverLength, AveragesAnEvenNumberOfNeighbours) {
@@ -70,43 +108,15 @@ TEST(AccuracyOverLength, AveragesAnEvenNumberOfNeighbours) {
   RunConfig config = made_up_config("reverse_string", "rope");
   config.evaluation.last_length = 340;
   store_run(scratch.path(), config, "finished", 0.5);
-  const std::string script =
-      accuracy_over_length_script(make_table(open_runs(scratch.path())), "svg", "out.svg");
-  EXPECT_TRUE(contains(script, "mean over 6 neighbouring test lengths"));
+  const std::string script = script_of(make_table(open_runs(scratch.path())));
+  EXPECT_TRUE(contains(script, "mean over 6 neighbouring"));
 }
 
 TEST(AccuracyOverLength, NothingFinishedIsAnError) {
   const ScratchFolder scratch;
   store_run(scratch.path(), made_up_config("reverse_string", "rope"), "failed");
   const ResultTable table = make_table(open_runs(scratch.path()));
-  EXPECT_TRUE(
-      contains(message_of([&] { accuracy_over_length_script(table, "svg", "x"); }), "no run has finished"));
-}
-
-TEST(AccuracyOverLength, WritesBothFiguresAndNothingElse) {
-  const ScratchFolder scratch;
-  const std::filesystem::path figures = scratch.path() / "new" / "figures";
-  plot_accuracy_over_length(small_table(scratch), figures);
-  const std::string svg = read_file(figures / "accuracy.svg");
-  EXPECT_GT(svg.size(), 5'000U);
-  EXPECT_TRUE(contains(svg, "<svg"));
-  EXPECT_TRUE(contains(svg, "</svg>"));
-  EXPECT_TRUE(contains(svg, "solve_equation"));
-  EXPECT_TRUE(contains(svg, "dape_kerple"));
-  const std::string png = read_file(figures / "accuracy.png");
-  EXPECT_GT(png.size(), 5'000U);
-  EXPECT_EQ(png.substr(1, 3), "PNG");
-  EXPECT_EQ(
-      std::distance(std::filesystem::directory_iterator(figures), std::filesystem::directory_iterator()), 2);
-}
-
-TEST(AccuracyOverLength, LeavesOldFiguresAloneWhenItFails) {
-  const ScratchFolder scratch;
-  const ResultTable table = small_table(scratch);
-  write_file_atomically(scratch.path() / "file", "old");
-  EXPECT_TRUE(
-      contains(message_of([&] { plot_accuracy_over_length(table, scratch.path() / "file"); }), "--output"));
-  EXPECT_EQ(read_file(scratch.path() / "file"), "old");
+  EXPECT_TRUE(contains(message_of([&] { script_of(table); }), "no run has finished"));
 }
 
 }  // namespace

@@ -80,11 +80,11 @@ TEST(AttentionBias, DrawsFilesEvenOfConstantValues) {
     std::fill(values->begin(), values->end(), 0.0F);
   }
   for (const AttentionBias& one : {made_up_bias(2, 2, 10), bias}) {
-    draw_figure(scratch.path(), "query", [&](std::string_view terminal, const std::filesystem::path& file) {
-      return attention_bias_query_script(one, 5, terminal, file);
+    draw_figure(scratch.path(), "query", [&](std::string_view format, const std::filesystem::path& file) {
+      return attention_bias_query_script(one, 5, format, file);
     });
-    draw_figure(scratch.path(), "map", [&](std::string_view terminal, const std::filesystem::path& file) {
-      return attention_bias_map_script(one, terminal, file);
+    draw_figure(scratch.path(), "map", [&](std::string_view format, const std::filesystem::path& file) {
+      return attention_bias_map_script(one, format, file);
     });
     for (const char* name : {"query", "map"}) {
       const std::string svg = read_file(scratch.path() / (std::string(name) + ".svg"));
@@ -96,7 +96,7 @@ TEST(AttentionBias, DrawsFilesEvenOfConstantValues) {
       EXPECT_EQ("PNG", png.substr(1, 3));
     }
   }
-  EXPECT_EQ(4, std::distance(std::filesystem::directory_iterator(scratch.path()),
+  EXPECT_EQ(6, std::distance(std::filesystem::directory_iterator(scratch.path()),
                              std::filesystem::directory_iterator()));
 }
 

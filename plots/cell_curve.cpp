@@ -1,0 +1,83 @@
+#include "plots/cell_curve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace che {
+namespace {
+
+// Of the runs that a cell's curve shows; with kMax the best one comes first.
+std::vector<const TableRun*> runs_shown(const ResultTable& table, const TableCell& cell,
+                                        Aggregate aggregate) {
+  std::vector<const TableRun*> runs;
+  if (cell.finished.empty()) return runs;
+  const TableRun& best = table.runs[cell.best];
+  if (aggregate == Aggregate::kMax) runs.push_back(&best);
+  for (const std::size_t i : cell.finished) {
+    const TableRun& run = table.runs[i];
+    const bool shown = aggregate != Aggregate::kMax ||
+                       (i != cell.best && run.config.learning_rate == best.config.learning_rate);
+    if (shown) runs.push_back(&run);
+  }
+  return runs;
+}
+
+std::vector<CurvePoint> grouped(const std::vector<CurvePoint>& points, std::size_t group) {
+  std::vector<CurvePoint> result;
+  for (std::size_t first = 0; first < points.size(); first += group) {
+    const std::size_t end = std::min(first + group, points.size());
+    const auto count = static_cast<double>(end - first);
+    CurvePoint& mean = result.emplace_back();
+    for (std::size_t i = first; i < end; ++i) {
+      mean.x += points[i].x / count;
+      mean.y += points[i].y / count;
+      mean.low += points[i].low / count;
+      mean.high += points[i].high / count;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::size_t curve_group(std::size_t points) {
+  if (points <= kMostCurvePoints) return 1;
+  return (points / (kMostCurvePoints / 2) + 1) / 2 * 2;
+}
+
+CellCurve cell_curve(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
+                     const Measurements& measurements) {
+  const std::vector<const TableRun*> runs = runs_shown(table, cell, aggregate);
+  std::map<double, std::vector<double>> values;  // By x, in the order of the runs.
+  for (const TableRun* run : runs) {
+    for (const Measurement& one : measurements(*run)) values[one.x].push_back(one.y);
+  }
+  std::vector<CurvePoint> points;
+  for (const auto& [x, ys] : values) {
+    if (ys.size() < runs.size()) continue;
+    const auto [low, high] = std::minmax_element(ys.begin(), ys.end());
+    points.push_back({.x = x,
+                      .y = aggregate == Aggregate::kMax ? ys.front() : aggregate_of(ys, aggregate),
+                      .low = *low,
+                      .high = *high});
+  }
+  const std::size_t group = curve_group(points.size());
+  return {.points = grouped(points, group), .runs = runs.size(), .group = group};
+}
+
+std::string curve_caption(Aggregate aggregate, std::size_t most_runs, std::size_t group,
+                          const std::string& measured) {
+  std::string caption = aggregate == Aggregate::kMax
+                            ? "Of every cell the run with the best score"
+                            : fmt::format("Of every cell {} over its runs", aggregate_phrase(aggregate));
+  if (most_runs > 1) {
+    caption += aggregate == Aggregate::kMax ? "; its band spans the seeds at that run's learning rate"
+                                            : "; its band spans the runs";
+  }
+  if (group > 1) caption += fmt::format("; each point is the mean over {} neighbouring {}", group, measured);
+  return caption + ".";
+}
+
+}  // namespace che

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiments/result_table.h"
+
+namespace che {
+
+// A point of a cell's curve: what stands for its runs, and the lowest and the highest of them.
+struct CurvePoint {
+  double x = 0;
+  double y = 0;
+  double low = 0;
+  double high = 0;
+};
+
+struct CellCurve {
+  std::vector<CurvePoint> points;
+  std::size_t runs = 0;   // That the band is of; no band below two.
+  std::size_t group = 1;  // Neighbouring measurements that a point is the mean of.
+};
+
+// More points than this are averaged in groups: a line of hundreds hides its dashes in noise. The groups
+// are even, because tasks treat odd and even lengths differently.
+inline constexpr std::size_t kMostCurvePoints = 100;
+
+// What a run measured: pairs of x and y by ascending x.
+struct Measurement {
+  double x;
+  double y;
+};
+using Measurements = std::function<std::vector<Measurement>(const TableRun&)>;
+
+// So many neighbours among `points` make a point of a curve.
+std::size_t curve_group(std::size_t points);
+
+// The curve of a cell's finished runs. With kMax it is that of the run with the best score, and the
+// band spans the runs of its learning rate, which differ in their seed; else `aggregate` of all runs,
+// and the band spans them. Measurements that not all of these runs have are left out. Empty without a
+// finished run.
+CellCurve cell_curve(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
+                     const Measurements& measurements);
+
+// What line and band are, a sentence for a caption, and how many neighbours make a point.
+std::string curve_caption(Aggregate aggregate, std::size_t most_runs, std::size_t group,
+                          const std::string& measured);
+
+}  // namespace che

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "plots/cell_curve.h"
+#include "plots/line_style.h"
+#include "plots/panel_grid.h"
+
+namespace che {
+
+// A panel with a curve for each of some encodings.
+struct CurvePanel {
+  struct Entry {
+    std::size_t column;  // Of the table.
+    CellCurve curve;
+  };
+
+  const TableRow* row;
+  std::vector<Entry> entries;
+
+  std::size_t most_runs() const;
+  std::size_t largest_group() const;
+};
+
+// A panel for each task that has a curve. Throws Error (usage) when none has.
+std::vector<CurvePanel> curve_panels(const ResultTable& table, Aggregate aggregate,
+                                     const Measurements& measurements);
+
+// The largest over all panels, for a caption.
+std::size_t most_runs(const std::vector<CurvePanel>& panels);
+std::size_t largest_group(const std::vector<CurvePanel>& panels);
+
+// The encodings that some panel has a curve of.
+std::vector<LegendEntry> curve_legend(const ResultTable& table, const std::vector<CurvePanel>& panels,
+                                      const std::vector<LineStyle>& styles);
+
+// Data blocks of all panels: x, y, low, high a line.
+std::string curve_data(const std::vector<CurvePanel>& panels);
+
+// The elements of a plot command that draw one panel's bands and lines, separated by commas.
+std::string curve_elements(const CurvePanel& panel, std::size_t index, const std::vector<LineStyle>& styles);
+
+}  // namespace che

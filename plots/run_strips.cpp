@@ -1,0 +1,118 @@
+#include "plots/run_strips.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/error.h"
+#include "plots/axis_marks.h"
+#include "plots/gnuplot.h"
+#include "plots/line_style.h"
+#include "plots/panel_grid.h"
+
+namespace che {
+namespace {
+
+constexpr double kStripHeight = 26;       // Pixels.
+constexpr double kAround = 116;           // Of a panel's height: title, axis and its label.
+constexpr double kStripWidth = 0.6;       // Of the distance between two strips.
+constexpr double kCharacter = 11.9;       // Pixels of one in a mark, on average.
+constexpr std::size_t kShortestMark = 5;  // Characters for which a panel has room anyway.
+
+struct Strip {
+  std::size_t column;  // Of the table.
+  const TableCell* cell;
+};
+
+std::vector<Strip> strips_of(const ResultTable& table, const TableRow& row) {
+  std::vector<Strip> strips;
+  for (std::size_t i = 0; i < table.encodings.size(); ++i) {
+    const TableCell* const cell = table.cell(row.task, table.encodings[i]);
+    if (cell != nullptr && cell->scores) strips.push_back({.column = i, .cell = cell});
+  }
+  return strips;
+}
+
+// Runs of a strip stand below one another in the table's order.
+double place(std::size_t column, std::size_t run, std::size_t runs) {
+  const double share = (static_cast<double>(run) + 0.5) / static_cast<double>(runs) - 0.5;
+  return static_cast<double>(column) + (runs > 1 ? kStripWidth * share : 0);
+}
+
+// Of everything that a panel shows, in percent.
+double lowest_value(const TableRow& row, const std::vector<Strip>& strips) {
+  double low = row.chance.value_or(1);
+  for (const Strip& strip : strips) low = std::min(low, strip.cell->scores->min);
+  return 100 * low;
+}
+
+std::string strip_data(const ResultTable& table, const Strip& strip) {
+  std::string data = fmt::format("$s{} << EOD\n", strip.column);
+  const std::vector<std::size_t>& runs = strip.cell->finished;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    data +=
+        fmt::format("{:.6g} {:.4f}\n", 100 * *table.runs[runs[i]].score, place(strip.column, i, runs.size()));
+  }
+  const double median = 100 * strip.cell->scores->median;
+  const double half = kStripWidth / 2 + 0.05;
+  const auto middle = static_cast<double>(strip.column);
+  return data + fmt::format("EOD\n$m{} << EOD\n{:.6g} {}\n{:.6g} {}\nEOD\n", strip.column, median,
+                            middle - half, median, middle + half);
+}
+
+}  // namespace
+
+std::string run_strips_script(const ResultTable& table, std::string_view format,
+                              const std::filesystem::path& file) {
+  std::vector<const TableRow*> rows;
+  for (const TableRow& row : table.rows) {
+    if (!strips_of(table, row).empty()) rows.push_back(&row);
+  }
+  if (rows.empty()) throw Error("nothing to draw: no run has finished; run the experiment to its end");
+
+  const std::vector<LineStyle> styles = line_styles(table.encodings);
+  const auto count = static_cast<double>(table.encodings.size());
+  std::size_t longest = kShortestMark;
+  std::vector<std::string> marks;
+  std::vector<std::string> nameless;
+  for (std::size_t i = 0; i < table.encodings.size(); ++i) {
+    longest = std::max(longest, table.encodings[i].size());
+    marks.push_back(fmt::format("{} {}", gnuplot_string(table.encodings[i]), i));
+    nameless.push_back(fmt::format("'' {}", i));
+  }
+  const PanelGrid grid(rows.size(), {{.label = "chance", .line = chance_style()}},
+                       "A point a run, in each strip from top to bottom by learning rate, then seed; the bar "
+                       "is the median of two runs or more.",
+                       {.height = kAround + kStripHeight * count,
+                        .beside = kCharacter * static_cast<double>(longest - kShortestMark)});
+  std::string script = grid.begin(format, file);
+  for (std::size_t p = 0; p < rows.size(); ++p) {
+    const TableRow& row = *rows[p];
+    const std::vector<Strip> strips = strips_of(table, row);
+    script += grid.place(p, row.task, "score (%)", "");
+    script += percent_axis('x', lowest_value(row, strips));
+    script += fmt::format("set yrange [{}:-0.6]\nset grid ytics lc rgb '#E4E4E4' lt 1 lw 1\n", count - 0.4);
+    script += fmt::format("set ytics nomirror scale 0 ({})\n",
+                          fmt::join(grid.first_in_row(p) ? marks : nameless, ", "));
+    std::vector<std::string> elements;
+    if (row.chance) {
+      script += fmt::format("$chance << EOD\n{0} -0.6\n{0} {1}\nEOD\n", 100 * *row.chance, count - 0.4);
+      elements.push_back("$chance with lines " + line_text(chance_style()));
+    }
+    for (const Strip& strip : strips) {
+      script += strip_data(table, strip);
+      const std::string& colour = styles[strip.column].colour;
+      elements.push_back(fmt::format("$s{} with points pt 7 ps 0.8 lc rgb '{}'", strip.column, colour));
+      // Of a single run it would hide the point.
+      if (strip.cell->scores->n > 1) {
+        elements.push_back(fmt::format("$m{} with lines lw 2 lc rgb '#333333'", strip.column));
+      }
+    }
+    script += fmt::format("plot {}\n", fmt::join(elements, ", "));
+  }
+  return script + grid.end();
+}
+
+}  // namespace che

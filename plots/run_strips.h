@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "experiments/result_table.h"
+
+namespace che {
+
+// A gnuplot script that draws the score of every finished run: a panel a task, a strip an encoding,
+// in it the runs from top to bottom by learning rate and seed, the median as a bar. What an aggregate
+// hides, runs that learn or do not, shows here. Throws Error (usage) when no run has finished.
+std::string run_strips_script(const ResultTable& table, std::string_view format,
+                              const std::filesystem::path& file);
+
+}  // namespace che

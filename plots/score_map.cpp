@@ -1,0 +1,230 @@
+#include "plots/score_map.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/error.h"
+#include "plots/gnuplot.h"
+#include "plots/palette.h"
+
+namespace che {
+namespace {
+
+// All sizes in pixels of the figure at full size.
+constexpr double kCellWidth = 58;
+constexpr double kCellHeight = 30;
+constexpr double kCharacter = 10.6;  // Width of one, on average.
+constexpr double kGap = 46;          // Between the maps, and right of them.
+constexpr double kScale = 18;        // Width of the scale of colours.
+constexpr double kScaleLabels = 70;  // And of what stands beside it.
+constexpr double kTop = 44;
+constexpr double kCaption = 54;
+constexpr double kWidestPage = 1500;
+constexpr int kFontSize = 14;
+constexpr std::size_t kLongestLine = 30;  // Characters; longer lines of a label are cut.
+
+// One map: of each task and encoding a fraction, where it has one.
+struct Map {
+  std::string title;
+  std::vector<std::string> encodings;
+  std::function<std::optional<double>(const TableRow&, const std::string&)> score;
+};
+
+// A label in two lines, its settings below its name.
+std::vector<std::string> label_lines(const std::string& label) {
+  const std::size_t settings = label.find('(');
+  std::vector<std::string> lines = {label.substr(0, settings)};
+  if (settings != std::string::npos) lines.push_back(label.substr(settings));
+  for (std::string& line : lines) {
+    if (line.size() > kLongestLine) line = line.substr(0, kLongestLine - 3) + "...";
+  }
+  return lines;
+}
+
+std::size_t longest_line(const std::vector<std::string>& labels) {
+  std::size_t longest = 0;
+  for (const std::string& label : labels) {
+    for (const std::string& line : label_lines(label)) longest = std::max(longest, line.size());
+  }
+  return longest;
+}
+
+std::string marks(const std::vector<std::string>& labels) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    std::vector<std::string> lines;
+    for (const std::string& line : label_lines(labels[i])) lines.push_back(gnuplot_string(line));
+    // A line break needs double quotes.
+    texts.push_back(fmt::format("{} {}", fmt::join(lines, R"(."\n".)"), i));
+  }
+  return fmt::format("({})", fmt::join(texts, ", "));
+}
+
+std::vector<Map> maps_of(const ResultTable& table, Aggregate aggregate) {
+  Map ours{.title = "ours", .encodings = {}, .score = {}};
+  ours.score = [&table, aggregate](const TableRow& row,
+                                   const std::string& encoding) -> std::optional<double> {
+    const TableCell* const cell = table.cell(row.task, encoding);
+    if (cell == nullptr || !cell->scores) return std::nullopt;
+    return cell->scores->value(aggregate);
+  };
+  Map papers{.title = "paper (DAPE, Table 2)", .encodings = {}, .score = {}};
+  papers.score = [&table](const TableRow& row, const std::string& encoding) -> std::optional<double> {
+    const TableCell* const cell = table.cell(row.task, encoding);
+    if (cell == nullptr || !cell->paper) return std::nullopt;
+    return *cell->paper / 100;
+  };
+  std::vector<Map> maps;
+  for (Map* const map : {&ours, &papers}) {
+    for (const std::string& encoding : table.encodings) {
+      const bool shown = std::ranges::any_of(
+          table.rows, [&](const TableRow& row) { return map->score(row, encoding).has_value(); });
+      if (shown) map->encodings.push_back(encoding);
+    }
+    if (!map->encodings.empty()) maps.push_back(std::move(*map));
+  }
+  return maps;
+}
+
+// From guessing, 0, to perfection, 1; worse than guessing is 0.
+double way_from_chance(const TableRow& row, double score) {
+  const double chance = row.chance.value_or(0);
+  return std::clamp((score - chance) / (1 - chance), 0.0, 1.0);
+}
+
+// Colours below this are too dark for black text.
+constexpr double kLight = 0.55;
+
+// The lines of a script that draw one map's cells and numbers within margins that are set.
+std::string map_plot(const ResultTable& table, const Map& map) {
+  std::string cells;
+  std::string dark;  // Numbers on dark and on light cells.
+  std::string light;
+  for (std::size_t y = 0; y < table.rows.size(); ++y) {
+    for (std::size_t x = 0; x < map.encodings.size(); ++x) {
+      const auto score = map.score(table.rows[y], map.encodings[x]);
+      if (!score) {
+        light += fmt::format("{} {} --\n", x, y);
+        continue;
+      }
+      const double way = way_from_chance(table.rows[y], *score);
+      cells += fmt::format("{} {} {:.4f}\n", x, y, way);
+      (way < kLight ? dark : light) += fmt::format("{} {} {:.1f}\n", x, y, 100 * *score);
+    }
+  }
+  std::string data = fmt::format("$cells << EOD\n{}EOD\n", cells);
+  std::string plot = "plot $cells using 1:2:(0.48):(0.46):3 with boxxyerror fs solid noborder palette";
+  const auto add_numbers = [&](const char* name, const std::string& numbers, const char* colour) {
+    // gnuplot dies of labels that have no data.
+    if (numbers.empty()) return;
+    data += fmt::format("{} << EOD\n{}EOD\n", name, numbers);
+    plot += fmt::format(", {} using 1:2:3 with labels textcolor rgb '{}'", name, colour);
+  };
+  add_numbers("$dark", dark, "white");
+  add_numbers("$light", light, "black");
+  return data + plot + "\n";
+}
+
+// Where everything stands on the canvas.
+struct Layout {
+  double left;        // Of the first map.
+  double map_height;  // Without its title and marks.
+  double map_block;   // With them.
+  bool stacked;       // Maps that are too wide for a page stand one below the other.
+  double width;
+  double height;
+
+  Layout(const std::vector<Map>& maps, const std::vector<std::string>& tasks,
+         const std::vector<std::string>& encodings)
+      : left(24 + kCharacter * static_cast<double>(longest_line(tasks))),
+        map_height(static_cast<double>(tasks.size()) * kCellHeight),
+        map_block(kTop + map_height + 20 + kCharacter * static_cast<double>(longest_line(encodings))) {
+    double side_by_side = 0;
+    double widest = 0;
+    for (const Map& map : maps) {
+      side_by_side += width_of(map) + (side_by_side > 0 ? kGap : 0);
+      widest = std::max(widest, width_of(map));
+    }
+    constexpr double kBeside = kGap + kScale + kScaleLabels;
+    stacked = left + side_by_side + kBeside > kWidestPage;
+    width = std::max(left + (stacked ? widest : side_by_side) + kBeside, 640.0);
+    height = (stacked ? static_cast<double>(maps.size()) : 1.0) * map_block + kCaption;
+  }
+
+  static double width_of(const Map& map) { return static_cast<double>(map.encodings.size()) * kCellWidth; }
+};
+
+std::string caption_script(const Layout& layout, Aggregate aggregate) {
+  const std::array<std::string, 2> caption = {
+      fmt::format("Score in percent: {} over seeds and learning rates of a cell. -- : no value.",
+                  aggregate_phrase(aggregate)),
+      "Colours show the way from chance (0) to perfect (1)."};
+  std::string script;
+  for (std::size_t line = 0; line < caption.size(); ++line) {
+    script += fmt::format("set label {} {} at screen 0.5, screen {} center\n", line + 1,
+                          gnuplot_string(caption[line]),
+                          (kCaption - 8 - 20 * (static_cast<double>(line) + 0.5)) / layout.height);
+  }
+  return script;
+}
+
+}  // namespace
+
+std::string score_map_script(const ResultTable& table, Aggregate aggregate, std::string_view format,
+                             const std::filesystem::path& file) {
+  const bool measured =
+      std::ranges::any_of(table.cells, [](const auto& entry) { return entry.second.scores.has_value(); });
+  if (!measured) throw Error("nothing to draw: no run has finished; run the experiment to its end");
+  const std::vector<Map> maps = maps_of(table, aggregate);
+  std::vector<std::string> tasks;
+  for (const TableRow& row : table.rows) tasks.push_back(row.task);
+  const Layout layout(maps, tasks, table.encodings);
+
+  std::string script =
+      gnuplot_output(format, file.string(), layout.width, layout.height, kFontSize) + "set multiplot\n";
+  script += kViridis;
+  script += "set cbrange [0:1]\nunset key\nset border 0\n";
+  script += "set cbtics nomirror out scale 0.5 offset -0.5,0 0,0.25,1\n";
+  script += fmt::format("set yrange [{}:-0.5]\n", static_cast<double>(tasks.size()) - 0.5);
+  script += caption_script(layout, aggregate);
+  double from = layout.left;
+  double top = kTop;
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    const Map& map = maps[i];
+    const double to = from + Layout::width_of(map);
+    const double bottom = 1 - (top + layout.map_height) / layout.height;
+    script += fmt::format(
+        "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\nset bmargin at screen "
+        "{}\n",
+        from / layout.width, to / layout.width, 1 - top / layout.height, bottom);
+    script += fmt::format("set title {}\n", gnuplot_string(map.title));
+    script += fmt::format("set xrange [-0.5:{}]\n", static_cast<double>(map.encodings.size()) - 0.5);
+    script += fmt::format("set xtics scale 0 rotate by 90 right offset 0,-0.3 {}\n", marks(map.encodings));
+    // Maps in a row share the tasks' names on the left and the scale on the right.
+    const bool names_tasks = i == 0 || layout.stacked;
+    const bool has_scale = i + 1 == maps.size() || layout.stacked;
+    script += names_tasks ? fmt::format("set ytics scale 0 {}\n", marks(tasks)) : "unset ytics\n";
+    script += has_scale ? fmt::format(
+                              "set colorbox vertical user origin screen {}, screen {} size screen {}, "
+                              "screen {}\n",
+                              (to + kGap / 2) / layout.width, bottom, kScale / layout.width,
+                              layout.map_height / layout.height)
+                        : "unset colorbox\n";
+    script += map_plot(table, map) + "unset label\n";
+    if (layout.stacked) {
+      top += layout.map_block;
+    } else {
+      from = to + kGap;
+    }
+  }
+  return script + "unset multiplot\nset output\n";
+}
+
+}  // namespace che

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "experiments/result_table.h"
+
+namespace che {
+
+// A gnuplot script that draws the scores of the table as a heat map, tasks by encodings, beside the
+// paper's where it has any: numbers in percent, colours by the way from guessing to perfection. Throws
+// Error (usage) when no run has finished.
+std::string score_map_script(const ResultTable& table, Aggregate aggregate, std::string_view format,
+                             const std::filesystem::path& file);
+
+}  // namespace che

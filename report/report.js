@@ -1,0 +1,34 @@
+"use strict";
+// A click on a column's title sorts its table: numbers from high to low and text from A to Z at first,
+// then the other way, then as it was. What has no value stays below.
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  const original = Array.from(body.rows);
+  const titles = Array.from(table.tHead.rows[0].cells);
+  titles.forEach((title, column) => {
+    title.querySelector("button").addEventListener("click", () => {
+      const number = title.classList.contains("number");
+      const orders = number ? ["descending", "ascending"] : ["ascending", "descending"];
+      const order = orders[orders.indexOf(title.getAttribute("aria-sort")) + 1];
+      for (const other of titles) other.removeAttribute("aria-sort");
+      table.classList.toggle("sorted", order !== undefined);
+      if (order === undefined) {
+        body.append(...original);
+        return;
+      }
+      title.setAttribute("aria-sort", order);
+      const sign = order === "ascending" ? 1 : -1;
+      const key = (row) => {
+        const cell = row.cells[column];
+        if (!number) return cell.textContent;
+        return cell.dataset.value === undefined ? null : Number(cell.dataset.value);
+      };
+      body.append(...Array.from(original).sort((one, other) => {
+        const a = key(one);
+        const b = key(other);
+        if (a === null || b === null) return (a === null) - (b === null);
+        return sign * (number ? a - b : a.localeCompare(b));
+      }));
+    });
+  });
+}

@@ -1,0 +1,113 @@
+#include "tables/comparison_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tables/result_notes.h"
+
+namespace che {
+namespace {
+
+PrintedCell number_cell(const std::optional<double>& number, const std::string& text) {
+  return {.text = number ? text : kNoNumber, .value = number};
+}
+
+PrintedRow print_row(const ComparedTask& task) {
+  const auto as_percent = [](const std::optional<double>& number) {
+    return number_cell(number, number ? percent(*number) : "");
+  };
+  const auto as_p = [](const std::optional<double>& p) {
+    return number_cell(p, p ? fmt::format("{:.3g}", *p) : "");
+  };
+  const auto& interval = task.interval;
+  return {.group = task.level,
+          .cells = {{.text = task.task},
+                    {.text = fmt::format("{}", task.seeds), .value = static_cast<double>(task.seeds)},
+                    as_percent(task.one),
+                    as_percent(task.other),
+                    number_cell(task.difference, task.difference ? signed_percent(*task.difference) : ""),
+                    {.text = interval ? fmt::format("{} .. {}", signed_percent(interval->low),
+                                                    signed_percent(interval->high))
+                                      : kNoNumber,
+                     .value = interval ? std::optional(interval->low) : std::nullopt},
+                    as_p(task.p),
+                    as_p(task.adjusted_p)}};
+}
+
+std::vector<std::string> notes(const Comparison& comparison, const ResultTable& table) {
+  std::size_t unpaired = 0;
+  std::size_t tests = 0;
+  std::size_t most_seeds = 0;
+  for (const ComparedTask& task : comparison.tasks) {
+    unpaired += task.unpaired;
+    tests += task.p ? 1U : 0U;
+    most_seeds = std::max(most_seeds, task.seeds);
+  }
+  std::vector<std::string> notes = {
+      fmt::format("Scores in percent; the score of a seed is its mean over the learning rates that both "
+                  "encodings finished. Columns: {} over the seeds; difference: that of the seeds' "
+                  "differences, in points.",
+                  aggregate_phrase(comparison.aggregate)),
+      fmt::format(
+          "95 % interval: bootstrap over seeds, percentiles of {} resamples. p: two-sided permutation "
+          "test, signs of the seeds' differences flipped ({}). Holm: adjusted over the tasks tested, {} in "
+          "all.",
+          kBootstrapResamples,
+          most_seeds <= kMostExactPairs
+              ? "every assignment"
+              : fmt::format("every assignment up to {} seeds, {} random ones beyond", kMostExactPairs,
+                            kRandomAssignments),
+          tests)};
+  if (tests == 0) {
+    notes.emplace_back("Intervals and tests need two seeds or more.");
+  } else if (most_seeds <= kMostExactPairs) {
+    notes.push_back(fmt::format("With {} seeds p is {:.2g} at least, whatever the difference.", most_seeds,
+                                std::ldexp(2.0, -static_cast<int>(most_seeds))));
+  }
+  if (unpaired > 0) {
+    notes.push_back(fmt::format(
+        "Left out: finished runs without a counterpart of their seed and learning rate, {} in all.",
+        unpaired));
+  }
+  for (std::string& note : provenance_notes(table)) notes.push_back(std::move(note));
+  return notes;
+}
+
+}  // namespace
+
+Table comparison_table(const Comparison& comparison, const ResultTable& table) {
+  Table result{
+      .title = fmt::format("{} minus {} in the experiment {}, paired over seeds.", comparison.one,
+                           comparison.other, table.name),
+      .printed = {.group_title = "level",
+                  .columns = {{.title = "task", .number = false},
+                              {.title = "seeds"},
+                              {.title = comparison.one},
+                              {.title = comparison.other},
+                              {.title = "difference"},
+                              {.title = "95 % interval"},
+                              {.title = "p"},
+                              {.title = "p (Holm)"}},
+                  .rows = {},
+                  .footnotes = {},
+                  .notes = notes(comparison, table)},
+      .data = {.columns = {"level", "task", "one", "other", "aggregate", "seeds", "unpaired", "one_score",
+                           "other_score", "difference", "interval_low", "interval_high", "p", "p_holm"},
+               .rows = {}}};
+  for (const ComparedTask& task : comparison.tasks) {
+    result.printed.rows.push_back(print_row(task));
+    const auto& interval = task.interval;
+    result.data.rows.push_back(
+        {task.level, task.task, comparison.one, comparison.other,
+         std::string(aggregate_name(comparison.aggregate)), static_cast<std::int64_t>(task.seeds),
+         static_cast<std::int64_t>(task.unpaired), table_value(task.one), table_value(task.other),
+         table_value(task.difference), table_value(interval ? std::optional(interval->low) : std::nullopt),
+         table_value(interval ? std::optional(interval->high) : std::nullopt), table_value(task.p),
+         table_value(task.adjusted_p)});
+  }
+  return result;
+}
+
+}  // namespace che

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "experiments/comparison.h"
+#include "tables/table.h"
+
+namespace che {
+
+// A row a task; `table` is what was compared, for the notes.
+Table comparison_table(const Comparison& comparison, const ResultTable& table);
+
+}  // namespace che

@@ -1,0 +1,116 @@
+#include "tables/latex.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tables/printed_lines.h"
+
+namespace che {
+namespace {
+
+// What stands beside a number goes below it, small, so that columns stay narrow.
+std::string cell_text(const PrintedCell& cell) {
+  std::string text = latex_text(cell.text);
+  if (cell.mark == Mark::kBest) text = "\\textbf{" + text + "}";
+  if (cell.mark == Mark::kSecond) text = "\\underline{" + text + "}";
+  if (cell.footnote != 0) text += fmt::format("\\textsuperscript{{{}}}", cell.footnote);
+  if (cell.beside.empty()) return text;
+  return fmt::format(R"(\begin{{tabular}}[t]{{@{{}}r@{{}}}}{}\\\scriptsize {}\end{{tabular}})", text,
+                     latex_text(cell.beside.substr(cell.beside.find_first_not_of(' '))));
+}
+
+// Titles of number columns stand upright where they would make the table wider than about a line.
+bool titles_upright(const PrintedTable& table) {
+  constexpr std::size_t kLine = 70;  // Characters.
+  std::size_t width = table.group_title.size();
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    std::size_t widest = table.columns[i].title.size();
+    for (const PrintedRow& row : table.rows) widest = std::max(widest, row.cells[i].text.size());
+    width += widest + 2;
+  }
+  return width > kLine;
+}
+
+std::string_view command_of(char c) {
+  switch (c) {
+    case '\\':
+      return "\\textbackslash{}";
+    case '~':
+      return "\\textasciitilde{}";
+    case '^':
+      return "\\textasciicircum{}";
+    case '<':
+      return "\\textless{}";
+    case '>':
+      return "\\textgreater{}";
+    case '|':
+      return "\\textbar{}";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::string latex_text(std::string_view text) {
+  constexpr std::string_view kPlusMinus = "\u00b1";
+  const std::string line = one_line_text(text);
+  std::string result;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::string_view(line).substr(i).starts_with(kPlusMinus)) {
+      result += "$\\pm$";
+      ++i;
+    } else if (byte >= 0x80) {
+      // The bytes that continue a character vanish with its first.
+      if ((byte & 0xC0U) != 0x80U) result += '?';
+    } else if (byte < ' ' || byte == 0x7f) {
+      result += '?';
+    } else if (const std::string_view command = command_of(c); !command.empty()) {
+      result += command;
+    } else {
+      if (std::string_view("_&%#${}").find(c) != std::string_view::npos) result += '\\';
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string latex_table(const Table& table) {
+  const PrintedTable& printed = table.printed;
+  const auto width = [](const std::string& text) { return text.size(); };
+  PrintedLines lines = printed_lines(printed, {.plain = latex_text, .cell = cell_text, .width = width}, 0);
+  if (titles_upright(printed)) {
+    for (std::size_t i = 0; i < lines.number.size(); ++i) {
+      if (!lines.number[i]) continue;
+      std::string& title = lines.lines.front()[i];
+      title = "\\rotatebox{90}{" + title.substr(title.find_first_not_of(' ')) + "}";
+    }
+  }
+  std::string text = "% Needs \\usepackage{booktabs} and \\usepackage{graphicx}.\n\\begin{table}\n";
+  text += fmt::format("  \\centering\n  \\caption{{{}}}\n", latex_text(table.title));
+  text += "  \\setlength{\\tabcolsep}{4pt}\n";
+  text += "  \\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n";
+  text += "  \\begin{tabular}{";
+  for (const bool number : lines.number) text += number ? 'r' : 'l';
+  text += "}\n    \\toprule\n";
+  for (std::size_t row = 0; row < lines.lines.size(); ++row) {
+    if (row == 1 || lines.begins_group[row]) text += "    \\midrule\n";
+    for (std::size_t i = 0; i < lines.widths.size(); ++i) {
+      text += (i == 0 ? "    " : " & ") + lines.lines[row][i];
+    }
+    text += " \\\\\n";
+  }
+  text += "    \\bottomrule\n  \\end{tabular}}\n";
+  text += "  \\par\\medskip\\raggedright\\footnotesize\n";
+  if (printed.marked()) text += "  Bold: the best of a row; underlined: the second.\\par\n";
+  for (std::size_t i = 0; i < printed.footnotes.size(); ++i) {
+    text += fmt::format("  \\textsuperscript{{{}}} {}\\par\n", i + 1, latex_text(printed.footnotes[i]));
+  }
+  for (const std::string& note : printed.notes) text += fmt::format("  {}\\par\n", latex_text(note));
+  return text + "\\end{table}\n";
+}
+
+}  // namespace che

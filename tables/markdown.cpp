@@ -1,0 +1,59 @@
+#include "tables/markdown.h"
+
+#include <fmt/format.h>
+
+#include "tables/printed_lines.h"
+
+namespace che {
+namespace {
+
+// One line, with nothing that Markdown takes for a column, an emphasis or HTML.
+std::string plain(std::string_view text) {
+  std::string result;
+  for (const char c : one_line_text(text)) {
+    if (c == '<') {
+      result += "&lt;";
+      continue;
+    }
+    if (c == '|' || c == '*' || c == '`') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string footnote_mark(std::size_t number) { return fmt::format("<sup>{}</sup>", number); }
+
+std::string cell_text(const PrintedCell& cell) {
+  std::string text = plain(cell.text);
+  if (cell.mark == Mark::kBest) text = "**" + text + "**";
+  if (cell.mark == Mark::kSecond) text = "<ins>" + text + "</ins>";
+  text += plain(cell.beside);
+  return cell.footnote == 0 ? text : text + footnote_mark(cell.footnote);
+}
+
+}  // namespace
+
+std::string markdown_table(const PrintedTable& table) {
+  constexpr std::size_t kShortestRule = 3;
+  const PrintedLines lines =
+      printed_lines(table, {.plain = plain, .cell = cell_text, .width = character_count}, kShortestRule);
+  std::string text;
+  for (std::size_t row = 0; row < lines.lines.size(); ++row) {
+    for (const std::string& cell : lines.lines[row]) text += fmt::format("| {} ", cell);
+    text += "|\n";
+    if (row > 0) continue;
+    for (std::size_t i = 0; i < lines.widths.size(); ++i) {
+      text += fmt::format("| {}{} ", std::string(lines.widths[i] - 1, '-'), lines.number[i] ? ':' : '-');
+    }
+    text += "|\n";
+  }
+  text += '\n';
+  if (table.marked()) text += "- Bold: the best of a row; underlined: the second.\n";
+  for (std::size_t i = 0; i < table.footnotes.size(); ++i) {
+    text += fmt::format("- {} {}\n", footnote_mark(i + 1), plain(table.footnotes[i]));
+  }
+  for (const std::string& note : table.notes) text += fmt::format("- {}\n", plain(note));
+  return text;
+}
+
+}  // namespace che

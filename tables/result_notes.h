@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/result_table.h"
+
+namespace che {
+
+// What the runs of a table have in common and where they come from, a sentence each: training,
+// evaluation, switches, settings off default, commit and device.
+std::vector<std::string> provenance_notes(const ResultTable& table);
+
+// Why a run has no score: "failed: loss is not finite", "training, step 200 of 1000".
+std::string missing_reason(const TableRun& run);
+
+// What the paper's values are, and where they leave doubt.
+std::string paper_note();
+
+}  // namespace che

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace che {
+
+// How a printed number stands among those of its row.
+enum class Mark { kNone, kBest, kSecond };
+
+struct PrintedCell {
+  std::string text;
+  std::string beside = "";   // What stands after it and is not marked: a spread, a paper's value.
+  Mark mark = Mark::kNone;   // Of the text.
+  std::size_t footnote = 0;  // Its number, from 1; 0 for none.
+  std::string link = "";     // Where it leads, in a format with links.
+  std::optional<double> value = std::nullopt;  // What a reader's click sorts by; else by the text.
+};
+
+struct PrintedColumn {
+  std::string title;
+  bool number = true;  // Numbers stand to the right, text to the left.
+};
+
+struct PrintedRow {
+  std::string group;  // Neighbours of one group stand together; its name is printed once.
+  std::vector<PrintedCell> cells;
+};
+
+// A table as people read it: rounded, marked, with notes.
+struct PrintedTable {
+  std::string group_title;  // Of the groups' column; empty when rows have no groups.
+  std::vector<PrintedColumn> columns;
+  std::vector<PrintedRow> rows;
+  std::vector<std::string> footnotes;  // Footnote i + 1, plain text.
+  std::vector<std::string> notes;      // Plain text.
+
+  bool marked() const;
+};
+
+using TableValue = std::variant<std::monostate, std::string, std::int64_t, double>;
+
+// Nothing becomes std::monostate.
+TableValue table_value(const std::optional<double>& number);
+
+// The same as programs read it: unrounded, one value a field, empty where there is none.
+struct DataTable {
+  std::vector<std::string> columns;
+  std::vector<std::vector<TableValue>> rows;
+};
+
+struct Table {
+  std::string title;  // One sentence, plain text.
+  PrintedTable printed;
+  DataTable data;
+};
+
+// "terminal", "md", "csv", "json", "tex".
+const std::vector<std::string>& table_formats();
+
+struct TerminalStyle {
+  std::size_t width = 0;  // In characters; wider tables are cut into blocks. 0: any width.
+  bool escapes = false;   // Bold and underline by escape sequences; else by * and +.
+};
+
+// `table` as text in one of table_formats(); `style` is for "terminal".
+std::string format_table(const Table& table, std::string_view format, const TerminalStyle& style = {});
+
+// 0.7512 as "75.1", for a cell; with its sign always, for a difference.
+std::string percent(double fraction);
+std::string signed_percent(double fraction);
+
+// What stands where a number is missing.
+inline constexpr const char* kNoNumber = "--";
+
+// Marks the best and the second among `cells`, ties all, by their values (fractions) as percent()
+// prints them, so that equal texts have equal marks. A number alone is no best; a cell without a value
+// stays as it is.
+void mark_best(const std::vector<PrintedCell*>& cells);
+
+}  // namespace che

@@ -1,0 +1,68 @@
+// A LaTeX table as its reader meets it: in a document, typeset by pdflatex.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "core/atomic_file.h"
+#include "tables/latex.h"
+#include "tables/score_table.h"
+#include "tests/documents/viewer.h"
+#include "tests/experiments/made_up_experiment.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+// What pdflatex says of a document with `table`; empty when it made a PDF.
+std::string complaints(const std::string& table) {
+  const ScratchFolder scratch;
+  write_file_atomically(scratch.path() / "table.tex", table);
+  write_file_atomically(scratch.path() / "paper.tex",
+                        "\\documentclass{article}\n\\usepackage{booktabs}\n\\usepackage{graphicx}\n"
+                        "\\begin{document}\n\\input{table}\n\\end{document}\n");
+  const std::string log = (scratch.path() / "log.txt").string();
+  const int status = std::system(fmt::format("cd '{}' && pdflatex -interaction=nonstopmode -halt-on-error "
+                                             "paper.tex > '{}' 2>&1",
+                                             scratch.path().string(), log)
+                                     .c_str());
+  const bool made = std::filesystem::exists(scratch.path() / "paper.pdf");
+  return status == 0 && made ? "" : read_file(log);
+}
+
+Table everything(const ScratchFolder& scratch) {
+  ResultTable results = made_up_experiment(scratch.path());
+  add_trivial_baselines(results);
+  return score_table(results,
+                     {.aggregate = Aggregate::kMean, .paper = true, .difference = true, .spread = true});
+}
+
+TEST(LatexDocument, Compiles) {
+  CHE_NEEDS_VIEWER("pdflatex");
+  const ScratchFolder scratch;
+  EXPECT_EQ(complaints(latex_table(everything(scratch))), "");
+}
+
+TEST(LatexDocument, CompilesWhateverTextsHold) {
+  CHE_NEEDS_VIEWER("pdflatex");
+  Table table;
+  for (int c = 1; c < 128; ++c) table.title += static_cast<char>(c);
+  table.title += "\u00b1\u20ac";
+  table.printed.columns = {{.title = table.title, .number = false}};
+  table.printed.rows = {{.group = "", .cells = {{.text = table.title, .mark = Mark::kBest, .footnote = 1}}}};
+  table.printed.footnotes = {table.title};
+  table.printed.notes = {table.title};
+  EXPECT_EQ(complaints(latex_table(table)), "");
+}
+
+TEST(LatexDocument, WouldNotCompileWithAnUnescapedCharacter) {
+  CHE_NEEDS_VIEWER("pdflatex");
+  const ScratchFolder scratch;
+  std::string broken = latex_table(everything(scratch));
+  broken.erase(broken.find("\\_"), 1);
+  EXPECT_NE(complaints(broken), "");
+}
+
+}  // namespace
+}  // namespace che

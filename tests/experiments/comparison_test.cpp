@@ -1,0 +1,91 @@
+#include "experiments/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/experiments/made_up_results.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+void store(const ScratchFolder& scratch, const std::string& task, const std::string& encoding,
+           std::int64_t seed, double rate, double score) {
+  RunConfig config = made_up_config(task, encoding, seed);
+  config.learning_rate = rate;
+  store_run(scratch.path(), config, "finished", score);
+}
+
+// Three seeds of reverse_string at two rates; seed 2 lacks a rate on one side; even_pairs has one seed.
+ResultTable small_table(const ScratchFolder& scratch) {
+  for (std::int64_t seed = 0; seed < 3; ++seed) {
+    const double base = 0.5 + 0.125 * static_cast<double>(seed);
+    store(scratch, "reverse_string", "rope", seed, 1e-3, base + 0.125);
+    store(scratch, "reverse_string", "rope", seed, 1e-4, base);
+    store(scratch, "reverse_string", "none", seed, 1e-3, base);
+    if (seed < 2) store(scratch, "reverse_string", "none", seed, 1e-4, base - 0.25);
+  }
+  store(scratch, "even_pairs", "rope", 0, 1e-3, 0.75);
+  store(scratch, "even_pairs", "none", 0, 1e-3, 0.5);
+  store(scratch, "bucket_sort", "rope", 0, 1e-3, 0.75);
+  return make_table(open_runs(scratch.path()));
+}
+
+TEST(Comparison, PairsSeedsOverTheRatesThatBothHave) {
+  const ScratchFolder scratch;
+  const Comparison comparison = compare(small_table(scratch), "rope", "none", Aggregate::kMean);
+  ASSERT_EQ(comparison.tasks.size(), 2U) << "bucket_sort has no run of none";
+  EXPECT_EQ(comparison.tasks[0].task, "even_pairs");
+  const ComparedTask& task = comparison.tasks[1];
+  EXPECT_EQ(task.seeds, 3U);
+  EXPECT_EQ(task.unpaired, 1U);
+  // Differences by seed: (0.125 + 0.25) / 2 twice, then 0.125.
+  EXPECT_DOUBLE_EQ(task.difference.value(), (0.1875 + 0.1875 + 0.125) / 3);
+  // Scores of rope by seed: 0.5625, 0.6875, 0.875.
+  EXPECT_DOUBLE_EQ(task.one.value(), (0.5625 + 0.6875 + 0.875) / 3);
+  EXPECT_DOUBLE_EQ(task.p.value(), 0.25);
+  EXPECT_GE(task.interval->low, 0.125);
+  EXPECT_LE(task.interval->high, 0.1875);
+  EXPECT_DOUBLE_EQ(
+      compare(small_table(scratch), "rope", "none", Aggregate::kMedian).tasks[1].difference.value(), 0.1875);
+}
+
+TEST(Comparison, OneSeedHasADifferenceAndNoTest) {
+  const ScratchFolder scratch;
+  const ComparedTask task = compare(small_table(scratch), "rope", "none", Aggregate::kMean).tasks[0];
+  EXPECT_DOUBLE_EQ(task.difference.value(), 0.25);
+  EXPECT_FALSE(task.p.has_value());
+  EXPECT_FALSE(task.interval.has_value());
+  EXPECT_FALSE(task.adjusted_p.has_value());
+}
+
+TEST(Comparison, HolmAdjustsOverTheTasksThatAreTested) {
+  const ScratchFolder scratch;
+  for (std::int64_t seed = 0; seed < 3; ++seed) {
+    store(scratch, "odds_first", "rope", seed, 1e-3, 0.75);
+    store(scratch, "odds_first", "none", seed, 1e-3, seed == 0 ? 0.875 : 0.5);
+  }
+  const Comparison comparison = compare(small_table(scratch), "rope", "none", Aggregate::kMean);
+  EXPECT_DOUBLE_EQ(comparison.tasks[1].adjusted_p.value(), 0.5) << "0.25 of two tests";
+  EXPECT_EQ(comparison.tasks[2].task, "odds_first");
+  EXPECT_GE(comparison.tasks[2].adjusted_p.value(), comparison.tasks[2].p.value());
+}
+
+TEST(Comparison, RefusesWhatItCannotCompare) {
+  const ScratchFolder scratch;
+  ResultTable table = small_table(scratch);
+  const auto message = [&](const std::string& one, const std::string& other, Aggregate aggregate) {
+    return message_of([&] { compare(table, one, other, aggregate); });
+  };
+  EXPECT_NE(message("rope", "none", Aggregate::kMax).find("mean, median or iqm"), std::string::npos);
+  EXPECT_NE(message("roep", "none", Aggregate::kMean).find("did you mean 'rope'"), std::string::npos);
+  EXPECT_NE(message("rope", "rope", Aggregate::kMean).find("with itself"), std::string::npos);
+  const ScratchFolder apart;
+  store(apart, "reverse_string", "rope", 0, 1e-3, 0.5);
+  store(apart, "reverse_string", "none", 1, 1e-3, 0.5);
+  table = make_table(open_runs(apart.path()));
+  EXPECT_NE(message("rope", "none", Aggregate::kMean).find("run both with the same"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,170 @@
+// All figures, drawn.
+#include "plots/figures.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/atomic_file.h"
+#include "plots/ablation.h"
+#include "plots/figure_files.h"
+#include "tests/experiments/made_up_experiment.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::vector<std::filesystem::path> draw(const Figure& figure, const ResultTable& table, Aggregate aggregate,
+                                        const std::filesystem::path& folder) {
+  return draw_figure(folder, figure.name, [&](std::string_view format, const std::filesystem::path& file) {
+    return figure.script(table, aggregate, format, file);
+  });
+}
+
+TEST(Figures, AreDrawnInEveryFormatAndLeaveNothingElse) {
+  const ScratchFolder scratch;
+  ResultTable table = made_up_experiment(scratch.path() / "results");
+  add_trivial_baselines(table);
+  const std::filesystem::path folder = scratch.path() / "new" / "figures";
+  std::ptrdiff_t files = 0;
+  for (const Figure& figure : figures()) {
+    SCOPED_TRACE(figure.name);
+    for (const std::filesystem::path& file : draw(figure, table, Aggregate::kMean, folder)) {
+      const std::string content = read_file(file);
+      EXPECT_GT(content.size(), 4'000U) << file;
+      if (file.extension() == ".svg") {
+        EXPECT_TRUE(contains(content, "<svg"));
+        EXPECT_TRUE(contains(content, "</svg>"));
+        EXPECT_TRUE(contains(content, "reverse_string"));
+      }
+      if (file.extension() == ".pdf") {
+        EXPECT_EQ(content.substr(0, 5), "%PDF-");
+      }
+      if (file.extension() == ".png") {
+        EXPECT_EQ(content.substr(1, 3), "PNG");
+      }
+      ++files;
+    }
+  }
+  EXPECT_EQ(files, 3 * static_cast<std::ptrdiff_t>(figures().size()));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()),
+            files);
+}
+
+TEST(Figures, LeaveOldFilesAloneWhenTheyFail) {
+  const ScratchFolder scratch;
+  const ResultTable table = made_up_experiment(scratch.path() / "results");
+  write_file_atomically(scratch.path() / "file", "old");
+  const auto draw_into_file = [&] {
+    draw(figure_named("accuracy"), table, Aggregate::kMax, scratch.path() / "file");
+  };
+  EXPECT_TRUE(contains(message_of(draw_into_file), "--output"));
+  EXPECT_EQ(read_file(scratch.path() / "file"), "old");
+}
+
+TEST(Figures, WithoutAFinishedRunNoneIsDrawable) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), "failed");
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  EXPECT_TRUE(drawable_figures(table).empty());
+  for (const Figure& figure : figures()) {
+    const auto script = [&] { figure.script(table, Aggregate::kMax, "svg", "x"); };
+    EXPECT_TRUE(contains(message_of(script), "nothing to draw")) << figure.name;
+  }
+}
+
+TEST(Figures, UnknownNamesAreRefused) {
+  EXPECT_TRUE(contains(message_of([] { figure_named("accuracies"); }), "did you mean 'accuracy'"));
+}
+
+TEST(LearningCurves, ShowLossByStepOfTheBestRun) {
+  const ScratchFolder scratch;
+  const ResultTable table = made_up_experiment(scratch.path());
+  const std::string script = figure_named("learning").script(table, Aggregate::kMax, "svg", "x");
+  EXPECT_TRUE(contains(script, "\n100 1.5 1.5 1.5\n200 0.75 0.75 0.75\nEOD\n")) << script;
+  EXPECT_TRUE(contains(script, "'training loss (nats)'"));
+  EXPECT_FALSE(contains(script, "\nset logscale y")) << "a factor of two";
+}
+
+TEST(LearningCurves, UseALogarithmicAxisOverDecadesAndLeaveOutWhatIsNoNumber) {
+  const ScratchFolder scratch;
+  const RunFolder run = store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);
+  std::vector<MetricsRow> rows = run.metrics();
+  rows[1].loss = 1e-4;
+  rows.push_back({.step = 300, .loss = NAN, .accuracy = 0, .gradient_norm = 1, .seconds = 3});
+  run.write_metrics(rows);
+  const std::string script =
+      figure_named("learning").script(make_table(open_runs(scratch.path())), Aggregate::kMax, "svg", "x");
+  EXPECT_TRUE(contains(script, "set yrange [1e-4:1e1]")) << script;
+  EXPECT_FALSE(contains(script, "\n300 "));
+}
+
+TEST(ScoreMap, StandsBesideThePapersValues) {
+  const ScratchFolder scratch;
+  const ResultTable table = made_up_experiment(scratch.path());
+  const std::string script = figure_named("map").script(table, Aggregate::kMax, "svg", "x");
+  EXPECT_TRUE(contains(script, "set title 'ours'"));
+  EXPECT_TRUE(contains(script, "set title 'paper (DAPE, Table 2)'"));
+  // Row and column of reverse_string and rope: half the way from chance to perfect.
+  EXPECT_TRUE(contains(script, "\n1 1 0.5000\n")) << script;
+  EXPECT_TRUE(contains(script, "\n1 1 75.0\n"));
+  EXPECT_TRUE(contains(script, "\n0 1 65.2\n")) << "the paper's, whose first column is rope";
+}
+
+TEST(ScoreMap, OfOneCellIsDrawn) {
+  const ScratchFolder scratch;
+  for (const double score : {0.5, 1.0}) {
+    SCOPED_TRACE(score);
+    store_run(scratch.path(), made_up_config("reverse_string", "none"), "finished", score);
+    const ResultTable table = make_table(open_runs(scratch.path()));
+    EXPECT_EQ(draw(figure_named("map"), table, Aggregate::kMax, scratch.path() / "figures").size(), 3U);
+  }
+}
+
+TEST(RunStrips, ShowEveryFinishedRunAndTheMedian) {
+  const ScratchFolder scratch;
+  const ResultTable table = made_up_experiment(scratch.path());
+  const std::string script = figure_named("runs").script(table, Aggregate::kMax, "svg", "x");
+  EXPECT_TRUE(contains(script, "$s1 << EOD\n50 0.8000\n62.5 1.0000\n75 1.2000\nEOD\n")) << script;
+  EXPECT_TRUE(contains(script, "$m1 << EOD\n62.5 0.65\n62.5 1.35\nEOD\n"));
+}
+
+TEST(Ablation, FindsNumbersThatVaryAlone) {
+  const ScratchFolder scratch;
+  const std::vector<Ablation> ablations = find_ablations(made_up_experiment(scratch.path()));
+  ASSERT_EQ(ablations.size(), 2U);
+  EXPECT_EQ(ablations[0].path, "encoding.dape.hidden");
+  const auto& line = ablations[0].scores.at("reverse_string").at("dape_kerple");
+  EXPECT_EQ(line.at(16), (std::vector<double>{0.5}));
+  EXPECT_EQ(line.at(64).size(), 3U);
+  EXPECT_EQ(ablations[1].path, "learning_rate");
+  EXPECT_EQ(ablations[1].scores.at("reverse_string").at("dape_kerple").at(1e-4),
+            (std::vector<double>{0.8125}));
+}
+
+TEST(Ablation, SettingsThatVaryTogetherAreNone) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);
+  RunConfig other = made_up_config("reverse_string", "rope", 1);
+  other.model.width = 128;
+  other.model.layers = 2;
+  store_run(scratch.path(), other, "finished", 0.75);
+  EXPECT_TRUE(find_ablations(make_table(open_runs(scratch.path()))).empty());
+}
+
+TEST(Ablation, DrawsAPanelANumberAndTask) {
+  const ScratchFolder scratch;
+  const ResultTable table = made_up_experiment(scratch.path());
+  const std::string script = figure_named("ablation").script(table, Aggregate::kMean, "svg", "x");
+  EXPECT_TRUE(contains(script, "set xlabel 'encoding.dape.hidden'"));
+  EXPECT_TRUE(contains(script, "set xlabel 'learning_rate'"));
+  EXPECT_TRUE(contains(script, "\n16 50 50 50\n64 68.75 56.25 81.25\nEOD\n")) << script;
+}
+
+}  // namespace
+}  // namespace che

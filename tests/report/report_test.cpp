@@ -1,0 +1,75 @@
+#include "report/report.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/experiments/made_up_experiment.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+// What stands between `before` and the next of `ends`, wherever `before` occurs.
+std::vector<std::string> texts_after(const std::string& html, const std::string& before,
+                                     const std::string& ends) {
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; (at = html.find(before, at)) != std::string::npos;) {
+    at += before.size();
+    texts.push_back(html.substr(at, html.find_first_of(ends, at) - at));
+  }
+  return texts;
+}
+
+TEST(Report, HoldsEverythingAndLeadsNowhereElse) {
+  const ScratchFolder scratch;
+  ResultTable table = made_up_experiment(scratch.path());
+  add_trivial_baselines(table);
+  const std::string html = report_html(table, {.folder = "."});
+  for (const char* part :
+       {"<title>made_up: results</title>", "0123abc", "1000 steps of 128 samples", "id=\"scores\"",
+        "id=\"means\"", "figure-accuracy", "figure-map", "figure-runs", "figure-learning", "figure-ablation",
+        "loss is not finite at step 200, &quot;nan&quot; | stop", "learning_rate: 0.0003",
+        "href=\"./table.csv\"", "href=\"./runs.csv\"", "/evaluation.csv\"", "dape.hidden=16"}) {
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(html.find("<img"), std::string::npos);
+  EXPECT_EQ(html.find("src="), std::string::npos) << "nothing is loaded";
+  // The names of SVG's own formats are no addresses that a browser opens.
+  for (const char* scheme : {"http://", "https://"}) {
+    for (const std::string& address : texts_after(html, scheme, "\"' <)")) {
+      EXPECT_TRUE(address.starts_with("www.w3.org/")) << address;
+    }
+  }
+}
+
+TEST(Report, NoTwoElementsHaveOneId) {
+  const ScratchFolder scratch;
+  const std::string html = report_html(made_up_experiment(scratch.path()), {.folder = "."});
+  std::set<std::string> seen;
+  for (const char* quote : {"'", "\""}) {
+    for (const std::string& id : texts_after(html, std::string(" id=") + quote, quote)) {
+      EXPECT_TRUE(seen.insert(id).second) << id;
+    }
+  }
+  EXPECT_GT(seen.size(), 20U);
+}
+
+TEST(Report, LinksLeadBelowTheFolder) {
+  const ScratchFolder scratch;
+  const std::string html = report_html(made_up_experiment(scratch.path()), {.folder = "../a \"b\""});
+  EXPECT_NE(html.find("href=\"../a &quot;b&quot;/table.csv\""), std::string::npos);
+  EXPECT_NE(html.find("href=\"../a &quot;b&quot;/runs/reverse_string-rope-"), std::string::npos);
+}
+
+TEST(Report, WithoutAFinishedRunSaysSo) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), "failed");
+  const std::string html = report_html(make_table(open_runs(scratch.path())), {});
+  EXPECT_NE(html.find("No run has finished"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,52 @@
+#include "tables/latex.h"
+
+#include <gtest/gtest.h>
+
+namespace che {
+namespace {
+
+TEST(Latex, TextIsTypesetAsItIsWritten) {
+  EXPECT_EQ(latex_text("dape_kerple"), "dape\\_kerple");
+  EXPECT_EQ(latex_text("50 % & #1 $x {y}"), "50 \\% \\& \\#1 \\$x \\{y\\}");
+  EXPECT_EQ(latex_text("a\\b~c^d<e>f|g"),
+            "a\\textbackslash{}b\\textasciitilde{}c\\textasciicircum{}d\\textless{}e\\textgreater{}f"
+            "\\textbar{}g");
+  EXPECT_EQ(latex_text("1.0 \u00b12.0"), "1.0 $\\pm$2.0");
+}
+
+TEST(Latex, WhatNoCommandIsKnownForIsOneQuestionMark) {
+  EXPECT_EQ(latex_text("caf\u00e9 \u20ac \x01"), "caf? ? ?");
+  EXPECT_EQ(latex_text("two\nlines"), "two lines");
+}
+
+TEST(Latex, LongTitlesStandUprightAndWhatIsBesideGoesBelow) {
+  Table table;
+  table.printed.columns = {{.title = "task", .number = false},
+                           {.title = "a title of more than forty characters or so"},
+                           {.title = "another one of likewise many"}};
+  table.printed.rows = {
+      {.group = "", .cells = {{.text = "x"}, {.text = "1.0", .beside = " (2.0)"}, {.text = "--"}}}};
+  const std::string text = latex_table(table);
+  for (const char* part :
+       {"task & \\rotatebox{90}{a title of", "& \\rotatebox{90}{another one of likewise many} ",
+        "\\begin{tabular}[t]{@{}r@{}}1.0\\\\\\scriptsize (2.0)\\end{tabular}"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in " << text;
+  }
+}
+
+TEST(Latex, MarksAndFootnotesStandInTheCell) {
+  Table table;
+  table.title = "100 %";
+  table.printed.columns = {{.title = "a_b"}};
+  table.printed.rows = {{.group = "", .cells = {{.text = "1.0", .mark = Mark::kBest, .footnote = 1}}},
+                        {.group = "", .cells = {{.text = "0.5", .mark = Mark::kSecond}}}};
+  table.printed.footnotes = {"why"};
+  const std::string text = latex_table(table);
+  for (const char* part : {"\\caption{100 \\%}", "\\begin{tabular}{r}", "a\\_b", "\\underline{0.5} \\\\",
+                           "\\textbf{1.0}\\textsuperscript{1} \\\\", "\\textsuperscript{1} why\\par"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in " << text;
+  }
+}
+
+}  // namespace
+}  // namespace che

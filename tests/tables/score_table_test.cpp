@@ -1,0 +1,77 @@
+#include "tables/score_table.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/experiments/made_up_experiment.h"
+#include "tests/golden_file.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+constexpr ScoreTableOptions kEverything{
+    .aggregate = Aggregate::kMean, .paper = true, .difference = true, .spread = true};
+
+TEST(ScoreTable, MarkdownIsGolden) {
+  const ScratchFolder scratch;
+  const Table table = score_table(made_up_experiment(scratch.path()), {.paper = true, .difference = false});
+  expect_golden("tables/scores.md", format_table(table, "md"));
+}
+
+TEST(ScoreTable, CsvIsGolden) {
+  const ScratchFolder scratch;
+  expect_golden("tables/scores.csv", format_table(score_table(made_up_experiment(scratch.path())), "csv"));
+}
+
+TEST(ScoreTable, JsonIsGolden) {
+  const ScratchFolder scratch;
+  ResultTable results = made_up_experiment(scratch.path());
+  add_trivial_baselines(results);
+  expect_golden("tables/scores.json", format_table(score_table(results, kEverything), "json"));
+}
+
+TEST(ScoreTable, LatexIsGolden) {
+  const ScratchFolder scratch;
+  ResultTable results = made_up_experiment(scratch.path());
+  add_trivial_baselines(results);
+  expect_golden("tables/scores.tex", format_table(score_table(results, kEverything), "tex"));
+}
+
+TEST(ScoreTable, TerminalIsGolden) {
+  const ScratchFolder scratch;
+  ResultTable results = made_up_experiment(scratch.path());
+  add_trivial_baselines(results);
+  const Table table = score_table(results, {.aggregate = Aggregate::kIqm, .difference = true});
+  expect_golden("tables/scores.txt", format_table(table, "terminal", {.width = 100, .escapes = false}));
+}
+
+TEST(ScoreTable, CsvHasARowACellAndIsNotRounded) {
+  const ScratchFolder scratch;
+  const ResultTable results = made_up_experiment(scratch.path());
+  const DataTable data = score_table(results).data;
+  EXPECT_EQ(data.rows.size(), results.cells.size());
+  for (const auto& row : data.rows) {
+    ASSERT_EQ(row.size(), data.columns.size());
+    if (row[1] == TableValue("even_pairs") && row[2] == TableValue("rope")) {
+      EXPECT_EQ(row[7], TableValue(1.0 / 3));
+    }
+  }
+}
+
+TEST(ScoreTable, AggregateChoosesScoreAndSpread) {
+  const ScratchFolder scratch;
+  const ResultTable results = made_up_experiment(scratch.path());
+  const auto rope = [&](Aggregate aggregate) {
+    const PrintedTable printed = score_table(results, {.aggregate = aggregate, .spread = true}).printed;
+    // task, chance, none, rope
+    return printed.rows[1].cells[3].text + printed.rows[1].cells[3].beside;
+  };
+  EXPECT_EQ(rope(Aggregate::kMax), "75.0 \u00b125.0");
+  EXPECT_EQ(rope(Aggregate::kMean), "62.5 \u00b112.5");
+  EXPECT_EQ(rope(Aggregate::kMedian), "62.5 \u00b112.5");
+}
+
+}  // namespace
+}  // namespace che
