@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "experiments/model_of_run.h"
+#include "experiments/operations.h"
 #include "experiments/tensor_batch.h"
 #include "experiments/training.h"
 #include "models/loss.h"
