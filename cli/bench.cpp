@@ -64,9 +64,11 @@ nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, con
 }
 
 int bench(const BenchOptions& options) {
-  const std::filesystem::path folder = std::filesystem::absolute(options.json).parent_path();
-  if (!options.json.empty() && !std::filesystem::is_directory(folder)) {
-    throw Error(fmt::format("--json {}: there is no folder {}", options.json, folder.string()));
+  if (!options.json.empty()) {
+    const std::filesystem::path folder = std::filesystem::absolute(options.json).parent_path();
+    if (!std::filesystem::is_directory(folder)) {
+      throw Error(fmt::format("--json {}: there is no folder {}", options.json, folder.string()));
+    }
   }
   std::vector<RunConfig> configs;
   for (const std::string& encoding : options.encodings) configs.push_back(config_of(options, encoding));
