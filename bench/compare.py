@@ -28,20 +28,37 @@ ROWS = [
 ]
 
 
-def run(command, core=0):
+def start(command, core):
     environment = dict(os.environ, OMP_NUM_THREADS="1")
-    done = subprocess.run(["taskset", "-c", str(core), *command], capture_output=True, text=True, env=environment)
-    if done.returncode != 0:
-        sys.exit(f"compare: {' '.join(command)} failed:\n{done.stderr}")
+    return subprocess.Popen(["taskset", "-c", str(core), *command], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True, env=environment)
 
 
-def che_row(row, steps, file, core=0):
+def finish(process):
+    _, errors = process.communicate()
+    if process.returncode != 0:
+        sys.exit(f"compare: {' '.join(process.args)} failed:\n{errors}")
+
+
+def run(command):
+    finish(start(command, core=0))
+
+
+def che_command(row, steps, file):
     task, length, width, encoding, mode = row
     command = [CHE, "bench", "--task", task, "--encoding", encoding, "--length", str(length), "--steps", str(steps)]
     if mode == "evaluation":
         command.append("--evaluate")
-    run([*command, "--json", file, f"model.width={width}"], core)
+    return [*command, "--json", file, f"model.width={width}"]
+
+
+def che_result(file):
     return json.loads(pathlib.Path(file).read_text())["rows"][0]
+
+
+def che_row(row, steps, file):
+    run(che_command(row, steps, file))
+    return che_result(file)
 
 
 def peer_row(row, steps, file, compiled):
@@ -64,14 +81,10 @@ def side_by_side(row, steps, repetitions, folder):
     ratios = []
     for _ in range(repetitions):
         alone = che_row(row, steps, f"{folder}/alone.json")["milliseconds"]
-        command = lambda core: ["taskset", "-c", str(core), CHE, "bench", "--task", row[0], "--encoding", row[3],
-                                "--length", str(row[1]), "--steps", str(steps), "--json", f"{folder}/{core}.json",
-                                f"model.width={row[2]}"]
-        jobs = [subprocess.Popen(command(core), stdout=subprocess.DEVNULL) for core in (0, 1)]
-        if any(job.wait() != 0 for job in jobs):
-            sys.exit("compare: a job of two side by side failed")
-        both = [json.loads(pathlib.Path(f"{folder}/{core}.json").read_text())["rows"][0]["milliseconds"]
-                for core in (0, 1)]
+        jobs = [start(che_command(row, steps, f"{folder}/{core}.json"), core) for core in (0, 1)]
+        for job in jobs:
+            finish(job)
+        both = [che_result(f"{folder}/{core}.json")["milliseconds"] for core in (0, 1)]
         ratios.append(sum(alone / one for one in both))
     return statistics.median(ratios)
 
@@ -99,8 +112,8 @@ def markdown(report):
         f"Medians of {report['repetitions']} alternating runs of {report['steps']} steps each, one thread on one core "
         f"({report['processor']}), PyTorch {report['torch']} {'compiled' if report['compiled'] else 'eager'}; "
         f"\"faster by\" is the median ratio of neighbouring runs. The share relates nominal operations to the product "
-        f"of a (tokens x d) and a (d x 4 d) matrix in the same run"
-        + (f" ({report['matrix_gflops']:.0f} GFLOP/s)." if report["matrix_gflops"] else "."),
+        f"of a (tokens x d) and a (d x 4 d) matrix in the same run ({report['matrix_gflops']:.0f} GFLOP/s in the "
+        f"first row).",
     ]
     if "side_by_side" in report:
         lines.append(f"Two jobs side by side on two cores make {report['side_by_side']:.2f} times one job's steps.")
@@ -124,7 +137,6 @@ def main():
               "steps": options.steps, "rows": []}
     import torch
     report["torch"] = torch.__version__
-    rates = []
     with tempfile.TemporaryDirectory() as folder:
         for row in rows:
             pairs = []
@@ -132,7 +144,6 @@ def main():
                 peer = peer_row(row, options.steps, f"{folder}/peer.json", options.compiled)
                 pairs.append((che_row(row, options.steps, f"{folder}/che.json"), peer))
             median = lambda values: statistics.median(list(values))
-            rates += [che["matrix_rate"] for che, _ in pairs]
             report["rows"].append({
                 "task": row[0], "length": row[1], "width": row[2], "encoding": row[3], "mode": row[4],
                 "tokens": pairs[0][0]["tokens"],
@@ -148,7 +159,7 @@ def main():
             print(f"{row}: che {last['che_ms']:.0f} ms, PyTorch {last['peer_ms']:.0f} ms, {last['ratio']:.2f}", flush=True)
         if not options.filter and os.cpu_count() > 1:
             report["side_by_side"] = side_by_side(ROWS[0], options.steps, options.repetitions, folder)
-    report["matrix_gflops"] = statistics.median(rates) / 1e9
+    report["matrix_gflops"] = statistics.median(pair["che"]["matrix_rate"] for pair in report["rows"][0]["pairs"]) / 1e9
     report["commit"] = subprocess.run([CHE, "--version"], capture_output=True, text=True).stdout.strip()
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "comparison.json").write_text(json.dumps(report, indent=1) + "\n")

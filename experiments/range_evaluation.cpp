@@ -13,13 +13,12 @@
 namespace che {
 
 std::int64_t examples_within(const Transformer& model, std::int64_t tokens, double memory_gib) {
-  const auto replicas = static_cast<double>(model.parameters().replicas());
-  const auto fits = [&](std::int64_t examples) {
-    return replicas * model.forward_bytes(tokens, examples) <= memory_gib * 0x1p30;
-  };
-  std::int64_t examples = kEvaluationBatch;
-  while (examples > 1 && !fits(examples)) --examples;
-  return examples;
+  // The estimate is linear in the number of examples.
+  const double shared = model.forward_bytes(tokens, 0);
+  const double each = model.forward_bytes(tokens, 1) - shared;
+  const double budget = memory_gib * 0x1p30 / static_cast<double>(model.parameters().replicas());
+  return static_cast<std::int64_t>(
+      std::clamp((budget - shared) / each, 1.0, static_cast<double>(kEvaluationBatch)));
 }
 
 std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& model,

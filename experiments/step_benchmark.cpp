@@ -8,6 +8,8 @@
 #include <chrono>
 #include <fstream>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "experiments/model_of_run.h"
 #include "experiments/operations.h"
@@ -31,15 +33,14 @@ double median(std::vector<double> values) {
 
 // The part of a step that an operation of this name belongs to; empty for none.
 std::string_view part_of(std::string_view operation) {
-  if (operation == "che::attention") return "attention";
-  if (operation == "che::residual_norm" || operation == "aten::layer_norm") return "norm";
-  if (operation == "che::adam") return "optimiser";
-  if (operation == "aten::softmax") return "attention";
-  constexpr std::string_view kProducts[] = {"aten::bmm",      "aten::bmm_out",     "aten::baddbmm",
-                                            "aten::baddbmm_", "aten::baddbmm_out", "aten::mm",
-                                            "aten::matmul",   "che::bias_relu"};
-  return std::find(std::begin(kProducts), std::end(kProducts), operation) != std::end(kProducts) ? "linear"
-                                                                                                 : "";
+  static const std::map<std::string_view, std::string_view> parts{
+      {"che::attention", "attention"}, {"aten::softmax", "attention"}, {"che::residual_norm", "norm"},
+      {"aten::layer_norm", "norm"},    {"che::adam", "optimiser"},     {"che::bias_relu", "linear"},
+      {"aten::bmm", "linear"},         {"aten::baddbmm", "linear"},    {"aten::baddbmm_", "linear"},
+      {"aten::mm", "linear"},          {"aten::matmul", "linear"},
+  };
+  const auto found = parts.find(operation);
+  return found == parts.end() ? "" : found->second;
 }
 
 // Time of this thread's operations by part; of nested ones the outermost that belongs to a part

@@ -14,7 +14,8 @@ struct StepCost {
   std::int64_t tokens;  // Of an example, empty symbols included.
   double seconds;       // Median.
   // Medians of where they went: "data", "attention", "linear", "norm", "optimiser" and, for the rest,
-  // "other".
+  // "other". They are the fused operations'; with reference kernels, products of attention count as
+  // "linear" and what their gradients take otherwise as "other".
   std::map<std::string, double> parts;
   double samples_per_second;
   double operations;   // Nominal: training_step_operations(), or a third of that an example.

@@ -77,6 +77,8 @@ void Adam::update_fused(const ParameterSet& parameters, const at::Tensor& norms,
     const double clipped = norm < clip_norm ? clip_norm : norm;
     const AdamFactors factors{.beta1 = static_cast<float>(kBeta1),
                               .beta2 = static_cast<float>(kBeta2),
+                              .rest1 = static_cast<float>(1 - kBeta1),
+                              .rest2 = static_cast<float>(1 - kBeta2),
                               .gradient_scale = static_cast<float>(clip_norm / clipped),
                               .rate = static_cast<float>(rate / (1 - std::pow(kBeta1, updates))),
                               .second_scale = static_cast<float>(1 / (1 - std::pow(kBeta2, updates))),

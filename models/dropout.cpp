@@ -40,9 +40,7 @@ void dropout_factors(double rate, std::uint64_t seed, Purpose purpose, std::uint
 
 at::Tensor Dropout::apply(const at::Tensor& x, std::uint32_t site, std::int64_t first_token) const {
   if (rate == 0) return x;
-  if (static_cast<std::int64_t>(seeds.size()) != x.size(0)) {
-    throw Error(fmt::format("dropout: {} seeds for {} replicas", seeds.size(), x.size(0)), Fault::kRuntime);
-  }
+  check_seeds(x.size(0));
   const at::Tensor factors = at::empty(x.sizes(), at::TensorOptions().dtype(at::kFloat));
   const std::int64_t batch = x.size(1);
   const auto per_example = static_cast<std::size_t>(x.size(2) * x.size(3));
@@ -57,9 +55,14 @@ at::Tensor Dropout::apply(const at::Tensor& x, std::uint32_t site, std::int64_t 
   return x * factors.to(x.options());
 }
 
+void Dropout::check_seeds(std::int64_t replicas) const {
+  if (rate == 0 || static_cast<std::int64_t>(seeds.size()) == replicas) return;
+  throw Error(fmt::format("dropout: {} seeds for {} replicas", seeds.size(), replicas), Fault::kRuntime);
+}
+
 DropoutBits Dropout::bits(std::int64_t replica, std::int64_t row, std::uint32_t site) const {
   if (rate == 0) return {};
-  const RandomStream stream(static_cast<std::uint64_t>(seeds.at(static_cast<std::size_t>(replica))), purpose,
+  const RandomStream stream(static_cast<std::uint64_t>(seeds[static_cast<std::size_t>(replica)]), purpose,
                             step, first_example + static_cast<std::uint64_t>(row), site);
   const std::uint32_t threshold = dropout_threshold(rate);
   return {.key = {stream.key()[0], stream.key()[1]},

@@ -25,6 +25,9 @@ struct Dropout {
   // dropouts of one pass apart.
   at::Tensor apply(const at::Tensor& x, std::uint32_t site, std::int64_t first_token) const;
 
+  // Throws Error unless there is a seed for each replica, or nothing to drop.
+  void check_seeds(std::int64_t replicas) const;
+
   // The same for fused operations: row `row` of the batch.
   DropoutBits bits(std::int64_t replica, std::int64_t row, std::uint32_t site) const;
 };

@@ -85,16 +85,20 @@ Transformer::Transformer(const ModelShape& shape, const Vocabulary& vocabulary,
       options_(options),
       kernels_(kernels) {}
 
+at::Tensor Transformer::Symbols::rows(const at::Tensor& of_symbols, std::int64_t first) const {
+  const at::Tensor part = one_hot.slice(2, first);
+  return at::bmm(part.reshape({part.size(0), -1, part.size(3)}), of_symbols)
+      .view({part.size(0), part.size(1), part.size(2), -1});
+}
+
 at::Tensor Transformer::forward(const at::Tensor& tokens, std::int64_t outputs, const Positions& positions,
                                 const Dropout& dropout, const AttentionObserver& observer) const {
-  const std::int64_t batch = tokens.size(0);
   const std::int64_t length = tokens.size(1);
-  const at::Tensor one_hot =
-      at::one_hot(tokens, vocabulary_.inputs + 1).to(options_).view({1, batch * length, -1});
-  const at::Tensor embedded =
-      at::bmm(one_hot.expand({parameters_.replicas(), -1, -1}), parameters_["embed.w"]) *
-      std::sqrt(shape_.width);
-  at::Tensor x = embedded.view({parameters_.replicas(), batch, length, shape_.width});
+  const std::int64_t replicas = parameters_.replicas();
+  const at::Tensor one_hot = at::one_hot(tokens, vocabulary_.inputs + 1).to(options_);
+  const Symbols symbols{one_hot.unsqueeze(0).expand({replicas, -1, -1, -1}),
+                        parameters_["embed.w"] * std::sqrt(shape_.width)};
+  at::Tensor x = symbols.rows(symbols.vectors, 0);
 
   const ParameterView shared(parameters_, kSharedPrefix);
   const at::Tensor absolute = encoding_->embedding(
@@ -104,8 +108,9 @@ at::Tensor Transformer::forward(const at::Tensor& tokens, std::int64_t outputs, 
   for (std::int64_t layer = 0; layer < shape_.layers; ++layer) {
     const std::int64_t first_query = layer + 1 == shape_.layers ? length - outputs : 0;
     const ParameterView weights(parameters_, layer_prefix(layer));
-    const at::Tensor attended =
-        affine(attention(x, layer, first_query, positions, observer), weights["attn.wo"]);
+    const at::Tensor attended = affine(attention(x, layer == 0 && !absolute.defined() ? &symbols : nullptr,
+                                                 layer, first_query, positions, observer),
+                                       weights["attn.wo"]);
     const at::Tensor a =
         residual_norm(x.slice(2, first_query), attended, {}, weights["ln1.scale"], weights["ln1.offset"],
                       {dropout, attention_site(layer), first_query}, kernels_);
@@ -129,16 +134,21 @@ EncodingPlace Transformer::place_in(std::int64_t layer, std::int64_t tokens, std
           kernels_};
 }
 
-at::Tensor Transformer::attention(const at::Tensor& x, std::int64_t layer, std::int64_t first_query,
-                                  const Positions& positions, const AttentionObserver& observer) const {
+at::Tensor Transformer::attention(const at::Tensor& x, const Symbols* symbols, std::int64_t layer,
+                                  std::int64_t first_query, const Positions& positions,
+                                  const AttentionObserver& observer) const {
   const EncodingPlace place = place_in(layer, x.size(2), first_query, positions);
-  const auto heads = [&](const at::Tensor& tokens, const char* weight) {
-    return affine(tokens, place.parameters[weight]).unflatten(3, {shape_.heads, shape_.head_width()});
+  // The product with a weight, for the tokens from `first` on.
+  const auto heads = [&](std::int64_t first, const char* weight) {
+    const at::Tensor& w = place.parameters[weight];
+    const at::Tensor product = symbols != nullptr ? symbols->rows(at::bmm(symbols->vectors, w), first)
+                                                  : affine(x.slice(2, first), w);
+    return product.unflatten(3, {shape_.heads, shape_.head_width()});
   };
   // (replicas, batch, n, heads, head_width)
-  const at::Tensor query_rows = encoding_->rotate(heads(x.slice(2, first_query), "wq"), first_query, place);
-  const at::Tensor key_rows = encoding_->rotate(heads(x, "wk"), 0, place);
-  const at::Tensor value_rows = heads(x, "wv");
+  const at::Tensor query_rows = encoding_->rotate(heads(first_query, "wq"), first_query, place);
+  const at::Tensor key_rows = encoding_->rotate(heads(0, "wk"), 0, place);
+  const at::Tensor value_rows = heads(0, "wv");
   if (const auto terms = observer ? std::nullopt : fused_terms(place)) {
     return fused_attention(query_rows, key_rows, value_rows, *terms).flatten(3);
   }

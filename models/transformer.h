@@ -72,9 +72,20 @@ class Transformer {
   double forward_bytes(std::int64_t tokens, std::int64_t examples, bool observed = false) const;
 
  private:
-  // Before W_o.
-  at::Tensor attention(const at::Tensor& x, std::int64_t layer, std::int64_t first_query,
-                       const Positions& positions, const AttentionObserver& observer) const;
+  // A batch before its first layer, where nothing tells tokens of one symbol apart: what is linear in
+  // their vectors is computed once a symbol.
+  struct Symbols {
+    at::Tensor one_hot;  // (replicas, batch, tokens, symbols)
+    at::Tensor vectors;  // (replicas, symbols, width)
+
+    // (replicas, symbols, n), by token from `first` on: (replicas, batch, tokens - first, n).
+    at::Tensor rows(const at::Tensor& of_symbols, std::int64_t first) const;
+  };
+
+  // Before W_o. `symbols`: what x consists of, where it is that alone.
+  at::Tensor attention(const at::Tensor& x, const Symbols* symbols, std::int64_t layer,
+                       std::int64_t first_query, const Positions& positions,
+                       const AttentionObserver& observer) const;
   // What fused attention takes from the encoding; nothing where attention is not fused.
   std::optional<PairTerms> fused_terms(const EncodingPlace& place) const;
   EncodingPlace place_in(std::int64_t layer, std::int64_t tokens, std::int64_t first_query,

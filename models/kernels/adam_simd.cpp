@@ -40,8 +40,8 @@ void adam_update(const AdamFactors& factors, const float* gradients, float* firs
   const Floats d;
   const Vector beta1 = hn::Set(d, factors.beta1);
   const Vector beta2 = hn::Set(d, factors.beta2);
-  const Vector rest1 = hn::Set(d, 1 - factors.beta1);
-  const Vector rest2 = hn::Set(d, 1 - factors.beta2);
+  const Vector rest1 = hn::Set(d, factors.rest1);
+  const Vector rest2 = hn::Set(d, factors.rest2);
   for (std::int64_t i = 0; i < count; i += kLanes) {
     const std::int64_t n = count - i;
     const Vector gradient = hn::Mul(load_part(gradients + i, n), hn::Set(d, factors.gradient_scale));

@@ -2,12 +2,14 @@
 
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
+#include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
+#include "core/error.h"
 #include "models/kernels/attention_simd.h"
-#include "models/kernels/autograd_state.h"
 #include "models/kernels/fused_use.h"
 #include "models/kernels/pieces.h"
 
@@ -19,9 +21,8 @@ using torch::autograd::variable_list;
 
 constexpr std::int64_t kMostHeads = 16;
 constexpr std::int64_t kPiecesOfReplica = 8;
-// Without gradients, what is given by pair is laid out for this many queries at a time: what f adds to
-// its hidden layer then stays in a cache for all examples.
-constexpr std::int64_t kQueriesAtOnce = kQueryTile;
+// Without gradients, (example, tile of queries) pairs in pieces for several threads.
+constexpr std::int64_t kMostPieces = 64;
 
 std::int64_t padded_heads(std::int64_t heads) {
   return std::max<std::int64_t>(2,
@@ -61,15 +62,17 @@ struct LaidOutMlp {
   at::Tensor hidden_bias;  // laid_out()
 };
 
-LaidOutMlp laid_out(const PairMlp& mlp, const PairValues& bias, std::int64_t queries, std::int64_t keys) {
-  const std::int64_t heads = mlp.w2.size(2);
-  const std::int64_t padding = padded_heads(heads) - heads;
-  const PairValues hidden_bias{at::matmul(mlp.w1_bias.transpose(1, 2), bias.values) + mlp.b1.unsqueeze(2),
-                               bias.by_offset};
+// Without its hidden bias.
+LaidOutMlp laid_out(const PairMlp& mlp) {
+  const std::int64_t padding = padded_heads(mlp.w2.size(2)) - mlp.w2.size(2);
   return {
       at::constant_pad_nd(at::stack({mlp.w1_logits.transpose(1, 2), mlp.w2}, 2), {0, padding}).contiguous(),
-      at::constant_pad_nd(mlp.b2, {0, padding}).contiguous(),
-      laid_out(hidden_bias, mlp.w2.size(0), queries, keys)};
+      at::constant_pad_nd(mlp.b2, {0, padding}).contiguous(), at::Tensor()};
+}
+
+// w1_bias B + b1
+PairValues hidden_bias(const PairMlp& mlp, const PairValues& bias) {
+  return {at::matmul(mlp.w1_bias.transpose(1, 2), bias.values) + mlp.b1.unsqueeze(2), bias.by_offset};
 }
 
 // What the kernels read, by replica and example.
@@ -203,26 +206,42 @@ PairValues of_queries(const PairValues& pairs, std::int64_t queries, std::int64_
   return {pairs.dense(queries, keys).narrow(2, first, count).flatten(2), false};
 }
 
-// Queries first .. first + count - 1 without gradients.
-void attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const PairTerms& terms,
-            const at::Tensor& out) {
-  const at::Tensor bias =
-      terms.adds_bias ? laid_out(terms.bias, q.size(0), q.size(2), k.size(2)) : at::Tensor();
-  const LaidOutMlp mlp = terms.mlp ? laid_out(*terms.mlp, terms.bias, q.size(2), k.size(2)) : LaidOutMlp();
-  const Operands operands(q, k, v, bias, mlp);
+// Without gradients.
+void attend(const Operands& operands, const at::Tensor& out) {
   const std::int64_t tiles = padded_queries(operands.queries()) / kQueryTile;
-  const std::int64_t items = operands.replicas() * operands.batch() * tiles;
   const auto values = static_cast<std::size_t>(operands.heads() * operands.keys() * kQueryTile);
-  const Pieces pieces{items, 64};
-  tbb::parallel_for(std::int64_t{0}, pieces.count(), [&](std::int64_t piece) {
+  const Pieces pieces{operands.replicas() * operands.batch() * tiles, kMostPieces};
+  pieces.for_each_piece([&](std::int64_t begin, std::int64_t end) {
     std::vector<float> weights(values);
-    for (std::int64_t item = pieces.begin(piece); item < pieces.end(piece); ++item) {
+    for (std::int64_t item = begin; item < end; ++item) {
       const std::int64_t r = item / tiles / operands.batch();
       const std::int64_t b = item / tiles % operands.batch();
       attention_forward_tile(operands.example(r, b), item % tiles * kQueryTile, weights.data(), kQueryTile,
                              Operands::example_of(out, r, b));
     }
   });
+}
+
+void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const PairTerms& terms) {
+  const std::int64_t replicas = q.size(0);
+  const std::int64_t heads = q.size(3);
+  check_operand("attention: k", k, {replicas, q.size(1), k.size(2), heads, q.size(4)}, q);
+  check_operand("attention: v", v, k.sizes(), q);
+  if (terms.bias.defined()) {
+    const std::int64_t pairs = terms.bias.by_offset ? 2 * k.size(2) - 1 : q.size(2) * k.size(2);
+    const std::int64_t own = terms.bias.values.size(0) == 1 ? 1 : replicas;
+    check_operand("attention: bias", terms.bias.values, {own, heads, pairs}, q);
+  }
+  if (!terms.mlp) return;
+  const PairMlp& mlp = *terms.mlp;
+  if (!terms.bias.defined())
+    throw Error("attention: an MLP over logits and bias needs a bias", Fault::kRuntime);
+  const std::int64_t hidden = mlp.b1.size(-1);
+  check_operand("attention: mlp.w1_logits", mlp.w1_logits, {replicas, heads, hidden}, q);
+  check_operand("attention: mlp.w1_bias", mlp.w1_bias, {replicas, heads, hidden}, q);
+  check_operand("attention: mlp.b1", mlp.b1, {replicas, hidden}, q);
+  check_operand("attention: mlp.w2", mlp.w2, {replicas, hidden, heads}, q);
+  check_operand("attention: mlp.b2", mlp.b2, {replicas, heads}, q);
 }
 
 }  // namespace
@@ -236,24 +255,33 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
   RECORD_FUNCTION("che::attention", {});
   const std::int64_t queries = q.size(2);
   const std::int64_t keys = k.size(2);
+  check_operands(q, k, v, terms);
   const at::Tensor own_q = q.contiguous();
   const at::Tensor own_k = k.contiguous();
   const at::Tensor own_v = v.contiguous();
-  if (c10::GradMode::is_enabled()) {
+  const PairValues added = terms.adds_bias ? terms.bias : PairValues();
+  LaidOutMlp mlp = terms.mlp ? laid_out(*terms.mlp) : LaidOutMlp();
+  const bool by_pair = terms.bias.defined() && !terms.bias.by_offset;
+  if (needs_gradient({q, k, v, terms.bias.values, mlp.weights, mlp.b2})) {
     const auto optional = [](const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; };
-    const LaidOutMlp mlp = terms.mlp ? laid_out(*terms.mlp, terms.bias, queries, keys) : LaidOutMlp();
-    return Attention::apply(
-        own_q, own_k, own_v,
-        optional(terms.adds_bias ? laid_out(terms.bias, q.size(0), queries, keys) : at::Tensor()),
-        optional(mlp.weights), optional(mlp.b2), optional(mlp.hidden_bias));
+    if (terms.mlp) mlp.hidden_bias = laid_out(hidden_bias(*terms.mlp, terms.bias), q.size(0), queries, keys);
+    return Attention::apply(own_q, own_k, own_v, optional(laid_out(added, q.size(0), queries, keys)),
+                            optional(mlp.weights), optional(mlp.b2), optional(mlp.hidden_bias));
   }
+  const c10::NoGradGuard no_grad;
   const at::Tensor out = at::empty(q.sizes(), q.options());
-  const bool dense = terms.bias.defined() && !terms.bias.by_offset;
-  const std::int64_t step = dense ? kQueriesAtOnce : queries;
+  // What is given by pair is laid out for one tile of queries at a time: what f adds to its hidden layer
+  // then stays in a cache for all examples.
+  const std::int64_t step = by_pair ? kQueryTile : queries;
   for (std::int64_t first = 0; first < queries; first += step) {
     const std::int64_t count = std::min(step, queries - first);
-    const PairTerms part{of_queries(terms.bias, queries, keys, first, count), terms.adds_bias, terms.mlp};
-    attend(own_q.narrow(2, first, count), own_k, own_v, part, out.narrow(2, first, count));
+    const auto part = [&](const PairValues& pairs) { return of_queries(pairs, queries, keys, first, count); };
+    if (terms.mlp) {
+      mlp.hidden_bias = laid_out(hidden_bias(*terms.mlp, part(terms.bias)), q.size(0), count, keys);
+    }
+    attend(Operands(own_q.narrow(2, first, count), own_k, own_v,
+                    laid_out(part(added), q.size(0), count, keys), mlp),
+           out.narrow(2, first, count));
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include <cmath>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -41,11 +42,12 @@ HWY_INLINE void scaled_logits(const AttentionExample& in, std::int64_t head, std
 }
 
 // Softmax over the keys of one head and a vector of queries, in place; `bias` is added first where
-// there is one.
+// there is one. A logit that is no number makes all weights of its query none, as in the library's.
 HWY_INLINE void softmax(const AttentionExample& in, std::int64_t head, std::int64_t first, float* values,
                         std::int64_t key_step) {
   const Floats d;
   Vector most = hn::Set(d, -std::numeric_limits<float>::infinity());
+  Vector total = hn::Zero(d);  // Max and Exp lose what is no number.
   for (std::int64_t key = 0; key < in.keys; ++key) {
     Vector logit = hn::LoadU(d, values + key * key_step);
     if (in.bias.data != nullptr) {
@@ -53,8 +55,8 @@ HWY_INLINE void softmax(const AttentionExample& in, std::int64_t head, std::int6
       hn::StoreU(logit, d, values + key * key_step);
     }
     most = hn::Max(most, logit);
+    total = hn::Add(total, hn::IfThenElseZero(hn::IsNaN(logit), logit));
   }
-  Vector total = hn::Zero(d);
   for (std::int64_t key = 0; key < in.keys; ++key) {
     const Vector power = hn::Exp(d, hn::Sub(hn::LoadU(d, values + key * key_step), most));
     total = hn::Add(total, power);

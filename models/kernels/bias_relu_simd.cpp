@@ -17,7 +17,8 @@ void add_bias_relu(float* values, const float* bias, std::int64_t rows, std::int
     for (std::int64_t f = 0; f < width; f += kLanes) {
       const std::int64_t n = width - f;
       const Vector sum = hn::Add(load_part(values + f, n), load_part(bias + f, n));
-      store_part(hn::Max(sum, hn::Zero(d)), values + f, n);
+      // Not Max, which loses what is no number.
+      store_part(hn::IfThenZeroElse(hn::Lt(sum, hn::Zero(d)), sum), values + f, n);
     }
   }
 }
@@ -28,8 +29,8 @@ void relu_gradient(float* gradient, const float* activation, float* d_bias, std:
   for (std::int64_t row = 0; row < rows; ++row, gradient += width, activation += width) {
     for (std::int64_t f = 0; f < width; f += kLanes) {
       const std::int64_t n = width - f;
-      const auto active = hn::Gt(load_part(activation + f, n), hn::Zero(d));
-      const Vector masked = hn::IfThenElseZero(active, load_part(gradient + f, n));
+      const auto idle = hn::Le(load_part(activation + f, n), hn::Zero(d));
+      const Vector masked = hn::IfThenZeroElse(idle, load_part(gradient + f, n));
       store_part(masked, gradient + f, n);
       add_part(masked, d_bias + f, n);
     }

@@ -2,8 +2,10 @@
 
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
+#include <torch/csrc/autograd/custom_function.h>
 
-#include "models/kernels/autograd_state.h"
+#include <algorithm>
+
 #include "models/kernels/bias_relu_simd.h"
 #include "models/kernels/fused_use.h"
 #include "models/kernels/pieces.h"
@@ -108,11 +110,15 @@ class FeedForward : public torch::autograd::Function<FeedForward> {
 
 at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& w1, const at::Tensor& b1, const at::Tensor& w2,
                         Kernels kernels) {
+  const std::int64_t replicas = x.size(0);
+  check_operand("feed_forward: w1", w1, {replicas, x.size(3), w1.size(-1)}, x);
+  check_operand("feed_forward: b1", b1, {replicas, w1.size(2)}, x);
+  check_operand("feed_forward: w2", w2, {replicas, w1.size(2), x.size(3)}, x);
   if (!runs_fused(kernels, x)) {
     const at::Tensor hidden = at::relu(at::baddbmm(b1.unsqueeze(1), x.flatten(1, 2), w1));
     return at::bmm(hidden, w2).view(x.sizes());
   }
-  return FeedForward::apply(x.contiguous(), w1, b1, w2, needs_gradient({x, w1, b1, w2}));
+  return FeedForward::apply(x.contiguous(), w1, b1.contiguous(), w2, needs_gradient({x, w1, b1, w2}));
 }
 
 }  // namespace che

@@ -1,26 +1,22 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <c10/core/GradMode.h>
 
 #include <initializer_list>
+#include <string_view>
 
 #include "models/kernels/kernels.h"
 
 namespace che {
 
 // Whether a fused operation takes `x`.
-inline bool runs_fused(Kernels kernels, const at::Tensor& x) {
-  return kernels == Kernels::kFused && x.is_cpu() && x.scalar_type() == at::kFloat;
-}
+bool runs_fused(Kernels kernels, const at::Tensor& x);
 
-// Whether a backward pass may ask for the gradient of any of `inputs`.
-inline bool needs_gradient(std::initializer_list<at::Tensor> inputs) {
-  if (!c10::GradMode::is_enabled()) return false;
-  for (const at::Tensor& input : inputs) {
-    if (input.defined() && input.requires_grad()) return true;
-  }
-  return false;
-}
+// Whether a backward pass may ask for the gradient of any of `inputs`; undefined ones are none.
+bool needs_gradient(std::initializer_list<at::Tensor> inputs);
+
+// Throws Error unless `x`, called `name` in the message, has that shape and the type and device of
+// `like`.
+void check_operand(std::string_view name, const at::Tensor& x, at::IntArrayRef shape, const at::Tensor& like);
 
 }  // namespace che

@@ -15,6 +15,7 @@
 #include <hwy/highway.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "models/kernels/attention_simd.h"
 #include "models/kernels/simd-inl.h"

@@ -17,8 +17,13 @@ struct Pieces {
   std::int64_t begin(std::int64_t piece) const { return piece * items / count(); }
   std::int64_t end(std::int64_t piece) const { return begin(piece + 1); }
 
-  // Calls f(piece, item) for every item, pieces side by side within the caller's thread budget and
-  // the items of a piece in order.
+  // Calls f(begin, end) for the items of every piece, side by side within the caller's thread budget.
+  template <class F>
+  void for_each_piece(const F& f) const {
+    tbb::parallel_for(std::int64_t{0}, count(), [&](std::int64_t piece) { f(begin(piece), end(piece)); });
+  }
+
+  // Calls f(piece, item) for every item, pieces side by side and the items of a piece in order.
   template <class F>
   void for_each(const F& f) const {
     tbb::parallel_for(std::int64_t{0}, count(), [&](std::int64_t piece) {

@@ -1,11 +1,14 @@
 #include "models/kernels/residual_norm.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/custom_class.h>
 
 #include <optional>
+#include <utility>
 
-#include "models/kernels/autograd_state.h"
 #include "models/kernels/fused_use.h"
 #include "models/kernels/pieces.h"
 #include "models/kernels/residual_norm_simd.h"
@@ -16,7 +19,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr double kEpsilon = 1e-5;
+constexpr float kEpsilon = 1e-5F;
 constexpr std::int64_t kPiecesOfReplica = 16;
 
 at::Tensor composed(const at::Tensor& x, const at::Tensor& y, const at::Tensor& y_bias,
@@ -50,7 +53,8 @@ struct Operands {
             .scale = vector_of(scale),
             .offset = vector_of(offset),
             .dropout = dropout.bits(replica, example, site),
-            .first_value = first_token * width()};
+            .first_value = first_token * width(),
+            .epsilon = kEpsilon};
   }
 };
 
@@ -81,14 +85,15 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
       });
     }
     context->save_for_backward({x, y, operands.y_bias, scale, offset, moments});
-    save_state(context, Rest{operands.dropout, operands.site, operands.first_token});
+    context->saved_data["rest"] = c10::IValue::make_capsule(
+        c10::make_intrusive<Rest>(operands.dropout, operands.site, operands.first_token));
     return out;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     RECORD_FUNCTION("che::residual_norm", {});
     const variable_list saved = context->get_saved_variables();
-    const Rest rest = saved_state<Rest>(context);
+    const auto& rest = static_cast<const Rest&>(*context->saved_data.at("rest").toCapsule());
     const Operands operands{.x = saved[0],
                             .y = saved[1],
                             .y_bias = saved[2],
@@ -126,7 +131,10 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
   }
 
  private:
-  struct Rest {
+  // What the backward pass needs beside tensors.
+  struct Rest : torch::CustomClassHolder {
+    Rest(Dropout all, std::uint32_t one, std::int64_t first)
+        : dropout(std::move(all)), site(one), first_token(first) {}
     Dropout dropout;
     std::uint32_t site;
     std::int64_t first_token;
@@ -138,11 +146,19 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
 at::Tensor residual_norm(const at::Tensor& x, const at::Tensor& y, const at::Tensor& y_bias,
                          const at::Tensor& scale, const at::Tensor& offset, const DropoutSite& site,
                          Kernels kernels) {
+  check_operand("residual_norm: y", y, x.sizes(), x);
+  for (const at::Tensor& of_features : {y_bias, scale, offset}) {
+    if (of_features.defined()) {
+      check_operand("residual_norm: y_bias, scale, offset", of_features, {x.size(0), x.size(3)}, x);
+    }
+  }
+  site.dropout.check_seeds(x.size(0));
   if (!runs_fused(kernels, x)) return composed(x, y, y_bias, scale, offset, site);
   // Rows of an example lie one behind the other; x may leave rows out between its examples.
   const bool rows_follow = x.stride(3) == 1 && x.stride(2) == x.size(3);
   return ResidualNorm::apply(rows_follow ? x : x.contiguous(), y.contiguous(),
-                             y_bias.defined() ? std::optional(y_bias) : std::nullopt, scale, offset, site);
+                             y_bias.defined() ? std::optional(y_bias.contiguous()) : std::nullopt,
+                             scale.contiguous(), offset.contiguous(), site);
 }
 
 }  // namespace che

@@ -16,8 +16,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace che::HWY_NAMESPACE {
 
-constexpr float kEpsilon = 1e-5F;
-
 // Rows of an example in order, with their dropout's bits and room for one row.
 class RowReader {
  public:
@@ -94,7 +92,7 @@ void residual_norm_forward(const ResidualNormRows& in, float* out, float* moment
       const Vector centred = first_lanes(hn::Sub(hn::LoadU(d, z + f), hn::Set(d, mean)), in.width - f);
       squares = hn::MulAdd(centred, centred, squares);
     }
-    const float inverse = 1 / std::sqrt(sum_of_lanes(squares) / width + kEpsilon);
+    const float inverse = 1 / std::sqrt(sum_of_lanes(squares) / width + in.epsilon);
     for (std::int64_t f = 0; f < in.width; f += kLanes) {
       const std::int64_t n = in.width - f;
       const Vector normal = hn::Mul(hn::Sub(hn::LoadU(d, z + f), hn::Set(d, mean)), hn::Set(d, inverse));

@@ -17,6 +17,7 @@ struct ResidualNormRows {
   const float* offset;  // (width)
   DropoutBits dropout;
   std::int64_t first_value;  // Of y, within its example.
+  float epsilon;             // Added to the variance.
 };
 
 // Writes out (rows, width) and, for the backward pass, moments (rows, 2): mean and 1 / deviation.

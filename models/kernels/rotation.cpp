@@ -2,8 +2,10 @@
 
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
+#include <fmt/core.h>
+#include <torch/csrc/autograd/custom_function.h>
 
-#include "models/kernels/autograd_state.h"
+#include "core/error.h"
 #include "models/kernels/fused_use.h"
 #include "models/kernels/pieces.h"
 #include "models/kernels/rotation_simd.h"
@@ -52,6 +54,12 @@ class Rotation : public torch::autograd::Function<Rotation> {
 
 at::Tensor rotate(const at::Tensor& heads, const at::Tensor& sine, const at::Tensor& cosine,
                   Kernels kernels) {
+  for (const at::Tensor& table : {sine, cosine}) {
+    check_operand("rotate: sine, cosine", table, {heads.size(2), heads.size(4) / 2}, table);
+  }
+  if (heads.size(4) % 2 != 0) {
+    throw Error(fmt::format("rotate: a head's width must be even, got {}", heads.size(4)), Fault::kRuntime);
+  }
   if (runs_fused(kernels, heads)) {
     // Each pair's cosine twice, its sine with both signs.
     const at::Tensor tables = at::stack({at::stack({cosine, cosine}, 2), at::stack({-sine, sine}, 2)}, 1)

@@ -1,9 +1,11 @@
 // What every registered encoding must do, plain, over randomized positions and wrapped by DAPE.
 #include <ATen/ATen.h>
+#include <ATen/record_function.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "experiments/config.h"
 #include "experiments/model_of_run.h"
@@ -126,25 +128,70 @@ TEST_P(EveryEncoding, KeepsReplicasApart) {
   EXPECT_TRUE(at::equal(before[2], after[2]));
 }
 
+// Forward passes of fused attention while it lives.
+class FusedAttentionCount {
+ public:
+  FusedAttentionCount() {
+    count_ = 0;
+    handle_ = at::addThreadLocalCallback(at::RecordFunctionCallback(&begin));
+  }
+  ~FusedAttentionCount() { at::removeCallback(handle_); }
+  FusedAttentionCount(const FusedAttentionCount&) = delete;
+  FusedAttentionCount& operator=(const FusedAttentionCount&) = delete;
+
+  std::int64_t value() const { return count_; }
+
+ private:
+  static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+    if (std::string_view(function.name()) == "che::attention") ++count_;
+    return nullptr;
+  }
+
+  static thread_local std::int64_t count_;
+  at::CallbackHandle handle_;
+};
+
+thread_local std::int64_t FusedAttentionCount::count_ = 0;
+
 // The model as a whole, dropout included: value and gradient of every parameter.
-TEST_P(EveryEncoding, FusedKernelsEqualTheReference) {
+void expect_fused_equals_reference(RunConfig config, bool fuses_attention) {
   const at::Tensor tokens = some_tokens(4, 9);
   const Dropout dropout{0.1, {3, 4}, Purpose::kDropout, 2, 0};
+  const FusedAttentionCount count;
   const auto outcome = [&](const std::string& kernels) {
-    config_.execution.kernels = kernels;
-    auto model = initialised(config_, {3, 4});
-    const auto positions = create_positions(config_, 5, Purpose::kPositions, 9);
+    config.execution.kernels = kernels;
+    auto model = initialised(config, {3, 4});
+    const auto positions = create_positions(config, 5, Purpose::kPositions, 9);
     const at::Tensor logits = model->forward(tokens, 4, *positions, dropout);
+    EXPECT_EQ(kernels == "fused" && fuses_attention, count.value() > 0);
     score_batch(logits, at::ones({4, 4}, at::kLong), at::ones({4, 4}, at::kByte)).loss.sum().backward();
     return std::pair(logits.detach(), std::move(model));
   };
-  const auto [fused_logits, fused] = outcome("fused");
   const auto [logits, reference] = outcome("reference");
+  const auto [fused_logits, fused] = outcome("fused");
   EXPECT_EQ("", difference(fused_logits, logits, 1e-5));
   for (const ParameterSpec& spec : reference->parameters().specs()) {
     EXPECT_EQ("", difference(fused->parameters()[spec.name].grad(), reference->parameters()[spec.name].grad(),
                              1e-5))
         << spec.name;
+  }
+}
+
+TEST_P(EveryEncoding, FusedKernelsEqualTheReference) {
+  const bool composed = config_.encoding.name == "cope" || config_.encoding.name == "relative" ||
+                        GetParam().starts_with("dape_v2_");
+  // A rotation counts, too.
+  expect_fused_equals_reference(config_, !composed);
+}
+
+TEST(Dape, FusedVariantsEqualTheReference) {
+  for (const std::string& variant : kDapeVariants) {
+    for (const char* label : {"dape_kerple", "randomized_dape_alibi", "dape_fire"}) {
+      SCOPED_TRACE(variant + " of " + label);
+      RunConfig config = small_config(label);
+      config.encoding.dape->variant = variant;
+      expect_fused_equals_reference(config, true);
+    }
   }
 }
 

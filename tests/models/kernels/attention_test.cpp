@@ -4,11 +4,15 @@
 #include <c10/core/GradMode.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
 
 #include <cmath>
+#include <limits>
 
+#include "core/error.h"
 #include "tests/models/encoding_rig.h"
 #include "tests/models/kernels/fused_comparison.h"
+#include "tests/models/kernels/targets.h"
 #include "tests/models/reference_files.h"
 
 namespace che {
@@ -94,10 +98,17 @@ TEST_P(Attention, FusedEqualsReference) { expect_fused_equals_reference(fused, c
 
 TEST_P(Attention, WithoutGradientsIsTheSame) {
   std::vector<at::Tensor> single;
-  for (const at::Tensor& input : inputs()) single.push_back(input.to(at::kFloat));
-  const at::Tensor value = fused(single);
-  const c10::NoGradGuard no_grad;
-  EXPECT_TRUE(at::equal(fused(single), value));
+  for (const at::Tensor& input : inputs()) single.push_back(input.to(at::kFloat).requires_grad_(true));
+  for (const std::int64_t target : kernel_targets()) {
+    SCOPED_TRACE("on " + target_name(target));
+    const OnTarget on(target);
+    const at::Tensor value = fused(single);
+    const c10::NoGradGuard no_grad;
+    for (const std::size_t threads : {1, 2}) {
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+      EXPECT_TRUE(at::equal(fused(single), value)) << threads << " threads";
+    }
+  }
 }
 
 // Queries and keys around a vector's lanes and a tile, heads and widths that fill none, one query,
@@ -117,6 +128,32 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{1, 2, 66, 70, 4, 4, Bias::kByPair, 4, false},
                     Case{2, 2, 9, 9, 8, 8, Bias::kByOffset, 16, true, true}),
     name_of);
+
+TEST(FusedAttention, RefusesOperandsThatDoNotFit) {
+  const at::Tensor q = at::zeros({2, 3, 4, 2, 8});
+  const at::Tensor k = at::zeros({2, 3, 6, 2, 8});
+  EXPECT_NO_THROW(fused_attention(q, k, k, {}));
+  EXPECT_THROW(fused_attention(q, at::zeros({2, 3, 6, 3, 8}), k, {}), Error);
+  EXPECT_THROW(fused_attention(q, k, k, {{at::zeros({1, 2, 10}), true}}), Error);
+  EXPECT_THROW(fused_attention(q, k, k, {{at::zeros({1, 2, 10}), false}}), Error);
+  EXPECT_NO_THROW(fused_attention(q, k, k, {{at::zeros({1, 2, 11}), true}}));
+  PairTerms without_bias;
+  without_bias.mlp = PairMlp{at::zeros({2, 2, 5}), at::zeros({2, 2, 5}), at::zeros({2, 5}),
+                             at::zeros({2, 5, 2}), at::zeros({2, 2})};
+  EXPECT_THROW(fused_attention(q, k, k, without_bias), Error);
+}
+
+TEST(FusedAttention, ALogitThatIsNoNumberShows) {
+  for (const std::int64_t target : kernel_targets()) {
+    const OnTarget on(target);
+    const at::Tensor q = at::ones({1, 1, 3, 2, 4});
+    at::Tensor bias = at::zeros({1, 2, 9});
+    bias[0][1][5] = std::numeric_limits<float>::quiet_NaN();  // Head 1, query 1, key 2.
+    const at::Tensor out = fused_attention(q, q, q, {{bias, false}});
+    EXPECT_TRUE(at::isnan(out[0][0][1][1]).all().item<bool>());
+    EXPECT_EQ(4, at::isnan(out).sum().item<std::int64_t>());
+  }
+}
 
 TEST(FusedAttention, CoversUpTo16HeadsOfAnMlp) {
   PairTerms terms;

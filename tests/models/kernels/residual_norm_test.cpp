@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "core/error.h"
 #include "tests/models/encoding_rig.h"
 #include "tests/models/kernels/fused_comparison.h"
 
@@ -53,6 +54,21 @@ TEST(ResidualNorm, ServesWithoutABiasOfY) {
                                 {some_numbers({1, 3, 4, 20}, 1), some_numbers({1, 3, 4, 20}, 2),
                                  some_numbers({1, 20}, 3), some_numbers({1, 20}, 4)},
                                 1e-4);
+}
+
+TEST(ResidualNorm, RefusesOperandsThatDoNotFit) {
+  const at::Tensor x = at::zeros({2, 3, 4, 8});
+  const at::Tensor of_features = at::zeros({2, 8});
+  const Dropout dropout{0.1, {5, 6}, Purpose::kDropout, 3, 0};
+  const Dropout one_seed{0.1, {5}, Purpose::kDropout, 3, 0};
+  for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
+    const DropoutSite site{dropout, 7, 0};
+    EXPECT_NO_THROW(residual_norm(x, x, {}, of_features, of_features, site, kernels));
+    EXPECT_THROW(residual_norm(x, at::zeros({2, 3, 5, 8}), {}, of_features, of_features, site, kernels),
+                 Error);
+    EXPECT_THROW(residual_norm(x, x, {}, at::zeros({1, 8}), of_features, site, kernels), Error);
+    EXPECT_THROW(residual_norm(x, x, {}, of_features, of_features, {one_seed, 7, 0}, kernels), Error);
+  }
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // that the headers ask for, shapes fill no vector. What it computes is compared with the reference elsewhere;
 // here only what is plain to see.
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <cmath>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include "models/kernels/bias_relu_simd.h"
 #include "models/kernels/residual_norm_simd.h"
 #include "models/kernels/rotation_simd.h"
+#include "tests/models/kernels/targets.h"
 
 namespace che {
 namespace {
@@ -27,18 +27,10 @@ std::vector<float> some_values(std::int64_t count, std::uint64_t seed) {
 
 std::vector<float> zeros(std::int64_t count) { return std::vector<float>(static_cast<std::size_t>(count)); }
 
-// Every test on every instruction set of this machine, scalar code included.
+// Every test on every instruction set of this machine.
 class Simd : public testing::TestWithParam<std::int64_t> {
- protected:
-  void SetUp() override {
-    if ((hwy::SupportedTargets() & GetParam()) == 0) GTEST_SKIP() << "this machine lacks the instructions";
-    hwy::SetSupportedTargetsForTest(GetParam());
-    hwy::GetChosenTarget().DeInit();
-  }
-  void TearDown() override {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().DeInit();
-  }
+ private:
+  OnTarget on_{GetParam()};
 };
 
 TEST_P(Simd, ResidualNormGivesRowsOfMeanZeroAndDeviationOne) {
@@ -58,7 +50,8 @@ TEST_P(Simd, ResidualNormGivesRowsOfMeanZeroAndDeviationOne) {
         .scale = ones.data(),
         .offset = none.data(),
         .dropout = {.key = {1, 2}, .counter = {3, 4, 5}, .threshold = 6554, .kept = 1.1F},
-        .first_value = 3 * width};
+        .first_value = 3 * width,
+        .epsilon = 1e-5F};
     std::vector<float> out = zeros(kRows * width);
     std::vector<float> moments = zeros(2 * kRows);
     residual_norm_forward(in, out.data(), moments.data());
@@ -182,6 +175,73 @@ TEST_P(Simd, AttentionWithoutLogitsIsTheMeanOfValues) {
   }
 }
 
+// A constant added to all logits of a query changes nothing, so that gradients of logits sum to zero: those
+// of the bias, and of f's b2 where its weights are zero. Tables by offset have their exact size.
+TEST_P(Simd, GradientsOfLogitsSumToZero) {
+  constexpr std::int64_t kHeads = 3;
+  constexpr std::int64_t kWidth = 5;
+  constexpr std::int64_t kKeys = 37;
+  constexpr std::int64_t kHidden = 6;
+  constexpr std::int64_t kPaddedHeads = 4;
+  constexpr std::int64_t kRow = kHeads * kWidth;
+  for (const std::int64_t queries : {1, 19, 37}) {
+    for (const bool with_mlp : {false, true}) {
+      const std::int64_t length = 2 * kKeys - 1 + kQueryTile;
+      const std::int64_t first = 2 * kKeys - queries - 1;
+      const std::vector<float> q = some_values(queries * kRow, 1);
+      const std::vector<float> k = some_values(kKeys * kRow, 2);
+      const std::vector<float> v = some_values(kKeys * kRow, 3);
+      const std::vector<float> bias = some_values(kHeads * length, 4);
+      const std::vector<float> hidden_bias = some_values(kHidden * length, 5);
+      const std::vector<float> mlp_weights = zeros(kHidden * 2 * kPaddedHeads);
+      const std::vector<float> b2 = some_values(kPaddedHeads, 6);
+      const PairMlpWeights mlp{
+          kHidden, kPaddedHeads, mlp_weights.data(), b2.data(), {hidden_bias.data() + first, length, -1}};
+      const AttentionExample in{.heads = kHeads,
+                                .head_width = kWidth,
+                                .queries = queries,
+                                .keys = kKeys,
+                                .q = q.data(),
+                                .k = k.data(),
+                                .v = v.data(),
+                                .bias = {bias.data() + first, length, -1},
+                                .mlp = with_mlp ? &mlp : nullptr};
+      const std::int64_t stride = padded_queries(queries);
+      std::vector<float> weights = zeros(kHeads * kKeys * stride);
+      std::vector<float> out = zeros(queries * kRow);
+      for (std::int64_t tile = 0; tile < queries; tile += kQueryTile) {
+        attention_forward_tile(in, tile, weights.data() + tile, stride, out.data());
+      }
+      const std::vector<float> d_out = some_values(queries * kRow, 7);
+      std::vector<float> d_q = zeros(queries * kRow);
+      std::vector<float> d_k = zeros(kKeys * kRow);
+      std::vector<float> d_v = zeros(kKeys * kRow);
+      std::vector<float> d_bias = zeros(kHeads * length);
+      std::vector<float> d_weights = zeros(kHidden * 2 * kPaddedHeads * kQueryTile);
+      std::vector<float> d_b2 = zeros(kPaddedHeads * kQueryTile);
+      std::vector<float> d_hidden_bias = zeros(kHidden * length);
+      attention_backward(in, weights.data(), d_out.data(),
+                         {d_q.data(),
+                          d_k.data(),
+                          d_v.data(),
+                          {d_bias.data() + first, length, -1},
+                          d_weights.data(),
+                          d_b2.data(),
+                          {d_hidden_bias.data() + first, length, -1}});
+      for (std::int64_t head = 0; head < kHeads; ++head) {
+        const auto begin = d_bias.begin() + head * length;
+        double magnitude = 0;
+        for (auto value = begin; value < begin + length; ++value)
+          magnitude += std::abs(static_cast<double>(*value));
+        EXPECT_GT(magnitude, 0.1);
+        EXPECT_NEAR(0, std::accumulate(begin, begin + length, 0.0), 1e-4);
+      }
+      EXPECT_NEAR(0, std::accumulate(d_b2.begin(), d_b2.end(), 0.0), 1e-4);
+      EXPECT_NE(0, std::accumulate(d_q.begin(), d_q.end(), 0.0));
+    }
+  }
+}
+
 TEST_P(Simd, AdamsFirstStepIsTheRateWhateverTheGradient) {
   constexpr std::int64_t kCount = 4099;
   const std::vector<float> gradients = some_values(kCount, 1);
@@ -194,6 +254,8 @@ TEST_P(Simd, AdamsFirstStepIsTheRateWhateverTheGradient) {
   std::vector<float> values = zeros(kCount);
   adam_update({.beta1 = 0.9F,
                .beta2 = 0.999F,
+               .rest1 = 0.1F,
+               .rest2 = 0.001F,
                .gradient_scale = 1,
                .rate = 0.01F / 0.1F,
                .second_scale = 1 / 0.001F,
@@ -204,8 +266,8 @@ TEST_P(Simd, AdamsFirstStepIsTheRateWhateverTheGradient) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Simd, testing::Values(HWY_AVX3, HWY_AVX2, HWY_SCALAR),
-                         [](const auto& target) { return std::string(hwy::TargetName(target.param)); });
+INSTANTIATE_TEST_SUITE_P(Targets, Simd, testing::ValuesIn(kernel_targets()),
+                         [](const auto& target) { return target_name(target.param); });
 
 }  // namespace
 }  // namespace che
