@@ -302,7 +302,22 @@ class LockStep {
 
 // A run with every row that its config asks for was trained to its end, whatever else is lost of it.
 bool is_evaluated(const Replica& replica) {
-  return requested_rows(replica.evaluation, replica.folder.config().evaluation).has_value();
+  return missing_lengths(replica.evaluation, replica.folder.config().evaluation).empty();
+}
+
+// What is trained again ends with other parameters, on another machine say: a score of rows from both would
+// be that of no model.
+void forget_evaluation_of_lost_model(Replica& replica, const ProgressSink& progress) {
+  if (replica.status.step == replica.folder.config().training.steps) return;
+  const auto aside = replica.folder.set_evaluation_aside();
+  if (!aside) return;
+  progress({.job = replica.folder.id(),
+            .phase = "warning",
+            .text = fmt::format("its trained model is lost; it is trained again, and the evaluation of the "
+                                "lost one is now {}",
+                                aside->string())});
+  replica.evaluation.clear();
+  replica.status.evaluation_seconds = 0;
 }
 
 void finish(Replica& replica) {
@@ -362,6 +377,7 @@ JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& p
       finish(replica);
       continue;
     }
+    forget_evaluation_of_lost_model(replica, progress);
     by_step[replica.status.step].push_back(std::move(replica));
   }
   JobOutcome outcome = JobOutcome::kDone;

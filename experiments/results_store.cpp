@@ -16,6 +16,7 @@
 #include "core/atomic_file.h"
 #include "core/checksum.h"
 #include "core/error.h"
+#include "core/set_aside.h"
 #include "experiments/csv.h"
 #include "experiments/tensorboard.h"
 
@@ -183,6 +184,12 @@ std::vector<EvaluationRow> RunFolder::evaluation() const {
   return rows;
 }
 
+std::optional<fs::path> RunFolder::set_evaluation_aside() const {
+  const fs::path file = path_ / kEvaluationFile;
+  if (!fs::exists(file)) return std::nullopt;
+  return set_aside(file, "replaced");
+}
+
 RunStatus RunFolder::status() const {
   const fs::path file = path_ / kStatusFile;
   if (!fs::exists(file)) return {};
@@ -212,13 +219,7 @@ StoredRun RunFolder::read() const {
 
 void RunFolder::set_damage_aside(const WarningSink& warn) const {
   for (const Damage& damage : read().damage) {
-    const fs::path aside = damage.file.string() + ".damaged";
-    std::error_code error;
-    fs::rename(damage.file, aside, error);
-    if (error) {
-      throw Error(fmt::format("cannot move '{}' aside: {}", damage.file.string(), error.message()),
-                  Fault::kRuntime);
-    }
+    const fs::path aside = set_aside(damage.file, kDamaged);
     warn(fmt::format("{} (now {})", damage.what, aside.filename().string()));
   }
 }

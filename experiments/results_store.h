@@ -59,6 +59,9 @@ class RunFolder {
   StoredRun read() const;
   // Renames damaged files to *.damaged, so that the run can go on without them; warns of each.
   void set_damage_aside(const WarningSink& warn) const;
+  // Renames evaluation.csv, where there is one, to *.replaced: rows of parameters that are lost must not
+  // stand beside rows of others. Returns the new path.
+  std::optional<std::filesystem::path> set_evaluation_aside() const;
 
   // Writes config.yaml where at() found another, none or a damaged one. Throws Error (usage) when the
   // folder cannot be created or written.

@@ -425,10 +425,16 @@ TEST_F(ProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   EXPECT_EQ(1, lost.exit_code);
   EXPECT_NE(std::string::npos, lost.output.find("has no checkpoint")) << lost.output;
   EXPECT_NE(std::string::npos, che({"status", results()}).output.find("2 runs: 2 finished, 0 running"));
-  const Outcome afresh = che({"run", small_config(), "evaluation.last_length=10", "-o", results()});
-  EXPECT_EQ(0, afresh.exit_code);
-  EXPECT_NE(std::string::npos, afresh.output.find("2 runs were trained and have no checkpoint"))
-      << afresh.output;
+  const auto before = everything(results());
+  std::vector<std::string> more{"run", small_config(), "evaluation.last_length=10", "-o", results()};
+  expect_refusal(che(more), {"2 trained runs have no checkpoint", "--retrain", "even_pairs-dape_kerple-"});
+  EXPECT_EQ(before, everything(results())) << "a refusal wrote";
+  more.push_back("--retrain");
+  EXPECT_EQ(0, che(more).exit_code);
+  for (const auto& [file, csv] : contents(results(), "evaluation.csv")) {
+    EXPECT_EQ(std::string::npos, csv.find("\n20,128,")) << "rows of two models in " << file;
+  }
+  EXPECT_EQ(2U, contents(results(), "evaluation.csv.replaced").size());
 }
 
 // A worker that is killed fails its job alone; the sweep goes on, and the next call resumes it.

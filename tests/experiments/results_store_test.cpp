@@ -277,6 +277,10 @@ TEST(ResultsStore, DamageIsSetAside) {
   EXPECT_TRUE(folder.read().damage.empty());
   EXPECT_EQ(folder.metrics().size(), 1U);
   EXPECT_EQ(read_file(folder.path() / "evaluation.csv.damaged"), "torn");
+  write_file_atomically(folder.path() / "evaluation.csv", "torn again");
+  folder.set_damage_aside([&](const std::string&) {});
+  EXPECT_EQ(read_file(folder.path() / "evaluation.csv.damaged"), "torn") << "the first one is overwritten";
+  EXPECT_EQ(read_file(folder.path() / "evaluation.csv.damaged.2"), "torn again");
 }
 
 TEST(ResultsStore, WithoutRowsThereIsNoFile) {
