@@ -75,13 +75,13 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 
 std::string read_file(const std::filesystem::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) fail("read", path, Fault::kUsage);
+  if (!file.valid()) fail("read", path, fault_of(errno));
   std::string content;
   std::string buffer(std::size_t{1} << 16, 0);
   while (true) {
     const ssize_t count = ::read(file.value(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("read", path, Fault::kUsage);
+    if (count < 0) fail("read", path, fault_of(errno));
     if (count == 0) return content;
     content.append(buffer, 0, static_cast<std::size_t>(count));
   }

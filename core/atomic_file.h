@@ -12,7 +12,7 @@ namespace che {
 // temporary one removed.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-// The whole file. Throws Error (usage) with the system's reason.
+// The whole file. Throws Error with the system's reason and its fault_of.
 std::string read_file(const std::filesystem::path& path);
 
 }  // namespace che

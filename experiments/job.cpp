@@ -355,8 +355,8 @@ FileLock wait_for_lock(const RunFolder& run, const std::atomic<int>& stop, std::
   while (true) {
     try {
       return FileLock(run.path() / "lock");
-    } catch (const Error&) {
-      if (stop.load() != 0 || Clock::now() - start >= patience) throw;
+    } catch (const Error& error) {
+      if (error.fault() == Fault::kRuntime || stop.load() != 0 || Clock::now() - start >= patience) throw;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }

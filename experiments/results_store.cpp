@@ -81,7 +81,8 @@ void create_writable_folder(const fs::path& folder) {
     throw Error(
         fmt::format("cannot write results to '{}': {}; name another folder with --output or make this "
                     "one writable",
-                    folder.string(), error.message()));
+                    folder.string(), error.message()),
+        fault_of(error.value()));
   }
 }
 
@@ -95,6 +96,7 @@ RunFolder RunFolder::at(const fs::path& experiment, const RunConfig& config, con
   try {
     stored = read_stored_config(file);
   } catch (const Error& damage) {
+    if (damage.fault() == Fault::kRuntime) throw;
     warn(damage.what());
     return folder;
   }
@@ -201,7 +203,8 @@ StoredRun RunFolder::read() const {
   const auto take = [&](const char* file, auto& member, const auto& reader) {
     try {
       member = (this->*reader)();
-    } catch (const std::exception& error) {  // An unreadable disk, too, must not stop the other runs.
+    } catch (const Error& error) {
+      if (error.fault() == Fault::kRuntime) throw;  // The content may be good.
       run.damage.push_back({path_ / file, error.what()});
     }
   };
@@ -265,7 +268,9 @@ void RunFolder::mark_failed(const std::string& reason) const {
   RunStatus current;
   try {
     current = status();
-  } catch (const Error&) {  // Damaged: there is nothing to keep.
+  } catch (const Error& error) {
+    if (error.fault() == Fault::kRuntime) throw;
+    // Damaged: there is nothing to keep.
   }
   if (current.state == "finished" || current.state == "failed") return;
   current.state = "failed";
@@ -304,7 +309,8 @@ std::vector<RunFolder> open_runs(const fs::path& experiment, const WarningSink& 
   for (const fs::path& path : paths) {
     try {
       runs.push_back(RunFolder::open(path));
-    } catch (const std::exception& damage) {
+    } catch (const Error& damage) {
+      if (damage.fault() == Fault::kRuntime) throw;
       warn(fmt::format("left out: {}", damage.what()));
     }
   }

@@ -237,7 +237,7 @@ int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& sc
   }
   if (unwritable) {
     std::fputs(
-        "Stopped: results cannot be written. What is finished is kept; free space or make the folder "
+        "Stopped: results cannot be read or written. What is finished is kept; free space or make the folder "
         "writable, "
         "and the same command goes on.\n",
         stdout);

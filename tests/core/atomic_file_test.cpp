@@ -96,6 +96,12 @@ TEST(AtomicFile, ReadingNamesTheFileAndTheReason) {
     EXPECT_NE(std::string(error.what()).find("absent': No such file"), std::string::npos) << error.what();
   }
   EXPECT_NE(message_of([&] { read_file(folder.path()); }).find("Is a directory"), std::string::npos);
+  try {
+    read_file("/proc/self/mem");  // Nothing is mapped at its start: an input/output error.
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::kRuntime) << error.what();
+  }
 }
 
 }  // namespace

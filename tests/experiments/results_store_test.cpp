@@ -283,6 +283,31 @@ TEST(ResultsStore, DamageIsSetAside) {
   EXPECT_EQ(read_file(folder.path() / "evaluation.csv.damaged.2"), "torn again");
 }
 
+// What cannot be read now may be good: it is neither damage nor moved nor written over.
+TEST(ResultsStore, AnUnreadableFileStopsAndStays) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  const auto expect_stop = [&](const char* name, const auto& action) {
+    fs::remove(folder.path() / name);
+    fs::create_symlink("/proc/self/mem", folder.path() / name);  // Reading it is an input/output error.
+    try {
+      action();
+      ADD_FAILURE() << name << ": no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::kRuntime);
+      expect_contains(error.what(), {name, "Input/output error"});
+    }
+    EXPECT_TRUE(fs::is_symlink(folder.path() / name)) << name << " was moved";
+    fs::remove(folder.path() / name);
+  };
+  const WarningSink warn = [](const std::string&) {};
+  expect_stop("evaluation.csv", [&] { folder.read(); });
+  expect_stop("metrics.csv", [&] { folder.set_damage_aside(warn); });
+  expect_stop("status.json", [&] { folder.mark_failed("reason"); });
+  expect_stop("config.yaml", [&] { RunFolder::at(scratch.path(), config(), warn); });
+  expect_stop("config.yaml", [&] { open_runs(scratch.path(), warn); });
+}
+
 TEST(ResultsStore, WithoutRowsThereIsNoFile) {
   const ScratchFolder scratch;
   const RunFolder folder = RunFolder::create(scratch.path(), config());
