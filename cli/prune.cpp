@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "core/atomic_file.h"
 #include "core/file_lock.h"
 #include "experiments/checkpoint.h"
 #include "experiments/job_list.h"
@@ -20,6 +21,7 @@ int prune(const std::string& folder) {
   for (const RunFolder& run : runs) {
     if (!is_complete(run.read(), run.config())) continue;
     const FileLock run_lock(run.path() / "lock");
+    remove_temporary_files(run.path());
     const std::uintmax_t bytes = remove_checkpoints(run.path());
     pruned += bytes > 0 ? 1U : 0U;
     freed += bytes;

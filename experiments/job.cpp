@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "core/atomic_file.h"
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/version.h"
@@ -368,7 +369,10 @@ JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& p
                        const std::atomic<int>& stop, std::chrono::seconds patience) {
   check_is_one_job(runs);
   std::vector<FileLock> locks;
-  for (const RunFolder& run : runs) locks.push_back(wait_for_lock(run, stop, patience));
+  for (const RunFolder& run : runs) {
+    locks.push_back(wait_for_lock(run, stop, patience));
+    remove_temporary_files(run.path());
+  }
   const std::int64_t size = parameter_count(runs.front().config());
   std::map<std::int64_t, std::vector<Replica>> by_step;
   for (const RunFolder& run : runs) {

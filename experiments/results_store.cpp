@@ -71,6 +71,14 @@ std::string settings_beyond(const RunConfig& one, const RunConfig& other) {
   return settings.empty() ? "defaults" : fmt::format("{}", fmt::join(settings, ", "));
 }
 
+// But for its lock and temporary files, which a start that was killed leaves.
+bool holds_anything(const fs::path& folder) {
+  return std::any_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
+    const std::string name = entry.path().filename().string();
+    return name != "lock" && !name.starts_with('.');
+  });
+}
+
 }  // namespace
 
 void create_writable_folder(const fs::path& folder) {
@@ -298,7 +306,7 @@ std::vector<RunFolder> open_runs(const fs::path& experiment, const WarningSink& 
   }
   std::vector<fs::path> paths;
   for (const fs::directory_entry& entry : entries) {
-    if (entry.is_directory() && !fs::is_empty(entry.path())) paths.push_back(entry.path());
+    if (entry.is_directory() && holds_anything(entry.path())) paths.push_back(entry.path());
   }
   if (paths.empty()) {
     throw Error(fmt::format("no results in '{}': '{}' holds no runs; name a folder that `che run` wrote",

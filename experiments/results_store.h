@@ -91,7 +91,8 @@ void create_writable_folder(const std::filesystem::path& folder);
 
 // Every run below `experiment`/runs, sorted by id; one whose config.yaml is damaged or missing is warned
 // of and left out. Throws Error (usage) when the folder does not exist or no run is left, (runtime) for a
-// file that the system cannot read. An empty folder, which an interrupted start leaves, is no run.
+// file that the system cannot read. A folder that holds at most a lock and temporary files,
+// which an interrupted start leaves, is no run.
 std::vector<RunFolder> open_runs(const std::filesystem::path& experiment,
                                  const WarningSink& warn = print_warning);
 

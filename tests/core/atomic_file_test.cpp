@@ -86,6 +86,16 @@ TEST(AtomicFile, ManyWritersLeaveOneWholeContent) {
   EXPECT_EQ(entries(folder.path()), 1U);
 }
 
+TEST(AtomicFile, WhatAKilledProcessLeftIsRemovedAndNothingElse) {
+  const ScratchFolder folder;
+  for (const char* name : {".status.json.123-4.tmp", ".gitignore", "notes.tmp"}) {
+    write_file_atomically(folder.path() / name, "");
+  }
+  remove_temporary_files(folder.path());
+  EXPECT_FALSE(fs::exists(folder.path() / ".status.json.123-4.tmp"));
+  EXPECT_EQ(entries(folder.path()), 2U);
+}
+
 TEST(AtomicFile, ReadingNamesTheFileAndTheReason) {
   const ScratchFolder folder;
   try {

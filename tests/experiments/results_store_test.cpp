@@ -452,7 +452,10 @@ TEST(OpenRuns, AreSortedAndLeaveOutEmptyFolders) {
     run.seed = seed;
     ids.push_back(RunFolder::create(scratch.path(), run).id());
   }
-  fs::create_directory(scratch.path() / "runs" / "half-made");
+  const fs::path half_made = scratch.path() / "runs" / "half-made";
+  fs::create_directory(half_made);
+  write_file_atomically(half_made / ".config.yaml.123-0.tmp", "torn");
+  write_file_atomically(half_made / "lock", "process 123 on elsewhere");
   std::sort(ids.begin(), ids.end());
   std::vector<std::string> found;
   for (const RunFolder& run : open_runs(scratch.path())) found.push_back(run.id());

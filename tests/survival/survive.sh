@@ -72,6 +72,8 @@ for ((i = 1; i <= kills; ++i)); do
   if ((i % 5 == 0)); then
     sweep killed > killed.txt || fail "kill $i: the sweep did not resume: $(tail -5 killed.txt)"
     expect_same killed "kill $i"
+    left=$(find killed -name '.*.tmp')
+    [[ -z $left ]] || fail "kill $i left temporary files: $left"
     grep -q "damaged" killed.txt && fail "kill $i left a damaged file: $(grep damaged killed.txt)"
     rm -rf killed
   fi
