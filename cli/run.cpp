@@ -50,26 +50,33 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int6
   double training = 0;
   double evaluation = 0;
   double seconds = 0;
+  std::size_t complete = 0;
   CostEstimate estimate;
   std::set<std::string> cells;
   fmt::print("{:<60} {:>12} {:>10} {:>10} {:>8}\n", "run", "parameters", "train", "evaluate", "time");
   for (const RunConfig& run : sweep.runs) {
     const double lengths = evaluation_operations(run);
     const double steps = run_operations(run) - lengths;
-    const double run_seconds = estimate.seconds(run);
+    const bool is_done = is_complete(RunFolder::at(folder, run).read(), run);
+    const double run_seconds = is_done ? 0 : estimate.seconds(run);
     fmt::print("{:<60} {:>12} {:>10.2e} {:>10.2e} {:>8}\n", run_id(run), parameter_count(run), steps, lengths,
-               duration_text(run_seconds));
+               is_done ? "done" : duration_text(run_seconds));
+    cells.insert(cell_id(run));
+    if (is_done) {
+      ++complete;
+      continue;
+    }
     training += steps;
     evaluation += lengths;
     seconds += run_seconds;
-    cells.insert(cell_id(run));
   }
   fmt::print(
-      "\n{}: {} runs of {} cells in {} jobs; {:.2e} floating point operations in training, {:.2e} in "
+      "\n{}: {} runs of {} cells in {} jobs, {} of them done; to do: {:.2e} floating point operations in "
+      "training, {:.2e} in "
       "evaluation (nominal: nothing trimmed); about {} for one worker, {} for {}, by one measured step an "
       "encoding; results would go to {}\n",
-      sweep.name, sweep.runs.size(), cells.size(), group_into_jobs(sweep.runs).size(), training, evaluation,
-      duration_text(seconds), duration_text(seconds / static_cast<double>(workers)), workers,
+      sweep.name, sweep.runs.size(), cells.size(), group_into_jobs(sweep.runs).size(), complete, training,
+      evaluation, duration_text(seconds), duration_text(seconds / static_cast<double>(workers)), workers,
       folder.string());
   return 0;
 }

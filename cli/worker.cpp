@@ -1,5 +1,3 @@
-#include <ATen/Parallel.h>
-#include <oneapi/tbb/global_control.h>
 #include <sys/prctl.h>
 
 #include <chrono>
@@ -14,6 +12,7 @@
 #include "experiments/reevaluation.h"
 #include "experiments/scheduler.h"
 #include "experiments/stop_signal.h"
+#include "experiments/thread_limit.h"
 
 namespace che {
 namespace {
@@ -50,10 +49,7 @@ int work(const WorkerOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   std::vector<RunFolder> runs;
   for (const std::string& folder : options.folders) runs.push_back(RunFolder::open(folder));
-  const auto threads = static_cast<int>(runs.front().config().execution.threads);
-  at::set_num_threads(threads);
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                  static_cast<std::size_t>(threads));
+  const ThreadLimit limit(runs.front().config().execution.threads);
   const auto tell = [](const Progress& progress) {
     std::fputs(to_json_line(progress).c_str(), stdout);
     std::fflush(stdout);

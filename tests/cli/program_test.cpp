@@ -409,6 +409,9 @@ TEST_F(ProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   EXPECT_NE(std::string::npos, asked.output.find("2 done, 0 to do")) << asked.output;
   EXPECT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
   EXPECT_NE(std::string::npos, che(further).output.find("0 to evaluate"));
+  const Outcome nothing_left = che({"run", small_config(), "--dry-run", "-o", results()});
+  EXPECT_NE(std::string::npos, nothing_left.output.find("2 of them done; to do: 0.00e+00"))
+      << nothing_left.output;
   expect_refusal(che({"evaluate", results(), "--lengths", "30:20", "--samples", "64"}), {"--lengths 30:20"});
   expect_refusal(che({"evaluate", results(), "--lengths", "5:99999999999", "--samples", "64"}),
                  {"last_length", "99999999999", "allowed"});
