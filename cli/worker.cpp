@@ -1,4 +1,5 @@
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -24,6 +25,7 @@ struct WorkerOptions {
   std::vector<std::string> folders;
   std::string lengths;  // Of what to evaluate without training.
   std::int64_t samples = 0;
+  pid_t parent = 0;  // The scheduler that shows its progress; 0 for none.
 };
 
 int evaluate(const RunFolder& run, const WorkerOptions& options, const ProgressSink& tell) {
@@ -42,9 +44,12 @@ int evaluate(const RunFolder& run, const WorkerOptions& options, const ProgressS
 }
 
 int work(const WorkerOptions& options) {
-  // A worker does not outlive the scheduler that shows its progress.
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
   catch_stop_signals();
+  if (options.parent != 0) {
+    // A worker does not outlive its scheduler, nor one that ended before it could ask for that.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != options.parent) return kExitAgain;
+  }
   // Without a reader of its progress a worker still reaches its checkpoint.
   std::signal(SIGPIPE, SIG_IGN);
   std::vector<RunFolder> runs;
@@ -86,6 +91,7 @@ void add_worker_command(CLI::App& app, Action& action) {
   command->add_option("--lengths", options->lengths,
                       "Evaluate the stored model of one run at these alone, first:last:step");
   command->add_option("--samples", options->samples, "Samples a length for --lengths");
+  command->add_option("--parent", options->parent, "Process that starts it and without which it is to end");
   command->callback([options, &action] { action = [options] { return work(*options); }; });
 }
 

@@ -41,7 +41,7 @@ struct Worker {
 
 Worker start_worker(const std::vector<RunFolder>& job, const Schedule& schedule,
                     const std::filesystem::path& program) {
-  std::vector<std::string> words{program.string(), "worker"};
+  std::vector<std::string> words{program.string(), "worker", "--parent", std::to_string(getpid())};
   if (const auto& asked = schedule.evaluation) {
     words.insert(
         words.end(),

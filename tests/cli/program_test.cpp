@@ -440,6 +440,18 @@ TEST_F(ProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   EXPECT_EQ(2U, contents(results(), "evaluation.csv.replaced").size());
 }
 
+// Its scheduler may die before a worker can ask to be told.
+TEST_F(ProgramTest, AWorkerDoesNothingForADeadParent) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results(), "--only", "task=even_pairs"}).exit_code);
+  const std::string csv = contents(results(), "evaluation.csv").begin()->first;
+  const std::filesystem::path run = std::filesystem::path(results()) / csv;
+  std::filesystem::remove(run);
+  EXPECT_EQ(75, che({"worker", "--parent", "1", run.parent_path().string()}).exit_code);
+  EXPECT_FALSE(std::filesystem::exists(run));
+  EXPECT_EQ(0, che({"worker", run.parent_path().string()}).exit_code) << "without a parent";
+  EXPECT_TRUE(std::filesystem::exists(run));
+}
+
 // A worker that is killed fails its job alone; the sweep goes on, and the next call resumes it.
 TEST_F(ProgramTest, AKilledWorkerIsRecordedAndRetried) {
   const pid_t process = start({"run", small_config(), "training.steps=20000", "-o", results(), "-w", "1"});
