@@ -32,7 +32,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kProgressSeconds = 1;
 constexpr double kStatusSeconds = 10;
-constexpr double kEvaluationWriteSeconds = 5;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -254,44 +253,25 @@ class LockStep {
   void evaluate_all() {
     const std::vector<std::int64_t> lengths = lengths_to_do();
     state_.model->project();
-    Clock::time_point last_write = Clock::now();
-    Clock::time_point last_progress = last_write;
-    const Clock::time_point start = last_write;
+    const Clock::time_point start = Clock::now();
     std::vector<double> seconds_before;
     for (const Replica& replica : replicas_) seconds_before.push_back(replica.status.evaluation_seconds);
+    const auto take = [&](const std::vector<EvaluationRow>& rows) {
+      for (std::size_t r = 0; r < replicas_.size(); ++r) {
+        if (!replicas_[r].failed()) store_row(replicas_[r].evaluation, rows[r]);
+      }
+    };
     const auto write = [&] {
       for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        if (replicas_[r].failed()) continue;
-        replicas_[r].status.evaluation_seconds = seconds_before[r] + seconds_since(start);
         Replica& replica = replicas_[r];
+        if (replica.failed()) continue;
+        replica.status.evaluation_seconds = seconds_before[r] + seconds_since(start);
         replica.folder.write_evaluation(replica.evaluation);
         replica.folder.write_tensorboard(replica.metrics, replica.evaluation, replica.status);
-        write_status(replicas_[r]);
+        write_status(replica);
       }
-      last_write = Clock::now();
     };
-
-    for (std::size_t i = 0; i < lengths.size() && stop_.load() == 0; ++i) {
-      const auto rows = evaluate_length(*state_.model, state_.runs, lengths[i], stop_);
-      if (!rows) break;
-      for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        if (!replicas_[r].failed()) store_row(replicas_[r].evaluation, (*rows)[r]);
-      }
-      if (seconds_since(last_write) >= kEvaluationWriteSeconds) write();
-      if (seconds_since(last_progress) >= kProgressSeconds || i + 1 == lengths.size()) {
-        const double per_second = static_cast<double>(i + 1) / seconds_since(start);
-        progress_({.job = replicas_.front().folder.id(),
-                   .phase = "evaluating",
-                   .done = static_cast<std::int64_t>(i + 1),
-                   .total = static_cast<std::int64_t>(lengths.size()),
-                   .loss = rows->front().loss,
-                   .accuracy = rows->front().accuracy,
-                   .per_second = per_second,
-                   .seconds_left = static_cast<double>(lengths.size() - i - 1) / per_second});
-        last_progress = Clock::now();
-      }
-    }
-    write();
+    evaluate_lengths(*state_.model, state_.runs, lengths, progress_, stop_, take, write);
   }
 
   std::vector<Replica> replicas_;
