@@ -1,6 +1,4 @@
-#include <ATen/Parallel.h>
 #include <fmt/core.h>
-#include <oneapi/tbb/global_control.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -17,6 +15,7 @@
 #include "core/version.h"
 #include "experiments/config.h"
 #include "experiments/step_benchmark.h"
+#include "experiments/thread_limit.h"
 
 namespace che {
 namespace {
@@ -72,10 +71,8 @@ int bench(const BenchOptions& options) {
   }
   std::vector<RunConfig> configs;
   for (const std::string& encoding : options.encodings) configs.push_back(config_of(options, encoding));
-  const auto threads = static_cast<int>(configs.front().execution.threads);
-  at::set_num_threads(threads);
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                  static_cast<std::size_t>(threads));
+  const std::int64_t threads = configs.front().execution.threads;
+  const ThreadLimit limit(threads);
   const RunConfig& first = configs.front();
   fmt::print(
       "{} of {}, d = {}, {} layers, {} heads, batch {}, {} thread{}, {} kernels; medians of {}, ms\n\n",

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "core/atomic_file.h"
 #include "core/file_lock.h"
 #include "experiments/checkpoint.h"
 #include "experiments/job_list.h"
@@ -18,8 +19,9 @@ int prune(const std::string& folder) {
   std::size_t pruned = 0;
   std::uintmax_t freed = 0;
   for (const RunFolder& run : runs) {
-    if (!is_complete(run)) continue;
+    if (!is_complete(run.read(), run.config())) continue;
     const FileLock run_lock(run.path() / "lock");
+    remove_temporary_files(run.path());
     const std::uintmax_t bytes = remove_checkpoints(run.path());
     pruned += bytes > 0 ? 1U : 0U;
     freed += bytes;
@@ -37,7 +39,7 @@ void add_prune_command(CLI::App& app, Action& action) {
       "prune",
       "Delete the checkpoints of finished runs. Scores, tables and figures stay; what is lost is the model: "
       "more "
-      "test lengths or samples, che evaluate and che bias then need the run trained afresh");
+      "test lengths or samples, che evaluate and che bias then need che run --retrain");
   command->add_option("folder", *folder, "results folder, as written by che run")->required();
   command->callback([folder, &action] { action = [folder] { return prune(*folder); }; });
 }

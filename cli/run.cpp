@@ -28,6 +28,7 @@ struct RunOptions {
   std::vector<std::string> only;
   std::int64_t workers = 0;
   std::int64_t max_jobs = 0;
+  bool retrain = false;
   bool list = false;
   bool dry_run = false;
 };
@@ -36,8 +37,10 @@ struct RunOptions {
 int list_runs(const Sweep& sweep, const std::filesystem::path& experiment) {
   for (const RunConfig& config : sweep.runs) {
     const RunFolder run = RunFolder::at(experiment, config);
-    const std::string state = run.read().status.state;
-    fmt::print("{:<11} {}\n", state == "finished" && !is_complete(run) ? "waiting" : state, run.id());
+    const StoredRun stored = run.read();
+    const std::string& state = stored.status.state;
+    fmt::print("{:<11} {}\n", state == "finished" && !is_complete(stored, config) ? "waiting" : state,
+               run.id());
   }
   return 0;
 }
@@ -47,26 +50,33 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int6
   double training = 0;
   double evaluation = 0;
   double seconds = 0;
+  std::size_t complete = 0;
   CostEstimate estimate;
   std::set<std::string> cells;
   fmt::print("{:<60} {:>12} {:>10} {:>10} {:>8}\n", "run", "parameters", "train", "evaluate", "time");
   for (const RunConfig& run : sweep.runs) {
     const double lengths = evaluation_operations(run);
     const double steps = run_operations(run) - lengths;
-    const double run_seconds = estimate.seconds(run);
+    const bool is_done = is_complete(RunFolder::at(folder, run).read(), run);
+    const double run_seconds = is_done ? 0 : estimate.seconds(run);
     fmt::print("{:<60} {:>12} {:>10.2e} {:>10.2e} {:>8}\n", run_id(run), parameter_count(run), steps, lengths,
-               duration_text(run_seconds));
+               is_done ? "done" : duration_text(run_seconds));
+    cells.insert(cell_id(run));
+    if (is_done) {
+      ++complete;
+      continue;
+    }
     training += steps;
     evaluation += lengths;
     seconds += run_seconds;
-    cells.insert(cell_id(run));
   }
   fmt::print(
-      "\n{}: {} runs of {} cells in {} jobs; {:.2e} floating point operations in training, {:.2e} in "
+      "\n{}: {} runs of {} cells in {} jobs, {} of them done; to do: {:.2e} floating point operations in "
+      "training, {:.2e} in "
       "evaluation (nominal: nothing trimmed); about {} for one worker, {} for {}, by one measured step an "
       "encoding; results would go to {}\n",
-      sweep.name, sweep.runs.size(), cells.size(), group_into_jobs(sweep.runs).size(), training, evaluation,
-      duration_text(seconds), duration_text(seconds / static_cast<double>(workers)), workers,
+      sweep.name, sweep.runs.size(), cells.size(), group_into_jobs(sweep.runs).size(), complete, training,
+      evaluation, duration_text(seconds), duration_text(seconds / static_cast<double>(workers)), workers,
       folder.string());
   return 0;
 }
@@ -85,27 +95,33 @@ int run(const RunOptions& options) {
   const FileLock lock(experiment / "lock");
   // Every run is looked at before any is written.
   std::vector<RunFolder> folders;
-  for (const RunConfig& config : sweep.runs) folders.push_back(RunFolder::at(experiment, config));
   std::vector<RunFolder> pending;
-  std::size_t pruned = 0;
   std::vector<RunConfig> configs;
-  for (RunFolder& folder : folders) {
-    folder.store_config();
-    if (is_complete(folder)) continue;
-    pruned += folder.read().status.state == "finished" && !has_checkpoint(folder.path()) ? 1U : 0U;
-    configs.push_back(folder.config());
-    pending.push_back(std::move(folder));
+  std::vector<std::string> lost;  // Trained runs that have something left to do and no model to do it with.
+  for (const RunConfig& config : sweep.runs) {
+    const RunFolder& folder = folders.emplace_back(RunFolder::at(experiment, config));
+    const StoredRun stored = folder.read();
+    if (is_complete(stored, config)) continue;
+    configs.push_back(config);
+    pending.push_back(folder);
+    const bool was_trained = stored.status.state == "finished" || !stored.evaluation.empty();
+    if (was_trained && !missing_lengths(stored.evaluation, config.evaluation).empty() &&
+        !has_checkpoint(folder.path())) {
+      lost.push_back(folder.id());
+    }
   }
+  if (!lost.empty() && !options.retrain) {
+    throw Error(
+        fmt::format("{} trained runs have no checkpoint (pruned?) to evaluate at the test lengths that they "
+                    "lack, {} the first; ask for the lengths that are there, or give --retrain to train them "
+                    "afresh, which replaces their results",
+                    lost.size(), lost.front()));
+  }
+  for (const RunFolder& folder : folders) folder.store_config();
   std::vector<std::vector<RunFolder>> jobs;
   for (const std::vector<std::size_t>& job : group_into_jobs(configs)) {
     jobs.emplace_back();
     for (const std::size_t index : job) jobs.back().push_back(pending[index]);
-  }
-  if (pruned > 0) {
-    print_warning(
-        fmt::format("{} runs were trained and have no checkpoint (pruned?): they are trained afresh for the "
-                    "test lengths that they lack",
-                    pruned));
   }
   fmt::print("{}: {} runs, {} done, {} to do in {} jobs with {} workers; results in {}\n", sweep.name,
              sweep.runs.size(), sweep.runs.size() - pending.size(), pending.size(), jobs.size(), workers,
@@ -136,6 +152,9 @@ void add_run_command(CLI::App& app, Action& action) {
       ->add_option("--max-jobs", options->max_jobs,
                    "Start at most so many jobs; exits with 75 when others are left")
       ->check(CLI::Range(1, 100'000));
+  command->add_flag("--retrain", options->retrain,
+                    "Train runs afresh whose checkpoints were pruned and that lack test lengths; replaces "
+                    "their results");
   command->add_flag("--list", options->list, "List the runs and their states; run nothing");
   command->add_flag(
       "--dry-run", options->dry_run,

@@ -25,7 +25,7 @@ int show_status(const StatusOptions& options) {
     if (options.watch && terminal) fmt::print("\x1b[H\x1b[2J");
     fmt::print("{}: {}", options.folder, describe(status));
     std::fflush(stdout);
-    if (!options.watch || status.over()) return 0;
+    if (!options.watch || !status.is_worked_on) return 0;
     std::this_thread::sleep_for(std::chrono::seconds(terminal ? 2 : 30));
   }
 }
@@ -38,7 +38,9 @@ void add_status_command(CLI::App& app, Action& action) {
       "status",
       "Show how an experiment stands, from its files alone: what runs, failed, waits or is damaged");
   command->add_option("folder", options->folder, "results folder, as written by che run")->required();
-  command->add_flag("--watch", options->watch, "show it again every 2 seconds until nothing runs");
+  command->add_flag(
+      "--watch", options->watch,
+      "show it again, every 2 seconds on a terminal and every 30 elsewhere, until nobody works on it");
   command->callback([options, &action] { action = [options] { return show_status(*options); }; });
 }
 

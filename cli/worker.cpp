@@ -1,6 +1,5 @@
-#include <ATen/Parallel.h>
-#include <oneapi/tbb/global_control.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -14,6 +13,7 @@
 #include "experiments/reevaluation.h"
 #include "experiments/scheduler.h"
 #include "experiments/stop_signal.h"
+#include "experiments/thread_limit.h"
 
 namespace che {
 namespace {
@@ -25,6 +25,7 @@ struct WorkerOptions {
   std::vector<std::string> folders;
   std::string lengths;  // Of what to evaluate without training.
   std::int64_t samples = 0;
+  pid_t parent = 0;  // The scheduler that shows its progress; 0 for none.
 };
 
 int evaluate(const RunFolder& run, const WorkerOptions& options, const ProgressSink& tell) {
@@ -43,17 +44,17 @@ int evaluate(const RunFolder& run, const WorkerOptions& options, const ProgressS
 }
 
 int work(const WorkerOptions& options) {
-  // A worker does not outlive the scheduler that shows its progress.
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
   catch_stop_signals();
+  if (options.parent != 0) {
+    // A worker does not outlive its scheduler, nor one that ended before it could ask for that.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != options.parent) return kExitAgain;
+  }
   // Without a reader of its progress a worker still reaches its checkpoint.
   std::signal(SIGPIPE, SIG_IGN);
   std::vector<RunFolder> runs;
   for (const std::string& folder : options.folders) runs.push_back(RunFolder::open(folder));
-  const auto threads = static_cast<int>(runs.front().config().execution.threads);
-  at::set_num_threads(threads);
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                  static_cast<std::size_t>(threads));
+  const ThreadLimit limit(runs.front().config().execution.threads);
   const auto tell = [](const Progress& progress) {
     std::fputs(to_json_line(progress).c_str(), stdout);
     std::fflush(stdout);
@@ -90,6 +91,7 @@ void add_worker_command(CLI::App& app, Action& action) {
   command->add_option("--lengths", options->lengths,
                       "Evaluate the stored model of one run at these alone, first:last:step");
   command->add_option("--samples", options->samples, "Samples a length for --lengths");
+  command->add_option("--parent", options->parent, "Process that starts it and without which it is to end");
   command->callback([options, &action] { action = [options] { return work(*options); }; });
 }
 

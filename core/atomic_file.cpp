@@ -7,12 +7,17 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 
 namespace che {
 namespace {
+
+constexpr std::string_view kTemporaryEnding = ".tmp";
 
 // An open file descriptor, closed at the end of its scope.
 class Descriptor {
@@ -59,7 +64,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   static std::atomic<unsigned> counter{0};
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   const std::filesystem::path temporary =
-      folder / fmt::format(".{}.{}-{}.tmp", path.filename().string(), ::getpid(), counter++);
+      folder / fmt::format(".{}.{}-{}{}", path.filename().string(), ::getpid(), counter++, kTemporaryEnding);
 
   Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file.valid()) fail("write", path, Fault::kRuntime);
@@ -73,15 +78,31 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   if (!sync_folder(folder)) fail("make durable", path, Fault::kRuntime);
 }
 
+void remove_temporary_files(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::vector<std::filesystem::path> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with('.') && name.ends_with(kTemporaryEnding)) left.push_back(entry.path());
+  }
+  for (const std::filesystem::path& file : left) {
+    if (!error) std::filesystem::remove(file, error);
+  }
+  if (error) {
+    throw Error(fmt::format("cannot clear '{}' of temporary files: {}", folder.string(), error.message()),
+                Fault::kRuntime);
+  }
+}
+
 std::string read_file(const std::filesystem::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) fail("read", path, Fault::kUsage);
+  if (!file.valid()) fail("read", path, fault_of(errno));
   std::string content;
   std::string buffer(std::size_t{1} << 16, 0);
   while (true) {
     const ssize_t count = ::read(file.value(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("read", path, Fault::kUsage);
+    if (count < 0) fail("read", path, fault_of(errno));
     if (count == 0) return content;
     content.append(buffer, 0, static_cast<std::size_t>(count));
   }

@@ -12,7 +12,11 @@ namespace che {
 // temporary one removed.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-// The whole file. Throws Error (usage) with the system's reason.
+// Deletes what processes that were killed on their way left of such temporary files in `folder`; nobody may
+// be writing there. Throws Error (runtime) when the system refuses.
+void remove_temporary_files(const std::filesystem::path& folder);
+
+// The whole file. Throws Error with the system's reason and its fault_of.
 std::string read_file(const std::filesystem::path& path);
 
 }  // namespace che

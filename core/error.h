@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cerrno>
 #include <stdexcept>
 #include <string>
 
@@ -10,6 +11,22 @@ enum class Fault {
   kUsage,    // The command line, a config or a file the user named: exit code 2.
   kRuntime,  // The machine or the computation (disk full, loss not finite): exit code 1.
 };
+
+// Of a call that the system refused with this `errno`: usage where the path names nothing fit, runtime where
+// disk, rights or memory do not serve.
+inline Fault fault_of(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case EEXIST:
+    case ELOOP:
+    case ENAMETOOLONG:
+      return Fault::kUsage;
+    default:
+      return Fault::kRuntime;
+  }
+}
 
 // The one exception type of the project. The message is one line for a user: what is wrong, where
 // (file, line, key path), what is allowed and how to mend it.

@@ -9,9 +9,13 @@ namespace che {
 class FileLock {
  public:
   // Creates the file where it is missing and writes process and host into it. Throws Error (usage)
-  // that names the holder when another process holds it.
+  // that names the holder when another process holds it, and with the system's reason and its fault_of
+  // when the file cannot be made.
   explicit FileLock(const std::filesystem::path& path);
   ~FileLock();
+
+  // Whether anybody holds it, without so much as a moment of holding it: a look disturbs no start.
+  static bool is_held(const std::filesystem::path& path);
 
   FileLock(FileLock&& other) noexcept;
   FileLock(const FileLock&) = delete;

@@ -4,6 +4,15 @@
 
 namespace che {
 
+std::optional<std::vector<std::int64_t>> IntegerRange::values(std::int64_t limit) const {
+  // One less than there are: the number itself may overflow.
+  const std::int64_t steps = (last - first) / step;
+  if (steps >= limit) return std::nullopt;
+  std::vector<std::int64_t> values;
+  for (std::int64_t i = 0; i <= steps; ++i) values.push_back(first + i * step);
+  return values;
+}
+
 std::optional<IntegerRange> parse_integer_range(std::string_view text) {
   const auto take = [&]() -> std::optional<std::int64_t> {
     const std::size_t colon = text.find(':');

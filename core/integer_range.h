@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace che {
 
@@ -12,7 +13,8 @@ struct IntegerRange {
   std::int64_t last = 0;
   std::int64_t step = 1;
 
-  std::int64_t size() const { return (last - first) / step + 1; }
+  // Its numbers; nothing when there are more than `limit`.
+  std::optional<std::vector<std::int64_t>> values(std::int64_t limit) const;
 };
 
 // "first:last" or "first:last:step" with 0 <= first <= last and a positive step. Nothing for any other

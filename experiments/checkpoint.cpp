@@ -11,6 +11,7 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/set_aside.h"
 
 namespace che {
 namespace {
@@ -22,7 +23,6 @@ constexpr std::size_t kHeader = kMagic.size() + 3 * sizeof(std::uint64_t) + size
 static_assert(sizeof(MetricSums) == 4 * sizeof(double), "written as it lies in memory");
 
 constexpr std::array kFiles{"checkpoint.bin", "checkpoint.previous.bin"};  // The newest first.
-constexpr const char* kDamagedEnding = ".damaged";
 
 std::uint64_t hash(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
@@ -99,7 +99,7 @@ LoadedCheckpoint load_checkpoint(const std::filesystem::path& folder, const std:
       break;
     } catch (const Error& problem) {
       loaded.warnings.push_back(fmt::format("{} {}", path.string(), problem.what()));
-      std::filesystem::rename(path, path.string() + kDamagedEnding, error);
+      set_aside(path, "damaged");
     }
   }
   for (std::string& warning : loaded.warnings) {
@@ -117,18 +117,18 @@ bool has_checkpoint(const std::filesystem::path& folder) {
 
 std::uintmax_t remove_checkpoints(const std::filesystem::path& folder) {
   std::uintmax_t freed = 0;
-  for (const char* name : kFiles) {
-    for (const std::string& file : {std::string(name), std::string(name) + kDamagedEnding}) {
-      std::error_code error;
-      const std::uintmax_t size = std::filesystem::file_size(folder / file, error);
-      if (error) continue;  // There is none.
-      std::filesystem::remove(folder / file, error);
-      if (error) {
-        throw Error(fmt::format("cannot remove '{}': {}", (folder / file).string(), error.message()),
-                    Fault::kRuntime);
-      }
-      freed += size;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().filename().string().starts_with("checkpoint.")) files.push_back(entry.path());
+  }
+  for (const std::filesystem::path& file : files) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    if (!error) std::filesystem::remove(file, error);
+    if (error) {
+      throw Error(fmt::format("cannot remove '{}': {}", file.string(), error.message()), Fault::kRuntime);
     }
+    freed += size;
   }
   return freed;
 }

@@ -1,6 +1,5 @@
 #include "experiments/cost_estimate.h"
 
-#include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "experiments/model_of_run.h"
 #include "experiments/operations.h"
+#include "experiments/thread_limit.h"
 #include "experiments/training.h"
 #include "tasks/task.h"
 
@@ -76,7 +76,7 @@ double evaluation_speed(RunConfig config, const Transformer& model) {
 }  // namespace
 
 CostEstimate::Speed CostEstimate::measure(const RunConfig& config) {
-  at::set_num_threads(static_cast<int>(config.execution.threads));
+  const ThreadLimit limit(config.execution.threads);
   TrainingState state({config});
   Speed speed;
   speed.training = training_speed(config, state);
@@ -90,8 +90,12 @@ double CostEstimate::seconds(const RunConfig& config) {
   key.task = {};
   key.seed = key.data_seed = 0;
   key.learning_rate = RunConfig{}.learning_rate;
-  key.training = {};
-  key.evaluation = {};
+  // Speed depends on the lengths: at short ones the cost of starting operations tells.
+  key.training = {.batch_size = config.training.batch_size,
+                  .first_length = config.training.first_length,
+                  .last_length = config.training.last_length};
+  key.evaluation = {.first_length = config.evaluation.first_length,
+                    .last_length = config.evaluation.last_length};
   const auto [speed, is_new] = speeds_.try_emplace(to_yaml(key));
   if (is_new) speed->second = measure(config);
   const double evaluation = evaluation_operations(config);

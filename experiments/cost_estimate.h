@@ -7,8 +7,8 @@
 
 namespace che {
 
-// Estimates what runs take on this machine: for each encoding and model it measures one training step and
-// one forward pass, and scales them by nominal operations. Good to a factor of two or so.
+// Estimates what runs take on this machine: for each encoding, model and range of lengths it measures one
+// training step and one forward pass, and scales them by nominal operations. Good to a factor of two or so.
 class CostEstimate {
  public:
   // Seconds of one worker for the whole of a run.
@@ -21,7 +21,7 @@ class CostEstimate {
   };
   static Speed measure(const RunConfig& config);
 
-  std::map<std::string, Speed> speeds_;  // By encoding, model and execution.
+  std::map<std::string, Speed> speeds_;  // By encoding, model, lengths, batch and execution.
 };
 
 }  // namespace che

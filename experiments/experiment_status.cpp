@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <ctime>
 
+#include "core/file_lock.h"
+#include "core/version.h"
 #include "experiments/operations.h"
 #include "experiments/progress.h"
 
 namespace che {
 namespace {
 
-// A worker writes its status every ten seconds or after a slow step; one that was silent for this long is
-// taken for dead.
+// Locks of another host need not be seen here. Its worker writes its status every ten seconds or after a slow
+// step; one that was silent for this long is taken for dead.
 constexpr double kSilentSeconds = 300;
 
 // Of a run's operations, the part that is done, 0 .. 1.
@@ -41,6 +43,12 @@ std::string place_text(const StoredRun& stored, const RunConfig& config) {
                      lengths - missing_lengths(stored.evaluation, config.evaluation).size(), lengths);
 }
 
+bool is_at_work(const RunFolder& folder, const RunStatus& status, double silent) {
+  if (FileLock::is_held(folder.path() / "lock")) return true;
+  return status.host != host_name() && (status.state == "training" || status.state == "evaluating") &&
+         silent < kSilentSeconds;
+}
+
 // Adds one run; returns whether it runs.
 bool add(ExperimentStatus& all, const RunFolder& folder, const StoredRun& stored) {
   const RunStatus& status = stored.status;
@@ -55,12 +63,14 @@ bool add(ExperimentStatus& all, const RunFolder& folder, const StoredRun& stored
     note("failed", status.error);
   } else if (status.state == "finished") {
     ++(missing_lengths(stored.evaluation, folder.config().evaluation).empty() ? all.finished : all.waiting);
-  } else if (status.state == "waiting" && status.step == 0) {
-    ++all.waiting;
   } else {
     const double silent = static_cast<double>(std::time(nullptr)) - utc_seconds(status.updated).value_or(0);
     const std::string place = place_text(stored, folder.config());
-    const bool runs = status.state != "interrupted" && silent < kSilentSeconds;
+    const bool runs = is_at_work(folder, status, silent);
+    if (!runs && status.state == "waiting" && status.step == 0) {
+      ++all.waiting;
+      return false;
+    }
     ++(runs ? all.running : all.stopped);
     note(runs ? "running" : "stopped",
          status.state == "interrupted" || runs
@@ -95,6 +105,7 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment) {
       running_seconds += stored.status.training_seconds + stored.status.evaluation_seconds;
     }
   }
+  all.is_worked_on = all.running > 0 || FileLock::is_held(experiment / "lock");
   if (running_operations > 0 && running_seconds > 0) {
     const double speed = running_operations / running_seconds * static_cast<double>(all.running);
     all.seconds_left = operations_left / speed;

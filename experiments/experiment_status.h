@@ -9,7 +9,7 @@
 
 namespace che {
 
-// How an experiment stands, told from its files alone.
+// How an experiment stands, told from its files and their locks alone.
 struct ExperimentStatus {
   std::size_t runs = 0;
   std::size_t finished = 0;  // With every test length its config asks for.
@@ -21,7 +21,7 @@ struct ExperimentStatus {
   std::vector<std::string> lines;  // About each run that runs, stopped, failed or is damaged.
   double seconds_left = 0;         // At the speed of those that run; 0 where none tells.
 
-  bool over() const { return running == 0; }
+  bool is_worked_on = false;  // By a `che run`, say, which may be between two jobs; or a run runs.
 };
 
 ExperimentStatus experiment_status(const std::filesystem::path& experiment);

@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "core/atomic_file.h"
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/version.h"
@@ -31,7 +32,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kProgressSeconds = 1;
 constexpr double kStatusSeconds = 10;
-constexpr double kEvaluationWriteSeconds = 5;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -253,44 +253,25 @@ class LockStep {
   void evaluate_all() {
     const std::vector<std::int64_t> lengths = lengths_to_do();
     state_.model->project();
-    Clock::time_point last_write = Clock::now();
-    Clock::time_point last_progress = last_write;
-    const Clock::time_point start = last_write;
+    const Clock::time_point start = Clock::now();
     std::vector<double> seconds_before;
     for (const Replica& replica : replicas_) seconds_before.push_back(replica.status.evaluation_seconds);
+    const auto take = [&](const std::vector<EvaluationRow>& rows) {
+      for (std::size_t r = 0; r < replicas_.size(); ++r) {
+        if (!replicas_[r].failed()) store_row(replicas_[r].evaluation, rows[r]);
+      }
+    };
     const auto write = [&] {
       for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        if (replicas_[r].failed()) continue;
-        replicas_[r].status.evaluation_seconds = seconds_before[r] + seconds_since(start);
         Replica& replica = replicas_[r];
+        if (replica.failed()) continue;
+        replica.status.evaluation_seconds = seconds_before[r] + seconds_since(start);
         replica.folder.write_evaluation(replica.evaluation);
         replica.folder.write_tensorboard(replica.metrics, replica.evaluation, replica.status);
-        write_status(replicas_[r]);
+        write_status(replica);
       }
-      last_write = Clock::now();
     };
-
-    for (std::size_t i = 0; i < lengths.size() && stop_.load() == 0; ++i) {
-      const auto rows = evaluate_length(*state_.model, state_.runs, lengths[i], stop_);
-      if (!rows) break;
-      for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        if (!replicas_[r].failed()) store_row(replicas_[r].evaluation, (*rows)[r]);
-      }
-      if (seconds_since(last_write) >= kEvaluationWriteSeconds) write();
-      if (seconds_since(last_progress) >= kProgressSeconds || i + 1 == lengths.size()) {
-        const double per_second = static_cast<double>(i + 1) / seconds_since(start);
-        progress_({.job = replicas_.front().folder.id(),
-                   .phase = "evaluating",
-                   .done = static_cast<std::int64_t>(i + 1),
-                   .total = static_cast<std::int64_t>(lengths.size()),
-                   .loss = rows->front().loss,
-                   .accuracy = rows->front().accuracy,
-                   .per_second = per_second,
-                   .seconds_left = static_cast<double>(lengths.size() - i - 1) / per_second});
-        last_progress = Clock::now();
-      }
-    }
-    write();
+    evaluate_lengths(*state_.model, state_.runs, lengths, progress_, stop_, take, write);
   }
 
   std::vector<Replica> replicas_;
@@ -302,7 +283,22 @@ class LockStep {
 
 // A run with every row that its config asks for was trained to its end, whatever else is lost of it.
 bool is_evaluated(const Replica& replica) {
-  return requested_rows(replica.evaluation, replica.folder.config().evaluation).has_value();
+  return missing_lengths(replica.evaluation, replica.folder.config().evaluation).empty();
+}
+
+// What is trained again ends with other parameters, on another machine say: a score of rows from both would
+// be that of no model.
+void forget_evaluation_of_lost_model(Replica& replica, const ProgressSink& progress) {
+  if (replica.status.step == replica.folder.config().training.steps) return;
+  const auto aside = replica.folder.set_evaluation_aside();
+  if (!aside) return;
+  progress({.job = replica.folder.id(),
+            .phase = "warning",
+            .text = fmt::format("its trained model is lost; it is trained again, and the evaluation of the "
+                                "lost one is now {}",
+                                aside->string())});
+  replica.evaluation.clear();
+  replica.status.evaluation_seconds = 0;
 }
 
 void finish(Replica& replica) {
@@ -340,8 +336,8 @@ FileLock wait_for_lock(const RunFolder& run, const std::atomic<int>& stop, std::
   while (true) {
     try {
       return FileLock(run.path() / "lock");
-    } catch (const Error&) {
-      if (stop.load() != 0 || Clock::now() - start >= patience) throw;
+    } catch (const Error& error) {
+      if (error.fault() == Fault::kRuntime || stop.load() != 0 || Clock::now() - start >= patience) throw;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -353,7 +349,10 @@ JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& p
                        const std::atomic<int>& stop, std::chrono::seconds patience) {
   check_is_one_job(runs);
   std::vector<FileLock> locks;
-  for (const RunFolder& run : runs) locks.push_back(wait_for_lock(run, stop, patience));
+  for (const RunFolder& run : runs) {
+    locks.push_back(wait_for_lock(run, stop, patience));
+    remove_temporary_files(run.path());
+  }
   const std::int64_t size = parameter_count(runs.front().config());
   std::map<std::int64_t, std::vector<Replica>> by_step;
   for (const RunFolder& run : runs) {
@@ -362,6 +361,7 @@ JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& p
       finish(replica);
       continue;
     }
+    forget_evaluation_of_lost_model(replica, progress);
     by_step[replica.status.step].push_back(std::move(replica));
   }
   JobOutcome outcome = JobOutcome::kDone;

@@ -34,10 +34,8 @@ void check_is_one_job(const std::vector<RunFolder>& runs) {
   }
 }
 
-bool is_complete(const RunFolder& run) {
-  const StoredRun stored = run.read();
-  return stored.status.state == "finished" &&
-         requested_rows(stored.evaluation, run.config().evaluation).has_value();
+bool is_complete(const StoredRun& stored, const RunConfig& config) {
+  return stored.status.state == "finished" && missing_lengths(stored.evaluation, config.evaluation).empty();
 }
 
 std::vector<std::vector<std::size_t>> group_into_jobs(const std::vector<RunConfig>& runs) {

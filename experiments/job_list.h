@@ -7,8 +7,8 @@
 
 namespace che {
 
-// Whether a run's stored results are undamaged and all that its config asks for.
-bool is_complete(const RunFolder& run);
+// Whether what is stored of a run is undamaged and all that `config` asks for.
+bool is_complete(const StoredRun& stored, const RunConfig& config);
 
 // Throws Error (usage) unless `runs` are one or more different runs that share everything but seed
 // and learning rate.

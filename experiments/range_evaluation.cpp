@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "experiments/model_of_run.h"
 #include "experiments/tensor_batch.h"
@@ -11,6 +12,18 @@
 #include "tasks/task.h"
 
 namespace che {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kWriteSeconds = 5;
+constexpr double kProgressSeconds = 1;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
 
 std::int64_t examples_within(const Transformer& model, std::int64_t tokens, double memory_gib) {
   // The estimate is linear in the number of examples.
@@ -73,6 +86,40 @@ std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& mod
                     accuracy[r].item<double>(), loss[r].item<double>()});
   }
   return rows;
+}
+
+bool evaluate_lengths(const Transformer& model, const std::vector<RunConfig>& runs,
+                      const std::vector<std::int64_t>& lengths, const ProgressSink& progress,
+                      const std::atomic<int>& stop,
+                      const std::function<void(const std::vector<EvaluationRow>&)>& take,
+                      const std::function<void()>& write) {
+  const Clock::time_point start = Clock::now();
+  Clock::time_point last_write = start;
+  Clock::time_point last_progress = start;
+  std::size_t done = 0;
+  while (done < lengths.size() && stop.load() == 0) {
+    const auto rows = evaluate_length(model, runs, lengths[done], stop);
+    if (!rows) break;
+    take(*rows);
+    ++done;
+    if (seconds_since(last_write) >= kWriteSeconds) {
+      write();
+      last_write = Clock::now();
+    }
+    if (seconds_since(last_progress) < kProgressSeconds && done < lengths.size()) continue;
+    const double per_second = static_cast<double>(done) / seconds_since(start);
+    progress({.job = run_id(runs.front()),
+              .phase = "evaluating",
+              .done = static_cast<std::int64_t>(done),
+              .total = static_cast<std::int64_t>(lengths.size()),
+              .loss = rows->front().loss,
+              .accuracy = rows->front().accuracy,
+              .per_second = per_second,
+              .seconds_left = static_cast<double>(lengths.size() - done) / per_second});
+    last_progress = Clock::now();
+  }
+  write();
+  return done == lengths.size();
 }
 
 }  // namespace che

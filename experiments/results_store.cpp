@@ -16,6 +16,7 @@
 #include "core/atomic_file.h"
 #include "core/checksum.h"
 #include "core/error.h"
+#include "core/set_aside.h"
 #include "experiments/csv.h"
 #include "experiments/tensorboard.h"
 
@@ -70,6 +71,14 @@ std::string settings_beyond(const RunConfig& one, const RunConfig& other) {
   return settings.empty() ? "defaults" : fmt::format("{}", fmt::join(settings, ", "));
 }
 
+// But for its lock and temporary files, which a start that was killed leaves.
+bool holds_anything(const fs::path& folder) {
+  return std::any_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
+    const std::string name = entry.path().filename().string();
+    return name != "lock" && !name.starts_with('.');
+  });
+}
+
 }  // namespace
 
 void create_writable_folder(const fs::path& folder) {
@@ -80,7 +89,8 @@ void create_writable_folder(const fs::path& folder) {
     throw Error(
         fmt::format("cannot write results to '{}': {}; name another folder with --output or make this "
                     "one writable",
-                    folder.string(), error.message()));
+                    folder.string(), error.message()),
+        fault_of(error.value()));
   }
 }
 
@@ -94,6 +104,7 @@ RunFolder RunFolder::at(const fs::path& experiment, const RunConfig& config, con
   try {
     stored = read_stored_config(file);
   } catch (const Error& damage) {
+    if (damage.fault() == Fault::kRuntime) throw;
     warn(damage.what());
     return folder;
   }
@@ -183,6 +194,12 @@ std::vector<EvaluationRow> RunFolder::evaluation() const {
   return rows;
 }
 
+std::optional<fs::path> RunFolder::set_evaluation_aside() const {
+  const fs::path file = path_ / kEvaluationFile;
+  if (!fs::exists(file)) return std::nullopt;
+  return set_aside(file, "replaced");
+}
+
 RunStatus RunFolder::status() const {
   const fs::path file = path_ / kStatusFile;
   if (!fs::exists(file)) return {};
@@ -194,7 +211,8 @@ StoredRun RunFolder::read() const {
   const auto take = [&](const char* file, auto& member, const auto& reader) {
     try {
       member = (this->*reader)();
-    } catch (const std::exception& error) {  // An unreadable disk, too, must not stop the other runs.
+    } catch (const Error& error) {
+      if (error.fault() == Fault::kRuntime) throw;  // The content may be good.
       run.damage.push_back({path_ / file, error.what()});
     }
   };
@@ -212,13 +230,7 @@ StoredRun RunFolder::read() const {
 
 void RunFolder::set_damage_aside(const WarningSink& warn) const {
   for (const Damage& damage : read().damage) {
-    const fs::path aside = damage.file.string() + ".damaged";
-    std::error_code error;
-    fs::rename(damage.file, aside, error);
-    if (error) {
-      throw Error(fmt::format("cannot move '{}' aside: {}", damage.file.string(), error.message()),
-                  Fault::kRuntime);
-    }
+    const fs::path aside = set_aside(damage.file, kDamaged);
     warn(fmt::format("{} (now {})", damage.what, aside.filename().string()));
   }
 }
@@ -264,7 +276,9 @@ void RunFolder::mark_failed(const std::string& reason) const {
   RunStatus current;
   try {
     current = status();
-  } catch (const Error&) {  // Damaged: there is nothing to keep.
+  } catch (const Error& error) {
+    if (error.fault() == Fault::kRuntime) throw;
+    // Damaged: there is nothing to keep.
   }
   if (current.state == "finished" || current.state == "failed") return;
   current.state = "failed";
@@ -292,7 +306,7 @@ std::vector<RunFolder> open_runs(const fs::path& experiment, const WarningSink& 
   }
   std::vector<fs::path> paths;
   for (const fs::directory_entry& entry : entries) {
-    if (entry.is_directory() && !fs::is_empty(entry.path())) paths.push_back(entry.path());
+    if (entry.is_directory() && holds_anything(entry.path())) paths.push_back(entry.path());
   }
   if (paths.empty()) {
     throw Error(fmt::format("no results in '{}': '{}' holds no runs; name a folder that `che run` wrote",
@@ -303,7 +317,8 @@ std::vector<RunFolder> open_runs(const fs::path& experiment, const WarningSink& 
   for (const fs::path& path : paths) {
     try {
       runs.push_back(RunFolder::open(path));
-    } catch (const std::exception& damage) {
+    } catch (const Error& damage) {
+      if (damage.fault() == Fault::kRuntime) throw;
       warn(fmt::format("left out: {}", damage.what()));
     }
   }

@@ -15,7 +15,8 @@
 
 namespace che {
 
-// A stored file whose content is not what was written, and what is wrong with it (naming the file).
+// A stored file whose content is not what was written, and what is wrong with it (naming the file). One that
+// the system does not let us read is none.
 struct Damage {
   std::filesystem::path file;
   std::string what;
@@ -55,13 +56,16 @@ class RunFolder {
   std::vector<MetricsRow> metrics() const;
   std::vector<EvaluationRow> evaluation() const;
   RunStatus status() const;
-  // All three; throws nothing.
+  // All three. Throws Error (runtime) for a file that the system cannot read.
   StoredRun read() const;
   // Renames damaged files to *.damaged, so that the run can go on without them; warns of each.
   void set_damage_aside(const WarningSink& warn) const;
+  // Renames evaluation.csv, where there is one, to *.replaced: rows of parameters that are lost must not
+  // stand beside rows of others. Returns the new path.
+  std::optional<std::filesystem::path> set_evaluation_aside() const;
 
-  // Writes config.yaml where at() found another, none or a damaged one. Throws Error (usage) when the
-  // folder cannot be created or written.
+  // Writes config.yaml where at() found another, none or a damaged one. Throws Error as
+  // create_writable_folder does, and (runtime) when the disk refuses.
   void store_config() const;
   // Throw Error (runtime) when the disk refuses. Without rows there is no file.
   void write_metrics(const std::vector<MetricsRow>& rows) const;
@@ -82,11 +86,12 @@ class RunFolder {
   bool config_is_stored_ = false;
 };
 
-// Throws Error (usage) when `folder` cannot be created or written.
+// Throws Error with the system's reason and its fault_of when `folder` cannot be created or written.
 void create_writable_folder(const std::filesystem::path& folder);
 
 // Every run below `experiment`/runs, sorted by id; one whose config.yaml is damaged or missing is warned
-// of and left out. Throws Error (usage) when the folder does not exist or no run is left. An empty folder,
+// of and left out. Throws Error (usage) when the folder does not exist or no run is left, (runtime) for a
+// file that the system cannot read. A folder that holds at most a lock and temporary files,
 // which an interrupted start leaves, is no run.
 std::vector<RunFolder> open_runs(const std::filesystem::path& experiment,
                                  const WarningSink& warn = print_warning);

@@ -25,13 +25,12 @@ std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string&
   }
   const auto range = node.kind == Kind::kScalar ? parse_integer_range(node.text) : std::nullopt;
   if (!range) return {node};
-  if (range->size() > kMaxValues) {
-    throw config_error(node.location, path, fmt::format("more than {} values", kMaxValues));
-  }
+  const auto numbers = range->values(kMaxValues);
+  if (!numbers) throw config_error(node.location, path, fmt::format("more than {} values", kMaxValues));
   std::vector<ConfigNode> values;
-  for (std::int64_t value = range->first; value <= range->last; value += range->step) {
+  for (const std::int64_t number : *numbers) {
     values.push_back(node);
-    values.back().text = std::to_string(value);
+    values.back().text = std::to_string(number);
   }
   return values;
 }

@@ -41,7 +41,7 @@ struct Worker {
 
 Worker start_worker(const std::vector<RunFolder>& job, const Schedule& schedule,
                     const std::filesystem::path& program) {
-  std::vector<std::string> words{program.string(), "worker"};
+  std::vector<std::string> words{program.string(), "worker", "--parent", std::to_string(getpid())};
   if (const auto& asked = schedule.evaluation) {
     words.insert(
         words.end(),
@@ -237,7 +237,7 @@ int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& sc
   }
   if (unwritable) {
     std::fputs(
-        "Stopped: results cannot be written. What is finished is kept; free space or make the folder "
+        "Stopped: results cannot be read or written. What is finished is kept; free space or make the folder "
         "writable, "
         "and the same command goes on.\n",
         stdout);

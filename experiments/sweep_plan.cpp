@@ -107,8 +107,9 @@ Axis read_axis(const std::string& name, const ConfigLocation& location, const Co
                     "0:4",
                     short_text(node)));
   }
-  if (range->size() > static_cast<std::int64_t>(kMaxRuns)) refuse_too_many(location);
-  for (std::int64_t value = range->first; value <= range->last; value += range->step) {
+  const auto values = range->values(kMaxRuns);
+  if (!values) refuse_too_many(location);
+  for (const std::int64_t value : *values) {
     ConfigNode number = node;
     number.text = std::to_string(value);
     add(number);

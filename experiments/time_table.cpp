@@ -11,6 +11,8 @@
 
 #include "core/error.h"
 #include "experiments/display_order.h"
+#include "experiments/job_list.h"
+#include "experiments/result_table.h"
 
 namespace che {
 namespace {
@@ -93,21 +95,48 @@ std::string task_table(const std::string& task, const TaskTimes& times, const st
   return text;
 }
 
+// The runs' configs with the default lengths: lengths are columns and part of no label.
+std::vector<RunConfig> configs_of_one_length(const std::vector<RunFolder>& runs) {
+  const RunConfig defaults;
+  std::vector<RunConfig> configs;
+  for (const RunFolder& run : runs) {
+    RunConfig& config = configs.emplace_back(run.config());
+    config.training.first_length = defaults.training.first_length;
+    config.training.last_length = defaults.training.last_length;
+    config.evaluation.first_length = defaults.evaluation.first_length;
+    config.evaluation.last_length = defaults.evaluation.last_length;
+    config.evaluation.length_step = defaults.evaluation.length_step;
+  }
+  return configs;
+}
+
 }  // namespace
 
-std::string time_table(const std::vector<RunFolder>& runs, const std::string& base) {
+std::string time_table(const std::vector<RunFolder>& runs, const std::string& base, const WarningSink& warn) {
+  const CellLabels cell_labels = label_cells(configs_of_one_length(runs));
   std::map<std::string, TaskTimes> tasks;
   std::set<std::string> labels;
-  for (const RunFolder& run : runs) {
-    const StoredRun stored = run.read();
-    if (stored.status.state != "finished") continue;
-    const RunConfig& config = run.config();
-    const std::string label = config.encoding.label();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunConfig& config = runs[i].config();
+    const StoredRun stored = runs[i].read();
+    if (!is_complete(stored, config)) {
+      const bool has_reason = !stored.status.error.empty();
+      warn(fmt::format(
+          "left out: {} is {}{}{}", runs[i].id(),
+          stored.status.state == "finished" ? "not evaluated at every length" : stored.status.state,
+          has_reason ? ": " : "", stored.status.error));
+      continue;
+    }
+    const auto& [task, label] = cell_labels.of[i];
     labels.insert(label);
-    Times& times =
-        tasks[config.task.name][label][{config.training.first_length, config.training.last_length}];
+    Times& times = tasks[task][label][{config.training.first_length, config.training.last_length}];
     if (const auto step = step_time(stored.metrics)) times.step.push_back(*step);
-    if (stored.status.evaluation_seconds > 0) {
+    if (stored.evaluation.size() != config.evaluation.lengths().size()) {
+      warn(fmt::format(
+          "left out: the test batches of {}: its time is that of more lengths or samples than its "
+          "config asks for",
+          runs[i].id()));
+    } else if (stored.status.evaluation_seconds > 0) {
       times.batch.push_back(batch_time(stored.status, config.evaluation));
     }
   }

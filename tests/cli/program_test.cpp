@@ -409,6 +409,9 @@ TEST_F(ProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   EXPECT_NE(std::string::npos, asked.output.find("2 done, 0 to do")) << asked.output;
   EXPECT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
   EXPECT_NE(std::string::npos, che(further).output.find("0 to evaluate"));
+  const Outcome nothing_left = che({"run", small_config(), "--dry-run", "-o", results()});
+  EXPECT_NE(std::string::npos, nothing_left.output.find("2 of them done; to do: 0.00e+00"))
+      << nothing_left.output;
   expect_refusal(che({"evaluate", results(), "--lengths", "30:20", "--samples", "64"}), {"--lengths 30:20"});
   expect_refusal(che({"evaluate", results(), "--lengths", "5:99999999999", "--samples", "64"}),
                  {"last_length", "99999999999", "allowed"});
@@ -425,10 +428,28 @@ TEST_F(ProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   EXPECT_EQ(1, lost.exit_code);
   EXPECT_NE(std::string::npos, lost.output.find("has no checkpoint")) << lost.output;
   EXPECT_NE(std::string::npos, che({"status", results()}).output.find("2 runs: 2 finished, 0 running"));
-  const Outcome afresh = che({"run", small_config(), "evaluation.last_length=10", "-o", results()});
-  EXPECT_EQ(0, afresh.exit_code);
-  EXPECT_NE(std::string::npos, afresh.output.find("2 runs were trained and have no checkpoint"))
-      << afresh.output;
+  const auto before = everything(results());
+  std::vector<std::string> more{"run", small_config(), "evaluation.last_length=10", "-o", results()};
+  expect_refusal(che(more), {"2 trained runs have no checkpoint", "--retrain", "even_pairs-dape_kerple-"});
+  EXPECT_EQ(before, everything(results())) << "a refusal wrote";
+  more.push_back("--retrain");
+  EXPECT_EQ(0, che(more).exit_code);
+  for (const auto& [file, csv] : contents(results(), "evaluation.csv")) {
+    EXPECT_EQ(std::string::npos, csv.find("\n20,128,")) << "rows of two models in " << file;
+  }
+  EXPECT_EQ(2U, contents(results(), "evaluation.csv.replaced").size());
+}
+
+// Its scheduler may die before a worker can ask to be told.
+TEST_F(ProgramTest, AWorkerDoesNothingForADeadParent) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results(), "--only", "task=even_pairs"}).exit_code);
+  const std::string csv = contents(results(), "evaluation.csv").begin()->first;
+  const std::filesystem::path run = std::filesystem::path(results()) / csv;
+  std::filesystem::remove(run);
+  EXPECT_EQ(75, che({"worker", "--parent", "1", run.parent_path().string()}).exit_code);
+  EXPECT_FALSE(std::filesystem::exists(run));
+  EXPECT_EQ(0, che({"worker", run.parent_path().string()}).exit_code) << "without a parent";
+  EXPECT_TRUE(std::filesystem::exists(run));
 }
 
 // A worker that is killed fails its job alone; the sweep goes on, and the next call resumes it.

@@ -86,6 +86,16 @@ TEST(AtomicFile, ManyWritersLeaveOneWholeContent) {
   EXPECT_EQ(entries(folder.path()), 1U);
 }
 
+TEST(AtomicFile, WhatAKilledProcessLeftIsRemovedAndNothingElse) {
+  const ScratchFolder folder;
+  for (const char* name : {".status.json.123-4.tmp", ".gitignore", "notes.tmp"}) {
+    write_file_atomically(folder.path() / name, "");
+  }
+  remove_temporary_files(folder.path());
+  EXPECT_FALSE(fs::exists(folder.path() / ".status.json.123-4.tmp"));
+  EXPECT_EQ(entries(folder.path()), 2U);
+}
+
 TEST(AtomicFile, ReadingNamesTheFileAndTheReason) {
   const ScratchFolder folder;
   try {
@@ -96,6 +106,12 @@ TEST(AtomicFile, ReadingNamesTheFileAndTheReason) {
     EXPECT_NE(std::string(error.what()).find("absent': No such file"), std::string::npos) << error.what();
   }
   EXPECT_NE(message_of([&] { read_file(folder.path()); }).find("Is a directory"), std::string::npos);
+  try {
+    read_file("/proc/self/mem");  // Nothing is mapped at its start: an input/output error.
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::kRuntime) << error.what();
+  }
 }
 
 }  // namespace

@@ -11,9 +11,17 @@ TEST(IntegerRange, IncludesBothEnds) {
   EXPECT_EQ(range->first, 501);
   EXPECT_EQ(range->last, 1000);
   EXPECT_EQ(range->step, 50);
-  EXPECT_EQ(range->size(), 10);
-  EXPECT_EQ(parse_integer_range("0:4")->size(), 5);
-  EXPECT_EQ(parse_integer_range("7:7")->size(), 1);
+  using Values = std::vector<std::int64_t>;
+  EXPECT_EQ(parse_integer_range("1:10:4")->values(3), (Values{1, 5, 9}));
+  EXPECT_EQ(parse_integer_range("1:9:4")->values(3), (Values{1, 5, 9}));
+  EXPECT_EQ(parse_integer_range("7:7")->values(1), Values{7});
+  EXPECT_FALSE(parse_integer_range("0:4")->values(4).has_value());
+}
+
+TEST(IntegerRange, ReachesToTheLargestNumber) {
+  EXPECT_FALSE(parse_integer_range("0:9223372036854775807")->values(100'000).has_value());
+  const auto last = parse_integer_range("9223372036854775800:9223372036854775807:5")->values(100'000);
+  EXPECT_EQ(last, (std::vector<std::int64_t>{9223372036854775800, 9223372036854775805}));
 }
 
 TEST(IntegerRange, IsNothingElse) {

@@ -4,15 +4,18 @@
 
 #include <fstream>
 
+#include "core/file_lock.h"
+#include "core/version.h"
 #include "tests/experiments/made_up_results.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
 
-void set_updated(const RunFolder& run, const std::string& time) {
+void set_heard_now(const RunFolder& run, const std::string& host) {
   RunStatus status = run.status();
-  status.updated = time;
+  status.updated = current_utc_time();
+  status.host = host;
   run.write_status(status);
 }
 
@@ -22,8 +25,9 @@ TEST(ExperimentStatus, CountsEveryStateAndSaysWhy) {
     return store_run(scratch.path(), made_up_config("even_pairs", "rope", seed), state, 0.5);
   };
   store(0, "finished");
-  set_updated(store(1, "training"), current_utc_time());
-  store(2, "training");  // Last heard of long ago.
+  const FileLock at_work(store(1, "training").path() / "lock");  // However long nothing was heard.
+  store(2, "training");                                          // Elsewhere, last heard of long ago.
+  set_heard_now(store(9, "training"), host_name());              // Killed just now.
   store(3, "interrupted");
   store(4, "failed");
   RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope", 5));
@@ -36,22 +40,36 @@ TEST(ExperimentStatus, CountsEveryStateAndSaysWhy) {
   RunFolder::create(scratch.path(), more);
 
   const ExperimentStatus status = experiment_status(scratch.path());
-  EXPECT_EQ(status.runs, 9U);
+  EXPECT_EQ(status.runs, 10U);
   EXPECT_EQ(status.finished, 1U);
   EXPECT_EQ(status.running, 1U);
-  EXPECT_EQ(status.stopped, 2U);
+  EXPECT_EQ(status.stopped, 3U);
   EXPECT_EQ(status.failed, 1U);
   EXPECT_EQ(status.waiting, 2U);
   EXPECT_EQ(status.damaged, 2U);
   EXPECT_GT(status.seconds_left, 0);
-  EXPECT_FALSE(status.over());
+  EXPECT_TRUE(status.is_worked_on);
   const std::string text = describe(status);
   for (const char* part :
-       {"9 runs: 1 finished, 1 running, 2 stopped, 1 failed, 2 waiting, 2 damaged; about ",
+       {"10 runs: 1 finished, 1 running, 3 stopped, 1 failed, 2 waiting, 2 damaged; about ",
         "  running   even_pairs", "step 200/1000 (20 %), 80.0 steps/s", "nothing heard for ",
         "loss is not finite at step 200", "evaluation.csv:1:", "config.yaml"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
   }
+}
+
+TEST(ExperimentStatus, IsNotOverBetweenTwoJobs) {
+  const ScratchFolder scratch;
+  const RunFolder run = store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), "finished", 0.5);
+  EXPECT_FALSE(experiment_status(scratch.path()).is_worked_on);
+  const FileLock scheduler(scratch.path() / "lock");
+  EXPECT_TRUE(experiment_status(scratch.path()).is_worked_on);
+}
+
+TEST(ExperimentStatus, BelievesAnotherHostForAWhile) {
+  const ScratchFolder scratch;
+  set_heard_now(store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), "training"), "elsewhere");
+  EXPECT_EQ(experiment_status(scratch.path()).running, 1U);
 }
 
 }  // namespace

@@ -64,9 +64,9 @@ class JobTest : public testing::Test {
 
 TEST_F(JobTest, TrainsEvaluatesAndStores) {
   const RunFolder run = create("a", small_config());
-  EXPECT_FALSE(is_complete(run));
+  EXPECT_FALSE(is_complete(run.read(), run.config()));
   EXPECT_EQ(JobOutcome::kDone, work({run}));
-  EXPECT_TRUE(is_complete(run));
+  EXPECT_TRUE(is_complete(run.read(), run.config()));
   EXPECT_EQ("finished", run.status().state);
   EXPECT_EQ(30, run.status().step);
   ASSERT_EQ(3U, run.metrics().size());
@@ -142,12 +142,31 @@ TEST_F(JobTest, AddsLengthsWithoutTrainingAgain) {
   config.evaluation.last_length = 11;
   const RunFolder longer = create("more", config);
   EXPECT_EQ(run.path(), longer.path());
-  EXPECT_FALSE(is_complete(longer));
+  EXPECT_FALSE(is_complete(longer.read(), longer.config()));
   std::vector<Progress> seen;
   EXPECT_EQ(JobOutcome::kDone, work({longer}, &seen));
   for (const Progress& progress : seen) EXPECT_EQ("evaluating", progress.phase);
   ASSERT_EQ(5U, longer.evaluation().size());
   EXPECT_EQ(rows.front().accuracy, longer.evaluation().front().accuracy);
+}
+
+// Rows of a lost model and of the one trained in its place make no score together.
+TEST_F(JobTest, EvaluatesAllLengthsOfAModelThatIsTrainedAgain) {
+  const RunFolder run = create("more", small_config());
+  work({run});
+  auto rows = run.evaluation();
+  for (EvaluationRow& row : rows) row.accuracy = 0.125;  // As another machine measured them.
+  run.write_evaluation(rows);
+  remove_checkpoints(run.path());
+  RunConfig config = small_config();
+  config.evaluation.last_length = 11;
+  const RunFolder longer = create("more", config);
+  std::vector<Progress> seen;
+  EXPECT_EQ(JobOutcome::kDone, work({longer}, &seen));
+  EXPECT_EQ("warning", seen.front().phase);
+  ASSERT_EQ(5U, longer.evaluation().size());
+  for (const EvaluationRow& row : longer.evaluation()) EXPECT_NE(0.125, row.accuracy) << row.length;
+  EXPECT_TRUE(std::filesystem::exists(run.path() / "evaluation.csv.replaced"));
 }
 
 TEST_F(JobTest, NonFiniteLossEndsTheRunAndNotItsCompanions) {
@@ -225,12 +244,12 @@ TEST_F(JobTest, ADamagedStatusOfAPrunedRunCostsNothing) {
   work({run});
   remove_checkpoints(run.path());
   std::ofstream(run.path() / "status.json") << "{";
-  EXPECT_FALSE(is_complete(run));
+  EXPECT_FALSE(is_complete(run.read(), run.config()));
   std::vector<Progress> seen;
   EXPECT_EQ(JobOutcome::kDone, work({run}, &seen));
   ASSERT_EQ(1U, seen.size());
   EXPECT_EQ("warning", seen[0].phase);
-  EXPECT_TRUE(is_complete(run));
+  EXPECT_TRUE(is_complete(run.read(), run.config()));
   EXPECT_FALSE(has_checkpoint(run.path()));
 }
 

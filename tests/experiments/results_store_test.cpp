@@ -277,6 +277,35 @@ TEST(ResultsStore, DamageIsSetAside) {
   EXPECT_TRUE(folder.read().damage.empty());
   EXPECT_EQ(folder.metrics().size(), 1U);
   EXPECT_EQ(read_file(folder.path() / "evaluation.csv.damaged"), "torn");
+  write_file_atomically(folder.path() / "evaluation.csv", "torn again");
+  folder.set_damage_aside([&](const std::string&) {});
+  EXPECT_EQ(read_file(folder.path() / "evaluation.csv.damaged"), "torn") << "the first one is overwritten";
+  EXPECT_EQ(read_file(folder.path() / "evaluation.csv.damaged.2"), "torn again");
+}
+
+// What cannot be read now may be good: it is neither damage nor moved nor written over.
+TEST(ResultsStore, AnUnreadableFileStopsAndStays) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  const auto expect_stop = [&](const char* name, const auto& action) {
+    fs::remove(folder.path() / name);
+    fs::create_symlink("/proc/self/mem", folder.path() / name);  // Reading it is an input/output error.
+    try {
+      action();
+      ADD_FAILURE() << name << ": no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::kRuntime);
+      expect_contains(error.what(), {name, "Input/output error"});
+    }
+    EXPECT_TRUE(fs::is_symlink(folder.path() / name)) << name << " was moved";
+    fs::remove(folder.path() / name);
+  };
+  const WarningSink warn = [](const std::string&) {};
+  expect_stop("evaluation.csv", [&] { folder.read(); });
+  expect_stop("metrics.csv", [&] { folder.set_damage_aside(warn); });
+  expect_stop("status.json", [&] { folder.mark_failed("reason"); });
+  expect_stop("config.yaml", [&] { RunFolder::at(scratch.path(), config(), warn); });
+  expect_stop("config.yaml", [&] { open_runs(scratch.path(), warn); });
 }
 
 TEST(ResultsStore, WithoutRowsThereIsNoFile) {
@@ -423,7 +452,10 @@ TEST(OpenRuns, AreSortedAndLeaveOutEmptyFolders) {
     run.seed = seed;
     ids.push_back(RunFolder::create(scratch.path(), run).id());
   }
-  fs::create_directory(scratch.path() / "runs" / "half-made");
+  const fs::path half_made = scratch.path() / "runs" / "half-made";
+  fs::create_directory(half_made);
+  write_file_atomically(half_made / ".config.yaml.123-0.tmp", "torn");
+  write_file_atomically(half_made / "lock", "process 123 on elsewhere");
   std::sort(ids.begin(), ids.end());
   std::vector<std::string> found;
   for (const RunFolder& run : open_runs(scratch.path())) found.push_back(run.id());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/atomic_file.h"
 #include "tests/experiments/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -33,6 +34,54 @@ TEST(TimeTable, GivesMediansAndRatios) {
       "| rope | 250 (0.50) |\n| dape_kerple | 500 (1.00) |\n\nIn parentheses the ratio to dape_kerple.\n");
   EXPECT_EQ(message_of([&] { time_table(open_runs(scratch.path()), "fire"); }),
             "no finished run has the encoding 'fire' to compare with; there are: dape_kerple, rope");
+}
+
+// A run whose steps take `step` seconds and whose evaluation took 0.4 in all.
+RunFolder store_timed(const ScratchFolder& scratch, const RunConfig& config, double step) {
+  const RunFolder run = store_run(scratch.path(), config, "finished", 0.5);
+  run.write_metrics({{.step = 10, .seconds = 5}, {.step = 20, .seconds = 5 + 10 * step}});
+  RunStatus status = run.status();
+  status.evaluation_seconds = 0.4;
+  run.write_status(status);
+  return run;
+}
+
+TEST(TimeTable, MixesNoRunsThatDifferInMoreThanLengths) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("even_pairs", "rope");
+  store_timed(scratch, config, 0.01);
+  config.model.width = 128;
+  store_timed(scratch, config, 0.03);
+  config.training.last_length = 200;
+  config.evaluation.last_length = 45;
+  store_timed(scratch, config, 0.05);
+  const std::string table = time_table(open_runs(scratch.path()), "rope(model.width=64)");
+  EXPECT_NE(table.find("| rope(model.width=64) | 10 (1.00) | - |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| rope(model.width=128) | 30 (3.00) | 50 |"), std::string::npos) << table;
+}
+
+TEST(TimeTable, NamesWhatItLeavesOut) {
+  const ScratchFolder scratch;
+  const RunFolder more = store_timed(scratch, made_up_config("even_pairs", "rope"), 0.01);
+  std::vector<EvaluationRow> rows = more.evaluation();
+  rows.push_back({.length = 99, .samples = 64, .accuracy = 0.5});
+  more.write_evaluation(rows);
+  store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), "failed");
+  const RunFolder torn = store_timed(scratch, made_up_config("even_pairs", "rope", 2), 0.01);
+  write_file_atomically(torn.path() / "metrics.csv", "torn");
+  std::string warnings;
+  const std::string table = time_table(open_runs(scratch.path()), "rope",
+                                       [&](const std::string& warning) { warnings += warning + "\n"; });
+  EXPECT_NE(
+      table.find(
+          "a test batch of 64, by training length\n\n| encoding | 1..40 |\n| --- | ---: |\n| rope | - |"),
+      std::string::npos)
+      << table;
+  for (const std::string& part :
+       {"the test batches of " + more.id(), std::string("is failed: loss is not finite"),
+        torn.id() + " is damaged: " + (torn.path() / "metrics.csv").string()}) {
+    EXPECT_NE(warnings.find(part), std::string::npos) << part << " is not in\n" << warnings;
+  }
 }
 
 }  // namespace

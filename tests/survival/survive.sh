@@ -72,6 +72,8 @@ for ((i = 1; i <= kills; ++i)); do
   if ((i % 5 == 0)); then
     sweep killed > killed.txt || fail "kill $i: the sweep did not resume: $(tail -5 killed.txt)"
     expect_same killed "kill $i"
+    left=$(find killed -name '.*.tmp')
+    [[ -z $left ]] || fail "kill $i left temporary files: $left"
     grep -q "damaged" killed.txt && fail "kill $i left a damaged file: $(grep damaged killed.txt)"
     rm -rf killed
   fi
@@ -164,6 +166,10 @@ if mount -t tmpfs -o size=400k tmpfs disk 2> /dev/null; then
   wait $pid || status=$?
   ((status == 1)) || fail "read-only disk: exit $status instead of 1: $(cat readonly.txt)"
   grep -q "Read-only file system" readonly.txt || fail "read-only disk: not said: $(cat readonly.txt)"
+  status=0
+  sweep disk/results training.steps=800 > readonly.txt 2>&1 || status=$?
+  ((status == 1)) || fail "a start on a read-only disk: exit $status instead of 1: $(cat readonly.txt)"
+  grep -q "Read-only file system" readonly.txt || fail "a start on a read-only disk: not said: $(cat readonly.txt)"
   umount disk/results
   sweep longer training.steps=800 > full.txt
   sweep disk/results training.steps=800 > full.txt 2>&1 || fail "after a read-only disk: $(tail -5 full.txt)"
