@@ -302,7 +302,7 @@ class LockStep {
 
 // A run with every row that its config asks for was trained to its end, whatever else is lost of it.
 bool is_evaluated(const Replica& replica) {
-  return requested_rows(replica.evaluation, replica.folder.config().evaluation).has_value();
+  return missing_lengths(replica.evaluation, replica.folder.config().evaluation).empty();
 }
 
 void finish(Replica& replica) {

@@ -37,7 +37,7 @@ void check_is_one_job(const std::vector<RunFolder>& runs) {
 bool is_complete(const RunFolder& run) {
   const StoredRun stored = run.read();
   return stored.status.state == "finished" &&
-         requested_rows(stored.evaluation, run.config().evaluation).has_value();
+         missing_lengths(stored.evaluation, run.config().evaluation).empty();
 }
 
 std::vector<std::vector<std::size_t>> group_into_jobs(const std::vector<RunConfig>& runs) {

@@ -39,11 +39,11 @@ struct TableCell {
 };
 
 struct TableRow {
-  std::string level;             // "regular", "dcf", "cs"; empty for a task that is not registered
-  std::string task;              // Its label.
-  std::string name;              // Of the task.
-  std::optional<double> chance;  // 0 .. 1
-  std::optional<TrivialBaselines> baselines = std::nullopt;  // See add_trivial_baselines.
+  std::string level;                          // "regular", "dcf", "cs"
+  std::string task;                           // Its label.
+  std::string name;                           // Of the task.
+  double chance = 0;                          // 0 .. 1
+  std::optional<TrivialBaselines> baselines;  // See add_trivial_baselines.
 };
 
 // The results of an experiment: a row a task, a column an encoding.

@@ -169,7 +169,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
                 of_scores(&ScoreSummary::median),
                 of_scores(&ScoreSummary::quartiles),
                 of_scores(&ScoreSummary::iqm),
-                table_value(row.chance),
+                row.chance,
                 table_value(paper_fraction(*cell)),
                 table_value(paper_difference(*cell, options.aggregate))};
       if (baselines) {
