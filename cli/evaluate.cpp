@@ -48,6 +48,7 @@ int evaluate(const EvaluateOptions& options) {
   std::vector<RunFolder> runs = open_runs(options.folder, leave_out);
   const FileLock lock(std::filesystem::path(options.folder) / "lock");
   std::vector<std::vector<RunFolder>> jobs;
+  std::vector<RunConfig> configs;
   std::size_t present = 0;
   for (RunFolder& run : runs) {
     const StoredRun stored = run.read();
@@ -59,12 +60,12 @@ int evaluate(const EvaluateOptions& options) {
     } else if (missing_lengths(stored.evaluation, request.applied_to(run.config().evaluation)).empty()) {
       ++present;
     } else {
+      configs.push_back(run.config());
       jobs.push_back({std::move(run)});
     }
   }
-  const Schedule schedule{
-      .workers = options.workers > 0 ? options.workers : default_workers(runs.front().config().execution),
-      .evaluation = request};
+  const Schedule schedule{.workers = options.workers > 0 ? options.workers : default_workers(configs),
+                          .evaluation = request};
   fmt::print("{} runs: {} to evaluate with {} workers, {} evaluated before, {} not finished or damaged\n",
              jobs.size() + present + left_out, jobs.size(), schedule.workers, present, left_out);
   const int code = run_jobs(jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));

@@ -188,6 +188,15 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   EXPECT_EQ(2, che({"sample", "even_pairs", "--length", "0", "--count", "1"}).exit_code);
   EXPECT_EQ(2, che({"table", (folder_ / "missing").string()}).exit_code);
   EXPECT_EQ(2, che({"plot", (folder_ / "missing").string()}).exit_code);
+  const auto expect_wrong = [&](const std::vector<std::string>& arguments, const std::string& message) {
+    const Outcome outcome = che(arguments);
+    EXPECT_EQ(2, outcome.exit_code) << outcome.output;
+    EXPECT_NE(std::string::npos, outcome.output.find(message)) << outcome.output;
+  };
+  expect_wrong({"table", results(), "--runs", "--aggregate", "mean"}, "--runs excludes --aggregate");
+  expect_wrong({"worker", results(), "--samples", "64"}, "--samples requires --lengths");
+  expect_wrong({"worker", results(), "--lengths", "5:6"}, "--lengths requires --samples");
+  expect_wrong({"worker", results(), results(), "--lengths", "5:6", "--samples", "64"}, "name one folder");
   EXPECT_EQ(0, che({"--help"}).exit_code);
   EXPECT_EQ(0, che({"run", "--help"}).exit_code);
 }
