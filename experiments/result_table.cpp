@@ -198,6 +198,7 @@ ResultTable read_table(const std::filesystem::path& experiment) {
 }
 
 void add_trivial_baselines(ResultTable& table) {
+  table.has_baselines = true;
   for (TableRow& row : table.rows) {
     const TableRun* first = nullptr;
     bool same = true;

@@ -54,6 +54,7 @@ struct ResultTable {
   std::map<std::pair<std::string, std::string>, TableCell> cells;  // By labels of task and encoding.
   std::vector<TableRun> runs;                                      // By row, column, learning rate and seed.
   std::vector<std::string> shared_settings;  // "path=value": off default in every run and in no label.
+  bool has_baselines = false;                // Whether they were asked for; see add_trivial_baselines.
 
   const TableCell* cell(const std::string& task, const std::string& encoding) const;
 };
