@@ -88,7 +88,7 @@ void add_table_command(CLI::App& app, Action& action) {
       command
           ->add_option("--compare", options->compared,
                        "two columns A B: A minus B a task, paired over seeds, with a "
-                       "bootstrap interval and a permutation test, Holm-adjusted")
+                       "permutation test, Holm-adjusted, and from six seeds on a bootstrap interval")
           ->expected(2)
           ->excludes(runs);
   const auto of_scores = [&](CLI::Option* option) { option->excludes(runs)->excludes(compare); };
