@@ -40,28 +40,36 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
 
 int evaluate(const EvaluateOptions& options) {
   const EvaluationRequest request = read_request(options);
-  std::vector<RunFolder> runs = open_runs(options.folder);
+  std::size_t left_out = 0;
+  const auto leave_out = [&](const std::string& reason) {
+    ++left_out;
+    print_warning(reason);
+  };
+  std::vector<RunFolder> runs = open_runs(options.folder, leave_out);
   const FileLock lock(std::filesystem::path(options.folder) / "lock");
   std::vector<std::vector<RunFolder>> jobs;
-  std::size_t untrained = 0;
+  std::vector<RunConfig> configs;
   std::size_t present = 0;
   for (RunFolder& run : runs) {
     const StoredRun stored = run.read();
-    if (!stored.damage.empty()) print_warning("left out: " + stored.status.error);
-    if (stored.status.state != "finished") {
-      ++untrained;
+    if (!stored.damage.empty()) {
+      leave_out("left out: " + stored.status.error);
+    } else if (stored.status.state != "finished") {
+      leave_out(fmt::format("left out: {} is not finished but {}; `che run` trains it", run.path().string(),
+                            stored.status.state));
     } else if (missing_lengths(stored.evaluation, request.applied_to(run.config().evaluation)).empty()) {
       ++present;
     } else {
+      configs.push_back(run.config());
       jobs.push_back({std::move(run)});
     }
   }
-  const Schedule schedule{
-      .workers = options.workers > 0 ? options.workers : default_workers(runs.front().config().execution),
-      .evaluation = request};
+  const Schedule schedule{.workers = options.workers > 0 ? options.workers : default_workers(configs),
+                          .evaluation = request};
   fmt::print("{} runs: {} to evaluate with {} workers, {} evaluated before, {} not finished or damaged\n",
-             runs.size(), jobs.size(), schedule.workers, present, untrained);
-  return run_jobs(jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
+             jobs.size() + present + left_out, jobs.size(), schedule.workers, present, left_out);
+  const int code = run_jobs(jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
+  return code == 0 && left_out > 0 ? 1 : code;
 }
 
 }  // namespace

@@ -86,8 +86,7 @@ int run(const RunOptions& options) {
   const std::filesystem::path experiment = options.output.empty()
                                                ? std::filesystem::path("results") / sweep.name
                                                : std::filesystem::path(options.output);
-  const std::int64_t workers =
-      options.workers > 0 ? options.workers : default_workers(sweep.runs.front().execution);
+  const std::int64_t workers = options.workers > 0 ? options.workers : default_workers(sweep.runs);
   if (options.list) return list_runs(sweep, experiment);
   if (options.dry_run) return show_plan(sweep, experiment, workers);
 

@@ -75,17 +75,20 @@ void add_table_command(CLI::App& app, Action& action) {
           "fractions, a row a cell with every aggregate, spread and n")
       ->check(CLI::IsMember(table_formats()))
       ->capture_default_str();
-  command
-      ->add_option("--aggregate", options->aggregate,
-                   "what stands for a cell's runs: max, as the field reports it, mean, median, or iqm, the "
-                   "interquartile mean; max unless given, mean with --compare")
-      ->check(CLI::IsMember(aggregate_names()));
+  CLI::Option* const aggregate =
+      command
+          ->add_option(
+              "--aggregate", options->aggregate,
+              "what stands for a cell's runs: max, as the field reports it, mean, median, or iqm, the "
+              "interquartile mean; max unless given, mean with --compare")
+          ->check(CLI::IsMember(aggregate_names()));
   CLI::Option* const runs = command->add_flag("--runs", options->runs, "a row a run instead of a row a task");
+  runs->excludes(aggregate);
   CLI::Option* const compare =
       command
           ->add_option("--compare", options->compared,
                        "two columns A B: A minus B a task, paired over seeds, with a "
-                       "bootstrap interval and a permutation test, Holm-adjusted")
+                       "permutation test, Holm-adjusted, and from six seeds on a bootstrap interval")
           ->expected(2)
           ->excludes(runs);
   const auto of_scores = [&](CLI::Option* option) { option->excludes(runs)->excludes(compare); };

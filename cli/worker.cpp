@@ -52,6 +52,9 @@ int work(const WorkerOptions& options) {
   }
   // Without a reader of its progress a worker still reaches its checkpoint.
   std::signal(SIGPIPE, SIG_IGN);
+  if (!options.lengths.empty() && options.folders.size() != 1) {
+    throw Error("--lengths: evaluates one run; name one folder");
+  }
   std::vector<RunFolder> runs;
   for (const std::string& folder : options.folders) runs.push_back(RunFolder::open(folder));
   const ThreadLimit limit(runs.front().config().execution.threads);
@@ -88,9 +91,12 @@ void add_worker_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<WorkerOptions>();
   command->add_option("RUN_FOLDER", options->folders, "Folders results/<experiment>/runs/<run id>")
       ->required();
-  command->add_option("--lengths", options->lengths,
-                      "Evaluate the stored model of one run at these alone, first:last:step");
-  command->add_option("--samples", options->samples, "Samples a length for --lengths");
+  CLI::Option* const lengths = command->add_option(
+      "--lengths", options->lengths, "Evaluate the stored model of one run at these alone, first:last:step");
+  CLI::Option* const samples =
+      command->add_option("--samples", options->samples, "Samples a length for --lengths");
+  lengths->needs(samples);
+  samples->needs(lengths);
   command->add_option("--parent", options->parent, "Process that starts it and without which it is to end");
   command->callback([options, &action] { action = [options] { return work(*options); }; });
 }

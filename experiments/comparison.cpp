@@ -59,10 +59,8 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   result.one = aggregate_of(scores_one, aggregate);
   result.other = aggregate_of(scores_other, aggregate);
   result.difference = aggregate_of(differences, aggregate);
-  if (seeds.size() > 1) {
-    result.interval = bootstrap_interval(differences, aggregate);
-    result.p = sign_flip_p(differences, aggregate);
-  }
+  if (seeds.size() > 1) result.p = sign_flip_p(differences, aggregate);
+  if (seeds.size() >= kFewestIntervalPairs) result.interval = bootstrap_interval(differences, aggregate);
   return result;
 }
 

@@ -21,8 +21,8 @@ struct ComparedTask {
   std::optional<double> one;
   std::optional<double> other;
   std::optional<double> difference;  // Of the seeds' differences, one minus other.
+  std::optional<Interval> interval;  // 95 %, of kFewestIntervalPairs seeds or more; see bootstrap_interval.
   // Of two seeds or more.
-  std::optional<Interval> interval;  // 95 %, see bootstrap_interval.
   std::optional<double> p;           // See sign_flip_p.
   std::optional<double> adjusted_p;  // Holm's over all tasks compared.
 };

@@ -5,25 +5,15 @@
 #include <tuple>
 
 namespace che {
-namespace {
 
-// The rows measured as `config` asks, by length.
-std::map<std::int64_t, const EvaluationRow*> rows_by_length(const std::vector<EvaluationRow>& rows,
-                                                            const EvaluationConfig& config) {
+std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows,
+                                        const EvaluationConfig& config) {
   std::map<std::int64_t, const EvaluationRow*> by_length;
   for (const EvaluationRow& row : rows) {
     if (row.samples == config.samples && row.seed == config.seed && row.eval_dropout == config.eval_dropout) {
       by_length[row.length] = &row;
     }
   }
-  return by_length;
-}
-
-}  // namespace
-
-std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows,
-                                        const EvaluationConfig& config) {
-  const auto by_length = rows_by_length(rows, config);
   std::vector<EvaluationRow> present;
   for (const std::int64_t length : config.lengths()) {
     const auto found = by_length.find(length);
@@ -32,27 +22,25 @@ std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows,
   return present;
 }
 
-std::optional<std::vector<EvaluationRow>> requested_rows(const std::vector<EvaluationRow>& rows,
-                                                         const EvaluationConfig& config) {
-  std::vector<EvaluationRow> present = present_rows(rows, config);
-  if (present.size() < config.lengths().size()) return std::nullopt;
-  return present;
-}
-
 std::optional<double> score(const std::vector<EvaluationRow>& rows, const EvaluationConfig& config) {
-  const auto requested = requested_rows(rows, config);
-  if (!requested || requested->empty()) return std::nullopt;
+  const std::vector<EvaluationRow> present = present_rows(rows, config);
+  if (present.empty() || present.size() < config.lengths().size()) return std::nullopt;
   double sum = 0;
-  for (const EvaluationRow& row : *requested) sum += row.accuracy;
-  return sum / static_cast<double>(requested->size());
+  for (const EvaluationRow& row : present) sum += row.accuracy;
+  return sum / static_cast<double>(present.size());
 }
 
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows,
                                           const EvaluationConfig& config) {
-  const auto by_length = rows_by_length(rows, config);
+  const std::vector<EvaluationRow> present = present_rows(rows, config);
+  auto next = present.begin();
   std::vector<std::int64_t> missing;
   for (const std::int64_t length : config.lengths()) {
-    if (!by_length.contains(length)) missing.push_back(length);
+    if (next != present.end() && next->length == length) {
+      ++next;
+    } else {
+      missing.push_back(length);
+    }
   }
   return missing;
 }

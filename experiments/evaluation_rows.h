@@ -19,16 +19,12 @@ struct EvaluationRow {
   double loss = 0;      // Nats per output symbol, mean over samples and output symbols.
 };
 
-// The rows of `rows` that `config` asks for, by ascending length; nothing when one is missing.
-std::optional<std::vector<EvaluationRow>> requested_rows(const std::vector<EvaluationRow>& rows,
-                                                         const EvaluationConfig& config);
+// The rows of `rows` that `config` asks for, by ascending length.
+std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows,
+                                        const EvaluationConfig& config);
 
 // Mean accuracy over the requested lengths, 0 .. 1; nothing while one is missing.
 std::optional<double> score(const std::vector<EvaluationRow>& rows, const EvaluationConfig& config);
-
-// Those of them that are there, by ascending length.
-std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows,
-                                        const EvaluationConfig& config);
 
 // Lengths that `config` asks for and `rows` lack.
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows,

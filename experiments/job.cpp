@@ -177,6 +177,9 @@ class LockStep {
           "another seed",
           std::isfinite(result.loss[r]) ? "gradient" : "loss", state_.step, length, result.loss[r],
           result.gradient_norm[r]);
+      // How it came about; no checkpoint follows that would store it.
+      flush_metrics(replica, state_.step - 1);
+      write_metrics(replica);
       write_status(replica);
       return;
     }
@@ -188,13 +191,21 @@ class LockStep {
   }
 
   void flush_metrics() {
-    for (Replica& replica : replicas_) {
-      MetricSums& sums = replica.sums;
-      if (sums.steps == 0) continue;
-      replica.metrics.push_back({state_.step, sums.loss / sums.steps, sums.accuracy / sums.steps,
-                                 sums.gradient_norm / sums.steps, replica.status.training_seconds});
-      sums = {};
-    }
+    for (Replica& replica : replicas_) flush_metrics(replica, state_.step);
+  }
+
+  // The steps since the last row become one, the last of them `step`.
+  static void flush_metrics(Replica& replica, std::int64_t step) {
+    MetricSums& sums = replica.sums;
+    if (sums.steps == 0) return;
+    replica.metrics.push_back({step, sums.loss / sums.steps, sums.accuracy / sums.steps,
+                               sums.gradient_norm / sums.steps, replica.status.training_seconds});
+    sums = {};
+  }
+
+  static void write_metrics(const Replica& replica) {
+    replica.folder.write_metrics(replica.metrics);
+    replica.folder.write_tensorboard(replica.metrics, replica.evaluation, replica.status);
   }
 
   // Metrics first: rows beyond a checkpoint are dropped at the next start, rows before it would be
@@ -208,8 +219,7 @@ class LockStep {
         const at::Tensor copy = tensor.to(at::kCPU, at::kFloat).contiguous();
         values->assign(copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel());
       }
-      replica.folder.write_metrics(replica.metrics);
-      replica.folder.write_tensorboard(replica.metrics, replica.evaluation, replica.status);
+      write_metrics(replica);
       save_checkpoint(replica.folder.path(), replica.folder.id(), checkpoint);
       write_status(replica);
     }

@@ -24,6 +24,9 @@ struct Interval {
 };
 
 inline constexpr std::size_t kBootstrapResamples = 10'000;
+// No interval of fewer differences is honest at 95 %: even the widest that resamples can give, from the
+// least to the greatest, covers the median with probability 1 - 2 / 2^n alone.
+inline constexpr std::size_t kFewestIntervalPairs = 6;
 
 // Percentile interval of `aggregate` over resamples of the differences with replacement. The same
 // differences always give the same interval.

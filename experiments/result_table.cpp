@@ -75,7 +75,7 @@ TableRun read_run(const RunFolder& folder) {
   const EvaluationConfig& evaluation = run.config.evaluation;
   if (run.status.state == "finished") run.score = score(rows, evaluation);
   if (run.score) {
-    run.evaluation = *requested_rows(rows, evaluation);
+    run.evaluation = present_rows(rows, evaluation);
   } else {
     run.missing_lengths = missing_lengths(rows, evaluation).size();
   }
@@ -83,15 +83,12 @@ TableRun read_run(const RunFolder& folder) {
 }
 
 TableRow make_row(const TableRun& run) {
-  TableRow row{.level = "", .task = run.task, .name = run.config.task.name, .chance = std::nullopt};
-  const auto& registry = Registry<TaskEntry>::instance();
-  const std::vector<std::string> known = registry.names();
-  if (std::find(known.begin(), known.end(), row.name) != known.end()) {
-    const TaskEntry& entry = registry.get(row.name);
-    row.level = level_name(entry.level);
-    row.chance = entry.chance;
-  }
-  return row;
+  const TaskEntry& entry = Registry<TaskEntry>::instance().get(run.config.task.name);
+  return {.level = std::string(level_name(entry.level)),
+          .task = run.task,
+          .name = run.config.task.name,
+          .chance = entry.chance,
+          .baselines = std::nullopt};
 }
 
 void fill_cells(ResultTable& table) {
@@ -201,6 +198,7 @@ ResultTable read_table(const std::filesystem::path& experiment) {
 }
 
 void add_trivial_baselines(ResultTable& table) {
+  table.has_baselines = true;
   for (TableRow& row : table.rows) {
     const TableRun* first = nullptr;
     bool same = true;

@@ -39,11 +39,11 @@ struct TableCell {
 };
 
 struct TableRow {
-  std::string level;             // "regular", "dcf", "cs"; empty for a task that is not registered
-  std::string task;              // Its label.
-  std::string name;              // Of the task.
-  std::optional<double> chance;  // 0 .. 1
-  std::optional<TrivialBaselines> baselines = std::nullopt;  // See add_trivial_baselines.
+  std::string level;                          // "regular", "dcf", "cs"
+  std::string task;                           // Its label.
+  std::string name;                           // Of the task.
+  double chance = 0;                          // 0 .. 1
+  std::optional<TrivialBaselines> baselines;  // See add_trivial_baselines.
 };
 
 // The results of an experiment: a row a task, a column an encoding.
@@ -54,6 +54,7 @@ struct ResultTable {
   std::map<std::pair<std::string, std::string>, TableCell> cells;  // By labels of task and encoding.
   std::vector<TableRun> runs;                                      // By row, column, learning rate and seed.
   std::vector<std::string> shared_settings;  // "path=value": off default in every run and in no label.
+  bool has_baselines = false;                // Whether they were asked for; see add_trivial_baselines.
 
   const TableCell* cell(const std::string& task, const std::string& encoding) const;
 };

@@ -71,6 +71,11 @@ bool RunFilter::holds(Value& value, const std::string& key, const RunConfig& run
     return false;
   }
   value.made_sense = true;
+  // A name alone stands for all forms of what it names, whatever their settings.
+  if (value.node.kind == Kind::kScalar && key == "task") return assigned.task.name == run.task.name;
+  if (value.node.kind == Kind::kScalar && key == "encoding") {
+    return assigned.encoding.shorthand() == run.encoding.shorthand();
+  }
   return to_yaml(assigned) == yaml;
 }
 

@@ -19,8 +19,8 @@ using VariantLabels = std::map<std::string, std::string>;
 using VariantAxes = std::map<std::string, std::vector<std::string>>;
 
 // Matches runs by settings: {task: parity_check, encoding: [rope, kerple], seed: 0:4}. A run matches when
-// every key holds one of its values: a setting holds when assigning it to the run changes nothing, and an
-// axis of named variants holds the run's label.
+// every key holds one of its values: a setting holds when assigning it to the run changes nothing, a name
+// alone of a task or an encoding whatever its settings, and an axis of named variants holds the run's label.
 class RunFilter {
  public:
   // Throws Error (usage) for what is no such map, and for an unknown label.

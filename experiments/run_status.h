@@ -11,6 +11,8 @@ namespace che {
 struct RunStatus {
   std::string state = "waiting";
   std::int64_t step = 0;  // Updates made.
+  // Of wall time that its jobs worked on it. Runs of one job share its steps: each has the job's whole time,
+  // and the sum over such runs counts it once for each.
   double training_seconds = 0;
   double evaluation_seconds = 0;
   std::string error;       // Why it failed.

@@ -181,12 +181,18 @@ EvaluationConfig EvaluationRequest::applied_to(EvaluationConfig config) const {
   return config;
 }
 
-std::int64_t default_workers(const ExecutionConfig& execution) {
+std::int64_t default_workers(const std::vector<RunConfig>& runs) {
   constexpr double kWorkerGib = 2;  // Beside evaluation's activations: LibTorch, parameters, training.
   const double memory_gib =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 0x1p30;
-  const std::int64_t by_cores = std::thread::hardware_concurrency() / execution.threads;
-  const auto by_memory = static_cast<std::int64_t>(memory_gib / (execution.memory_gib + kWorkerGib));
+  std::int64_t most_threads = 1;
+  double most_gib = 0;
+  for (const RunConfig& run : runs) {
+    most_threads = std::max(most_threads, run.execution.threads);
+    most_gib = std::max(most_gib, run.execution.memory_gib);
+  }
+  const std::int64_t by_cores = std::thread::hardware_concurrency() / most_threads;
+  const auto by_memory = static_cast<std::int64_t>(memory_gib / (most_gib + kWorkerGib));
   return std::max<std::int64_t>(1, std::min(by_cores, by_memory));
 }
 

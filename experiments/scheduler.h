@@ -36,7 +36,7 @@ struct Schedule {
 int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& schedule,
              const std::filesystem::path& program);
 
-// As many workers as cores and physical memory serve for runs like this one.
-std::int64_t default_workers(const ExecutionConfig& execution);
+// As many workers as cores and physical memory serve if each works on the most demanding of `runs`.
+std::int64_t default_workers(const std::vector<RunConfig>& runs);
 
 }  // namespace che

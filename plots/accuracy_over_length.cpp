@@ -27,7 +27,7 @@ std::vector<Measurement> accuracy_by_length(const TableRun& run) {
 // Whether positions tell more than guessing does, by more than the noise of few samples.
 bool shows_positions(const TableRow& row) {
   constexpr double kNoise = 0.03;
-  return row.baselines && (!row.chance || row.baselines->position_only > *row.chance + kNoise);
+  return row.baselines && row.baselines->position_only > row.chance + kNoise;
 }
 
 // The lengths that a panel's runs were trained on, and the longest length it shows.
@@ -56,7 +56,7 @@ Lengths lengths_of(const ResultTable& table, const CurvePanel& panel) {
 
 // Of everything that the panel shows, in percent.
 double lowest_value(const CurvePanel& panel) {
-  double low = panel.row->chance ? 100 * *panel.row->chance : 100;
+  double low = 100 * panel.row->chance;
   for (const CurvePanel::Entry& entry : panel.entries) {
     for (const CurvePoint& point : entry.curve.points) low = std::min(low, point.low);
   }
@@ -95,9 +95,7 @@ void append_panel(std::string& script, const ResultTable& table, const PanelGrid
       "noborder\n",
       lengths.first_trained, lengths.last_trained, kShade);
   script += "plot ";
-  if (panel.row->chance) {
-    script += fmt::format("{} with lines {}, ", 100 * *panel.row->chance, line_text(chance_style()));
-  }
+  script += fmt::format("{} with lines {}, ", 100 * panel.row->chance, line_text(chance_style()));
   script += curve_elements(panel, index, styles);
   if (shows_positions(*panel.row)) {
     script +=

@@ -17,6 +17,11 @@ bool has_score(const ResultTable& table) {
   return std::ranges::any_of(table.runs, [](const TableRun& run) { return run.score.has_value(); });
 }
 
+bool has_learning(const ResultTable& table) {
+  return std::ranges::any_of(
+      table.runs, [](const TableRun& run) { return run.score.has_value() && !run.metrics.empty(); });
+}
+
 bool has_ablation(const ResultTable& table) { return !find_ablations(table).empty(); }
 
 }  // namespace
@@ -39,7 +44,7 @@ const std::vector<Figure>& figures() {
                     const std::filesystem::path& file) { return run_strips_script(table, format, file); }},
       {.name = "learning",
        .title = "Training loss over steps",
-       .drawable = has_score,
+       .drawable = has_learning,
        .script = learning_curves_script},
       {.name = "ablation",
        .title = "Score over a setting",

@@ -43,7 +43,7 @@ double place(std::size_t column, std::size_t run, std::size_t runs) {
 
 // Of everything that a panel shows, in percent.
 double lowest_value(const TableRow& row, const std::vector<Strip>& strips) {
-  double low = row.chance.value_or(1);
+  double low = row.chance;
   for (const Strip& strip : strips) low = std::min(low, strip.cell->scores->min);
   return 100 * low;
 }
@@ -96,11 +96,8 @@ std::string run_strips_script(const ResultTable& table, std::string_view format,
     script += fmt::format("set yrange [{}:-0.6]\nset grid ytics lc rgb '#E4E4E4' lt 1 lw 1\n", count - 0.4);
     script += fmt::format("set ytics nomirror scale 0 ({})\n",
                           fmt::join(grid.first_in_row(p) ? marks : nameless, ", "));
-    std::vector<std::string> elements;
-    if (row.chance) {
-      script += fmt::format("$chance << EOD\n{0} -0.6\n{0} {1}\nEOD\n", 100 * *row.chance, count - 0.4);
-      elements.push_back("$chance with lines " + line_text(chance_style()));
-    }
+    script += fmt::format("$chance << EOD\n{0} -0.6\n{0} {1}\nEOD\n", 100 * row.chance, count - 0.4);
+    std::vector<std::string> elements = {"$chance with lines " + line_text(chance_style())};
     for (const Strip& strip : strips) {
       script += strip_data(table, strip);
       const std::string& colour = styles[strip.column].colour;

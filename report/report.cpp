@@ -65,7 +65,8 @@ std::string provenance(const ResultTable& table) {
                            distinct(table, [](const TableRun& run) { return run.status.version; }),
                            distinct(table, [](const TableRun& run) { return run.status.torch_version; })));
   html += fact("Hosts", distinct(table, [](const TableRun& run) { return run.status.host; }));
-  html += fact("Time", fmt::format("{} .. {}, {:.1f} hours of training and evaluation over all runs",
+  html += fact("Time", fmt::format("{} .. {}, {:.1f} hours of training and evaluation over all runs (a job's "
+                                   "time counts for each of its runs)",
                                    known(first), known(last), seconds / 3600));
   return html + "</tbody></table>\n";
 }

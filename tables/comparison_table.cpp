@@ -40,10 +40,12 @@ std::vector<std::string> notes(const Comparison& comparison, const ResultTable& 
   std::size_t unpaired = 0;
   std::size_t tests = 0;
   std::size_t most_seeds = 0;
+  bool lacks_interval = false;
   for (const ComparedTask& task : comparison.tasks) {
     unpaired += task.unpaired;
     tests += task.p ? 1U : 0U;
     most_seeds = std::max(most_seeds, task.seeds);
+    lacks_interval = lacks_interval || !task.interval;
   }
   std::vector<std::string> notes = {
       fmt::format("Scores in percent; the score of a seed is its mean over the learning rates that both "
@@ -61,10 +63,16 @@ std::vector<std::string> notes(const Comparison& comparison, const ResultTable& 
                             kRandomAssignments),
           tests)};
   if (tests == 0) {
-    notes.emplace_back("Intervals and tests need two seeds or more.");
+    notes.emplace_back("Tests need two seeds or more.");
   } else if (most_seeds <= kMostExactPairs) {
     notes.push_back(fmt::format("With {} seeds p is {:.2g} at least, whatever the difference.", most_seeds,
                                 std::ldexp(2.0, -static_cast<int>(most_seeds))));
+  }
+  if (lacks_interval) {
+    notes.push_back(fmt::format(
+        "Below {1} seeds the interval is {0}: even from the least to the greatest of n differences it would "
+        "cover the median with probability 1 - 2 / 2^n alone, less than 95 %.",
+        kNoNumber, kFewestIntervalPairs));
   }
   if (unpaired > 0) {
     notes.push_back(fmt::format(

@@ -30,7 +30,7 @@ PrintedTable print(const ResultTable& table) {
       .rows = {},
       .footnotes = {},
       .notes = {"Accuracies and scores in percent, loss in nats an output symbol; seconds of "
-                "training and evaluation."}};
+                "training and evaluation, for runs of one job those of the whole job."}};
   for (const TableRun& run : table.runs) {
     PrintedCell state{.text = run.status.state};
     if (!run.score) {

@@ -12,10 +12,6 @@
 namespace che {
 namespace {
 
-bool has_baselines(const ResultTable& table) {
-  return std::ranges::any_of(table.rows, [](const TableRow& row) { return row.baselines.has_value(); });
-}
-
 std::optional<double> constant_score(const TableRow& row) {
   return row.baselines ? std::optional(row.baselines->constant) : std::nullopt;
 }
@@ -93,11 +89,19 @@ std::vector<std::string> notes(const ResultTable& table, const ScoreTableOptions
     notes.push_back(fmt::format("In parentheses: {}.", what));
     notes.push_back(paper_note());
   }
-  if (has_baselines(table)) {
+  if (table.has_baselines) {
     notes.emplace_back(
         "Trivial baselines never look at the input: constant is the best single output symbol, position the "
         "likeliest symbol of each place in the output of each length; fitted to samples of the task's "
         "generator, scored on those that the runs are evaluated on.");
+    std::vector<std::string> without;
+    for (const TableRow& row : table.rows) {
+      if (!row.baselines) without.push_back(row.task);
+    }
+    if (!without.empty()) {
+      notes.push_back(fmt::format("No baselines of {}: runs of one row are evaluated on different samples.",
+                                  fmt::join(without, ", ")));
+    }
   }
   for (std::string& note : provenance_notes(table)) notes.push_back(std::move(note));
   return notes;
@@ -109,15 +113,15 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
                        .rows = {},
                        .footnotes = {},
                        .notes = notes(table, options)};
-  const bool baselines = has_baselines(table);
-  if (baselines)
+  if (table.has_baselines) {
     printed.columns.insert(printed.columns.end(), {{.title = "constant"}, {.title = "position"}});
+  }
   for (const std::string& encoding : table.encodings) printed.columns.push_back({.title = encoding});
   for (const TableRow& row : table.rows) {
     PrintedRow& line = printed.rows.emplace_back();
     line.group = row.level;
     line.cells = {{.text = row.task}, number_cell(row.chance)};
-    if (baselines) {
+    if (table.has_baselines) {
       line.cells.push_back(number_cell(constant_score(row)));
       line.cells.push_back(number_cell(position_score(row)));
     }
@@ -142,8 +146,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
       .columns = {"level", "task", "encoding", "cell", "n", "missing", "aggregate", "score", "spread", "max",
                   "min", "mean", "sd", "median", "iqr", "iqm", "chance", "paper", "difference"},
       .rows = {}};
-  const bool baselines = has_baselines(table);
-  if (baselines) data.columns.insert(data.columns.end(), {"constant", "position"});
+  if (table.has_baselines) data.columns.insert(data.columns.end(), {"constant", "position"});
   for (const TableRow& row : table.rows) {
     for (const std::string& encoding : table.encodings) {
       const TableCell* const cell = table.cell(row.task, encoding);
@@ -169,10 +172,10 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
                 of_scores(&ScoreSummary::median),
                 of_scores(&ScoreSummary::quartiles),
                 of_scores(&ScoreSummary::iqm),
-                table_value(row.chance),
+                row.chance,
                 table_value(paper_fraction(*cell)),
                 table_value(paper_difference(*cell, options.aggregate))};
-      if (baselines) {
+      if (table.has_baselines) {
         values.push_back(table_value(constant_score(row)));
         values.push_back(table_value(position_score(row)));
       }

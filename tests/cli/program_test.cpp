@@ -188,6 +188,15 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   EXPECT_EQ(2, che({"sample", "even_pairs", "--length", "0", "--count", "1"}).exit_code);
   EXPECT_EQ(2, che({"table", (folder_ / "missing").string()}).exit_code);
   EXPECT_EQ(2, che({"plot", (folder_ / "missing").string()}).exit_code);
+  const auto expect_wrong = [&](const std::vector<std::string>& arguments, const std::string& message) {
+    const Outcome outcome = che(arguments);
+    EXPECT_EQ(2, outcome.exit_code) << outcome.output;
+    EXPECT_NE(std::string::npos, outcome.output.find(message)) << outcome.output;
+  };
+  expect_wrong({"table", results(), "--runs", "--aggregate", "mean"}, "--runs excludes --aggregate");
+  expect_wrong({"worker", results(), "--samples", "64"}, "--samples requires --lengths");
+  expect_wrong({"worker", results(), "--lengths", "5:6"}, "--lengths requires --samples");
+  expect_wrong({"worker", results(), results(), "--lengths", "5:6", "--samples", "64"}, "name one folder");
   EXPECT_EQ(0, che({"--help"}).exit_code);
   EXPECT_EQ(0, che({"run", "--help"}).exit_code);
 }
@@ -387,6 +396,27 @@ TEST_F(ProgramTest, AddsSeedsAndLengthsWithoutComputingAnythingTwice) {
     EXPECT_EQ(3, rows(content));
     EXPECT_EQ(5, rows(after[file]));
   }
+}
+
+// What was asked of every run and measured of some is no success.
+TEST_F(ProgramTest, EvaluateNamesTheRunsThatItLeavesOut) {
+  ASSERT_EQ(75, che({"run", small_config(), "-o", results(), "--max-jobs", "1"}).exit_code);
+  const std::vector<std::string> further{"evaluate", results(), "--lengths", "20:20", "--samples", "64"};
+  const Outcome unfinished = che(further);
+  EXPECT_EQ(1, unfinished.exit_code);
+  EXPECT_NE(std::string::npos, unfinished.output.find("2 runs: 1 to evaluate")) << unfinished.output;
+  EXPECT_NE(std::string::npos, unfinished.output.find("runs/reverse_string-")) << unfinished.output;
+  EXPECT_NE(std::string::npos, unfinished.output.find("is not finished but waiting")) << unfinished.output;
+
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  EXPECT_EQ(0, che(further).exit_code);
+  for (const auto& [file, content] : contents(results(), "config.yaml")) {
+    if (file.find("even_pairs") != std::string::npos) std::ofstream(results() + "/" + file) << "seed: 1\n";
+  }
+  const Outcome damaged = che(further);
+  EXPECT_EQ(1, damaged.exit_code);
+  EXPECT_NE(std::string::npos, damaged.output.find("2 runs: 0 to evaluate")) << damaged.output;
+  EXPECT_NE(std::string::npos, damaged.output.find("1 not finished or damaged")) << damaged.output;
 }
 
 TEST_F(ProgramTest, EvaluatesStoredModelsAndPrunesThem) {

@@ -190,6 +190,8 @@ TEST_F(JobTest, NonFiniteLossEndsTheRunAndNotItsCompanions) {
   EXPECT_EQ(JobOutcome::kFailed, work({good, bad}));
   EXPECT_EQ("failed", bad.status().state);
   EXPECT_NE(std::string::npos, bad.status().error.find("step 2, length ")) << bad.status().error;
+  ASSERT_EQ(1U, bad.metrics().size()) << "how it came about is lost";
+  EXPECT_EQ(1, bad.metrics()[0].step);
   EXPECT_EQ("finished", good.status().state);
   work({alone});
   const std::vector<float> expected = final_checkpoint(alone).values;

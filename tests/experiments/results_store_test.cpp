@@ -408,16 +408,15 @@ TEST(Score, IsTheMeanOverRequestedLengthsOnly) {
   for (const EvaluationRow& row : rows_of_lengths({44, 99}, 0)) rows.push_back(row);
   const EvaluationConfig evaluation = config().evaluation;
   EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), (0.8 + 0.5 + 0.5) / 3);
-  const auto requested = requested_rows(rows, evaluation);
-  ASSERT_TRUE(requested.has_value());
-  ASSERT_EQ(requested->size(), 3U);
-  EXPECT_EQ((*requested)[0].length, 41);
-  EXPECT_EQ((*requested)[2].length, 43);
+  const std::vector<EvaluationRow> present = present_rows(rows, evaluation);
+  ASSERT_EQ(present.size(), 3U);
+  EXPECT_EQ(present[0].length, 41);
+  EXPECT_EQ(present[2].length, 43);
 }
 
 TEST(Score, IsNothingWhileALengthIsMissing) {
   EXPECT_FALSE(score(rows_of_lengths({41, 43}, 0.5), config().evaluation).has_value());
-  EXPECT_FALSE(requested_rows({}, config().evaluation).has_value());
+  EXPECT_TRUE(present_rows({}, config().evaluation).empty());
 }
 
 TEST(Score, PicksRowsBySamplesSeedAndDropout) {

@@ -306,6 +306,16 @@ TEST(Sweep, ExcludeLeavesRunsOut) {
   EXPECT_EQ(sweep.runs[4].seed, 2);
 }
 
+TEST(Sweep, ANameAloneExcludesEveryFormOfIt) {
+  const std::string config =
+      "name: a\nbase: {encoding: none}\naxes: {task: [even_pairs, {name: odds_first, odds_first_order: "
+      "odd_first}], encoding: [{name: kerple, direction: symmetric}, rope]}\n";
+  EXPECT_EQ(4U, read(config).runs.size());
+  EXPECT_EQ(2U, read(config + "exclude: [{task: odds_first}]\n").runs.size());
+  EXPECT_EQ(2U, read(config + "exclude: [{encoding: kerple}]\n").runs.size());
+  EXPECT_EQ(4U, read(config + "exclude: [{encoding: {name: kerple}}]\n").runs.size());
+}
+
 TEST(Sweep, ExclusionMayRuleOutWhatDoesNotFit) {
   const std::string_view yaml =
       "name: a\nbase: {task: even_pairs, encoding: none}\naxes: {model.heads: [4, 7]}\nexclude: "

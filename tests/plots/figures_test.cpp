@@ -104,6 +104,20 @@ TEST(LearningCurves, UseALogarithmicAxisOverDecadesAndLeaveOutWhatIsNoNumber) {
   EXPECT_FALSE(contains(script, "\n300 "));
 }
 
+TEST(LearningCurves, DoWithoutARunWhoseMetricsAreLost) {
+  const ScratchFolder scratch;
+  const RunFolder kept = store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);
+  const RunFolder lost =
+      store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), "finished", 0.9);
+  std::filesystem::remove(lost.path() / "metrics.csv");
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  EXPECT_TRUE(contains(figure_named("learning").script(table, Aggregate::kMax, "svg", "x"), "\n100 "));
+  std::filesystem::remove(kept.path() / "metrics.csv");
+  const std::vector<const Figure*> left = drawable_figures(make_table(open_runs(scratch.path())));
+  EXPECT_FALSE(left.empty());
+  for (const Figure* figure : left) EXPECT_NE("learning", figure->name);
+}
+
 TEST(ScoreMap, StandsBesideThePapersValues) {
   const ScratchFolder scratch;
   const ResultTable table = made_up_experiment(scratch.path());
