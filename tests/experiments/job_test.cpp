@@ -185,6 +185,7 @@ TEST_F(JobTest, NonFiniteLossEndsTheRunAndNotItsCompanions) {
   // Parameters of enormous size are what a diverged step leaves behind.
   Checkpoint poisoned = checkpoint_at_one(small_config(2));
   std::fill(poisoned.values.begin(), poisoned.values.end(), 1e38F);
+  poisoned.sums = {.steps = 1, .loss = 0.7, .accuracy = 0.5, .gradient_norm = 1};
   save_checkpoint(bad.path(), bad.id(), poisoned);
 
   EXPECT_EQ(JobOutcome::kFailed, work({good, bad}));
