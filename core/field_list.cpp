@@ -74,4 +74,9 @@ std::vector<FieldRecord> list_fields(const FieldVisitor::Members& members) {
   return records;
 }
 
+bool is_below(std::string_view path, std::string_view ancestor) {
+  return ancestor.empty() || path == ancestor ||
+         (path.size() > ancestor.size() && path.starts_with(ancestor) && path[ancestor.size()] == '.');
+}
+
 }  // namespace che

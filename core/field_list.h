@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/fields.h"
@@ -25,5 +26,8 @@ struct FieldRecord {
 // Every field that `members` visits, in that order. An optional group that is absent is left out,
 // one that is present precedes its fields.
 std::vector<FieldRecord> list_fields(const FieldVisitor::Members& members);
+
+// Whether the key path `path` is `ancestor` or a part of it.
+bool is_below(std::string_view path, std::string_view ancestor);
 
 }  // namespace che

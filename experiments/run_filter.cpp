@@ -7,13 +7,12 @@
 #include "core/config_reader.h"
 #include "core/integer_range.h"
 #include "core/suggestion.h"
+#include "experiments/sweep_plan.h"
 
 namespace che {
 namespace {
 
 using Kind = ConfigNode::Kind;
-
-constexpr std::int64_t kMaxValues = 100'000;
 
 // The values that a condition lists: one, a list of them, or a range of whole numbers.
 std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string& path) {
@@ -25,8 +24,8 @@ std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string&
   }
   const auto range = node.kind == Kind::kScalar ? parse_integer_range(node.text) : std::nullopt;
   if (!range) return {node};
-  const auto numbers = range->values(kMaxValues);
-  if (!numbers) throw config_error(node.location, path, fmt::format("more than {} values", kMaxValues));
+  const auto numbers = range->values(static_cast<std::int64_t>(kMaxRuns));
+  if (!numbers) throw config_error(node.location, path, fmt::format("more than {} values", kMaxRuns));
   std::vector<ConfigNode> values;
   for (const std::int64_t number : *numbers) {
     values.push_back(node);
@@ -35,7 +34,33 @@ std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string&
   return values;
 }
 
+bool is_single(const ConfigNode& value) { return value.kind == Kind::kScalar; }
+
+// What a config with these fields has at a key path and below it. A name alone stands for all forms of
+// what it names, whatever their settings.
+std::string held_text(const RunConfig& config, const std::vector<FieldRecord>& fields, const std::string& key,
+                      bool single) {
+  if (single && key == "task") return config.task.name;
+  if (single && key == "encoding") return config.encoding.shorthand();
+  std::string text;
+  for (const FieldRecord& field : fields) {
+    if (is_below(field.path, key)) text += fmt::format("{}={}\n", field.path, field.value);
+  }
+  return text;
+}
+
+std::vector<FieldRecord> fields_of(RunConfig config) {
+  return list_fields([&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+}
+
 }  // namespace
+
+AskedRun::AskedRun(const RunConfig& run, VariantLabels run_labels)
+    : config(run), labels(std::move(run_labels)), fields(fields_of(run)) {
+  for (const FieldRecord& field : fields) {
+    if (field.structural) structure += fmt::format("{}={}\n", field.path, field.value);
+  }
+}
 
 RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants) {
   if (map.kind != Kind::kMap || map.entries.empty()) {
@@ -62,33 +87,37 @@ RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const Variant
   }
 }
 
-bool RunFilter::holds(Value& value, const std::string& key, const RunConfig& run, const std::string& yaml) {
-  RunConfig assigned = run;
-  try {
-    assign_path(key, value.node, [&](FieldVisitor& visitor) { assigned.visit_fields(visitor); });
-  } catch (const Error& error) {  // Perhaps this run alone has no such setting.
-    if (!value.problem) value.problem = error;
-    return false;
+bool RunFilter::holds(Condition& condition, const AskedRun& run) {
+  const std::string& key = condition.key;
+  // What the run would hold with the value; nothing where this run has no such setting.
+  const auto text_with = [&](Value& value) -> std::optional<std::string> {
+    RunConfig assigned = run.config;
+    try {
+      assign_path(key, value.node, [&](FieldVisitor& visitor) { assigned.visit_fields(visitor); });
+    } catch (const Error& error) {
+      if (!value.problem) value.problem = error;
+      return std::nullopt;
+    }
+    value.made_sense = true;
+    return held_text(assigned, fields_of(assigned), key, is_single(value.node));
+  };
+  const auto [known, is_new] = condition.held_by_structure.try_emplace(run.structure);
+  bool any = false;
+  for (Value& value : condition.values) {
+    if (!is_single(value.node)) {  // A map may leave a part of what the run has as it is.
+      any |= text_with(value) == held_text(run.config, run.fields, key, false);
+    } else if (is_new) {
+      if (auto text = text_with(value)) known->second.insert(std::move(*text));
+    }
   }
-  value.made_sense = true;
-  // A name alone stands for all forms of what it names, whatever their settings.
-  if (value.node.kind == Kind::kScalar && key == "task") return assigned.task.name == run.task.name;
-  if (value.node.kind == Kind::kScalar && key == "encoding") {
-    return assigned.encoding.shorthand() == run.encoding.shorthand();
-  }
-  return to_yaml(assigned) == yaml;
+  return any || known->second.contains(held_text(run.config, run.fields, key, true));
 }
 
-bool RunFilter::matches(const RunConfig& run, const VariantLabels& labels) {
-  const std::string yaml = to_yaml(run);
+bool RunFilter::matches(const AskedRun& run) {
   bool all = true;
   for (Condition& condition : conditions_) {
-    bool any = false;
-    for (Value& value : condition.values) {
-      any |= condition.is_variant ? labels.at(condition.key) == value.node.text
-                                  : holds(value, condition.key, run, yaml);
-    }
-    all &= any;
+    const auto is_label = [&](const Value& value) { return run.labels.at(condition.key) == value.node.text; };
+    all &= condition.is_variant ? std::ranges::any_of(condition.values, is_label) : holds(condition, run);
   }
   return all;
 }

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/config_tree.h"
+#include "core/field_list.h"
 #include "experiments/config.h"
 
 namespace che {
@@ -18,6 +20,16 @@ using VariantLabels = std::map<std::string, std::string>;
 // The axes of named variants of a sweep, each with its labels.
 using VariantAxes = std::map<std::string, std::vector<std::string>>;
 
+// A run that filters are asked about.
+struct AskedRun {
+  AskedRun(const RunConfig& run, VariantLabels run_labels);
+
+  const RunConfig& config;
+  VariantLabels labels;
+  std::vector<FieldRecord> fields;
+  std::string structure;  // Its structural fields, on which it depends what a value means for a key.
+};
+
 // Matches runs by settings: {task: parity_check, encoding: [rope, kerple], seed: 0:4}. A run matches when
 // every key holds one of its values: a setting holds when assigning it to the run changes nothing, a name
 // alone of a task or an encoding whatever its settings, and an axis of named variants holds the run's label.
@@ -26,7 +38,8 @@ class RunFilter {
   // Throws Error (usage) for what is no such map, and for an unknown label.
   RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants);
 
-  bool matches(const RunConfig& run, const VariantLabels& labels);
+  // The time does not grow with the number of single values that a key may hold.
+  bool matches(const AskedRun& run);
 
   // After every run was asked about: throws what is wrong with a key or a value that no run can hold,
   // such as a misspelt one.
@@ -42,9 +55,11 @@ class RunFilter {
     std::string key;
     bool is_variant = false;
     std::vector<Value> values{};
+    // What runs of a structure hold when they hold one of the single values.
+    std::map<std::string, std::set<std::string>> held_by_structure{};
   };
 
-  static bool holds(Value& value, const std::string& key, const RunConfig& run, const std::string& yaml);
+  static bool holds(Condition& condition, const AskedRun& run);
 
   std::vector<Condition> conditions_;
 };

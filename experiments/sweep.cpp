@@ -12,6 +12,7 @@
 #include "core/config_reader.h"
 #include "core/config_tree.h"
 #include "core/error.h"
+#include "core/field_list.h"
 #include "experiments/sweep_plan.h"
 
 namespace che {
@@ -122,10 +123,12 @@ void check_axes_are_apart(const SweepPlan& plan) {
 
 // Whether the command line and the config's exclusions leave the run in. Every filter is asked, so that
 // each sees every run.
-bool is_wanted(SweepPlan& plan, const RunConfig& run, const VariantLabels& labels) {
+bool is_wanted(SweepPlan& plan, const RunConfig& run, std::size_t number) {
+  if (plan.exclude.empty() && plan.only.empty()) return true;
+  const AskedRun asked(run, plan.labels(number));
   bool wanted = true;
-  for (RunFilter& filter : plan.exclude) wanted &= !filter.matches(run, labels);
-  for (RunFilter& filter : plan.only) wanted &= filter.matches(run, labels);
+  for (RunFilter& filter : plan.exclude) wanted &= !filter.matches(asked);
+  for (RunFilter& filter : plan.only) wanted &= filter.matches(asked);
   return wanted;
 }
 
@@ -146,7 +149,7 @@ std::vector<RunConfig> expand(SweepPlan& plan) {
                              [](const Setting& setting) { return std::ranges::count(setting.path, '.'); });
     for (const Setting& setting : settings) apply(run, setting);
     for (const Setting& setting : plan.overrides) apply(run, setting);
-    if (!is_wanted(plan, run, plan.labels(i))) continue;
+    if (!is_wanted(plan, run, i)) continue;
     try {
       run.check();
     } catch (const Error& error) {

@@ -302,9 +302,4 @@ SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<s
   return plan;
 }
 
-bool is_below(std::string_view path, std::string_view ancestor) {
-  return ancestor.empty() || path == ancestor ||
-         (path.size() > ancestor.size() && path.starts_with(ancestor) && path[ancestor.size()] == '.');
-}
-
 }  // namespace che

@@ -11,7 +11,7 @@
 
 namespace che {
 
-inline constexpr std::size_t kMaxRuns = 100'000;
+inline constexpr std::size_t kMaxRuns = 10'000;
 
 // A value for a key path of RunConfig.
 struct Setting {
@@ -56,8 +56,5 @@ struct SweepPlan {
 // Reads a config file as read_sweep describes it, up to the values of settings, which only a run can judge.
 SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<std::string>& overrides,
                           const std::vector<std::string>& only);
-
-// Whether `path` is `ancestor` or a part of it.
-bool is_below(std::string_view path, std::string_view ancestor);
 
 }  // namespace che

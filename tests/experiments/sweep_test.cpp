@@ -256,7 +256,7 @@ TEST(Sweep, AnAxisMayBeARange) {
   EXPECT_TRUE(
       error_of("name: a\naxes: {seed: 4:1}\n").starts_with("x.yaml:2: axes.seed: got 4:1; allowed: "));
   EXPECT_EQ(error_of("name: a\naxes: {seed: 0:99999999}\n"),
-            "x.yaml:2: axes: more than 100000 runs; allowed: at most that many");
+            "x.yaml:2: axes: more than 10000 runs; allowed: at most that many");
 }
 
 TEST(Sweep, NamedVariantsSetSeveralKeysAtOnce) {
@@ -330,6 +330,29 @@ TEST(Sweep, OnlyKeepsWhatHoldsEverything) {
   EXPECT_EQ(read(kQuick, {"axes.learning_rate=[1e-3, 3e-4]"}, {"learning_rate=0.001"}).runs.size(), 12U);
 }
 
+TEST(Sweep, AFilterAsksRunsOfEveryStructure) {
+  const std::string_view yaml =
+      "name: a\nbase: {task: even_pairs}\naxes: {encoding: [rope, kerple, dape_kerple, {name: kerple, "
+      "direction: symmetric, dape: {}}]}\n";
+  const auto kept = [&](const std::string& only) {
+    std::string labels;
+    for (const RunConfig& run : read(yaml, {}, {only}).runs) labels += run.encoding.label() + " ";
+    return labels;
+  };
+  EXPECT_EQ(kept("encoding.direction=half_offset"), "kerple dape_kerple ");
+  EXPECT_EQ(kept("encoding.direction=[symmetric, half_offset]"),
+            "kerple dape_kerple dape_kerple(direction=symmetric) ");
+  EXPECT_EQ(kept("encoding.dape.variant=concat_residual"), "dape_kerple dape_kerple(direction=symmetric) ");
+  EXPECT_EQ(kept("encoding.dape={variant: concat_residual}"),
+            "dape_kerple dape_kerple(direction=symmetric) ");
+}
+
+TEST(Sweep, FilteringManyRunsByManyValuesEnds) {
+  const std::string_view yaml = "name: a\nbase: {task: even_pairs, encoding: rope}\naxes: {seed: 0:2999}\n";
+  EXPECT_EQ(read(yaml, {}, {"seed=1000:9999"}).runs.size(), 2000U);
+  EXPECT_TRUE(error_of(yaml, {}, {"axes.seed=0:9999"}).starts_with("command line: axes: unknown key"));
+}
+
 TEST(Sweep, FiltersThatCannotMatchAreRefused) {
   EXPECT_TRUE(error_of(kQuick, {}, {"task=even_pears"})
                   .starts_with("command line: task: unknown task 'even_pears'; did you mean 'even_pairs'?"));
@@ -357,7 +380,7 @@ TEST(Sweep, TooManyRunsAreRefusedBeforeTheyAreMade) {
        {"seed", "data_seed", "training.steps", "evaluation.seed", "model.width", "model.layers"}) {
     yaml += fmt::format("  {}: [{}]\n", key, list);
   }
-  EXPECT_EQ(error_of(yaml), "x.yaml:4: axes: more than 100000 runs; allowed: at most that many");
+  EXPECT_EQ(error_of(yaml), "x.yaml:4: axes: more than 10000 runs; allowed: at most that many");
 }
 
 }  // namespace
