@@ -101,16 +101,18 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
     value.made_sense = true;
     return held_text(assigned, fields_of(assigned), key, is_single(value.node));
   };
+  // A map may leave a part of what the run has as it is.
+  const std::string own = held_text(run.config, run.fields, key, false);
+  const auto [by_map, is_new_text] = condition.maps_hold.try_emplace(run.structure + own, false);
   const auto [known, is_new] = condition.held_by_structure.try_emplace(run.structure);
-  bool any = false;
   for (Value& value : condition.values) {
-    if (!is_single(value.node)) {  // A map may leave a part of what the run has as it is.
-      any |= text_with(value) == held_text(run.config, run.fields, key, false);
+    if (!is_single(value.node)) {
+      if (is_new_text) by_map->second |= text_with(value) == own;
     } else if (is_new) {
       if (auto text = text_with(value)) known->second.insert(std::move(*text));
     }
   }
-  return any || known->second.contains(held_text(run.config, run.fields, key, true));
+  return by_map->second || known->second.contains(held_text(run.config, run.fields, key, true));
 }
 
 bool RunFilter::matches(const AskedRun& run) {

@@ -57,6 +57,8 @@ class RunFilter {
     std::vector<Value> values{};
     // What runs of a structure hold when they hold one of the single values.
     std::map<std::string, std::set<std::string>> held_by_structure{};
+    // Whether a run holds one of the maps, by its structure and what it has at the key.
+    std::map<std::string, bool> maps_hold{};
   };
 
   static bool holds(Condition& condition, const AskedRun& run);
