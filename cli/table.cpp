@@ -8,7 +8,9 @@
 
 #include "cli/commands.h"
 #include "core/atomic_file.h"
+#include "experiments/paper_agreement.h"
 #include "experiments/result_table.h"
+#include "tables/agreement_table.h"
 #include "tables/comparison_table.h"
 #include "tables/run_table.h"
 #include "tables/score_table.h"
@@ -25,6 +27,7 @@ struct TableOptions {
   bool spread = false;
   bool baselines = false;
   bool runs = false;
+  bool rank_correlation = false;
   std::vector<std::string> compared;  // None or two.
   std::string output;
 };
@@ -44,12 +47,13 @@ Table make_contents(const TableOptions& options) {
     return comparison_table(
         compare(results, options.compared[0], options.compared[1], aggregate_named(aggregate)), results);
   }
+  const Aggregate aggregate = aggregate_named(options.aggregate.empty() ? "max" : options.aggregate);
+  if (options.rank_correlation) return agreement_table(agree(results, aggregate), results);
   if (options.baselines) add_trivial_baselines(results);
-  return score_table(results,
-                     {.aggregate = aggregate_named(options.aggregate.empty() ? "max" : options.aggregate),
-                      .paper = options.paper,
-                      .difference = options.difference,
-                      .spread = options.spread});
+  return score_table(results, {.aggregate = aggregate,
+                               .paper = options.paper,
+                               .difference = options.difference,
+                               .spread = options.spread});
 }
 
 int print_table(const TableOptions& options) {
@@ -91,7 +95,16 @@ void add_table_command(CLI::App& app, Action& action) {
                        "permutation test, Holm-adjusted, and from six seeds on a bootstrap interval")
           ->expected(2)
           ->excludes(runs);
-  const auto of_scores = [&](CLI::Option* option) { option->excludes(runs)->excludes(compare); };
+  CLI::Option* const rank_correlation =
+      command
+          ->add_flag("--rank-correlation", options->rank_correlation,
+                     "how far the encodings of each task stand in the paper's order: Spearman's rho with a "
+                     "permutation test, Holm-adjusted, and the best here and there")
+          ->excludes(runs)
+          ->excludes(compare);
+  const auto of_scores = [&](CLI::Option* option) {
+    option->excludes(runs)->excludes(compare)->excludes(rank_correlation);
+  };
   of_scores(command->add_flag("--paper", options->paper, "the paper's value in parentheses"));
   of_scores(command->add_flag("--difference", options->difference,
                               "ours minus the paper's value in parentheses, in points"));

@@ -71,15 +71,10 @@ void check_label(const ResultTable& table, const std::string& label) {
 }
 
 void adjust(std::vector<ComparedTask>& tasks) {
-  std::vector<double> p_values;
-  for (const ComparedTask& task : tasks) {
-    if (task.p) p_values.push_back(*task.p);
-  }
-  const std::vector<double> adjusted = holm_adjusted(p_values);
-  auto next = adjusted.begin();
-  for (ComparedTask& task : tasks) {
-    if (task.p) task.adjusted_p = *next++;
-  }
+  std::vector<std::optional<double>> p_values;
+  for (const ComparedTask& task : tasks) p_values.push_back(task.p);
+  const auto adjusted = holm_adjusted(p_values);
+  for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].adjusted_p = adjusted[i];
 }
 
 }  // namespace

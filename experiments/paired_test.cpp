@@ -68,15 +68,16 @@ Interval bootstrap_interval(const std::vector<double>& differences, Aggregate ag
   return {.low = quantile(statistics, (1 - coverage) / 2), .high = quantile(statistics, (1 + coverage) / 2)};
 }
 
-std::vector<double> holm_adjusted(const std::vector<double>& p_values) {
-  std::vector<std::size_t> order(p_values.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t one, std::size_t other) { return p_values[one] < p_values[other]; });
-  std::vector<double> adjusted(p_values.size());
+std::vector<std::optional<double>> holm_adjusted(const std::vector<std::optional<double>>& p_values) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < p_values.size(); ++i) {
+    if (p_values[i]) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return *p_values[i]; });
+  std::vector<std::optional<double>> adjusted(p_values.size());
   double highest = 0;
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    const double scaled = static_cast<double>(order.size() - rank) * p_values[order[rank]];
+    const double scaled = static_cast<double>(order.size() - rank) * *p_values[order[rank]];
     highest = std::max(highest, std::min(scaled, 1.0));
     adjusted[order[rank]] = highest;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "experiments/score_summary.h"
@@ -33,7 +34,7 @@ inline constexpr std::size_t kFewestIntervalPairs = 6;
 Interval bootstrap_interval(const std::vector<double>& differences, Aggregate aggregate,
                             double coverage = 0.95);
 
-// Holm's step-down adjustment (1979): each p-value as it stands among all of them, in their order.
-std::vector<double> holm_adjusted(const std::vector<double>& p_values);
+// Holm's step-down adjustment (1979): each p-value as it stands among all that there are, in their order.
+std::vector<std::optional<double>> holm_adjusted(const std::vector<std::optional<double>>& p_values);
 
 }  // namespace che

@@ -10,30 +10,20 @@
 namespace che {
 namespace {
 
-PrintedCell number_cell(const std::optional<double>& number, const std::string& text) {
-  return {.text = number ? text : kNoNumber, .value = number};
-}
-
 PrintedRow print_row(const ComparedTask& task) {
-  const auto as_percent = [](const std::optional<double>& number) {
-    return number_cell(number, number ? percent(*number) : "");
-  };
-  const auto as_p = [](const std::optional<double>& p) {
-    return number_cell(p, p ? fmt::format("{:.3g}", *p) : "");
-  };
   const auto& interval = task.interval;
   return {.group = task.level,
           .cells = {{.text = task.task},
                     {.text = fmt::format("{}", task.seeds), .value = static_cast<double>(task.seeds)},
-                    as_percent(task.one),
-                    as_percent(task.other),
-                    number_cell(task.difference, task.difference ? signed_percent(*task.difference) : ""),
+                    number_cell(task.one, percent),
+                    number_cell(task.other, percent),
+                    number_cell(task.difference, signed_percent),
                     {.text = interval ? fmt::format("{} .. {}", signed_percent(interval->low),
                                                     signed_percent(interval->high))
                                       : kNoNumber,
                      .value = interval ? std::optional(interval->low) : std::nullopt},
-                    as_p(task.p),
-                    as_p(task.adjusted_p)}};
+                    number_cell(task.p, p_text),
+                    number_cell(task.adjusted_p, p_text)}};
 }
 
 std::vector<std::string> notes(const Comparison& comparison, const ResultTable& table) {

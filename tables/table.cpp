@@ -49,6 +49,12 @@ std::string signed_percent(double fraction) {
   return text == "-0.0" ? "+0.0" : text;
 }
 
+std::string p_text(double p) { return fmt::format("{:.3g}", p); }
+
+PrintedCell number_cell(const std::optional<double>& number, std::string (*form)(double)) {
+  return {.text = number ? form(*number) : kNoNumber, .value = number};
+}
+
 void mark_best(const std::vector<PrintedCell*>& cells) {
   const auto printed = [](double value) { return std::strtod(percent(value).c_str(), nullptr); };
   std::set<double, std::greater<>> distinct;

@@ -75,8 +75,14 @@ std::string format_table(const Table& table, std::string_view format, const Term
 std::string percent(double fraction);
 std::string signed_percent(double fraction);
 
+// A p-value to three digits.
+std::string p_text(double p);
+
 // What stands where a number is missing.
 inline constexpr const char* kNoNumber = "--";
+
+// `number` as `form` writes it, kNoNumber for nothing.
+PrintedCell number_cell(const std::optional<double>& number, std::string (*form)(double));
 
 // Marks the best and the second among `cells`, ties all, by their values (fractions) as percent()
 // prints them, so that equal texts have equal marks. A number alone is no best; a cell without a value

@@ -74,11 +74,13 @@ TEST(PairedTest, BootstrapOfManyValuesIsNearTheNormalInterval) {
 
 // Holm (1979) by hand: sorted 0.005 0.01 0.03 0.04, times 4 3 2 1, made ascending.
 TEST(PairedTest, HolmByHand) {
-  const std::vector<double> adjusted = holm_adjusted({0.01, 0.04, 0.03, 0.005});
-  const std::vector<double> expected = {0.03, 0.06, 0.06, 0.02};
+  const auto adjusted = holm_adjusted({0.01, 0.04, std::nullopt, 0.03, 0.005});
+  const std::vector<double> expected = {0.03, 0.06, -1, 0.06, 0.02};  // -1: nothing.
   ASSERT_EQ(adjusted.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_DOUBLE_EQ(adjusted[i], expected[i]) << i;
-  EXPECT_EQ(holm_adjusted({0.7, 0.6}), (std::vector<double>{1, 1}));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_DOUBLE_EQ(adjusted[i].value_or(-1), expected[i]) << i;
+  }
+  EXPECT_EQ(holm_adjusted({0.7, 0.6}), (std::vector<std::optional<double>>{1, 1}));
   EXPECT_TRUE(holm_adjusted({}).empty());
 }
 

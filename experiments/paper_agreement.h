@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/result_table.h"
+
+namespace che {
+
+// How far the encodings of a task stand in the same order here and in the paper's table. Only encodings
+// with a score here and a value there count.
+struct AgreedTask {
+  std::string level;
+  std::string task;
+  std::size_t encodings = 0;
+  // The best here and there, several where they tie; empty without an encoding that counts.
+  std::vector<std::string> best;
+  std::vector<std::string> paper_best;
+  std::optional<double> correlation;  // See spearman.
+  // Where there is a correlation.
+  std::optional<double> p;           // See rank_correlation_p.
+  std::optional<double> adjusted_p;  // Holm's over all tasks with a p.
+};
+
+struct PaperAgreement {
+  Aggregate aggregate = Aggregate::kMax;
+  std::vector<AgreedTask> tasks;  // Rows of the table, in its order.
+  std::optional<double> mean;     // Of the tasks' correlations.
+};
+
+// Compares the scores of `table`, a number a cell, with the paper's. Throws Error (usage) when the paper
+// has none of its cells.
+PaperAgreement agree(const ResultTable& table, Aggregate aggregate);
+
+}  // namespace che

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "experiments/paper_agreement.h"
+#include "tables/table.h"
+
+namespace che {
+
+// A row a task; `table` is where the agreement comes from, for the notes.
+Table agreement_table(const PaperAgreement& agreement, const ResultTable& table);
+
+}  // namespace che
