@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "core/atomic_file.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/version.h"
@@ -28,14 +29,8 @@
 namespace che {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kProgressSeconds = 1;
 constexpr double kStatusSeconds = 10;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // One run of a job, with its stored state in memory.
 struct Replica {

@@ -4,8 +4,8 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <chrono>
 
+#include "core/clock.h"
 #include "experiments/model_of_run.h"
 #include "experiments/tensor_batch.h"
 #include "models/loss.h"
@@ -14,14 +14,8 @@
 namespace che {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kWriteSeconds = 5;
 constexpr double kProgressSeconds = 1;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 }  // namespace
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "experiments/progress_display.h"
 #include "experiments/stop_signal.h"
@@ -202,7 +203,7 @@ int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& sc
   std::signal(SIGPIPE, SIG_IGN);  // Results do not need a reader of the progress.
   ProgressDisplay display;
   SweepProgress whole(jobs, !schedule.evaluation);
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   const std::size_t job_limit = schedule.max_jobs > 0
                                     ? std::min(jobs.size(), static_cast<std::size_t>(schedule.max_jobs))
                                     : jobs.size();
@@ -222,8 +223,7 @@ int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& sc
       for (const Worker& worker : active) kill(worker.process, SIGTERM);
       told_to_stop = true;
     }
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    display.show_total(whole.describe(elapsed.count()));
+    display.show_total(whole.describe(seconds_since(start)));
     std::vector<pollfd> waiting;
     for (const Worker& worker : active) waiting.push_back({worker.output, POLLIN, 0});
     if (poll(waiting.data(), waiting.size(), kPollMilliseconds) <= 0) continue;

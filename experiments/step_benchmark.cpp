@@ -4,15 +4,15 @@
 #include <ATen/record_function.h>
 #include <c10/core/GradMode.h>
 
-#include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/clock.h"
 #include "experiments/model_of_run.h"
 #include "experiments/operations.h"
+#include "experiments/score_summary.h"
 #include "experiments/tensor_batch.h"
 #include "experiments/training.h"
 #include "models/loss.h"
@@ -20,16 +20,6 @@
 
 namespace che {
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
 
 // The part of a step that an operation of this name belongs to; empty for none.
 std::string_view part_of(std::string_view operation) {
@@ -67,7 +57,7 @@ class PartClock {
     if (clock.depth_ > 0 || !part.empty()) ++clock.depth_;
     if (!part.empty()) {
       clock.part_ = part;
-      clock.start_ = now();
+      clock.start_ = Clock::now();
     }
     return nullptr;
   }
@@ -75,14 +65,14 @@ class PartClock {
   static void end(const at::RecordFunction&, at::ObserverContext*) {
     PartClock& clock = *current_;
     if (clock.depth_ == 0 || --clock.depth_ > 0) return;
-    clock.seconds_[std::string(clock.part_)] += now() - clock.start_;
+    clock.seconds_[std::string(clock.part_)] += seconds_since(clock.start_);
   }
 
   static thread_local PartClock* current_;
   at::CallbackHandle handle_;
   int depth_ = 0;
   std::string_view part_;
-  double start_ = 0;
+  Clock::time_point start_;
   std::map<std::string, double> seconds_;
 };
 
@@ -114,9 +104,9 @@ class MatrixProduct {
         product_(at::empty({rows, 4 * width})) {}
 
   double rate() {
-    const double start = now();
+    const Clock::time_point start = Clock::now();
     at::mm_out(product_, left_, right_);
-    return operations_ / (now() - start);
+    return operations_ / seconds_since(start);
   }
 
  private:
@@ -128,11 +118,13 @@ class MatrixProduct {
 
 StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan& plan) {
   config.training.first_length = config.training.last_length = length;
-  const std::int64_t batch_size = plan.evaluate ? kEvaluationBatch : config.training.batch_size;
+  std::int64_t batch_size = plan.evaluate ? kEvaluationBatch : config.training.batch_size;
+  if (plan.most_examples > 0) batch_size = std::min(batch_size, plan.most_examples);
   TrainingState state({config});
   const auto task = create_task(config.task.name, config.task.options);
   const std::int64_t empty_symbol = state.model->vocabulary().inputs;
   const std::int64_t tokens = task->input_length(length) + task->output_length(length);
+  const at::Device device = tensor_options(config.execution).device();
   MatrixProduct product(batch_size * tokens, config.model.width);
 
   std::vector<double> totals;
@@ -144,11 +136,11 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
     const bool timed = step >= plan.warm_up;
     if (step == plan.warm_up) reset_peak();
     clock.take();
-    const double start = now();
+    const Clock::time_point start = Clock::now();
     const auto number = static_cast<std::uint64_t>(step);
     sample_batch(*task, config.task.name, {0, Purpose::kData, number}, length, batch_size, batch);
-    const TensorBatch tensors = to_tensors(batch, 0, batch.size, empty_symbol, at::kCPU);
-    const double sampled = now();
+    const TensorBatch tensors = to_tensors(batch, 0, batch.size, empty_symbol, device);
+    const double data_seconds = seconds_since(start);
     const auto positions = create_positions(config, config.data_seed, Purpose::kPositions, number);
     if (plan.evaluate) {
       const c10::NoGradGuard no_grad;
@@ -158,15 +150,15 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
       const Dropout dropout{config.training.dropout, state.seeds(), Purpose::kDropout, number};
       training_step(*state.model, state.adam, tensors, *positions, dropout, step);
     }
-    const double end = now();
+    const double total = seconds_since(start);
     std::map<std::string, double> spent = clock.take();
-    spent["data"] = sampled - start;
-    double other = end - start;
+    spent["data"] = data_seconds;
+    double other = total;
     for (const auto& [part, seconds] : spent) other -= seconds;
     spent["other"] = other;
     const double rate = product.rate();
     if (!timed) continue;
-    totals.push_back(end - start);
+    totals.push_back(total);
     rates.push_back(rate);
     for (const char* part : {"data", "attention", "linear", "norm", "optimiser", "other"}) {
       parts[part].push_back(spent[part]);
@@ -174,14 +166,14 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
   }
 
   StepCost cost{.tokens = tokens,
-                .seconds = median(totals),
+                .seconds = aggregate_of(totals, Aggregate::kMedian),
                 .parts = {},
                 .samples_per_second = 0,
                 .operations = 0,
-                .matrix_rate = median(rates),
+                .matrix_rate = aggregate_of(rates, Aggregate::kMedian),
                 .share = 0,
                 .peak_bytes = peak_bytes()};
-  for (const auto& [part, seconds] : parts) cost.parts[part] = median(seconds);
+  for (const auto& [part, seconds] : parts) cost.parts[part] = aggregate_of(seconds, Aggregate::kMedian);
   cost.samples_per_second = static_cast<double>(batch_size) / cost.seconds;
   config.training.batch_size = batch_size;
   cost.operations = training_step_operations(config) / (plan.evaluate ? 3 : 1);

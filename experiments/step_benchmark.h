@@ -25,9 +25,10 @@ struct StepCost {
 };
 
 struct BenchmarkPlan {
-  bool evaluate = false;     // A batch of kEvaluationBatch examples without gradients.
-  std::int64_t steps = 10;   // Timed,
-  std::int64_t warm_up = 2;  // after so many that are not.
+  bool evaluate = false;           // A batch of kEvaluationBatch examples without gradients.
+  std::int64_t steps = 10;         // Timed,
+  std::int64_t warm_up = 2;        // after so many that are not.
+  std::int64_t most_examples = 0;  // Of a batch; 0 for the whole.
 };
 
 // Times steps of `config` at `length` with fresh batches: sampling, forward, loss, and in training

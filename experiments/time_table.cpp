@@ -4,20 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/math/statistics/univariate_statistics.hpp>
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "core/error.h"
 #include "experiments/display_order.h"
 #include "experiments/job_list.h"
 #include "experiments/result_table.h"
+#include "experiments/score_summary.h"
 
 namespace che {
 namespace {
 
-double median(std::vector<double> values) { return boost::math::statistics::median(values); }
+double median(std::vector<double> values) { return aggregate_of(std::move(values), Aggregate::kMedian); }
 
 // Milliseconds; nothing for a run that was not trained.
 std::optional<double> step_time(const std::vector<MetricsRow>& rows) {
