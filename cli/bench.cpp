@@ -33,13 +33,9 @@ RunConfig config_of(const BenchOptions& options, const std::string& encoding) {
   RunConfig config;
   config.task.reset(options.task);
   config.encoding.reset(encoding);
-  for (const std::string& setting : options.settings) {
-    const std::size_t equals = setting.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw Error(fmt::format("{}: expected key=value, such as model.width=64", setting));
-    }
-    assign_path(setting.substr(0, equals), parse_config(setting.substr(equals + 1), setting),
-                [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+  for (const std::string& text : options.settings) {
+    const Setting setting = parse_setting(text);
+    assign_path(setting.path, setting.value, [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
   }
   config.training.last_length = *std::max_element(options.lengths.begin(), options.lengths.end());
   config.check();

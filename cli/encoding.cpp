@@ -36,13 +36,9 @@ struct EncodingOptions {
 EncodingConfig encoding_config(const EncodingOptions& options) {
   EncodingConfig config;
   config.reset(options.name);
-  for (const std::string& setting : options.settings) {
-    const std::size_t equals = setting.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw Error(fmt::format("--set {}: expected key=value", setting));
-    }
-    assign_path(setting.substr(0, equals), parse_config(setting.substr(equals + 1), "--set"),
-                [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+  for (const std::string& text : options.settings) {
+    const Setting setting = parse_setting(text);
+    assign_path(setting.path, setting.value, [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
   }
   if (config.dape) {
     throw Error(

@@ -29,7 +29,35 @@ std::string full_text(const ConfigNode& node) {
   return {};
 }
 
+// Lines and columns within a command line's argument say nothing to its reader.
+void set_location(ConfigNode& node, const ConfigLocation& location) {
+  node.location = location;
+  for (ConfigNode& item : node.items) set_location(item, location);
+  for (ConfigEntry& entry : node.entries) {
+    entry.location = location;
+    set_location(entry.value, location);
+  }
+}
+
 }  // namespace
+
+Setting parse_setting(std::string_view text) {
+  const ConfigLocation location{std::make_shared<const std::string>("command line"), 0, 0};
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    throw config_error(
+        location, "",
+        fmt::format("got '{}'; allowed: key=value, such as training.steps=100", one_line(text)));
+  }
+  Setting setting{.path = std::string(text.substr(0, equals)), .value = {}};
+  try {
+    setting.value = parse_config(text.substr(equals + 1), setting.path);
+  } catch (const Error& error) {
+    throw config_error(location, "", error.what());
+  }
+  set_location(setting.value, location);
+  return setting;
+}
 
 const ConfigEntry* ConfigNode::find(std::string_view key) const {
   const auto found = std::ranges::find(entries, key, &ConfigEntry::key);

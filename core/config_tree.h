@@ -41,6 +41,12 @@ struct ConfigEntry {
   ConfigNode value{};
 };
 
+// A value for a key path.
+struct Setting {
+  std::string path;
+  ConfigNode value;
+};
+
 // Parses one YAML document of at most 1 MiB: maps with text keys, lists, scalars, null. Throws Error
 // (usage) with `source`, line and column for bad syntax or encoding, a duplicate key, and what
 // configs do without: anchors, tags, several documents, more than 64 levels.
@@ -48,6 +54,9 @@ ConfigNode parse_config(std::string_view text, const std::string& source);
 
 // The same of a file, which must hold a map.
 ConfigNode read_config_file(const std::filesystem::path& path);
+
+// Reads "key=value" from a command line, the value in YAML. Throws Error (usage) likewise.
+Setting parse_setting(std::string_view text);
 
 // The error at `location`: "configs/x.yaml:12: training.steps: problem". `path` may be empty.
 Error config_error(const ConfigLocation& location, std::string_view path, std::string_view problem);

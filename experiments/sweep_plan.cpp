@@ -147,34 +147,12 @@ SweepPlan read_config_part(const ConfigNode& root) {
   return plan;
 }
 
-// Lines and columns within a command line's argument say nothing to its reader.
-void set_location(ConfigNode& node, const ConfigLocation& location) {
-  node.location = location;
-  for (ConfigNode& item : node.items) set_location(item, location);
-  for (ConfigEntry& entry : node.entries) {
-    entry.location = location;
-    set_location(entry.value, location);
-  }
-}
-
 Setting parse_override(const std::string& text) {
-  const ConfigLocation location{std::make_shared<const std::string>("command line"), 0, 0};
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw config_error(
-        location, "",
-        fmt::format("got '{}'; allowed: key=value, such as training.steps=100", one_line(text)));
-  }
-  Setting setting{.path = text.substr(0, equals), .value = {}};
+  Setting setting = parse_setting(text);
   if (setting.path == "base" || setting.path.starts_with("base.")) {
-    throw config_error(location, setting.path, "key paths on the command line leave out 'base.'");
+    throw config_error(setting.value.location, setting.path,
+                       "key paths on the command line leave out 'base.'");
   }
-  try {
-    setting.value = parse_config(std::string_view(text).substr(equals + 1), setting.path);
-  } catch (const Error& error) {
-    throw config_error(location, "", error.what());
-  }
-  set_location(setting.value, location);
   return setting;
 }
 

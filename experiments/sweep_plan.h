@@ -13,12 +13,6 @@ namespace che {
 
 inline constexpr std::size_t kMaxRuns = 10'000;
 
-// A value for a key path of RunConfig.
-struct Setting {
-  std::string path;
-  ConfigNode value;
-};
-
 // One choice on an axis: a value of its key path, or a named variant with several.
 struct AxisValue {
   std::string label;  // Of a variant.
