@@ -1,9 +1,11 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
 #include "cli/commands.h"
+#include "cli/usage_error.h"
 #include "core/error.h"
 #include "core/version.h"
 
@@ -30,7 +32,12 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    const std::string problem = che::usage_problem(app, error, {argv + std::min(argc, 1), argv + argc});
+    const auto commands = app.get_subcommands();
+    fmt::print(stderr, "che: {}\nRun `che {}--help` for more.\n", problem,
+               commands.empty() ? "" : commands[0]->get_name() + " ");
+    return 2;
   }
   try {
     return action();

@@ -110,11 +110,11 @@ int run(const RunOptions& options) {
     }
   }
   if (!lost.empty() && !options.retrain) {
-    throw Error(
-        fmt::format("{} trained runs have no checkpoint (pruned?) to evaluate at the test lengths that they "
-                    "lack, {} the first; ask for the lengths that are there, or give --retrain to train them "
-                    "afresh, which replaces their results",
-                    lost.size(), lost.front()));
+    throw Error(fmt::format(
+        "{} trained runs have no checkpoint (pruned or damaged?) to evaluate at the test lengths that they "
+        "lack, {} the first; ask for the lengths that are there, or give --retrain to train them "
+        "afresh, which replaces their results",
+        lost.size(), lost.front()));
   }
   for (const RunFolder& folder : folders) folder.store_config();
   std::vector<std::vector<RunFolder>> jobs;

@@ -1,0 +1,56 @@
+#include "cli/usage_error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/config_tree.h"
+#include "core/suggestion.h"
+
+namespace che {
+namespace {
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!command->get_group().empty()) names.push_back(command->get_name());  // Without a group: hidden.
+  }
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string unknown_argument(const CLI::App& command, std::vector<std::string> arguments) {
+  const auto option = std::ranges::find_if(
+      arguments, [](const std::string& argument) { return argument.size() > 1 && argument[0] == '-'; });
+  if (option == arguments.end()) return fmt::format("unexpected argument '{}'", one_line(arguments.front()));
+  const std::string name = option->substr(0, option->find('='));
+  return fmt::format("unknown option {}{}", one_line(name), known_names_hint(name, option_names(command)));
+}
+
+}  // namespace
+
+std::string usage_problem(const CLI::App& app, const CLI::ParseError& error,
+                          const std::vector<std::string>& arguments) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  if (!parsed.empty()) {
+    const CLI::App& command = *parsed.front();
+    const std::vector<std::string> left = app.remaining(true);
+    const bool is_extra =
+        error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !left.empty();
+    return fmt::format("{}: {}", command.get_name(),
+                       is_extra ? unknown_argument(command, left) : std::string(error.what()));
+  }
+  const std::string hint = known_names_hint(arguments.empty() ? "" : arguments[0], command_names(app));
+  if (arguments.empty()) return "a command is missing" + hint;
+  if (arguments[0].starts_with("-")) return unknown_argument(app, arguments);
+  return fmt::format("unknown command '{}'{}", one_line(arguments[0]), hint);
+}
+
+}  // namespace che
