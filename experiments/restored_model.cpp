@@ -14,9 +14,11 @@ RestoredModel restore_model(const RunFolder& run) {
   const auto size = static_cast<std::size_t>(restored.model->parameters().size());
   LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), size);
   if (!loaded.checkpoint) {
-    throw Error(fmt::format("run '{}' has no {}checkpoint; train it first: che run CONFIG --output {}",
-                            run.path().string(), loaded.warnings.empty() ? "" : "undamaged ",
-                            run.path().parent_path().parent_path().string()));
+    throw Error(
+        fmt::format("run '{}' has no {}checkpoint; train it first: che run CONFIG --output {} (with "
+                    "--retrain where it is finished)",
+                    run.path().string(), loaded.warnings.empty() ? "" : "undamaged ",
+                    run.path().parent_path().parent_path().string()));
   }
   copy_values(loaded.checkpoint->values, restored.model->parameters().values()[0]);
   restored.model->project();

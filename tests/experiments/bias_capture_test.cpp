@@ -11,16 +11,13 @@
 #include "experiments/model_of_run.h"
 #include "experiments/restored_model.h"
 #include "experiments/tensor_batch.h"
+#include "tests/contains.h"
 #include "tests/message_of.h"
 #include "tests/models/reference_files.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 RunConfig small_config(const std::string& encoding) {
   RunConfig config;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/contains.h"
 #include "tests/message_of.h"
 #include "tests/scratch_file.h"
 
@@ -24,10 +25,6 @@ std::string error_of(std::string_view yaml, const Overrides& overrides = {}, con
   const std::size_t at = message.find(file.path().string());
   if (at != std::string::npos) message.replace(at, file.path().string().size(), "x.yaml");
   return message;
-}
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
 }
 
 constexpr std::string_view kQuick = R"(name: quick

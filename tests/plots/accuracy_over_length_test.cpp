@@ -2,16 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/contains.h"
 #include "tests/experiments/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 ResultTable small_table(const ScratchFolder& scratch) {
   const std::filesystem::path results = scratch.path() / "results";

@@ -4,14 +4,11 @@
 
 #include "core/atomic_file.h"
 #include "plots/figure_files.h"
+#include "tests/contains.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // Values that tell their place: logit is the index, bias a tenth of it, adapted its negative.
 AttentionBias made_up_bias(std::int64_t layers, std::int64_t heads, std::int64_t tokens) {

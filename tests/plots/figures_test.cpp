@@ -8,16 +8,13 @@
 #include "core/atomic_file.h"
 #include "plots/ablation.h"
 #include "plots/figure_files.h"
+#include "tests/contains.h"
 #include "tests/experiments/made_up_experiment.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::vector<std::filesystem::path> draw(const Figure& figure, const ResultTable& table, Aggregate aggregate,
                                         const std::filesystem::path& folder) {

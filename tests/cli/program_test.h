@@ -1,0 +1,111 @@
+#pragma once
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/atomic_file.h"
+
+namespace che {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output;  // Standard output and error together.
+};
+
+// Runs che in a folder of its own.
+class ProgramTest : public testing::Test {
+ protected:
+  ProgramTest() { std::filesystem::create_directories(folder_); }
+  ~ProgramTest() override { std::filesystem::remove_all(folder_); }
+
+  pid_t start(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> words{CHE_PROGRAM};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output_file().c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    pid_t process = 0;
+    EXPECT_EQ(0, posix_spawn(&process, CHE_PROGRAM, &actions, nullptr, pointers.data(), environ));
+    posix_spawn_file_actions_destroy(&actions);
+    return process;
+  }
+
+  // Until the program that was started says `text`; a minute at most.
+  void wait_for(const std::string& text) const {
+    for (int i = 0; i < 1200 && read_file(output_file()).find(text) == std::string::npos; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+
+  Outcome finish(pid_t process) const {
+    int status = 0;
+    EXPECT_EQ(process, waitpid(process, &status, 0));
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(output_file())};
+  }
+
+  Outcome che(const std::vector<std::string>& arguments) const { return finish(start(arguments)); }
+
+  std::string write(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+    return (folder_ / name).string();
+  }
+
+  // A sweep of two short runs; `extra` are further lines of its base.
+  std::string small_config(const std::string& extra = "") const {
+    return write("small.yaml",
+                 "name: small\nbase:\n  model: {width: 8, layers: 1, heads: 2, ffn_multiple: 2}\n"
+                 "  training: {steps: 40, batch_size: 8, last_length: 6}\n"
+                 "  evaluation: {first_length: 7, last_length: 9, samples: 64}\n" +
+                     extra + "axes:\n  task: [even_pairs, reverse_string]\n  encoding: [dape_kerple]\n");
+  }
+
+  std::string results() const { return (folder_ / "results").string(); }
+  std::filesystem::path output_file() const { return folder_ / "output.txt"; }
+
+  // Every file below `root` (of that name), by path, with its content.
+  static std::map<std::string, std::string> everything(const std::filesystem::path& root) {
+    return contents(root, "");
+  }
+  static std::map<std::string, std::string> contents(const std::filesystem::path& root,
+                                                     const std::string& name) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+      if (entry.is_regular_file() && (name.empty() || entry.path().filename() == name)) {
+        files[std::filesystem::relative(entry.path(), root).string()] = read_file(entry.path());
+      }
+    }
+    return files;
+  }
+
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / fmt::format("che_program_test_{}", getpid());
+};
+
+// Exit code 2 and one line that holds all of `parts`.
+inline void expect_refusal(const Outcome& outcome, const std::vector<std::string>& parts) {
+  EXPECT_EQ(2, outcome.exit_code) << outcome.output;
+  EXPECT_EQ(1, std::count(outcome.output.begin(), outcome.output.end(), '\n')) << outcome.output;
+  for (const std::string& part : parts) {
+    EXPECT_NE(std::string::npos, outcome.output.find(part)) << part << " is not in: " << outcome.output;
+  }
+}
+
+}  // namespace che

@@ -1,0 +1,248 @@
+// Sweeps as a user meets them: interruption, resume, damage, further runs and lengths.
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/atomic_file.h"
+#include "core/version.h"
+#include "tests/cli/program_test.h"
+
+namespace che {
+namespace {
+
+class SweepProgramTest : public ProgramTest {};
+
+TEST_F(SweepProgramTest, SkipsWhatIsDone) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const auto before = contents(results(), "status.json");
+  const Outcome again = che({"run", small_config(), "-o", results()});
+  EXPECT_EQ(0, again.exit_code);
+  EXPECT_NE(std::string::npos, again.output.find("2 done, 0 to do")) << again.output;
+  EXPECT_EQ(before, contents(results(), "status.json"));
+}
+
+// Whatever is damaged of one run, the others are tabled, and the next run mends it.
+TEST_F(SweepProgramTest, OneDamagedFileStopsNothing) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const auto whole = contents(results(), "evaluation.csv");
+  for (const char* name : {"config.yaml", "metrics.csv", "evaluation.csv", "status.json"}) {
+    SCOPED_TRACE(name);
+    const std::filesystem::path file =
+        std::filesystem::path(results()) / contents(results(), "config.yaml").begin()->first;
+    const std::filesystem::path damaged = file.parent_path() / name;
+    std::filesystem::resize_file(damaged, std::filesystem::file_size(damaged) / 2);
+    const Outcome table = che({"table", results()});
+    EXPECT_EQ(0, table.exit_code) << table.output;
+    EXPECT_NE(std::string::npos, table.output.find("che: warning: ")) << table.output;
+    EXPECT_NE(std::string::npos, table.output.find(damaged.string())) << table.output;
+    EXPECT_NE(std::string::npos, table.output.find("reverse_string")) << table.output;
+    EXPECT_EQ(0, che({"plot", results()}).exit_code);
+    const Outcome run = che({"run", small_config(), "-o", results()});
+    EXPECT_EQ(0, run.exit_code) << run.output;
+    EXPECT_NE(std::string::npos, run.output.find(damaged.string())) << run.output;
+    EXPECT_EQ(whole, contents(results(), "evaluation.csv"));
+    EXPECT_EQ(std::string::npos, che({"table", results()}).output.find("warning"));
+  }
+}
+
+TEST_F(SweepProgramTest, ListsAPlanWithoutRunning) {
+  const Outcome plan = che({"run", small_config(), "--dry-run", "-o", results()});
+  EXPECT_EQ(0, plan.exit_code);
+  EXPECT_NE(std::string::npos, plan.output.find("2 runs of 2 cells in 2 jobs")) << plan.output;
+  EXPECT_NE(std::string::npos, plan.output.find("by one measured step an encoding")) << plan.output;
+  const Outcome list = che({"run", small_config(), "--list", "--only", "task=even_pairs", "-o", results()});
+  EXPECT_EQ(0, list.exit_code);
+  EXPECT_TRUE(list.output.starts_with("waiting     even_pairs-dape_kerple-")) << list.output;
+  EXPECT_EQ(1, std::count(list.output.begin(), list.output.end(), '\n')) << list.output;
+  EXPECT_FALSE(std::filesystem::exists(results()));
+}
+
+TEST_F(SweepProgramTest, StartsNoMoreJobsThanAsked) {
+  const Outcome first = che({"run", small_config(), "--max-jobs", "1", "-o", results()});
+  EXPECT_EQ(75, first.exit_code) << first.output;
+  EXPECT_NE(std::string::npos, first.output.find("1 jobs are left")) << first.output;
+  EXPECT_EQ(1U, contents(results(), "evaluation.csv").size());
+  EXPECT_EQ(0, che({"run", small_config(), "--max-jobs", "1", "-o", results()}).exit_code);
+  EXPECT_EQ(2U, contents(results(), "evaluation.csv").size());
+}
+
+// Nothing that is there is computed again: files of earlier runs keep their bytes.
+TEST_F(SweepProgramTest, AddsSeedsAndLengthsWithoutComputingAnythingTwice) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const auto before = everything(results() + "/runs");
+  const Outcome seeds = che({"run", small_config(), "axes.seed=0:1", "-o", results()});
+  ASSERT_EQ(0, seeds.exit_code) << seeds.output;
+  EXPECT_NE(std::string::npos, seeds.output.find("4 runs, 2 done, 2 to do")) << seeds.output;
+  auto after = everything(results() + "/runs");
+  for (const auto& [file, content] : before) EXPECT_TRUE(content == after[file]) << file;
+
+  const Outcome lengths = che({"run", small_config(), "evaluation.last_length=11", "-o", results()});
+  ASSERT_EQ(0, lengths.exit_code) << lengths.output;
+  EXPECT_EQ(std::string::npos, lengths.output.find(": step ")) << lengths.output;
+  after = everything(results() + "/runs");
+  for (const auto& [file, content] : before) {
+    if (file.ends_with("metrics.csv") || file.ends_with(".bin")) {
+      EXPECT_TRUE(content == after[file]) << file;
+    }
+    if (!file.ends_with("evaluation.csv")) continue;
+    const auto rows = [](const std::string& csv) { return std::count(csv.begin(), csv.end(), '\n') - 1; };
+    EXPECT_EQ(3, rows(content));
+    EXPECT_EQ(5, rows(after[file]));
+  }
+}
+
+// What was asked of every run and measured of some is no success.
+TEST_F(SweepProgramTest, EvaluateNamesTheRunsThatItLeavesOut) {
+  ASSERT_EQ(75, che({"run", small_config(), "-o", results(), "--max-jobs", "1"}).exit_code);
+  const std::vector<std::string> further{"evaluate", results(), "--lengths", "20:20", "--samples", "64"};
+  const Outcome unfinished = che(further);
+  EXPECT_EQ(1, unfinished.exit_code);
+  EXPECT_NE(std::string::npos, unfinished.output.find("2 runs: 1 to evaluate")) << unfinished.output;
+  EXPECT_NE(std::string::npos, unfinished.output.find("runs/reverse_string-")) << unfinished.output;
+  EXPECT_NE(std::string::npos, unfinished.output.find("is not finished but waiting")) << unfinished.output;
+
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  EXPECT_EQ(0, che(further).exit_code);
+  for (const auto& [file, content] : contents(results(), "config.yaml")) {
+    if (file.find("even_pairs") != std::string::npos) std::ofstream(results() + "/" + file) << "seed: 1\n";
+  }
+  const Outcome damaged = che(further);
+  EXPECT_EQ(1, damaged.exit_code);
+  EXPECT_NE(std::string::npos, damaged.output.find("2 runs: 0 to evaluate")) << damaged.output;
+  EXPECT_NE(std::string::npos, damaged.output.find("1 not finished or damaged")) << damaged.output;
+}
+
+TEST_F(SweepProgramTest, EvaluatesStoredModelsAndPrunesThem) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const auto metrics = contents(results(), "metrics.csv");
+  const std::vector<std::string> further{"evaluate", results(), "--lengths", "20:30:5", "--samples", "128"};
+  const Outcome evaluated = che(further);
+  ASSERT_EQ(0, evaluated.exit_code) << evaluated.output;
+  EXPECT_NE(std::string::npos, evaluated.output.find("2 to evaluate")) << evaluated.output;
+  for (const auto& [file, csv] : contents(results(), "evaluation.csv")) {
+    for (const char* row : {"\n9,64,0,off,", "\n20,128,0,off,", "\n25,128,0,off,", "\n30,128,0,off,"}) {
+      EXPECT_NE(std::string::npos, csv.find(row)) << file << csv;
+    }
+  }
+  // What was measured is what a config that asks for it wants: nothing is left to do.
+  const Outcome asked = che({"run", small_config(),
+                             "evaluation={first_length: 20, last_length: 30, length_step: "
+                             "5, samples: 128}",
+                             "-o", results()});
+  EXPECT_NE(std::string::npos, asked.output.find("2 done, 0 to do")) << asked.output;
+  EXPECT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  EXPECT_NE(std::string::npos, che(further).output.find("0 to evaluate"));
+  const Outcome nothing_left = che({"run", small_config(), "--dry-run", "-o", results()});
+  EXPECT_NE(std::string::npos, nothing_left.output.find("2 of them done; to do: 0.00e+00"))
+      << nothing_left.output;
+  expect_refusal(che({"evaluate", results(), "--lengths", "30:20", "--samples", "64"}), {"--lengths 30:20"});
+  expect_refusal(che({"evaluate", results(), "--lengths", "5:99999999999", "--samples", "64"}),
+                 {"last_length", "99999999999", "allowed"});
+  expect_refusal(che({"evaluate", results(), "--lengths", "5:6", "--samples", "65"}),
+                 {"samples", "65", "64"});
+
+  const Outcome pruned = che({"prune", results()});
+  EXPECT_EQ(0, pruned.exit_code);
+  EXPECT_NE(std::string::npos, pruned.output.find("2 of 2 runs")) << pruned.output;
+  EXPECT_TRUE(contents(results(), "checkpoint.bin").empty());
+  EXPECT_EQ(metrics, contents(results(), "metrics.csv"));
+  EXPECT_NE(std::string::npos, che({"run", small_config(), "-o", results()}).output.find("2 done, 0 to do"));
+  const Outcome lost = che({"evaluate", results(), "--lengths", "40:40", "--samples", "64"});
+  EXPECT_EQ(1, lost.exit_code);
+  EXPECT_NE(std::string::npos, lost.output.find("has no checkpoint")) << lost.output;
+  EXPECT_NE(std::string::npos, che({"status", results()}).output.find("2 runs: 2 finished, 0 running"));
+  const auto before = everything(results() + "/runs");
+  std::vector<std::string> more{"run", small_config(), "evaluation.last_length=10", "-o", results()};
+  expect_refusal(che(more), {"2 trained runs have no checkpoint", "--retrain", "even_pairs-dape_kerple-"});
+  EXPECT_EQ(before, everything(results() + "/runs")) << "a refusal wrote";
+  more.push_back("--retrain");
+  EXPECT_EQ(0, che(more).exit_code);
+  for (const auto& [file, csv] : contents(results(), "evaluation.csv")) {
+    EXPECT_EQ(std::string::npos, csv.find("\n20,128,")) << "rows of two models in " << file;
+  }
+  EXPECT_EQ(2U, contents(results(), "evaluation.csv.replaced").size());
+}
+
+// Its scheduler may die before a worker can ask to be told.
+TEST_F(SweepProgramTest, AWorkerDoesNothingForADeadParent) {
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results(), "--only", "task=even_pairs"}).exit_code);
+  const std::string csv = contents(results(), "evaluation.csv").begin()->first;
+  const std::filesystem::path run = std::filesystem::path(results()) / csv;
+  std::filesystem::remove(run);
+  EXPECT_EQ(75, che({"worker", "--parent", "1", run.parent_path().string()}).exit_code);
+  EXPECT_FALSE(std::filesystem::exists(run));
+  EXPECT_EQ(0, che({"worker", run.parent_path().string()}).exit_code) << "without a parent";
+  EXPECT_TRUE(std::filesystem::exists(run));
+}
+
+// A worker that is killed fails its job alone; the sweep goes on, and the next call resumes it.
+TEST_F(SweepProgramTest, AKilledWorkerIsRecordedAndRetried) {
+  const pid_t process = start({"run", small_config(), "training.steps=20000", "-o", results(), "-w", "1"});
+  wait_for(": step ");
+  const Outcome status = [&] {
+    const std::string command =
+        fmt::format("{} status {} > {}/status.txt", CHE_PROGRAM, results(), folder_.string());
+    EXPECT_EQ(0, std::system(command.c_str()));
+    return Outcome{0, read_file(folder_ / "status.txt")};
+  }();
+  EXPECT_NE(std::string::npos, status.output.find("1 running, 0 stopped, 0 failed, 1 waiting"))
+      << status.output;
+  EXPECT_NE(std::string::npos, status.output.find("  running   even_pairs-dape_kerple-")) << status.output;
+  // The scheduler's only child.
+  EXPECT_EQ(0, std::system(fmt::format("pkill -KILL -P {}", process).c_str()));
+  wait_for("failed: its process was ended by signal 9");
+  wait_for("reverse_string-dape_kerple-lr0.0003-seed0-");
+  kill(process, SIGTERM);
+  EXPECT_EQ(75, finish(process).exit_code);
+  EXPECT_NE(std::string::npos, che({"status", results()}).output.find("1 failed")) << "not recorded";
+  const Outcome again =
+      che({"run", small_config(), "training.steps=20000", "-o", results(), "--only", "task=even_pairs"});
+  EXPECT_EQ(0, again.exit_code) << again.output;
+}
+
+// Stopped by each signal and started again, a sweep ends with the bytes of an undisturbed one.
+TEST_F(SweepProgramTest, StopsAtACheckpointAndGoesOn) {
+  const std::string straight = (folder_ / "straight").string();
+  const std::string longer = "training.steps=6000";
+  ASSERT_EQ(0, che({"run", small_config(), longer, "-o", straight}).exit_code);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) {
+    const pid_t process = start({"run", small_config(), longer, "-o", results(), "-w", "1"});
+    wait_for(": step ");
+    kill(process, signal);
+    const Outcome outcome = finish(process);
+    EXPECT_EQ(75, outcome.exit_code) << signal << outcome.output;
+    const auto states = contents(results(), "status.json");
+    EXPECT_TRUE(std::any_of(
+        states.begin(), states.end(),
+        [](const auto& file) { return file.second.find("\"interrupted\"") != std::string::npos; }))
+        << signal << outcome.output;
+  }
+  ASSERT_EQ(0, che({"run", small_config(), longer, "-o", results()}).exit_code);
+  EXPECT_EQ(contents(straight, "evaluation.csv"), contents(results(), "evaluation.csv"));
+}
+
+TEST_F(SweepProgramTest, TakesOverTheLockOfADeadProcess) {
+  std::filesystem::create_directories(results());
+  std::ofstream(results() + "/lock") << "process 1 on elsewhere";
+  EXPECT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+}
+
+TEST_F(SweepProgramTest, RefusesAFolderThatAnotherProcessWorksIn) {
+  const pid_t process = start({"run", small_config(), "training.steps=100000", "-o", results(), "-w", "1"});
+  wait_for(": step ");
+  const std::filesystem::path second = folder_ / "second.txt";
+  const std::string command = fmt::format("{} run {} training.steps=100000 -o {} > {} 2>&1", CHE_PROGRAM,
+                                          small_config(), results(), second.string());
+  const int status = std::system(command.c_str());
+  expect_refusal({WEXITSTATUS(status), read_file(second)},
+                 {"being worked on", fmt::format("process {} on {}", process, host_name())});
+  kill(process, SIGTERM);
+  EXPECT_EQ(75, finish(process).exit_code);
+}
+
+}  // namespace
+}  // namespace che
