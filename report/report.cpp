@@ -10,6 +10,7 @@
 #include "plots/figure_files.h"
 #include "plots/figures.h"
 #include "report/html_table.h"
+#include "tables/agreement_table.h"
 #include "tables/result_notes.h"
 #include "tables/run_table.h"
 #include "tables/score_table.h"
@@ -76,6 +77,16 @@ bool has_spread(const ResultTable& table) {
       table.cells, [](const auto& cell) { return cell.second.scores && cell.second.scores->n > 1; });
 }
 
+// Whether a task has two encodings or more that the paper has, too.
+bool has_paper_order(const ResultTable& table) {
+  return std::ranges::any_of(table.rows, [&](const TableRow& row) {
+    return 2 <= std::ranges::count_if(table.encodings, [&](const std::string& encoding) {
+             const TableCell* const cell = table.cell(row.task, encoding);
+             return cell != nullptr && cell->scores && cell->paper;
+           });
+  });
+}
+
 // The tables of scores; what their notes share with the provenance is left out.
 std::string scores(const ResultTable& table, const ReportLinks& links) {
   const std::size_t shared = provenance_notes(table).size();
@@ -89,6 +100,11 @@ std::string scores(const ResultTable& table, const ReportLinks& links) {
   if (has_spread(table)) {
     text +=
         html({.aggregate = Aggregate::kMean, .paper = false, .difference = false, .spread = true}, "means");
+  }
+  if (has_paper_order(table)) {
+    Table agreement = agreement_table(agree(table, Aggregate::kMax), table);
+    agreement.printed.notes.resize(agreement.printed.notes.size() - shared);
+    text += "<h3>" + html_text(agreement.title) + "</h3>\n" + html_table(agreement.printed, "agreement");
   }
   return text +
          fmt::format("<p>Unrounded, with every aggregate: <a href=\"{}/table.csv\">table.csv</a></p>\n",

@@ -15,6 +15,12 @@ std::string names(const std::vector<std::string>& labels) {
   return fmt::format("{}", fmt::join(labels, ", "));
 }
 
+// The best of `count` encodings, for people.
+std::string best_text(const std::vector<std::string>& best, std::size_t count) {
+  if (best.empty()) return kNoNumber;
+  return best.size() > 1 && best.size() == count ? fmt::format("all {} tie", count) : names(best);
+}
+
 PrintedRow print_row(const AgreedTask& task) {
   return {.group = task.level,
           .cells = {{.text = task.task},
@@ -22,8 +28,8 @@ PrintedRow print_row(const AgreedTask& task) {
                     number_cell(task.correlation, correlation_text),
                     number_cell(task.p, p_text),
                     number_cell(task.adjusted_p, p_text),
-                    {.text = task.best.empty() ? kNoNumber : names(task.best)},
-                    {.text = task.paper_best.empty() ? kNoNumber : names(task.paper_best)}}};
+                    {.text = best_text(task.best, task.encodings)},
+                    {.text = best_text(task.paper_best, task.encodings)}}};
 }
 
 std::vector<std::string> notes(const PaperAgreement& agreement, const ResultTable& table) {

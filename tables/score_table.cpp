@@ -12,6 +12,8 @@
 namespace che {
 namespace {
 
+bool is_begun(const TableRun& run) { return run.status.state != "waiting"; }
+
 std::optional<double> constant_score(const TableRow& row) {
   return row.baselines ? std::optional(row.baselines->constant) : std::nullopt;
 }
@@ -31,13 +33,9 @@ std::optional<double> paper_difference(const TableCell& cell, Aggregate aggregat
   return cell.scores->value(aggregate) - *paper_fraction(cell);
 }
 
-PrintedCell number_cell(const std::optional<double>& fraction) {
-  return {.text = fraction ? percent(*fraction) : kNoNumber, .value = fraction};
-}
-
 PrintedCell score_cell(const TableCell* cell, const ScoreTableOptions& options) {
   if (cell == nullptr || !cell->scores) return {.text = kNoNumber};
-  PrintedCell printed = number_cell(cell->scores->value(options.aggregate));
+  PrintedCell printed = number_cell(cell->scores->value(options.aggregate), percent);
   if (const auto spread = cell->scores->spread(options.aggregate); options.spread && spread) {
     printed.beside = " \u00b1" + percent(*spread);
   }
@@ -50,13 +48,16 @@ PrintedCell score_cell(const TableCell* cell, const ScoreTableOptions& options) 
   return printed;
 }
 
-// "reverse_string, rope: run (failed: ...); run (training, step 20 of 40)"
+// "reverse_string, rope: run (failed: ...); run (training, step 20 of 40)"; empty for a cell of which every
+// run is finished or not begun.
 std::string missing_footnote(const ResultTable& table, const TableRow& row, const std::string& encoding,
                              const TableCell& cell) {
   std::vector<std::string> runs;
   for (const std::size_t i : cell.missing) {
-    runs.push_back(fmt::format("{} ({})", table.runs[i].id, missing_reason(table.runs[i])));
+    const TableRun& run = table.runs[i];
+    if (is_begun(run)) runs.push_back(fmt::format("{} ({})", run.id, missing_reason(run)));
   }
+  if (runs.empty()) return "";
   return fmt::format("{}, {}, not counted: {}.", row.task, encoding, fmt::join(runs, "; "));
 }
 
@@ -78,6 +79,8 @@ std::vector<std::string> notes(const ResultTable& table, const ScoreTableOptions
       fmt::format("Accuracy in percent, mean over test lengths: {} over the finished runs of a cell ({}), "
                   "which differ in seed and learning rate; {}: no finished run.",
                   aggregate_phrase(options.aggregate), count_text(table), kNoNumber));
+  const std::ptrdiff_t waiting = std::ranges::count_if(table.runs, std::not_fn(is_begun));
+  if (waiting > 0) notes.push_back(fmt::format("Not begun: {} of {} runs.", waiting, table.runs.size()));
   if (options.spread) {
     notes.push_back(fmt::format("After \u00b1: {} of those runs, where there are two or more.",
                                 spread_phrase(options.aggregate)));
@@ -120,17 +123,18 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
   for (const TableRow& row : table.rows) {
     PrintedRow& line = printed.rows.emplace_back();
     line.group = row.level;
-    line.cells = {{.text = row.task}, number_cell(row.chance)};
+    line.cells = {{.text = row.task}, number_cell(row.chance, percent)};
     if (table.has_baselines) {
-      line.cells.push_back(number_cell(constant_score(row)));
-      line.cells.push_back(number_cell(position_score(row)));
+      line.cells.push_back(number_cell(constant_score(row), percent));
+      line.cells.push_back(number_cell(position_score(row), percent));
     }
     const std::size_t first = line.cells.size();
     for (const std::string& encoding : table.encodings) {
       const TableCell* const cell = table.cell(row.task, encoding);
       line.cells.push_back(score_cell(cell, options));
-      if (cell != nullptr && !cell->missing.empty()) {
-        printed.footnotes.push_back(missing_footnote(table, row, encoding, *cell));
+      if (cell == nullptr) continue;
+      if (std::string text = missing_footnote(table, row, encoding, *cell); !text.empty()) {
+        printed.footnotes.push_back(std::move(text));
         line.cells.back().footnote = printed.footnotes.size();
       }
     }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/experiments/made_up_experiment.h"
@@ -84,6 +85,16 @@ TEST(ScoreTable, AggregateChoosesScoreAndSpread) {
   EXPECT_EQ(rope(Aggregate::kMax), "75.0 \u00b125.0");
   EXPECT_EQ(rope(Aggregate::kMean), "62.5 \u00b112.5");
   EXPECT_EQ(rope(Aggregate::kMedian), "62.5 \u00b112.5");
+}
+
+TEST(ScoreTable, CountsRunsThatAreNotBegunWithoutAFootnote) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), "finished", 0.5);
+  store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), "waiting");
+  store_run(scratch.path(), made_up_config("even_pairs", "none"), "waiting");
+  const PrintedTable printed = score_table(make_table(open_runs(scratch.path()))).printed;
+  EXPECT_TRUE(printed.footnotes.empty());
+  EXPECT_EQ(1, std::ranges::count(printed.notes, "Not begun: 2 of 3 runs."));
 }
 
 }  // namespace
