@@ -34,7 +34,7 @@ RunConfig config_of(const BenchOptions& options, const std::string& encoding) {
   config.task.reset(options.task);
   config.encoding.reset(encoding);
   for (const std::string& text : options.settings) {
-    const Setting setting = parse_setting(text);
+    const Setting setting = parse_setting(text, "model.width=64");
     assign_path(setting.path, setting.value, [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
   }
   config.training.last_length = *std::max_element(options.lengths.begin(), options.lengths.end());

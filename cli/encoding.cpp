@@ -37,7 +37,7 @@ EncodingConfig encoding_config(const EncodingOptions& options) {
   EncodingConfig config;
   config.reset(options.name);
   for (const std::string& text : options.settings) {
-    const Setting setting = parse_setting(text);
+    const Setting setting = parse_setting(text, "direction=symmetric");
     assign_path(setting.path, setting.value, [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
   }
   if (config.dape) {

@@ -41,13 +41,12 @@ void set_location(ConfigNode& node, const ConfigLocation& location) {
 
 }  // namespace
 
-Setting parse_setting(std::string_view text) {
+Setting parse_setting(std::string_view text, std::string_view example) {
   const ConfigLocation location{std::make_shared<const std::string>("command line"), 0, 0};
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    throw config_error(
-        location, "",
-        fmt::format("got '{}'; allowed: key=value, such as training.steps=100", one_line(text)));
+    throw config_error(location, "",
+                       fmt::format("got '{}'; allowed: key=value, such as {}", one_line(text), example));
   }
   Setting setting{.path = std::string(text.substr(0, equals)), .value = {}};
   try {

@@ -55,8 +55,9 @@ ConfigNode parse_config(std::string_view text, const std::string& source);
 // The same of a file, which must hold a map.
 ConfigNode read_config_file(const std::filesystem::path& path);
 
-// Reads "key=value" from a command line, the value in YAML. Throws Error (usage) likewise.
-Setting parse_setting(std::string_view text);
+// Reads "key=value" from a command line, the value in YAML. Throws Error (usage) likewise; `example` is for
+// its message.
+Setting parse_setting(std::string_view text, std::string_view example);
 
 // The error at `location`: "configs/x.yaml:12: training.steps: problem". `path` may be empty.
 Error config_error(const ConfigLocation& location, std::string_view path, std::string_view problem);

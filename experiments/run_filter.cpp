@@ -49,6 +49,18 @@ std::string held_text(const RunConfig& config, const std::vector<FieldRecord>& f
   return text;
 }
 
+// The structural fields below the first part of a key path.
+std::string structure_around(const std::string& key, const std::vector<FieldRecord>& fields) {
+  const std::string_view root = std::string_view(key).substr(0, key.find('.'));
+  std::string structure;
+  for (const FieldRecord& field : fields) {
+    if (field.structural && is_below(field.path, root)) {
+      structure += fmt::format("{}={}\n", field.path, field.value);
+    }
+  }
+  return structure;
+}
+
 std::vector<FieldRecord> fields_of(RunConfig config) {
   return list_fields([&](FieldVisitor& visitor) { config.visit_fields(visitor); });
 }
@@ -56,11 +68,7 @@ std::vector<FieldRecord> fields_of(RunConfig config) {
 }  // namespace
 
 AskedRun::AskedRun(const RunConfig& run, VariantLabels run_labels)
-    : config(run), labels(std::move(run_labels)), fields(fields_of(run)) {
-  for (const FieldRecord& field : fields) {
-    if (field.structural) structure += fmt::format("{}={}\n", field.path, field.value);
-  }
-}
+    : config(run), labels(std::move(run_labels)), fields(fields_of(run)) {}
 
 RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants) {
   if (map.kind != Kind::kMap || map.entries.empty()) {
@@ -101,18 +109,27 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
     value.made_sense = true;
     return held_text(assigned, fields_of(assigned), key, is_single(value.node));
   };
-  // A map may leave a part of what the run has as it is.
-  const std::string own = held_text(run.config, run.fields, key, false);
-  const auto [by_map, is_new_text] = condition.maps_hold.try_emplace(run.structure + own, false);
-  const auto [known, is_new] = condition.held_by_structure.try_emplace(run.structure);
-  for (Value& value : condition.values) {
-    if (!is_single(value.node)) {
-      if (is_new_text) by_map->second |= text_with(value) == own;
-    } else if (is_new) {
+  const std::string structure = structure_around(key, run.fields);
+  const auto [known, is_new] = condition.held_by_structure.try_emplace(structure);
+  if (is_new) {
+    for (Value& value : condition.values) {
+      if (!is_single(value.node)) continue;
       if (auto text = text_with(value)) known->second.insert(std::move(*text));
     }
   }
-  return by_map->second || known->second.contains(held_text(run.config, run.fields, key, true));
+  if (known->second.contains(held_text(run.config, run.fields, key, true))) return true;
+  if (std::ranges::all_of(condition.values, [](const Value& value) { return is_single(value.node); })) {
+    return false;
+  }
+  // A map may leave a part of what the run has as it is.
+  const std::string own = held_text(run.config, run.fields, key, false);
+  const auto [by_map, is_new_text] = condition.maps_hold.try_emplace(structure + own, false);
+  if (is_new_text) {
+    for (Value& value : condition.values) {
+      if (!is_single(value.node)) by_map->second |= text_with(value) == own;
+    }
+  }
+  return by_map->second;
 }
 
 bool RunFilter::matches(const AskedRun& run) {

@@ -27,7 +27,6 @@ struct AskedRun {
   const RunConfig& config;
   VariantLabels labels;
   std::vector<FieldRecord> fields;
-  std::string structure;  // Its structural fields, on which it depends what a value means for a key.
 };
 
 // Matches runs by settings: {task: parity_check, encoding: [rope, kerple], seed: 0:4}. A run matches when
@@ -38,7 +37,8 @@ class RunFilter {
   // Throws Error (usage) for what is no such map, and for an unknown label.
   RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants);
 
-  // The time does not grow with the number of single values that a key may hold.
+  // Takes a time that does not grow with the single values that a key may hold, but for the first run of
+  // each structure.
   bool matches(const AskedRun& run);
 
   // After every run was asked about: throws what is wrong with a key or a value that no run can hold,
@@ -55,9 +55,10 @@ class RunFilter {
     std::string key;
     bool is_variant = false;
     std::vector<Value> values{};
-    // What runs of a structure hold when they hold one of the single values.
+    // What runs of a structure hold when they hold one of the single values. It depends on the structural
+    // fields around the key what a value means for it.
     std::map<std::string, std::set<std::string>> held_by_structure{};
-    // Whether a run holds one of the maps, by its structure and what it has at the key.
+    // Whether a run holds one of the maps, by structure and what the run has at the key.
     std::map<std::string, bool> maps_hold{};
   };
 

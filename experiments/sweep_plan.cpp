@@ -148,7 +148,7 @@ SweepPlan read_config_part(const ConfigNode& root) {
 }
 
 Setting parse_override(const std::string& text) {
-  Setting setting = parse_setting(text);
+  Setting setting = parse_setting(text, "training.steps=100");
   if (setting.path == "base" || setting.path.starts_with("base.")) {
     throw config_error(setting.value.location, setting.path,
                        "key paths on the command line leave out 'base.'");

@@ -347,6 +347,9 @@ TEST(Sweep, AFilterAsksRunsOfEveryStructure) {
 TEST(Sweep, FilteringManyRunsByManyValuesEnds) {
   const std::string_view yaml = "name: a\nbase: {task: even_pairs, encoding: rope}\naxes: {seed: 0:2999}\n";
   EXPECT_EQ(read(yaml, {}, {"seed=1000:9999"}).runs.size(), 2000U);
+  const Overrides structures = {"axes.seed=0:399", "axes.task=[even_pairs, reverse_string, odds_first]",
+                                "axes.encoding=[none, rope, kerple, dape_kerple]"};
+  EXPECT_EQ(read(yaml, structures, {"seed=200:9999"}).runs.size(), 2400U);
   EXPECT_TRUE(error_of(yaml, {}, {"axes.seed=0:9999"}).starts_with("command line: axes: unknown key"));
 }
 
