@@ -2,12 +2,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
 #include "core/atomic_file.h"
+#include "core/error.h"
 #include "experiments/paper_agreement.h"
 #include "experiments/result_table.h"
 #include "tables/agreement_table.h"
@@ -48,7 +50,13 @@ Table make_contents(const TableOptions& options) {
         compare(results, options.compared[0], options.compared[1], aggregate_named(aggregate)), results);
   }
   const Aggregate aggregate = aggregate_named(options.aggregate.empty() ? "max" : options.aggregate);
-  if (options.rank_correlation) return agreement_table(agree(results, aggregate), results);
+  if (options.rank_correlation) {
+    const PaperAgreement agreement = agree(results, aggregate);
+    if (std::ranges::all_of(agreement.tasks, [](const AgreedTask& task) { return task.encodings == 0; })) {
+      throw Error(fmt::format("{} has no finished run of a cell that is in the paper's table", results.name));
+    }
+    return agreement_table(agreement, results);
+  }
   if (options.baselines) add_trivial_baselines(results);
   return score_table(results, {.aggregate = aggregate,
                                .paper = options.paper,

@@ -1,12 +1,12 @@
 #include "experiments/paper_agreement.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <boost/math/statistics/univariate_statistics.hpp>
+#include <functional>
+#include <set>
 
-#include "core/error.h"
 #include "experiments/paired_test.h"
+#include "experiments/paper_table.h"
 #include "experiments/rank_correlation.h"
 
 namespace che {
@@ -23,9 +23,12 @@ std::vector<std::string> best_of(const std::vector<std::string>& labels, const s
 AgreedTask agree_on(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
   std::vector<std::string> labels;
   std::vector<double> scores, papers;
+  std::set<std::string, std::less<>> columns;
   for (const std::string& encoding : table.encodings) {
     const TableCell* const cell = table.cell(row.task, encoding);
     if (cell == nullptr || !cell->scores || !cell->paper) continue;
+    const std::string label = table.runs[cell->best].config.encoding.label();
+    if (!columns.emplace(paper_column(label)).second) continue;
     labels.push_back(encoding);
     scores.push_back(cell->scores->value(aggregate));
     papers.push_back(*cell->paper);
@@ -35,9 +38,10 @@ AgreedTask agree_on(const ResultTable& table, const TableRow& row, Aggregate agg
                   .encodings = labels.size(),
                   .best = best_of(labels, scores),
                   .paper_best = best_of(labels, papers),
-                  .correlation = spearman(scores, papers),
+                  .correlation = std::nullopt,
                   .p = std::nullopt,
                   .adjusted_p = std::nullopt};
+  if (labels.size() >= kFewestRanked) task.correlation = spearman(scores, papers);
   if (task.correlation) task.p = rank_correlation_p(scores, papers);
   return task;
 }
@@ -55,11 +59,9 @@ PaperAgreement agree(const ResultTable& table, Aggregate aggregate) {
     if (task.correlation) correlations.push_back(*task.correlation);
     p_values.push_back(task.p);
   }
-  if (std::ranges::all_of(agreement.tasks, [](const AgreedTask& task) { return task.encodings == 0; })) {
-    throw Error(fmt::format("{} has no finished run of a cell that is in the paper's table", table.name));
-  }
   const auto adjusted = holm_adjusted(p_values);
   for (std::size_t i = 0; i < adjusted.size(); ++i) agreement.tasks[i].adjusted_p = adjusted[i];
+  agreement.ranked = correlations.size();
   if (!correlations.empty()) agreement.mean = boost::math::statistics::mean(correlations);
   return agreement;
 }

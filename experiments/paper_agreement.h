@@ -9,8 +9,12 @@
 
 namespace che {
 
+// Below so many encodings a rank correlation says nothing: that of two is -1 or 1 by construction.
+inline constexpr std::size_t kFewestRanked = 4;
+
 // How far the encodings of a task stand in the same order here and in the paper's table. Only encodings
-// with a score here and a value there count.
+// with a score here and a value there count, and of columns that share one value of the paper (rope and
+// randomized_rope, or forms of one encoding) the first.
 struct AgreedTask {
   std::string level;
   std::string task;
@@ -18,7 +22,7 @@ struct AgreedTask {
   // The best here and there, several where they tie; empty without an encoding that counts.
   std::vector<std::string> best;
   std::vector<std::string> paper_best;
-  std::optional<double> correlation;  // See spearman.
+  std::optional<double> correlation;  // See spearman; of kFewestRanked encodings or more.
   // Where there is a correlation.
   std::optional<double> p;           // See rank_correlation_p.
   std::optional<double> adjusted_p;  // Holm's over all tasks with a p.
@@ -27,11 +31,11 @@ struct AgreedTask {
 struct PaperAgreement {
   Aggregate aggregate = Aggregate::kMax;
   std::vector<AgreedTask> tasks;  // Rows of the table, in its order.
-  std::optional<double> mean;     // Of the tasks' correlations.
+  std::size_t ranked = 0;         // Tasks with a correlation.
+  std::optional<double> mean;     // Of these correlations.
 };
 
-// Compares the scores of `table`, a number a cell, with the paper's. Throws Error (usage) when the paper
-// has none of its cells.
+// Compares the scores of `table`, a number a cell, with the paper's.
 PaperAgreement agree(const ResultTable& table, Aggregate aggregate);
 
 }  // namespace che

@@ -32,7 +32,8 @@ PaperTable read_paper_table() {
   return table;
 }
 
-// The column of the paper that may show `encoding`.
+}  // namespace
+
 std::string_view paper_column(std::string_view encoding) {
   constexpr std::string_view kRandomized = "randomized_";
   constexpr std::array<std::string_view, 4> kAmbiguous = {"sin_cos", "rope", "relative", "alibi"};
@@ -40,8 +41,6 @@ std::string_view paper_column(std::string_view encoding) {
   const std::string_view wrapped = encoding.substr(kRandomized.size());
   return std::find(kAmbiguous.begin(), kAmbiguous.end(), wrapped) == kAmbiguous.end() ? encoding : wrapped;
 }
-
-}  // namespace
 
 std::optional<double> paper_score(std::string_view task, std::string_view encoding) {
   static const PaperTable table = read_paper_table();

@@ -5,6 +5,10 @@
 
 namespace che {
 
+// The column of the paper's table that may show an encoding with this label, among them labels that the
+// table does not have; see paper_score.
+std::string_view paper_column(std::string_view encoding);
+
 // Accuracy in percent that Table 2 of the DAPE paper (arXiv 2405.14722) gives for a task and an
 // encoding as tables label it; nothing where the paper has no number. The paper's heading
 // "Randomized" does not show which columns it spans: sin_cos, rope, relative and alibi may have

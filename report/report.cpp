@@ -77,16 +77,6 @@ bool has_spread(const ResultTable& table) {
       table.cells, [](const auto& cell) { return cell.second.scores && cell.second.scores->n > 1; });
 }
 
-// Whether a task has two encodings or more that the paper has, too.
-bool has_paper_order(const ResultTable& table) {
-  return std::ranges::any_of(table.rows, [&](const TableRow& row) {
-    return 2 <= std::ranges::count_if(table.encodings, [&](const std::string& encoding) {
-             const TableCell* const cell = table.cell(row.task, encoding);
-             return cell != nullptr && cell->scores && cell->paper;
-           });
-  });
-}
-
 // The tables of scores; what their notes share with the provenance is left out.
 std::string scores(const ResultTable& table, const ReportLinks& links) {
   const std::size_t shared = provenance_notes(table).size();
@@ -101,9 +91,10 @@ std::string scores(const ResultTable& table, const ReportLinks& links) {
     text +=
         html({.aggregate = Aggregate::kMean, .paper = false, .difference = false, .spread = true}, "means");
   }
-  if (has_paper_order(table)) {
-    Table agreement = agreement_table(agree(table, Aggregate::kMax), table);
-    agreement.printed.notes.resize(agreement.printed.notes.size() - shared);
+  if (const PaperAgreement agreed = agree(table, Aggregate::kMax); agreed.ranked > 0) {
+    Table agreement = agreement_table(agreed, table);
+    // What the paper's values are stands below the scores.
+    agreement.printed.notes.resize(agreement.printed.notes.size() - shared - 1);
     text += "<h3>" + html_text(agreement.title) + "</h3>\n" + html_table(agreement.printed, "agreement");
   }
   return text +

@@ -12,7 +12,7 @@ namespace {
 std::string correlation_text(double correlation) { return fmt::format("{:+.2f}", correlation); }
 
 std::string names(const std::vector<std::string>& labels) {
-  return fmt::format("{}", fmt::join(labels, ", "));
+  return fmt::format("{}", fmt::join(labels, "; "));
 }
 
 // The best of `count` encodings, for people.
@@ -37,12 +37,14 @@ std::vector<std::string> notes(const PaperAgreement& agreement, const ResultTabl
       fmt::format(
           "rho: Spearman's rank correlation, over the encodings that have a score here and a value in "
           "the paper, of {} over a cell's runs with the paper's value: +1 for the same order, -1 for "
-          "the reverse, {} where one side is all ties. Ties have the mean of their ranks.",
-          aggregate_phrase(agreement.aggregate), kNoNumber),
+          "the reverse, {} where one side is all ties or fewer than {} encodings count. Ties have the "
+          "mean of their ranks. Of columns that share one value of the paper the first counts.",
+          aggregate_phrase(agreement.aggregate), kNoNumber, kFewestRanked),
       fmt::format("p: two-sided permutation test, {} random orders. Holm: adjusted over the tasks tested.",
                   kRandomOrders)};
   if (agreement.mean) {
-    notes.push_back(fmt::format("Mean of rho over the tasks: {}.", correlation_text(*agreement.mean)));
+    notes.push_back(fmt::format("Mean of rho over the tasks that have one, {} of {}: {}.", agreement.ranked,
+                                agreement.tasks.size(), correlation_text(*agreement.mean)));
   }
   notes.push_back(paper_note());
   for (std::string& note : provenance_notes(table)) notes.push_back(std::move(note));

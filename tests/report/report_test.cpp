@@ -30,8 +30,8 @@ TEST(Report, HoldsEverythingAndLeadsNowhereElse) {
   const std::string html = report_html(table, {.folder = "."});
   for (const char* part :
        {"<title>made_up: results</title>", "0123abc", "1000 steps of 128 samples", "id=\"scores\"",
-        "id=\"means\"", "id=\"agreement\"", "figure-accuracy", "figure-map", "figure-runs", "figure-learning",
-        "figure-ablation", "loss is not finite at step 200, &quot;nan&quot; | stop", "learning_rate: 0.0003",
+        "id=\"means\"", "figure-accuracy", "figure-map", "figure-runs", "figure-learning", "figure-ablation",
+        "loss is not finite at step 200, &quot;nan&quot; | stop", "learning_rate: 0.0003",
         "href=\"./table.csv\"", "href=\"./runs.csv\"", "/evaluation.csv\"", "dape.hidden=16"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
   }
@@ -43,6 +43,17 @@ TEST(Report, HoldsEverythingAndLeadsNowhereElse) {
       EXPECT_TRUE(address.starts_with("www.w3.org/")) << address;
     }
   }
+}
+
+TEST(Report, RanksEncodingsAgainstThePaperWhereFourCount) {
+  const ScratchFolder scratch;
+  for (const char* const encoding : {"rope", "alibi", "kerple"}) {
+    store_run(scratch.path(), made_up_config("even_pairs", encoding), "finished", 0.5);
+  }
+  const auto html = [&] { return report_html(make_table(open_runs(scratch.path())), {.folder = "."}); };
+  EXPECT_EQ(html().find("id=\"agreement\""), std::string::npos);
+  store_run(scratch.path(), made_up_config("even_pairs", "dape_kerple"), "finished", 0.75);
+  EXPECT_NE(html().find("id=\"agreement\""), std::string::npos);
 }
 
 TEST(Report, NoTwoElementsHaveOneId) {

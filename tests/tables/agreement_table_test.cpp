@@ -11,7 +11,11 @@ namespace {
 
 TEST(AgreementTable, IsGoldenForPeopleAndPrograms) {
   const ScratchFolder scratch;
-  const ResultTable results = made_up_experiment(scratch.path());
+  made_up_experiment(scratch.path());
+  store_run(scratch.path(), made_up_config("reverse_string", "alibi"), "finished", 0.75);
+  store_run(scratch.path(), made_up_config("reverse_string", "kerple"), "finished", 0.5);
+  ResultTable results = make_table(open_runs(scratch.path()));
+  results.name = "made_up";
   const Table table = agreement_table(agree(results, Aggregate::kMax), results);
   expect_golden("tables/agreement.md", format_table(table, "md"));
   expect_golden("tables/agreement.csv", format_table(table, "csv"));
