@@ -35,8 +35,9 @@ int main(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     const std::string problem = che::usage_problem(app, error, {argv + std::min(argc, 1), argv + argc});
     const auto commands = app.get_subcommands();
+    const bool in_command = !commands.empty() && commands[0]->get_name() == argv[1];
     fmt::print(stderr, "che: {}\nRun `che {}--help` for more.\n", problem,
-               commands.empty() ? "" : commands[0]->get_name() + " ");
+               in_command ? commands[0]->get_name() + " " : "");
     return 2;
   }
   try {

@@ -39,7 +39,8 @@ void add_prune_command(CLI::App& app, Action& action) {
       "prune",
       "Delete the checkpoints of finished runs. Scores, tables and figures stay; what is lost is the model: "
       "more "
-      "test lengths or samples, che evaluate and che bias then need che run --retrain");
+      "test lengths or samples then need che run --retrain, che evaluate and che bias a run trained in a new "
+      "folder");
   command->add_option("folder", *folder, "results folder, as written by che run")->required();
   command->callback([folder, &action] { action = [folder] { return prune(*folder); }; });
 }

@@ -73,8 +73,8 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int6
   fmt::print(
       "\n{}: {} runs of {} cells in {} jobs, {} of them done; to do: {:.2e} floating point operations in "
       "training, {:.2e} in "
-      "evaluation (nominal: nothing trimmed); about {} for one worker, {} for {}, by one measured step an "
-      "encoding; results would go to {}\n",
+      "evaluation (nominal: nothing trimmed); about {} for one worker, {} for {}, by measured steps of "
+      "each encoding; results would go to {}\n",
       sweep.name, sweep.runs.size(), cells.size(), group_into_jobs(sweep.runs).size(), complete, training,
       evaluation, duration_text(seconds), duration_text(seconds / static_cast<double>(workers)), workers,
       folder.string());
@@ -155,10 +155,9 @@ void add_run_command(CLI::App& app, Action& action) {
                     "Train runs afresh whose checkpoints were pruned and that lack test lengths; replaces "
                     "their results");
   command->add_flag("--list", options->list, "List the runs and their states; run nothing");
-  command->add_flag(
-      "--dry-run", options->dry_run,
-      "List runs, jobs, parameters, operations and the time estimated from a measured step; run "
-      "nothing");
+  command->add_flag("--dry-run", options->dry_run,
+                    "List runs, jobs, parameters, operations and the time estimated from measured steps; run "
+                    "nothing");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -13,7 +13,7 @@ namespace {
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!command->get_group().empty()) names.push_back(command->get_name());  // Without a group: hidden.
+    names.push_back(command->get_name());
   }
   return names;
 }
@@ -27,8 +27,9 @@ std::vector<std::string> option_names(const CLI::App& command) {
 }
 
 std::string unknown_argument(const CLI::App& command, std::vector<std::string> arguments) {
-  const auto option = std::ranges::find_if(
-      arguments, [](const std::string& argument) { return argument.size() > 1 && argument[0] == '-'; });
+  const auto option = std::ranges::find_if(arguments, [](const std::string& argument) {
+    return argument.size() > 1 && argument[0] == '-' && argument != "--";
+  });
   if (option == arguments.end()) return fmt::format("unexpected argument '{}'", one_line(arguments.front()));
   const std::string name = option->substr(0, option->find('='));
   return fmt::format("unknown option {}{}", one_line(name), known_names_hint(name, option_names(command)));
@@ -38,8 +39,9 @@ std::string unknown_argument(const CLI::App& command, std::vector<std::string> a
 
 std::string usage_problem(const CLI::App& app, const CLI::ParseError& error,
                           const std::vector<std::string>& arguments) {
+  const std::vector<std::string> commands = command_names(app);
   const std::vector<CLI::App*> parsed = app.get_subcommands();
-  if (!parsed.empty()) {
+  if (!parsed.empty() && std::ranges::count(commands, arguments[0])) {
     const CLI::App& command = *parsed.front();
     const std::vector<std::string> left = app.remaining(true);
     const bool is_extra =
@@ -47,7 +49,7 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error,
     return fmt::format("{}: {}", command.get_name(),
                        is_extra ? unknown_argument(command, left) : std::string(error.what()));
   }
-  const std::string hint = known_names_hint(arguments.empty() ? "" : arguments[0], command_names(app));
+  const std::string hint = known_names_hint(arguments.empty() ? "" : arguments[0], commands);
   if (arguments.empty()) return "a command is missing" + hint;
   if (arguments[0].starts_with("-")) return unknown_argument(app, arguments);
   return fmt::format("unknown command '{}'{}", one_line(arguments[0]), hint);

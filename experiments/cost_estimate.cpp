@@ -9,7 +9,6 @@
 namespace che {
 namespace {
 
-// What a measurement may compute: enough to hide the cost of starting operations, little enough to wait for.
 // What a measured step may compute: enough to hide the cost of starting operations, little enough to wait
 // for.
 constexpr double kMeasuredOperations = 1e10;
@@ -18,7 +17,7 @@ constexpr double kMeasuredOperations = 1e10;
 double speed_at(const RunConfig& config, std::int64_t length, bool evaluate, double operations) {
   const auto examples = static_cast<std::int64_t>(std::max(1.0, kMeasuredOperations / operations));
   const StepCost cost = measure_step(
-      config, length, {.evaluate = evaluate, .steps = 2, .warm_up = 1, .most_examples = examples});
+      config, length, {.evaluate = evaluate, .steps = 3, .warm_up = 1, .most_examples = examples});
   return cost.operations / cost.seconds;
 }
 

@@ -7,8 +7,9 @@
 
 namespace che {
 
-// Estimates what runs take on this machine: for each encoding, model and range of lengths it measures one
-// training step and one forward pass, and scales them by nominal operations. Good to a factor of two or so.
+// Estimates what runs take on this machine: for each encoding, model and range of lengths it times a
+// training step and an evaluated batch (see measure_step), and scales them by nominal operations. Good to a
+// factor of two or so.
 class CostEstimate {
  public:
   // Seconds of one worker for the whole of a run.

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <string>
 
+#include "core/clock.h"
 #include "experiments/progress.h"
 
 namespace che {
@@ -23,8 +23,6 @@ class ProgressDisplay {
   void finish(const std::string& job, const std::string& line);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void print_line(const std::string& line);
   void erase_lines();
   void draw_lines();

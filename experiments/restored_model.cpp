@@ -15,8 +15,8 @@ RestoredModel restore_model(const RunFolder& run) {
   LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), size);
   if (!loaded.checkpoint) {
     throw Error(
-        fmt::format("run '{}' has no {}checkpoint; train it first: che run CONFIG --output {} (with "
-                    "--retrain where it is finished)",
+        fmt::format("run '{}' has no {}checkpoint; train it first: che run CONFIG --output {} (where "
+                    "it is finished, remove its folder before)",
                     run.path().string(), loaded.warnings.empty() ? "" : "undamaged ",
                     run.path().parent_path().parent_path().string()));
   }

@@ -4,6 +4,7 @@
 #include <ATen/record_function.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string_view>
 #include <utility>

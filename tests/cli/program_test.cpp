@@ -93,6 +93,8 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   };
   expect_wrong({}, "che: a command is missing; known: run, ");
   expect_wrong({"runn"}, "che: unknown command 'runn'; did you mean 'run'?; known: run, ");
+  expect_wrong({"runn", "table", results()}, "che: unknown command 'runn'");
+  expect_wrong({"table", results(), "--", "a", "--foramt"}, "che: table: unknown option --foramt");
   expect_wrong({"--versio"}, "che: unknown option --versio; did you mean '--version'?");
   expect_wrong({"table", results(), "--foramt=md"},
                "che: table: unknown option --foramt; did you mean '--format'?");

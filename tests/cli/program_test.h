@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/atomic_file.h"
+#include "tests/contains.h"
 
 namespace che {
 
@@ -103,9 +104,7 @@ class ProgramTest : public testing::Test {
 inline void expect_refusal(const Outcome& outcome, const std::vector<std::string>& parts) {
   EXPECT_EQ(2, outcome.exit_code) << outcome.output;
   EXPECT_EQ(1, std::count(outcome.output.begin(), outcome.output.end(), '\n')) << outcome.output;
-  for (const std::string& part : parts) {
-    EXPECT_NE(std::string::npos, outcome.output.find(part)) << part << " is not in: " << outcome.output;
-  }
+  expect_contains(outcome.output, parts);
 }
 
 }  // namespace che

@@ -53,7 +53,7 @@ TEST_F(SweepProgramTest, ListsAPlanWithoutRunning) {
   const Outcome plan = che({"run", small_config(), "--dry-run", "-o", results()});
   EXPECT_EQ(0, plan.exit_code);
   EXPECT_NE(std::string::npos, plan.output.find("2 runs of 2 cells in 2 jobs")) << plan.output;
-  EXPECT_NE(std::string::npos, plan.output.find("by one measured step an encoding")) << plan.output;
+  EXPECT_NE(std::string::npos, plan.output.find("by measured steps an encoding")) << plan.output;
   const Outcome list = che({"run", small_config(), "--list", "--only", "task=even_pairs", "-o", results()});
   EXPECT_EQ(0, list.exit_code);
   EXPECT_TRUE(list.output.starts_with("waiting     even_pairs-dape_kerple-")) << list.output;

@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include "core/atomic_file.h"
