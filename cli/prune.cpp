@@ -38,9 +38,8 @@ void add_prune_command(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand(
       "prune",
       "Delete the checkpoints of finished runs. Scores, tables and figures stay; what is lost is the model: "
-      "more "
-      "test lengths or samples then need che run --retrain, che evaluate and che bias a run trained in a new "
-      "folder");
+      "further test lengths or samples then need che run --retrain; che evaluate and che bias have nothing "
+      "to work with");
   command->add_option("folder", *folder, "results folder, as written by che run")->required();
   command->callback([folder, &action] { action = [folder] { return prune(*folder); }; });
 }
