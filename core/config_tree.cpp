@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/utf8.h"
+
 namespace che {
 namespace {
 
@@ -76,11 +78,16 @@ std::string short_text(const ConfigNode& node) { return one_line(full_text(node)
 
 std::string one_line(std::string_view text, std::size_t longest) {
   std::string line;
-  for (const char c : text) {
-    // A byte that continues a UTF-8 character is never cut from it.
-    if (line.size() >= longest && (static_cast<unsigned char>(c) & 0xC0) != 0x80) return line + "...";
-    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-    line += control ? ' ' : c;
+  while (!text.empty()) {
+    if (line.size() >= longest) return line + "...";
+    const std::size_t bytes = utf8_character_bytes(text);
+    const bool control = static_cast<unsigned char>(text[0]) < 0x20 || text[0] == 0x7F;
+    if (bytes == 0 || control) {
+      line += control ? ' ' : '?';
+    } else {
+      line += text.substr(0, bytes);
+    }
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return line;
 }

@@ -11,6 +11,7 @@
 #include "core/atomic_file.h"
 #include "core/config_tree.h"
 #include "core/field_text.h"
+#include "core/utf8.h"
 
 namespace che {
 namespace {
@@ -159,36 +160,11 @@ class TreeBuilder : public YAML::EventHandler {
   int documents_ = 0;
 };
 
-// The bytes of the UTF-8 character that `text` starts with; 0 where there is none.
-std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  const std::size_t count = lead < 0x80   ? 1
-                            : lead < 0xC2 ? 0
-                            : lead < 0xE0 ? 2
-                            : lead < 0xF0 ? 3
-                            : lead < 0xF5 ? 4
-                                          : 0;
-  if (count == 0 || count > text.size()) return 0;
-  for (std::size_t i = 1; i < count; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return 0;
-  }
-  // Overlong forms, surrogates and what lies beyond U+10FFFF.
-  if (count > 2) {
-    const unsigned second = byte(1);
-    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
-        (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) {
-      return 0;
-    }
-  }
-  return count;
-}
-
 void check_is_text(std::string_view text, const std::shared_ptr<const std::string>& source) {
   int line = 1;
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
-    const std::size_t bytes = character_bytes(text.substr(i));
+    const std::size_t bytes = utf8_character_bytes(text.substr(i));
     const bool control = (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F;
     if (bytes == 0 || control) {
       throw config_error({source, line, 0}, "",

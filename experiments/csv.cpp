@@ -7,10 +7,13 @@
 #include <iterator>
 
 #include "core/checksum.h"
+#include "core/config_tree.h"
 #include "core/error.h"
 
 namespace che {
 namespace {
+
+constexpr std::size_t kLongestProblem = 400;
 
 std::vector<std::string> split(std::string_view line) {
   std::vector<std::string> fields;
@@ -89,7 +92,8 @@ void CsvRows::fail(std::size_t row, std::size_t column, std::string_view expecte
 }
 
 void CsvRows::fail_line(std::size_t line, std::string_view problem) const {
-  throw Error(fmt::format("{}:{}: {}; the file is damaged: {}", file_, line, problem, mend_));
+  throw Error(fmt::format("{}:{}: {}; the file is damaged: {}", file_, line,
+                          one_line(problem, kLongestProblem), mend_));
 }
 
 std::string with_checksum_column(std::string_view csv, std::string_view key) {

@@ -21,8 +21,8 @@ std::string to_json_line(const Progress& progress) {
                         {"accuracy", progress.accuracy},
                         {"per_second", progress.per_second},
                         {"seconds_left", progress.seconds_left},
-                        {"text", progress.text}}
-             .dump() +
+                        {"text", progress.text}}  // Names of folders need not be UTF-8.
+             .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
          "\n";
 }
 

@@ -23,8 +23,10 @@ JobOutcome evaluate_stored_model(const RunFolder& run, const EvaluationConfig& a
     progress({.job = run.id(), .phase = "warning", .text = warning});
   }
   if (restored.step != config.training.steps) {
-    throw Error(fmt::format("its newest good checkpoint is of step {} of {}; `che run` trains it to the end",
-                            restored.step, config.training.steps));
+    throw Error(
+        fmt::format("its newest good checkpoint is of step {} of {}; remove the run's folder, and "
+                    "`che run` trains it again",
+                    restored.step, config.training.steps));
   }
   const auto take = [&](const std::vector<EvaluationRow>& measured) { store_row(rows, measured.front()); };
   const auto write = [&] { run.write_evaluation(rows); };

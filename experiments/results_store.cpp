@@ -140,8 +140,10 @@ RunFolder RunFolder::open(const fs::path& given) {
   const fs::path folder = given.has_filename() ? given : given.parent_path();
   const fs::path file = folder / kConfigFile;
   if (!fs::exists(file)) {
-    throw Error(
-        fmt::format("'{}' is not a run: it has no {}; remove the folder", folder.string(), kConfigFile));
+    throw Error(fmt::format(
+        "'{}' is not a run: it has no {}; where it was one, `che run` with the experiment's config "
+        "writes the file anew",
+        folder.string(), kConfigFile));
   }
   RunConfig config = read_stored_config(file);
   if (const std::string id = run_id(config); id != folder.filename().string()) {
@@ -219,6 +221,12 @@ StoredRun RunFolder::read() const {
   take(kStatusFile, run.status, &RunFolder::status);
   take(kMetricsFile, run.metrics, &RunFolder::metrics);
   take(kEvaluationFile, run.evaluation, &RunFolder::evaluation);
+  const fs::path status_file = path_ / kStatusFile;
+  if (!fs::exists(status_file) && !(run.metrics.empty() && run.evaluation.empty())) {
+    run.damage.push_back({status_file, status_file.string() +
+                                           ": is missing beside results; `che run` goes on from the run's "
+                                           "checkpoint"});
+  }
   if (run.damage.empty()) return run;
   run.status.state = kDamaged;
   run.status.error.clear();
@@ -230,6 +238,10 @@ StoredRun RunFolder::read() const {
 
 void RunFolder::set_damage_aside(const WarningSink& warn) const {
   for (const Damage& damage : read().damage) {
+    if (!fs::exists(damage.file)) {
+      warn(damage.what);
+      continue;
+    }
     const fs::path aside = set_aside(damage.file, kDamaged);
     warn(fmt::format("{} (now {})", damage.what, aside.filename().string()));
   }

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/checksum.h"
+#include "core/config_tree.h"
 #include "core/error.h"
 
 namespace che {
@@ -19,6 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kChecksum = "checksum";
+constexpr std::size_t kLongestProblem = 400;
 constexpr std::array<const char*, 6> kStates = {"waiting",  "training",    "evaluating",
                                                 "finished", "interrupted", "failed"};
 
@@ -75,7 +77,7 @@ RunStatus parse_status(std::string_view text, std::string_view id, const std::st
   try {
     json = Json::parse(text);
   } catch (const Json::exception& error) {
-    fail(fmt::format("not JSON ({})", error.what()));
+    fail(fmt::format("not JSON ({})", one_line(error.what(), kLongestProblem)));
   }
   if (!json.is_object()) fail("found " + std::string(json.type_name()) + ", expected an object");
   RunStatus status;
@@ -85,7 +87,8 @@ RunStatus parse_status(std::string_view text, std::string_view id, const std::st
       assign(json[key], member);
     } catch (const Error& expected) {
       fail(fmt::format("{}: found {}, expected {}", key,
-                       json[key].dump(-1, ' ', false, Json::error_handler_t::replace), expected.what()));
+                       one_line(json[key].dump(-1, ' ', false, Json::error_handler_t::replace)),
+                       expected.what()));
     }
   });
   if (std::find(kStates.begin(), kStates.end(), status.state) == kStates.end()) {

@@ -149,9 +149,40 @@ TEST(StoredDamage, AFileOfAnotherRunIsDamage) {
   }
 }
 
+// Bytes that are no text reach neither a terminal nor a page.
+TEST(StoredDamage, IsToldInPlainText) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
+  const std::string bytes = "\x1b[31m\xff\xfe\x07" + std::string(5000, 'x') + "\n";
+  for (const char* name : {"metrics.csv", "evaluation.csv", "status.json"}) {
+    std::ofstream(folder.path() / name, std::ios::binary) << bytes;
+  }
+  const StoredRun run = folder.read();
+  ASSERT_EQ(run.damage.size(), 3U);
+  for (const Damage& damage : run.damage) {
+    for (const char c : damage.what) EXPECT_TRUE(c >= ' ' && c <= '~') << damage.what;
+    EXPECT_LT(damage.what.size(), 1000U);
+  }
+}
+
+TEST(StoredDamage, AStatusThatIsGoneBesideResultsIsNamed) {
+  const ScratchFolder scratch;
+  const RunFolder folder =
+      store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);
+  fs::remove(folder.path() / "status.json");
+  const StoredRun run = folder.read();
+  EXPECT_EQ(run.status.state, kDamaged);
+  expect_contains(run.status.error, {"status.json: is missing", "che run"});
+  std::vector<std::string> warnings;
+  folder.set_damage_aside([&](const std::string& warning) { warnings.push_back(warning); });
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(fs::exists(folder.path() / "evaluation.csv"));
+}
+
 TEST(StoredDamage, DamageIsSetAside) {
   const ScratchFolder scratch;
   const RunFolder folder = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
+  folder.write_status({});
   folder.write_metrics({{.step = 1}});
   write_file_atomically(folder.path() / "evaluation.csv", "torn");
   std::vector<std::string> warnings;
