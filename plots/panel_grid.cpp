@@ -85,8 +85,11 @@ std::string PanelGrid::legend_script() const {
           "noborder\n",
           i + 1, x(left), y_from_top(middle + 8), x(left + kLegendSample), y_from_top(middle - 8), kShade);
     } else {
+      // Of neighbours that differ in their dashes alone, gnuplot's SVG draws both like the first.
+      LineStyle line = *entry.line;
+      line.width += i % 2 == 0 ? 0 : 0.01;
       script += fmt::format("set arrow from screen {}, screen {} to screen {}, screen {} nohead {}\n",
-                            x(left), y, x(left + kLegendSample), y, line_text(*entry.line));
+                            x(left), y, x(left + kLegendSample), y, line_text(line));
       if (entry.line->marker > 0) {
         script += fmt::format("set label '' at screen {}, screen {} point pt {} ps 1 lc rgb '{}'\n",
                               x(left + kLegendSample / 2.0), y, entry.line->marker, entry.line->colour);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plots/figure_files.h"
 #include "tests/contains.h"
 #include "tests/experiments/made_up_results.h"
 #include "tests/message_of.h"
@@ -56,6 +57,22 @@ TEST(AccuracyOverLength, DrawsTheMeanWithItsRunsWhenAsked) {
   const std::string script = script_of(small_table(scratch), Aggregate::kMean);
   EXPECT_TRUE(contains(script, "\n41 62.5 50 75\n")) << script;
   EXPECT_TRUE(contains(script, "the mean over its runs; its band spans the runs"));
+}
+
+// gnuplot's SVG would draw neighbours in the legend that differ in their dashes alone as one path.
+TEST(AccuracyOverLength, TheLegendOfAnSvgShowsDashes) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "kerple"), "finished", 0.5);
+  store_run(scratch.path(), made_up_config("reverse_string", "dape_kerple"), "finished", 0.75);
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  const std::string svg =
+      figure_bytes("svg", [&](std::string_view format, const std::filesystem::path& file) {
+        return accuracy_over_length_script(table, Aggregate::kMax, format, file);
+      });
+  std::size_t dashed = 0;
+  for (std::size_t at = 0; (at = svg.find("stroke-dasharray='10.0,4.0'", at)) != std::string::npos; ++at)
+    ++dashed;
+  EXPECT_EQ(dashed, 2U) << "the curve and its key";
 }
 
 TEST(AccuracyOverLength, OnlyCellsOfSeveralRunsHaveABand) {
