@@ -1,8 +1,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <set>
+#include <string>
 
 #include "cli/commands.h"
 #include "cli/usage_error.h"
@@ -41,7 +45,15 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return action();
+    const int code = action();
+    // Commands that compute show how they go on; who closes that keeps the results.
+    static const std::set<std::string> computing = {"run", "evaluate", "worker"};
+    const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (!written && !computing.contains(app.get_subcommands()[0]->get_name())) {
+      throw che::Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)),
+                       che::Fault::kRuntime);
+    }
+    return code;
   } catch (const che::Error& error) {
     fmt::print(stderr, "che: {}\n", error.what());
     return error.fault() == che::Fault::kUsage ? 2 : 1;

@@ -2,6 +2,7 @@
 #include "tests/cli/program_test.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -106,6 +107,14 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"worker", results(), results(), "--lengths", "5:6", "--samples", "64"}, "name one folder");
   EXPECT_EQ(0, che({"--help"}).exit_code);
   EXPECT_EQ(0, che({"run", "--help"}).exit_code);
+}
+
+TEST_F(ProgramTest, SaysWhenItsOutputCannotBeWritten) {
+  const std::string command =
+      fmt::format("{} list tasks > /dev/full 2> {}", CHE_PROGRAM, output_file().string());
+  const int status = std::system(command.c_str());
+  EXPECT_EQ(1, WEXITSTATUS(status));
+  EXPECT_NE(std::string::npos, read_file(output_file()).find("che: cannot write to standard output"));
 }
 
 TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
