@@ -25,8 +25,10 @@ struct EvaluateOptions {
 EvaluationRequest read_request(const EvaluateOptions& options) {
   const auto lengths = parse_integer_range(options.lengths);
   if (!lengths) {
-    throw Error(fmt::format("--lengths {}: allowed: first:last or first:last:step, such as 501:1000:50",
-                            options.lengths));
+    throw Error(fmt::format(
+        "--lengths {}: allowed: first:last or first:last:step, from the lower to the higher, such as "
+        "501:1000:50",
+        options.lengths));
   }
   RunConfig config;
   const ConfigNode asked =
@@ -50,10 +52,13 @@ int evaluate(const EvaluateOptions& options) {
   std::vector<std::vector<RunFolder>> jobs;
   std::vector<RunConfig> configs;
   std::size_t present = 0;
+  std::size_t waiting = 0;
   for (RunFolder& run : runs) {
     const StoredRun stored = run.read();
     if (!stored.damage.empty()) {
       leave_out("left out: " + stored.status.error);
+    } else if (stored.status.state == "waiting") {
+      ++waiting;
     } else if (stored.status.state != "finished") {
       leave_out(fmt::format("left out: {} is not finished but {}; `che run` trains it", run.path().string(),
                             stored.status.state));
@@ -63,6 +68,11 @@ int evaluate(const EvaluateOptions& options) {
       configs.push_back(run.config());
       jobs.push_back({std::move(run)});
     }
+  }
+  if (waiting > 0) {
+    print_warning(fmt::format("left out: {} of {} runs, which are not begun; `che run` trains them", waiting,
+                              runs.size()));
+    left_out += waiting;
   }
   const Schedule schedule{.workers = options.workers > 0 ? options.workers : default_workers(configs),
                           .evaluation = request};

@@ -16,8 +16,8 @@ constexpr double kMeasuredOperations = 1e10;
 // Nominal operations a second where an example takes `operations`.
 double speed_at(const RunConfig& config, std::int64_t length, bool evaluate, double operations) {
   const auto examples = static_cast<std::int64_t>(std::max(1.0, kMeasuredOperations / operations));
-  const StepCost cost = measure_step(
-      config, length, {.evaluate = evaluate, .steps = 3, .warm_up = 1, .most_examples = examples});
+  const StepCost cost =
+      measure_step(config, length, {.evaluate = evaluate, .steps = 3, .most_examples = examples});
   return cost.operations / cost.seconds;
 }
 

@@ -23,7 +23,17 @@ std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string&
         fmt::format("got {}; allowed: a value, a list of values, or a range such as 0:4", short_text(node)));
   }
   const auto range = node.kind == Kind::kScalar ? parse_integer_range(node.text) : std::nullopt;
-  if (!range) return {node};
+  if (!range) {
+    const bool is_like_one = node.kind == Kind::kScalar && node.text.find(':') != std::string::npos &&
+                             node.text.find_first_not_of("0123456789:") == std::string::npos;
+    if (is_like_one) {
+      throw config_error(node.location, path,
+                         fmt::format("got {}; allowed: a range first:last or first:last:step, from the lower "
+                                     "to the higher, in steps of 1 or more",
+                                     short_text(node)));
+    }
+    return {node};
+  }
   const auto numbers = range->values(static_cast<std::int64_t>(kMaxRuns));
   if (!numbers) throw config_error(node.location, path, fmt::format("more than {} values", kMaxRuns));
   std::vector<ConfigNode> values;

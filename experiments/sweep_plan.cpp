@@ -95,7 +95,11 @@ Axis read_axis(const std::string& name, const ConfigLocation& location, const Co
     axis.values.push_back({.label = "", .settings = {{.path = name, .value = value}}});
   };
   if (node.kind == Kind::kSequence && !node.items.empty()) {
-    if (node.items.front().find("label") != nullptr) return read_variants(name, location, node);
+    const bool is_setting = std::ranges::count(top_level_keys(), name.substr(0, name.find('.'))) > 0;
+    const ConfigNode& first = node.items.front();
+    if (first.find("label") != nullptr || (!is_setting && first.kind == Kind::kMap)) {
+      return read_variants(name, location, node);
+    }
     for (const ConfigNode& item : node.items) add(item);
     return axis;
   }

@@ -40,7 +40,7 @@ PrintedCell score_cell(const TableCell* cell, const ScoreTableOptions& options) 
     printed.beside = " \u00b1" + percent(*spread);
   }
   std::vector<std::string> beside;
-  if (options.paper && cell->paper) beside.push_back(fmt::format("{:.1f}", *cell->paper));
+  if (options.paper && cell->paper) beside.push_back(percent(*paper_fraction(*cell)));
   if (options.difference && cell->paper) {
     beside.push_back(signed_percent(*paper_difference(*cell, options.aggregate)));
   }

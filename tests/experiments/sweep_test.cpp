@@ -272,6 +272,8 @@ TEST(Sweep, MalformedVariants) {
   EXPECT_EQ(
       error_of(with("size: [{label: a}]")),
       "x.yaml:3: axes.size: got {label: a}; allowed: a variant, such as {label: wide, model.width: 512}");
+  EXPECT_TRUE(error_of(with("size: [{seed: 1}]"))
+                  .starts_with("x.yaml:3: axes.size: got {seed: 1}; allowed: a variant"));
   EXPECT_TRUE(
       error_of(with("size: [{label: a, seed: 1}, 3]")).starts_with("x.yaml:3: axes.size: got 3; allowed"));
   EXPECT_EQ(error_of(with("size: [{label: a, seed: 1}, {label: a, seed: 2}]")),
@@ -361,6 +363,8 @@ TEST(Sweep, FiltersThatCannotMatchAreRefused) {
   EXPECT_TRUE(
       error_of(kQuick, {}, {"sed=1"}).starts_with("command line: sed: unknown key; did you mean 'seed'?"));
   EXPECT_TRUE(error_of(kQuick, {}, {"seed=[]"}).starts_with("command line: seed: got []; allowed: a value"));
+  EXPECT_TRUE(error_of(kQuick, {}, {"seed=2:0"})
+                  .starts_with("command line: seed: got 2:0; allowed: a range first:last"));
   EXPECT_TRUE(contains(error_of(kQuick, {}, {"seed=7"}), "x.yaml: none of its 12 runs is left"));
   EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"size=smal"}),
             "command line: size: unknown variant smal; did you mean 'small'?; known: small, large");
