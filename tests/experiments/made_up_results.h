@@ -53,4 +53,12 @@ inline RunFolder store_run(const std::filesystem::path& experiment, const RunCon
   return folder;
 }
 
+// Two finished runs of bucket_sort and rope that were evaluated on different samples.
+inline void store_two_evaluations(const std::filesystem::path& experiment) {
+  store_run(experiment, made_up_config("bucket_sort", "rope"), "finished", 0.5);
+  RunConfig longer = made_up_config("bucket_sort", "rope", 1);
+  longer.evaluation.last_length = 60;
+  store_run(experiment, longer, "finished", 0.75);
+}
+
 }  // namespace che

@@ -114,10 +114,7 @@ TEST(ResultTable, CountsADamagedRunAsUnfinishedAndNamesItsFile) {
 TEST(ResultTable, MeasuresBaselinesOfRowsWithOneEvaluation) {
   const ScratchFolder scratch;
   store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);
-  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), "finished", 0.5);
-  RunConfig longer = made_up_config("bucket_sort", "rope", 1);
-  longer.evaluation.last_length = 60;
-  store_run(scratch.path(), longer, "finished", 0.75);
+  store_two_evaluations(scratch.path());
   ResultTable table = make_table(open_runs(scratch.path()));
   add_trivial_baselines(table);
   ASSERT_EQ(table.rows[0].task, "reverse_string");

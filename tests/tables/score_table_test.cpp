@@ -63,10 +63,7 @@ TEST(ScoreTable, CsvHasARowACellAndIsNotRounded) {
 
 TEST(ScoreTable, SaysWhereBaselinesHaveNoOneNumber) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), "finished", 0.5);
-  RunConfig longer = made_up_config("bucket_sort", "rope", 1);
-  longer.evaluation.last_length = 60;
-  store_run(scratch.path(), longer, "finished", 0.75);
+  store_two_evaluations(scratch.path());
   ResultTable results = make_table(open_runs(scratch.path()));
   add_trivial_baselines(results);
   const std::string text = format_table(score_table(results), "md");
