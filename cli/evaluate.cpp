@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>
@@ -25,10 +25,8 @@ struct EvaluateOptions {
 EvaluationRequest read_request(const EvaluateOptions& options) {
   const auto lengths = parse_integer_range(options.lengths);
   if (!lengths) {
-    throw Error(fmt::format(
-        "--lengths {}: allowed: first:last or first:last:step, from the lower to the higher, such as "
-        "501:1000:50",
-        options.lengths));
+    throw Error(
+        fmt::format("--lengths {}: allowed: {}, such as 501:1000:50", options.lengths, kIntegerRangeForms));
   }
   RunConfig config;
   const ConfigNode asked =

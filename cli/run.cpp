@@ -14,6 +14,7 @@
 #include "experiments/model_of_run.h"
 #include "experiments/operations.h"
 #include "experiments/progress.h"
+#include "experiments/result_table.h"
 #include "experiments/results_store.h"
 #include "experiments/scheduler.h"
 #include "experiments/sweep.h"
@@ -33,14 +34,28 @@ struct RunOptions {
   bool dry_run = false;
 };
 
+// Each run's id and, where that is more than the names in the id, what tables call its cell.
+std::vector<std::string> describe_runs(const std::vector<RunConfig>& runs) {
+  const CellLabels labels = label_cells(runs);
+  std::vector<std::string> described;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto& [task, encoding] = labels.of[i];
+    described.push_back(run_id(runs[i]));
+    if (task != runs[i].task.name) described.back() += " " + task;
+    if (encoding != runs[i].encoding.shorthand()) described.back() += " " + encoding;
+  }
+  return described;
+}
+
 // The runs with their states; writes nothing.
 int list_runs(const Sweep& sweep, const std::filesystem::path& experiment) {
-  for (const RunConfig& config : sweep.runs) {
-    const RunFolder run = RunFolder::at(experiment, config);
-    const StoredRun stored = run.read();
+  const std::vector<std::string> described = describe_runs(sweep.runs);
+  for (std::size_t i = 0; i < described.size(); ++i) {
+    const RunConfig& config = sweep.runs[i];
+    const StoredRun stored = RunFolder::at(experiment, config).read();
     const std::string& state = stored.status.state;
     fmt::print("{:<11} {}\n", state == "finished" && !is_complete(stored, config) ? "waiting" : state,
-               run.id());
+               described[i]);
   }
   return 0;
 }
@@ -53,14 +68,16 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int6
   std::size_t complete = 0;
   CostEstimate estimate;
   std::set<std::string> cells;
-  fmt::print("{:<60} {:>12} {:>10} {:>10} {:>8}\n", "run", "parameters", "train", "evaluate", "time");
-  for (const RunConfig& run : sweep.runs) {
+  fmt::print("{:>12} {:>10} {:>10} {:>8}  {}\n", "parameters", "train", "evaluate", "time", "run");
+  const std::vector<std::string> described = describe_runs(sweep.runs);
+  for (std::size_t i = 0; i < described.size(); ++i) {
+    const RunConfig& run = sweep.runs[i];
     const double lengths = evaluation_operations(run);
     const double steps = run_operations(run) - lengths;
     const bool is_done = is_complete(RunFolder::at(folder, run).read(), run);
     const double run_seconds = is_done ? 0 : estimate.seconds(run);
-    fmt::print("{:<60} {:>12} {:>10.2e} {:>10.2e} {:>8}\n", run_id(run), parameter_count(run), steps, lengths,
-               is_done ? "done" : duration_text(run_seconds));
+    fmt::print("{:>12} {:>10.2e} {:>10.2e} {:>8}  {}\n", parameter_count(run), steps, lengths,
+               is_done ? "done" : duration_text(run_seconds), described[i]);
     cells.insert(cell_id(run));
     if (is_done) {
       ++complete;

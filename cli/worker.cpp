@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -30,7 +31,7 @@ struct WorkerOptions {
 
 int evaluate(const RunFolder& run, const WorkerOptions& options, const ProgressSink& tell) {
   const auto lengths = parse_integer_range(options.lengths);
-  if (!lengths) throw Error("--lengths: allowed: first:last or first:last:step");
+  if (!lengths) throw Error(fmt::format("--lengths: allowed: {}", kIntegerRangeForms));
   const EvaluationRequest request{*lengths, options.samples};
   try {
     const JobOutcome outcome =

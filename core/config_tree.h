@@ -65,6 +65,9 @@ Error config_error(const ConfigLocation& location, std::string_view path, std::s
 // The value in one line of YAML, cut when it is long: what error messages show.
 std::string short_text(const ConfigNode& node);
 
+// Bytes that an error quotes of what a damaged file holds.
+inline constexpr std::size_t kLongestProblem = 400;
+
 // `text` without line breaks and other control characters, cut after about `longest` bytes.
 std::string one_line(std::string_view text, std::size_t longest = 80);
 

@@ -34,6 +34,12 @@ std::optional<double> parse_real(std::string_view text) {
 
 std::string real_text(double value) { return fmt::format("{}", value); }
 
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
 std::string allowed_integers(std::int64_t min, std::int64_t max) {
   return fmt::format("whole numbers from {} to {}", min, max);
 }

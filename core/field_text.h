@@ -17,6 +17,9 @@ std::optional<double> parse_real(std::string_view text);
 // The shortest text that parse_real reads back to `value`.
 std::string real_text(double value);
 
+// Takes `prefix` off `text`; false where there is none.
+bool take_prefix(std::string_view& text, std::string_view prefix);
+
 // What an error or a help text says of a field's limits.
 std::string allowed_integers(std::int64_t min, std::int64_t max);
 std::string allowed_reals(double min, double max);

@@ -17,6 +17,10 @@ struct IntegerRange {
   std::optional<std::vector<std::int64_t>> values(std::int64_t limit) const;
 };
 
+// What parse_integer_range reads, for error messages.
+inline constexpr std::string_view kIntegerRangeForms =
+    "first:last or first:last:step, from the lower to the higher, in steps of 1 or more";
+
 // "first:last" or "first:last:step" with 0 <= first <= last and a positive step. Nothing for any other
 // text.
 std::optional<IntegerRange> parse_integer_range(std::string_view text);

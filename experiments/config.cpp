@@ -10,7 +10,6 @@
 #include "core/config_reader.h"
 #include "core/config_tree.h"
 #include "core/config_writer.h"
-#include "core/field_list.h"
 #include "core/field_text.h"
 #include "models/encodings/encoding.h"
 #include "tasks/task.h"
@@ -31,13 +30,6 @@ void check_takes_dape(const EncodingEntry& entry) {
   }
   throw Error(fmt::format("dape wraps an encoding that gives a bias and {} gives none; allowed: {}",
                           entry.name, fmt::join(biased, ", ")));
-}
-
-// Takes `prefix` off `text`; false where there is none.
-bool take_prefix(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
 }
 
 void check_lengths(std::string_view group, std::int64_t first, std::int64_t last) {
@@ -249,6 +241,8 @@ std::int64_t RunConfig::longest_sequence() const {
   for (const std::int64_t length : evaluation.lengths()) include(length);
   return longest;
 }
+
+std::vector<FieldRecord> list_fields(RunConfig config) { return list_fields(fields_of(config)); }
 
 std::string identity_text(const RunConfig& config, const std::vector<Role>& roles) {
   RunConfig copy = config;

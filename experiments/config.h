@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/field_list.h"
 #include "core/fields.h"
 #include "models/encodings/dape_options.h"
 #include "models/model_shape.h"
@@ -114,6 +115,9 @@ struct RunConfig {
   // Tokens (input and output symbols) of the longest sequence in training or evaluation.
   std::int64_t longest_sequence() const;
 };
+
+// Every field of `config` with its value.
+std::vector<FieldRecord> list_fields(RunConfig config);
 
 // Text of the fields of `roles` that are off their default, one "path=value" a line, sorted: what
 // identity hashes.

@@ -13,8 +13,6 @@
 namespace che {
 namespace {
 
-constexpr std::size_t kLongestProblem = 400;
-
 std::vector<std::string> split(std::string_view line) {
   std::vector<std::string> fields;
   while (true) {

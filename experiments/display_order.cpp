@@ -5,6 +5,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "core/field_text.h"
+
 namespace che {
 namespace {
 
@@ -33,12 +35,6 @@ constexpr std::array<std::string_view, 15> kTasks = {"even_pairs",
 template <std::size_t N>
 std::size_t rank(const std::array<std::string_view, N>& words, std::string_view word) {
   return static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin());
-}
-
-bool take_prefix(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ namespace {
 
 using Kind = ConfigNode::Kind;
 
-// The values that a condition lists: one, a list of them, or a range of whole numbers.
-std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string& path) {
+// The values that a condition lists: one, a list of them, or a range of whole numbers. Labels of variants
+// may hold a comma, settings do not.
+std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string& path, bool is_variant) {
   if (node.kind == Kind::kSequence && !node.items.empty()) return node.items;
   if (node.kind == Kind::kNull || node.kind == Kind::kSequence) {
     throw config_error(
@@ -28,8 +29,11 @@ std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string&
                              node.text.find_first_not_of("0123456789:") == std::string::npos;
     if (is_like_one) {
       throw config_error(node.location, path,
-                         fmt::format("got {}; allowed: a range first:last or first:last:step, from the lower "
-                                     "to the higher, in steps of 1 or more",
+                         fmt::format("got {}; allowed: a range {}", short_text(node), kIntegerRangeForms));
+    }
+    if (!is_variant && node.kind == Kind::kScalar && node.text.find(',') != std::string::npos) {
+      throw config_error(node.location, path,
+                         fmt::format("got {}; allowed: one value, or several in brackets, such as [0, 1]",
                                      short_text(node)));
     }
     return {node};
@@ -71,14 +75,10 @@ std::string structure_around(const std::string& key, const std::vector<FieldReco
   return structure;
 }
 
-std::vector<FieldRecord> fields_of(RunConfig config) {
-  return list_fields([&](FieldVisitor& visitor) { config.visit_fields(visitor); });
-}
-
 }  // namespace
 
 AskedRun::AskedRun(const RunConfig& run, VariantLabels run_labels)
-    : config(run), labels(std::move(run_labels)), fields(fields_of(run)) {}
+    : config(run), labels(std::move(run_labels)), fields(list_fields(run)) {}
 
 RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants) {
   if (map.kind != Kind::kMap || map.entries.empty()) {
@@ -93,7 +93,7 @@ RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const Variant
     Condition& condition = conditions_.emplace_back();
     condition.key = entry.key;
     condition.is_variant = axis != variants.end();
-    for (const ConfigNode& node : listed_values(entry.value, place)) {
+    for (const ConfigNode& node : listed_values(entry.value, place, condition.is_variant)) {
       if (condition.is_variant &&
           (node.kind != Kind::kScalar || !std::ranges::count(axis->second, node.text))) {
         throw config_error(
@@ -117,7 +117,7 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
       return std::nullopt;
     }
     value.made_sense = true;
-    return held_text(assigned, fields_of(assigned), key, is_single(value.node));
+    return held_text(assigned, list_fields(assigned), key, is_single(value.node));
   };
   const std::string structure = structure_around(key, run.fields);
   const auto [known, is_new] = condition.held_by_structure.try_emplace(structure);

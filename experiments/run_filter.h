@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/config_tree.h"
-#include "core/field_list.h"
 #include "experiments/config.h"
 
 namespace che {

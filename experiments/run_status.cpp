@@ -20,7 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kChecksum = "checksum";
-constexpr std::size_t kLongestProblem = 400;
 constexpr std::array<const char*, 6> kStates = {"waiting",  "training",    "evaluating",
                                                 "finished", "interrupted", "failed"};
 

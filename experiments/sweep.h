@@ -34,7 +34,7 @@ struct Sweep {
 // path of RunConfig (`training.steps=100`), "axes.KEY=[...]", "name=..."; the value is YAML. An
 // override of an axis' key replaces the axis; other overrides apply after the axes, in their order. An
 // axis inside another (encoding, encoding.dape.hidden) applies after it. `only` are "key=value" too, values
-// as in `exclude`: runs that do not match all of them are left out. At most 100,000 runs. Throws Error
+// as in `exclude`: runs that do not match all of them are left out. At most 10,000 runs. Throws Error
 // (usage) that names file, line, key path and what is allowed; two runs with one id are such an error.
 Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::string>& overrides,
                  const std::vector<std::string>& only = {});

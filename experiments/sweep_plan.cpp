@@ -8,7 +8,6 @@
 
 #include "core/config_reader.h"
 #include "core/error.h"
-#include "core/field_list.h"
 #include "core/integer_range.h"
 
 namespace che {
@@ -46,9 +45,8 @@ std::string axis_path(std::string_view name) { return fmt::format("{}{}", kAxesP
 
 // What a config sets, by the first part of its key path.
 std::vector<std::string> top_level_keys() {
-  RunConfig config;
   std::set<std::string> keys;
-  for (const FieldRecord& field : list_fields([&](FieldVisitor& visitor) { config.visit_fields(visitor); })) {
+  for (const FieldRecord& field : list_fields(RunConfig())) {
     keys.insert(field.path.substr(0, field.path.find('.')));
   }
   return {keys.begin(), keys.end()};

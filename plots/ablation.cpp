@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "core/field_list.h"
 #include "core/field_text.h"
 #include "experiments/display_order.h"
 #include "plots/axis_marks.h"
@@ -22,9 +21,9 @@ namespace {
 using Lines = std::map<std::string, std::map<double, std::vector<double>>>;  // By label and value.
 
 // The numbers that decide what a run learns, but for its seeds.
-std::map<std::string, double> numbers_of(RunConfig config) {
+std::map<std::string, double> numbers_of(const RunConfig& config) {
   std::map<std::string, double> numbers;
-  for (const FieldRecord& field : list_fields([&](FieldVisitor& visit) { config.visit_fields(visit); })) {
+  for (const FieldRecord& field : list_fields(config)) {
     const bool learns = field.role == Role::kCell || field.role == Role::kReplica;
     if (!learns || !field.number || field.path == "seed" || field.path == "data_seed") continue;
     if (const auto value = parse_real(field.value)) numbers.emplace(field.path, *value);

@@ -42,8 +42,7 @@ std::string describe_evaluation(const TableRun& run) {
 std::string switches(const ResultTable& table) {
   std::set<std::string> chosen;
   for (const TableRun& run : table.runs) {
-    RunConfig config = run.config;
-    for (const FieldRecord& field : list_fields([&](FieldVisitor& visit) { config.visit_fields(visit); })) {
+    for (const FieldRecord& field : list_fields(run.config)) {
       const bool is_switch =
           !field.number && !field.structural && !field.group && field.role != Role::kExecution;
       if (is_switch) chosen.insert(field.path + "=" + field.value);

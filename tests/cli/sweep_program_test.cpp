@@ -61,6 +61,17 @@ TEST_F(SweepProgramTest, ListsAPlanWithoutRunning) {
   EXPECT_FALSE(std::filesystem::exists(results()));
 }
 
+TEST_F(SweepProgramTest, ListsApartWhatTheIdsNameAlike) {
+  for (const char* form : {"--list", "--dry-run"}) {
+    const Outcome list = che({"run", small_config(), form, "axes.encoding.dape.hidden=[4, 64]", "--only",
+                              "task=even_pairs", "-o", results()});
+    EXPECT_EQ(0, list.exit_code) << list.output;
+    EXPECT_NE(std::string::npos, list.output.find(" dape_kerple(dape.hidden=4)\n")) << list.output;
+    // At its default, 64, the name in the id says all.
+    EXPECT_EQ(std::string::npos, list.output.find("hidden=64")) << list.output;
+  }
+}
+
 TEST_F(SweepProgramTest, StartsNoMoreJobsThanAsked) {
   const Outcome first = che({"run", small_config(), "--max-jobs", "1", "-o", results()});
   EXPECT_EQ(75, first.exit_code) << first.output;

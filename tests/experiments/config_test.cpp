@@ -268,8 +268,7 @@ TEST(Config, YamlRoundTripsExactly) {
 TEST(Config, YamlNamesEveryField) {
   RunConfig config = config_with({{"encoding", "dape_kerple"}});
   const ConfigNode root = parse_config(to_yaml(config), "x.yaml");
-  for (const FieldRecord& record :
-       list_fields([&](FieldVisitor& visitor) { config.visit_fields(visitor); })) {
+  for (const FieldRecord& record : list_fields(config)) {
     const ConfigNode* node = &root;
     std::string_view rest = record.path;
     while (!rest.empty()) {
