@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/error.h"
@@ -24,36 +25,50 @@ Scores scores_of(const ResultTable& table, const TableCell& cell) {
   return scores;
 }
 
-struct SeedSums {
-  double one = 0;
-  double other = 0;
-  double rates = 0;
+// Which runs are compared: every seed with every rate.
+struct Design {
+  std::set<std::int64_t> seeds;
+  std::vector<double> rates;
 };
+
+// The most seeds that both finished with one learning rate, and all rates that both finished with these.
+Design common_design(const Scores& one, const Scores& other) {
+  std::map<double, std::set<std::int64_t>> seeds_of_rate;
+  for (const auto& [key, score] : one) {
+    if (other.contains(key)) seeds_of_rate[key.second].insert(key.first);
+  }
+  Design best;
+  for (const auto& [rate, seeds] : seeds_of_rate) {
+    Design design{.seeds = seeds, .rates = {}};
+    for (const auto& [other_rate, others] : seeds_of_rate) {
+      if (std::ranges::includes(others, seeds)) design.rates.push_back(other_rate);
+    }
+    const auto size = [](const Design& sized) { return std::pair(sized.seeds.size(), sized.rates.size()); };
+    if (size(design) > size(best)) best = std::move(design);
+  }
+  return best;
+}
 
 ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const TableCell& one,
                            const TableCell& other, Aggregate aggregate) {
   ComparedTask result;
   result.level = row.level;
   result.task = row.task;
-  const Scores others = scores_of(table, other);
-  std::map<std::int64_t, SeedSums> seeds;
-  std::size_t pairs = 0;
-  for (const auto& [key, score] : scores_of(table, one)) {
-    const auto counterpart = others.find(key);
-    if (counterpart == others.end()) continue;
-    ++pairs;
-    SeedSums& sums = seeds[key.first];
-    sums.one += score;
-    sums.other += counterpart->second;
-    sums.rates += 1;
-  }
-  result.unpaired = one.finished.size() + other.finished.size() - 2 * pairs;
+  const Scores of_one = scores_of(table, one);
+  const Scores of_other = scores_of(table, other);
+  const auto& [seeds, rates] = common_design(of_one, of_other);
   result.seeds = seeds.size();
+  result.unpaired = one.finished.size() + other.finished.size() - 2 * seeds.size() * rates.size();
   if (seeds.empty()) return result;
+  const auto mean = [&](const Scores& scores, std::int64_t seed) {
+    double sum = 0;
+    for (const double rate : rates) sum += scores.at({seed, rate});
+    return sum / static_cast<double>(rates.size());
+  };
   std::vector<double> scores_one, scores_other, differences;
-  for (const auto& [seed, sums] : seeds) {
-    scores_one.push_back(sums.one / sums.rates);
-    scores_other.push_back(sums.other / sums.rates);
+  for (const std::int64_t seed : seeds) {
+    scores_one.push_back(mean(of_one, seed));
+    scores_other.push_back(mean(of_other, seed));
     differences.push_back(scores_one.back() - scores_other.back());
   }
   result.one = aggregate_of(scores_one, aggregate);
@@ -62,6 +77,12 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   if (seeds.size() > 1) result.p = sign_flip_p(differences, aggregate);
   if (seeds.size() >= kFewestIntervalPairs) result.interval = bootstrap_interval(differences, aggregate);
   return result;
+}
+
+// The settings of its evaluation, which all runs of a cell share.
+std::string evaluation_of(const ResultTable& table, const TableCell& cell) {
+  const std::size_t run = cell.finished.empty() ? cell.missing.front() : cell.finished.front();
+  return identity_text(table.runs[run].config, {Role::kEvaluation});
 }
 
 void check_label(const ResultTable& table, const std::string& label) {
@@ -89,12 +110,22 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
   check_label(table, one);
   check_label(table, other);
   if (one == other) throw Error(fmt::format("'{}' is compared with itself; name two encodings", one));
-  Comparison comparison{.one = one, .other = other, .aggregate = aggregate, .tasks = {}};
+  Comparison comparison{.one = one, .other = other, .aggregate = aggregate, .tasks = {}, .one_sided = {}};
   std::size_t pairs = 0;
   for (const TableRow& row : table.rows) {
     const TableCell* const cell = table.cell(row.task, one);
     const TableCell* const counterpart = table.cell(row.task, other);
-    if (cell == nullptr || counterpart == nullptr) continue;
+    if (cell == nullptr && counterpart == nullptr) continue;
+    if (cell == nullptr || counterpart == nullptr) {
+      comparison.one_sided.push_back(row.task);
+      continue;
+    }
+    if (evaluation_of(table, *cell) != evaluation_of(table, *counterpart)) {
+      throw Error(fmt::format(
+          "'{}' and '{}' are evaluated differently on {} (lengths, samples, seed or eval_dropout); compare "
+          "columns that are measured alike",
+          one, other, row.task));
+    }
     comparison.tasks.push_back(compare_cells(table, row, *cell, *counterpart, aggregate));
     pairs += comparison.tasks.back().seeds;
   }

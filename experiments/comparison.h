@@ -10,13 +10,14 @@
 
 namespace che {
 
-// Two encodings on one task, paired over seeds. The score of a seed is its mean over the learning
-// rates that both encodings finished with it, so that pairs are independent. Fractions, 0 .. 1.
+// Two encodings on one task, paired over seeds: the most that both finished with one learning rate. The score
+// of a seed is its mean over all rates that both finished with all of these seeds, so that pairs are
+// independent and differ in nothing but the encoding. Fractions, 0 .. 1.
 struct ComparedTask {
   std::string level;
   std::string task;
   std::size_t seeds = 0;     // Pairs.
-  std::size_t unpaired = 0;  // Finished runs without a counterpart.
+  std::size_t unpaired = 0;  // Finished runs that do not count.
   // Aggregates over the seeds; nothing without one.
   std::optional<double> one;
   std::optional<double> other;
@@ -31,12 +32,13 @@ struct Comparison {
   std::string one;
   std::string other;
   Aggregate aggregate = Aggregate::kMean;
-  std::vector<ComparedTask> tasks;  // Rows of the table that have a run of each, in its order.
+  std::vector<ComparedTask> tasks;     // Rows of the table that have a run of each, in its order.
+  std::vector<std::string> one_sided;  // Rows that have runs of one alone.
 };
 
 // Compares two columns of `table`. Throws Error (usage) for a label that is no column, for twice the
-// same, when no seed was run with both, and for the maximum, which depends on the number of runs and
-// keeps nothing of the pairs.
+// same, for columns that are evaluated differently, when no seed was run with both, and for the maximum,
+// which depends on the number of runs and keeps nothing of the pairs.
 Comparison compare(const ResultTable& table, const std::string& one, const std::string& other,
                    Aggregate aggregate);
 

@@ -29,6 +29,10 @@ inline constexpr std::size_t kBootstrapResamples = 10'000;
 // least to the greatest, covers the median with probability 1 - 2 / 2^n alone.
 inline constexpr std::size_t kFewestIntervalPairs = 6;
 
+// How often an interval of 95 % covers the mean of normal differences.
+inline constexpr const char* kIntervalCoverage =
+    "86 % of the time with six seeds, 90 % with ten, 93 % with 20";
+
 // Percentile interval of `aggregate` over resamples of the differences with replacement. The same
 // differences always give the same interval.
 Interval bootstrap_interval(const std::vector<double>& differences, Aggregate aggregate,

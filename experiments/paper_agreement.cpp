@@ -1,9 +1,7 @@
 #include "experiments/paper_agreement.h"
 
-#include <algorithm>
 #include <boost/math/statistics/univariate_statistics.hpp>
-#include <functional>
-#include <set>
+#include <map>
 
 #include "experiments/paired_test.h"
 #include "experiments/paper_table.h"
@@ -12,36 +10,26 @@
 namespace che {
 namespace {
 
-std::vector<std::string> best_of(const std::vector<std::string>& labels, const std::vector<double>& scores) {
-  std::vector<std::string> best;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (scores[i] == *std::ranges::max_element(scores)) best.push_back(labels[i]);
-  }
-  return best;
-}
-
 AgreedTask agree_on(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
-  std::vector<std::string> labels;
+  AgreedTask task;
+  task.level = row.level;
+  task.task = row.task;
   std::vector<double> scores, papers;
-  std::set<std::string, std::less<>> columns;
+  std::map<std::string, std::string> label_of_column;
   for (const std::string& encoding : table.encodings) {
     const TableCell* const cell = table.cell(row.task, encoding);
     if (cell == nullptr || !cell->scores || !cell->paper) continue;
     const std::string label = table.runs[cell->best].config.encoding.label();
-    if (!columns.emplace(paper_column(label)).second) continue;
-    labels.push_back(encoding);
+    const auto [counted, is_first] = label_of_column.emplace(paper_column(label), encoding);
+    if (!is_first) {
+      task.doubles.emplace_back(encoding, counted->second);
+      continue;
+    }
     scores.push_back(cell->scores->value(aggregate));
     papers.push_back(*cell->paper);
   }
-  AgreedTask task{.level = row.level,
-                  .task = row.task,
-                  .encodings = labels.size(),
-                  .best = best_of(labels, scores),
-                  .paper_best = best_of(labels, papers),
-                  .correlation = std::nullopt,
-                  .p = std::nullopt,
-                  .adjusted_p = std::nullopt};
-  if (labels.size() >= kFewestRanked) task.correlation = spearman(scores, papers);
+  task.encodings = scores.size();
+  if (scores.size() >= kFewestRanked) task.correlation = spearman(scores, papers);
   if (task.correlation) task.p = rank_correlation_p(scores, papers);
   return task;
 }

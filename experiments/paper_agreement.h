@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiments/result_table.h"
@@ -19,9 +20,8 @@ struct AgreedTask {
   std::string level;
   std::string task;
   std::size_t encodings = 0;
-  // The best here and there, several where they tie; empty without an encoding that counts.
-  std::vector<std::string> best;
-  std::vector<std::string> paper_best;
+  // Labels that do not count because of one that does: pairs of both.
+  std::vector<std::pair<std::string, std::string>> doubles;
   std::optional<double> correlation;  // See spearman; of kFewestRanked encodings or more.
   // Where there is a correlation.
   std::optional<double> p;           // See rank_correlation_p.

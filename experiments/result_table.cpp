@@ -45,8 +45,7 @@ std::string task_label(const TaskConfig& task) {
 }
 
 // Everything a cell's numbers depend on that its task's and its encoding's labels do not say.
-Settings other_settings(const RunConfig& config) {
-  const std::vector<Role> roles = {Role::kCell, Role::kEvaluation};
+Settings other_settings(const RunConfig& config, const std::vector<Role>& roles) {
   RunConfig labelled;
   labelled.task = config.task;
   labelled.encoding = config.encoding;
@@ -123,11 +122,11 @@ const TableCell* ResultTable::cell(const std::string& task, const std::string& e
   return found == cells.end() ? nullptr : &found->second;
 }
 
-CellLabels label_cells(const std::vector<RunConfig>& configs) {
+CellLabels label_cells(const std::vector<RunConfig>& configs, const std::vector<Role>& roles) {
   std::vector<Settings> settings;
   Settings shared;
   for (const RunConfig& config : configs) {
-    settings.push_back(other_settings(config));
+    settings.push_back(other_settings(config, roles));
     const Settings differing = without(shared, settings.back());
     shared = settings.size() == 1 ? settings.back() : without(shared, differing);
   }

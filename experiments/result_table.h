@@ -60,7 +60,8 @@ struct ResultTable {
 };
 
 // What tables call the row and the column of each of `configs`, in their order: task and encoding with
-// every setting that is off its default or in which the configs differ, so that two cells never look alike.
+// every setting of `roles` that is off its default or in which the configs differ, so that two cells never
+// look alike.
 struct CellLabel {
   std::string task;
   std::string encoding;
@@ -69,7 +70,8 @@ struct CellLabels {
   std::vector<CellLabel> of;
   std::vector<std::string> shared_settings;  // "path=value": off default in every config and in no label.
 };
-CellLabels label_cells(const std::vector<RunConfig>& configs);
+CellLabels label_cells(const std::vector<RunConfig>& configs,
+                       const std::vector<Role>& roles = {Role::kCell, Role::kEvaluation});
 
 // Settings (of training or evaluation) in which the runs differ become part of the column's label, so
 // that no cell mixes two of them.

@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <utility>
+#include <tuple>
 
 #include "core/error.h"
 #include "experiments/display_order.h"
@@ -38,66 +38,64 @@ double batch_time(const RunStatus& status, const EvaluationConfig& evaluation) {
   return 1000 * status.evaluation_seconds / batches;
 }
 
-struct Times {
-  std::vector<double> step;
-  std::vector<double> batch;
+// Times of runs by label, then by lengths: first, last and step.
+using Lengths = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+using Times = std::map<std::string, std::map<Lengths, std::vector<double>>>;
+
+struct TaskTimes {
+  Times step;
+  Times batch;
 };
 
-// By label, then by training lengths.
-using TaskTimes = std::map<std::string, std::map<std::pair<std::int64_t, std::int64_t>, Times>>;
-
-std::string lengths_text(const std::pair<std::int64_t, std::int64_t>& lengths) {
-  return lengths.first == lengths.second ? fmt::format("{}", lengths.first)
-                                         : fmt::format("{}..{}", lengths.first, lengths.second);
+std::string lengths_text(const Lengths& lengths) {
+  const auto& [first, last, step] = lengths;
+  if (first == last) return fmt::format("{}", first);
+  return step == 1 ? fmt::format("{}..{}", first, last) : fmt::format("{}..{} by {}", first, last, step);
 }
 
-std::string cell(const std::vector<double>& times, const std::vector<double>* base) {
-  if (times.empty()) return "-";
-  const double time = median(times);
-  if (base == nullptr || base->empty()) return fmt::format("{:.4g}", time);
+std::string cell(const std::vector<double>* times, const std::vector<double>* base) {
+  if (times == nullptr) return "-";
+  const double time = median(*times);
+  if (base == nullptr) return fmt::format("{:.4g}", time);
   return fmt::format("{:.4g} ({:.2f})", time, time / median(*base));
 }
 
-std::string task_table(const std::string& task, const TaskTimes& times, const std::string& base) {
+// Nothing where no run was timed.
+std::string times_table(const std::string& title, const Times& times, const std::string& base) {
+  if (times.empty()) return "";
   std::vector<std::string> labels;
-  std::set<std::pair<std::int64_t, std::int64_t>> columns;
+  std::set<Lengths> columns;
   for (const auto& [label, cells] : times) {
     labels.push_back(label);
     for (const auto& [lengths, unused] : cells) columns.insert(lengths);
   }
   std::sort(labels.begin(), labels.end(), encoding_before);
-  std::string text;
-  const auto add_part = [&](std::string_view what, std::vector<double> Times::*member) {
-    text += fmt::format("{}: {}, by training length\n\n| encoding |", task, what);
-    std::string rule = "| --- |";
-    for (const auto& lengths : columns) {
-      text += fmt::format(" {} |", lengths_text(lengths));
-      rule += " ---: |";
-    }
-    text += "\n" + rule + "\n";
-    for (const std::string& label : labels) {
-      text += fmt::format("| {} |", label);
-      for (const auto& lengths : columns) {
-        const auto found = times.at(label).find(lengths);
-        const auto base_row = times.find(base);
-        const std::vector<double>* base_times = nullptr;
-        if (base_row != times.end() && base_row->second.contains(lengths)) {
-          base_times = &(base_row->second.at(lengths).*member);
-        }
-        text += fmt::format(" {} |",
-                            found == times.at(label).end() ? "-" : cell(found->second.*member, base_times));
-      }
-      text += "\n";
+  std::string text = fmt::format("{}\n\n| encoding |", title);
+  std::string rule = "| --- |";
+  for (const Lengths& lengths : columns) {
+    text += fmt::format(" {} |", lengths_text(lengths));
+    rule += " ---: |";
+  }
+  text += "\n" + rule + "\n";
+  const auto times_of = [&](const std::string& label, const Lengths& lengths) -> const std::vector<double>* {
+    const auto row = times.find(label);
+    if (row == times.end()) return nullptr;
+    const auto found = row->second.find(lengths);
+    return found == row->second.end() ? nullptr : &found->second;
+  };
+  for (const std::string& label : labels) {
+    text += fmt::format("| {} |", label);
+    for (const Lengths& lengths : columns) {
+      text += fmt::format(" {} |", cell(times_of(label, lengths), times_of(base, lengths)));
     }
     text += "\n";
-  };
-  add_part("milliseconds a training step", &Times::step);
-  add_part(fmt::format("milliseconds a test batch of {}", kEvaluationBatch), &Times::batch);
-  return text;
+  }
+  return text + "\n";
 }
 
-// The runs' configs with the default lengths: lengths are columns and part of no label.
-std::vector<RunConfig> configs_of_one_length(const std::vector<RunFolder>& runs) {
+// The runs' configs with the default lengths, which are columns and part of no label, and without what costs
+// no time.
+std::vector<RunConfig> configs_to_label(const std::vector<RunFolder>& runs) {
   const RunConfig defaults;
   std::vector<RunConfig> configs;
   for (const RunFolder& run : runs) {
@@ -107,6 +105,10 @@ std::vector<RunConfig> configs_of_one_length(const std::vector<RunFolder>& runs)
     config.evaluation.first_length = defaults.evaluation.first_length;
     config.evaluation.last_length = defaults.evaluation.last_length;
     config.evaluation.length_step = defaults.evaluation.length_step;
+    config.execution.checkpoint_seconds = defaults.execution.checkpoint_seconds;
+    config.execution.memory_gib = defaults.execution.memory_gib;
+    config.execution.log_steps = defaults.execution.log_steps;
+    config.log = defaults.log;
   }
   return configs;
 }
@@ -114,9 +116,11 @@ std::vector<RunConfig> configs_of_one_length(const std::vector<RunFolder>& runs)
 }  // namespace
 
 std::string time_table(const std::vector<RunFolder>& runs, const std::string& base, const WarningSink& warn) {
-  const CellLabels cell_labels = label_cells(configs_of_one_length(runs));
+  const CellLabels cell_labels =
+      label_cells(configs_to_label(runs), {Role::kCell, Role::kEvaluation, Role::kExecution});
   std::map<std::string, TaskTimes> tasks;
   std::set<std::string> labels;
+  bool has_replicas = false;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunConfig& config = runs[i].config();
     const StoredRun stored = runs[i].read();
@@ -130,15 +134,21 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
     }
     const auto& [task, label] = cell_labels.of[i];
     labels.insert(label);
-    Times& times = tasks[task][label][{config.training.first_length, config.training.last_length}];
-    if (const auto step = step_time(stored.metrics)) times.step.push_back(*step);
-    if (stored.evaluation.size() != config.evaluation.lengths().size()) {
+    TaskTimes& times = tasks[task];
+    const TrainingConfig& training = config.training;
+    const EvaluationConfig& evaluation = config.evaluation;
+    has_replicas = has_replicas || config.execution.replicas > 1;
+    if (const auto step = step_time(stored.metrics)) {
+      times.step[label][{training.first_length, training.last_length, 1}].push_back(*step);
+    }
+    if (stored.evaluation.size() != evaluation.lengths().size()) {
       warn(fmt::format(
           "left out: the test batches of {}: its time is that of more lengths or samples than its "
           "config asks for",
           runs[i].id()));
     } else if (stored.status.evaluation_seconds > 0) {
-      times.batch.push_back(batch_time(stored.status, config.evaluation));
+      times.batch[label][{evaluation.first_length, evaluation.last_length, evaluation.length_step}].push_back(
+          batch_time(stored.status, evaluation));
     }
   }
   if (!labels.contains(base)) {
@@ -146,8 +156,15 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
                             labels.empty() ? "none" : fmt::format("{}", fmt::join(labels, ", "))));
   }
   std::string text;
-  for (const auto& [task, times] : tasks) text += task_table(task, times, base);
+  for (const auto& [task, times] : tasks) {
+    text += times_table(fmt::format("{}: milliseconds a training step, by training length", task), times.step,
+                        base);
+    text += times_table(
+        fmt::format("{}: milliseconds a test batch of {}, by test length", task, kEvaluationBatch),
+        times.batch, base);
+  }
   text += fmt::format("In parentheses the ratio to {}.\n", base);
+  if (has_replicas) text += "A step of replicas is that of all of them together.\n";
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "core/error.h"
 #include "core/field_text.h"
@@ -18,7 +19,25 @@
 namespace che {
 namespace {
 
+constexpr std::string_view kLearningRate = "learning_rate";
+
 using Lines = std::map<std::string, std::map<double, std::vector<double>>>;  // By label and value.
+
+// Scores by value, then by seed and learning rate.
+using Replicates = std::map<double, std::map<std::pair<std::int64_t, double>, double>>;
+
+// The scores of each value, of the seeds and rates that all values have.
+std::map<double, std::vector<double>> matched(const Replicates& replicates) {
+  std::map<double, std::vector<double>> line;
+  for (const auto& [value, scores] : replicates) {
+    for (const auto& [replicate, score] : scores) {
+      const bool everywhere = std::ranges::all_of(
+          replicates, [&](const auto& other) { return other.second.contains(replicate); });
+      if (everywhere) line[value].push_back(score);
+    }
+  }
+  return line;
+}
 
 // The numbers that decide what a run learns, but for its seeds.
 std::map<std::string, double> numbers_of(const RunConfig& config) {
@@ -94,21 +113,24 @@ double lowest_value(const Lines& lines) {
 }  // namespace
 
 std::vector<Ablation> find_ablations(const ResultTable& table) {
-  std::map<std::string, Ablation> by_path;
+  // By path, task and label.
+  std::map<std::string, std::map<std::string, std::map<std::string, Replicates>>> found;
   for (const TableRun& run : table.runs) {
     if (!run.score) continue;
     for (const auto& [path, value] : numbers_of(run.config)) {
-      Ablation& ablation = by_path[path];
-      ablation.path = path;
-      ablation.scores[run.task][label_without(run.encoding, path)][value].push_back(*run.score);
+      const double rate = path == kLearningRate ? 0 : run.config.learning_rate;
+      found[path][run.task][label_without(run.encoding, path)][value][{run.config.seed, rate}] = *run.score;
     }
   }
   std::vector<Ablation> ablations;
-  for (auto& [path, ablation] : by_path) {
-    for (auto& [task, lines] : ablation.scores) {
-      std::erase_if(lines, [](const auto& line) { return line.second.size() < 2; });
+  for (const auto& [path, tasks] : found) {
+    Ablation ablation{.path = path, .scores = {}};
+    for (const auto& [task, lines] : tasks) {
+      for (const auto& [label, replicates] : lines) {
+        auto line = matched(replicates);
+        if (line.size() > 1) ablation.scores[task][label] = std::move(line);
+      }
     }
-    std::erase_if(ablation.scores, [](const auto& task) { return task.second.empty(); });
     if (!ablation.scores.empty()) ablations.push_back(std::move(ablation));
   }
   return ablations;
@@ -120,8 +142,9 @@ std::string ablation_script(const ResultTable& table, Aggregate aggregate, std::
   const std::vector<Panel> panels = panels_of(table, ablations);
   if (panels.empty()) {
     throw Error(
-        "nothing to draw: no two finished runs differ in a number of the config alone; give an axis such as "
-        "learning_rate or encoding.dape.hidden several values");
+        "nothing to draw: no two finished runs differ in a number of the config alone, with one seed; give "
+        "an "
+        "axis such as learning_rate or encoding.dape.hidden several values");
   }
   std::set<std::string> distinct;
   bool bands = false;
@@ -142,8 +165,9 @@ std::string ablation_script(const ResultTable& table, Aggregate aggregate, std::
   }
   const PanelGrid grid(
       panels.size(), std::move(legend),
-      fmt::format("Score over a setting, all others equal: {} over the runs of each value{}.",
-                  aggregate_phrase(aggregate), bands ? "; the band spans them" : ""),
+      fmt::format(
+          "Score over a setting, all others equal: {} over the seeds and rates that every value has{}.",
+          aggregate_phrase(aggregate), bands ? "; the band spans them" : ""),
       {.height = 326});
 
   std::string script = grid.begin(format, file);

@@ -14,6 +14,7 @@
 namespace che {
 namespace {
 
+constexpr const char* kMeasured = "test lengths";
 const LineStyle kPositionStyle{.colour = "#000000", .dashes = "(2,3)", .width = 3, .marker = 0};
 
 std::vector<Measurement> accuracy_by_length(const TableRun& run) {
@@ -108,7 +109,7 @@ void append_panel(std::string& script, const ResultTable& table, const PanelGrid
 
 std::string accuracy_over_length_script(const ResultTable& table, Aggregate aggregate,
                                         std::string_view format, const std::filesystem::path& file) {
-  const std::vector<CurvePanel> panels = curve_panels(table, aggregate, accuracy_by_length);
+  const std::vector<CurvePanel> panels = curve_panels(table, aggregate, accuracy_by_length, kMeasured);
   const std::vector<LineStyle> styles = line_styles(table.encodings);
   std::vector<LegendEntry> legend = curve_legend(table, panels, styles);
   legend.push_back({.label = "chance", .line = chance_style()});
@@ -116,8 +117,7 @@ std::string accuracy_over_length_script(const ResultTable& table, Aggregate aggr
     legend.push_back({.label = "position alone", .line = kPositionStyle});
   }
   legend.push_back({.label = "training lengths", .line = std::nullopt});
-  const PanelGrid grid(panels.size(), std::move(legend),
-                       curve_caption(aggregate, most_runs(panels), largest_group(panels), "test lengths"));
+  const PanelGrid grid(panels.size(), std::move(legend), curve_caption(panels, aggregate, kMeasured));
 
   std::string script = curve_data(panels) + grid.begin(format, file);
   for (std::size_t i = 0; i < panels.size(); ++i) append_panel(script, table, grid, panels[i], i, styles);

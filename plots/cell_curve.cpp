@@ -1,7 +1,5 @@
 #include "plots/cell_curve.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
@@ -52,34 +50,22 @@ CellCurve cell_curve(const ResultTable& table, const TableCell& cell, Aggregate 
   std::vector<const TableRun*> runs = runs_shown(table, cell, aggregate);
   // A run whose measurements were lost keeps its score and hides nobody's curve.
   std::erase_if(runs, [&](const TableRun* run) { return measurements(*run).empty(); });
+  const bool follows_best = aggregate == Aggregate::kMax;
   std::map<double, std::vector<double>> values;  // By x, in the order of the runs.
   for (const TableRun* run : runs) {
-    for (const Measurement& one : measurements(*run)) values[one.x].push_back(one.y);
+    for (const Measurement& one : measurements(*run)) {
+      if (!follows_best || run == runs.front() || values.contains(one.x)) values[one.x].push_back(one.y);
+    }
   }
   std::vector<CurvePoint> points;
   for (const auto& [x, ys] : values) {
-    if (ys.size() < runs.size()) continue;
+    if (!follows_best && ys.size() < runs.size()) continue;
     const auto [low, high] = std::minmax_element(ys.begin(), ys.end());
-    points.push_back({.x = x,
-                      .y = aggregate == Aggregate::kMax ? ys.front() : aggregate_of(ys, aggregate),
-                      .low = *low,
-                      .high = *high});
+    points.push_back(
+        {.x = x, .y = follows_best ? ys.front() : aggregate_of(ys, aggregate), .low = *low, .high = *high});
   }
   const std::size_t group = curve_group(points.size());
   return {.points = grouped(points, group), .runs = runs.size(), .group = group};
-}
-
-std::string curve_caption(Aggregate aggregate, std::size_t most_runs, std::size_t group,
-                          const std::string& measured) {
-  std::string caption = aggregate == Aggregate::kMax
-                            ? "Of every cell the run with the best score"
-                            : fmt::format("Of every cell {} over its runs", aggregate_phrase(aggregate));
-  if (most_runs > 1) {
-    caption += aggregate == Aggregate::kMax ? "; its band spans the seeds at that run's learning rate"
-                                            : "; its band spans the runs";
-  }
-  if (group > 1) caption += fmt::format("; each point is the mean over {} neighbouring {}", group, measured);
-  return caption + ".";
 }
 
 }  // namespace che

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "experiments/result_table.h"
@@ -39,13 +38,9 @@ std::size_t curve_group(std::size_t points);
 
 // The curve of a cell's finished runs. With kMax it is that of the run with the best score, and the
 // band spans the runs of its learning rate, which differ in their seed; else `aggregate` of all runs,
-// and the band spans them. Measurements that not all of these runs have are left out. Empty without a
-// finished run.
+// and the band spans them; measurements that not all of these runs have are left out. Of the best run none
+// is, and the band is of those that have them. Empty without a finished run.
 CellCurve cell_curve(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
                      const Measurements& measurements);
-
-// What line and band are, a sentence for a caption, and how many neighbours make a point.
-std::string curve_caption(Aggregate aggregate, std::size_t most_runs, std::size_t group,
-                          const std::string& measured);
 
 }  // namespace che

@@ -12,14 +12,12 @@ namespace {
 
 std::string data_name(std::size_t panel, std::size_t entry) { return fmt::format("$p{}c{}", panel, entry); }
 
-bool has_band(const CellCurve& curve) { return curve.runs > 1 && curve.points.size() > 1; }
+bool has_its_band(const CellCurve& curve) { return curve.runs > 1 && curve.points.size() > 1; }
 
 }  // namespace
 
-std::size_t CurvePanel::most_runs() const {
-  std::size_t most = 0;
-  for (const Entry& entry : entries) most = std::max(most, entry.curve.runs);
-  return most;
+bool CurvePanel::has_band() const {
+  return std::ranges::any_of(entries, [](const Entry& entry) { return has_its_band(entry.curve); });
 }
 
 std::size_t CurvePanel::largest_group() const {
@@ -29,7 +27,7 @@ std::size_t CurvePanel::largest_group() const {
 }
 
 std::vector<CurvePanel> curve_panels(const ResultTable& table, Aggregate aggregate,
-                                     const Measurements& measurements) {
+                                     const Measurements& measurements, const std::string& measured) {
   std::vector<CurvePanel> panels;
   for (const TableRow& row : table.rows) {
     CurvePanel panel{.row = &row, .entries = {}};
@@ -41,20 +39,26 @@ std::vector<CurvePanel> curve_panels(const ResultTable& table, Aggregate aggrega
     }
     if (!panel.entries.empty()) panels.push_back(std::move(panel));
   }
-  if (panels.empty()) throw Error("nothing to draw: no run has finished; run the experiment to its end");
-  return panels;
+  if (!panels.empty()) return panels;
+  const bool finished =
+      std::ranges::any_of(table.runs, [](const TableRun& run) { return run.score.has_value(); });
+  throw Error(finished ? fmt::format("nothing to draw: no finished run has {}", measured)
+                       : "nothing to draw: no run has finished; run the experiment to its end");
 }
 
-std::size_t most_runs(const std::vector<CurvePanel>& panels) {
-  std::size_t most = 0;
-  for (const CurvePanel& panel : panels) most = std::max(most, panel.most_runs());
-  return most;
-}
-
-std::size_t largest_group(const std::vector<CurvePanel>& panels) {
-  std::size_t largest = 1;
-  for (const CurvePanel& panel : panels) largest = std::max(largest, panel.largest_group());
-  return largest;
+std::string curve_caption(const std::vector<CurvePanel>& panels, Aggregate aggregate,
+                          const std::string& measured) {
+  std::string caption = aggregate == Aggregate::kMax
+                            ? "Of every cell the run with the best score"
+                            : fmt::format("Of every cell {} over its runs", aggregate_phrase(aggregate));
+  if (std::ranges::any_of(panels, &CurvePanel::has_band)) {
+    caption += aggregate == Aggregate::kMax ? "; its band spans the seeds at that run's learning rate"
+                                            : "; its band spans the runs";
+  }
+  std::size_t group = 1;
+  for (const CurvePanel& panel : panels) group = std::max(group, panel.largest_group());
+  if (group > 1) caption += fmt::format("; each point is the mean over {} neighbouring {}", group, measured);
+  return caption + ".";
 }
 
 std::vector<LegendEntry> curve_legend(const ResultTable& table, const std::vector<CurvePanel>& panels,
@@ -87,10 +91,10 @@ std::string curve_data(const std::vector<CurvePanel>& panels) {
 std::string curve_elements(const CurvePanel& panel, std::size_t index, const std::vector<LineStyle>& styles) {
   std::vector<std::string> elements;
   const auto bands = static_cast<std::size_t>(std::ranges::count_if(
-      panel.entries, [](const CurvePanel::Entry& entry) { return has_band(entry.curve); }));
+      panel.entries, [](const CurvePanel::Entry& entry) { return has_its_band(entry.curve); }));
   // Bands lie below all lines.
   for (std::size_t c = 0; c < panel.entries.size(); ++c) {
-    if (!has_band(panel.entries[c].curve)) continue;
+    if (!has_its_band(panel.entries[c].curve)) continue;
     elements.push_back(fmt::format("{} using 1:3:4 with {}", data_name(index, c),
                                    band_text(styles[panel.entries[c].column].colour, bands)));
   }

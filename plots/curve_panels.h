@@ -20,17 +20,18 @@ struct CurvePanel {
   const TableRow* row;
   std::vector<Entry> entries;
 
-  std::size_t most_runs() const;
+  bool has_band() const;
   std::size_t largest_group() const;
 };
 
-// A panel for each task that has a curve. Throws Error (usage) when none has.
+// A panel for each task that has a curve. Throws Error (usage) when none has; `measured` names what the
+// finished runs lack then.
 std::vector<CurvePanel> curve_panels(const ResultTable& table, Aggregate aggregate,
-                                     const Measurements& measurements);
+                                     const Measurements& measurements, const std::string& measured);
 
-// The largest over all panels, for a caption.
-std::size_t most_runs(const std::vector<CurvePanel>& panels);
-std::size_t largest_group(const std::vector<CurvePanel>& panels);
+// What lines and bands of all panels are, a sentence for a caption; `measured` as above.
+std::string curve_caption(const std::vector<CurvePanel>& panels, Aggregate aggregate,
+                          const std::string& measured);
 
 // The encodings that some panel has a curve of.
 std::vector<LegendEntry> curve_legend(const ResultTable& table, const std::vector<CurvePanel>& panels,

@@ -13,6 +13,8 @@
 namespace che {
 namespace {
 
+constexpr const char* kMeasured = "records of its training";
+
 // A loss that single precision cannot tell from zero.
 constexpr double kLeastLoss = 1e-7;
 
@@ -77,13 +79,12 @@ std::string step_axis(double last_step) {
 
 std::string learning_curves_script(const ResultTable& table, Aggregate aggregate, std::string_view format,
                                    const std::filesystem::path& file) {
-  const std::vector<CurvePanel> panels = curve_panels(table, aggregate, loss_by_step);
+  const std::vector<CurvePanel> panels = curve_panels(table, aggregate, loss_by_step, kMeasured);
   const std::vector<LineStyle> styles = line_styles(table.encodings);
   const bool logarithmic =
       std::ranges::any_of(panels, [](const CurvePanel& panel) { return spans_decades(range_of(panel)); });
   const PanelGrid grid(panels.size(), curve_legend(table, panels, styles),
-                       curve_caption(aggregate, most_runs(panels), largest_group(panels), "records"),
-                       {.beside = 10});
+                       curve_caption(panels, aggregate, kMeasured), {.beside = 10});
   std::string script = curve_data(panels) + grid.begin(format, file);
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const Range range = range_of(panels[i]);

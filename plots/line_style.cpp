@@ -34,7 +34,10 @@ std::vector<LineStyle> line_styles(const std::vector<std::string>& labels) {
     LineStyle style{
         .colour = kColours[encoding_rank(form.name)], .dashes = dashes(form), .width = 2, .marker = 0};
     const std::size_t namesakes = seen[{kColours[encoding_rank(form.name)], dashes(form)}]++;
-    if (namesakes > 0) style.marker = kMarkers[(namesakes - 1) % kMarkers.size()];
+    if (namesakes > 0) {
+      style.marker = kMarkers[(namesakes - 1) % kMarkers.size()];
+      style.width += 1.5 * static_cast<double>((namesakes - 1) / kMarkers.size());
+    }
     styles.push_back(std::move(style));
   }
   return styles;

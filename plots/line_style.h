@@ -6,7 +6,8 @@
 namespace che {
 
 // How an encoding's line looks: its colour tells the encoding's name, its dashes the form (plain,
-// dape_, randomized_, randomized_dape_), markers tell apart labels that differ in settings only.
+// dape_, randomized_, randomized_dape_), markers and, where these run out, the width tell apart labels that
+// differ in settings only.
 struct LineStyle {
   std::string colour;  // "#0072B2"
   std::string dashes;  // A gnuplot dash type.

@@ -8,9 +8,11 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "core/error.h"
+#include "experiments/paper_table.h"
 #include "plots/gnuplot.h"
 #include "plots/palette.h"
 
@@ -18,7 +20,8 @@ namespace che {
 namespace {
 
 // All sizes in pixels of the figure at full size.
-constexpr double kCellWidth = 58;
+constexpr double kCellWidth = 58;  // At least.
+constexpr double kLine = 18;       // Of a label.
 constexpr double kCellHeight = 30;
 constexpr double kCharacter = 10.6;  // Width of one, on average.
 constexpr double kGap = 46;          // Between the maps, and right of them.
@@ -28,7 +31,7 @@ constexpr double kTop = 44;
 constexpr double kCaption = 54;
 constexpr double kWidestPage = 1500;
 constexpr int kFontSize = 14;
-constexpr std::size_t kLongestLine = 30;  // Characters; longer lines of a label are cut.
+constexpr std::size_t kLongestLine = 30;  // Characters; settings go on in a further line.
 
 // One map: of each task and encoding a fraction, where it has one.
 struct Map {
@@ -37,15 +40,30 @@ struct Map {
   std::function<std::optional<double>(const TableRow&, const std::string&)> score;
 };
 
-// A label in two lines, its settings below its name.
+// A label in lines, its settings below its name.
 std::vector<std::string> label_lines(const std::string& label) {
   const std::size_t settings = label.find('(');
   std::vector<std::string> lines = {label.substr(0, settings)};
-  if (settings != std::string::npos) lines.push_back(label.substr(settings));
-  for (std::string& line : lines) {
-    if (line.size() > kLongestLine) line = line.substr(0, kLongestLine - 3) + "...";
+  if (settings == std::string::npos) return lines;
+  lines.emplace_back();
+  std::istringstream words(label.substr(settings));
+  for (std::string word; words >> word;) {
+    std::string& last = lines.back();
+    if (last.empty()) {
+      last = word;
+    } else if (last.size() + 1 + word.size() <= kLongestLine) {
+      last += " " + word;
+    } else {
+      lines.push_back(word);
+    }
   }
   return lines;
+}
+
+std::size_t most_lines(const std::vector<std::string>& labels) {
+  std::size_t most = 0;
+  for (const std::string& label : labels) most = std::max(most, label_lines(label).size());
+  return most;
 }
 
 std::size_t longest_line(const std::vector<std::string>& labels) {
@@ -76,18 +94,22 @@ std::vector<Map> maps_of(const ResultTable& table, Aggregate aggregate) {
     return cell->scores->value(aggregate);
   };
   Map papers{.title = "paper (DAPE, Table 2)", .encodings = {}, .score = {}};
-  papers.score = [&table](const TableRow& row, const std::string& encoding) -> std::optional<double> {
-    const TableCell* const cell = table.cell(row.task, encoding);
-    if (cell == nullptr || !cell->paper) return std::nullopt;
-    return *cell->paper / 100;
+  papers.score = [](const TableRow& row, const std::string& encoding) {
+    return paper_score(row.task, encoding);
   };
+  // Of the paper's columns those that one of ours stands beside, each once, under the paper's name.
+  ours.encodings = table.encodings;
+  for (const std::string& encoding : table.encodings) {
+    const auto run = std::ranges::find(table.runs, encoding, &TableRun::encoding);
+    std::string column(paper_column(run->config.encoding.label()));
+    if (!std::ranges::count(papers.encodings, column)) papers.encodings.push_back(std::move(column));
+  }
   std::vector<Map> maps;
   for (Map* const map : {&ours, &papers}) {
-    for (const std::string& encoding : table.encodings) {
-      const bool shown = std::ranges::any_of(
+    std::erase_if(map->encodings, [&](const std::string& encoding) {
+      return std::ranges::none_of(
           table.rows, [&](const TableRow& row) { return map->score(row, encoding).has_value(); });
-      if (shown) map->encodings.push_back(encoding);
-    }
+    });
     if (!map->encodings.empty()) maps.push_back(std::move(*map));
   }
   return maps;
@@ -133,6 +155,7 @@ std::string map_plot(const ResultTable& table, const Map& map) {
 
 // Where everything stands on the canvas.
 struct Layout {
+  double cell_width;
   double left;        // Of the first map.
   double map_height;  // Without its title and marks.
   double map_block;   // With them.
@@ -142,7 +165,8 @@ struct Layout {
 
   Layout(const std::vector<Map>& maps, const std::vector<std::string>& tasks,
          const std::vector<std::string>& encodings)
-      : left(24 + kCharacter * static_cast<double>(longest_line(tasks))),
+      : cell_width(std::max(kCellWidth, 8 + kLine * static_cast<double>(most_lines(encodings)))),
+        left(24 + kCharacter * static_cast<double>(longest_line(tasks))),
         map_height(static_cast<double>(tasks.size()) * kCellHeight),
         map_block(kTop + map_height + 20 + kCharacter * static_cast<double>(longest_line(encodings))) {
     double side_by_side = 0;
@@ -157,7 +181,7 @@ struct Layout {
     height = (stacked ? static_cast<double>(maps.size()) : 1.0) * map_block + kCaption;
   }
 
-  static double width_of(const Map& map) { return static_cast<double>(map.encodings.size()) * kCellWidth; }
+  double width_of(const Map& map) const { return static_cast<double>(map.encodings.size()) * cell_width; }
 };
 
 std::string caption_script(const Layout& layout, Aggregate aggregate) {
@@ -197,7 +221,7 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, std:
   double top = kTop;
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const Map& map = maps[i];
-    const double to = from + Layout::width_of(map);
+    const double to = from + layout.width_of(map);
     const double bottom = 1 - (top + layout.map_height) / layout.height;
     script += fmt::format(
         "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\nset bmargin at screen "

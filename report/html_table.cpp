@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 namespace che {
 namespace {
 
@@ -28,6 +30,17 @@ std::string title_html(const std::string& title, bool number) {
 }
 
 }  // namespace
+
+std::string url_path(std::string_view path) {
+  std::string url;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool stays =
+        c == '/' || c == '.' || c == '-' || c == '_' || (byte < 0x80 && std::isalnum(byte) != 0);
+    url += stays ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return url;
+}
 
 std::string html_text(std::string_view text) {
   std::string result;

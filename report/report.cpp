@@ -184,11 +184,12 @@ std::string configs(const ResultTable& table) {
 }  // namespace
 
 std::string report_html(const ResultTable& table, const ReportLinks& links) {
+  const ReportLinks urls{.folder = url_path(links.folder)};
   const std::vector<Section> sections = {{"provenance", "Provenance", provenance(table)},
-                                         {"score-tables", "Scores", scores(table, links)},
+                                         {"score-tables", "Scores", scores(table, urls)},
                                          {"figures", "Figures", drawn(table)},
                                          {"missing", "Runs without a score", missing(table)},
-                                         {"runs", "Runs", runs(table, links)},
+                                         {"runs", "Runs", runs(table, urls)},
                                          {"configs", "Configs", configs(table)}};
   const std::string name = html_text(table.name);
   // The policy forbids every connection.

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <set>
+
+#include "experiments/paper_table.h"
 #include "experiments/rank_correlation.h"
 #include "tables/result_notes.h"
 
@@ -15,21 +18,64 @@ std::string names(const std::vector<std::string>& labels) {
   return fmt::format("{}", fmt::join(labels, "; "));
 }
 
-// The best of `count` encodings, for people.
-std::string best_text(const std::vector<std::string>& best, std::size_t count) {
-  if (best.empty()) return kNoNumber;
-  return best.size() > 1 && best.size() == count ? fmt::format("all {} tie", count) : names(best);
+// The columns of a row whose scores are printed as its greatest.
+struct Best {
+  std::vector<std::string> encodings;
+  std::size_t of = 0;  // Columns that have a score.
+};
+
+Best best_here(const ResultTable& table, const std::string& task, Aggregate aggregate) {
+  std::vector<std::string> scored;
+  std::vector<PrintedCell> cells;
+  for (const std::string& encoding : table.encodings) {
+    const TableCell* const cell = table.cell(task, encoding);
+    if (cell == nullptr || !cell->scores) continue;
+    scored.push_back(encoding);
+    cells.push_back(number_cell(cell->scores->value(aggregate), percent));
+  }
+  if (scored.size() == 1) return {.encodings = scored, .of = 1};
+  std::vector<PrintedCell*> marked;
+  for (PrintedCell& cell : cells) marked.push_back(&cell);
+  mark_best(marked);
+  Best best{.encodings = {}, .of = scored.size()};
+  for (std::size_t i = 0; i < scored.size(); ++i) {
+    if (cells[i].mark == Mark::kBest) best.encodings.push_back(scored[i]);
+  }
+  return best;
 }
 
-PrintedRow print_row(const AgreedTask& task) {
+std::string best_text(const Best& best) {
+  if (best.encodings.empty()) return kNoNumber;
+  return best.of > 1 && best.encodings.size() == best.of ? fmt::format("all {} tie", best.of)
+                                                         : names(best.encodings);
+}
+
+std::string paper_best_text(const std::string& task) {
+  const std::vector<std::string> best = paper_best(task);
+  return best.empty() ? kNoNumber : names(best);
+}
+
+PrintedRow print_row(const AgreedTask& task, const Best& best) {
   return {.group = task.level,
           .cells = {{.text = task.task},
                     {.text = fmt::format("{}", task.encodings), .value = static_cast<double>(task.encodings)},
                     number_cell(task.correlation, correlation_text),
                     number_cell(task.p, p_text),
                     number_cell(task.adjusted_p, p_text),
-                    {.text = best_text(task.best, task.encodings)},
-                    {.text = best_text(task.paper_best, task.encodings)}}};
+                    {.text = best_text(best)},
+                    {.text = paper_best_text(task.task)}}};
+}
+
+// "; of columns that share one value of the paper one counts: rope, not randomized_rope".
+std::string doubles_text(const PaperAgreement& agreement) {
+  std::set<std::string> texts;
+  for (const AgreedTask& task : agreement.tasks) {
+    for (const auto& [left_out, counted] : task.doubles) {
+      texts.insert(fmt::format("{}, not {}", counted, left_out));
+    }
+  }
+  if (texts.empty()) return "";
+  return fmt::format("; of columns that share one value of the paper one counts: {}", fmt::join(texts, "; "));
 }
 
 std::vector<std::string> notes(const PaperAgreement& agreement, const ResultTable& table) {
@@ -38,10 +84,11 @@ std::vector<std::string> notes(const PaperAgreement& agreement, const ResultTabl
           "rho: Spearman's rank correlation, over the encodings that have a score here and a value in "
           "the paper, of {} over a cell's runs with the paper's value: +1 for the same order, -1 for "
           "the reverse, {} where one side is all ties or fewer than {} encodings count. Ties have the "
-          "mean of their ranks. Of columns that share one value of the paper the first counts.",
-          aggregate_phrase(agreement.aggregate), kNoNumber, kFewestRanked),
+          "mean of their ranks{}.",
+          aggregate_phrase(agreement.aggregate), kNoNumber, kFewestRanked, doubles_text(agreement)),
       fmt::format("p: two-sided permutation test, {} random orders. Holm: adjusted over the tasks tested.",
-                  kRandomOrders)};
+                  kRandomOrders),
+      "Best: of all columns here, as printed; of all columns of the paper's table there."};
   if (agreement.mean) {
     notes.push_back(fmt::format("Mean of rho over the tasks that have one, {} of {}: {}.", agreement.ranked,
                                 agreement.tasks.size(), correlation_text(*agreement.mean)));
@@ -58,7 +105,7 @@ Table agreement_table(const PaperAgreement& agreement, const ResultTable& table)
       .title = fmt::format("Order of the encodings in the experiment {} and in the paper.", table.name),
       .printed = {.group_title = "level",
                   .columns = {{.title = "task", .number = false},
-                              {.title = "encodings"},
+                              {.title = "ranked"},
                               {.title = "rho"},
                               {.title = "p"},
                               {.title = "p (Holm)"},
@@ -67,15 +114,17 @@ Table agreement_table(const PaperAgreement& agreement, const ResultTable& table)
                   .rows = {},
                   .footnotes = {},
                   .notes = notes(agreement, table)},
-      .data = {.columns = {"level", "task", "aggregate", "encodings", "spearman", "p", "p_holm", "best",
+      .data = {.columns = {"level", "task", "aggregate", "ranked", "spearman", "p", "p_holm", "best",
                            "paper_best"},
-               .rows = {}}};
+               .rows = {},
+               .notes = notes(agreement, table)}};
   for (const AgreedTask& task : agreement.tasks) {
-    result.printed.rows.push_back(print_row(task));
+    const Best best = best_here(table, task.task, agreement.aggregate);
+    result.printed.rows.push_back(print_row(task, best));
     result.data.rows.push_back({task.level, task.task, std::string(aggregate_name(agreement.aggregate)),
                                 static_cast<std::int64_t>(task.encodings), table_value(task.correlation),
-                                table_value(task.p), table_value(task.adjusted_p), names(task.best),
-                                names(task.paper_best)});
+                                table_value(task.p), table_value(task.adjusted_p), names(best.encodings),
+                                names(paper_best(task.task))});
   }
   return result;
 }

@@ -1,6 +1,7 @@
 #include "tables/comparison_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -38,15 +39,15 @@ std::vector<std::string> notes(const Comparison& comparison, const ResultTable& 
     lacks_interval = lacks_interval || !task.interval;
   }
   std::vector<std::string> notes = {
-      fmt::format("Scores in percent; the score of a seed is its mean over the learning rates that both "
-                  "encodings finished. Columns: {} over the seeds; difference: that of the seeds' "
-                  "differences, in points.",
+      fmt::format("The score of a seed is its mean over the learning rates that both encodings finished with "
+                  "every seed that counts. Columns: {} over the seeds; difference: that of the seeds' "
+                  "differences.",
                   aggregate_phrase(comparison.aggregate)),
       fmt::format(
-          "95 % interval: bootstrap over seeds, percentiles of {} resamples. p: two-sided permutation "
-          "test, signs of the seeds' differences flipped ({}). Holm: adjusted over the tasks tested, {} in "
-          "all.",
-          kBootstrapResamples,
+          "95 % interval: bootstrap over seeds, percentiles of {} resamples; too narrow for few seeds: it "
+          "covers the mean of normal differences {}. p: two-sided permutation test, signs of the seeds' "
+          "differences flipped ({}). Holm: adjusted over the tasks tested, {} in all.",
+          kBootstrapResamples, kIntervalCoverage,
           most_seeds <= kMostExactPairs
               ? "every assignment"
               : fmt::format("every assignment up to {} seeds, {} random ones beyond", kMostExactPairs,
@@ -55,8 +56,13 @@ std::vector<std::string> notes(const Comparison& comparison, const ResultTable& 
   if (tests == 0) {
     notes.emplace_back("Tests need two seeds or more.");
   } else if (most_seeds <= kMostExactPairs) {
-    notes.push_back(fmt::format("With {} seeds p is {:.2g} at least, whatever the difference.", most_seeds,
-                                std::ldexp(2.0, -static_cast<int>(most_seeds))));
+    notes.push_back(
+        fmt::format("With {} seeds the p of a mean is {:.2g} at least, whatever the "
+                    "difference{}.",
+                    most_seeds, std::ldexp(2.0, -static_cast<int>(most_seeds)),
+                    comparison.aggregate == Aggregate::kMean
+                        ? ""
+                        : fmt::format("; {} does not get as low", aggregate_phrase(comparison.aggregate))));
   }
   if (lacks_interval) {
     notes.push_back(fmt::format(
@@ -65,9 +71,18 @@ std::vector<std::string> notes(const Comparison& comparison, const ResultTable& 
         kNoNumber, kFewestIntervalPairs));
   }
   if (unpaired > 0) {
-    notes.push_back(fmt::format(
-        "Left out: finished runs without a counterpart of their seed and learning rate, {} in all.",
-        unpaired));
+    notes.push_back(
+        fmt::format("Left out: finished runs of other seeds and learning rates, {} in all.", unpaired));
+  }
+  if (!comparison.one_sided.empty()) {
+    notes.push_back(fmt::format("Left out: what only one of the two was run on: {}.",
+                                fmt::join(comparison.one_sided, ", ")));
+  }
+  for (const TableRun& run : table.runs) {
+    const bool compared = run.encoding == comparison.one || run.encoding == comparison.other;
+    if (compared && !run.score && run.status.state != "waiting") {
+      notes.push_back(fmt::format("Not counted: {}, {}.", run.id, missing_reason(run)));
+    }
   }
   for (std::string& note : provenance_notes(table)) notes.push_back(std::move(note));
   return notes;
@@ -76,6 +91,12 @@ std::vector<std::string> notes(const Comparison& comparison, const ResultTable& 
 }  // namespace
 
 Table comparison_table(const Comparison& comparison, const ResultTable& table) {
+  const std::vector<std::string> shared_notes = notes(comparison, table);
+  const auto with_units = [&](const char* units) {
+    std::vector<std::string> all = {units};
+    all.insert(all.end(), shared_notes.begin(), shared_notes.end());
+    return all;
+  };
   Table result{
       .title = fmt::format("{} minus {} in the experiment {}, paired over seeds.", comparison.one,
                            comparison.other, table.name),
@@ -90,10 +111,11 @@ Table comparison_table(const Comparison& comparison, const ResultTable& table) {
                               {.title = "p (Holm)"}},
                   .rows = {},
                   .footnotes = {},
-                  .notes = notes(comparison, table)},
+                  .notes = with_units("Scores in percent, differences in points.")},
       .data = {.columns = {"level", "task", "one", "other", "aggregate", "seeds", "unpaired", "one_score",
                            "other_score", "difference", "interval_low", "interval_high", "p", "p_holm"},
-               .rows = {}}};
+               .rows = {},
+               .notes = with_units("Scores and differences are fractions of 1.")}};
   for (const ComparedTask& task : comparison.tasks) {
     result.printed.rows.push_back(print_row(task));
     const auto& interval = task.interval;

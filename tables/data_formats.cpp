@@ -50,7 +50,7 @@ std::string json_table(const Table& table) {
     rows.push_back(std::move(object));
   }
   Json notes = table.printed.footnotes;
-  for (const std::string& note : table.printed.notes) notes.push_back(note);
+  for (const std::string& note : table.data.notes) notes.push_back(note);
   const Json json = {{"title", table.title}, {"notes", std::move(notes)}, {"rows", std::move(rows)}};
   // Stored messages may hold bytes that are no UTF-8.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

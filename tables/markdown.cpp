@@ -2,21 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "tables/printed_lines.h"
 
 namespace che {
 namespace {
 
-// One line, with nothing that Markdown takes for a column, an emphasis or HTML.
+// One line, with nothing that Markdown takes for a column, an emphasis, a link or HTML.
 std::string plain(std::string_view text) {
+  const std::string line = one_line_text(text);
+  const auto in_word = [&](std::size_t i) {
+    return i < line.size() && std::isalnum(static_cast<unsigned char>(line[i])) != 0;
+  };
   std::string result;
-  for (const char c : one_line_text(text)) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    // An underscore within a word is none of an emphasis.
+    const bool is_plain = c == '_' && i > 0 && in_word(i - 1) && in_word(i + 1);
     if (c == '<') {
       result += "&lt;";
-      continue;
+    } else if (c == '&') {
+      result += "&amp;";
+    } else {
+      if (!is_plain && std::string_view("|*`_[]~\\").find(c) != std::string_view::npos) result += '\\';
+      result += c;
     }
-    if (c == '|' || c == '*' || c == '`') result += '\\';
-    result += c;
   }
   return result;
 }

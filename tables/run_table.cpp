@@ -65,7 +65,11 @@ DataTable data(const ResultTable& table) {
   DataTable data{.columns = {"run", "task", "encoding", "seed", "learning_rate", "steps", "state", "score",
                              "training_loss", "training_accuracy", "training_seconds", "evaluation_seconds",
                              "git_commit", "device", "updated", "error"},
-                 .rows = {}};
+                 .rows = {},
+                 .notes = provenance_notes(table)};
+  data.notes.emplace(data.notes.begin(),
+                     "Accuracies and scores are fractions, 0 to 1, loss in nats an output symbol; seconds of "
+                     "runs of one job are those of the whole job.");
   for (const TableRun& run : table.runs) {
     const bool measured = !run.metrics.empty();
     data.rows.push_back({run.id, run.task, run.encoding, run.config.seed, run.config.learning_rate,

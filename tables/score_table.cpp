@@ -4,13 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include "tables/result_notes.h"
 
 namespace che {
 namespace {
+
+constexpr const char* kBaselineNote =
+    "Trivial baselines never look at the input: constant is the best single output symbol, position the "
+    "likeliest symbol of each place in the output of each length; fitted to samples of the task's "
+    "generator, scored on those that the runs are evaluated on.";
 
 bool is_begun(const TableRun& run) { return run.status.state != "waiting"; }
 
@@ -22,15 +26,9 @@ std::optional<double> position_score(const TableRow& row) {
   return row.baselines ? std::optional(row.baselines->position_only) : std::nullopt;
 }
 
-// The paper's percentage of two decimals as the fraction with four that is nearest to it.
-std::optional<double> paper_fraction(const TableCell& cell) {
-  if (!cell.paper) return std::nullopt;
-  return std::round(*cell.paper * 100) / 10'000;
-}
-
 std::optional<double> paper_difference(const TableCell& cell, Aggregate aggregate) {
   if (!cell.paper || !cell.scores) return std::nullopt;
-  return cell.scores->value(aggregate) - *paper_fraction(cell);
+  return cell.scores->value(aggregate) - *cell.paper;
 }
 
 PrintedCell score_cell(const TableCell* cell, const ScoreTableOptions& options) {
@@ -40,7 +38,7 @@ PrintedCell score_cell(const TableCell* cell, const ScoreTableOptions& options) 
     printed.beside = " \u00b1" + percent(*spread);
   }
   std::vector<std::string> beside;
-  if (options.paper && cell->paper) beside.push_back(percent(*paper_fraction(*cell)));
+  if (options.paper && cell->paper) beside.push_back(percent(*cell->paper));
   if (options.difference && cell->paper) {
     beside.push_back(signed_percent(*paper_difference(*cell, options.aggregate)));
   }
@@ -93,10 +91,7 @@ std::vector<std::string> notes(const ResultTable& table, const ScoreTableOptions
     notes.push_back(paper_note());
   }
   if (table.has_baselines) {
-    notes.emplace_back(
-        "Trivial baselines never look at the input: constant is the best single output symbol, position the "
-        "likeliest symbol of each place in the output of each length; fitted to samples of the task's "
-        "generator, scored on those that the runs are evaluated on.");
+    notes.emplace_back(kBaselineNote);
     std::vector<std::string> without;
     for (const TableRow& row : table.rows) {
       if (!row.baselines) without.push_back(row.task);
@@ -149,7 +144,14 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
   DataTable data{
       .columns = {"level", "task", "encoding", "cell", "n", "missing", "aggregate", "score", "spread", "max",
                   "min", "mean", "sd", "median", "iqr", "iqm", "chance", "paper", "difference"},
-      .rows = {}};
+      .rows = {},
+      .notes = {"Scores are fractions, 0 to 1: accuracy, mean over test lengths; n finished runs of a cell, "
+                "which differ in seed and learning rate; difference: score minus paper."}};
+  if (table.has_baselines) {
+    data.notes.emplace_back(kBaselineNote);
+  }
+  data.notes.push_back(paper_note());
+  for (std::string& note : provenance_notes(table)) data.notes.push_back(std::move(note));
   if (table.has_baselines) data.columns.insert(data.columns.end(), {"constant", "position"});
   for (const TableRow& row : table.rows) {
     for (const std::string& encoding : table.encodings) {
@@ -177,7 +179,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
                 of_scores(&ScoreSummary::quartiles),
                 of_scores(&ScoreSummary::iqm),
                 row.chance,
-                table_value(paper_fraction(*cell)),
+                table_value(cell->paper),
                 table_value(paper_difference(*cell, options.aggregate))};
       if (table.has_baselines) {
         values.push_back(table_value(constant_score(row)));
@@ -191,8 +193,8 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
 }  // namespace
 
 Table score_table(const ResultTable& table, const ScoreTableOptions& options) {
-  return {.title = fmt::format("Scores of the experiment {}: {} over seeds and learning rates, in percent.",
-                               table.name, aggregate_phrase(options.aggregate)),
+  return {.title = fmt::format("Scores of the experiment {}: {} over seeds and learning rates.", table.name,
+                               aggregate_phrase(options.aggregate)),
           .printed = print(table, options),
           .data = data(table, options)};
 }

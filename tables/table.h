@@ -52,6 +52,7 @@ TableValue table_value(const std::optional<double>& number);
 struct DataTable {
   std::vector<std::string> columns;
   std::vector<std::vector<TableValue>> rows;
+  std::vector<std::string> notes = {};  // Plain text; units are those of the rows.
 };
 
 struct Table {

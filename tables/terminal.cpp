@@ -17,6 +17,11 @@ std::string plain(std::string_view text) {
   std::string result = one_line_text(text);
   std::ranges::replace_if(
       result, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, '?');
+  // U+0080 to U+009F are some terminals' control characters, too.
+  for (std::size_t at = 0; (at = result.find('\xc2', at)) != std::string::npos; ++at) {
+    const auto next = static_cast<unsigned char>(at + 1 < result.size() ? result[at + 1] : 0);
+    if (next >= 0x80 && next < 0xa0) result.replace(at, 2, "?");
+  }
   return result;
 }
 

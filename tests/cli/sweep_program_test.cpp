@@ -72,6 +72,24 @@ TEST_F(SweepProgramTest, ListsApartWhatTheIdsNameAlike) {
   }
 }
 
+TEST_F(SweepProgramTest, ComparesRanksAndTimesWhatItRan) {
+  ASSERT_EQ(0, che({"run", small_config(), "axes.seed=0:1", "axes.encoding=[rope, alibi, kerple, fire]",
+                    "training.steps=5", "-o", results()})
+                   .exit_code);
+  const Outcome compared = che({"table", results(), "--compare", "rope", "kerple"});
+  EXPECT_EQ(0, compared.exit_code) << compared.output;
+  EXPECT_NE(std::string::npos, compared.output.find("seeds  rope  kerple  difference")) << compared.output;
+  EXPECT_NE(std::string::npos, compared.output.find("With 2 seeds the p of a mean is 0.5"))
+      << compared.output;
+  const Outcome ranked = che({"table", results(), "--rank-correlation", "--format", "csv"});
+  EXPECT_EQ(0, ranked.exit_code) << ranked.output;
+  EXPECT_NE(std::string::npos, ranked.output.find("\nregular,even_pairs,max,4,")) << ranked.output;
+  const Outcome timed = che({"time", results(), "--base", "rope"});
+  EXPECT_EQ(0, timed.exit_code) << timed.output;
+  EXPECT_NE(std::string::npos, timed.output.find("even_pairs: milliseconds a test batch of 64"))
+      << timed.output;
+}
+
 TEST_F(SweepProgramTest, StartsNoMoreJobsThanAsked) {
   const Outcome first = che({"run", small_config(), "--max-jobs", "1", "-o", results()});
   EXPECT_EQ(75, first.exit_code) << first.output;

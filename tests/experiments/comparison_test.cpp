@@ -31,22 +31,39 @@ ResultTable small_table(const ScratchFolder& scratch) {
   return make_table(open_runs(scratch.path()));
 }
 
-TEST(Comparison, PairsSeedsOverTheRatesThatBothHave) {
+TEST(Comparison, PairsSeedsOverTheRatesThatBothHaveWithEverySeed) {
   const ScratchFolder scratch;
   const Comparison comparison = compare(small_table(scratch), "rope", "none", Aggregate::kMean);
   ASSERT_EQ(comparison.tasks.size(), 2U) << "bucket_sort has no run of none";
   EXPECT_EQ(comparison.tasks[0].task, "even_pairs");
   const ComparedTask& task = comparison.tasks[1];
   EXPECT_EQ(task.seeds, 3U);
-  EXPECT_EQ(task.unpaired, 1U);
-  // Differences by seed: (0.125 + 0.25) / 2 twice, then 0.125.
-  EXPECT_DOUBLE_EQ(task.difference.value(), (0.1875 + 0.1875 + 0.125) / 3);
-  // Scores of rope by seed: 0.5625, 0.6875, 0.875.
-  EXPECT_DOUBLE_EQ(task.one.value(), (0.5625 + 0.6875 + 0.875) / 3);
+  EXPECT_EQ(task.unpaired, 5U) << "those at 1e-4, which a seed lacks on one side";
+  EXPECT_DOUBLE_EQ(task.difference.value(), 0.125);
+  // Scores of rope by seed: 0.625, 0.75, 0.875.
+  EXPECT_DOUBLE_EQ(task.one.value(), 0.75);
   EXPECT_DOUBLE_EQ(task.p.value(), 0.25);
   EXPECT_FALSE(task.interval.has_value()) << "three seeds give [least, greatest], which covers 75 %";
+  EXPECT_EQ(comparison.one_sided, std::vector<std::string>{"bucket_sort"});
+}
+
+// A rate at which one encoding fails with a seed must not count for its other seeds alone.
+TEST(Comparison, AveragesRatesThatAllSeedsHave) {
+  const ScratchFolder scratch;
+  for (std::int64_t seed = 0; seed < 2; ++seed) {
+    for (const double rate : {1e-3, 1e-4}) {
+      const double step = rate == 1e-3 ? 0.125 : 0;
+      store(scratch, "even_pairs", "rope", seed, rate, 0.75 + step);
+      store(scratch, "even_pairs", "none", seed, rate, 0.5);
+    }
+  }
+  const ComparedTask task =
+      compare(make_table(open_runs(scratch.path())), "rope", "none", Aggregate::kMean).tasks[0];
+  EXPECT_EQ(task.unpaired, 0U);
+  EXPECT_DOUBLE_EQ(task.difference.value(), 0.3125);
   EXPECT_DOUBLE_EQ(
-      compare(small_table(scratch), "rope", "none", Aggregate::kMedian).tasks[1].difference.value(), 0.1875);
+      compare(make_table(open_runs(scratch.path())), "rope", "none", Aggregate::kMedian).tasks[0].one.value(),
+      0.8125);
 }
 
 TEST(Comparison, OneSeedHasADifferenceAndNoTest) {
@@ -102,6 +119,16 @@ TEST(Comparison, RefusesWhatItCannotCompare) {
   store(apart, "reverse_string", "none", 1, 1e-3, 0.5);
   table = make_table(open_runs(apart.path()));
   EXPECT_NE(message("rope", "none", Aggregate::kMean).find("run both with the same"), std::string::npos);
+  const ScratchFolder longer;
+  store(longer, "reverse_string", "rope", 0, 1e-3, 0.5);
+  RunConfig config = made_up_config("reverse_string", "none");
+  config.learning_rate = 1e-3;
+  config.evaluation.last_length = 60;
+  store_run(longer.path(), config, "finished", 0.5);
+  table = make_table(open_runs(longer.path()));
+  EXPECT_NE(message("rope(evaluation.last_length=44)", "none(evaluation.last_length=60)", Aggregate::kMean)
+                .find("are evaluated differently on reverse_string"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/random.h"
+
 namespace che {
 namespace {
 
@@ -70,6 +72,23 @@ TEST(PairedTest, BootstrapOfManyValuesIsNearTheNormalInterval) {
   const double half = 1.96 * std::sqrt(8.25 / 200);
   EXPECT_NEAR(interval.low, 4.5 - half, 0.03);
   EXPECT_NEAR(interval.high, 4.5 + half, 0.03);
+}
+
+TEST(PairedTest, BootstrapCoversAsOftenAsTablesSay) {
+  RandomStream random(1, Purpose::kStatistics);
+  const auto coverage = [&](std::size_t n) {
+    constexpr int kExperiments = 400;
+    int covered = 0;
+    for (int i = 0; i < kExperiments; ++i) {
+      std::vector<double> differences(n);
+      for (double& difference : differences) difference = random.normal();
+      const Interval interval = bootstrap_interval(differences, Aggregate::kMean);
+      covered += interval.low <= 0 && 0 <= interval.high ? 1 : 0;
+    }
+    return covered / double{kExperiments};
+  };
+  EXPECT_NEAR(coverage(6), 0.86, 0.05);
+  EXPECT_NEAR(coverage(20), 0.93, 0.04);
 }
 
 // Holm (1979) by hand: sorted 0.005 0.01 0.03 0.04, times 4 3 2 1, made ascending.

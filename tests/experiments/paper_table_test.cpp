@@ -6,12 +6,12 @@ namespace che {
 namespace {
 
 TEST(PaperTable, HoldsTheCornersAndTheMiddle) {
-  EXPECT_EQ(paper_score("even_pairs", "learned"), 50.04);
-  EXPECT_EQ(paper_score("even_pairs", "dape_fire"), 100.0);
-  EXPECT_EQ(paper_score("bucket_sort", "learned"), 98.32);
-  EXPECT_EQ(paper_score("bucket_sort", "dape_fire"), 99.37);
-  EXPECT_EQ(paper_score("missing_duplicate", "dape_kerple"), 87.57);
-  EXPECT_EQ(paper_score("stack_manipulation", "relative"), 64.73);
+  EXPECT_EQ(paper_score("even_pairs", "learned"), 0.5004);
+  EXPECT_EQ(paper_score("even_pairs", "dape_fire"), 1.0);
+  EXPECT_EQ(paper_score("bucket_sort", "learned"), 0.9832);
+  EXPECT_EQ(paper_score("bucket_sort", "dape_fire"), 0.9937);
+  EXPECT_EQ(paper_score("missing_duplicate", "dape_kerple"), 0.8757);
+  EXPECT_EQ(paper_score("stack_manipulation", "relative"), 0.6473);
 }
 
 TEST(PaperTable, HasNoNumberForWhatThePaperLacks) {
@@ -19,6 +19,13 @@ TEST(PaperTable, HasNoNumberForWhatThePaperLacks) {
   EXPECT_EQ(paper_score("binary_multiplication", "rope"), std::nullopt);
   EXPECT_EQ(paper_score("even_pairs", "dape_kerple(dape.hidden=16)"), std::nullopt);
   EXPECT_EQ(paper_score("even_pairs", "level"), std::nullopt);
+}
+
+TEST(PaperTable, TellsTheBestColumnsOfARow) {
+  using Columns = std::vector<std::string>;
+  EXPECT_EQ(paper_best("missing_duplicate"), Columns{"dape_fire"});
+  EXPECT_EQ(paper_best("bucket_sort"), Columns{"fire"});
+  EXPECT_EQ(paper_best("binary_multiplication"), Columns{});
 }
 
 TEST(PaperTable, RandomizedFormsShareTheFourAmbiguousColumns) {

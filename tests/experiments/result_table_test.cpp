@@ -32,7 +32,7 @@ TEST(ResultTable, SummarizesTheFinishedRunsOfACell) {
   EXPECT_DOUBLE_EQ(cell->scores->median, 0.3);
   // Squared distances to the mean: 0.25, 0.04, 0, 0.09.
   EXPECT_NEAR(cell->scores->deviation.value(), std::sqrt(0.38 / 3), 1e-15);
-  EXPECT_EQ(cell->paper, 65.23);
+  EXPECT_EQ(cell->paper, 0.6523);
   EXPECT_EQ(table.cell("reverse_string", "none"), nullptr);
 }
 

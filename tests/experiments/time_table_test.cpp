@@ -30,7 +30,7 @@ TEST(TimeTable, GivesMediansAndRatios) {
       time_table(open_runs(scratch.path()), "dape_kerple"),
       "even_pairs: milliseconds a training step, by training length\n\n| encoding | 40 |\n| --- | ---: |\n"
       "| rope | 10 (0.50) |\n| dape_kerple | 20 (1.00) |\n\n"
-      "even_pairs: milliseconds a test batch of 64, by training length\n\n| encoding | 40 |\n| --- | ---: |\n"
+      "even_pairs: milliseconds a test batch of 64, by test length\n\n| encoding | 41..44 |\n| --- | ---: |\n"
       "| rope | 250 (0.50) |\n| dape_kerple | 500 (1.00) |\n\nIn parentheses the ratio to dape_kerple.\n");
   EXPECT_EQ(message_of([&] { time_table(open_runs(scratch.path()), "fire"); }),
             "no finished run has the encoding 'fire' to compare with; there are: dape_kerple, rope");
@@ -53,11 +53,45 @@ TEST(TimeTable, MixesNoRunsThatDifferInMoreThanLengths) {
   config.model.width = 128;
   store_timed(scratch, config, 0.03);
   config.training.last_length = 200;
-  config.evaluation.last_length = 45;
   store_timed(scratch, config, 0.05);
   const std::string table = time_table(open_runs(scratch.path()), "rope(model.width=64)");
   EXPECT_NE(table.find("| rope(model.width=64) | 10 (1.00) | - |"), std::string::npos) << table;
   EXPECT_NE(table.find("| rope(model.width=128) | 30 (3.00) | 50 |"), std::string::npos) << table;
+  EXPECT_EQ(table.find("replicas"), std::string::npos) << table;
+}
+
+// Lengths of the evaluation have columns of their own; a seed apart, the runs train alike.
+TEST(TimeTable, TellsTestBatchesByTestLengths) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("even_pairs", "rope");
+  store_timed(scratch, config, 0.01);
+  config.seed = 1;
+  config.evaluation.last_length = 45;
+  config.evaluation.length_step = 4;
+  store_timed(scratch, config, 0.03);
+  const std::string table = time_table(open_runs(scratch.path()), "rope");
+  EXPECT_NE(table.find("| encoding | 1..40 |\n| --- | ---: |\n| rope | 20 (1.00) |"), std::string::npos)
+      << table;
+  EXPECT_NE(table.find("| encoding | 41..44 | 41..45 by 4 |\n| --- | ---: | ---: |\n"
+                       "| rope | 100 (1.00) | 200 (1.00) |"),
+            std::string::npos)
+      << table;
+}
+
+TEST(TimeTable, TellsRunsApartThatAreComputedDifferently) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("even_pairs", "rope");
+  store_timed(scratch, config, 0.01);
+  config.seed = 1;
+  config.execution.log_steps = 7;
+  store_timed(scratch, config, 0.03);
+  config.seed = 2;
+  config.execution.replicas = 8;
+  store_timed(scratch, config, 0.08);
+  const std::string table = time_table(open_runs(scratch.path()), "rope");
+  EXPECT_NE(table.find("| rope | 20 (1.00) |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| rope(execution.replicas=8) | 80 (4.00) |"), std::string::npos) << table;
+  EXPECT_NE(table.find("A step of replicas is that of all"), std::string::npos) << table;
 }
 
 TEST(TimeTable, NamesWhatItLeavesOut) {
@@ -72,11 +106,8 @@ TEST(TimeTable, NamesWhatItLeavesOut) {
   std::string warnings;
   const std::string table = time_table(open_runs(scratch.path()), "rope",
                                        [&](const std::string& warning) { warnings += warning + "\n"; });
-  EXPECT_NE(
-      table.find(
-          "a test batch of 64, by training length\n\n| encoding | 1..40 |\n| --- | ---: |\n| rope | - |"),
-      std::string::npos)
-      << table;
+  EXPECT_NE(table.find("| rope | 10 (1.00) |"), std::string::npos) << table;
+  EXPECT_EQ(table.find("a test batch"), std::string::npos) << table;
   for (const std::string& part :
        {"the test batches of " + more.id(), std::string("is failed: loss is not finite"),
         torn.id() + " is damaged: " + (torn.path() / "metrics.csv").string()}) {

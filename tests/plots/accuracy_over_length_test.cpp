@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "plots/figure_files.h"
 #include "tests/contains.h"
 #include "tests/experiments/made_up_results.h"
@@ -80,6 +82,29 @@ TEST(AccuracyOverLength, OnlyCellsOfSeveralRunsHaveABand) {
   const std::string script = script_of(small_table(scratch));
   EXPECT_TRUE(contains(script, "$p0c0 using 1:3:4 with filledcurves")) << "rope has two seeds";
   EXPECT_FALSE(contains(script, "$p0c1 using 1:3:4")) << "dape_kerple has one";
+}
+
+// Another seed that lacks lengths of the best run hides nothing of it.
+TEST(AccuracyOverLength, TheBestRunIsDrawnWhole) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), "finished", 0.75);
+  const RunFolder other =
+      store_run(scratch.path(), made_up_config("reverse_string", "rope", 0), "finished", 0.5);
+  ResultTable table = make_table(open_runs(scratch.path()));
+  auto shorter = std::ranges::find(table.runs, other.id(), &TableRun::id);
+  shorter->evaluation.resize(2);
+  EXPECT_TRUE(contains(script_of(table), "\n41 75 50 75\n42 75 50 75\n43 75 75 75\n44 75 75 75\nEOD\n"));
+  EXPECT_TRUE(contains(script_of(table, Aggregate::kMean), "\n42 62.5 50 75\nEOD\n"));
+}
+
+TEST(AccuracyOverLength, TheCaptionSpeaksOfBandsThatAreDrawn) {
+  const ScratchFolder scratch;
+  for (std::int64_t seed = 0; seed < 2; ++seed) {
+    RunConfig config = made_up_config("reverse_string", "rope", seed);
+    config.evaluation.last_length = config.evaluation.first_length;
+    store_run(scratch.path(), config, "finished", 0.5);
+  }
+  EXPECT_FALSE(contains(script_of(make_table(open_runs(scratch.path()))), "band"));
 }
 
 TEST(AccuracyOverLength, TheBandOfTheBestRunKeepsToItsLearningRate) {

@@ -24,10 +24,13 @@ TEST(LineStyle, NoTwoLabelsLookAlike) {
       labels.push_back(std::string(form) + name);
     }
   }
-  for (const char* hidden : {"4", "16", "32"})
-    labels.push_back("dape_kerple(dape.hidden=" + std::string(hidden) + ")");
-  std::set<std::tuple<std::string, std::string, int>> looks;
-  for (const LineStyle& style : line_styles(labels)) looks.emplace(style.colour, style.dashes, style.marker);
+  for (int hidden = 1; hidden < 30; ++hidden) {
+    labels.push_back("dape_kerple(dape.hidden=" + std::to_string(hidden) + ")");
+  }
+  std::set<std::tuple<std::string, std::string, int, double>> looks;
+  for (const LineStyle& style : line_styles(labels)) {
+    looks.emplace(style.colour, style.dashes, style.marker, style.width);
+  }
   EXPECT_EQ(looks.size(), labels.size());
 }
 

@@ -70,9 +70,9 @@ TEST(Report, NoTwoElementsHaveOneId) {
 
 TEST(Report, LinksLeadBelowTheFolder) {
   const ScratchFolder scratch;
-  const std::string html = report_html(made_up_experiment(scratch.path()), {.folder = "../a \"b\""});
-  EXPECT_NE(html.find("href=\"../a &quot;b&quot;/table.csv\""), std::string::npos);
-  EXPECT_NE(html.find("href=\"../a &quot;b&quot;/runs/reverse_string-rope-"), std::string::npos);
+  const std::string html = report_html(made_up_experiment(scratch.path()), {.folder = "../run #2 \"100%\""});
+  EXPECT_NE(html.find("href=\"../run%20%232%20%22100%25%22/table.csv\""), std::string::npos);
+  EXPECT_NE(html.find("href=\"../run%20%232%20%22100%25%22/runs/reverse_string-rope-"), std::string::npos);
 }
 
 TEST(Report, WithoutAFinishedRunSaysSo) {

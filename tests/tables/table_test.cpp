@@ -60,7 +60,13 @@ TEST(Table, MarkdownKeepsTextFromBecomingMarkup) {
             "| a\\|b     |               x |\n"
             "| -------- | --------------: |\n"
             "| &lt;i>\\* | \u00b112<sup>1</sup> |\n\n"
-            "- <sup>1</sup> line break \\| \x1b[31m\n");
+            "- <sup>1</sup> line break \\| \x1b\\[31m\n");
+  Table table;
+  table.printed.notes = {"run_id of /_tmp_/x: \\ [see](http://a.b) &lt;b> ~~no~~"};
+  EXPECT_NE(format_table(table, "md")
+                .find("- run_id of /\\_tmp\\_/x: \\\\ \\[see\\](http://a.b) &amp;lt;b> \\~\\~no\\~\\~\n"),
+            std::string::npos)
+      << format_table(table, "md");
 }
 
 TEST(Table, CsvQuotesAndJsonHasNull) {

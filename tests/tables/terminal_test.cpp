@@ -31,6 +31,15 @@ TEST(TerminalTable, RulesOffGroupsAndMarksInPlainText) {
             "*: the best of a row; +: the second.\n");
 }
 
+TEST(TerminalTable, ShowsNoControlCharacters) {
+  PrintedTable table = two_groups();
+  table.notes = {
+      "a\x1b"
+      "b\xc2\x9b"
+      "c\xc2\xb1"};
+  EXPECT_NE(terminal_table(table, {}).find("a?b?c\xc2\xb1\n"), std::string::npos);
+}
+
 TEST(TerminalTable, EscapesTakeNoRoom) {
   const std::string text = terminal_table(two_groups(), {.width = 0, .escapes = true});
   EXPECT_NE(text.find("dcf    one     \x1b[4m9.5\x1b[0m   \x1b[1m10.5\x1b[0m\n"), std::string::npos) << text;
