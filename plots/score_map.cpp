@@ -21,7 +21,7 @@ namespace {
 
 // All sizes in pixels of the figure at full size.
 constexpr double kCellWidth = 58;  // At least.
-constexpr double kLine = 18;       // Of a label.
+constexpr double kLine = 22;       // Of a label.
 constexpr double kCellHeight = 30;
 constexpr double kCharacter = 10.6;  // Width of one, on average.
 constexpr double kGap = 46;          // Between the maps, and right of them.
