@@ -34,7 +34,8 @@ struct RunOptions {
   bool dry_run = false;
 };
 
-// Each run's id and, where that is more than the names in the id, what tables call its cell.
+// Each run's id and, where that is more than the names in the id, what a table of these runs would call its
+// cell.
 std::vector<std::string> describe_runs(const std::vector<RunConfig>& runs) {
   const CellLabels labels = label_cells(runs);
   std::vector<std::string> described;

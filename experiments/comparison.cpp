@@ -31,7 +31,8 @@ struct Design {
   std::vector<double> rates;
 };
 
-// The most seeds that both finished with one learning rate, and all rates that both finished with these.
+// The most seeds that both finished with one learning rate, and all rates that both finished with these; of
+// equals that with the most rates, then of the lowest.
 Design common_design(const Scores& one, const Scores& other) {
   std::map<double, std::set<std::int64_t>> seeds_of_rate;
   for (const auto& [key, score] : one) {
@@ -58,6 +59,7 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   const Scores of_other = scores_of(table, other);
   const auto& [seeds, rates] = common_design(of_one, of_other);
   result.seeds = seeds.size();
+  result.rates = rates;
   result.unpaired = one.finished.size() + other.finished.size() - 2 * seeds.size() * rates.size();
   if (seeds.empty()) return result;
   const auto mean = [&](const Scores& scores, std::int64_t seed) {

@@ -16,8 +16,9 @@ namespace che {
 struct ComparedTask {
   std::string level;
   std::string task;
-  std::size_t seeds = 0;     // Pairs.
-  std::size_t unpaired = 0;  // Finished runs that do not count.
+  std::size_t seeds = 0;      // Pairs.
+  std::vector<double> rates;  // Learning rates that count, ascending.
+  std::size_t unpaired = 0;   // Finished runs that do not count.
   // Aggregates over the seeds; nothing without one.
   std::optional<double> one;
   std::optional<double> other;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -29,9 +30,12 @@ inline constexpr std::size_t kBootstrapResamples = 10'000;
 // least to the greatest, covers the median with probability 1 - 2 / 2^n alone.
 inline constexpr std::size_t kFewestIntervalPairs = 6;
 
-// How often an interval of 95 % covers the mean of normal differences.
-inline constexpr const char* kIntervalCoverage =
-    "86 % of the time with six seeds, 90 % with ten, 93 % with 20";
+// Of how many pairs an interval of 95 % covers the mean of normal differences how often, in percent.
+struct IntervalCoverage {
+  std::size_t pairs;
+  int percent;
+};
+inline constexpr std::array<IntervalCoverage, 3> kIntervalCoverage = {{{6, 86}, {10, 90}, {20, 93}}};
 
 // Percentile interval of `aggregate` over resamples of the differences with replacement. The same
 // differences always give the same interval.

@@ -35,7 +35,7 @@ struct TableCell {
   std::vector<std::size_t> missing;    // Likewise, of runs without a score.
   std::optional<ScoreSummary> scores;  // Nothing without a finished run.
   std::size_t best = 0;                // Index of the run with the highest score, if there is one.
-  std::optional<double> paper;         // Percent, where the paper has this task and encoding.
+  std::optional<double> paper;         // 0 .. 1, where the paper has this task and encoding.
 };
 
 struct TableRow {

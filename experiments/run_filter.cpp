@@ -32,9 +32,9 @@ std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string&
                          fmt::format("got {}; allowed: a range {}", short_text(node), kIntegerRangeForms));
     }
     if (!is_variant && node.kind == Kind::kScalar && node.text.find(',') != std::string::npos) {
-      throw config_error(node.location, path,
-                         fmt::format("got {}; allowed: one value, or several in brackets, such as [0, 1]",
-                                     short_text(node)));
+      throw config_error(
+          node.location, path,
+          fmt::format("got {0}; allowed: one value, or several in brackets: [{0}]", short_text(node)));
     }
     return {node};
   }

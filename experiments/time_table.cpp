@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "core/error.h"
 #include "experiments/display_order.h"
@@ -93,8 +95,7 @@ std::string times_table(const std::string& title, const Times& times, const std:
   return text + "\n";
 }
 
-// The runs' configs with the default lengths, which are columns and part of no label, and without what costs
-// no time.
+// The runs' configs with the default lengths, which are columns and part of no label.
 std::vector<RunConfig> configs_to_label(const std::vector<RunFolder>& runs) {
   const RunConfig defaults;
   std::vector<RunConfig> configs;
@@ -105,10 +106,7 @@ std::vector<RunConfig> configs_to_label(const std::vector<RunFolder>& runs) {
     config.evaluation.first_length = defaults.evaluation.first_length;
     config.evaluation.last_length = defaults.evaluation.last_length;
     config.evaluation.length_step = defaults.evaluation.length_step;
-    config.execution.checkpoint_seconds = defaults.execution.checkpoint_seconds;
-    config.execution.memory_gib = defaults.execution.memory_gib;
     config.execution.log_steps = defaults.execution.log_steps;
-    config.log = defaults.log;
   }
   return configs;
 }
@@ -164,7 +162,7 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
         times.batch, base);
   }
   text += fmt::format("In parentheses the ratio to {}.\n", base);
-  if (has_replicas) text += "A step of replicas is that of all of them together.\n";
+  if (has_replicas) text += "A step or test batch of runs of one job is that of all of them together.\n";
   return text;
 }
 

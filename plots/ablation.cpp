@@ -26,15 +26,18 @@ using Lines = std::map<std::string, std::map<double, std::vector<double>>>;  // 
 // Scores by value, then by seed and learning rate.
 using Replicates = std::map<double, std::map<std::pair<std::int64_t, double>, double>>;
 
-// The scores of each value, of the seeds and rates that all values have.
+// The most values that share a seed and rate, and their scores of all seeds and rates that these share.
 std::map<double, std::vector<double>> matched(const Replicates& replicates) {
-  std::map<double, std::vector<double>> line;
+  std::map<std::pair<std::int64_t, double>, std::set<double>> values_of;
   for (const auto& [value, scores] : replicates) {
-    for (const auto& [replicate, score] : scores) {
-      const bool everywhere = std::ranges::all_of(
-          replicates, [&](const auto& other) { return other.second.contains(replicate); });
-      if (everywhere) line[value].push_back(score);
-    }
+    for (const auto& [replicate, score] : scores) values_of[replicate].insert(value);
+  }
+  const auto& [any, shared] =
+      *std::ranges::max_element(values_of, {}, [](const auto& replicate) { return replicate.second.size(); });
+  std::map<double, std::vector<double>> line;
+  for (const auto& [replicate, values] : values_of) {
+    if (!std::ranges::includes(values, shared)) continue;
+    for (const double value : shared) line[value].push_back(replicates.at(value).at(replicate));
   }
   return line;
 }
@@ -142,9 +145,8 @@ std::string ablation_script(const ResultTable& table, Aggregate aggregate, std::
   const std::vector<Panel> panels = panels_of(table, ablations);
   if (panels.empty()) {
     throw Error(
-        "nothing to draw: no two finished runs differ in a number of the config alone, with one seed; give "
-        "an "
-        "axis such as learning_rate or encoding.dape.hidden several values");
+        "nothing to draw: no two finished runs with the same seed differ in one number of the config alone; "
+        "give an axis such as learning_rate or encoding.dape.hidden several values");
   }
   std::set<std::string> distinct;
   bool bands = false;
@@ -166,7 +168,7 @@ std::string ablation_script(const ResultTable& table, Aggregate aggregate, std::
   const PanelGrid grid(
       panels.size(), std::move(legend),
       fmt::format(
-          "Score over a setting, all others equal: {} over the seeds and rates that every value has{}.",
+          "Score over a setting, all others equal: {} over the seeds and rates that all values share{}.",
           aggregate_phrase(aggregate), bands ? "; the band spans them" : ""),
       {.height = 326});
 

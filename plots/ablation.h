@@ -15,7 +15,7 @@ namespace che {
 struct Ablation {
   std::string path;
   // Scores by task, label without this setting, and value; of those with two values or more. A line's values
-  // have the same seeds and learning rates: others are left out.
+  // have the same seeds and learning rates; values and runs without are left out.
   std::map<std::string, std::map<std::string, std::map<double, std::vector<double>>>> scores;
 };
 

@@ -47,10 +47,11 @@ std::size_t curve_group(std::size_t points) {
 
 CellCurve cell_curve(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
                      const Measurements& measurements) {
+  const bool follows_best = aggregate == Aggregate::kMax;
   std::vector<const TableRun*> runs = runs_shown(table, cell, aggregate);
+  if (follows_best && (runs.empty() || measurements(*runs.front()).empty())) return {};
   // A run whose measurements were lost keeps its score and hides nobody's curve.
   std::erase_if(runs, [&](const TableRun* run) { return measurements(*run).empty(); });
-  const bool follows_best = aggregate == Aggregate::kMax;
   std::map<double, std::vector<double>> values;  // By x, in the order of the runs.
   for (const TableRun* run : runs) {
     for (const Measurement& one : measurements(*run)) {

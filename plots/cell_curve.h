@@ -39,7 +39,8 @@ std::size_t curve_group(std::size_t points);
 // The curve of a cell's finished runs. With kMax it is that of the run with the best score, and the
 // band spans the runs of its learning rate, which differ in their seed; else `aggregate` of all runs,
 // and the band spans them; measurements that not all of these runs have are left out. Of the best run none
-// is, and the band is of those that have them. Empty without a finished run.
+// is, and the band is of those that have them. Empty without a finished run, and where
+// the best one has no measurements.
 CellCurve cell_curve(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
                      const Measurements& measurements);
 

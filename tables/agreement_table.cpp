@@ -83,9 +83,9 @@ std::vector<std::string> notes(const PaperAgreement& agreement, const ResultTabl
       fmt::format(
           "rho: Spearman's rank correlation, over the encodings that have a score here and a value in "
           "the paper, of {} over a cell's runs with the paper's value: +1 for the same order, -1 for "
-          "the reverse, {} where one side is all ties or fewer than {} encodings count. Ties have the "
+          "the reverse, none where one side is all ties or fewer than {} encodings count. Ties have the "
           "mean of their ranks{}.",
-          aggregate_phrase(agreement.aggregate), kNoNumber, kFewestRanked, doubles_text(agreement)),
+          aggregate_phrase(agreement.aggregate), kFewestRanked, doubles_text(agreement)),
       fmt::format("p: two-sided permutation test, {} random orders. Holm: adjusted over the tasks tested.",
                   kRandomOrders),
       "Best: of all columns here, as printed; of all columns of the paper's table there."};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "tables/result_notes.h"
 
@@ -27,27 +28,43 @@ PrintedRow print_row(const ComparedTask& task) {
                     number_cell(task.adjusted_p, p_text)}};
 }
 
+// "0.0001, 0.001"; with its tasks where they differ: "0.0001, 0.001 (even_pairs); 0.001 (odds_first)".
+std::string rates_text(const std::vector<ComparedTask>& tasks) {
+  std::map<std::string, std::vector<std::string>> tasks_of;
+  for (const ComparedTask& task : tasks) {
+    if (!task.rates.empty()) tasks_of[fmt::format("{}", fmt::join(task.rates, ", "))].push_back(task.task);
+  }
+  if (tasks_of.size() == 1) return tasks_of.begin()->first;
+  std::vector<std::string> texts;
+  for (const auto& [rates, names] : tasks_of) {
+    texts.push_back(fmt::format("{} ({})", rates, fmt::join(names, ", ")));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
 std::vector<std::string> notes(const Comparison& comparison, const ResultTable& table) {
   std::size_t unpaired = 0;
   std::size_t tests = 0;
   std::size_t most_seeds = 0;
+  bool has_interval = false;
   bool lacks_interval = false;
   for (const ComparedTask& task : comparison.tasks) {
     unpaired += task.unpaired;
     tests += task.p ? 1U : 0U;
     most_seeds = std::max(most_seeds, task.seeds);
+    has_interval = has_interval || task.interval;
     lacks_interval = lacks_interval || !task.interval;
   }
   std::vector<std::string> notes = {
       fmt::format("The score of a seed is its mean over the learning rates that both encodings finished with "
-                  "every seed that counts. Columns: {} over the seeds; difference: that of the seeds' "
+                  "every seed that counts: {}. Columns: {} over the seeds; difference: that of the seeds' "
                   "differences.",
-                  aggregate_phrase(comparison.aggregate)),
+                  rates_text(comparison.tasks), aggregate_phrase(comparison.aggregate)),
       fmt::format(
-          "95 % interval: bootstrap over seeds, percentiles of {} resamples; too narrow for few seeds: it "
-          "covers the mean of normal differences {}. p: two-sided permutation test, signs of the seeds' "
-          "differences flipped ({}). Holm: adjusted over the tasks tested, {} in all.",
-          kBootstrapResamples, kIntervalCoverage,
+          "95 % interval: bootstrap over seeds, percentiles of {} resamples. p: two-sided permutation "
+          "test, signs of the seeds' differences flipped ({}). Holm: adjusted over the tasks tested, "
+          "{} in all.",
+          kBootstrapResamples,
           most_seeds <= kMostExactPairs
               ? "every assignment"
               : fmt::format("every assignment up to {} seeds, {} random ones beyond", kMostExactPairs,
@@ -56,23 +73,28 @@ std::vector<std::string> notes(const Comparison& comparison, const ResultTable& 
   if (tests == 0) {
     notes.emplace_back("Tests need two seeds or more.");
   } else if (most_seeds <= kMostExactPairs) {
+    notes.push_back(fmt::format("With {} seeds p is {:.2g} at least, whatever the difference.", most_seeds,
+                                std::ldexp(2.0, -static_cast<int>(most_seeds))));
+  }
+  if (has_interval && comparison.aggregate == Aggregate::kMean) {
+    std::vector<std::string> coverage;
+    for (const auto& [seeds, covered] : kIntervalCoverage) {
+      coverage.push_back(fmt::format("{} % of {}", covered, seeds));
+    }
     notes.push_back(
-        fmt::format("With {} seeds the p of a mean is {:.2g} at least, whatever the "
-                    "difference{}.",
-                    most_seeds, std::ldexp(2.0, -static_cast<int>(most_seeds)),
-                    comparison.aggregate == Aggregate::kMean
-                        ? ""
-                        : fmt::format("; {} does not get as low", aggregate_phrase(comparison.aggregate))));
+        fmt::format("The interval is too narrow for few seeds: where differences are normal it covers their "
+                    "mean in {} seeds.",
+                    fmt::join(coverage, ", ")));
   }
   if (lacks_interval) {
     notes.push_back(fmt::format(
-        "Below {1} seeds the interval is {0}: even from the least to the greatest of n differences it would "
+        "Below {} seeds there is no interval: even from the least to the greatest of n differences it would "
         "cover the median with probability 1 - 2 / 2^n alone, less than 95 %.",
-        kNoNumber, kFewestIntervalPairs));
+        kFewestIntervalPairs));
   }
   if (unpaired > 0) {
     notes.push_back(
-        fmt::format("Left out: finished runs of other seeds and learning rates, {} in all.", unpaired));
+        fmt::format("Left out: finished runs of other seeds or learning rates, {} in all.", unpaired));
   }
   if (!comparison.one_sided.empty()) {
     notes.push_back(fmt::format("Left out: what only one of the two was run on: {}.",
@@ -97,33 +119,34 @@ Table comparison_table(const Comparison& comparison, const ResultTable& table) {
     all.insert(all.end(), shared_notes.begin(), shared_notes.end());
     return all;
   };
-  Table result{
-      .title = fmt::format("{} minus {} in the experiment {}, paired over seeds.", comparison.one,
-                           comparison.other, table.name),
-      .printed = {.group_title = "level",
-                  .columns = {{.title = "task", .number = false},
-                              {.title = "seeds"},
-                              {.title = comparison.one},
-                              {.title = comparison.other},
-                              {.title = "difference"},
-                              {.title = "95 % interval"},
-                              {.title = "p"},
-                              {.title = "p (Holm)"}},
-                  .rows = {},
-                  .footnotes = {},
-                  .notes = with_units("Scores in percent, differences in points.")},
-      .data = {.columns = {"level", "task", "one", "other", "aggregate", "seeds", "unpaired", "one_score",
-                           "other_score", "difference", "interval_low", "interval_high", "p", "p_holm"},
-               .rows = {},
-               .notes = with_units("Scores and differences are fractions of 1.")}};
+  Table result{.title = fmt::format("{} minus {} in the experiment {}, paired over seeds.", comparison.one,
+                                    comparison.other, table.name),
+               .printed = {.group_title = "level",
+                           .columns = {{.title = "task", .number = false},
+                                       {.title = "seeds"},
+                                       {.title = comparison.one},
+                                       {.title = comparison.other},
+                                       {.title = "difference"},
+                                       {.title = "95 % interval"},
+                                       {.title = "p"},
+                                       {.title = "p (Holm)"}},
+                           .rows = {},
+                           .footnotes = {},
+                           .notes = with_units("Scores in percent, differences in points.")},
+               .data = {.columns = {"level", "task", "one", "other", "aggregate", "seeds", "rates",
+                                    "unpaired", "one_score", "other_score", "difference", "interval_low",
+                                    "interval_high", "p", "p_holm"},
+                        .rows = {},
+                        .notes = with_units("Scores and differences are fractions of 1.")}};
   for (const ComparedTask& task : comparison.tasks) {
     result.printed.rows.push_back(print_row(task));
     const auto& interval = task.interval;
     result.data.rows.push_back(
         {task.level, task.task, comparison.one, comparison.other,
          std::string(aggregate_name(comparison.aggregate)), static_cast<std::int64_t>(task.seeds),
-         static_cast<std::int64_t>(task.unpaired), table_value(task.one), table_value(task.other),
-         table_value(task.difference), table_value(interval ? std::optional(interval->low) : std::nullopt),
+         fmt::format("{}", fmt::join(task.rates, ";")), static_cast<std::int64_t>(task.unpaired),
+         table_value(task.one), table_value(task.other), table_value(task.difference),
+         table_value(interval ? std::optional(interval->low) : std::nullopt),
          table_value(interval ? std::optional(interval->high) : std::nullopt), table_value(task.p),
          table_value(task.adjusted_p)});
   }

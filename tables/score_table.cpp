@@ -11,11 +11,6 @@
 namespace che {
 namespace {
 
-constexpr const char* kBaselineNote =
-    "Trivial baselines never look at the input: constant is the best single output symbol, position the "
-    "likeliest symbol of each place in the output of each length; fitted to samples of the task's "
-    "generator, scored on those that the runs are evaluated on.";
-
 bool is_begun(const TableRun& run) { return run.status.state != "waiting"; }
 
 std::optional<double> constant_score(const TableRow& row) {
@@ -71,14 +66,33 @@ std::string count_text(const ResultTable& table) {
   return least == most ? fmt::format("n = {}", most) : fmt::format("n = {}..{}", least, most);
 }
 
+void append_waiting_note(std::vector<std::string>& notes, const ResultTable& table) {
+  const std::ptrdiff_t waiting = std::ranges::count_if(table.runs, std::not_fn(is_begun));
+  if (waiting > 0) notes.push_back(fmt::format("Not begun: {} of {} runs.", waiting, table.runs.size()));
+}
+
+void append_baseline_notes(std::vector<std::string>& notes, const ResultTable& table) {
+  if (!table.has_baselines) return;
+  notes.emplace_back(
+      "Trivial baselines never look at the input: constant is the best single output symbol, position the "
+      "likeliest symbol of each place in the output of each length; fitted to samples of the task's "
+      "generator, scored on those that the runs are evaluated on.");
+  std::vector<std::string> without;
+  for (const TableRow& row : table.rows) {
+    if (!row.baselines) without.push_back(row.task);
+  }
+  if (without.empty()) return;
+  notes.push_back(fmt::format("No baselines of {}: runs of one row are evaluated on different samples.",
+                              fmt::join(without, ", ")));
+}
+
 std::vector<std::string> notes(const ResultTable& table, const ScoreTableOptions& options) {
   std::vector<std::string> notes;
   notes.push_back(
       fmt::format("Accuracy in percent, mean over test lengths: {} over the finished runs of a cell ({}), "
                   "which differ in seed and learning rate; {}: no finished run.",
                   aggregate_phrase(options.aggregate), count_text(table), kNoNumber));
-  const std::ptrdiff_t waiting = std::ranges::count_if(table.runs, std::not_fn(is_begun));
-  if (waiting > 0) notes.push_back(fmt::format("Not begun: {} of {} runs.", waiting, table.runs.size()));
+  append_waiting_note(notes, table);
   if (options.spread) {
     notes.push_back(fmt::format("After \u00b1: {} of those runs, where there are two or more.",
                                 spread_phrase(options.aggregate)));
@@ -90,17 +104,7 @@ std::vector<std::string> notes(const ResultTable& table, const ScoreTableOptions
     notes.push_back(fmt::format("In parentheses: {}.", what));
     notes.push_back(paper_note());
   }
-  if (table.has_baselines) {
-    notes.emplace_back(kBaselineNote);
-    std::vector<std::string> without;
-    for (const TableRow& row : table.rows) {
-      if (!row.baselines) without.push_back(row.task);
-    }
-    if (!without.empty()) {
-      notes.push_back(fmt::format("No baselines of {}: runs of one row are evaluated on different samples.",
-                                  fmt::join(without, ", ")));
-    }
-  }
+  append_baseline_notes(notes, table);
   for (std::string& note : provenance_notes(table)) notes.push_back(std::move(note));
   return notes;
 }
@@ -145,11 +149,12 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
       .columns = {"level", "task", "encoding", "cell", "n", "missing", "aggregate", "score", "spread", "max",
                   "min", "mean", "sd", "median", "iqr", "iqm", "chance", "paper", "difference"},
       .rows = {},
-      .notes = {"Scores are fractions, 0 to 1: accuracy, mean over test lengths; n finished runs of a cell, "
-                "which differ in seed and learning rate; difference: score minus paper."}};
-  if (table.has_baselines) {
-    data.notes.emplace_back(kBaselineNote);
-  }
+      .notes = {fmt::format(
+          "Scores are fractions, 0 to 1: accuracy, mean over test lengths; n finished runs of a cell, which "
+          "differ in seed and learning rate; spread: {}, of two runs or more; difference: score minus paper.",
+          spread_phrase(options.aggregate))}};
+  append_waiting_note(data.notes, table);
+  append_baseline_notes(data.notes, table);
   data.notes.push_back(paper_note());
   for (std::string& note : provenance_notes(table)) data.notes.push_back(std::move(note));
   if (table.has_baselines) data.columns.insert(data.columns.end(), {"constant", "position"});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/experiments/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -47,23 +49,35 @@ TEST(Comparison, PairsSeedsOverTheRatesThatBothHaveWithEverySeed) {
   EXPECT_EQ(comparison.one_sided, std::vector<std::string>{"bucket_sort"});
 }
 
-// A rate at which one encoding fails with a seed must not count for its other seeds alone.
 TEST(Comparison, AveragesRatesThatAllSeedsHave) {
   const ScratchFolder scratch;
   for (std::int64_t seed = 0; seed < 2; ++seed) {
     for (const double rate : {1e-3, 1e-4}) {
-      const double step = rate == 1e-3 ? 0.125 : 0;
-      store(scratch, "even_pairs", "rope", seed, rate, 0.75 + step);
+      store(scratch, "even_pairs", "rope", seed, rate, rate == 1e-3 ? 0.875 : 0.75);
       store(scratch, "even_pairs", "none", seed, rate, 0.5);
     }
   }
   const ComparedTask task =
-      compare(make_table(open_runs(scratch.path())), "rope", "none", Aggregate::kMean).tasks[0];
+      compare(make_table(open_runs(scratch.path())), "rope", "none", Aggregate::kMedian).tasks[0];
   EXPECT_EQ(task.unpaired, 0U);
+  EXPECT_EQ(task.rates, (std::vector<double>{1e-4, 1e-3}));
+  EXPECT_DOUBLE_EQ(task.one.value(), 0.8125);
   EXPECT_DOUBLE_EQ(task.difference.value(), 0.3125);
-  EXPECT_DOUBLE_EQ(
-      compare(make_table(open_runs(scratch.path())), "rope", "none", Aggregate::kMedian).tasks[0].one.value(),
-      0.8125);
+}
+
+// Two rates with two seeds each and one in common: the lower rate's count, and nothing is mixed.
+TEST(Comparison, OfEqualDesignsTakesTheLowestRate) {
+  const ScratchFolder scratch;
+  for (const auto& [seed, rate] : {std::pair(0, 1e-4), {1, 1e-4}, {1, 1e-3}, {2, 1e-3}}) {
+    store(scratch, "even_pairs", "rope", seed, rate, rate == 1e-4 ? 0.75 : 0.875);
+    store(scratch, "even_pairs", "none", seed, rate, 0.5);
+  }
+  const ComparedTask task =
+      compare(make_table(open_runs(scratch.path())), "rope", "none", Aggregate::kMean).tasks[0];
+  EXPECT_EQ(task.seeds, 2U);
+  EXPECT_EQ(task.rates, std::vector<double>{1e-4});
+  EXPECT_EQ(task.unpaired, 4U);
+  EXPECT_DOUBLE_EQ(task.one.value(), 0.75);
 }
 
 TEST(Comparison, OneSeedHasADifferenceAndNoTest) {

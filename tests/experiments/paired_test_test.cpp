@@ -77,7 +77,7 @@ TEST(PairedTest, BootstrapOfManyValuesIsNearTheNormalInterval) {
 TEST(PairedTest, BootstrapCoversAsOftenAsTablesSay) {
   RandomStream random(1, Purpose::kStatistics);
   const auto coverage = [&](std::size_t n) {
-    constexpr int kExperiments = 400;
+    constexpr int kExperiments = 600;
     int covered = 0;
     for (int i = 0; i < kExperiments; ++i) {
       std::vector<double> differences(n);
@@ -87,8 +87,9 @@ TEST(PairedTest, BootstrapCoversAsOftenAsTablesSay) {
     }
     return covered / double{kExperiments};
   };
-  EXPECT_NEAR(coverage(6), 0.86, 0.05);
-  EXPECT_NEAR(coverage(20), 0.93, 0.04);
+  for (const auto& [pairs, percent] : kIntervalCoverage) {
+    EXPECT_NEAR(100 * coverage(pairs), percent, 3.5) << pairs;
+  }
 }
 
 // Holm (1979) by hand: sorted 0.005 0.01 0.03 0.04, times 4 3 2 1, made ascending.

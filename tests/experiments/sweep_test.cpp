@@ -366,7 +366,7 @@ TEST(Sweep, FiltersThatCannotMatchAreRefused) {
   EXPECT_TRUE(error_of(kQuick, {}, {"seed=2:0"})
                   .starts_with("command line: seed: got 2:0; allowed: a range first:last"));
   EXPECT_EQ(error_of(kQuick, {}, {"seed=0,2"}),
-            "command line: seed: got 0,2; allowed: one value, or several in brackets, such as [0, 1]");
+            "command line: seed: got 0,2; allowed: one value, or several in brackets: [0,2]");
   EXPECT_TRUE(contains(error_of(kQuick, {}, {"seed=7"}), "x.yaml: none of its 12 runs is left"));
   EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"size=smal"}),
             "command line: size: unknown variant smal; did you mean 'small'?; known: small, large");

@@ -91,7 +91,7 @@ TEST(TimeTable, TellsRunsApartThatAreComputedDifferently) {
   const std::string table = time_table(open_runs(scratch.path()), "rope");
   EXPECT_NE(table.find("| rope | 20 (1.00) |"), std::string::npos) << table;
   EXPECT_NE(table.find("| rope(execution.replicas=8) | 80 (4.00) |"), std::string::npos) << table;
-  EXPECT_NE(table.find("A step of replicas is that of all"), std::string::npos) << table;
+  EXPECT_NE(table.find("is that of all of them together"), std::string::npos) << table;
 }
 
 TEST(TimeTable, NamesWhatItLeavesOut) {

@@ -110,7 +110,10 @@ TEST(LearningCurves, DoWithoutARunWhoseMetricsAreLost) {
       store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), "finished", 0.9);
   std::filesystem::remove(lost.path() / "metrics.csv");
   const ResultTable table = make_table(open_runs(scratch.path()));
-  EXPECT_TRUE(contains(figure_named("learning").script(table, Aggregate::kMax, "svg", "x"), "\n100 "));
+  EXPECT_TRUE(contains(figure_named("learning").script(table, Aggregate::kMean, "svg", "x"), "\n100 "));
+  EXPECT_TRUE(contains(
+      message_of([&] { figure_named("learning").script(table, Aggregate::kMax, "svg", "x"); }), "records"))
+      << "the other run is not the best";
   std::filesystem::remove(kept.path() / "metrics.csv");
   EXPECT_EQ(
       message_of([&] {
@@ -214,6 +217,19 @@ TEST(Ablation, FindsNumbersThatVaryAlone) {
       << "the third seed has no counterpart";
   EXPECT_EQ(ablations[1].path, "learning_rate");
   EXPECT_EQ(ablations[1].scores.at("reverse_string").at("rope"), (Scores{{1e-4, {0.75}}, {3e-4, {0.5}}}));
+}
+
+// 16 and 64 share two seeds; 4 shares none with them and must not hide that.
+TEST(Ablation, AValueWithoutSharedSeedsIsLeftOutAlone) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("reverse_string", "dape_kerple", 7);
+  config.encoding.dape->hidden = 4;
+  store_run(scratch.path(), config, "finished", 0.75);
+  ablated(scratch);
+  const Ablation ablation = find_ablations(make_table(open_runs(scratch.path()))).front();
+  const auto& line = ablation.scores.at("reverse_string").at("dape_kerple");
+  EXPECT_FALSE(line.contains(4));
+  EXPECT_EQ(line.at(16), (std::vector<double>{0.5, 0.625}));
 }
 
 TEST(Ablation, RunsOfOtherSeedsAreNoComparison) {

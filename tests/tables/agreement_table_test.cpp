@@ -21,5 +21,16 @@ TEST(AgreementTable, IsGoldenForPeopleAndPrograms) {
   expect_golden("tables/agreement.csv", format_table(table, "csv"));
 }
 
+TEST(AgreementTable, SaysWhenAllTie) {
+  const ScratchFolder scratch;
+  for (const char* encoding : {"rope", "alibi"}) {
+    store_run(scratch.path(), made_up_config("reverse_string", encoding), "finished", 0.5);
+  }
+  const ResultTable results = make_table(open_runs(scratch.path()));
+  const Table table = agreement_table(agree(results, Aggregate::kMax), results);
+  EXPECT_EQ(table.printed.rows[0].cells[5].text, "all 2 tie");
+  EXPECT_EQ(std::get<std::string>(table.data.rows[0][7]), "rope; alibi");
+}
+
 }  // namespace
 }  // namespace che
