@@ -48,8 +48,8 @@ Range range_of(const CurvePanel& panel) {
 // More than a decade needs a logarithmic axis.
 bool spans_decades(const Range& range) { return range.high > 20 * range.low; }
 
-std::string loss_axis(const Range& range, bool logarithmic) {
-  if (!logarithmic) {
+std::string loss_axis(const Range& range) {
+  if (!spans_decades(range)) {
     const double step = mark_step(range.high, 5);
     return fmt::format(
         "unset logscale y\nset format y '%g'\nset yrange [0:{}]\n"
@@ -81,15 +81,13 @@ std::string learning_curves_script(const ResultTable& table, Aggregate aggregate
                                    const std::filesystem::path& file) {
   const std::vector<CurvePanel> panels = curve_panels(table, aggregate, loss_by_step, kMeasured);
   const std::vector<LineStyle> styles = line_styles(table.encodings);
-  const bool logarithmic =
-      std::ranges::any_of(panels, [](const CurvePanel& panel) { return spans_decades(range_of(panel)); });
   const PanelGrid grid(panels.size(), curve_legend(table, panels, styles),
                        curve_caption(panels, aggregate, kMeasured), {.beside = 10});
   std::string script = curve_data(panels) + grid.begin(format, file);
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const Range range = range_of(panels[i]);
     script += grid.place(i, panels[i].row->task, "training step", "training loss (nats)");
-    script += loss_axis(range, logarithmic) + step_axis(range.last_step);
+    script += loss_axis(range) + step_axis(range.last_step);
     script += "plot " + curve_elements(panels[i], i, styles) + "\n";
   }
   return script + grid.end();
