@@ -107,8 +107,8 @@ std::vector<Map> maps_of(const ResultTable& table, Aggregate aggregate) {
   std::vector<Map> maps;
   for (Map* const map : {&ours, &papers}) {
     std::erase_if(map->encodings, [&](const std::string& encoding) {
-      return std::ranges::none_of(
-          table.rows, [&](const TableRow& row) { return map->score(row, encoding).has_value(); });
+      return std::ranges::none_of(table.rows,
+                                  [&](const TableRow& row) { return map->score(row, encoding).has_value(); });
     });
     if (!map->encodings.empty()) maps.push_back(std::move(*map));
   }
