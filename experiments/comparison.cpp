@@ -57,7 +57,9 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   result.task = row.task;
   const Scores of_one = scores_of(table, one);
   const Scores of_other = scores_of(table, other);
-  const auto& [seeds, rates] = common_design(of_one, of_other);
+  const Design design = common_design(of_one, of_other);
+  const std::set<std::int64_t>& seeds = design.seeds;
+  const std::vector<double>& rates = design.rates;
   result.seeds = seeds.size();
   result.rates = rates;
   result.unpaired = one.finished.size() + other.finished.size() - 2 * seeds.size() * rates.size();
@@ -95,6 +97,7 @@ void check_label(const ResultTable& table, const std::string& label) {
 
 void adjust(std::vector<ComparedTask>& tasks) {
   std::vector<std::optional<double>> p_values;
+  p_values.reserve(tasks.size());
   for (const ComparedTask& task : tasks) p_values.push_back(task.p);
   const auto adjusted = holm_adjusted(p_values);
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].adjusted_p = adjusted[i];

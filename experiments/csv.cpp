@@ -32,14 +32,13 @@ bool parse(std::string_view text, Number& value) {
 
 }  // namespace
 
-CsvRows::CsvRows(std::string file, std::string text, std::vector<std::string> columns, std::string mend)
+CsvRows::CsvRows(std::string file, std::string_view text, std::vector<std::string> columns, std::string mend)
     : file_(std::move(file)), columns_(std::move(columns)), mend_(std::move(mend)) {
-  std::string_view rest = text;
-  for (std::size_t line = 1; line == 1 || !rest.empty(); ++line) {
-    const std::size_t end = rest.find('\n');
-    if (end == std::string_view::npos) fail_line(line, rest.empty() ? "no header" : "the line is cut off");
-    std::vector<std::string> fields = split(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
+  for (std::size_t line = 1; line == 1 || !text.empty(); ++line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) fail_line(line, text.empty() ? "no header" : "the line is cut off");
+    std::vector<std::string> fields = split(text.substr(0, end));
+    text.remove_prefix(end + 1);
     if (line == 1) {
       if (fields != columns_) {
         fail_line(line, fmt::format("the header is '{}', expected '{}'", fmt::join(fields, ","),

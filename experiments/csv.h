@@ -13,7 +13,7 @@ namespace che {
 // with `mend`, which says how to get out of it.
 class CsvRows {
  public:
-  CsvRows(std::string file, std::string text, std::vector<std::string> columns, std::string mend);
+  CsvRows(std::string file, std::string_view text, std::vector<std::string> columns, std::string mend);
 
   std::size_t size() const { return rows_.size(); }
   std::string_view text(std::size_t row, std::size_t column) const;

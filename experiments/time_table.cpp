@@ -35,9 +35,9 @@ std::optional<double> step_time(const std::vector<MetricsRow>& rows) {
 }
 
 double batch_time(const RunStatus& status, const EvaluationConfig& evaluation) {
-  const double batches = static_cast<double>(evaluation.lengths().size()) *
-                         static_cast<double>(evaluation.samples / kEvaluationBatch);
-  return 1000 * status.evaluation_seconds / batches;
+  const std::int64_t batches_of_length = evaluation.samples / kEvaluationBatch;
+  return 1000 * status.evaluation_seconds /
+         static_cast<double>(static_cast<std::int64_t>(evaluation.lengths().size()) * batches_of_length);
 }
 
 // Times of runs by label, then by lengths: first, last and step.

@@ -36,7 +36,8 @@ std::vector<LineStyle> line_styles(const std::vector<std::string>& labels) {
     const std::size_t namesakes = seen[{kColours[encoding_rank(form.name)], dashes(form)}]++;
     if (namesakes > 0) {
       style.marker = kMarkers[(namesakes - 1) % kMarkers.size()];
-      style.width += 1.5 * static_cast<double>((namesakes - 1) / kMarkers.size());
+      const std::size_t round = (namesakes - 1) / kMarkers.size();
+      style.width += 1.5 * static_cast<double>(round);
     }
     styles.push_back(std::move(style));
   }

@@ -35,6 +35,7 @@ Best best_here(const ResultTable& table, const std::string& task, Aggregate aggr
   }
   if (scored.size() == 1) return {.encodings = scored, .of = 1};
   std::vector<PrintedCell*> marked;
+  marked.reserve(cells.size());
   for (PrintedCell& cell : cells) marked.push_back(&cell);
   mark_best(marked);
   Best best{.encodings = {}, .of = scored.size()};

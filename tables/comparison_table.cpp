@@ -36,6 +36,7 @@ std::string rates_text(const std::vector<ComparedTask>& tasks) {
   }
   if (tasks_of.size() == 1) return tasks_of.begin()->first;
   std::vector<std::string> texts;
+  texts.reserve(tasks_of.size());
   for (const auto& [rates, names] : tasks_of) {
     texts.push_back(fmt::format("{} ({})", rates, fmt::join(names, ", ")));
   }
@@ -78,6 +79,7 @@ std::vector<std::string> notes(const Comparison& comparison, const ResultTable& 
   }
   if (has_interval && comparison.aggregate == Aggregate::kMean) {
     std::vector<std::string> coverage;
+    coverage.reserve(kIntervalCoverage.size());
     for (const auto& [seeds, covered] : kIntervalCoverage) {
       coverage.push_back(fmt::format("{} % of {}", covered, seeds));
     }
