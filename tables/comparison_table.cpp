@@ -104,7 +104,7 @@ std::vector<std::string> notes(const Comparison& comparison, const ResultTable& 
   }
   for (const TableRun& run : table.runs) {
     const bool compared = run.encoding == comparison.one || run.encoding == comparison.other;
-    if (compared && !run.score && run.status.state != "waiting") {
+    if (compared && !run.score && is_begun(run)) {
       notes.push_back(fmt::format("Not counted: {}, {}.", run.id, missing_reason(run)));
     }
   }

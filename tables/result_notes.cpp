@@ -68,6 +68,8 @@ std::vector<std::string> provenance_notes(const ResultTable& table) {
                   updated.empty() ? "unknown" : updated)};
 }
 
+bool is_begun(const TableRun& run) { return run.status.state != "waiting"; }
+
 std::string missing_reason(const TableRun& run) {
   const RunStatus& status = run.status;
   if (status.state == "failed" || status.state == kDamaged)

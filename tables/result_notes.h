@@ -11,6 +11,9 @@ namespace che {
 // evaluation, switches, settings off default, commit and device.
 std::vector<std::string> provenance_notes(const ResultTable& table);
 
+// Whether a run has begun; one that has not is counted, not named.
+bool is_begun(const TableRun& run);
+
 // Why a run has no score: "failed: loss is not finite", "training, step 200 of 1000".
 std::string missing_reason(const TableRun& run);
 

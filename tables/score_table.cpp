@@ -11,8 +11,6 @@
 namespace che {
 namespace {
 
-bool is_begun(const TableRun& run) { return run.status.state != "waiting"; }
-
 std::optional<double> constant_score(const TableRow& row) {
   return row.baselines ? std::optional(row.baselines->constant) : std::nullopt;
 }
