@@ -11,7 +11,7 @@ if (($#)) && [[ $1 != *=* ]]; then
 fi
 cd "$root"
 config=${config#"$root"/}
-scripts/setup.sh release
+scripts/setup.sh release che
 name=$(build/che check "$config" "$@" --name)
 folder=results/$name
 status=0

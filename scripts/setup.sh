@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Brings a Debian or Ubuntu machine to where che builds, and builds it. Idempotent: what is there is
 # not fetched again, and a call with nothing to do takes a moment.
-#   scripts/setup.sh [preset]     (default: release, in build/)
+#   scripts/setup.sh [preset [target ...]]     (default: release, in build/, all of it)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=${1:-release}
+targets=("${@:2}")
 
 # 1. Debian packages.
 installed=$(dpkg-query -W -f='${Package} ${Status}\n' | awk '/install ok installed$/ {print $1}')
@@ -56,5 +57,5 @@ if [[ ! -e $folder/build.ninja ]] || ! grep -q "^CHE_WERROR:BOOL=$werror" "$fold
   cmake --preset "$preset" -DCHE_WERROR=$werror > "$folder/configure.log" 2>&1 ||
     { cat "$folder/configure.log" >&2; exit 1; }
 fi
-echo "setup: building $folder"
-cmake --build "$folder" -- --quiet
+echo "setup: building ${targets[*]:-everything} in $folder"
+cmake --build "$folder" -- --quiet "${targets[@]}"
