@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "cli/commands.h"
+#include "core/counted.h"
 #include "experiments/result_table.h"
 #include "experiments/sweep.h"
 
@@ -21,10 +22,6 @@ struct CheckOptions {
   bool print = false;
   bool name = false;
 };
-
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 int check(const CheckOptions& options) {
   const Sweep sweep = read_sweep(options.config, options.overrides, options.only);
@@ -48,8 +45,15 @@ int check(const CheckOptions& options) {
   }
   fmt::print("{}: {} in {}\n", sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"));
   if (!sweep.description.empty()) fmt::print("{}\n", sweep.description);
+  std::size_t task_width = 0;
+  std::size_t encoding_width = 0;
+  for (const auto& [task, encoding] : labels.of) {
+    task_width = std::max(task_width, task.size());
+    encoding_width = std::max(encoding_width, encoding.size());
+  }
   for (const auto& [first, count] : cells) {
-    fmt::print("  {:<27} {:<27} {}, {}\n", labels.of[first].task, labels.of[first].encoding,
+    const auto& [task, encoding] = labels.of[first];
+    fmt::print("  {:<{}}  {:<{}}  {}, {}\n", task, task_width, encoding, encoding_width,
                counted(count, "run"), cell_id(sweep.runs[first]));
   }
   return 0;

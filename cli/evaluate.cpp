@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "core/config_reader.h"
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "experiments/scheduler.h"
@@ -68,14 +69,15 @@ int evaluate(const EvaluateOptions& options) {
     }
   }
   if (waiting > 0) {
-    print_warning(fmt::format("left out: {} of {} runs, which are not begun; `che run` trains them", waiting,
-                              runs.size()));
+    print_warning(fmt::format("left out: {} of {}, not begun; `che run` trains them", waiting,
+                              counted(runs.size(), "run")));
     left_out += waiting;
   }
   const Schedule schedule{.workers = options.workers > 0 ? options.workers : default_workers(configs),
                           .evaluation = request};
-  fmt::print("{} runs: {} to evaluate with {} workers, {} evaluated before, {} not finished or damaged\n",
-             jobs.size() + present + left_out, jobs.size(), schedule.workers, present, left_out);
+  fmt::print("{}: {} to evaluate with {}, {} evaluated before, {} not finished or damaged\n",
+             counted(jobs.size() + present + left_out, "run"), jobs.size(),
+             counted(schedule.workers, "worker"), present, left_out);
   const int code = run_jobs(jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
   return code == 0 && left_out > 0 ? 1 : code;
 }

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "core/atomic_file.h"
+#include "core/counted.h"
 #include "core/file_lock.h"
 #include "experiments/checkpoint.h"
 #include "experiments/job_list.h"
@@ -26,8 +27,8 @@ int prune(const std::string& folder) {
     pruned += bytes > 0 ? 1U : 0U;
     freed += bytes;
   }
-  fmt::print("{}: deleted the checkpoints of {} of {} runs, {:.1f} MiB\n", folder, pruned, runs.size(),
-             static_cast<double>(freed) / 0x1p20);
+  fmt::print("{}: deleted the checkpoints of {} of {}, {:.1f} MiB\n", folder, pruned,
+             counted(runs.size(), "run"), static_cast<double>(freed) / 0x1p20);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "experiments/checkpoint.h"
@@ -63,8 +64,7 @@ int list_runs(const Sweep& sweep, const std::filesystem::path& experiment) {
 
 // What the sweep is made of and what it would cost; runs nothing.
 int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int64_t workers) {
-  double training = 0;
-  double evaluation = 0;
+  Operations to_do;
   double seconds = 0;
   std::size_t complete = 0;
   CostEstimate estimate;
@@ -73,28 +73,31 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int6
   const std::vector<std::string> described = describe_runs(sweep.runs);
   for (std::size_t i = 0; i < described.size(); ++i) {
     const RunConfig& run = sweep.runs[i];
-    const double lengths = evaluation_operations(run);
-    const double steps = run_operations(run) - lengths;
-    const bool is_done = is_complete(RunFolder::at(folder, run).read(), run);
-    const double run_seconds = is_done ? 0 : estimate.seconds(run);
-    fmt::print("{:>12} {:>10.2e} {:>10.2e} {:>8}  {}\n", parameter_count(run), steps, lengths,
-               is_done ? "done" : duration_text(run_seconds), described[i]);
+    const Operations whole = run_operations(run);
+    const RunFolder run_folder = RunFolder::at(folder, run);
+    const StoredRun stored = run_folder.read();
+    const bool is_done = is_complete(stored, run);
+    const Operations left = operations_left(run, stored, has_checkpoint(run_folder.path()));
+    const double run_seconds = is_done ? 0 : estimate.seconds(run, left);
+    fmt::print("{:>12} {:>10.2e} {:>10.2e} {:>8}  {}\n", parameter_count(run), whole.training,
+               whole.evaluation, is_done ? "done" : duration_text(run_seconds), described[i]);
     cells.insert(cell_id(run));
     if (is_done) {
       ++complete;
       continue;
     }
-    training += steps;
-    evaluation += lengths;
+    to_do.training += left.training;
+    to_do.evaluation += left.evaluation;
     seconds += run_seconds;
   }
   fmt::print(
-      "\n{}: {} runs of {} cells in {} jobs, {} of them done; to do: {:.2e} floating point operations in "
+      "\n{}: {} of {} in {}, {} done; to do: {:.2e} floating point operations in "
       "training, {:.2e} in "
       "evaluation (nominal: nothing trimmed); about {} for one worker, {} for {}, by measured steps of "
       "each encoding; results would go to {}\n",
-      sweep.name, sweep.runs.size(), cells.size(), group_into_jobs(sweep.runs).size(), complete, training,
-      evaluation, duration_text(seconds), duration_text(seconds / static_cast<double>(workers)), workers,
+      sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"),
+      counted(group_into_jobs(sweep.runs).size(), "job"), complete, to_do.training, to_do.evaluation,
+      duration_text(seconds), duration_text(seconds / static_cast<double>(workers)), workers,
       folder.string());
   return 0;
 }
@@ -140,9 +143,9 @@ int run(const RunOptions& options) {
     jobs.emplace_back();
     for (const std::size_t index : job) jobs.back().push_back(pending[index]);
   }
-  fmt::print("{}: {} runs, {} done, {} to do in {} jobs with {} workers; results in {}\n", sweep.name,
-             sweep.runs.size(), sweep.runs.size() - pending.size(), pending.size(), jobs.size(), workers,
-             experiment.string());
+  fmt::print("{}: {}, {} done, {} to do in {} with {}; results in {}\n", sweep.name,
+             counted(sweep.runs.size(), "run"), sweep.runs.size() - pending.size(), pending.size(),
+             counted(jobs.size(), "job"), counted(workers, "worker"), experiment.string());
   const Schedule schedule{.workers = workers, .max_jobs = options.max_jobs, .evaluation = std::nullopt};
   return run_jobs(jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "experiments/operations.h"
 #include "experiments/step_benchmark.h"
 #include "experiments/thread_limit.h"
 
@@ -34,10 +33,10 @@ CostEstimate::Speed CostEstimate::measure(const RunConfig& config) {
   const double step_operations = training_step_operations(middle);
   return {.training = speed_at(middle, training.last_length, false,
                                step_operations / static_cast<double>(training.batch_size)),
-          .evaluation = speed_at(middle, evaluation.last_length, true, evaluation_operations(middle))};
+          .evaluation = speed_at(middle, evaluation.last_length, true, run_operations(middle).evaluation)};
 }
 
-double CostEstimate::seconds(const RunConfig& config) {
+double CostEstimate::seconds(const RunConfig& config, const Operations& work) {
   RunConfig key = config;
   key.task = {};
   key.seed = key.data_seed = 0;
@@ -50,9 +49,7 @@ double CostEstimate::seconds(const RunConfig& config) {
                     .last_length = config.evaluation.last_length};
   const auto [speed, is_new] = speeds_.try_emplace(to_yaml(key));
   if (is_new) speed->second = measure(config);
-  const double evaluation = evaluation_operations(config);
-  return (run_operations(config) - evaluation) / speed->second.training +
-         evaluation / speed->second.evaluation;
+  return work.training / speed->second.training + work.evaluation / speed->second.evaluation;
 }
 
 }  // namespace che

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "experiments/config.h"
+#include "experiments/operations.h"
 
 namespace che {
 
@@ -12,8 +12,8 @@ namespace che {
 // factor of two or so.
 class CostEstimate {
  public:
-  // Seconds of one worker for the whole of a run.
-  double seconds(const RunConfig& config);
+  // Seconds of one worker for `work` of a run.
+  double seconds(const RunConfig& config, const Operations& work);
 
  private:
   struct Speed {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "core/counted.h"
 #include "core/file_lock.h"
 #include "core/version.h"
 #include "experiments/operations.h"
@@ -16,16 +17,6 @@ namespace {
 // Locks of another host need not be seen here. Its worker writes its status every ten seconds or after a slow
 // step; one that was silent for this long is taken for dead.
 constexpr double kSilentSeconds = 300;
-
-// Of a run's operations, the part that is done, 0 .. 1.
-double done_part(const StoredRun& stored, const RunConfig& config) {
-  const double all = run_operations(config);
-  if (all <= 0) return 0;
-  const double trained = static_cast<double>(stored.status.step) * training_step_operations(config);
-  const double lengths = static_cast<double>(config.evaluation.lengths().size());
-  const double missing = static_cast<double>(missing_lengths(stored.evaluation, config.evaluation).size());
-  return std::min(1.0, (trained + (1 - missing / lengths) * evaluation_operations(config)) / all);
-}
 
 // "step 120/2000 (6 %), 35.1 steps/s" or "evaluated 3 of 10 lengths"
 std::string place_text(const StoredRun& stored, const RunConfig& config) {
@@ -90,33 +81,32 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment) {
     ++all.damaged;
     all.lines.push_back(fmt::format("  {:<9} {}", kDamaged, damage));
   };
-  double operations_left = 0;
+  double all_left = 0;            // Operations.
   double running_operations = 0;  // Done by the runs that run, in
   double running_seconds = 0;     // this time.
   for (const RunFolder& folder : open_runs(experiment, warn)) {
     ++all.runs;
     const StoredRun stored = folder.read();
-    const double part = done_part(stored, folder.config());
-    if (stored.status.state != "failed" && stored.damage.empty()) {
-      operations_left += (1 - part) * run_operations(folder.config());
-    }
+    // Before its first checkpoint a run that runs has its model in memory alone.
+    const double left = operations_left(folder.config(), stored, true).all();
+    if (stored.status.state != "failed" && stored.damage.empty()) all_left += left;
     if (add(all, folder, stored)) {
-      running_operations += part * run_operations(folder.config());
+      running_operations += run_operations(folder.config()).all() - left;
       running_seconds += stored.status.training_seconds + stored.status.evaluation_seconds;
     }
   }
   all.is_worked_on = all.running > 0 || FileLock::is_held(experiment / "lock");
   if (running_operations > 0 && running_seconds > 0) {
     const double speed = running_operations / running_seconds * static_cast<double>(all.running);
-    all.seconds_left = operations_left / speed;
+    all.seconds_left = all_left / speed;
   }
   return all;
 }
 
 std::string describe(const ExperimentStatus& status) {
-  std::string text = fmt::format(
-      "{} runs: {} finished, {} running, {} stopped, {} failed, {} waiting, {} damaged", status.runs,
-      status.finished, status.running, status.stopped, status.failed, status.waiting, status.damaged);
+  std::string text = fmt::format("{}: {} finished, {} running, {} stopped, {} failed, {} waiting, {} damaged",
+                                 counted(status.runs, "run"), status.finished, status.running, status.stopped,
+                                 status.failed, status.waiting, status.damaged);
   if (status.seconds_left > 0) text += fmt::format("; about {} left", duration_text(status.seconds_left));
   text += "\n";
   for (const std::string& line : status.lines) text += line + "\n";

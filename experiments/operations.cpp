@@ -1,12 +1,14 @@
 #include "experiments/operations.h"
 
+#include <algorithm>
+
 #include "tasks/task.h"
 
 namespace che {
 namespace {
 
-// Nominal operations of a forward pass over one example of each length `first` .. `last`, summed.
-double forward_operations(const RunConfig& config, std::int64_t first, std::int64_t last, std::int64_t step) {
+// Of a forward pass over one example of each of `lengths`, summed.
+double forward_operations(const RunConfig& config, const std::vector<std::int64_t>& lengths) {
   const auto task = create_task(config.task.name, config.task.options);
   const auto d = static_cast<double>(config.model.width);
   const double dape_width = config.encoding.dape
@@ -14,7 +16,7 @@ double forward_operations(const RunConfig& config, std::int64_t first, std::int6
                                                       config.encoding.dape->taps())
                                 : 0;
   double sum = 0;
-  for (std::int64_t length = first; length <= last; length += step) {
+  for (const std::int64_t length : lengths) {
     const auto t = static_cast<double>(task->input_length(length) + task->output_length(length));
     sum +=
         static_cast<double>(config.model.layers) * (24 * t * d * d + 4 * t * t * d + 6 * t * t * dape_width);
@@ -22,24 +24,35 @@ double forward_operations(const RunConfig& config, std::int64_t first, std::int6
   return sum;
 }
 
+double evaluation_operations(const RunConfig& config, const std::vector<std::int64_t>& lengths) {
+  return static_cast<double>(config.evaluation.samples) * forward_operations(config, lengths);
+}
+
 }  // namespace
 
 double training_step_operations(const RunConfig& config) {
   const TrainingConfig& training = config.training;
-  const auto lengths = static_cast<double>(training.last_length - training.first_length + 1);
-  return 3 * static_cast<double>(training.batch_size) / lengths *
-         forward_operations(config, training.first_length, training.last_length, 1);
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t length = training.first_length; length <= training.last_length; ++length) {
+    lengths.push_back(length);
+  }
+  return 3 * static_cast<double>(training.batch_size) / static_cast<double>(lengths.size()) *
+         forward_operations(config, lengths);
 }
 
-double evaluation_operations(const RunConfig& config) {
-  const EvaluationConfig& evaluation = config.evaluation;
-  return static_cast<double>(evaluation.samples) *
-         forward_operations(config, evaluation.first_length, evaluation.last_length, evaluation.length_step);
+Operations run_operations(const RunConfig& config) {
+  return {.training = static_cast<double>(config.training.steps) * training_step_operations(config),
+          .evaluation = evaluation_operations(config, config.evaluation.lengths())};
 }
 
-double run_operations(const RunConfig& config) {
-  return static_cast<double>(config.training.steps) * training_step_operations(config) +
-         evaluation_operations(config);
+Operations operations_left(const RunConfig& config, const StoredRun& stored, bool has_model) {
+  const std::vector<std::int64_t> missing = missing_lengths(stored.evaluation, config.evaluation);
+  if (missing.empty()) return {};
+  if (!has_model) return run_operations(config);
+  const auto steps =
+      static_cast<double>(std::max<std::int64_t>(0, config.training.steps - stored.status.step));
+  return {.training = steps * training_step_operations(config),
+          .evaluation = evaluation_operations(config, missing)};
 }
 
 }  // namespace che

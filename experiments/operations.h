@@ -1,16 +1,26 @@
 #pragma once
 
-#include "experiments/config.h"
+#include "experiments/results_store.h"
 
 namespace che {
 
-// Floating point operations of one training step, nominal: 3 B N (24 T d^2 + 4 T^2 d), plus
-// 6 T^2 h D a layer with DAPE (times three with DAPE V2), at the mean of T over the training
-// lengths; and of the whole evaluation, a third of that an example.
+// Floating point operations, nominal (nothing trimmed). Of an example of T tokens in a forward pass: a
+// layer's 24 T d^2 + 4 T^2 d, plus 6 T^2 h D with DAPE (times three with DAPE V2).
+struct Operations {
+  double training = 0;
+  double evaluation = 0;
+
+  double all() const { return training + evaluation; }
+};
+
+// Of one training step: three forward passes of its batch, at the mean over the training lengths.
 double training_step_operations(const RunConfig& config);
-double evaluation_operations(const RunConfig& config);
 
 // Of a run from its start to its last test length.
-double run_operations(const RunConfig& config);
+Operations run_operations(const RunConfig& config);
+
+// Of what `che run` has left to do of a run. `has_model`: whether parameters of the step that its status
+// names are there; without them it begins again, unless no test length is missing.
+Operations operations_left(const RunConfig& config, const StoredRun& stored, bool has_model);
 
 }  // namespace che

@@ -188,7 +188,13 @@ void warn_of_damage(const ResultTable& table, const WarningSink& warn) {
 }
 
 ResultTable read_table(const std::filesystem::path& experiment) {
-  ResultTable table = make_table(open_runs(experiment));
+  std::vector<std::string> left_out;
+  const auto warn = [&](const std::string& damage) {
+    print_warning(damage);
+    left_out.push_back(damage);
+  };
+  ResultTable table = make_table(open_runs(experiment, warn));
+  table.left_out = std::move(left_out);
   // Of "." and "quick/", too.
   const std::filesystem::path whole = std::filesystem::canonical(experiment);
   table.name = whole.filename().string();

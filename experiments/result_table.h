@@ -55,6 +55,7 @@ struct ResultTable {
   std::vector<TableRun> runs;                                      // By row, column, learning rate and seed.
   std::vector<std::string> shared_settings;  // "path=value": off default in every run and in no label.
   bool has_baselines = false;                // Whether they were asked for; see add_trivial_baselines.
+  std::vector<std::string> left_out;         // What was said of runs that open_runs left out.
 
   const TableCell* cell(const std::string& task, const std::string& encoding) const;
 };

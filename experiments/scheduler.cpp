@@ -201,7 +201,7 @@ int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& sc
   catch_stop_signals();
   std::signal(SIGPIPE, SIG_IGN);  // Results do not need a reader of the progress.
   ProgressDisplay display;
-  SweepProgress whole(jobs, !schedule.evaluation);
+  SweepProgress whole(jobs, schedule.evaluation);
   const Clock::time_point start = Clock::now();
   const std::size_t job_limit = schedule.max_jobs > 0
                                     ? std::min(jobs.size(), static_cast<std::size_t>(schedule.max_jobs))

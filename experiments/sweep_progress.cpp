@@ -4,60 +4,64 @@
 
 #include <algorithm>
 
-#include "experiments/operations.h"
+#include "experiments/checkpoint.h"
 
 namespace che {
 
-SweepProgress::SweepProgress(const std::vector<std::vector<RunFolder>>& jobs, bool trains) {
+SweepProgress::SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
+                             const std::optional<EvaluationRequest>& evaluation) {
   for (const std::vector<RunFolder>& runs : jobs) {
     Job& job = jobs_[runs.front().id()];
     for (const RunFolder& run : runs) {
-      const double evaluation = evaluation_operations(run.config());
-      job.evaluation += evaluation;
-      if (trains) job.training += run_operations(run.config()) - evaluation;
+      const StoredRun stored = run.read();
+      RunConfig config = run.config();
+      if (evaluation) config.evaluation = evaluation->applied_to(config.evaluation);
+      const bool has_model = has_checkpoint(run.path());
+      const Operations left = operations_left(config, stored, has_model);
+      job.left.training += left.training;
+      job.left.evaluation += left.evaluation;
+      const std::int64_t step = has_model ? stored.status.step : 0;
+      job.first_step = job.first_step < 0 ? step : std::min(job.first_step, step);
     }
   }
 }
 
 void SweepProgress::update(const Progress& progress) {
   const auto found = jobs_.find(progress.job);
-  if (found == jobs_.end() || progress.total <= 0) return;
+  if (found == jobs_.end()) return;
   Job& job = found->second;
-  const double part = static_cast<double>(progress.done) / static_cast<double>(progress.total);
-  if (progress.phase == "training") {
-    job.done = part * job.training / job.size();
-  } else if (progress.phase == "evaluating") {
-    job.done = (job.training + part * job.evaluation) / job.size();
-  } else {
-    return;
-  }
-  if (job.before < 0) job.before = job.done;
+  const bool training = progress.phase == "training";
+  if (!training && progress.phase != "evaluating") return;
+  const std::int64_t first = training ? job.first_step : 0;
+  if (progress.total <= first) return;
+  // A damaged checkpoint sends a job back behind its first step.
+  const double part =
+      std::max(0.0, static_cast<double>(progress.done - first) / static_cast<double>(progress.total - first));
+  job.done = training ? part * job.left.training : job.left.training + part * job.left.evaluation;
 }
 
 void SweepProgress::finish(const std::string& name, bool failed) {
   Job& job = jobs_.at(name);
-  if (job.before < 0) job.before = 1;  // Nothing was heard of it: it tells nothing about speed.
-  job.done = 1;
+  if (!failed) job.done = job.left.all();
+  job.ended = true;
   ++ended_;
   failed_ += failed ? 1U : 0U;
 }
 
 std::string SweepProgress::describe(double seconds) const {
-  double size = 0;
-  double done = 0;
-  double gained = 0;
+  double all = 0;
+  double left = 0;
+  double done = 0;  // Less than what is not left where a job failed on its way.
   for (const auto& [name, job] : jobs_) {
-    size += job.size();
-    done += job.done * job.size();
-    if (job.before >= 0) gained += (job.done - job.before) * job.size();
+    all += job.left.all();
+    done += job.done;
+    if (!job.ended) left += job.left.all() - job.done;
   }
   const std::string failed = failed_ == 0 ? "" : fmt::format(" ({} failed)", failed_);
   // Rounded down, so that 100 % means the end.
   std::string text = fmt::format("all: {} of {} jobs ended{}, {} %", ended_, jobs_.size(), failed,
-                                 static_cast<int>(100 * done / std::max(size, 1.0)));
-  if (gained > 0 && done < size) {
-    text += fmt::format(", about {} left", duration_text(seconds * (size - done) / gained));
-  }
+                                 static_cast<int>(100 * (all - left) / std::max(all, 1.0)));
+  if (done > 0 && left > 0) text += fmt::format(", about {} left", duration_text(seconds * left / done));
   return text;
 }
 

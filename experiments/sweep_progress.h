@@ -1,21 +1,24 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "experiments/operations.h"
 #include "experiments/progress.h"
-#include "experiments/results_store.h"
+#include "experiments/scheduler.h"
 
 namespace che {
 
-// How far the jobs of one call of `che run` are, by their nominal operations, and how long they will take.
+// How far one call's jobs are, of what it found left to do in nominal operations, and how long they will
+// take.
 class SweepProgress {
  public:
-  // `trains` is false where stored models are evaluated alone.
-  SweepProgress(const std::vector<std::vector<RunFolder>>& jobs, bool trains);
+  // With a request its jobs evaluate stored models alone.
+  SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
+                const std::optional<EvaluationRequest>& evaluation);
 
   void update(const Progress& progress);
   void finish(const std::string& job, bool failed);
@@ -25,11 +28,10 @@ class SweepProgress {
 
  private:
   struct Job {
-    double training = 0;    // Operations.
-    double evaluation = 0;  // Likewise.
-    double before = -1;     // Part that was done when it was first heard of; negative before that.
-    double done = 0;        // Part that is done, 0 .. 1
-    double size() const { return training + evaluation; }
+    Operations left;               // When the call began.
+    std::int64_t first_step = -1;  // Steps that were made by then; negative without a run.
+    double done = 0;               // Operations.
+    bool ended = false;
   };
 
   std::map<std::string, Job> jobs_;  // By the first run's id.

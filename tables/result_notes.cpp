@@ -55,10 +55,18 @@ std::string switches(const ResultTable& table) {
 
 std::vector<std::string> provenance_notes(const ResultTable& table) {
   std::string updated;
-  for (const TableRun& run : table.runs) updated = std::max(updated, run.status.updated);
-  return {
+  std::set<std::int64_t> seeds;
+  std::set<double> rates;
+  for (const TableRun& run : table.runs) {
+    updated = std::max(updated, run.status.updated);
+    seeds.insert(run.config.seed);
+    rates.insert(run.config.learning_rate);
+  }
+  std::vector<std::string> notes = {
       "Training: " + each_once(table, describe_training) + ".",
-      "Evaluation: " + each_once(table, describe_evaluation) + ".", "Switches: " + switches(table) + ".",
+      fmt::format("Seeds: {}; learning rates: {}.", fmt::join(seeds, ", "), fmt::join(rates, ", ")),
+      "Evaluation: " + each_once(table, describe_evaluation) + ".",
+      "Switches: " + switches(table) + ".",
       fmt::format("Off default in all runs: {}.",
                   table.shared_settings.empty() ? std::string("nothing")
                                                 : fmt::format("{}", fmt::join(table.shared_settings, ", "))),
@@ -66,6 +74,10 @@ std::vector<std::string> provenance_notes(const ResultTable& table) {
                   each_once(table, [](const TableRun& run) { return run.status.git_commit; }),
                   each_once(table, [](const TableRun& run) { return run.status.device; }),
                   updated.empty() ? "unknown" : updated)};
+  for (const std::string& left_out : table.left_out) {
+    notes.push_back(fmt::format("Damaged, {}.", left_out));
+  }
+  return notes;
 }
 
 bool is_begun(const TableRun& run) { return run.status.state != "waiting"; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/counted.h"
 #include "tables/result_notes.h"
 
 namespace che {
@@ -66,7 +67,8 @@ std::string count_text(const ResultTable& table) {
 
 void append_waiting_note(std::vector<std::string>& notes, const ResultTable& table) {
   const std::ptrdiff_t waiting = std::ranges::count_if(table.runs, std::not_fn(is_begun));
-  if (waiting > 0) notes.push_back(fmt::format("Not begun: {} of {} runs.", waiting, table.runs.size()));
+  if (waiting > 0)
+    notes.push_back(fmt::format("Not begun: {} of {}.", waiting, counted(table.runs.size(), "run")));
 }
 
 void append_baseline_notes(std::vector<std::string>& notes, const ResultTable& table) {
@@ -95,7 +97,11 @@ std::vector<std::string> notes(const ResultTable& table, const ScoreTableOptions
     notes.push_back(fmt::format("After \u00b1: {} of those runs, where there are two or more.",
                                 spread_phrase(options.aggregate)));
   }
-  if (options.paper || options.difference) {
+  const bool any_paper =
+      std::ranges::any_of(table.cells, [](const auto& cell) { return cell.second.paper.has_value(); });
+  if ((options.paper || options.difference) && !any_paper) {
+    notes.emplace_back("The paper's table has none of these tasks and encodings.");
+  } else if (options.paper || options.difference) {
     const char* const what = !options.difference ? "the paper's value"
                              : !options.paper    ? "ours minus the paper's value, in points"
                                                  : "the paper's value and ours minus it, in points";

@@ -25,7 +25,7 @@ TEST(CostEstimate, GrowsWithStepsAndSamples) {
     RunConfig config = small_run();
     config.training.steps = steps;
     config.evaluation.samples = samples;
-    return estimate.seconds(config);
+    return estimate.seconds(config, run_operations(config));
   };
   const double least = seconds(1000, 64);
   const double steps = seconds(2000, 64) - least;
@@ -42,7 +42,8 @@ TEST(CostEstimate, MeasuresTheModelItIsAskedFor) {
   CostEstimate estimate;
   RunConfig large = small_run();
   large.model = {.width = 256, .layers = 4, .heads = 8};
-  EXPECT_GT(estimate.seconds(large), estimate.seconds(small_run()));
+  EXPECT_GT(estimate.seconds(large, run_operations(large)),
+            estimate.seconds(small_run(), run_operations(small_run())));
 }
 
 }  // namespace

@@ -2,31 +2,87 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/experiments/made_up_results.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
 
+// A file that counts as a checkpoint: the step is the status's.
+void put_checkpoint(const RunFolder& run) { std::ofstream(run.path() / "checkpoint.bin") << "model"; }
+
+RunConfig one_length(std::int64_t seed) {
+  RunConfig config = made_up_config("even_pairs", "none", seed);
+  config.evaluation.last_length = config.evaluation.first_length;
+  return config;
+}
+
 TEST(SweepProgress, EstimatesFromWhatWasDoneSinceTheStart) {
   const ScratchFolder scratch;
   std::vector<std::vector<RunFolder>> jobs;
-  for (const std::int64_t seed : {0, 1}) {
-    RunConfig config = made_up_config("even_pairs", "none", seed);
-    config.evaluation.last_length = config.evaluation.first_length;
-    jobs.push_back({RunFolder::create(scratch.path(), config)});
-  }
-  SweepProgress progress(jobs, true);
+  for (const std::int64_t seed : {0, 1})
+    jobs.push_back({RunFolder::create(scratch.path(), one_length(seed))});
+  SweepProgress progress(jobs, std::nullopt);
   EXPECT_EQ(progress.describe(10), "all: 0 of 2 jobs ended, 0 %");
   Progress one{.job = jobs[0].front().id(), .phase = "training", .done = 500, .total = 1000};
-  progress.update(one);  // Resumed at half: that is no speed.
-  EXPECT_EQ(progress.describe(10), "all: 0 of 2 jobs ended, 24 %");
+  progress.update(one);
+  // Half of a job in 10 s leaves three halves, 30 s.
+  EXPECT_EQ(progress.describe(10), "all: 0 of 2 jobs ended, 24 %, about 30 s left");
   one.done = 750;
   progress.update(one);
-  // A quarter of a job in 10 s leaves 5 quarters, 50 s.
-  EXPECT_EQ(progress.describe(10), "all: 0 of 2 jobs ended, 37 %, about 50 s left");
-  progress.finish(one.job, true);
-  EXPECT_EQ(progress.describe(20), "all: 1 of 2 jobs ended (1 failed), 50 %, about 40 s left");
+  EXPECT_EQ(progress.describe(15), "all: 0 of 2 jobs ended, 37 %, about 25 s left");
+  progress.finish(one.job, true);  // Nothing is left of it, and three quarters of it were computed.
+  EXPECT_EQ(progress.describe(15), "all: 1 of 2 jobs ended (1 failed), 50 %, about 20 s left");
+  progress.finish(jobs[1].front().id(), false);
+  EXPECT_EQ(progress.describe(35), "all: 2 of 2 jobs ended (1 failed), 100 %");
+}
+
+TEST(SweepProgress, ResumedStepsAreNoSpeed) {
+  const ScratchFolder scratch;
+  const RunFolder run = store_run(scratch.path(), one_length(0), "interrupted");  // At step 200 of 1000.
+  put_checkpoint(run);
+  SweepProgress progress({{run}}, std::nullopt);
+  Progress told{.job = run.id(), .phase = "training", .done = 200, .total = 1000};
+  progress.update(told);
+  EXPECT_EQ(progress.describe(10), "all: 0 of 1 jobs ended, 0 %");
+  told.done = 600;
+  progress.update(told);
+  EXPECT_EQ(progress.describe(10), "all: 0 of 1 jobs ended, 49 %, about 10 s left");
+  told.done = 100;  // Its checkpoint was damaged.
+  progress.update(told);
+  EXPECT_EQ(progress.describe(10), "all: 0 of 1 jobs ended, 0 %");
+}
+
+// Otherwise what is evaluated again counts as trained again, too.
+TEST(SweepProgress, StoredModelsAreNotTrainedAgain) {
+  const ScratchFolder scratch;
+  std::vector<std::vector<RunFolder>> jobs;
+  for (const std::int64_t seed : {0, 1}) {
+    const RunFolder run = store_run(scratch.path(), one_length(seed), "finished");
+    put_checkpoint(run);
+    RunConfig more = run.config();
+    more.evaluation.samples *= 2;
+    jobs.push_back({RunFolder::create(scratch.path(), more)});
+  }
+  SweepProgress progress(jobs, std::nullopt);
+  progress.finish(jobs[0].front().id(), false);
+  EXPECT_EQ(progress.describe(10), "all: 1 of 2 jobs ended, 50 %, about 10 s left");
+  progress.update({.job = jobs[1].front().id(), .phase = "evaluating", .done = 1, .total = 2});
+  EXPECT_EQ(progress.describe(12), "all: 1 of 2 jobs ended, 75 %, about 4 s left");
+}
+
+TEST(SweepProgress, AskedLengthsAreWhatEvaluateHasLeftToDo) {
+  const ScratchFolder scratch;
+  std::vector<std::vector<RunFolder>> jobs;
+  for (const std::int64_t seed : {0, 1}) {
+    jobs.push_back({store_run(scratch.path(), one_length(seed), "finished")});
+    put_checkpoint(jobs.back().front());
+  }
+  SweepProgress progress(jobs, EvaluationRequest{.lengths = {.first = 90, .last = 91}, .samples = 64});
+  progress.update({.job = jobs[0].front().id(), .phase = "evaluating", .done = 1, .total = 2});
+  EXPECT_EQ(progress.describe(10), "all: 0 of 2 jobs ended, 25 %, about 30 s left");
 }
 
 }  // namespace

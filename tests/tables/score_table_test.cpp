@@ -21,6 +21,15 @@ TEST(ScoreTable, MarkdownIsGolden) {
   expect_golden("tables/scores.md", format_table(table, "md"));
 }
 
+TEST(ScoreTable, SaysWhenThePaperHasNothing) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "none"), "finished", 0.5);
+  const std::string text =
+      format_table(score_table(make_table(open_runs(scratch.path())), {.paper = true}), "md");
+  EXPECT_NE(text.find("The paper's table has none of these"), std::string::npos) << text;
+  EXPECT_EQ(text.find("arXiv"), std::string::npos) << text;
+}
+
 TEST(ScoreTable, CsvIsGolden) {
   const ScratchFolder scratch;
   expect_golden("tables/scores.csv", format_table(score_table(made_up_experiment(scratch.path())), "csv"));
