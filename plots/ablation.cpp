@@ -162,8 +162,10 @@ std::string ablation_script(const ResultTable& table, Aggregate aggregate, std::
   std::vector<LegendEntry> legend;
   const std::vector<LineStyle> in_order = line_styles(labels);
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    styles[labels[i]] = in_order[i];
-    legend.push_back({.label = labels[i], .line = in_order[i]});
+    LineStyle& style = styles[labels[i]] = in_order[i];
+    // Every value was measured; what lies between was not.
+    if (style.marker == 0) style.marker = 7;
+    legend.push_back({.label = labels[i], .line = style});
   }
   const PanelGrid grid(
       panels.size(), std::move(legend),
@@ -192,13 +194,11 @@ std::string ablation_script(const ResultTable& table, Aggregate aggregate, std::
         band = band || scores.size() > 1;
       }
       script += "EOD\n";
-      LineStyle style = styles.at(label);
+      const LineStyle& style = styles.at(label);
       if (band) {
         band_elements.push_back(
             fmt::format("{} using 1:3:4 with {}", data, band_text(style.colour, panel.lines->size())));
       }
-      // Every value was measured; what lies between was not.
-      if (style.marker == 0) style.marker = 7;
       line_elements.push_back(
           fmt::format("{} with linespoints {} pt {} ps 0.8", data, line_text(style), style.marker));
     }

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "plots/axis_marks.h"
+#include "plots/caption.h"
 #include "plots/gnuplot.h"
 #include "plots/palette.h"
 
@@ -24,8 +25,6 @@ constexpr int kScale = 70;  // For a heat map's scale of colours, beside kRight.
 constexpr int kTop = 38;
 constexpr int kBottom = 58;
 constexpr int kLegend = 44;
-constexpr int kCaption = 58;
-constexpr int kCaptionLine = 22;
 constexpr int kLabelMiddle = 12;    // To the middle of a vertical axis' label.
 constexpr double kCharacter = 9.5;  // Width of one, on average.
 constexpr int kFontSize = 14;
@@ -39,17 +38,17 @@ struct Layout {
   std::int64_t rows_a_layer;
   int legend;
   double width;
+  Caption caption;
   double height;
 
-  Layout(const AttentionBias& bias, const std::array<std::string, 2>& caption, int legend_height)
+  Layout(const AttentionBias& bias, const std::string& caption_text, int legend_height)
       : columns(std::min(bias.heads, kMostColumns)),
         rows_a_layer((bias.heads + columns - 1) / columns),
         legend(legend_height),
         // Even one panel leaves room for legend and caption.
-        width(std::max(
-            {static_cast<double>(columns * kPanelWidth), 2.0 * kPanelWidth,
-             std::ceil(kCharacter * static_cast<double>(std::max(caption[0].size(), caption[1].size())))})),
-        height(static_cast<double>(legend + rows_a_layer * bias.layers * kPanelHeight + kCaption)) {}
+        width(static_cast<double>(std::max<std::int64_t>(columns, 2) * kPanelWidth)),
+        caption(caption_text, width),
+        height(static_cast<double>(legend + rows_a_layer * bias.layers * kPanelHeight) + caption.height()) {}
 
   double x(double pixels) const { return pixels / width; }
   double y_from_top(double pixels) const { return 1 - pixels / height; }
@@ -75,12 +74,8 @@ void begin(std::string& script, const Layout& layout, std::string_view format,
 }
 
 // Draws what stands on the canvas beside the panels.
-void place_labels(std::string& script, const Layout& layout, const std::array<std::string, 2>& caption) {
-  for (std::size_t line = 0; line < caption.size(); ++line) {
-    const double from_top = layout.height - kCaption + kCaptionLine * (static_cast<double>(line) + 0.7);
-    script += fmt::format("set label {} at screen 0.5, screen {} center\n", gnuplot_string(caption[line]),
-                          layout.y_from_top(from_top));
-  }
+void place_labels(std::string& script, const Layout& layout) {
+  script += layout.caption.script(layout.height);
   script += "unset border\nunset tics\nunset key\nset xrange [0:1]\nset yrange [0:1]\nplot NaN\n";
   script += "unset label\nunset arrow\nunset object\nset border 3 lw 1.2\n";
 }
@@ -176,9 +171,9 @@ std::string map_rows(const AttentionBias& bias, std::int64_t layer, std::int64_t
 
 std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t query,
                                         std::string_view format, const std::filesystem::path& file) {
-  const std::array<std::string, 2> caption{
-      subject(bias), fmt::format("query {} over all keys; adapted bias: logits minus A", query)};
-  const Layout layout(bias, caption, kLegend);
+  const Layout layout(
+      bias, fmt::format("{}; query {} over all keys; adapted bias: logits minus A", subject(bias), query),
+      kLegend);
   std::string script;
   for (std::int64_t layer = 0; layer < bias.layers; ++layer) {
     for (std::int64_t head = 0; head < bias.heads; ++head) {
@@ -193,7 +188,7 @@ std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t 
   }
   begin(script, layout, format, file);
   append_legend(script, layout);
-  place_labels(script, layout, caption);
+  place_labels(script, layout);
   script += fmt::format("set xrange [-0.5:{}]\n{}", static_cast<double>(bias.tokens) - 0.5, key_marks(bias));
   for (std::int64_t layer = 0; layer < bias.layers; ++layer) {
     for (std::int64_t head = 0; head < bias.heads; ++head) {
@@ -226,13 +221,14 @@ std::string attention_bias_map_script(const AttentionBias& bias, std::string_vie
   const std::int64_t side = (bias.tokens + kMostCells - 1) / kMostCells;
   const std::int64_t covered = (bias.tokens + side - 1) / side * side;  // By whole blocks.
   const double end = static_cast<double>(covered) - 0.5;
-  const std::array<std::string, 2> caption{
-      subject(bias), fmt::format("adapted bias: logits minus A{}; the output begins at the white lines",
-                                 side == 1 ? "" : fmt::format(", mean over {0} x {0} pairs", side))};
-  const Layout layout(bias, caption, 0);
+  const Layout layout(
+      bias,
+      fmt::format("{}; adapted bias: logits minus A{}; the output begins at the white lines", subject(bias),
+                  side == 1 ? "" : fmt::format(", mean over {0} x {0} pairs", side)),
+      0);
   std::string script;
   begin(script, layout, format, file);
-  place_labels(script, layout, caption);
+  place_labels(script, layout);
   script += kViridis;
   script += fmt::format("set xrange [-0.5:{0}]\nset yrange [{0}:-0.5]\n{1}", end, key_marks(bias));
   script += fmt::format("set ytics nomirror out scale 0.6 offset 0.4,0 0,{}\n",

@@ -19,29 +19,12 @@ constexpr int kLabelMiddle = 16;  // To the middle of the vertical axis' label.
 constexpr int kRight = 26;
 constexpr int kTop = 36;
 constexpr int kBottom = 64;
-constexpr int kCaptionLine = 20;
-constexpr int kCaptionSpace = 7;  // Above and below its lines.
 constexpr int kFontSize = 15;
 constexpr int kLegendLine = 26;
-constexpr int kLegendSample = 44;          // Length of a line in the legend.
-constexpr int kLegendGap = 10;             // Between the line and its label.
-constexpr int kLegendSpace = 34;           // Between two entries.
-constexpr double kCharacter = 11.4;        // Width of one in the legend, on average.
-constexpr double kCaptionCharacter = 9.2;  // Likewise of the caption.
-
-std::vector<std::string> wrapped(const std::string& text, double width) {
-  const auto most = static_cast<std::size_t>(width / kCaptionCharacter);
-  std::vector<std::string> lines;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (lines.empty() || lines.back().size() + 1 + word.size() > most) {
-      lines.push_back(word);
-    } else {
-      lines.back() += " " + word;
-    }
-  }
-  return lines;
-}
+constexpr int kLegendSample = 44;    // Length of a line in the legend.
+constexpr int kLegendGap = 10;       // Between the line and its label.
+constexpr int kLegendSpace = 34;     // Between two entries.
+constexpr double kCharacter = 11.4;  // Width of one in the legend, on average.
 
 }  // namespace
 
@@ -52,8 +35,8 @@ PanelGrid::PanelGrid(std::size_t panels, std::vector<LegendEntry> legend, const 
       legend_(std::move(legend)),
       // Three columns keep a page's proportions, and even one panel leaves room for legend and caption.
       columns_(std::min<std::size_t>(panels, 3)),
-      width_(shape.beside + static_cast<double>(std::max<std::size_t>(columns_, 2) * kPanelWidth)) {
-  caption_ = wrapped(caption, width_ - 20);
+      width_(shape.beside + static_cast<double>(std::max<std::size_t>(columns_, 2) * kPanelWidth)),
+      caption_(caption, width_) {
   if (!legend_.empty()) {
     std::size_t longest = 0;
     for (const LegendEntry& entry : legend_) longest = std::max(longest, entry.label.size());
@@ -66,8 +49,7 @@ PanelGrid::PanelGrid(std::size_t panels, std::vector<LegendEntry> legend, const 
     legend_height_ = static_cast<double>(rows * kLegendLine + 16);
   }
   const std::size_t rows = (panels_ + columns_ - 1) / columns_;
-  height_ = legend_height_ + static_cast<double>(rows) * shape_.height +
-            static_cast<double>(caption_.size()) * kCaptionLine + 2.0 * kCaptionSpace;
+  height_ = legend_height_ + static_cast<double>(rows) * shape_.height + caption_.height();
 }
 
 std::string PanelGrid::legend_script() const {
@@ -103,13 +85,7 @@ std::string PanelGrid::legend_script() const {
 
 std::string PanelGrid::begin(std::string_view format, const std::filesystem::path& file) const {
   std::string script = gnuplot_output(format, file.string(), width_, height_, kFontSize) + "set multiplot\n";
-  script += legend_script();
-  for (std::size_t line = 0; line < caption_.size(); ++line) {
-    const double from_bottom =
-        kCaptionSpace + kCaptionLine * (static_cast<double>(caption_.size() - line) - 0.5);
-    script += fmt::format("set label {} at screen 0.5, screen {} center font ',{}'\n",
-                          gnuplot_string(caption_[line]), from_bottom / height_, kFontSize - 2);
-  }
+  script += legend_script() + caption_.script(height_);
   script += "unset border\nunset tics\nunset key\nset xrange [0:1]\nset yrange [0:1]\nplot NaN\n";
   script += "unset label\nunset arrow\nunset object\nset border 3 lw 1.2\n";
   return script;

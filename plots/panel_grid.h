@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plots/caption.h"
 #include "plots/line_style.h"
 
 namespace che {
@@ -52,12 +53,12 @@ class PanelGrid {
   std::size_t panels_;
   PanelShape shape_;
   std::vector<LegendEntry> legend_;
-  std::vector<std::string> caption_;  // Lines.
   std::size_t columns_;
   std::size_t legend_columns_ = 1;
   double legend_entry_ = 0;  // Width of one.
   double legend_height_ = 0;
   double width_;
+  Caption caption_;
   double height_ = 0;
 };
 

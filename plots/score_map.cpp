@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include "core/error.h"
 #include "experiments/paper_table.h"
+#include "plots/caption.h"
 #include "plots/gnuplot.h"
 #include "plots/palette.h"
 
@@ -28,7 +28,6 @@ constexpr double kGap = 46;          // Between the maps, and right of them.
 constexpr double kScale = 18;        // Width of the scale of colours.
 constexpr double kScaleLabels = 70;  // And of what stands beside it.
 constexpr double kTop = 44;
-constexpr double kCaption = 54;
 constexpr double kWidestPage = 1500;
 constexpr int kFontSize = 14;
 constexpr std::size_t kLongestLine = 30;  // Characters; settings go on in a further line.
@@ -161,7 +160,6 @@ struct Layout {
   double map_block;   // With them.
   bool stacked;       // Maps that are too wide for a page stand one below the other.
   double width;
-  double height;
 
   Layout(const std::vector<Map>& maps, const std::vector<std::string>& tasks,
          const std::vector<std::string>& encodings)
@@ -178,24 +176,15 @@ struct Layout {
     constexpr double kBeside = kGap + kScale + kScaleLabels;
     stacked = left + side_by_side + kBeside > kWidestPage;
     width = std::max(left + (stacked ? widest : side_by_side) + kBeside, 640.0);
-    height = (stacked ? static_cast<double>(maps.size()) : 1.0) * map_block + kCaption;
   }
 
   double width_of(const Map& map) const { return static_cast<double>(map.encodings.size()) * cell_width; }
 };
 
-std::string caption_script(const Layout& layout, Aggregate aggregate) {
-  const std::array<std::string, 2> caption = {
-      fmt::format("Score in percent: {} over seeds and learning rates of a cell. -- : no value.",
-                  aggregate_phrase(aggregate)),
-      "Colours show the way from chance (0) to perfect (1)."};
-  std::string script;
-  for (std::size_t line = 0; line < caption.size(); ++line) {
-    script += fmt::format("set label {} {} at screen 0.5, screen {} center\n", line + 1,
-                          gnuplot_string(caption[line]),
-                          (kCaption - 8 - 20 * (static_cast<double>(line) + 0.5)) / layout.height);
-  }
-  return script;
+// The marks that a scale of colours of this height has room for.
+const char* scale_marks(double height) {
+  if (height >= 5 * kLine) return "0,0.25,1";
+  return height >= 3 * kLine ? "0,0.5,1" : "0,1,1";
 }
 
 }  // namespace
@@ -209,24 +198,32 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, std:
   std::vector<std::string> tasks;
   for (const TableRow& row : table.rows) tasks.push_back(row.task);
   const Layout layout(maps, tasks, table.encodings);
+  const Caption caption(
+      fmt::format("Score in percent: {} over seeds and learning rates of a cell. -- : no value. Colours show "
+                  "the way from chance (0) to perfect (1).",
+                  aggregate_phrase(aggregate)),
+      layout.width);
+  const double height =
+      (layout.stacked ? static_cast<double>(maps.size()) : 1.0) * layout.map_block + caption.height();
 
   std::string script =
-      gnuplot_output(format, file.string(), layout.width, layout.height, kFontSize) + "set multiplot\n";
+      gnuplot_output(format, file.string(), layout.width, height, kFontSize) + "set multiplot\n";
   script += kViridis;
   script += "set cbrange [0:1]\nunset key\nset border 0\n";
-  script += "set cbtics nomirror out scale 0.5 offset -0.5,0 0,0.25,1\n";
+  script +=
+      fmt::format("set cbtics nomirror out scale 0.5 offset -0.5,0 {}\n", scale_marks(layout.map_height));
   script += fmt::format("set yrange [{}:-0.5]\n", static_cast<double>(tasks.size()) - 0.5);
-  script += caption_script(layout, aggregate);
+  script += caption.script(height);
   double from = layout.left;
   double top = kTop;
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const Map& map = maps[i];
     const double to = from + layout.width_of(map);
-    const double bottom = 1 - (top + layout.map_height) / layout.height;
+    const double bottom = 1 - (top + layout.map_height) / height;
     script += fmt::format(
         "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\nset bmargin at screen "
         "{}\n",
-        from / layout.width, to / layout.width, 1 - top / layout.height, bottom);
+        from / layout.width, to / layout.width, 1 - top / height, bottom);
     script += fmt::format("set title {}\n", gnuplot_string(map.title));
     script += fmt::format("set xrange [-0.5:{}]\n", static_cast<double>(map.encodings.size()) - 0.5);
     script += fmt::format("set xtics scale 0 rotate by 90 right offset 0,-0.3 {}\n", marks(map.encodings));
@@ -238,7 +235,7 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, std:
                               "set colorbox vertical user origin screen {}, screen {} size screen {}, "
                               "screen {}\n",
                               (to + kGap / 2) / layout.width, bottom, kScale / layout.width,
-                              layout.map_height / layout.height)
+                              layout.map_height / height)
                         : "unset colorbox\n";
     script += map_plot(table, map) + "unset label\n";
     if (layout.stacked) {
