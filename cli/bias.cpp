@@ -58,7 +58,10 @@ int show_bias(const BiasOptions& options) {
 
   const fs::path folder = options.output.empty() ? run.path() : fs::path(options.output);
   create_writable_folder(folder);
-  const std::string stem = fmt::format("bias-length{}-sample{}", options.length, options.sample);
+  // Outside the run's folder, other runs' files may stand beside these.
+  const std::string stem =
+      fmt::format("{}bias-length{}-sample{}", options.output.empty() ? "" : run.id() + "-", options.length,
+                  options.sample);
   const std::string query_stem = fmt::format("{}-query{}", stem, query);
   const std::string map_stem = stem + "-map";
   write_file_atomically(folder / (stem + ".csv"), attention_bias_csv(bias));
@@ -88,7 +91,9 @@ void add_bias_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--query", options->query, "query of the lines; the first output token unless given")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--output", options->output, "folder for CSV and figures; the run's unless given");
+  command->add_option(
+      "--output", options->output,
+      "folder for CSV and figures, whose names then begin with the run's; the run's unless given");
   command
       ->add_option("--memory-gib", options->memory_gib,
                    "GiB that it may use; the run's execution.memory_gib unless given")

@@ -40,6 +40,10 @@ std::string closest_name(std::string_view word, const std::vector<std::string>& 
   // A word of thousands of letters is no misspelling, and comparing it would take long.
   constexpr std::size_t kLongestWord = 200;
   if (word.empty() || word.size() > kLongestWord) return {};
+  const std::string with_settings = std::string(word) + "(";
+  for (const std::string& name : known) {
+    if (name.starts_with(with_settings)) return name;
+  }
   std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;
   std::string closest;
   for (const std::string& name : known) {

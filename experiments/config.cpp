@@ -95,6 +95,10 @@ void EncodingConfig::reset(std::string_view shorthand) {
   if (!shorthand.empty()) {
     if (!registered() && take_prefix(shorthand, "randomized_")) fresh.positions = kRandomized;
     if (!registered() && take_prefix(shorthand, "dape_")) fresh.dape.emplace();
+    if (!registered() && fresh.dape && take_prefix(shorthand, "randomized_")) {
+      throw Error(fmt::format("unknown encoding 'dape_randomized_{0}'; did you mean 'randomized_dape_{0}'?",
+                              shorthand));
+    }
     const EncodingEntry& entry = registry.get(shorthand);
     if (fresh.dape) check_takes_dape(entry);
     fresh.name = entry.name;

@@ -1,6 +1,7 @@
 #include "experiments/run_filter.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -81,6 +82,7 @@ AskedRun::AskedRun(const RunConfig& run, VariantLabels run_labels)
     : config(run), labels(std::move(run_labels)), fields(list_fields(run)) {}
 
 RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants) {
+  for (const auto& [axis, labels] : variants) variant_axes_.push_back(axis);
   if (map.kind != Kind::kMap || map.entries.empty()) {
     throw config_error(map.location, path,
                        fmt::format("got {}; allowed: a map of key paths to values, such as {{task: "
@@ -154,7 +156,10 @@ bool RunFilter::matches(const AskedRun& run) {
 void RunFilter::check_made_sense() const {
   for (const Condition& condition : conditions_) {
     for (const Value& value : condition.values) {
-      if (value.problem && !value.made_sense) throw Error(*value.problem);
+      if (!value.problem || value.made_sense) continue;
+      if (variant_axes_.empty()) throw Error(*value.problem);
+      throw Error(fmt::format("{}; axes of named variants: {}", value.problem->what(),
+                              fmt::join(variant_axes_, ", ")));
     }
   }
 }

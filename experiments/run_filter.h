@@ -64,6 +64,7 @@ class RunFilter {
   static bool holds(Condition& condition, const AskedRun& run);
 
   std::vector<Condition> conditions_;
+  std::vector<std::string> variant_axes_;
 };
 
 }  // namespace che

@@ -76,7 +76,9 @@ RunStatus parse_status(std::string_view text, std::string_view id, const std::st
   try {
     json = Json::parse(text);
   } catch (const Json::exception& error) {
-    fail(fmt::format("not JSON ({})", one_line(error.what(), kLongestProblem)));
+    // After the library's name of the error.
+    const std::string what = error.what();
+    fail(fmt::format("not JSON ({})", one_line(what.substr(what.find("] ") + 2), kLongestProblem)));
   }
   if (!json.is_object()) fail("found " + std::string(json.type_name()) + ", expected an object");
   RunStatus status;

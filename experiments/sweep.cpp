@@ -132,6 +132,11 @@ bool is_wanted(SweepPlan& plan, const RunConfig& run, std::size_t number) {
   return wanted;
 }
 
+bool is_inside_axis(const SweepPlan& plan, std::string_view path) {
+  return std::ranges::any_of(
+      plan.axes, [&](const Axis& axis) { return path != axis.name && is_below(path, axis.name); });
+}
+
 std::vector<RunConfig> expand(SweepPlan& plan) {
   check_axes_are_apart(plan);
   RunConfig base;
@@ -147,7 +152,15 @@ std::vector<RunConfig> expand(SweepPlan& plan) {
     // the axes stand.
     std::ranges::stable_sort(settings, {},
                              [](const Setting& setting) { return std::ranges::count(setting.path, '.'); });
-    for (const Setting& setting : settings) apply(run, setting);
+    for (const Setting& setting : settings) {
+      try {
+        apply(run, setting);
+      } catch (const Error& error) {
+        // Whether it fits may depend on the value of the axis around it.
+        if (!is_inside_axis(plan, setting.path)) throw;
+        throw Error(error.what() + plan.describe(i));
+      }
+    }
     for (const Setting& setting : plan.overrides) apply(run, setting);
     if (!is_wanted(plan, run, i)) continue;
     try {

@@ -149,8 +149,8 @@ SweepPlan read_config_part(const ConfigNode& root) {
   return plan;
 }
 
-Setting parse_override(const std::string& text) {
-  Setting setting = parse_setting(text, "training.steps=100");
+Setting parse_override(const std::string& text, std::string_view example) {
+  Setting setting = parse_setting(text, example);
   if (setting.path == "base" || setting.path.starts_with("base.")) {
     throw config_error(setting.value.location, setting.path,
                        "key paths on the command line leave out 'base.'");
@@ -163,7 +163,7 @@ void add_overrides(SweepPlan& plan, const std::vector<std::string>& overrides) {
   std::vector<Setting> plain;
   const auto axis_of = [&](std::string_view path) { return std::ranges::find(plan.axes, path, &Axis::name); };
   for (const std::string& text : overrides) {
-    Setting setting = parse_override(text);
+    Setting setting = parse_override(text, "training.steps=100");
     if (setting.path == "name") {
       plan.name = read_name(setting.value);
     } else if (setting.path.starts_with(kAxesPrefix)) {
@@ -205,6 +205,14 @@ VariantAxes variant_axes(const SweepPlan& plan) {
     for (const AxisValue& value : axis.values) axes[axis.name].push_back(value.label);
   }
   return axes;
+}
+
+// How --only names the variants that `label` may be the label of; else some setting.
+std::string filter_example(const VariantAxes& variants, const std::string& label) {
+  for (const auto& [axis, labels] : variants) {
+    if (std::ranges::count(labels, label)) return fmt::format("{}={}", axis, label);
+  }
+  return "task=parity_check";
 }
 
 void add_exclusions(SweepPlan& plan, const ConfigNode& node) {
@@ -271,13 +279,14 @@ SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<s
   SweepPlan plan = read_config_part(root);
   add_overrides(plan, overrides);
   if (const ConfigEntry* const exclude = root.find("exclude")) add_exclusions(plan, exclude->value);
+  const VariantAxes variants = variant_axes(plan);
   for (const std::string& text : only) {
-    Setting setting = parse_override(text);
+    Setting setting = parse_override(text, filter_example(variants, text));
     ConfigNode map;
     map.kind = Kind::kMap;
     map.location = setting.value.location;
     map.entries.push_back({std::move(setting.path), map.location, std::move(setting.value)});
-    plan.only.emplace_back(map, "", variant_axes(plan));
+    plan.only.emplace_back(map, "", variants);
   }
   return plan;
 }

@@ -11,7 +11,9 @@
 #include <tuple>
 #include <utility>
 
+#include "core/counted.h"
 #include "core/error.h"
+#include "core/suggestion.h"
 #include "experiments/display_order.h"
 #include "experiments/job_list.h"
 #include "experiments/result_table.h"
@@ -119,9 +121,14 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
   std::map<std::string, TaskTimes> tasks;
   std::set<std::string> labels;
   bool has_replicas = false;
+  std::size_t waiting = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunConfig& config = runs[i].config();
     const StoredRun stored = runs[i].read();
+    if (stored.status.state == "waiting") {
+      ++waiting;
+      continue;
+    }
     if (!is_complete(stored, config)) {
       const bool has_reason = !stored.status.error.empty();
       warn(fmt::format(
@@ -149,9 +156,14 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
           batch_time(stored.status, evaluation));
     }
   }
+  if (waiting > 0) {
+    warn(fmt::format("left out: {} of {}, not begun", waiting, counted(runs.size(), "run")));
+  }
+  if (labels.empty()) throw Error("no run has finished; `che run` trains them");
   if (!labels.contains(base)) {
-    throw Error(fmt::format("no finished run has the encoding '{}' to compare with; there are: {}", base,
-                            labels.empty() ? "none" : fmt::format("{}", fmt::join(labels, ", "))));
+    throw Error(
+        fmt::format("no finished run has the encoding '{}' to compare with; name another with --base{}", base,
+                    known_names_hint(base, std::vector<std::string>(labels.begin(), labels.end()))));
   }
   std::string text;
   for (const auto& [task, times] : tasks) {

@@ -129,11 +129,13 @@ TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
   const std::string shown = (folder_ / "shown").string();
   const Outcome outcome = che({"bias", run, "--length", "5", "--sample", "63", "--output", shown});
   ASSERT_EQ(0, outcome.exit_code) << outcome.output;
-  const std::string csv = read_file(shown + "/bias-length5-sample63.csv");
+  const std::string stem =
+      shown + "/" + std::filesystem::path(run).filename().string() + "-bias-length5-sample63";
+  const std::string csv = read_file(stem + ".csv");
   EXPECT_EQ(1 + 2 * 10 * 10, std::count(csv.begin(), csv.end(), '\n'));
   EXPECT_TRUE(csv.starts_with("layer,head,query,key,logit,bias,adapted\n0,0,0,0,"));
   for (const char* figure : {"-query5.svg", "-query5.png", "-map.svg", "-map.png"}) {
-    EXPECT_GT(read_file(shown + "/bias-length5-sample63" + figure).size(), 5'000U) << figure;
+    EXPECT_GT(read_file(stem + figure).size(), 5'000U) << figure;
   }
 
   expect_refusal(che({"bias", results(), "--length", "5"}), {"no run", "results/<experiment>/runs"});

@@ -32,6 +32,11 @@ TEST(Suggestion, NamesNothingForEmptyAlienOrHugeWords) {
   EXPECT_EQ(closest_name(std::string(1'000'000, 'x'), {"ab"}), "");
 }
 
+TEST(Suggestion, PrefersTheWordWithSettings) {
+  EXPECT_EQ(closest_name("kerple", {"kerpl", "dape_kerple", "kerple(direction=symmetric)"}),
+            "kerple(direction=symmetric)");
+}
+
 TEST(Suggestion, HintNamesTheNearestAndAll) {
   EXPECT_EQ(known_names_hint("kerpel", {"alibi", "kerple"}),
             "; did you mean 'kerple'?; known: alibi, kerple");

@@ -78,6 +78,9 @@ TEST(Config, DapeNeedsABias) {
   const std::string reason =
       "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, kerple";
   EXPECT_EQ(set_error("encoding", "dape_rope"), "x.yaml:1: encoding: " + reason);
+  EXPECT_EQ(set_error("encoding", "dape_randomized_kerple"),
+            "x.yaml:1: encoding: unknown encoding 'dape_randomized_kerple'; did you mean "
+            "'randomized_dape_kerple'?");
   EXPECT_EQ(check_error({{"encoding", "{name: rope, dape: {}}"}}), "encoding.dape: " + reason);
   EXPECT_EQ(set_error("encoding.dape.hidden", "8"),
             "x.yaml:1: encoding.dape.hidden: there is no dape; set encoding.dape to a map first, {} for its "

@@ -91,7 +91,7 @@ std::string status_with(const std::string& member, const std::string& value) {
 INSTANTIATE_TEST_SUITE_P(
     Json, DamagedFile,
     testing::Values(
-        DamageCase{"status.json", "", {"not JSON"}},
+        DamageCase{"status.json", "", {"not JSON (parse error at line 1, column 1"}},
         DamageCase{"status.json", "{\"state\": \"finis", {"not JSON"}},
         DamageCase{"status.json", "[1]", {"found array, expected an object"}},
         DamageCase{"status.json", "{\"state\": \"finished\"}", {"'step' is missing"}},

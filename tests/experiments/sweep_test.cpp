@@ -91,6 +91,14 @@ TEST(Sweep, OverridesInsideAnAxisComeAfterIt) {
             "its defaults");
 }
 
+TEST(Sweep, AnAxisInsideAnotherNamesTheRunThatItDoesNotFit) {
+  EXPECT_EQ(
+      error_of(
+          "name: a\naxes: {task: [even_pairs], encoding: [dape_kerple, rope], encoding.dape.hidden: [4]}\n"),
+      "x.yaml:2: encoding.dape.hidden: there is no dape; set encoding.dape to a map first, {} for its "
+      "defaults (task=even_pairs, encoding=rope, encoding.dape.hidden=4)");
+}
+
 TEST(Sweep, AnAxisInsideAnotherIsAppliedAfterItWhateverTheOrder) {
   const Sweep sweep = read(
       "name: a\nbase: {task: even_pairs}\naxes:\n  encoding.dape.hidden: [4, 8]\n"
@@ -370,6 +378,12 @@ TEST(Sweep, FiltersThatCannotMatchAreRefused) {
   EXPECT_TRUE(contains(error_of(kQuick, {}, {"seed=7"}), "x.yaml: none of its 12 runs is left"));
   EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"size=smal"}),
             "command line: size: unknown variant smal; did you mean 'small'?; known: small, large");
+  EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"small"}),
+            "command line: got 'small'; allowed: key=value, such as size=small");
+  EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"none"}),
+            "command line: got 'none'; allowed: key=value, such as task=parity_check");
+  EXPECT_TRUE(
+      error_of(kVariants, {"encoding=rope"}, {"sise=small"}).ends_with("; axes of named variants: size"));
   EXPECT_TRUE(
       error_of(std::string(kQuick) + "exclude: [{tusk: a}]\n").starts_with("x.yaml:12: tusk: unknown key"));
   EXPECT_TRUE(error_of(std::string(kQuick) + "exclude: {task: even_pairs}\n")

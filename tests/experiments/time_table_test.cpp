@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/atomic_file.h"
 #include "tests/experiments/made_up_results.h"
 #include "tests/message_of.h"
@@ -33,7 +35,8 @@ TEST(TimeTable, GivesMediansAndRatios) {
       "even_pairs: milliseconds a test batch of 64, by test length\n\n| encoding | 41..44 |\n| --- | ---: |\n"
       "| rope | 250 (0.50) |\n| dape_kerple | 500 (1.00) |\n\nIn parentheses the ratio to dape_kerple.\n");
   EXPECT_EQ(message_of([&] { time_table(open_runs(scratch.path()), "fire"); }),
-            "no finished run has the encoding 'fire' to compare with; there are: dape_kerple, rope");
+            "no finished run has the encoding 'fire' to compare with; name another with --base; known: "
+            "dape_kerple, rope");
 }
 
 // A run whose steps take `step` seconds and whose evaluation took 0.4 in all.
@@ -103,16 +106,27 @@ TEST(TimeTable, NamesWhatItLeavesOut) {
   store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), "failed");
   const RunFolder torn = store_timed(scratch, made_up_config("even_pairs", "rope", 2), 0.01);
   write_file_atomically(torn.path() / "metrics.csv", "torn");
+  for (const std::int64_t seed : {3, 4})
+    RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope", seed));
   std::string warnings;
   const std::string table = time_table(open_runs(scratch.path()), "rope",
                                        [&](const std::string& warning) { warnings += warning + "\n"; });
   EXPECT_NE(table.find("| rope | 10 (1.00) |"), std::string::npos) << table;
   EXPECT_EQ(table.find("a test batch"), std::string::npos) << table;
+  EXPECT_EQ(std::ranges::count(warnings, '\n'), 4) << warnings;
   for (const std::string& part :
-       {"the test batches of " + more.id(), std::string("is failed: loss is not finite"),
+       {std::string("left out: 2 of 5 runs, not begun"), "the test batches of " + more.id(),
+        std::string("is failed: loss is not finite"),
         torn.id() + " is damaged: " + (torn.path() / "metrics.csv").string()}) {
     EXPECT_NE(warnings.find(part), std::string::npos) << part << " is not in\n" << warnings;
   }
+}
+
+TEST(TimeTable, SaysWhenNothingIsFinished) {
+  const ScratchFolder scratch;
+  RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope"));
+  EXPECT_EQ(message_of([&] { time_table(open_runs(scratch.path()), "rope", [](const std::string&) {}); }),
+            "no run has finished; `che run` trains them");
 }
 
 }  // namespace
