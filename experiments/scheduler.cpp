@@ -50,6 +50,7 @@ Worker start_worker(const std::vector<RunFolder>& job, const Schedule& schedule,
   }
   for (const RunFolder& run : job) words.push_back(run.path().string());
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
@@ -224,6 +225,7 @@ int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& sc
     }
     display.show_total(whole.describe(seconds_since(start)));
     std::vector<pollfd> waiting;
+    waiting.reserve(active.size());
     for (const Worker& worker : active) waiting.push_back({worker.output, POLLIN, 0});
     if (poll(waiting.data(), waiting.size(), kPollMilliseconds) <= 0) continue;
     for (std::size_t i = waiting.size(); i-- > 0;) {

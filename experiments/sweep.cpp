@@ -47,12 +47,13 @@ Error locate_error(const SweepPlan& plan, std::size_t run, const Error& error) {
   std::vector<Setting> settings = {{.path = "", .value = plan.base}};
   std::ranges::move(plan.settings(run), std::back_inserter(settings));
   settings.insert(settings.end(), plan.overrides.begin(), plan.overrides.end());
+  std::ranges::reverse(settings);  // The last that sets a path has its say.
   const std::string_view message = error.what();
   std::string_view paths = message.substr(0, message.find(':'));
   while (!paths.empty()) {
     const std::string_view path = paths.substr(0, paths.find(','));
-    for (auto setting = settings.rbegin(); setting != settings.rend(); ++setting) {
-      if (const auto location = locate(*setting, path)) {
+    for (const Setting& setting : settings) {
+      if (const auto location = locate(setting, path)) {
         return config_error(*location, "", error.what() + plan.describe(run));
       }
     }
