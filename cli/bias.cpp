@@ -93,7 +93,7 @@ void add_bias_command(CLI::App& app, Action& action) {
       ->check(CLI::NonNegativeNumber);
   command->add_option(
       "--output", options->output,
-      "folder for CSV and figures, whose names then begin with the run's; the run's unless given");
+      "folder for CSV and figures, which are named after the run there; the run's own unless given");
   command
       ->add_option("--memory-gib", options->memory_gib,
                    "GiB that it may use; the run's execution.memory_gib unless given")

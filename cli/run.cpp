@@ -73,19 +73,15 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int6
   const std::vector<std::string> described = describe_runs(sweep.runs);
   for (std::size_t i = 0; i < described.size(); ++i) {
     const RunConfig& run = sweep.runs[i];
-    const Operations whole = run_operations(run);
     const RunFolder run_folder = RunFolder::at(folder, run);
     const StoredRun stored = run_folder.read();
     const bool is_done = is_complete(stored, run);
     const Operations left = operations_left(run, stored, has_checkpoint(run_folder.path()));
-    const double run_seconds = is_done ? 0 : estimate.seconds(run, left);
-    fmt::print("{:>12} {:>10.2e} {:>10.2e} {:>8}  {}\n", parameter_count(run), whole.training,
-               whole.evaluation, is_done ? "done" : duration_text(run_seconds), described[i]);
+    const double run_seconds = left.all() > 0 ? estimate.seconds(run, left) : 0;
+    fmt::print("{:>12} {:>10.2e} {:>10.2e} {:>8}  {}\n", parameter_count(run), left.training, left.evaluation,
+               is_done ? "done" : duration_text(run_seconds), described[i]);
     cells.insert(cell_id(run));
-    if (is_done) {
-      ++complete;
-      continue;
-    }
+    complete += is_done ? 1U : 0U;
     to_do.training += left.training;
     to_do.evaluation += left.evaluation;
     seconds += run_seconds;
@@ -132,10 +128,9 @@ int run(const RunOptions& options) {
   }
   if (!lost.empty() && !options.retrain) {
     throw Error(fmt::format(
-        "{} trained runs have no checkpoint (pruned or damaged?) to evaluate at the test lengths that they "
-        "lack, {} the first; ask for the lengths that are there, or give --retrain to train them "
-        "afresh, which replaces their results",
-        lost.size(), lost.front()));
+        "no checkpoint (pruned or damaged?) to evaluate missing test lengths with: {}, {} the first; ask for "
+        "the lengths that are there, or give --retrain to train afresh, which replaces results",
+        counted(lost.size(), "trained run"), lost.front()));
   }
   for (const RunFolder& folder : folders) folder.store_config();
   std::vector<std::vector<RunFolder>> jobs;
@@ -177,8 +172,8 @@ void add_run_command(CLI::App& app, Action& action) {
                     "their results");
   command->add_flag("--list", options->list, "List the runs and their states; run nothing");
   command->add_flag("--dry-run", options->dry_run,
-                    "List runs, jobs, parameters, operations and the time estimated from measured steps; run "
-                    "nothing");
+                    "List runs with their parameters and what is left to do of them: operations and the time "
+                    "estimated from measured steps; run nothing");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -96,6 +96,7 @@ void EncodingConfig::reset(std::string_view shorthand) {
     if (!registered() && take_prefix(shorthand, "randomized_")) fresh.positions = kRandomized;
     if (!registered() && take_prefix(shorthand, "dape_")) fresh.dape.emplace();
     if (!registered() && fresh.dape && take_prefix(shorthand, "randomized_")) {
+      check_takes_dape(registry.get(shorthand));
       throw Error(fmt::format("unknown encoding 'dape_randomized_{0}'; did you mean 'randomized_dape_{0}'?",
                               shorthand));
     }

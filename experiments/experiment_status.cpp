@@ -8,6 +8,7 @@
 #include "core/counted.h"
 #include "core/file_lock.h"
 #include "core/version.h"
+#include "experiments/checkpoint.h"
 #include "experiments/operations.h"
 #include "experiments/progress.h"
 
@@ -30,8 +31,9 @@ std::string place_text(const StoredRun& stored, const RunConfig& config) {
     return text;
   }
   const std::size_t lengths = config.evaluation.lengths().size();
-  return fmt::format("evaluated {} of {} lengths",
-                     lengths - missing_lengths(stored.evaluation, config.evaluation).size(), lengths);
+  return fmt::format("evaluated {} of {}",
+                     lengths - missing_lengths(stored.evaluation, config.evaluation).size(),
+                     counted(lengths, "length"));
 }
 
 bool is_at_work(const RunFolder& folder, const RunStatus& status, double silent) {
@@ -87,10 +89,11 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment) {
   for (const RunFolder& folder : open_runs(experiment, warn)) {
     ++all.runs;
     const StoredRun stored = folder.read();
+    const bool runs = add(all, folder, stored);
     // Before its first checkpoint a run that runs has its model in memory alone.
-    const double left = operations_left(folder.config(), stored, true).all();
+    const double left = operations_left(folder.config(), stored, runs || has_checkpoint(folder.path())).all();
     if (stored.status.state != "failed" && stored.damage.empty()) all_left += left;
-    if (add(all, folder, stored)) {
+    if (runs) {
       running_operations += run_operations(folder.config()).all() - left;
       running_seconds += stored.status.training_seconds + stored.status.evaluation_seconds;
     }

@@ -83,6 +83,7 @@ AskedRun::AskedRun(const RunConfig& run, VariantLabels run_labels)
 
 RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants) {
   for (const auto& [axis, labels] : variants) variant_axes_.push_back(axis);
+  const std::vector<FieldRecord> fields = list_fields(RunConfig());
   if (map.kind != Kind::kMap || map.entries.empty()) {
     throw config_error(map.location, path,
                        fmt::format("got {}; allowed: a map of key paths to values, such as {{task: "
@@ -95,6 +96,9 @@ RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const Variant
     Condition& condition = conditions_.emplace_back();
     condition.key = entry.key;
     condition.is_variant = axis != variants.end();
+    const std::string_view root = std::string_view(entry.key).substr(0, entry.key.find('.'));
+    condition.is_setting =
+        std::ranges::any_of(fields, [&](const FieldRecord& field) { return is_below(field.path, root); });
     for (const ConfigNode& node : listed_values(entry.value, place, condition.is_variant)) {
       if (condition.is_variant &&
           (node.kind != Kind::kScalar || !std::ranges::count(axis->second, node.text))) {
@@ -157,7 +161,7 @@ void RunFilter::check_made_sense() const {
   for (const Condition& condition : conditions_) {
     for (const Value& value : condition.values) {
       if (!value.problem || value.made_sense) continue;
-      if (variant_axes_.empty()) throw Error(*value.problem);
+      if (variant_axes_.empty() || condition.is_setting) throw Error(*value.problem);
       throw Error(fmt::format("{}; axes of named variants: {}", value.problem->what(),
                               fmt::join(variant_axes_, ", ")));
     }

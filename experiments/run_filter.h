@@ -53,6 +53,7 @@ class RunFilter {
   struct Condition {
     std::string key;
     bool is_variant = false;
+    bool is_setting = false;  // Its first part, at least.
     std::vector<Value> values{};
     // What runs of a structure hold when they hold one of the single values. It depends on the structural
     // fields around the key what a value means for it.

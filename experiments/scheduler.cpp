@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "core/clock.h"
+#include "core/counted.h"
 #include "core/error.h"
 #include "experiments/progress_display.h"
 #include "experiments/stop_signal.h"
@@ -256,7 +257,7 @@ int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& sc
   }
   if (any_failed) return 1;
   if (next_job == jobs.size()) return 0;
-  fmt::print("{} jobs are left; the same command goes on with them.\n", jobs.size() - next_job);
+  fmt::print("{} left; the same command goes on.\n", counted(jobs.size() - next_job, "job"));
   return kExitAgain;
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/config_reader.h"
 #include "core/config_tree.h"
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/field_list.h"
 #include "experiments/sweep_plan.h"
@@ -153,6 +154,7 @@ std::vector<RunConfig> expand(SweepPlan& plan) {
     // the axes stand.
     std::ranges::stable_sort(settings, {},
                              [](const Setting& setting) { return std::ranges::count(setting.path, '.'); });
+    settings.insert(settings.end(), plan.overrides.begin(), plan.overrides.end());
     for (const Setting& setting : settings) {
       try {
         apply(run, setting);
@@ -162,7 +164,6 @@ std::vector<RunConfig> expand(SweepPlan& plan) {
         throw Error(error.what() + plan.describe(i));
       }
     }
-    for (const Setting& setting : plan.overrides) apply(run, setting);
     if (!is_wanted(plan, run, i)) continue;
     try {
       run.check();
@@ -179,9 +180,9 @@ std::vector<RunConfig> expand(SweepPlan& plan) {
   }
   if (runs.empty()) {
     throw config_error(plan.file, "",
-                       fmt::format("none of its {} runs is left by exclude and --only; `che check` without "
+                       fmt::format("none of its {} is left by exclude and --only; `che check` without "
                                    "--only shows what there is",
-                                   count));
+                                   counted(count, "run")));
   }
   return runs;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/counted.h"
 #include "experiments/checkpoint.h"
 
 namespace che {
@@ -12,17 +13,21 @@ SweepProgress::SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
                              const std::optional<EvaluationRequest>& evaluation) {
   for (const std::vector<RunFolder>& runs : jobs) {
     Job& job = jobs_[runs.front().id()];
+    bool is_told = true;
+    std::vector<std::int64_t> steps;
     for (const RunFolder& run : runs) {
       const StoredRun stored = run.read();
       RunConfig config = run.config();
       if (evaluation) config.evaluation = evaluation->applied_to(config.evaluation);
-      const bool has_model = has_checkpoint(run.path());
+      const bool has_model = evaluation || has_checkpoint(run.path());
       const Operations left = operations_left(config, stored, has_model);
+      if (left.all() == 0) continue;
       job.left.training += left.training;
       job.left.evaluation += left.evaluation;
-      const std::int64_t step = has_model ? stored.status.step : 0;
-      job.first_step = job.first_step < 0 ? step : std::min(job.first_step, step);
+      steps.push_back(has_model ? stored.status.step : 0);
+      is_told = is_told && stored.damage.empty();
     }
+    if (is_told && !steps.empty()) job.first_step = std::ranges::min(steps);
   }
 }
 
@@ -32,7 +37,14 @@ void SweepProgress::update(const Progress& progress) {
   Job& job = found->second;
   const bool training = progress.phase == "training";
   if (!training && progress.phase != "evaluating") return;
-  const std::int64_t first = training ? job.first_step : 0;
+  if (progress.total <= 0) return;
+  if (!job.first_step) {
+    // Whatever was done before it is first heard of was not done in this call.
+    job.first_step = training ? progress.done : 0;
+    job.left.training *=
+        training ? 1 - static_cast<double>(progress.done) / static_cast<double>(progress.total) : 0;
+  }
+  const std::int64_t first = training ? *job.first_step : 0;
   if (progress.total <= first) return;
   // A damaged checkpoint sends a job back behind its first step.
   const double part =
@@ -59,8 +71,11 @@ std::string SweepProgress::describe(double seconds) const {
   }
   const std::string failed = failed_ == 0 ? "" : fmt::format(" ({} failed)", failed_);
   // Rounded down, so that 100 % means the end.
-  std::string text = fmt::format("all: {} of {} jobs ended{}, {} %", ended_, jobs_.size(), failed,
-                                 static_cast<int>(100 * (all - left) / std::max(all, 1.0)));
+  const double part =
+      all > 0 ? (all - left) / all
+              : static_cast<double>(ended_) / static_cast<double>(std::max<std::size_t>(jobs_.size(), 1));
+  std::string text = fmt::format("all: {} of {} ended{}, {} %", ended_, counted(jobs_.size(), "job"), failed,
+                                 static_cast<int>(100 * part));
   if (done > 0 && left > 0) text += fmt::format(", about {} left", duration_text(seconds * left / done));
   return text;
 }

@@ -28,9 +28,9 @@ class SweepProgress {
 
  private:
   struct Job {
-    Operations left;               // When the call began.
-    std::int64_t first_step = -1;  // Steps that were made by then; negative without a run.
-    double done = 0;               // Operations.
+    Operations left;                         // When the call began.
+    std::optional<std::int64_t> first_step;  // Steps made by then; nothing where a damaged status tells none.
+    double done = 0;                         // Operations.
     bool ended = false;
   };
 

@@ -159,7 +159,7 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
   if (waiting > 0) {
     warn(fmt::format("left out: {} of {}, not begun", waiting, counted(runs.size(), "run")));
   }
-  if (labels.empty()) throw Error("no run has finished; `che run` trains them");
+  if (labels.empty()) throw Error("no run is finished and undamaged; `che run` goes on with them");
   if (!labels.contains(base)) {
     throw Error(
         fmt::format("no finished run has the encoding '{}' to compare with; name another with --base{}", base,

@@ -172,7 +172,7 @@ std::string map_rows(const AttentionBias& bias, std::int64_t layer, std::int64_t
 std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t query,
                                         std::string_view format, const std::filesystem::path& file) {
   const Layout layout(
-      bias, fmt::format("{}; query {} over all keys; adapted bias: logits minus A", subject(bias), query),
+      bias, fmt::format("{}\nquery {} over all keys; adapted bias: logits minus A", subject(bias), query),
       kLegend);
   std::string script;
   for (std::int64_t layer = 0; layer < bias.layers; ++layer) {
@@ -223,7 +223,7 @@ std::string attention_bias_map_script(const AttentionBias& bias, std::string_vie
   const double end = static_cast<double>(covered) - 0.5;
   const Layout layout(
       bias,
-      fmt::format("{}; adapted bias: logits minus A{}; the output begins at the white lines", subject(bias),
+      fmt::format("{}\nadapted bias: logits minus A{}; the output begins at the white lines", subject(bias),
                   side == 1 ? "" : fmt::format(", mean over {0} x {0} pairs", side)),
       0);
   std::string script;

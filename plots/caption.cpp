@@ -19,12 +19,16 @@ constexpr double kCharacter = 9.2;  // Width of one, on average.
 
 Caption::Caption(const std::string& text, double width) {
   const auto most = static_cast<std::size_t>((width - 2 * kMargin) / kCharacter);
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (lines_.empty() || lines_.back().size() + 1 + word.size() > most) {
-      lines_.push_back(word);
-    } else {
-      lines_.back() += " " + word;
+  std::istringstream paragraphs(text);
+  for (std::string paragraph; std::getline(paragraphs, paragraph);) {
+    std::istringstream words(paragraph);
+    bool is_first = true;
+    for (std::string word; words >> word; is_first = false) {
+      if (is_first || lines_.back().size() + 1 + word.size() > most) {
+        lines_.push_back(word);
+      } else {
+        lines_.back() += " " + word;
+      }
     }
   }
 }

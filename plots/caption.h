@@ -5,7 +5,7 @@
 
 namespace che {
 
-// The text at the bottom of a figure, in as many lines as its width asks for. Sizes in pixels.
+// The text at the bottom of a figure, each of its lines in as many as the width asks for. Sizes in pixels.
 class Caption {
  public:
   Caption(const std::string& text, double width);

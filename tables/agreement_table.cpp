@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
+#include "core/counted.h"
 #include "experiments/paper_table.h"
 #include "experiments/rank_correlation.h"
 #include "tables/result_notes.h"
@@ -93,6 +95,11 @@ std::vector<std::string> notes(const PaperAgreement& agreement, const ResultTabl
   if (agreement.mean) {
     notes.push_back(fmt::format("Mean of rho over the tasks that have one, {} of {}: {}.", agreement.ranked,
                                 agreement.tasks.size(), correlation_text(*agreement.mean)));
+  }
+  const auto missing = std::ranges::count_if(table.runs, [](const TableRun& run) { return !run.score; });
+  if (missing > 0) {
+    notes.push_back(fmt::format("Without a score and not counted: {} of {}.", missing,
+                                counted(table.runs.size(), "run")));
   }
   notes.push_back(paper_note());
   for (std::string& note : provenance_notes(table)) notes.push_back(std::move(note));

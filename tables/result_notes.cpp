@@ -75,7 +75,7 @@ std::vector<std::string> provenance_notes(const ResultTable& table) {
                   each_once(table, [](const TableRun& run) { return run.status.device; }),
                   updated.empty() ? "unknown" : updated)};
   for (const std::string& left_out : table.left_out) {
-    notes.push_back(fmt::format("Damaged, {}.", left_out));
+    notes.push_back(fmt::format("L{}.", left_out.substr(1)));
   }
   return notes;
 }

@@ -86,6 +86,10 @@ void append_baseline_notes(std::vector<std::string>& notes, const ResultTable& t
                               fmt::join(without, ", ")));
 }
 
+bool has_paper(const ResultTable& table) {
+  return std::ranges::any_of(table.cells, [](const auto& cell) { return cell.second.paper.has_value(); });
+}
+
 std::vector<std::string> notes(const ResultTable& table, const ScoreTableOptions& options) {
   std::vector<std::string> notes;
   notes.push_back(
@@ -97,10 +101,8 @@ std::vector<std::string> notes(const ResultTable& table, const ScoreTableOptions
     notes.push_back(fmt::format("After \u00b1: {} of those runs, where there are two or more.",
                                 spread_phrase(options.aggregate)));
   }
-  const bool any_paper =
-      std::ranges::any_of(table.cells, [](const auto& cell) { return cell.second.paper.has_value(); });
-  if ((options.paper || options.difference) && !any_paper) {
-    notes.emplace_back("The paper's table has none of these tasks and encodings.");
+  if ((options.paper || options.difference) && !has_paper(table)) {
+    notes.emplace_back("The paper's table has no value for any of these cells.");
   } else if (options.paper || options.difference) {
     const char* const what = !options.difference ? "the paper's value"
                              : !options.paper    ? "ours minus the paper's value, in points"
@@ -159,7 +161,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
           spread_phrase(options.aggregate))}};
   append_waiting_note(data.notes, table);
   append_baseline_notes(data.notes, table);
-  data.notes.push_back(paper_note());
+  if (has_paper(table)) data.notes.push_back(paper_note());
   for (std::string& note : provenance_notes(table)) data.notes.push_back(std::move(note));
   if (table.has_baselines) data.columns.insert(data.columns.end(), {"constant", "position"});
   for (const TableRow& row : table.rows) {

@@ -58,6 +58,24 @@ TEST(ExperimentStatus, CountsEveryStateAndSaysWhy) {
   }
 }
 
+// A finished run that lacks lengths and its model has to be trained again.
+TEST(ExperimentStatus, TimeLeftDependsOnStoredModels) {
+  const ScratchFolder scratch;
+  const FileLock at_work(
+      store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), "training").path() / "lock");
+  RunConfig config = made_up_config("even_pairs", "rope", 0);
+  const RunFolder run = store_run(scratch.path(), config, "finished", 0.5);
+  const double done = experiment_status(scratch.path()).seconds_left;
+  config.evaluation.last_length += 10;
+  RunFolder::create(scratch.path(), config);
+  const double pruned = experiment_status(scratch.path()).seconds_left;
+  std::ofstream(run.path() / "checkpoint.bin") << "model";
+  const double kept = experiment_status(scratch.path()).seconds_left;
+  EXPECT_GT(done, 0);
+  EXPECT_GT(kept, done);
+  EXPECT_GT(pruned, 2 * kept);
+}
+
 TEST(ExperimentStatus, IsNotOverBetweenTwoJobs) {
   const ScratchFolder scratch;
   const RunFolder run = store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), "finished", 0.5);

@@ -46,13 +46,13 @@ TEST(SweepProgress, ResumedStepsAreNoSpeed) {
   SweepProgress progress({{run}}, std::nullopt);
   Progress told{.job = run.id(), .phase = "training", .done = 200, .total = 1000};
   progress.update(told);
-  EXPECT_EQ(progress.describe(10), "all: 0 of 1 jobs ended, 0 %");
+  EXPECT_EQ(progress.describe(10), "all: 0 of 1 job ended, 0 %");
   told.done = 600;
   progress.update(told);
-  EXPECT_EQ(progress.describe(10), "all: 0 of 1 jobs ended, 49 %, about 10 s left");
+  EXPECT_EQ(progress.describe(10), "all: 0 of 1 job ended, 49 %, about 10 s left");
   told.done = 100;  // Its checkpoint was damaged.
   progress.update(told);
-  EXPECT_EQ(progress.describe(10), "all: 0 of 1 jobs ended, 0 %");
+  EXPECT_EQ(progress.describe(10), "all: 0 of 1 job ended, 0 %");
 }
 
 // Otherwise what is evaluated again counts as trained again, too.
@@ -73,13 +73,40 @@ TEST(SweepProgress, StoredModelsAreNotTrainedAgain) {
   EXPECT_EQ(progress.describe(12), "all: 1 of 2 jobs ended, 75 %, about 4 s left");
 }
 
+// The checkpoint says where it stands, and only the worker has read it.
+TEST(SweepProgress, WithADamagedStatusTheFirstReportIsTheStart) {
+  const ScratchFolder scratch;
+  const RunFolder run = store_run(scratch.path(), one_length(0), "interrupted");
+  put_checkpoint(run);
+  std::ofstream(run.path() / "status.json") << "torn";
+  SweepProgress progress({{run}}, std::nullopt);
+  Progress told{.job = run.id(), .phase = "training", .done = 800, .total = 1000};
+  progress.update(told);
+  EXPECT_EQ(progress.describe(10), "all: 0 of 1 job ended, 0 %");
+  told.done = 900;
+  progress.update(told);
+  EXPECT_EQ(progress.describe(10), "all: 0 of 1 job ended, 49 %, about 10 s left");
+}
+
+TEST(SweepProgress, NothingLeftToComputeIsNoOperation) {
+  const ScratchFolder scratch;
+  std::vector<std::vector<RunFolder>> jobs;
+  for (const std::int64_t seed : {0, 1}) {
+    jobs.push_back({store_run(scratch.path(), one_length(seed), "finished")});
+    std::ofstream(jobs.back().front().path() / "metrics.csv") << "torn";
+  }
+  SweepProgress progress(jobs, std::nullopt);
+  progress.finish(jobs[0].front().id(), false);
+  EXPECT_EQ(progress.describe(10), "all: 1 of 2 jobs ended, 50 %");
+}
+
 TEST(SweepProgress, AskedLengthsAreWhatEvaluateHasLeftToDo) {
   const ScratchFolder scratch;
   std::vector<std::vector<RunFolder>> jobs;
   for (const std::int64_t seed : {0, 1}) {
     jobs.push_back({store_run(scratch.path(), one_length(seed), "finished")});
-    put_checkpoint(jobs.back().front());
   }
+  put_checkpoint(jobs[0].front());  // The other one is pruned: nothing will train it.
   SweepProgress progress(jobs, EvaluationRequest{.lengths = {.first = 90, .last = 91}, .samples = 64});
   progress.update({.job = jobs[0].front().id(), .phase = "evaluating", .done = 1, .total = 2});
   EXPECT_EQ(progress.describe(10), "all: 0 of 2 jobs ended, 25 %, about 30 s left");

@@ -88,7 +88,7 @@ TEST(Sweep, OverridesInsideAnAxisComeAfterIt) {
   EXPECT_EQ(sweep.runs[0].encoding.label(), "dape_kerple(dape.hidden=4)");
   EXPECT_EQ(error_of(kQuick, {"encoding.dape.hidden=4"}),
             "command line: encoding.dape.hidden: there is no dape; set encoding.dape to a map first, {} for "
-            "its defaults");
+            "its defaults (task=even_pairs, encoding=none, seed=0)");
 }
 
 TEST(Sweep, AnAxisInsideAnotherNamesTheRunThatItDoesNotFit) {

@@ -126,7 +126,7 @@ TEST(TimeTable, SaysWhenNothingIsFinished) {
   const ScratchFolder scratch;
   RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope"));
   EXPECT_EQ(message_of([&] { time_table(open_runs(scratch.path()), "rope", [](const std::string&) {}); }),
-            "no run has finished; `che run` trains them");
+            "no run is finished and undamaged; `che run` goes on with them");
 }
 
 }  // namespace

@@ -182,6 +182,23 @@ TEST(ScoreMap, OfOneCellIsDrawn) {
   }
 }
 
+// Three rows leave no room for a mark at every quarter, nor for the caption in a line.
+TEST(ScoreMap, OfFewTasksHasRoomForItsTexts) {
+  const auto script_of = [](const std::vector<std::string>& tasks) {
+    const ScratchFolder scratch;
+    for (const std::string& task : tasks) {
+      store_run(scratch.path(), made_up_config(task, "rope"), "finished", 0.5);
+    }
+    return figure_named("map").script(make_table(open_runs(scratch.path())), Aggregate::kMax, "svg", "x");
+  };
+  const std::string one = script_of({"even_pairs"});
+  EXPECT_TRUE(contains(one, "offset -0.5,0 0,1,1\n")) << one;
+  EXPECT_TRUE(contains(one, "set label 'perfect (1).'")) << "wrapped: " << one;
+  EXPECT_TRUE(contains(script_of({"even_pairs", "parity_check", "bucket_sort"}), "offset -0.5,0 0,0.5,1\n"));
+  EXPECT_TRUE(contains(script_of({"even_pairs", "parity_check", "bucket_sort", "odds_first"}),
+                       "offset -0.5,0 0,0.25,1\n"));
+}
+
 TEST(RunStrips, ShowEveryFinishedRunAndTheMedian) {
   const ScratchFolder scratch;
   const ResultTable table = made_up_experiment(scratch.path());
@@ -257,6 +274,7 @@ TEST(Ablation, DrawsAPanelANumberAndTask) {
   const std::string script = figure_named("ablation").script(ablated(scratch), Aggregate::kMean, "svg", "x");
   EXPECT_TRUE(contains(script, "set xlabel 'encoding.dape.hidden'"));
   EXPECT_TRUE(contains(script, "set xlabel 'learning_rate'"));
+  EXPECT_TRUE(contains(script.substr(0, script.find("plot NaN")), " point pt 7 ")) << "of the legend";
   EXPECT_TRUE(contains(script, "\n16 56.25 50 62.5\n64 62.5 56.25 68.75\nEOD\n")) << script;
 }
 

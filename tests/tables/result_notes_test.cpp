@@ -32,7 +32,7 @@ TEST(ResultNotes, NameRunsWithADamagedConfig) {
   std::ofstream(torn.path() / "config.yaml") << "torn";
   const std::vector<std::string> notes = provenance_notes(read_table(scratch.path()));
   ASSERT_EQ(notes.size(), 7U);
-  EXPECT_TRUE(notes.back().starts_with("Damaged, left out: ")) << notes.back();
+  EXPECT_TRUE(notes.back().starts_with("Left out: ")) << notes.back();
   EXPECT_TRUE(contains(notes.back(), torn.id() + "/config.yaml: its last line, the checksum, is missing"))
       << notes.back();
 }

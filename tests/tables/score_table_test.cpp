@@ -26,7 +26,7 @@ TEST(ScoreTable, SaysWhenThePaperHasNothing) {
   store_run(scratch.path(), made_up_config("reverse_string", "none"), "finished", 0.5);
   const std::string text =
       format_table(score_table(make_table(open_runs(scratch.path())), {.paper = true}), "md");
-  EXPECT_NE(text.find("The paper's table has none of these"), std::string::npos) << text;
+  EXPECT_NE(text.find("The paper's table has no value for any of these"), std::string::npos) << text;
   EXPECT_EQ(text.find("arXiv"), std::string::npos) << text;
 }
 
