@@ -19,6 +19,19 @@ RunConfig one_length(std::int64_t seed) {
   return config;
 }
 
+// A run that was interrupted at step 200 of 1000.
+RunFolder interrupted_run(const ScratchFolder& scratch) {
+  const RunFolder run = store_run(scratch.path(), one_length(0), "interrupted");
+  put_checkpoint(run);
+  return run;
+}
+
+// What `progress` says after 10 seconds, when it has heard that the run is at `step` of 1000.
+std::string heard(SweepProgress& progress, const RunFolder& run, std::int64_t step) {
+  progress.update({.job = run.id(), .phase = "training", .done = step, .total = 1000});
+  return progress.describe(10);
+}
+
 TEST(SweepProgress, EstimatesFromWhatWasDoneSinceTheStart) {
   const ScratchFolder scratch;
   std::vector<std::vector<RunFolder>> jobs;
@@ -41,18 +54,11 @@ TEST(SweepProgress, EstimatesFromWhatWasDoneSinceTheStart) {
 
 TEST(SweepProgress, ResumedStepsAreNoSpeed) {
   const ScratchFolder scratch;
-  const RunFolder run = store_run(scratch.path(), one_length(0), "interrupted");  // At step 200 of 1000.
-  put_checkpoint(run);
+  const RunFolder run = interrupted_run(scratch);
   SweepProgress progress({{run}}, std::nullopt);
-  Progress told{.job = run.id(), .phase = "training", .done = 200, .total = 1000};
-  progress.update(told);
-  EXPECT_EQ(progress.describe(10), "all: 0 of 1 job ended, 0 %");
-  told.done = 600;
-  progress.update(told);
-  EXPECT_EQ(progress.describe(10), "all: 0 of 1 job ended, 49 %, about 10 s left");
-  told.done = 100;  // Its checkpoint was damaged.
-  progress.update(told);
-  EXPECT_EQ(progress.describe(10), "all: 0 of 1 job ended, 0 %");
+  EXPECT_EQ(heard(progress, run, 200), "all: 0 of 1 job ended, 0 %");
+  EXPECT_EQ(heard(progress, run, 600), "all: 0 of 1 job ended, 49 %, about 10 s left");
+  EXPECT_EQ(heard(progress, run, 100), "all: 0 of 1 job ended, 0 %") << "its checkpoint was damaged";
 }
 
 // Otherwise what is evaluated again counts as trained again, too.
@@ -76,16 +82,11 @@ TEST(SweepProgress, StoredModelsAreNotTrainedAgain) {
 // The checkpoint says where it stands, and only the worker has read it.
 TEST(SweepProgress, WithADamagedStatusTheFirstReportIsTheStart) {
   const ScratchFolder scratch;
-  const RunFolder run = store_run(scratch.path(), one_length(0), "interrupted");
-  put_checkpoint(run);
+  const RunFolder run = interrupted_run(scratch);
   std::ofstream(run.path() / "status.json") << "torn";
   SweepProgress progress({{run}}, std::nullopt);
-  Progress told{.job = run.id(), .phase = "training", .done = 800, .total = 1000};
-  progress.update(told);
-  EXPECT_EQ(progress.describe(10), "all: 0 of 1 job ended, 0 %");
-  told.done = 900;
-  progress.update(told);
-  EXPECT_EQ(progress.describe(10), "all: 0 of 1 job ended, 49 %, about 10 s left");
+  EXPECT_EQ(heard(progress, run, 800), "all: 0 of 1 job ended, 0 %");
+  EXPECT_EQ(heard(progress, run, 900), "all: 0 of 1 job ended, 49 %, about 10 s left");
 }
 
 TEST(SweepProgress, NothingLeftToComputeIsNoOperation) {
