@@ -13,6 +13,22 @@
 #include "core/error.h"
 #include "core/version.h"
 
+namespace {
+
+// What a shell's unset variable leaves behind names no file, folder or value.
+void refuse_empty_values(CLI::App& app) {
+  const auto problem_of = [](const std::string& value) {
+    return std::string(value.empty() ? "is empty" : "");
+  };
+  for (CLI::App* command : app.get_subcommands({})) {
+    for (CLI::Option* option : command->get_options()) {
+      if (option->get_items_expected_max() > 0) option->check(problem_of);
+    }
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   CLI::App app{"che: Chomsky Hierarchy Evaluation of positional encodings"};
   app.set_version_flag("--version", fmt::format("che {} ({})", che::program_version(), che::git_commit()));
@@ -33,6 +49,7 @@ int main(int argc, char** argv) {
   che::add_time_command(app, action);
   che::add_prune_command(app, action);
   che::add_worker_command(app, action);
+  refuse_empty_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

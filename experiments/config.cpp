@@ -11,6 +11,7 @@
 #include "core/config_tree.h"
 #include "core/config_writer.h"
 #include "core/field_text.h"
+#include "core/suggestion.h"
 #include "models/encodings/encoding.h"
 #include "tasks/task.h"
 
@@ -30,6 +31,22 @@ void check_takes_dape(const EncodingEntry& entry) {
   }
   throw Error(fmt::format("dape wraps an encoding that gives a bias and {} gives none; allowed: {}",
                           entry.name, fmt::join(biased, ", ")));
+}
+
+// For a name that is no form of an encoding.
+Error unknown_encoding(std::string_view form) {
+  const auto& registry = Registry<EncodingEntry>::instance();
+  std::vector<std::string> forms = registry.names();
+  for (const std::string& name : registry.names()) {
+    forms.push_back(fmt::format("randomized_{}", name));
+    if (!registry.get(name).gives_bias) continue;
+    forms.push_back(fmt::format("dape_{}", name));
+    forms.push_back(fmt::format("randomized_dape_{}", name));
+  }
+  const std::string closest = closest_name(form, forms);
+  return Error(fmt::format("unknown encoding '{}'{}; known: {}, and with randomized_ or dape_ before them",
+                           form, closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest),
+                           fmt::join(registry.names(), ", ")));
 }
 
 void check_lengths(std::string_view group, std::int64_t first, std::int64_t last) {
@@ -91,15 +108,17 @@ void TaskConfig::visit_fields(FieldVisitor& visit) {
 void EncodingConfig::reset(std::string_view shorthand) {
   const auto& registry = Registry<EncodingEntry>::instance();
   EncodingConfig fresh;
+  const std::string_view form = shorthand;
   const auto registered = [&] { return std::ranges::count(registry.names(), shorthand) > 0; };
   if (!shorthand.empty()) {
     if (!registered() && take_prefix(shorthand, "randomized_")) fresh.positions = kRandomized;
     if (!registered() && take_prefix(shorthand, "dape_")) fresh.dape.emplace();
-    if (!registered() && fresh.dape && take_prefix(shorthand, "randomized_")) {
+    if (!registered() && fresh.dape && take_prefix(shorthand, "randomized_") && registered()) {
       check_takes_dape(registry.get(shorthand));
       throw Error(fmt::format("unknown encoding 'dape_randomized_{0}'; did you mean 'randomized_dape_{0}'?",
                               shorthand));
     }
+    if (!registered()) throw unknown_encoding(form);
     const EncodingEntry& entry = registry.get(shorthand);
     if (fresh.dape) check_takes_dape(entry);
     fresh.name = entry.name;
@@ -110,7 +129,14 @@ void EncodingConfig::reset(std::string_view shorthand) {
 void EncodingConfig::visit_fields(FieldVisitor& visit) {
   const auto& registry = Registry<EncodingEntry>::instance();
   const std::string old_name = name;
-  visit.choice({"name", "which encoding"}, name, registry.names());
+  try {
+    visit.choice({"name", "which encoding"}, name, registry.names());
+  } catch (const Error& error) {
+    throw Error(
+        fmt::format("{}; beside it, `dape: {{}}` wraps it in DAPE and `positions: randomized` draws "
+                    "its positions",
+                    error.what()));
+  }
   if (name != old_name) options.clear();
   registry.get(name).visit(options, visit);
   bool wrapped = dape.has_value();

@@ -81,7 +81,8 @@ std::string structure_around(const std::string& key, const std::vector<FieldReco
 AskedRun::AskedRun(const RunConfig& run, VariantLabels run_labels)
     : config(run), labels(std::move(run_labels)), fields(list_fields(run)) {}
 
-RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants) {
+RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants)
+    : location_(map.location) {
   for (const auto& [axis, labels] : variants) variant_axes_.push_back(axis);
   const std::vector<FieldRecord> fields = list_fields(RunConfig());
   if (map.kind != Kind::kMap || map.entries.empty()) {
@@ -154,6 +155,7 @@ bool RunFilter::matches(const AskedRun& run) {
     const auto is_label = [&](const Value& value) { return run.labels.at(condition.key) == value.node.text; };
     all &= condition.is_variant ? std::ranges::any_of(condition.values, is_label) : holds(condition, run);
   }
+  has_matched_ |= all;
   return all;
 }
 

@@ -44,6 +44,9 @@ class RunFilter {
   // such as a misspelt one.
   void check_made_sense() const;
 
+  bool has_matched() const { return has_matched_; }  // Some run that it was asked about.
+  const ConfigLocation& location() const { return location_; }
+
  private:
   struct Value {
     ConfigNode node;
@@ -64,6 +67,8 @@ class RunFilter {
 
   static bool holds(Condition& condition, const AskedRun& run);
 
+  ConfigLocation location_;
+  bool has_matched_ = false;
   std::vector<Condition> conditions_;
   std::vector<std::string> variant_axes_;
 };

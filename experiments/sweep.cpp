@@ -139,6 +139,33 @@ bool is_inside_axis(const SweepPlan& plan, std::string_view path) {
       plan.axes, [&](const Axis& axis) { return path != axis.name && is_below(path, axis.name); });
 }
 
+// What of the config has no effect, though it may once have had one: with other axes, or without an override.
+std::vector<std::string> ineffective_parts(const SweepPlan& plan) {
+  std::vector<std::string> parts;
+  for (const RunFilter& filter : plan.exclude) {
+    if (!filter.has_matched()) {
+      parts.emplace_back(config_error(filter.location(), "exclude", "leaves out no run").what());
+    }
+  }
+  for (const Axis& axis : plan.axes) {
+    if (!axis.has_variants()) continue;
+    std::set<std::string> replaced;
+    for (const AxisValue& value : axis.values) {
+      for (const Setting& setting : value.settings) {
+        const auto replaces = [&](const Setting& other) { return decides(other, setting.path); };
+        if (std::ranges::any_of(plan.overrides, replaces)) replaced.insert(setting.path);
+      }
+    }
+    for (const std::string& path : replaced) {
+      parts.emplace_back(
+          config_error(axis.location, "axes." + axis.name,
+                       fmt::format("the command line replaces what its variants say of {}", path))
+              .what());
+    }
+  }
+  return parts;
+}
+
 std::vector<RunConfig> expand(SweepPlan& plan) {
   check_axes_are_apart(plan);
   RunConfig base;
@@ -180,9 +207,11 @@ std::vector<RunConfig> expand(SweepPlan& plan) {
   }
   if (runs.empty()) {
     throw config_error(plan.file, "",
-                       fmt::format("none of its {} is left by exclude and --only; `che check` without "
-                                   "--only shows what there is",
-                                   counted(count, "run")));
+                       plan.only.empty()
+                           ? fmt::format("none of its {} is left by exclude", counted(count, "run"))
+                           : fmt::format("none of its {} is left by exclude and --only; `che check` without "
+                                         "--only shows what there is",
+                                         counted(count, "run")));
   }
   return runs;
 }
@@ -190,11 +219,12 @@ std::vector<RunConfig> expand(SweepPlan& plan) {
 }  // namespace
 
 Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::string>& overrides,
-                 const std::vector<std::string>& only) {
+                 const std::vector<std::string>& only, const WarningSink& warn) {
   SweepPlan plan = read_sweep_plan(path, overrides, only);
   std::vector<RunConfig> runs = expand(plan);
   check_is_set(plan, "task");
   check_is_set(plan, "encoding");
+  for (const std::string& part : ineffective_parts(plan)) warn(part);
   return {.name = std::move(plan.name), .description = std::move(plan.description), .runs = std::move(runs)};
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/warning.h"
 #include "experiments/config.h"
 
 namespace che {
@@ -35,8 +36,9 @@ struct Sweep {
 // override of an axis' key replaces the axis; other overrides apply after the axes, in their order. An
 // axis inside another (encoding, encoding.dape.hidden) applies after it. `only` are "key=value" too, values
 // as in `exclude`: runs that do not match all of them are left out. At most 10,000 runs. Throws Error
-// (usage) that names file, line, key path and what is allowed; two runs with one id are such an error.
+// (usage) that names file, line, key path and what is allowed; two runs with one id are such an error. Warns
+// of exclusions and variants that have no effect.
 Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::string>& overrides,
-                 const std::vector<std::string>& only = {});
+                 const std::vector<std::string>& only = {}, const WarningSink& warn = print_warning);
 
 }  // namespace che

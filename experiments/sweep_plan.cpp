@@ -86,6 +86,18 @@ Axis read_variants(const std::string& name, const ConfigLocation& location, cons
   return axis;
 }
 
+// Throws for a value that is listed twice.
+void check_are_distinct(const Axis& axis) {
+  std::set<std::string> seen;
+  for (const AxisValue& value : axis.values) {
+    const ConfigNode& node = value.settings.front().value;
+    if (node.kind == Kind::kScalar && !seen.insert(node.text).second) {
+      throw config_error(node.location, axis_path(axis.name),
+                         fmt::format("{} is listed twice", short_text(node)));
+    }
+  }
+}
+
 // A list of values, a range of whole numbers, or a list of named variants.
 Axis read_axis(const std::string& name, const ConfigLocation& location, const ConfigNode& node) {
   Axis axis{.name = name, .location = location, .values = {}};
@@ -99,15 +111,15 @@ Axis read_axis(const std::string& name, const ConfigLocation& location, const Co
       return read_variants(name, location, node);
     }
     for (const ConfigNode& item : node.items) add(item);
+    check_are_distinct(axis);
     return axis;
   }
   const auto range = node.kind == Kind::kScalar ? parse_integer_range(node.text) : std::nullopt;
   if (!range) {
     throw config_error(
         node.location, axis_path(name),
-        fmt::format("got {}; allowed: a list of values, such as [0, 1], or a range of whole numbers, such as "
-                    "0:4",
-                    short_text(node)));
+        fmt::format("got {}; allowed: a list of values, such as [0, 1], or a range of whole numbers, {}",
+                    short_text(node), kIntegerRangeForms));
   }
   const auto values = range->values(kMaxRuns);
   if (!values) refuse_too_many(location);
@@ -174,6 +186,9 @@ void add_overrides(SweepPlan& plan, const std::vector<std::string>& overrides) {
       } else {
         plan.axes.push_back(std::move(axis));
       }
+    } else if (is_below(setting.path, "exclude") || setting.path == "description") {
+      throw config_error(setting.value.location, setting.path,
+                         "stands in the config alone; --only chooses among the runs on the command line");
     } else {
       plain.push_back(std::move(setting));
     }

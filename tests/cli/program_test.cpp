@@ -60,6 +60,12 @@ TEST_F(ProgramTest, RefusesFilesThatAreNoConfigs) {
   expect_refusal(che({"run", write("torn.yaml", "name: [a\nbase: {")}), {"torn.yaml"});
 }
 
+TEST_F(ProgramTest, RefusesAValueThatAShellLeftEmpty) {
+  expect_refusal(che({"run", small_config(), "-o", ""}), {"run: --output: is empty"});
+  expect_refusal(che({"table", ""}), {"table: folder: is empty"});
+  expect_refusal(che({"plot", results(), "--figure", ""}), {"--figure", "is empty"});
+}
+
 TEST_F(ProgramTest, RefusesAFolderItCannotUse) {
   write("file", "");
   expect_refusal(che({"run", small_config(), "-o", (folder_ / "file" / "below").string()}), {"file/below"});

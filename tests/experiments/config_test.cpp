@@ -1,5 +1,6 @@
 #include "experiments/config.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,11 +62,23 @@ TEST(Config, ShorthandIsWhatResetReads) {
 }
 
 TEST(Config, UnknownTasksAndEncodings) {
-  EXPECT_EQ(set_error("encoding", "dape_kerpel"),
-            "x.yaml:1: encoding: unknown encoding 'kerpel'; did you mean 'kerple'?; known: alibi, kerple, "
-            "none, rope");
-  EXPECT_EQ(set_error("encoding.name", "rop").substr(0, 63),
-            "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed");
+  const auto unknown = [](const std::string& form, const std::string& suggestion) {
+    return fmt::format(
+        "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, kerple, none, rope, and with randomized_ "
+        "or dape_ before them",
+        form, suggestion);
+  };
+  EXPECT_EQ(set_error("encoding", "ropee"), unknown("ropee", "; did you mean 'rope'?"));
+  for (const std::string form : {"dape_kerpel", "dape-kerple", "DAPE_kerple", "dape_dape_kerple"}) {
+    EXPECT_EQ(set_error("encoding", form), unknown(form, "; did you mean 'dape_kerple'?"));
+  }
+  EXPECT_EQ(set_error("encoding", "randomised_rope"),
+            unknown("randomised_rope", "; did you mean 'randomized_rope'?"));
+  EXPECT_EQ(set_error("encoding", "dape_randomized_y"), unknown("dape_randomized_y", ""));
+  EXPECT_EQ(
+      set_error("encoding.name", "rop"),
+      "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed: alibi, kerple, none, rope; beside "
+      "it, `dape: {}` wraps it in DAPE and `positions: randomized` draws its positions");
   const std::string task = set_error("task", "revers_string");
   EXPECT_TRUE(task.starts_with(
       "x.yaml:1: task: unknown task 'revers_string'; did you mean 'reverse_string'?; known: "))

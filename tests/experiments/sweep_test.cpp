@@ -112,15 +112,40 @@ TEST(Sweep, UnknownDuplicateAndWronglyTypedKeys) {
   EXPECT_EQ(
       error_of("name: a\naxes:\n  seed: 3\n"),
       "x.yaml:3: axes.seed: got 3; allowed: a list of values, such as [0, 1], or a range of whole numbers, "
-      "such as 0:4");
+      "first:last or first:last:step, from the lower to the higher, in steps of 1 or more");
   EXPECT_EQ(
       error_of("name: a\naxes:\n  seed: []\n"),
       "x.yaml:3: axes.seed: got []; allowed: a list of values, such as [0, 1], or a range of whole numbers, "
-      "such as 0:4");
+      "first:last or first:last:step, from the lower to the higher, in steps of 1 or more");
   EXPECT_EQ(error_of("name: a\naxes:\n  training.steps:\n    - 1\n    - -5\n"),
             "x.yaml:5: training.steps: got -5; allowed: whole numbers from 0 to 4000000000");
   EXPECT_TRUE(error_of("name: a\naxes: {trainin.steps: [1]}\n")
                   .starts_with("x.yaml:2: trainin: unknown key; did you mean 'training'?; known: task, "));
+}
+
+TEST(Sweep, AValueListedTwice) {
+  EXPECT_EQ(error_of("name: a\naxes:\n  seed:\n    - 0\n    - 0\n"),
+            "x.yaml:5: axes.seed: 0 is listed twice");
+  EXPECT_EQ(error_of("name: a\naxes: {encoding: [rope, none, rope]}\n"),
+            "x.yaml:2: axes.encoding: rope is listed twice");
+}
+
+TEST(Sweep, WarnsOfWhatHasNoEffect) {
+  const auto warnings = [](const std::string& yaml, const Overrides& overrides) {
+    const ScratchFile file(yaml);
+    std::string lines;
+    read_sweep(file.path(), overrides, {},
+               [&](const std::string& warning) { lines += warning.substr(warning.find(": ") + 2) + "\n"; });
+    return lines;
+  };
+  const std::string excluding =
+      std::string(kQuick) + "exclude:\n  - {seed: 1}\n  - {seed: 7, task: even_pairs}\n";
+  EXPECT_EQ(warnings(excluding, {}), "exclude: leaves out no run\n");
+  EXPECT_EQ(warnings(excluding, {"axes.seed=0:7"}), "");
+  const std::string replaces = "axes.size: the command line replaces what its variants say of ";
+  EXPECT_EQ(warnings(std::string(kVariants), {"encoding=rope", "model.heads=4"}), replaces + "encoding\n");
+  EXPECT_EQ(warnings(std::string(kVariants), {"encoding=rope", "model={width: 16}"}),
+            replaces + "encoding\n" + replaces + "model.width\n");
 }
 
 TEST(Sweep, UnknownTaskAndEncodingInAnAxis) {
@@ -167,12 +192,15 @@ TEST(Sweep, MalformedOverrides) {
   EXPECT_TRUE(error_of(kQuick, {"axes.seed=[1, 2"}).starts_with("command line: axes.seed:1: a key must be"));
   EXPECT_EQ(error_of(kQuick, {"learning_rate=[1, 2]"}),
             "command line: learning_rate: got [1, 2]; an override sets one value; axes.learning_rate=[1, 2] "
-            "sweeps over "
-            "several");
+            "sweeps over several");
+  for (const std::string key : {"exclude", "exclude.seed", "description"}) {
+    EXPECT_EQ(error_of(kQuick, {key + "=[{seed: 1}]"}),
+              "command line: " + key +
+                  ": stands in the config alone; --only chooses among the runs on the command line");
+  }
   EXPECT_EQ(error_of(kQuick, {"axes.seed=3"}),
             "command line: axes.seed: got 3; allowed: a list of values, such as [0, 1], or a range of whole "
-            "numbers, "
-            "such as 0:4");
+            "numbers, first:last or first:last:step, from the lower to the higher, in steps of 1 or more");
 }
 
 TEST(Sweep, UnfitValuesNameTheLineThatSetsThem) {
@@ -204,11 +232,11 @@ TEST(Sweep, UnfitValuesNameTheLineThatSetsThem) {
 }
 
 TEST(Sweep, RunsMustDifferInTheirParameters) {
-  const std::string seeds = error_of("name: a\naxes:\n  task: [even_pairs]\n  seed: [3, 3]\n");
-  EXPECT_TRUE(
-      seeds.starts_with("x.yaml: axes: runs 1 (task=even_pairs, seed=3) and 2 (task=even_pairs, seed=3) are "
-                        "one: both train the parameters even_pairs-none-lr0.0003-seed3-"))
-      << seeds;
+  const std::string rates = error_of("name: a\naxes:\n  task: [even_pairs]\n  learning_rate: [0.01, 1e-2]\n");
+  EXPECT_TRUE(rates.starts_with(
+      "x.yaml: axes: runs 1 (task=even_pairs, learning_rate=0.01) and 2 (task=even_pairs, "
+      "learning_rate=1e-2) are one: both train the parameters even_pairs-none-lr0.01-seed0-"))
+      << rates;
   EXPECT_TRUE(contains(error_of("name: a\naxes: {evaluation.samples: [64, 128]}\n"),
                        "runs 1 (evaluation.samples=64) and 2 (evaluation.samples=128) are one"));
 }
