@@ -51,6 +51,7 @@ Table make_contents(const TableOptions& options) {
   }
   const Aggregate aggregate = aggregate_named(options.aggregate.empty() ? "max" : options.aggregate);
   if (options.rank_correlation) {
+    add_trivial_baselines(results);
     const PaperAgreement agreement = agree(results, aggregate);
     if (std::ranges::all_of(agreement.tasks, [](const AgreedTask& task) { return task.encodings == 0; })) {
       throw Error(fmt::format("{} has no finished run of a cell that is in the paper's table", results.name));
@@ -107,7 +108,8 @@ void add_table_command(CLI::App& app, Action& action) {
       command
           ->add_flag("--rank-correlation", options->rank_correlation,
                      "how far the encodings of each task stand in the paper's order: Spearman's rho with a "
-                     "permutation test, Holm-adjusted, and the best here and there")
+                     "permutation test, Holm-adjusted, the best here and there, and how far it passes "
+                     "predictors that never see the input")
           ->excludes(runs)
           ->excludes(compare);
   const auto of_scores = [&](CLI::Option* option) {

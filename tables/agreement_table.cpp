@@ -23,24 +23,32 @@ std::string names(const std::vector<std::string>& labels) {
 // The columns of a row whose scores are printed as its greatest.
 struct Best {
   std::vector<std::string> encodings;
-  std::size_t of = 0;  // Columns that have a score.
+  std::size_t of = 0;                   // Columns that have a score.
+  std::optional<double> above_trivial;  // By how much the greatest passes the better trivial baseline.
 };
 
-Best best_here(const ResultTable& table, const std::string& task, Aggregate aggregate) {
+Best best_here(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
   std::vector<std::string> scored;
   std::vector<PrintedCell> cells;
+  double greatest = 0;
   for (const std::string& encoding : table.encodings) {
-    const TableCell* const cell = table.cell(task, encoding);
+    const TableCell* const cell = table.cell(row.task, encoding);
     if (cell == nullptr || !cell->scores) continue;
+    const double score = cell->scores->value(aggregate);
     scored.push_back(encoding);
-    cells.push_back(number_cell(cell->scores->value(aggregate), percent));
+    cells.push_back(number_cell(score, percent));
+    greatest = std::max(greatest, score);
   }
-  if (scored.size() == 1) return {.encodings = scored, .of = 1};
+  std::optional<double> above_trivial;
+  if (row.baselines && !scored.empty()) {
+    above_trivial = greatest - std::max(row.baselines->constant, row.baselines->position_only);
+  }
+  if (scored.size() == 1) return {.encodings = scored, .of = 1, .above_trivial = above_trivial};
   std::vector<PrintedCell*> marked;
   marked.reserve(cells.size());
   for (PrintedCell& cell : cells) marked.push_back(&cell);
   mark_best(marked);
-  Best best{.encodings = {}, .of = scored.size()};
+  Best best{.encodings = {}, .of = scored.size(), .above_trivial = above_trivial};
   for (std::size_t i = 0; i < scored.size(); ++i) {
     if (cells[i].mark == Mark::kBest) best.encodings.push_back(scored[i]);
   }
@@ -66,6 +74,7 @@ PrintedRow print_row(const AgreedTask& task, const Best& best) {
                     number_cell(task.p, p_text),
                     number_cell(task.adjusted_p, p_text),
                     {.text = best_text(best)},
+                    number_cell(best.above_trivial, signed_percent),
                     {.text = paper_best_text(task.task)}}};
 }
 
@@ -89,9 +98,17 @@ std::vector<std::string> notes(const PaperAgreement& agreement, const ResultTabl
           "the reverse, none where one side is all ties or fewer than {} encodings count. Ties have the "
           "mean of their ranks{}.",
           aggregate_phrase(agreement.aggregate), kFewestRanked, doubles_text(agreement)),
-      fmt::format("p: two-sided permutation test, {} random orders. Holm: adjusted over the tasks tested.",
-                  kRandomOrders),
+      fmt::format("p: two-sided permutation test, {} random orders. Holm: adjusted over the {} tested.",
+                  kRandomOrders, counted(agreement.ranked, "task")),
       "Best: of all columns here, as printed; of all columns of the paper's table there."};
+  if (table.has_baselines) {
+    notes.emplace_back(
+        "Above trivial: by how many points the best here passes the better of two predictors that never look "
+        "at the input, the best single output symbol and the likeliest symbol of each place in the output. "
+        "Where that is within a few standard errors of the test samples, what was learned does not carry "
+        "over to the test lengths, and the "
+        "order is noise.");
+  }
   if (agreement.mean) {
     notes.push_back(fmt::format("Mean of rho over the tasks that have one, {} of {}: {}.", agreement.ranked,
                                 agreement.tasks.size(), correlation_text(*agreement.mean)));
@@ -118,21 +135,23 @@ Table agreement_table(const PaperAgreement& agreement, const ResultTable& table)
                               {.title = "p"},
                               {.title = "p (Holm)"},
                               {.title = "best here", .number = false},
+                              {.title = "above trivial"},
                               {.title = "best in the paper", .number = false}},
                   .rows = {},
                   .footnotes = {},
                   .notes = notes(agreement, table)},
       .data = {.columns = {"level", "task", "aggregate", "ranked", "spearman", "p", "p_holm", "best",
-                           "paper_best"},
+                           "above_trivial", "paper_best"},
                .rows = {},
                .notes = notes(agreement, table)}};
-  for (const AgreedTask& task : agreement.tasks) {
-    const Best best = best_here(table, task.task, agreement.aggregate);
+  for (std::size_t i = 0; i < agreement.tasks.size(); ++i) {
+    const AgreedTask& task = agreement.tasks[i];
+    const Best best = best_here(table, table.rows[i], agreement.aggregate);
     result.printed.rows.push_back(print_row(task, best));
     result.data.rows.push_back({task.level, task.task, std::string(aggregate_name(agreement.aggregate)),
                                 static_cast<std::int64_t>(task.encodings), table_value(task.correlation),
                                 table_value(task.p), table_value(task.adjusted_p), names(best.encodings),
-                                names(paper_best(task.task))});
+                                table_value(best.above_trivial), names(paper_best(task.task))});
   }
   return result;
 }

@@ -16,6 +16,7 @@ TEST(AgreementTable, IsGoldenForPeopleAndPrograms) {
   store_run(scratch.path(), made_up_config("reverse_string", "kerple"), "finished", 0.5);
   ResultTable results = make_table(open_runs(scratch.path()));
   results.name = "made_up";
+  add_trivial_baselines(results);
   const Table table = agreement_table(agree(results, Aggregate::kMax), results);
   expect_golden("tables/agreement.md", format_table(table, "md"));
   expect_golden("tables/agreement.csv", format_table(table, "csv"));
@@ -30,6 +31,21 @@ TEST(AgreementTable, SaysWhenAllTie) {
   const Table table = agreement_table(agree(results, Aggregate::kMax), results);
   EXPECT_EQ(table.printed.rows[0].cells[5].text, "all 2 tie");
   EXPECT_EQ(std::get<std::string>(table.data.rows[0][7]), "rope; alibi");
+  EXPECT_EQ(table.printed.rows[0].cells[6].text, "--") << "nothing is known of what predictors score";
+}
+
+TEST(AgreementTable, MeasuresTheBestAgainstTheBetterOfBothBaselines) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.75);
+  store_run(scratch.path(), made_up_config("reverse_string", "alibi"), "finished", 0.25);
+  ResultTable results = make_table(open_runs(scratch.path()));
+  for (const auto& [constant, position] : {std::pair(0.5, 0.625), {0.625, 0.5}}) {
+    results.rows[0].baselines =
+        TrivialBaselines{.constant = constant, .position_only = position, .lengths = {}};
+    const Table table = agreement_table(agree(results, Aggregate::kMax), results);
+    EXPECT_EQ(table.printed.rows[0].cells[6].text, "+12.5");
+    EXPECT_EQ(std::get<double>(table.data.rows[0][8]), 0.125);
+  }
 }
 
 }  // namespace
