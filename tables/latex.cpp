@@ -1,6 +1,7 @@
 #include "tables/latex.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -30,6 +31,35 @@ bool titles_upright(const PrintedTable& table) {
     width += widest + 2;
   }
   return width > kLine;
+}
+
+// Lines of one page in small type; a table of more goes over several.
+constexpr std::size_t kPage = 50;
+
+// A line and its end.
+std::string line_text(const std::vector<std::string>& cells) {
+  return fmt::format("    {} \\\\\n", fmt::join(cells, " & "));
+}
+
+// A float, made smaller where it is wider than the text.
+std::string begin_float(const std::string& caption, const std::string& columns, const std::string& header) {
+  return fmt::format(
+      "% Needs \\usepackage{{booktabs}} and \\usepackage{{graphicx}}.\n\\begin{{table}}\n  \\centering\n"
+      "  \\caption{{{}}}\n  \\setlength{{\\tabcolsep}}{{4pt}}\n"
+      "  \\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}}{{!}}{{%\n"
+      "  \\begin{{tabular}}{{{}}}\n    \\toprule\n{}",
+      caption, columns, header);
+}
+
+// Breaks between pages, each of which begins with the header.
+std::string begin_pages(const std::string& caption, const std::string& columns, const std::string& header) {
+  return fmt::format(
+      "% Needs \\usepackage{{booktabs}}, \\usepackage{{graphicx}} and \\usepackage{{longtable}}; widths "
+      "settle in the second pass.\n"
+      "\\begingroup\n  \\scriptsize\n  \\setlength{{\\tabcolsep}}{{2pt}}\n  \\begin{{longtable}}{{{}}}\n"
+      "    \\caption{{{}}} \\\\\n    \\toprule\n{}    \\midrule\n    \\endfirsthead\n    \\toprule\n{}"
+      "    \\midrule\n    \\endhead\n    \\bottomrule\n    \\endfoot\n",
+      columns, caption, header, header);
 }
 
 std::string_view command_of(char c) {
@@ -89,28 +119,24 @@ std::string latex_table(const Table& table) {
       title = "\\rotatebox{90}{" + title.substr(title.find_first_not_of(' ')) + "}";
     }
   }
-  std::string text = "% Needs \\usepackage{booktabs} and \\usepackage{graphicx}.\n\\begin{table}\n";
-  text += fmt::format("  \\centering\n  \\caption{{{}}}\n", latex_text(table.title));
-  text += "  \\setlength{\\tabcolsep}{4pt}\n";
-  text += "  \\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n";
-  text += "  \\begin{tabular}{";
-  for (const bool number : lines.number) text += number ? 'r' : 'l';
-  text += "}\n    \\toprule\n";
-  for (std::size_t row = 0; row < lines.lines.size(); ++row) {
-    if (row == 1 || lines.begins_group[row]) text += "    \\midrule\n";
-    for (std::size_t i = 0; i < lines.widths.size(); ++i) {
-      text += (i == 0 ? "    " : " & ") + lines.lines[row][i];
-    }
-    text += " \\\\\n";
+  std::string columns;
+  for (const bool number : lines.number) columns += number ? 'r' : 'l';
+  const bool is_long = printed.rows.size() > kPage;
+  std::string text =
+      (is_long ? begin_pages : begin_float)(latex_text(table.title), columns, line_text(lines.lines.front()));
+  for (std::size_t row = 1; row < lines.lines.size(); ++row) {
+    // Under the header of several pages there is a rule already.
+    if (row == 1 ? !is_long : lines.begins_group[row]) text += "    \\midrule\n";
+    text += line_text(lines.lines[row]);
   }
-  text += "    \\bottomrule\n  \\end{tabular}}\n";
-  text += "  \\par\\medskip\\raggedright\\footnotesize\n";
+  text += is_long ? "  \\end{longtable}\n  " : "    \\bottomrule\n  \\end{tabular}}\n  \\par\\medskip";
+  text += "\\raggedright\\footnotesize\n";
   if (printed.marked()) text += "  Bold: the best of a row; underlined: the second.\\par\n";
   for (std::size_t i = 0; i < printed.footnotes.size(); ++i) {
     text += fmt::format("  \\textsuperscript{{{}}} {}\\par\n", i + 1, latex_text(printed.footnotes[i]));
   }
   for (const std::string& note : printed.notes) text += fmt::format("  {}\\par\n", latex_text(note));
-  return text + "\\end{table}\n";
+  return text + (is_long ? "\\endgroup\n" : "\\end{table}\n");
 }
 
 }  // namespace che

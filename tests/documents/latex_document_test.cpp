@@ -15,12 +15,17 @@
 namespace che {
 namespace {
 
-// What pdflatex says of a document with `table`; empty when it made a PDF.
-std::string complaints(const std::string& table) {
+struct Document {
+  std::string log;  // What pdflatex said.
+  bool made = false;
+};
+
+Document typeset(const std::string& table) {
   const ScratchFolder scratch;
   write_file_atomically(scratch.path() / "table.tex", table);
   write_file_atomically(scratch.path() / "paper.tex",
                         "\\documentclass{article}\n\\usepackage{booktabs}\n\\usepackage{graphicx}\n"
+                        "\\usepackage{longtable}\n"
                         "\\begin{document}\n\\input{table}\n\\end{document}\n");
   const std::string log = (scratch.path() / "log.txt").string();
   const int status = std::system(fmt::format("cd '{}' && pdflatex -interaction=nonstopmode -halt-on-error "
@@ -28,7 +33,13 @@ std::string complaints(const std::string& table) {
                                              scratch.path().string(), log)
                                      .c_str());
   const bool made = std::filesystem::exists(scratch.path() / "paper.pdf");
-  return status == 0 && made ? "" : read_file(log);
+  return {.log = read_file(log), .made = status == 0 && made};
+}
+
+// Empty when there is a PDF.
+std::string complaints(const std::string& table) {
+  const Document document = typeset(table);
+  return document.made ? "" : document.log;
 }
 
 Table everything(const ScratchFolder& scratch) {
@@ -54,6 +65,19 @@ TEST(LatexDocument, CompilesWhateverTextsHold) {
   table.printed.footnotes = {table.title};
   table.printed.notes = {table.title};
   EXPECT_EQ(complaints(latex_table(table)), "");
+}
+
+TEST(LatexDocument, ManyRowsFillSeveralPages) {
+  CHE_NEEDS_VIEWER("pdflatex");
+  Table table;
+  table.printed.group_title = "level";
+  table.printed.columns = {{.title = "task", .number = false}, {.title = "score"}};
+  for (int i = 0; i < 300; ++i) {
+    table.printed.rows.push_back({.group = "", .cells = {{.text = "x"}, {.text = std::to_string(i)}}});
+  }
+  const Document document = typeset(latex_table(table));
+  EXPECT_NE(document.log.find("(5 pages"), std::string::npos) << document.log;
+  EXPECT_EQ(document.log.find("too large"), std::string::npos) << document.log;
 }
 
 TEST(LatexDocument, WouldNotCompileWithAnUnescapedCharacter) {

@@ -34,6 +34,25 @@ TEST(Latex, LongTitlesStandUprightAndWhatIsBesideGoesBelow) {
   }
 }
 
+TEST(Latex, WhatFillsMoreThanAPageBreaksBetweenPages) {
+  Table table;
+  table.title = "long";
+  table.printed.group_title = "level";
+  table.printed.columns = {{.title = "a_b"}};
+  const auto with_rows = [&](std::size_t rows) {
+    table.printed.rows.resize(rows, {.group = "cs", .cells = {{.text = "1.0"}}});
+    return latex_table(table);
+  };
+  EXPECT_NE(with_rows(50).find("\\begin{table}"), std::string::npos);
+  const std::string text = with_rows(51);
+  EXPECT_EQ(text.find("\\begin{table}"), std::string::npos);
+  for (const char* part :
+       {"\\usepackage{longtable}", "\\begin{longtable}{lr}", "\\caption{long} \\\\\n",
+        "\\endfirsthead\n    \\toprule\n    level & a\\_b \\\\\n", "\\end{longtable}\n", "\\endgroup\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in " << text;
+  }
+}
+
 TEST(Latex, MarksAndFootnotesStandInTheCell) {
   Table table;
   table.title = "100 %";
