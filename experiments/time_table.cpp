@@ -57,11 +57,45 @@ std::string lengths_text(const Lengths& lengths) {
   return step == 1 ? fmt::format("{}..{}", first, last) : fmt::format("{}..{} by {}", first, last, step);
 }
 
+// Milliseconds to four digits, and never as a power of ten.
+std::string time_text(double time) {
+  return time < 1000 ? fmt::format("{:.4g}", time) : fmt::format("{:.0f}", time);
+}
+
 std::string cell(const std::vector<double>* times, const std::vector<double>* base) {
   if (times == nullptr) return "-";
   const double time = median(*times);
-  if (base == nullptr) return fmt::format("{:.4g}", time);
-  return fmt::format("{:.4g} ({:.2f})", time, time / median(*base));
+  if (base == nullptr) return time_text(time);
+  return fmt::format("{} ({:.2f})", time_text(time), time / median(*base));
+}
+
+// How many cells have runs that took more than twice as long as others of theirs, and the worst of them.
+std::string unsteady_text(const std::map<std::string, TaskTimes>& tasks) {
+  constexpr double kUnsteady = 2;
+  std::size_t cells = 0;
+  std::size_t unsteady = 0;
+  double widest = kUnsteady;
+  std::string worst;
+  for (const auto& [task, times] : tasks) {
+    for (const auto& [what, of_label] : {std::pair("a step", &times.step), {"a test batch", &times.batch}}) {
+      for (const auto& [label, of_lengths] : *of_label) {
+        for (const auto& [lengths, of_runs] : of_lengths) {
+          const auto [least, most] = std::ranges::minmax(of_runs);
+          ++cells;
+          unsteady += most > kUnsteady * least ? 1U : 0U;
+          if (most <= widest * least) continue;
+          widest = most / least;
+          worst = fmt::format("{} {}, {} at {}: {} to {}", task, label, what, lengths_text(lengths),
+                              time_text(least), time_text(most));
+        }
+      }
+    }
+  }
+  if (unsteady == 0) return "";
+  return fmt::format(
+      "In {} of {} the runs differ more than twofold, as on a machine that did other work too; the most: "
+      "{}.\n",
+      unsteady, counted(cells, "cell"), worst);
 }
 
 // Nothing where no run was timed.
@@ -122,6 +156,7 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
   std::set<std::string> labels;
   bool has_replicas = false;
   std::size_t waiting = 0;
+  std::vector<std::string> evaluated_more;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunConfig& config = runs[i].config();
     const StoredRun stored = runs[i].read();
@@ -147,10 +182,7 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
       times.step[label][{training.first_length, training.last_length, 1}].push_back(*step);
     }
     if (stored.evaluation.size() != evaluation.lengths().size()) {
-      warn(fmt::format(
-          "left out: the test batches of {}: its time is that of more lengths or samples than its "
-          "config asks for",
-          runs[i].id()));
+      evaluated_more.push_back(runs[i].id());
     } else if (stored.status.evaluation_seconds > 0) {
       times.batch[label][{evaluation.first_length, evaluation.last_length, evaluation.length_step}].push_back(
           batch_time(stored.status, evaluation));
@@ -158,6 +190,12 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
   }
   if (waiting > 0) {
     warn(fmt::format("left out: {} of {}, not begun", waiting, counted(runs.size(), "run")));
+  }
+  if (!evaluated_more.empty()) {
+    warn(fmt::format(
+        "left out: the test batches of {} of {}, whose time is that of more lengths or samples than their "
+        "configs ask for, such as {}",
+        evaluated_more.size(), counted(runs.size(), "run"), evaluated_more.front()));
   }
   if (labels.empty()) throw Error("no run is finished and undamaged; `che run` goes on with them");
   if (!labels.contains(base)) {
@@ -173,7 +211,12 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
         fmt::format("{}: milliseconds a test batch of {}, by test length", task, kEvaluationBatch),
         times.batch, base);
   }
-  text += fmt::format("In parentheses the ratio to {}.\n", base);
+  text += fmt::format(
+      "In parentheses the ratio to {}. A number is the median over a cell's finished runs: of each its "
+      "median "
+      "step between two log lines, or the mean test batch of its evaluation.\n",
+      base);
+  text += unsteady_text(tasks);
   if (has_replicas) text += "A step or test batch of runs of one job is that of all of them together.\n";
   return text;
 }

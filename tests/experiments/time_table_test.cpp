@@ -33,7 +33,9 @@ TEST(TimeTable, GivesMediansAndRatios) {
       "even_pairs: milliseconds a training step, by training length\n\n| encoding | 40 |\n| --- | ---: |\n"
       "| rope | 10 (0.50) |\n| dape_kerple | 20 (1.00) |\n\n"
       "even_pairs: milliseconds a test batch of 64, by test length\n\n| encoding | 41..44 |\n| --- | ---: |\n"
-      "| rope | 250 (0.50) |\n| dape_kerple | 500 (1.00) |\n\nIn parentheses the ratio to dape_kerple.\n");
+      "| rope | 250 (0.50) |\n| dape_kerple | 500 (1.00) |\n\nIn parentheses the ratio to dape_kerple. "
+      "A number is the median over a cell's finished runs: of each its median step between two log lines, or "
+      "the mean test batch of its evaluation.\n");
   EXPECT_EQ(message_of([&] { time_table(open_runs(scratch.path()), "fire"); }),
             "no finished run has the encoding 'fire' to compare with; name another with --base; known: "
             "dape_kerple, rope");
@@ -47,6 +49,20 @@ RunFolder store_timed(const ScratchFolder& scratch, const RunConfig& config, dou
   status.evaluation_seconds = 0.4;
   run.write_status(status);
   return run;
+}
+
+TEST(TimeTable, NamesCellsWhoseRunsDisagree) {
+  const ScratchFolder scratch;
+  for (const std::int64_t seed : {0, 1}) {
+    store_timed(scratch, made_up_config("even_pairs", "rope", seed), seed == 0 ? 0.01 : 2.5);
+    store_timed(scratch, made_up_config("even_pairs", "alibi", seed), seed == 0 ? 0.01 : 0.015);
+  }
+  const std::string table = time_table(open_runs(scratch.path()), "rope");
+  EXPECT_NE(table.find("| rope | 1255 (1.00) |"), std::string::npos) << table;
+  EXPECT_TRUE(
+      table.ends_with("\nIn 1 of 4 cells the runs differ more than twofold, as on a machine that did other "
+                      "work too; the most: even_pairs rope, a step at 1..40: 10 to 2500.\n"))
+      << table;
 }
 
 TEST(TimeTable, MixesNoRunsThatDifferInMoreThanLengths) {
@@ -115,8 +131,8 @@ TEST(TimeTable, NamesWhatItLeavesOut) {
   EXPECT_EQ(table.find("a test batch"), std::string::npos) << table;
   EXPECT_EQ(std::ranges::count(warnings, '\n'), 4) << warnings;
   for (const std::string& part :
-       {std::string("left out: 2 of 5 runs, not begun"), "the test batches of " + more.id(),
-        std::string("is failed: loss is not finite"),
+       {std::string("left out: 2 of 5 runs, not begun"), std::string("the test batches of 1 of 5 runs"),
+        "such as " + more.id(), std::string("is failed: loss is not finite"),
         torn.id() + " is damaged: " + (torn.path() / "metrics.csv").string()}) {
     EXPECT_NE(warnings.find(part), std::string::npos) << part << " is not in\n" << warnings;
   }
