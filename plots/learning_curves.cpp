@@ -48,6 +48,11 @@ Range range_of(const CurvePanel& panel) {
 // More than a decade needs a logarithmic axis.
 bool spans_decades(const Range& range) { return range.high > 20 * range.low; }
 
+std::string axes_caption(const std::vector<CurvePanel>& panels) {
+  const auto spans = [](const CurvePanel& panel) { return spans_decades(range_of(panel)); };
+  return std::ranges::any_of(panels, spans) ? " Losses that span decades stand on a logarithmic axis." : "";
+}
+
 std::string loss_axis(const Range& range) {
   if (!spans_decades(range)) {
     const double step = mark_step(range.high, 5);
@@ -82,7 +87,7 @@ std::string learning_curves_script(const ResultTable& table, Aggregate aggregate
   const std::vector<CurvePanel> panels = curve_panels(table, aggregate, loss_by_step, kMeasured);
   const std::vector<LineStyle> styles = line_styles(table.encodings);
   const PanelGrid grid(panels.size(), curve_legend(table, panels, styles),
-                       curve_caption(panels, aggregate, kMeasured), {.beside = 10});
+                       curve_caption(panels, aggregate, kMeasured) + axes_caption(panels), {.beside = 10});
   std::string script = curve_data(panels) + grid.begin(format, file);
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const Range range = range_of(panels[i]);

@@ -200,7 +200,7 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, std:
   const Layout layout(maps, tasks, table.encodings);
   const Caption caption(
       fmt::format("Score in percent: {} over seeds and learning rates of a cell. -- : no value. Colours show "
-                  "the way from chance (0) to perfect (1).",
+                  "the way from chance or less (0) to perfect (1).",
                   aggregate_phrase(aggregate)),
       layout.width);
   const double height =

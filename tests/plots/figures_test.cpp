@@ -193,7 +193,7 @@ TEST(ScoreMap, OfFewTasksHasRoomForItsTexts) {
   };
   const std::string one = script_of({"even_pairs"});
   EXPECT_TRUE(contains(one, "offset -0.5,0 0,1,1\n")) << one;
-  EXPECT_TRUE(contains(one, "set label 'perfect (1).'")) << "wrapped: " << one;
+  EXPECT_TRUE(contains(one, "set label 'to perfect (1).'")) << "wrapped: " << one;
   EXPECT_TRUE(contains(script_of({"even_pairs", "parity_check", "bucket_sort"}), "offset -0.5,0 0,0.5,1\n"));
   EXPECT_TRUE(contains(script_of({"even_pairs", "parity_check", "bucket_sort", "odds_first"}),
                        "offset -0.5,0 0,0.25,1\n"));
