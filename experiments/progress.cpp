@@ -2,13 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace che {
 std::string duration_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  constexpr std::int64_t kMinute = 60;
+  const std::int64_t whole = std::llround(seconds);
   if (whole < 100) return fmt::format("{} s", whole);
-  if (whole < 100 * 60) return fmt::format("{} min", (whole + 30) / 60);
+  if (whole < 100 * kMinute) return fmt::format("{} min", (whole + kMinute / 2) / kMinute);
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 

@@ -151,7 +151,7 @@ RunFolder RunFolder::open(const fs::path& given) {
         fmt::format("results folder '{}' holds the config of run {}; give it back its name or remove it",
                     folder.string(), id));
   }
-  return RunFolder(folder, std::move(config));
+  return {folder, std::move(config)};
 }
 
 std::vector<MetricsRow> RunFolder::metrics() const {
