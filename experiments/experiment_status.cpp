@@ -83,25 +83,28 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment) {
     ++all.damaged;
     all.lines.push_back(fmt::format("  {:<9} {}", kDamaged, damage));
   };
-  double all_left = 0;            // Operations.
-  double running_operations = 0;  // Done by the runs that run, in
-  double running_seconds = 0;     // this time.
+  double all_left = 0;  // Operations.
+  double all_done = 0;  // Likewise, in
+  double seconds = 0;   // this time, added up over the runs.
   for (const RunFolder& folder : open_runs(experiment, warn)) {
     ++all.runs;
     const StoredRun stored = folder.read();
     const bool runs = add(all, folder, stored);
     // Before its first checkpoint a run that runs has its model in memory alone.
     const double left = operations_left(folder.config(), stored, runs || has_checkpoint(folder.path())).all();
-    if (stored.status.state != "failed" && stored.damage.empty()) all_left += left;
-    if (runs) {
-      running_operations += run_operations(folder.config()).all() - left;
-      running_seconds += stored.status.training_seconds + stored.status.evaluation_seconds;
+    if (stored.status.state == "failed" || !stored.damage.empty()) continue;
+    all_left += left;
+    // A status that was lost and written anew knows no times.
+    if (const double spent = stored.status.training_seconds + stored.status.evaluation_seconds; spent > 0) {
+      all_done += run_operations(folder.config()).all() - left;
+      seconds += spent;
     }
   }
   all.is_worked_on = all.running > 0 || FileLock::is_held(experiment / "lock");
-  if (running_operations > 0 && running_seconds > 0) {
-    const double speed = running_operations / running_seconds * static_cast<double>(all.running);
-    all.seconds_left = all_left / speed;
+  if (all.is_worked_on && all_done > 0) {
+    // Between two jobs of one worker nothing runs.
+    all.seconds_left =
+        all_left * seconds / all_done / static_cast<double>(std::max<std::size_t>(all.running, 1));
   }
   return all;
 }

@@ -79,9 +79,31 @@ TEST(ExperimentStatus, TimeLeftDependsOnStoredModels) {
 TEST(ExperimentStatus, IsNotOverBetweenTwoJobs) {
   const ScratchFolder scratch;
   const RunFolder run = store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), "finished", 0.5);
-  EXPECT_FALSE(experiment_status(scratch.path()).is_worked_on);
+  RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope", 1));
+  const ExperimentStatus abandoned = experiment_status(scratch.path());
+  EXPECT_FALSE(abandoned.is_worked_on);
+  EXPECT_EQ(abandoned.seconds_left, 0);
   const FileLock scheduler(scratch.path() / "lock");
-  EXPECT_TRUE(experiment_status(scratch.path()).is_worked_on);
+  const ExperimentStatus status = experiment_status(scratch.path());
+  EXPECT_TRUE(status.is_worked_on);
+  const double spent = run.status().training_seconds + run.status().evaluation_seconds;
+  ASSERT_GT(spent, 0);
+  EXPECT_NEAR(status.seconds_left, spent, 1e-9 * spent) << "the other run is like this one";
+}
+
+// What has only just begun tells little of how long the rest takes.
+TEST(ExperimentStatus, FinishedRunsTellOfTheSpeedToo) {
+  const ScratchFolder scratch;
+  const RunFolder finished =
+      store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), "finished", 0.5);
+  const RunFolder begun = store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), "training");
+  RunStatus status = begun.status();
+  status.step = 1;
+  status.training_seconds = 100;
+  begun.write_status(status);
+  const FileLock at_work(begun.path() / "lock");
+  const double spent = finished.status().training_seconds + finished.status().evaluation_seconds;
+  EXPECT_LT(experiment_status(scratch.path()).seconds_left, spent + 100.5);
 }
 
 TEST(ExperimentStatus, BelievesAnotherHostForAWhile) {
