@@ -24,7 +24,9 @@ struct CheckOptions {
 };
 
 int check(const CheckOptions& options) {
-  const Sweep sweep = read_sweep(options.config, options.overrides, options.only);
+  // A name is what a script asks for, before it runs the sweep.
+  const WarningSink warn = options.name ? [](const std::string&) {} : print_warning;
+  const Sweep sweep = read_sweep(options.config, options.overrides, options.only, warn);
   if (options.name) {
     fmt::print("{}\n", sweep.name);
     return 0;

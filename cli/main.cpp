@@ -17,12 +17,12 @@ namespace {
 
 // What a shell's unset variable leaves behind names no file, folder or value.
 void refuse_empty_values(CLI::App& app) {
-  const auto problem_of = [](const std::string& value) {
-    return std::string(value.empty() ? "is empty" : "");
-  };
+  // As a transformation it comes before an option's own checks.
+  const CLI::Validator is_not_empty(
+      [](const std::string& value) { return std::string(value.empty() ? "is empty" : ""); }, "");
   for (CLI::App* command : app.get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
-      if (option->get_items_expected_max() > 0) option->check(problem_of);
+      if (option->get_items_expected_max() > 0) option->transform(is_not_empty);
     }
   }
 }

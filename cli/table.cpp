@@ -51,11 +51,11 @@ Table make_contents(const TableOptions& options) {
   }
   const Aggregate aggregate = aggregate_named(options.aggregate.empty() ? "max" : options.aggregate);
   if (options.rank_correlation) {
-    add_trivial_baselines(results);
     const PaperAgreement agreement = agree(results, aggregate);
     if (std::ranges::all_of(agreement.tasks, [](const AgreedTask& task) { return task.encodings == 0; })) {
       throw Error(fmt::format("{} has no finished run of a cell that is in the paper's table", results.name));
     }
+    add_trivial_baselines(results);
     return agreement_table(agreement, results);
   }
   if (options.baselines) add_trivial_baselines(results);

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "core/config_reader.h"
@@ -33,20 +34,36 @@ void check_takes_dape(const EncodingEntry& entry) {
                           entry.name, fmt::join(biased, ", ")));
 }
 
-// For a name that is no form of an encoding.
+// For a name that is no form of an encoding. What it may mean is told whatever its case, its hyphens and the
+// order of its prefixes.
 Error unknown_encoding(std::string_view form) {
   const auto& registry = Registry<EncodingEntry>::instance();
-  std::vector<std::string> forms = registry.names();
-  for (const std::string& name : registry.names()) {
-    forms.push_back(fmt::format("randomized_{}", name));
-    if (!registry.get(name).gives_bias) continue;
-    forms.push_back(fmt::format("dape_{}", name));
-    forms.push_back(fmt::format("randomized_dape_{}", name));
+  std::string text(form);
+  for (char& c : text) c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string_view rest = text;
+  bool dape = false;
+  bool randomized = false;
+  while (true) {
+    if (take_prefix(rest, "dape_")) {
+      dape = true;
+    } else if (take_prefix(rest, "randomized_") || take_prefix(rest, "randomised_")) {
+      randomized = true;
+    } else {
+      break;
+    }
   }
-  const std::string closest = closest_name(form, forms);
-  return Error(fmt::format("unknown encoding '{}'{}; known: {}, and with randomized_ or dape_ before them",
-                           form, closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest),
-                           fmt::join(registry.names(), ", ")));
+  std::string suggestion;
+  if (const std::string name = closest_name(rest, registry.names()); !name.empty()) {
+    const EncodingEntry& entry = registry.get(name);
+    if (dape) check_takes_dape(entry);
+    suggestion =
+        fmt::format("; did you mean '{}{}{}'?", randomized && entry.reads_positions ? "randomized_" : "",
+                    dape ? "dape_" : "", name);
+  }
+  return Error(
+      fmt::format("unknown encoding '{}'{}; known: {}; dape_ may stand before those that give a bias, "
+                  "randomized_ before those that read positions",
+                  form, suggestion, fmt::join(registry.names(), ", ")));
 }
 
 void check_lengths(std::string_view group, std::int64_t first, std::int64_t last) {
@@ -113,11 +130,6 @@ void EncodingConfig::reset(std::string_view shorthand) {
   if (!shorthand.empty()) {
     if (!registered() && take_prefix(shorthand, "randomized_")) fresh.positions = kRandomized;
     if (!registered() && take_prefix(shorthand, "dape_")) fresh.dape.emplace();
-    if (!registered() && fresh.dape && take_prefix(shorthand, "randomized_") && registered()) {
-      check_takes_dape(registry.get(shorthand));
-      throw Error(fmt::format("unknown encoding 'dape_randomized_{0}'; did you mean 'randomized_dape_{0}'?",
-                              shorthand));
-    }
     if (!registered()) throw unknown_encoding(form);
     const EncodingEntry& entry = registry.get(shorthand);
     if (fresh.dape) check_takes_dape(entry);

@@ -94,17 +94,16 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment) {
     const double left = operations_left(folder.config(), stored, runs || has_checkpoint(folder.path())).all();
     if (stored.status.state == "failed" || !stored.damage.empty()) continue;
     all_left += left;
-    // A status that was lost and written anew knows no times.
-    if (const double spent = stored.status.training_seconds + stored.status.evaluation_seconds; spent > 0) {
-      all_done += run_operations(folder.config()).all() - left;
-      seconds += spent;
-    }
+    const double done = run_operations(folder.config()).all() - left;
+    const double spent = stored.status.training_seconds + stored.status.evaluation_seconds;
+    // A lost model has taken time and is not done; a status that was lost and written anew knows no times.
+    if (done <= 0 || spent <= 0) continue;
+    all_done += done;
+    seconds += spent;
   }
   all.is_worked_on = all.running > 0 || FileLock::is_held(experiment / "lock");
-  if (all.is_worked_on && all_done > 0) {
-    // Between two jobs of one worker nothing runs.
-    all.seconds_left =
-        all_left * seconds / all_done / static_cast<double>(std::max<std::size_t>(all.running, 1));
+  if (all.running > 0 && all_done > 0) {
+    all.seconds_left = all_left * seconds / all_done / static_cast<double>(all.running);
   }
   return all;
 }

@@ -19,8 +19,8 @@ struct ExperimentStatus {
   std::size_t waiting = 0;
   std::size_t damaged = 0;
   std::vector<std::string> lines;  // About each run that runs, stopped, failed or is damaged.
-  // At the speed of all that was computed so far, by as many workers as now; 0 where that or nobody's work
-  // tells none.
+  // At the speed of all runs so far, with as many at work as now. 0 while none is at work or no speed is
+  // known.
   double seconds_left = 0;
 
   bool is_worked_on = false;  // By a `che run`, say, which may be between two jobs; or a run runs.

@@ -139,31 +139,32 @@ bool is_inside_axis(const SweepPlan& plan, std::string_view path) {
       plan.axes, [&](const Axis& axis) { return path != axis.name && is_below(path, axis.name); });
 }
 
-// What of the config has no effect, though it may once have had one: with other axes, or without an override.
-std::vector<std::string> ineffective_parts(const SweepPlan& plan) {
-  std::vector<std::string> parts;
-  for (const RunFilter& filter : plan.exclude) {
-    if (!filter.has_matched()) {
-      parts.emplace_back(config_error(filter.location(), "exclude", "leaves out no run").what());
-    }
-  }
+// Warns where the command line sets what named variants are about. A single value of a group,
+// `encoding=rope`, sets all of it.
+void warn_of_replaced_variants(const SweepPlan& plan, const WarningSink& warn) {
   for (const Axis& axis : plan.axes) {
     if (!axis.has_variants()) continue;
     std::set<std::string> replaced;
     for (const AxisValue& value : axis.values) {
       for (const Setting& setting : value.settings) {
-        const auto replaces = [&](const Setting& other) { return decides(other, setting.path); };
+        const auto replaces = [&](const Setting& other) {
+          const bool is_single = other.value.kind == ConfigNode::Kind::kScalar;
+          return is_single ? is_below(setting.path, other.path) : decides(other, setting.path);
+        };
         if (std::ranges::any_of(plan.overrides, replaces)) replaced.insert(setting.path);
       }
     }
     for (const std::string& path : replaced) {
-      parts.emplace_back(
-          config_error(axis.location, "axes." + axis.name,
-                       fmt::format("the command line replaces what its variants say of {}", path))
-              .what());
+      const std::string problem = fmt::format("the command line replaces what its variants say of {}", path);
+      warn(config_error(axis.location, "axes." + axis.name, problem).what());
     }
   }
-  return parts;
+}
+
+void warn_of_idle_exclusions(const SweepPlan& plan, const WarningSink& warn) {
+  for (const RunFilter& filter : plan.exclude) {
+    if (!filter.has_matched()) warn(config_error(filter.location(), "exclude", "leaves out no run").what());
+  }
 }
 
 std::vector<RunConfig> expand(SweepPlan& plan) {
@@ -221,10 +222,11 @@ std::vector<RunConfig> expand(SweepPlan& plan) {
 Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::string>& overrides,
                  const std::vector<std::string>& only, const WarningSink& warn) {
   SweepPlan plan = read_sweep_plan(path, overrides, only);
+  warn_of_replaced_variants(plan, warn);
   std::vector<RunConfig> runs = expand(plan);
   check_is_set(plan, "task");
   check_is_set(plan, "encoding");
-  for (const std::string& part : ineffective_parts(plan)) warn(part);
+  warn_of_idle_exclusions(plan, warn);
   return {.name = std::move(plan.name), .description = std::move(plan.description), .runs = std::move(runs)};
 }
 

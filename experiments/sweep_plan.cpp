@@ -186,7 +186,7 @@ void add_overrides(SweepPlan& plan, const std::vector<std::string>& overrides) {
       } else {
         plan.axes.push_back(std::move(axis));
       }
-    } else if (is_below(setting.path, "exclude") || setting.path == "description") {
+    } else if (is_below(setting.path, "exclude")) {
       throw config_error(setting.value.location, setting.path,
                          "stands in the config alone; --only chooses among the runs on the command line");
     } else {

@@ -69,10 +69,11 @@ std::string cell(const std::vector<double>* times, const std::vector<double>* ba
   return fmt::format("{} ({:.2f})", time_text(time), time / median(*base));
 }
 
-// How many cells have runs that took more than twice as long as others of theirs, and the worst of them.
+// How many numbers stand for runs of which one took more than twice as long as another, and the worst of
+// them.
 std::string unsteady_text(const std::map<std::string, TaskTimes>& tasks) {
   constexpr double kUnsteady = 2;
-  std::size_t cells = 0;
+  std::size_t numbers = 0;
   std::size_t unsteady = 0;
   double widest = kUnsteady;
   std::string worst;
@@ -81,7 +82,8 @@ std::string unsteady_text(const std::map<std::string, TaskTimes>& tasks) {
       for (const auto& [label, of_lengths] : *of_label) {
         for (const auto& [lengths, of_runs] : of_lengths) {
           const auto [least, most] = std::ranges::minmax(of_runs);
-          ++cells;
+          if (of_runs.size() < 2 || least <= 0) continue;
+          ++numbers;
           unsteady += most > kUnsteady * least ? 1U : 0U;
           if (most <= widest * least) continue;
           widest = most / least;
@@ -93,9 +95,8 @@ std::string unsteady_text(const std::map<std::string, TaskTimes>& tasks) {
   }
   if (unsteady == 0) return "";
   return fmt::format(
-      "In {} of {} the runs differ more than twofold, as on a machine that did other work too; the most: "
-      "{}.\n",
-      unsteady, counted(cells, "cell"), worst);
+      "Of {} that stand for several runs, {} stand for runs that differ more than twofold; the most: {}.\n",
+      counted(numbers, "number"), unsteady, worst);
 }
 
 // Nothing where no run was timed.

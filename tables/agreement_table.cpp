@@ -98,17 +98,15 @@ std::vector<std::string> notes(const PaperAgreement& agreement, const ResultTabl
           "the reverse, none where one side is all ties or fewer than {} encodings count. Ties have the "
           "mean of their ranks{}.",
           aggregate_phrase(agreement.aggregate), kFewestRanked, doubles_text(agreement)),
-      fmt::format("p: two-sided permutation test, {} random orders. Holm: adjusted over the {} tested.",
-                  kRandomOrders, counted(agreement.ranked, "task")),
+      fmt::format(
+          "p: two-sided permutation test, {} random orders. Holm: adjusted over the tasks that have one.",
+          kRandomOrders),
       "Best: of all columns here, as printed; of all columns of the paper's table there."};
-  if (table.has_baselines) {
-    notes.emplace_back(
-        "Above trivial: by how many points the best here passes the better of two predictors that never look "
-        "at the input, the best single output symbol and the likeliest symbol of each place in the output. "
-        "Where that is within a few standard errors of the test samples, what was learned does not carry "
-        "over to the test lengths, and the "
-        "order is noise.");
-  }
+  for (std::string& note : baseline_notes(table)) notes.push_back(std::move(note));
+  notes.emplace_back(
+      "Above trivial: the best here minus the better of both baselines. Where it is not well above 0, the "
+      "order "
+      "of the encodings tells little.");
   if (agreement.mean) {
     notes.push_back(fmt::format("Mean of rho over the tasks that have one, {} of {}: {}.", agreement.ranked,
                                 agreement.tasks.size(), correlation_text(*agreement.mean)));

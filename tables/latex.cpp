@@ -33,8 +33,8 @@ bool titles_upright(const PrintedTable& table) {
   return width > kLine;
 }
 
-// Lines of one page in small type; a table of more goes over several.
-constexpr std::size_t kPage = 50;
+// Rows of a float, which a page holds beside its notes; a table of more breaks between pages.
+constexpr std::size_t kFloat = 25;
 
 // A line and its end.
 std::string line_text(const std::vector<std::string>& cells) {
@@ -121,7 +121,7 @@ std::string latex_table(const Table& table) {
   }
   std::string columns;
   for (const bool number : lines.number) columns += number ? 'r' : 'l';
-  const bool is_long = printed.rows.size() > kPage;
+  const bool is_long = printed.rows.size() > kFloat;
   std::string text =
       (is_long ? begin_pages : begin_float)(latex_text(table.title), columns, line_text(lines.lines.front()));
   for (std::size_t row = 1; row < lines.lines.size(); ++row) {

@@ -94,6 +94,23 @@ std::string missing_reason(const TableRun& run) {
   return reason;
 }
 
+std::vector<std::string> baseline_notes(const ResultTable& table) {
+  if (!table.has_baselines) return {};
+  std::vector<std::string> notes = {
+      "Trivial baselines never look at the input: constant is the best single output symbol, position the "
+      "likeliest symbol of each place in the output of each length; fitted to samples of the task's "
+      "generator, scored on those that the runs are evaluated on."};
+  std::vector<std::string> without;
+  for (const TableRow& row : table.rows) {
+    if (!row.baselines) without.push_back(row.task);
+  }
+  if (!without.empty()) {
+    notes.push_back(fmt::format("No baselines of {}: runs of one row are evaluated on different samples.",
+                                fmt::join(without, ", ")));
+  }
+  return notes;
+}
+
 std::string paper_note() {
   return "The paper's value is from Table 2 of the DAPE paper (arXiv 2405.14722; 200000 steps, width 256, "
          "test lengths 41..500, number of runs not stated). It does not show whether its sin_cos, rope, "

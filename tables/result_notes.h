@@ -17,6 +17,10 @@ bool is_begun(const TableRun& run);
 // Why a run has no score: "failed: loss is not finite", "training, step 200 of 1000".
 std::string missing_reason(const TableRun& run);
 
+// What trivial baselines are, and which rows have none; empty unless add_trivial_baselines was asked for
+// them.
+std::vector<std::string> baseline_notes(const ResultTable& table);
+
 // What the paper's values are, and where they leave doubt.
 std::string paper_note();
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "core/counted.h"
 #include "tables/result_notes.h"
@@ -71,21 +72,6 @@ void append_waiting_note(std::vector<std::string>& notes, const ResultTable& tab
     notes.push_back(fmt::format("Not begun: {} of {}.", waiting, counted(table.runs.size(), "run")));
 }
 
-void append_baseline_notes(std::vector<std::string>& notes, const ResultTable& table) {
-  if (!table.has_baselines) return;
-  notes.emplace_back(
-      "Trivial baselines never look at the input: constant is the best single output symbol, position the "
-      "likeliest symbol of each place in the output of each length; fitted to samples of the task's "
-      "generator, scored on those that the runs are evaluated on.");
-  std::vector<std::string> without;
-  for (const TableRow& row : table.rows) {
-    if (!row.baselines) without.push_back(row.task);
-  }
-  if (without.empty()) return;
-  notes.push_back(fmt::format("No baselines of {}: runs of one row are evaluated on different samples.",
-                              fmt::join(without, ", ")));
-}
-
 bool has_paper(const ResultTable& table) {
   return std::ranges::any_of(table.cells, [](const auto& cell) { return cell.second.paper.has_value(); });
 }
@@ -110,7 +96,7 @@ std::vector<std::string> notes(const ResultTable& table, const ScoreTableOptions
     notes.push_back(fmt::format("In parentheses: {}.", what));
     notes.push_back(paper_note());
   }
-  append_baseline_notes(notes, table);
+  std::ranges::move(baseline_notes(table), std::back_inserter(notes));
   for (std::string& note : provenance_notes(table)) notes.push_back(std::move(note));
   return notes;
 }
@@ -160,7 +146,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
           "differ in seed and learning rate; spread: {}, of two runs or more; difference: score minus paper.",
           spread_phrase(options.aggregate))}};
   append_waiting_note(data.notes, table);
-  append_baseline_notes(data.notes, table);
+  std::ranges::move(baseline_notes(table), std::back_inserter(data.notes));
   if (has_paper(table)) data.notes.push_back(paper_note());
   for (std::string& note : provenance_notes(table)) data.notes.push_back(std::move(note));
   if (table.has_baselines) data.columns.insert(data.columns.end(), {"constant", "position"});

@@ -60,12 +60,6 @@ TEST_F(ProgramTest, RefusesFilesThatAreNoConfigs) {
   expect_refusal(che({"run", write("torn.yaml", "name: [a\nbase: {")}), {"torn.yaml"});
 }
 
-TEST_F(ProgramTest, RefusesAValueThatAShellLeftEmpty) {
-  expect_refusal(che({"run", small_config(), "-o", ""}), {"run: --output: is empty"});
-  expect_refusal(che({"table", ""}), {"table: folder: is empty"});
-  expect_refusal(che({"plot", results(), "--figure", ""}), {"--figure", "is empty"});
-}
-
 TEST_F(ProgramTest, RefusesAFolderItCannotUse) {
   write("file", "");
   expect_refusal(che({"run", small_config(), "-o", (folder_ / "file" / "below").string()}), {"file/below"});
@@ -108,6 +102,10 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"table", results(), "more"},
                "che: table: unexpected argument 'more'\nRun `che table --help`");
   expect_wrong({"table", results(), "--runs", "--aggregate", "mean"}, "--aggregate excludes --runs");
+  // What a shell's unset variable leaves.
+  expect_wrong({"run", small_config(), "-o", ""}, "che: run: --output: is empty\n");
+  expect_wrong({"table", ""}, "che: table: folder: is empty\n");
+  expect_wrong({"plot", results(), "--figure", ""}, "che: plot: --figure: is empty\n");
   expect_wrong({"worker", results(), "--samples", "64"}, "--samples requires --lengths");
   expect_wrong({"worker", results(), "--lengths", "5:6"}, "--lengths requires --samples");
   expect_wrong({"worker", results(), results(), "--lengths", "5:6", "--samples", "64"}, "name one folder");

@@ -64,14 +64,20 @@ TEST(Config, ShorthandIsWhatResetReads) {
 TEST(Config, UnknownTasksAndEncodings) {
   const auto unknown = [](const std::string& form, const std::string& suggestion) {
     return fmt::format(
-        "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, kerple, none, rope, and with randomized_ "
-        "or dape_ before them",
+        "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, kerple, none, rope; dape_ may stand "
+        "before "
+        "those that give a bias, randomized_ before those that read positions",
         form, suggestion);
   };
   EXPECT_EQ(set_error("encoding", "ropee"), unknown("ropee", "; did you mean 'rope'?"));
   for (const std::string form : {"dape_kerpel", "dape-kerple", "DAPE_kerple", "dape_dape_kerple"}) {
     EXPECT_EQ(set_error("encoding", form), unknown(form, "; did you mean 'dape_kerple'?"));
   }
+  for (const std::string form : {"dape_randomized_kerple", "dape_randomised_kerpel"}) {
+    EXPECT_EQ(set_error("encoding", form), unknown(form, "; did you mean 'randomized_dape_kerple'?"));
+  }
+  EXPECT_EQ(set_error("encoding", "randomised_none"), unknown("randomised_none", "; did you mean 'none'?"));
+  EXPECT_EQ(set_error("encoding", "dape_"), unknown("dape_", ""));
   EXPECT_EQ(set_error("encoding", "randomised_rope"),
             unknown("randomised_rope", "; did you mean 'randomized_rope'?"));
   EXPECT_EQ(set_error("encoding", "dape_randomized_y"), unknown("dape_randomized_y", ""));
@@ -90,10 +96,9 @@ TEST(Config, UnknownTasksAndEncodings) {
 TEST(Config, DapeNeedsABias) {
   const std::string reason =
       "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, kerple";
-  EXPECT_EQ(set_error("encoding", "dape_rope"), "x.yaml:1: encoding: " + reason);
-  EXPECT_EQ(set_error("encoding", "dape_randomized_kerple"),
-            "x.yaml:1: encoding: unknown encoding 'dape_randomized_kerple'; did you mean "
-            "'randomized_dape_kerple'?");
+  for (const std::string form : {"dape_rope", "dape_rop", "DAPE-rope"}) {
+    EXPECT_EQ(set_error("encoding", form), "x.yaml:1: encoding: " + reason);
+  }
   EXPECT_EQ(check_error({{"encoding", "{name: rope, dape: {}}"}}), "encoding.dape: " + reason);
   EXPECT_EQ(set_error("encoding.dape.hidden", "8"),
             "x.yaml:1: encoding.dape.hidden: there is no dape; set encoding.dape to a map first, {} for its "

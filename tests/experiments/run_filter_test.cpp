@@ -82,6 +82,8 @@ TEST(RunFilter, FiltersThatCannotMatchAreRefused) {
   EXPECT_EQ(error_of(kQuick, {}, {"seed=0,2"}),
             "command line: seed: got 0,2; allowed: one value, or several in brackets: [0,2]");
   EXPECT_TRUE(contains(error_of(kQuick, {}, {"seed=7"}), "x.yaml: none of its 12 runs is left"));
+  EXPECT_EQ(error_of(std::string(kQuick) + "exclude: [{seed: [0, 1, 2]}]\n"),
+            "x.yaml: none of its 12 runs is left by exclude");
   EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"size=smal"}),
             "command line: size: unknown variant smal; did you mean 'small'?; known: small, large");
   EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"small"}),

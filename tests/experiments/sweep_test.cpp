@@ -143,9 +143,10 @@ TEST(Sweep, WarnsOfWhatHasNoEffect) {
   EXPECT_EQ(warnings(excluding, {}), "exclude: leaves out no run\n");
   EXPECT_EQ(warnings(excluding, {"axes.seed=0:7"}), "");
   const std::string replaces = "axes.size: the command line replaces what its variants say of ";
-  EXPECT_EQ(warnings(std::string(kVariants), {"encoding=rope", "model.heads=4"}), replaces + "encoding\n");
+  EXPECT_EQ(warnings(std::string(kVariants), {"encoding=rope", "model.heads=4"}),
+            replaces + "encoding\n" + replaces + "encoding.dape.hidden\n");
   EXPECT_EQ(warnings(std::string(kVariants), {"encoding=rope", "model={width: 16}"}),
-            replaces + "encoding\n" + replaces + "model.width\n");
+            replaces + "encoding\n" + replaces + "encoding.dape.hidden\n" + replaces + "model.width\n");
 }
 
 TEST(Sweep, UnknownTaskAndEncodingInAnAxis) {
@@ -193,7 +194,7 @@ TEST(Sweep, MalformedOverrides) {
   EXPECT_EQ(error_of(kQuick, {"learning_rate=[1, 2]"}),
             "command line: learning_rate: got [1, 2]; an override sets one value; axes.learning_rate=[1, 2] "
             "sweeps over several");
-  for (const std::string key : {"exclude", "exclude.seed", "description"}) {
+  for (const std::string key : {"exclude", "exclude.seed"}) {
     EXPECT_EQ(error_of(kQuick, {key + "=[{seed: 1}]"}),
               "command line: " + key +
                   ": stands in the config alone; --only chooses among the runs on the command line");

@@ -88,6 +88,7 @@ TEST(LearningCurves, ShowLossByStepOfTheBestRun) {
   EXPECT_TRUE(contains(script, "\n100 1.5 1.5 1.5\n200 0.75 0.75 0.75\nEOD\n")) << script;
   EXPECT_TRUE(contains(script, "'training loss (nats)'"));
   EXPECT_FALSE(contains(script, "\nset logscale y")) << "a factor of two";
+  EXPECT_FALSE(contains(script, "logarithmic"));
 }
 
 TEST(LearningCurves, UseALogarithmicAxisOverDecadesAndLeaveOutWhatIsNoNumber) {
@@ -100,6 +101,7 @@ TEST(LearningCurves, UseALogarithmicAxisOverDecadesAndLeaveOutWhatIsNoNumber) {
   const std::string script =
       figure_named("learning").script(make_table(open_runs(scratch.path())), Aggregate::kMax, "svg", "x");
   EXPECT_TRUE(contains(script, "set yrange [1e-4:1e1]")) << script;
+  EXPECT_TRUE(contains(script, "stand on a logarithmic")) << script;
   EXPECT_FALSE(contains(script, "\n300 "));
 }
 

@@ -39,13 +39,20 @@ TEST(Latex, WhatFillsMoreThanAPageBreaksBetweenPages) {
   table.title = "long";
   table.printed.group_title = "level";
   table.printed.columns = {{.title = "a_b"}};
-  const auto with_rows = [&](std::size_t rows) {
-    table.printed.rows.resize(rows, {.group = "cs", .cells = {{.text = "1.0"}}});
-    return latex_table(table);
+  table.printed.rows.resize(13, {.group = "dcf", .cells = {{.text = "1.0"}}});
+  table.printed.rows.resize(25, {.group = "cs", .cells = {{.text = "1.0"}}});
+  const auto rules = [](const std::string& text) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("\\midrule", at)) != std::string::npos; ++at) ++count;
+    return count;
   };
-  EXPECT_NE(with_rows(50).find("\\begin{table}"), std::string::npos);
-  const std::string text = with_rows(51);
+  const std::string on_a_page = latex_table(table);
+  EXPECT_NE(on_a_page.find("\\begin{table}"), std::string::npos);
+  EXPECT_EQ(rules(on_a_page), 2U);
+  table.printed.rows.push_back(table.printed.rows.back());
+  const std::string text = latex_table(table);
   EXPECT_EQ(text.find("\\begin{table}"), std::string::npos);
+  EXPECT_EQ(rules(text), 3U) << "below both headers and between the groups: " << text;
   for (const char* part :
        {"\\usepackage{longtable}", "\\begin{longtable}{lr}", "\\caption{long} \\\\\n",
         "\\endfirsthead\n    \\toprule\n    level & a\\_b \\\\\n", "\\end{longtable}\n", "\\endgroup\n"}) {
