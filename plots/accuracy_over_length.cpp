@@ -15,7 +15,6 @@ namespace che {
 namespace {
 
 constexpr const char* kMeasured = "test lengths";
-const LineStyle kPositionStyle{.colour = "#000000", .dashes = "(2,3)", .width = 3, .marker = 0};
 
 std::vector<Measurement> accuracy_by_length(const TableRun& run) {
   std::vector<Measurement> measured;
@@ -23,12 +22,6 @@ std::vector<Measurement> accuracy_by_length(const TableRun& run) {
     measured.push_back({.x = static_cast<double>(row.length), .y = 100 * row.accuracy});
   }
   return measured;
-}
-
-// Whether positions tell more than guessing does, by more than the noise of few samples.
-bool shows_positions(const TableRow& row) {
-  constexpr double kNoise = 0.03;
-  return row.baselines && row.baselines->position_only > row.chance + kNoise;
 }
 
 // The lengths that a panel's runs were trained on, and the longest length it shows.
@@ -99,8 +92,8 @@ void append_panel(std::string& script, const ResultTable& table, const PanelGrid
   script += fmt::format("{} with lines {}, ", 100 * panel.row->chance, line_text(chance_style()));
   script += curve_elements(panel, index, styles);
   if (shows_positions(*panel.row)) {
-    script +=
-        fmt::format(", $position with {}", curve_text(kPositionStyle, panel.row->baselines->lengths.size()));
+    script += fmt::format(", $position with {}",
+                          curve_text(position_style(), panel.row->baselines->lengths.size()));
   }
   script += "\nunset object 1\n";
 }
@@ -114,7 +107,7 @@ std::string accuracy_over_length_script(const ResultTable& table, Aggregate aggr
   std::vector<LegendEntry> legend = curve_legend(table, panels, styles);
   legend.push_back({.label = "chance", .line = chance_style()});
   if (std::ranges::any_of(panels, [](const CurvePanel& panel) { return shows_positions(*panel.row); })) {
-    legend.push_back({.label = "position alone", .line = kPositionStyle});
+    legend.push_back({.label = "position alone", .line = position_style()});
   }
   legend.push_back({.label = "training lengths", .line = std::nullopt});
   const PanelGrid grid(panels.size(), std::move(legend), curve_caption(panels, aggregate, kMeasured));

@@ -39,6 +39,7 @@ const std::vector<Figure>& figures() {
        .script = score_map_script},
       {.name = "runs",
        .title = "Scores of single runs",
+       .baselines = true,
        .drawable = has_score,
        .script = [](const ResultTable& table, Aggregate, std::string_view format,
                     const std::filesystem::path& file) { return run_strips_script(table, format, file); }},

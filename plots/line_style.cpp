@@ -26,6 +26,13 @@ constexpr std::array<int, 8> kMarkers = {7, 8, 5, 12, 11, 6, 9, 4};
 
 LineStyle chance_style() { return {.colour = "#777777", .dashes = "(2,5)", .width = 2, .marker = 0}; }
 
+LineStyle position_style() { return {.colour = "#000000", .dashes = "(2,3)", .width = 3, .marker = 0}; }
+
+bool shows_positions(const TableRow& row) {
+  constexpr double kNoise = 0.03;
+  return row.baselines && row.baselines->position_only > row.chance + kNoise;
+}
+
 std::vector<LineStyle> line_styles(const std::vector<std::string>& labels) {
   std::map<std::pair<const char*, const char*>, std::size_t> seen;
   std::vector<LineStyle> styles;

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/result_table.h"
+
 namespace che {
 
 // How an encoding's line looks: its colour tells the encoding's name, its dashes the form (plain,
@@ -17,6 +19,11 @@ struct LineStyle {
 
 // The dotted line of guessing, in every figure.
 LineStyle chance_style();
+
+// Likewise of predictors that know positions alone, drawn in rows where these tell more than guessing does,
+// by more than the noise of few samples.
+LineStyle position_style();
+bool shows_positions(const TableRow& row);
 
 // Styles of `labels`, in their order. Colour and dashes depend on a label alone, so that an encoding
 // looks the same in every figure. The palette is Okabe and Ito's for colour-blind readers, its yellow

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -82,7 +83,11 @@ std::string run_strips_script(const ResultTable& table, std::string_view format,
     marks.push_back(fmt::format("{} {}", gnuplot_string(table.encodings[i]), i));
     nameless.push_back(fmt::format("'' {}", i));
   }
-  const PanelGrid grid(rows.size(), {{.label = "chance", .line = chance_style()}},
+  std::vector<LegendEntry> legend = {{.label = "chance", .line = chance_style()}};
+  if (std::ranges::any_of(rows, [](const TableRow* row) { return shows_positions(*row); })) {
+    legend.push_back({.label = "position alone", .line = position_style()});
+  }
+  const PanelGrid grid(rows.size(), std::move(legend),
                        "A point a run, in each strip from top to bottom by learning rate, then seed; the bar "
                        "is the median of two runs or more.",
                        {.height = kAround + kStripHeight * count,
@@ -96,8 +101,15 @@ std::string run_strips_script(const ResultTable& table, std::string_view format,
     script += fmt::format("set yrange [{}:-0.6]\nset grid ytics lc rgb '#E4E4E4' lt 1 lw 1\n", count - 0.4);
     script += fmt::format("set ytics nomirror scale 0 ({})\n",
                           fmt::join(grid.first_in_row(p) ? marks : nameless, ", "));
-    script += fmt::format("$chance << EOD\n{0} -0.6\n{0} {1}\nEOD\n", 100 * row.chance, count - 0.4);
+    const auto level = [&](std::string_view name, double score) {
+      return fmt::format("${0} << EOD\n{1:.6g} -0.6\n{1:.6g} {2}\nEOD\n", name, 100 * score, count - 0.4);
+    };
+    script += level("chance", row.chance);
     std::vector<std::string> elements = {"$chance with lines " + line_text(chance_style())};
+    if (shows_positions(row)) {
+      script += level("position", row.baselines->position_only);
+      elements.push_back("$position with lines " + line_text(position_style()));
+    }
     for (const Strip& strip : strips) {
       script += strip_data(table, strip);
       const std::string& colour = styles[strip.column].colour;

@@ -9,8 +9,9 @@
 namespace che {
 
 // A gnuplot script that draws the score of every finished run: a panel a task, a strip an encoding,
-// in it the runs from top to bottom by learning rate and seed, the median as a bar. What an aggregate
-// hides, runs that learn or do not, shows here. Throws Error (usage) when no run has finished.
+// in it the runs from top to bottom by learning rate and seed, the median as a bar; dotted the level of
+// guessing and, where rows have trivial baselines that are another, that of predictors by position. What an
+// aggregate hides, runs that learn or do not, shows here. Throws Error (usage) when no run has finished.
 std::string run_strips_script(const ResultTable& table, std::string_view format,
                               const std::filesystem::path& file);
 

@@ -207,6 +207,22 @@ TEST(RunStrips, ShowEveryFinishedRunAndTheMedian) {
   const std::string script = figure_named("runs").script(table, Aggregate::kMax, "svg", "x");
   EXPECT_TRUE(contains(script, "$s1 << EOD\n50 0.8000\n62.5 1.0000\n75 1.2000\nEOD\n")) << script;
   EXPECT_TRUE(contains(script, "$m1 << EOD\n62.5 0.65\n62.5 1.35\nEOD\n"));
+  EXPECT_FALSE(contains(script, "position"));
+}
+
+TEST(RunStrips, ShowWhatPositionsAloneScoreWhereTheyTellMoreThanGuessing) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("even_pairs", "rope"), "finished", 0.5);
+  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), "finished", 0.5);
+  ResultTable table = make_table(open_runs(scratch.path()));
+  for (TableRow& row : table.rows) {
+    const double position = row.task == "bucket_sort" ? 0.75 : row.chance + 0.01;
+    row.baselines = TrivialBaselines{.constant = row.chance, .position_only = position, .lengths = {}};
+  }
+  const std::string script = figure_named("runs").script(table, Aggregate::kMax, "svg", "x");
+  EXPECT_TRUE(contains(script, "$position << EOD\n75 -0.6\n75 0.6\nEOD\n")) << script;
+  EXPECT_EQ(script.find("$position << EOD"), script.rfind("$position << EOD")) << "in bucket_sort alone";
+  EXPECT_TRUE(contains(script, "'position alone'"));
 }
 
 // dape_kerple with 16 and with 64 hidden units, two seeds each and a third of 16 alone; rope at two rates.
