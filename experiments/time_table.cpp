@@ -69,8 +69,7 @@ std::string cell(const std::vector<double>* times, const std::vector<double>* ba
   return fmt::format("{} ({:.2f})", time_text(time), time / median(*base));
 }
 
-// How many numbers stand for runs of which one took more than twice as long as another, and the worst of
-// them.
+// How many numbers stand for runs that differ more than twofold, and which of them the most.
 std::string unsteady_text(const std::map<std::string, TaskTimes>& tasks) {
   constexpr double kUnsteady = 2;
   std::size_t numbers = 0;
@@ -94,9 +93,8 @@ std::string unsteady_text(const std::map<std::string, TaskTimes>& tasks) {
     }
   }
   if (unsteady == 0) return "";
-  return fmt::format(
-      "Of {} that stand for several runs, {} stand for runs that differ more than twofold; the most: {}.\n",
-      counted(numbers, "number"), unsteady, worst);
+  return fmt::format("Runs behind one number differ more than twofold in {} of {}; the most: {}.\n", unsteady,
+                     counted(numbers, "number"), worst);
 }
 
 // Nothing where no run was timed.

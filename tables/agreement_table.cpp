@@ -105,8 +105,7 @@ std::vector<std::string> notes(const PaperAgreement& agreement, const ResultTabl
   for (std::string& note : baseline_notes(table)) notes.push_back(std::move(note));
   notes.emplace_back(
       "Above trivial: the best here minus the better of both baselines. Where it is not well above 0, the "
-      "order "
-      "of the encodings tells little.");
+      "order of the encodings tells little.");
   if (agreement.mean) {
     notes.push_back(fmt::format("Mean of rho over the tasks that have one, {} of {}: {}.", agreement.ranked,
                                 agreement.tasks.size(), correlation_text(*agreement.mean)));

@@ -54,8 +54,8 @@ std::string begin_float(const std::string& caption, const std::string& columns, 
 // Breaks between pages, each of which begins with the header.
 std::string begin_pages(const std::string& caption, const std::string& columns, const std::string& header) {
   return fmt::format(
-      "% Needs \\usepackage{{booktabs}}, \\usepackage{{graphicx}} and \\usepackage{{longtable}}; widths "
-      "settle in the second pass.\n"
+      "% Needs \\usepackage{{booktabs}}, \\usepackage{{graphicx}} and \\usepackage{{longtable}}, one column "
+      "of text and two passes.\n"
       "\\begingroup\n  \\scriptsize\n  \\setlength{{\\tabcolsep}}{{2pt}}\n  \\begin{{longtable}}{{{}}}\n"
       "    \\caption{{{}}} \\\\\n    \\toprule\n{}    \\midrule\n    \\endfirsthead\n    \\toprule\n{}"
       "    \\midrule\n    \\endhead\n    \\bottomrule\n    \\endfoot\n",

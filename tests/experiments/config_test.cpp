@@ -65,8 +65,7 @@ TEST(Config, UnknownTasksAndEncodings) {
   const auto unknown = [](const std::string& form, const std::string& suggestion) {
     return fmt::format(
         "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, kerple, none, rope; dape_ may stand "
-        "before "
-        "those that give a bias, randomized_ before those that read positions",
+        "before those that give a bias, randomized_ before those that read positions",
         form, suggestion);
   };
   EXPECT_EQ(set_error("encoding", "ropee"), unknown("ropee", "; did you mean 'rope'?"));

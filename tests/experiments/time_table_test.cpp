@@ -60,8 +60,8 @@ TEST(TimeTable, NamesCellsWhoseRunsDisagree) {
   const std::string table = time_table(open_runs(scratch.path()), "rope");
   EXPECT_NE(table.find("| rope | 1255 (1.00) |"), std::string::npos) << table;
   EXPECT_TRUE(
-      table.ends_with("\nOf 4 numbers that stand for several runs, 1 stand for runs that differ more than "
-                      "twofold; the most: even_pairs rope, a step at 1..40: 10 to 2500.\n"))
+      table.ends_with("\nRuns behind one number differ more than twofold in 1 of 4 numbers; the most: "
+                      "even_pairs rope, a step at 1..40: 10 to 2500.\n"))
       << table;
 }
 
