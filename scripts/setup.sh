@@ -58,4 +58,7 @@ if [[ ! -e $folder/build.ninja ]] || ! grep -q "^CHE_WERROR:BOOL=$werror" "$fold
     { cat "$folder/configure.log" >&2; exit 1; }
 fi
 echo "setup: building ${targets[*]:-everything} in $folder"
-cmake --build "$folder" -- --quiet "${targets[@]}"
+# A terminal sees ninja's progress, a log the warnings alone.
+quiet=(--quiet)
+[[ ! -t 1 ]] || quiet=()
+cmake --build "$folder" -- "${quiet[@]}" "${targets[@]}"
