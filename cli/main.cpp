@@ -19,7 +19,8 @@ namespace {
 void refuse_empty_values(CLI::App& app) {
   // As a transformation it comes before an option's own checks.
   const CLI::Validator is_not_empty(
-      [](const std::string& value) { return std::string(value.empty() ? "is empty" : ""); }, "");
+      [](const std::string& value) { return std::string(value.empty() ? "is empty; give it a value" : ""); },
+      "");
   for (CLI::App* command : app.get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
       if (option->get_items_expected_max() > 0) option->transform(is_not_empty);

@@ -93,7 +93,7 @@ void check_are_distinct(const Axis& axis) {
     const ConfigNode& node = value.settings.front().value;
     if (node.kind == Kind::kScalar && !seen.insert(node.text).second) {
       throw config_error(node.location, axis_path(axis.name),
-                         fmt::format("{} is listed twice", short_text(node)));
+                         fmt::format("{} is listed twice; keep one of them", short_text(node)));
     }
   }
 }

@@ -155,7 +155,8 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
   std::set<std::string> labels;
   bool has_replicas = false;
   std::size_t waiting = 0;
-  std::vector<std::string> evaluated_more;
+  std::size_t evaluated_more = 0;
+  std::string one_of_them;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunConfig& config = runs[i].config();
     const StoredRun stored = runs[i].read();
@@ -181,7 +182,7 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
       times.step[label][{training.first_length, training.last_length, 1}].push_back(*step);
     }
     if (stored.evaluation.size() != evaluation.lengths().size()) {
-      evaluated_more.push_back(runs[i].id());
+      if (evaluated_more++ == 0) one_of_them = runs[i].id();
     } else if (stored.status.evaluation_seconds > 0) {
       times.batch[label][{evaluation.first_length, evaluation.last_length, evaluation.length_step}].push_back(
           batch_time(stored.status, evaluation));
@@ -190,11 +191,11 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
   if (waiting > 0) {
     warn(fmt::format("left out: {} of {}, not begun", waiting, counted(runs.size(), "run")));
   }
-  if (!evaluated_more.empty()) {
+  if (evaluated_more > 0) {
     warn(fmt::format(
         "left out: the test batches of {} of {}, whose time is that of more lengths or samples than their "
         "configs ask for, such as {}",
-        evaluated_more.size(), counted(runs.size(), "run"), evaluated_more.front()));
+        evaluated_more, counted(runs.size(), "run"), one_of_them));
   }
   if (labels.empty()) throw Error("no run is finished and undamaged; `che run` goes on with them");
   if (!labels.contains(base)) {
@@ -212,8 +213,7 @@ std::string time_table(const std::vector<RunFolder>& runs, const std::string& ba
   }
   text += fmt::format(
       "In parentheses the ratio to {}. A number is the median over a cell's finished runs: of each its "
-      "median "
-      "step between two log lines, or the mean test batch of its evaluation.\n",
+      "median step between two log lines, or the mean test batch of its evaluation.\n",
       base);
   text += unsteady_text(tasks);
   if (has_replicas) text += "A step or test batch of runs of one job is that of all of them together.\n";

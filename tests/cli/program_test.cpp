@@ -103,9 +103,9 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
                "che: table: unexpected argument 'more'\nRun `che table --help`");
   expect_wrong({"table", results(), "--runs", "--aggregate", "mean"}, "--aggregate excludes --runs");
   // What a shell's unset variable leaves.
-  expect_wrong({"run", small_config(), "-o", ""}, "che: run: --output: is empty\n");
-  expect_wrong({"table", ""}, "che: table: folder: is empty\n");
-  expect_wrong({"plot", results(), "--figure", ""}, "che: plot: --figure: is empty\n");
+  expect_wrong({"run", small_config(), "-o", ""}, "che: run: --output: is empty; give it a value\n");
+  expect_wrong({"table", ""}, "che: table: folder: is empty; give it a value\n");
+  expect_wrong({"plot", results(), "--figure", ""}, "che: plot: --figure: is empty; give it a value\n");
   expect_wrong({"worker", results(), "--samples", "64"}, "--samples requires --lengths");
   expect_wrong({"worker", results(), "--lengths", "5:6"}, "--lengths requires --samples");
   expect_wrong({"worker", results(), results(), "--lengths", "5:6", "--samples", "64"}, "name one folder");

@@ -125,9 +125,9 @@ TEST(Sweep, UnknownDuplicateAndWronglyTypedKeys) {
 
 TEST(Sweep, AValueListedTwice) {
   EXPECT_EQ(error_of("name: a\naxes:\n  seed:\n    - 0\n    - 0\n"),
-            "x.yaml:5: axes.seed: 0 is listed twice");
+            "x.yaml:5: axes.seed: 0 is listed twice; keep one of them");
   EXPECT_EQ(error_of("name: a\naxes: {encoding: [rope, none, rope]}\n"),
-            "x.yaml:2: axes.encoding: rope is listed twice");
+            "x.yaml:2: axes.encoding: rope is listed twice; keep one of them");
 }
 
 TEST(Sweep, WarnsOfWhatHasNoEffect) {
