@@ -126,7 +126,7 @@ def main():
     parser.add_argument("--repetitions", type=int, default=5, help="alternating pairs of runs a row (default 5)")
     parser.add_argument("--steps", type=int, default=5, help="timed steps a run (default 5)")
     parser.add_argument("--filter", default="", help="only rows with this text, such as dape or evaluation")
-    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("results/speed"), help="folder to write to")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("results/committed/speed"), help="folder to write to")
     parser.add_argument("--compiled", action="store_true", help="let PyTorch compile")
     options = parser.parse_args()
     rows = [row for row in ROWS if options.filter in " ".join(map(str, row))]

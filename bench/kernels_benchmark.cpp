@@ -1,20 +1,18 @@
-// Every fused operation beside its composition of library operations, forward and backward, one
+// Every fused operation next to its composition of library operations, forward and backward, one
 // thread: at the model's sizes (d = 256, 8 heads) for 128 examples of T tokens.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 #include <oneapi/tbb/global_control.h>
 
-#include <cmath>
 #include <functional>
 #include <vector>
 
-#include "models/adam.h"
-#include "models/encodings/dape.h"
 #include "models/kernels/attention.h"
 #include "models/kernels/feed_forward.h"
 #include "models/kernels/residual_norm.h"
 #include "models/kernels/rotation.h"
+#include "models/parameters/adam.h"
 
 namespace che {
 namespace {
@@ -23,6 +21,8 @@ constexpr std::int64_t kBatch = 128;
 constexpr std::int64_t kWidth = 256;
 constexpr std::int64_t kHeads = 8;
 constexpr std::int64_t kHidden = 64;
+
+Backend backend_of(Kernels kernels) { return {kernels, at::TensorOptions().dtype(at::kFloat)}; }
 
 using Operation = std::function<at::Tensor(const std::vector<at::Tensor>&)>;
 
@@ -39,27 +39,30 @@ void time_both_ways(benchmark::State& state, const std::vector<at::Tensor>& inpu
 
 void residual_norm_of(benchmark::State& state, Kernels kernels) {
   const Dropout dropout{0.1, {1}, Purpose::kDropout, 3, 0};
-  time_both_ways(state,
-                 {leaf({1, kBatch, state.range(0), kWidth}), leaf({1, kBatch, state.range(0), kWidth}),
-                  leaf({1, kWidth}), leaf({1, kWidth}), leaf({1, kWidth})},
-                 [&](const std::vector<at::Tensor>& in) {
-                   return residual_norm(in[0], in[1], in[2], in[3], in[4], {dropout, 1, 0}, kernels);
-                 });
+  time_both_ways(
+      state,
+      {leaf({1, kBatch, state.range(0), kWidth}), leaf({1, kBatch, state.range(0), kWidth}),
+       leaf({1, kWidth}), leaf({1, kWidth}), leaf({1, kWidth})},
+      [&](const std::vector<at::Tensor>& in) {
+        return residual_norm(in[0], in[1], in[2], in[3], in[4], {dropout, 1, 0}, backend_of(kernels));
+      });
 }
 
 void feed_forward_of(benchmark::State& state, Kernels kernels) {
-  time_both_ways(
-      state,
-      {leaf({1, kBatch, state.range(0), kWidth}), leaf({1, kWidth, 4 * kWidth}), leaf({1, 4 * kWidth}),
-       leaf({1, 4 * kWidth, kWidth})},
-      [&](const std::vector<at::Tensor>& in) { return feed_forward(in[0], in[1], in[2], in[3], kernels); });
+  time_both_ways(state,
+                 {leaf({1, kBatch, state.range(0), kWidth}), leaf({1, kWidth, 4 * kWidth}),
+                  leaf({1, 4 * kWidth}), leaf({1, 4 * kWidth, kWidth})},
+                 [&](const std::vector<at::Tensor>& in) {
+                   return feed_forward(in[0], in[1], in[2], in[3], backend_of(kernels));
+                 });
 }
 
 void rotation_of(benchmark::State& state, Kernels kernels) {
   const at::Tensor angles = at::randn({state.range(0), kWidth / kHeads / 2});
-  time_both_ways(
-      state, {leaf({1, kBatch, state.range(0), kHeads, kWidth / kHeads})},
-      [&](const std::vector<at::Tensor>& in) { return rotate(in[0], angles.sin(), angles.cos(), kernels); });
+  time_both_ways(state, {leaf({1, kBatch, state.range(0), kHeads, kWidth / kHeads})},
+                 [&](const std::vector<at::Tensor>& in) {
+                   return rotate(in[0], angles.sin(), angles.cos(), backend_of(kernels));
+                 });
 }
 
 // softmax(A + B [+ f]) v with a bias by offset.
@@ -76,20 +79,9 @@ void attention_of(benchmark::State& state, Kernels kernels, bool with_dape) {
   }
   time_both_ways(state, inputs, [&](const std::vector<at::Tensor>& in) {
     const PairValues bias{in[3], true};
-    if (kernels == Kernels::kFused) {
-      PairTerms terms{bias};
-      if (with_dape) {
-        terms.mlp = PairMlp{in[4].narrow(1, 0, kHeads), in[4].narrow(1, kHeads, kHeads), in[5], in[6], in[7]};
-      }
-      return fused_attention(in[0], in[1], in[2], terms);
-    }
-    const at::Tensor scaled = at::matmul(in[0].transpose(2, 3), in[1].permute({0, 1, 3, 4, 2})) /
-                              std::sqrt(static_cast<double>(kWidth) / kHeads);
-    const at::Tensor dense = bias.dense(tokens, tokens);
-    const at::Tensor logits =
-        with_dape ? dape_logits(scaled, dense, {in[4], in[5], in[6], in[7]}, "concat_residual")
-                  : scaled + dense.unsqueeze(1);
-    return at::matmul(at::softmax(logits, -1), in[2].transpose(2, 3)).transpose(2, 3);
+    const AttentionTerms terms =
+        with_dape ? AttentionTerms(AdaptedBias{bias, true, {in[4], in[5], in[6], in[7]}}) : bias;
+    return attention(in[0], in[1], in[2], terms, backend_of(kernels), {});
   });
 }
 
@@ -97,7 +89,7 @@ void adam_of(benchmark::State& state, Kernels kernels) {
   ParameterSet parameters({{"w", {state.range(0)}, Init::normal(1)}}, 1,
                           at::TensorOptions().dtype(at::kFloat));
   parameters.gradients().normal_();
-  Adam adam(parameters, {1e-3}, 1.0, kernels);
+  Adam adam(parameters, {1e-3}, 1.0, backend_of(kernels));
   std::int64_t step = 0;
   for ([[maybe_unused]] auto _ : state) adam.update(parameters, step++);
 }

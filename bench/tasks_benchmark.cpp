@@ -16,7 +16,7 @@ void sample_batch(benchmark::State& state, const std::string& name, std::int64_t
   che::Batch batch;
   arena.execute([&] {
     for (auto _ : state) {
-      che::sample_batch(*task, name, key, length, kBatchSize, batch);
+      che::sample_batch(*task, key, length, kBatchSize, batch);
       benchmark::DoNotOptimize(batch.output.data());
       ++key.step;
     }

@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "core/atomic_file.h"
-#include "core/config_reader.h"
-#include "core/config_tree.h"
+#include "core/config/node.h"
+#include "core/config/reader.h"
 #include "core/error.h"
+#include "core/files.h"
 #include "core/version.h"
-#include "experiments/config.h"
-#include "experiments/step_benchmark.h"
-#include "experiments/thread_limit.h"
+#include "core/warning.h"
+#include "experiments/plan/run_config.h"
+#include "experiments/scheduling/worker_count.h"
+#include "experiments/training/step_benchmark.h"
+#include "experiments/training/thread_limit.h"
 
 namespace che {
 namespace {
@@ -44,7 +46,7 @@ RunConfig config_of(const BenchOptions& options, const std::string& encoding) {
 
 nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, const StepCost& cost) {
   nlohmann::ordered_json row{{"task", config.task.name},
-                             {"encoding", config.encoding.label()},
+                             {"encoding", config.encoding.label().text()},
                              {"length", length},
                              {"tokens", cost.tokens},
                              {"width", config.model.width},
@@ -68,6 +70,7 @@ int bench(const BenchOptions& options) {
   std::vector<RunConfig> configs;
   for (const std::string& encoding : options.encodings) configs.push_back(config_of(options, encoding));
   const std::int64_t threads = configs.front().execution.threads;
+  if (const auto warning = threads_warning(configs)) print_warning(*warning);
   const ThreadLimit limit(threads);
   const RunConfig& first = configs.front();
   fmt::print(
@@ -85,11 +88,10 @@ int bench(const BenchOptions& options) {
       const auto part = [&](const char* name) { return 1e3 * cost.parts.at(name); };
       fmt::print(
           "{:<24} {:>6} {:>6} {:>9.1f} {:>9.1f} {:>9.1f} {:>8.1f} {:>9.1f} {:>7.1f} {:>7.1f} {:>9.0f} "
-          "{:>7.1f} "
-          "{:>6.2f} {:>8.0f}\n",
-          config.encoding.label(), length, cost.tokens, 1e3 * cost.seconds, part("attention"), part("linear"),
-          part("norm"), part("optimiser"), part("data"), part("other"), cost.samples_per_second,
-          cost.matrix_rate / 1e9, cost.share, cost.peak_bytes / 0x1p20);
+          "{:>7.1f} {:>6.2f} {:>8.0f}\n",
+          config.encoding.label().text(), length, cost.tokens, 1e3 * cost.seconds, part("attention"),
+          part("linear"), part("norm"), part("optimiser"), part("data"), part("other"),
+          cost.samples_per_second, cost.matrix_rate / 1e9, cost.share, cost.peak_bytes / 0x1p20);
       std::fflush(stdout);
       rows.push_back(to_json(config, length, cost));
     }
@@ -100,7 +102,7 @@ int bench(const BenchOptions& options) {
                                         {"threads", threads},
                                         {"kernels", first.execution.kernels},
                                         {"rows", rows}};
-    write_file_atomically(options.json, report.dump(1) + "\n");
+    write_output(options.json, report.dump(1) + "\n");
   }
   return 0;
 }
@@ -109,9 +111,9 @@ int bench(const BenchOptions& options) {
 
 void add_bench_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<BenchOptions>();
-  CLI::App* const command = app.add_subcommand(
-      "bench",
-      "Time training steps or evaluated batches on this machine: by part, beside its matrix product's rate");
+  CLI::App* const command =
+      app.add_subcommand("bench", "Time training steps or evaluated batches on this machine");
+  command->footer("Times are by part of the model, next to the rate of a matrix product of the same size.");
   command->add_option("--task", options->task, "task ('che list tasks')")->capture_default_str();
   command->add_option("--encoding", options->encodings, "NAME,NAME...: one row each ('che list encodings')")
       ->delimiter(',')

@@ -1,7 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -9,8 +14,10 @@
 
 #include "cli/commands.h"
 #include "core/counted.h"
-#include "experiments/result_table.h"
-#include "experiments/sweep.h"
+#include "core/text.h"
+#include "experiments/analysis/permutation.h"
+#include "experiments/analysis/result_table.h"
+#include "experiments/plan/sweep.h"
 
 namespace che {
 namespace {
@@ -23,6 +30,22 @@ struct CheckOptions {
   bool name = false;
 };
 
+// What the number of repetitions allows `che table --compare` to find: of each cell's runs those count that
+// differ in seed or data_seed.
+std::string comparison_limit(const std::vector<RunConfig>& runs) {
+  std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>> draws_of_cell;
+  for (const RunConfig& run : runs) draws_of_cell[cell_id(run)].emplace(run.seed, run.data_seed);
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (const auto& [cell, draws] : draws_of_cell) fewest = std::min(fewest, draws.size());
+  if (fewest == 1) return "one repetition per cell: `che table --compare` has no test of a difference";
+  const double smallest = fewest <= kMaxExactPairs ? std::exp2(1 - static_cast<double>(fewest))
+                                                   : 1 / static_cast<double>(kRandomAssignments + 1);
+  return fmt::format(
+      "{} repetitions per cell: the smallest p-value of `che table --compare`, a two-sided paired "
+      "permutation test, is {:.3g}",
+      fewest, smallest);
+}
+
 int check(const CheckOptions& options) {
   // A name is what a script asks for, before it runs the sweep.
   const WarningSink warn = options.name ? [](const std::string&) {} : print_warning;
@@ -32,7 +55,7 @@ int check(const CheckOptions& options) {
     return 0;
   }
   if (options.print) {
-    // One YAML document a run, each as a results folder stores it.
+    // One YAML document per run, each as a results folder stores it.
     for (const RunConfig& run : sweep.runs) fmt::print("--- # {}\n{}", run_id(run), to_yaml(run));
     return 0;
   }
@@ -46,18 +69,19 @@ int check(const CheckOptions& options) {
     ++cells[index->second].second;
   }
   fmt::print("{}: {} in {}\n", sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"));
-  if (!sweep.description.empty()) fmt::print("{}\n", sweep.description);
+  if (!sweep.description.empty()) fmt::print("{}\n", one_line(sweep.description, kWholeText));
   std::size_t task_width = 0;
   std::size_t encoding_width = 0;
   for (const auto& [task, encoding] : labels.of) {
-    task_width = std::max(task_width, task.size());
-    encoding_width = std::max(encoding_width, encoding.size());
+    task_width = std::max(task_width, task.text().size());
+    encoding_width = std::max(encoding_width, encoding.text().size());
   }
   for (const auto& [first, count] : cells) {
     const auto& [task, encoding] = labels.of[first];
-    fmt::print("  {:<{}}  {:<{}}  {}, {}\n", task, task_width, encoding, encoding_width,
+    fmt::print("  {:<{}}  {:<{}}  {}, {}\n", task.text(), task_width, encoding.text(), encoding_width,
                counted(count, "run"), cell_id(sweep.runs[first]));
   }
+  if (cells.size() > 1) fmt::print("{}\n", comparison_limit(sweep.runs));
   return 0;
 }
 
@@ -71,7 +95,7 @@ void add_check_command(CLI::App& app, Action& action) {
                       "settings such as training.steps=100 or axes.seed=[0,1]");
   add_only_option(*command, options->only);
   command->add_flag("--print", options->print, "print the complete config of every run");
-  command->add_flag("--name", options->name, "print the name of the experiment alone");
+  command->add_flag("--name", options->name, "print only the name of the experiment");
   command->callback([options, &action] { action = [options] { return check(*options); }; });
 }
 

@@ -1,5 +1,3 @@
-#include "models/encodings/encoding.h"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -11,18 +9,20 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "core/config_reader.h"
-#include "core/config_tree.h"
+#include "core/config/node.h"
+#include "core/config/reader.h"
 #include "core/error.h"
-#include "experiments/config.h"
-#include "experiments/model_of_run.h"
+#include "core/warning.h"
+#include "experiments/plan/run_config.h"
+#include "experiments/training/model_factory.h"
+#include "models/settings/encoding_entry.h"
 #include "models/transformer.h"
 
 namespace che {
 namespace {
 
 // Rows beyond this are no table to look at, and would not fit into memory.
-constexpr double kMostRows = 3e7;
+constexpr double kMaxRows = 3e7;
 
 struct EncodingOptions {
   std::string name;
@@ -30,7 +30,6 @@ struct EncodingOptions {
   ModelShape shape;
   std::int64_t seed = 0;
   std::vector<std::string> settings;  // key=value
-  bool csv = false;                   // The only format.
 };
 
 EncodingConfig encoding_config(const EncodingOptions& options) {
@@ -38,7 +37,9 @@ EncodingConfig encoding_config(const EncodingOptions& options) {
   config.reset(options.name);
   for (const std::string& text : options.settings) {
     const Setting setting = parse_setting(text, "direction=symmetric");
-    assign_path(setting.path, setting.value, [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+    const Assigned assigned = assign_path(setting.path, setting.value,
+                                          [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+    for (const OldWord& word : assigned.old_words) print_warning("--set: " + word.text);
   }
   if (config.dape) {
     throw Error(
@@ -54,24 +55,28 @@ int show_encoding(const EncodingOptions& options) {
   const EncodingConfig config = encoding_config(options);
   ModelShape shape = options.shape;
   shape.layers = 1;
-  shape.check();
+  if (const auto problem = shape.problem()) throw Error(problem->message());
   const bool randomized = config.positions == "randomized";
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(config.name);
   if (randomized && !entry.reads_positions) {
     throw Error(fmt::format("{} reads no positions that could be randomized", config.name));
   }
-  entry.check({shape, options.length, randomized ? config.max_position : 0, config.options});
+  const std::int64_t max_position = randomized ? config.max_position : 0;
+  if (const auto problem =
+          entry.problem({shape, options.length, max_position, config.options, config.dape})) {
+    throw Error(problem->message());
+  }
   const auto length = static_cast<double>(options.length);
   const double rows = entry.gives_bias ? static_cast<double>(shape.heads) * length * length
                                        : 2 * length * static_cast<double>(shape.width);
-  if (rows > kMostRows) {
+  if (rows > kMaxRows) {
     throw Error(fmt::format("--length {}: the table would have {:.2g} rows; allowed: {:.2g}", options.length,
-                            rows, kMostRows));
+                            rows, kMaxRows));
   }
 
   RunConfig run;
   run.encoding = config;
-  Transformer model(shape, Vocabulary{1, 1}, create_encoding(config), 1, tensor_options(run.execution));
+  Transformer model(shape, Vocabulary{1, 1}, create_encoding(config), 1, backend_of(run.execution));
   const std::array<std::int64_t, 1> seeds{options.seed};
   model.parameters().initialise(seeds);
   model.project();
@@ -98,7 +103,6 @@ void add_encoding_command(CLI::App& app, Action& action) {
   command->add_option("--length", options->length, "tokens")
       ->required()
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
-  command->add_flag("--csv", options->csv, "as CSV, which is the one format there is");
   command->add_option("--heads", options->shape.heads, "attention heads")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}))
       ->capture_default_str();

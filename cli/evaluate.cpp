@@ -3,14 +3,17 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "cli/commands.h"
-#include "core/config_reader.h"
+#include "core/config/reader.h"
 #include "core/counted.h"
 #include "core/error.h"
-#include "core/file_lock.h"
-#include "experiments/scheduler.h"
+#include "experiments/scheduling/pending_work.h"
+#include "experiments/scheduling/progress_display.h"
+#include "experiments/scheduling/scheduler.h"
+#include "experiments/scheduling/worker_count.h"
+#include "experiments/store/experiment_folder.h"
 
 namespace che {
 namespace {
@@ -30,72 +33,51 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
         fmt::format("--lengths {}: allowed: {}, such as 501:1000:50", options.lengths, kIntegerRangeForms));
   }
   RunConfig config;
-  const ConfigNode asked =
-      parse_config(fmt::format("{{first_length: {}, last_length: {}, length_step: {}, samples: {}}}",
-                               lengths->first, lengths->last, lengths->step, options.samples),
-                   "--lengths, --samples");
-  assign_path("evaluation", asked, [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+  const auto assign = [&](const char* option, std::string_view field, std::int64_t value) {
+    ConfigNode node;
+    node.kind = ConfigNode::Kind::kScalar;
+    node.location.source = std::make_shared<const std::string>(option);
+    node.text = std::to_string(value);
+    assign_path(field, node, [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+  };
+  assign("--lengths", "evaluation.first_length", lengths->first);
+  assign("--lengths", "evaluation.last_length", lengths->last);
+  assign("--lengths", "evaluation.length_step", lengths->step);
+  assign("--samples", "evaluation.samples", options.samples);
   config.check();
   return {*lengths, options.samples};
 }
 
 int evaluate(const EvaluateOptions& options) {
   const EvaluationRequest request = read_request(options);
-  std::size_t left_out = 0;
-  const auto leave_out = [&](const std::string& reason) {
-    ++left_out;
-    print_warning(reason);
-  };
-  std::vector<RunFolder> runs = open_runs(options.folder, leave_out);
-  const FileLock lock(std::filesystem::path(options.folder) / "lock");
-  std::vector<std::vector<RunFolder>> jobs;
-  std::vector<RunConfig> configs;
-  std::size_t present = 0;
-  std::size_t waiting = 0;
-  for (RunFolder& run : runs) {
-    const StoredRun stored = run.read();
-    if (!stored.damage.empty()) {
-      leave_out("left out: " + stored.status.error);
-    } else if (stored.status.state == "waiting") {
-      ++waiting;
-    } else if (stored.status.state != "finished") {
-      leave_out(fmt::format("left out: {} is not finished but {}; `che run` trains it", run.path().string(),
-                            stored.status.state));
-    } else if (missing_lengths(stored.evaluation, request.applied_to(run.config().evaluation)).empty()) {
-      ++present;
-    } else {
-      configs.push_back(run.config());
-      jobs.push_back({std::move(run)});
-    }
-  }
-  if (waiting > 0) {
-    print_warning(fmt::format("left out: {} of {}, not begun; `che run` trains them", waiting,
-                              counted(runs.size(), "run")));
-    left_out += waiting;
-  }
-  const Schedule schedule{.workers = options.workers > 0 ? options.workers : default_workers(configs),
+  const PendingWork work = prepare_evaluation(options.folder, request);
+  const Schedule schedule{.workers = options.workers > 0 ? options.workers : default_workers(work.configs),
                           .evaluation = request};
-  fmt::print("{}: {} to evaluate with {}, {} evaluated before, {} not finished or damaged\n",
-             counted(jobs.size() + present + left_out, "run"), jobs.size(),
-             counted(schedule.workers, "worker"), present, left_out);
-  const int code = run_jobs(jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
-  return code == 0 && left_out > 0 ? 1 : code;
+  print_progress(
+      fmt::format("{}: {} to evaluate with {}, {} evaluated before, {} left out (not finished or damaged)\n",
+                  counted(work.runs(), "run"), work.jobs.size(), counted(schedule.workers, "worker"),
+                  work.complete, work.left_out));
+  const int code = run_jobs(work.jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
+  return code == 0 && work.left_out > 0 ? 1 : code;
 }
 
 }  // namespace
 
 void add_evaluate_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<EvaluateOptions>();
-  CLI::App* const command = app.add_subcommand(
-      "evaluate",
-      "Evaluate the stored models of an experiment at further lengths, without training; adds rows to each "
-      "run's evaluation.csv. A score counts what its config asks for: run the config with other "
-      "evaluation settings to have them in tables");
-  command->add_option("folder", options->folder, "results folder, as written by che run")->required();
+  CLI::App* const command =
+      app.add_subcommand("evaluate", "Evaluate stored models at further lengths, without training");
+  command->footer(
+      "Adds rows to each run's evaluation.csv. A score counts the lengths of the run's config only: to "
+      "change these, "
+      "run the config with other evaluation settings.");
+  command->add_option("EXPERIMENT_DIR", options->folder, "folder that `che run` wrote")->required();
   command->add_option("--lengths", options->lengths, "first:last or first:last:step, such as 501:1000:50")
       ->required();
-  command->add_option("--samples", options->samples, "samples a length, a multiple of 64")->required();
-  command->add_option("-w,--workers", options->workers, "worker processes side by side")
+  command->add_option("--samples", options->samples, "samples per length, a multiple of 64")->required();
+  command
+      ->add_option("-w,--workers", options->workers,
+                   "worker processes at a time (default: as many as cores and memory serve)")
       ->check(CLI::Range(1, 1024));
   command->callback([options, &action] { action = [options] { return evaluate(*options); }; });
 }

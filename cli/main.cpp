@@ -1,16 +1,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
-#include <set>
 #include <string>
+#include <system_error>
 
 #include "cli/commands.h"
+#include "cli/process_setup.h"
 #include "cli/usage_error.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "core/version.h"
 
 namespace {
@@ -28,55 +28,51 @@ void refuse_empty_values(CLI::App& app) {
   }
 }
 
-}  // namespace
+// Prints one line on standard error, if that can be written; returns `code`.
+int fail(int code, const std::string& message) {
+  std::fputs(fmt::format("che: {}\n", message).c_str(), stderr);
+  return code;
+}
 
-int main(int argc, char** argv) {
+// The exit code.
+int run(int argc, char** argv) {
   CLI::App app{"che: Chomsky Hierarchy Evaluation of positional encodings"};
   app.set_version_flag("--version", fmt::format("che {} ({})", che::program_version(), che::git_commit()));
   app.require_subcommand(1);
   che::Action action;
-  che::add_run_command(app, action);
-  che::add_status_command(app, action);
-  che::add_evaluate_command(app, action);
-  che::add_table_command(app, action);
-  che::add_plot_command(app, action);
-  che::add_report_command(app, action);
-  che::add_check_command(app, action);
-  che::add_list_command(app, action);
-  che::add_sample_command(app, action);
-  che::add_bias_command(app, action);
-  che::add_encoding_command(app, action);
-  che::add_bench_command(app, action);
-  che::add_time_command(app, action);
-  che::add_prune_command(app, action);
-  che::add_worker_command(app, action);
+  che::add_commands(app, action);
+  app.footer("`che COMMAND --help` lists what a command takes.");
   refuse_empty_values(app);
+  int code = 0;
   try {
     app.parse(argc, argv);
+    code = action();
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::string problem = che::usage_problem(app, error, {argv + std::min(argc, 1), argv + argc});
-    const auto commands = app.get_subcommands();
-    const bool in_command = !commands.empty() && commands[0]->get_name() == argv[1];
-    fmt::print(stderr, "che: {}\nRun `che {}--help` for more.\n", problem,
-               in_command ? commands[0]->get_name() + " " : "");
-    return 2;
-  }
-  try {
-    const int code = action();
-    // Commands that compute show how they go on; who closes that keeps the results.
-    static const std::set<std::string> computing = {"run", "evaluate", "worker"};
-    const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-    if (!written && !computing.contains(app.get_subcommands()[0]->get_name())) {
-      throw che::Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)),
-                       che::Fault::kRuntime);
+    if (error.get_exit_code() != 0) {
+      const std::string problem = che::usage_problem(app, error, {argv + std::min(argc, 1), argv + argc});
+      const auto commands = app.get_subcommands();
+      const bool in_command = !commands.empty() && commands[0]->get_name() == argv[1];
+      return fail(2, fmt::format("{}\nRun `che {}--help` for more.", che::one_line(problem, che::kWholeText),
+                                 in_command ? commands[0]->get_name() + " " : ""));
     }
-    return code;
+    code = app.exit(error);  // --help, --version
+  } catch (const std::system_error&) {
+    che::check_output_was_written();  // What fmt::print throws.
+    if (std::ferror(stdout) == 0) throw;
+  }
+  che::check_output_was_written();
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    che::set_up_process();
+    return run(argc, argv);
   } catch (const che::Error& error) {
-    fmt::print(stderr, "che: {}\n", error.what());
-    return error.fault() == che::Fault::kUsage ? 2 : 1;
+    return fail(error.fault() == che::Fault::kUsage ? 2 : 1, che::one_line(error.what(), che::kWholeText));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "che: unexpected: {}\n", error.what());
-    return 1;
+    return fail(1, che::one_line(che::describe_failure(error), che::kWholeText));
   }
 }

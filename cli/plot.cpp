@@ -8,9 +8,10 @@
 
 #include "cli/commands.h"
 #include "core/error.h"
-#include "experiments/result_table.h"
-#include "plots/figure_files.h"
+#include "core/text.h"
+#include "experiments/analysis/result_table.h"
 #include "plots/figures.h"
+#include "plots/gnuplot/figure_files.h"
 
 namespace che {
 namespace {
@@ -38,7 +39,7 @@ int plot(const PlotOptions& options) {
       return figure->script(table, aggregate_named(options.aggregate), format, file);
     };
     for (const fs::path& file : draw_figure(output, figure->name, script, options.formats)) {
-      fmt::print("{}\n", file.string());
+      fmt::print("{}\n", one_line(file.string(), kWholeText));
     }
   }
   return 0;
@@ -56,7 +57,7 @@ std::string figure_help() {
 void add_plot_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<PlotOptions>();
   CLI::App* const command = app.add_subcommand("plot", "Draw the results of an experiment");
-  command->add_option("folder", options->folder, "results folder, as written by che run")->required();
+  command->add_option("EXPERIMENT_DIR", options->folder, "folder that `che run` wrote")->required();
   command->add_option("--figure", options->figures, figure_help())
       ->check(CLI::IsMember(figure_names()))
       ->delimiter(',');

@@ -5,24 +5,28 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "core/atomic_file.h"
 #include "core/counted.h"
 #include "core/file_lock.h"
-#include "experiments/checkpoint.h"
-#include "experiments/job_list.h"
+#include "experiments/store/checkpoint.h"
+#include "experiments/store/experiment_folder.h"
+#include "experiments/store/needs.h"
 
 namespace che {
 namespace {
 
 int prune(const std::string& folder) {
   const std::vector<RunFolder> runs = open_runs(folder);
-  const FileLock lock(std::filesystem::path(folder) / "lock");
+  const FileLock lock(folder);
   std::size_t pruned = 0;
   std::uintmax_t freed = 0;
   for (const RunFolder& run : runs) {
-    if (!is_complete(run.read(), run.config())) continue;
-    const FileLock run_lock(run.path() / "lock");
-    remove_temporary_files(run.path());
+    if (!assess(run).is_complete()) continue;
+    if (std::filesystem::is_symlink(run.path())) {
+      print_warning(fmt::format("left out: '{}' is a symbolic link; prune the experiment that it leads to",
+                                run.path().string()));
+      continue;
+    }
+    const FileLock run_lock(run.path());
     const std::uintmax_t bytes = remove_checkpoints(run.path());
     pruned += bytes > 0 ? 1U : 0U;
     freed += bytes;
@@ -36,12 +40,12 @@ int prune(const std::string& folder) {
 
 void add_prune_command(CLI::App& app, Action& action) {
   const auto folder = std::make_shared<std::string>();
-  CLI::App* const command = app.add_subcommand(
-      "prune",
-      "Delete the checkpoints of finished runs. Scores, tables and figures stay; what is lost is the model: "
-      "further test lengths or samples then need che run --retrain; che evaluate and che bias have nothing "
-      "to work with");
-  command->add_option("folder", *folder, "results folder, as written by che run")->required();
+  CLI::App* const command = app.add_subcommand("prune", "Delete the checkpoints of finished runs");
+  command->footer(
+      "Scores, tables and figures stay; the models are lost: further test lengths then need `che run "
+      "--retrain`, and "
+      "`che evaluate` and `che bias` have nothing to work with.");
+  command->add_option("EXPERIMENT_DIR", *folder, "folder that `che run` wrote")->required();
   command->callback([folder, &action] { action = [folder] { return prune(*folder); }; });
 }
 

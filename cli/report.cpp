@@ -8,9 +8,10 @@
 #include <system_error>
 
 #include "cli/commands.h"
-#include "core/atomic_file.h"
 #include "core/error.h"
-#include "experiments/result_table.h"
+#include "core/files.h"
+#include "core/text.h"
+#include "experiments/analysis/result_table.h"
 #include "tables/run_table.h"
 #include "tables/score_table.h"
 
@@ -24,6 +25,8 @@ struct ReportOptions {
   std::string output;
 };
 
+void print_path(const fs::path& path) { fmt::print("{}\n", one_line(path.string(), kWholeText)); }
+
 int report(const ReportOptions& options) {
   ResultTable table = read_table(options.folder);
   add_trivial_baselines(table);
@@ -33,15 +36,17 @@ int report(const ReportOptions& options) {
   if (!fs::is_directory(parent)) {
     throw Error(fmt::format("--output: '{}' is no folder; create it first", parent.string()));
   }
-  const std::string way = fs::relative(folder, parent).generic_string();
-  const std::string html = report_html(table, {.folder = way});
+  // A page that goes to a pipe or to standard output is not mixed with the names of files.
+  std::error_code ignored;
+  const bool is_stream =
+      fs::exists(output) && (!fs::is_regular_file(output) || fs::equivalent(output, "/dev/stdout", ignored));
   for (const auto& [name, contents] :
        {std::pair{"table.csv", score_table(table)}, {"runs.csv", run_table(table)}}) {
     write_file_atomically(folder / name, format_table(contents, "csv"));
-    fmt::print("{}\n", (folder / name).string());
+    if (!is_stream) print_path(folder / name);
   }
-  write_file_atomically(output, html);
-  fmt::print("{}\n", output.string());
+  write_output(output, report_html(table, {.folder = fs::relative(folder, parent).generic_string()}));
+  if (!is_stream) print_path(output);
   return 0;
 }
 
@@ -49,11 +54,13 @@ int report(const ReportOptions& options) {
 
 void add_report_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<ReportOptions>();
-  CLI::App* const command = app.add_subcommand("report",
-                                               "Write the results of an experiment as one HTML page: "
-                                               "provenance, sortable tables, figures, failed runs, "
-                                               "configs; and table.csv and runs.csv, which it links to");
-  command->add_option("folder", options->folder, "results folder, as written by che run")->required();
+  CLI::App* const command =
+      app.add_subcommand("report", "Write the results of an experiment as one HTML page");
+  command->footer(
+      "The page has provenance, sortable tables, figures, failed runs and configs. It links to table.csv and "
+      "runs.csv, "
+      "which are written too.");
+  command->add_option("EXPERIMENT_DIR", options->folder, "folder that `che run` wrote")->required();
   command->add_option("--output", options->output, "file to write; report.html in the folder unless given");
   command->callback([options, &action] { action = [options] { return report(*options); }; });
 }

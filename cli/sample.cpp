@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -13,7 +12,9 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "core/config/field_list.h"
 #include "core/error.h"
+#include "core/warning.h"
 #include "tasks/task.h"
 #include "tasks/text_form.h"
 
@@ -32,6 +33,17 @@ struct SampleOptions {
 // Symbols drawn before they are printed: bounds the memory of a long listing.
 constexpr std::int64_t kSymbolsPerChunk = 1 << 18;
 
+// Warns of options under their names of earlier versions.
+void warn_of_old_names(const TaskEntry& entry, const OptionValues& given) {
+  OptionValues defaults;
+  for (const auto& [old_name, name] :
+       renamed_fields([&](FieldVisitor& visitor) { entry.visit(defaults, visitor); })) {
+    if (given.contains(old_name)) {
+      print_warning(fmt::format("--set: {} is now {}; the old word is still read", old_name, name));
+    }
+  }
+}
+
 OptionValues task_options(const std::vector<std::string>& settings) {
   OptionValues options;
   for (const std::string& setting : settings) {
@@ -47,19 +59,6 @@ OptionValues task_options(const std::vector<std::string>& settings) {
   return options;
 }
 
-void append_json_row(fmt::memory_buffer& text, const std::string& task, const Batch& batch,
-                     std::int64_t row) {
-  const auto array = [row](const std::vector<std::uint8_t>& rows, std::int64_t width) {
-    const auto begin = rows.begin() + row * width;
-    return fmt::join(begin, begin + width, ",");
-  };
-  fmt::format_to(std::back_inserter(text),
-                 R"({{"task":"{}","length":{},"input":[{}],"output":[{}],"mask":[{}]}})"
-                 "\n",
-                 task, batch.length, array(batch.input, batch.input_length),
-                 array(batch.output, batch.output_length), array(batch.mask, batch.output_length));
-}
-
 // False when the reader has closed the pipe, which is no error.
 bool print(const fmt::memory_buffer& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
@@ -69,9 +68,10 @@ bool print(const fmt::memory_buffer& text) {
 }
 
 int sample(const SampleOptions& options) {
-  const auto task = create_task(options.task, task_options(options.settings));
-  check_length(options.task, options.length);
-  std::signal(SIGPIPE, SIG_IGN);
+  const OptionValues settings = task_options(options.settings);
+  const auto task = create_task(options.task, settings);
+  warn_of_old_names(Registry<TaskEntry>::instance().get(options.task), settings);
+  check_length(*task, options.length);
 
   const std::int64_t symbols = task->input_length(options.length) + task->output_length(options.length);
   const std::int64_t rows_per_chunk = std::max<std::int64_t>(1, kSymbolsPerChunk / symbols);
@@ -82,12 +82,14 @@ int sample(const SampleOptions& options) {
                        .purpose = Purpose::kData,
                        .step = static_cast<std::uint64_t>(options.length),
                        .first_example = static_cast<std::uint64_t>(first)};
-    sample_batch(*task, options.task, key, options.length, std::min(rows_per_chunk, options.count - first),
-                 batch);
+    sample_batch(*task, key, options.length, std::min(rows_per_chunk, options.count - first), batch);
     text.clear();
     for (std::int64_t row = 0; row < batch.size; ++row) {
       if (options.format == "jsonl") {
-        append_json_row(text, options.task, batch, row);
+        fmt::format_to(std::back_inserter(text),
+                       R"({{"task":"{}","length":{},{}}})"
+                       "\n",
+                       options.task, batch.length, json_members(batch, row));
       } else {
         fmt::format_to(std::back_inserter(text), "{}\n", text_form(*task, batch, row));
       }
@@ -116,11 +118,11 @@ void add_sample_command(CLI::App& app, Action& action) {
       ->add_option(
           "--format", options->format,
           "text: in the characters that 'che list tasks' shows, without the padding behind a "
-          "terminator, which accuracy ignores; jsonl: symbol ids with the accuracy mask, an object a "
+          "terminator, which accuracy ignores; jsonl: symbol ids with the accuracy mask, one object per "
           "line")
       ->check(CLI::IsMember({"text", "jsonl"}))
       ->capture_default_str();
-  command->add_option("--set", options->settings, "an option of the task, odds_first_order=odd_first")
+  command->add_option("--set", options->settings, "an option of the task, such as order=odd_first")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->callback([options, &action] { action = [options] { return sample(*options); }; });

@@ -8,7 +8,8 @@
 #include <thread>
 
 #include "cli/commands.h"
-#include "experiments/experiment_status.h"
+#include "core/text.h"
+#include "experiments/scheduling/experiment_status.h"
 
 namespace che {
 namespace {
@@ -23,8 +24,8 @@ int show_status(const StatusOptions& options) {
   while (true) {
     const ExperimentStatus status = experiment_status(options.folder);
     if (options.watch && terminal) fmt::print("\x1b[H\x1b[2J");
-    fmt::print("{}: {}", options.folder, describe(status));
-    std::fflush(stdout);
+    fmt::print("{}: {}", one_line(options.folder, kWholeText), describe(status));
+    if (std::fflush(stdout) != 0) return 0;  // Nobody reads it any more, which main() reports.
     if (!options.watch || !status.is_worked_on) return 0;
     std::this_thread::sleep_for(std::chrono::seconds(terminal ? 2 : 30));
   }
@@ -34,13 +35,12 @@ int show_status(const StatusOptions& options) {
 
 void add_status_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<StatusOptions>();
-  CLI::App* const command = app.add_subcommand(
-      "status",
-      "Show how an experiment stands, from its files alone: what runs, failed, waits or is damaged");
-  command->add_option("folder", options->folder, "results folder, as written by che run")->required();
+  CLI::App* const command =
+      app.add_subcommand("status", "Show the state of an experiment (reads its files only)");
+  command->add_option("EXPERIMENT_DIR", options->folder, "folder that `che run` wrote")->required();
   command->add_flag(
       "--watch", options->watch,
-      "show it again, every 2 seconds on a terminal and every 30 elsewhere, until nobody works on it");
+      "show it again, every 2 seconds on a terminal and every 30 elsewhere, until no process works on it");
   command->callback([options, &action] { action = [options] { return show_status(*options); }; });
 }
 

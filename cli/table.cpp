@@ -3,15 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
-#include "core/atomic_file.h"
 #include "core/error.h"
-#include "experiments/paper_agreement.h"
-#include "experiments/result_table.h"
+#include "core/files.h"
+#include "experiments/analysis/paper_agreement.h"
+#include "experiments/analysis/result_table.h"
 #include "tables/agreement_table.h"
 #include "tables/comparison_table.h"
 #include "tables/run_table.h"
@@ -20,25 +21,40 @@
 namespace che {
 namespace {
 
+constexpr const char* kComparable = "comparable";
+constexpr const char* kPlain = "plain";
+
 struct TableOptions {
   std::string folder;
   std::string format = "terminal";
   std::string aggregate;  // Empty: max, or mean where encodings are compared.
-  bool paper = false;
+  std::string paper;      // Empty: none; else "comparable" or "plain".
   bool difference = false;
   bool spread = false;
   bool baselines = false;
   bool runs = false;
   bool rank_correlation = false;
   std::vector<std::string> compared;  // None or two.
+  std::string notes = "all";
   std::string output;
 };
+
+const std::map<std::string, NoteChoice>& note_choices() {
+  static const std::map<std::string, NoteChoice> choices = {
+      {"none", NoteChoice::kNone}, {"short", NoteChoice::kShort}, {"all", NoteChoice::kAll}};
+  return choices;
+}
 
 // The window that prints; a pipe or a file has any width and takes no escape sequences.
 TerminalStyle terminal_style() {
   winsize window{};
   if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) return {};
   return {.width = window.ws_col, .escapes = true};
+}
+
+PaperValues paper_values(const std::string& option) {
+  if (option.empty()) return PaperValues::kNone;
+  return option == kPlain ? PaperValues::kAll : PaperValues::kComparable;
 }
 
 Table make_contents(const TableOptions& options) {
@@ -60,17 +76,18 @@ Table make_contents(const TableOptions& options) {
   }
   if (options.baselines) add_trivial_baselines(results);
   return score_table(results, {.aggregate = aggregate,
-                               .paper = options.paper,
+                               .paper = paper_values(options.paper),
                                .difference = options.difference,
                                .spread = options.spread});
 }
 
 int print_table(const TableOptions& options) {
-  const Table table = make_contents(options);
+  Table table = make_contents(options);
+  choose_notes(table, note_choices().at(options.notes));
   if (options.output.empty()) {
     fmt::print("{}", format_table(table, options.format, terminal_style()));
   } else {
-    write_file_atomically(options.output, format_table(table, options.format));
+    write_output(options.output, format_table(table, options.format));
   }
   return 0;
 }
@@ -80,12 +97,12 @@ int print_table(const TableOptions& options) {
 void add_table_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<TableOptions>();
   CLI::App* const command = app.add_subcommand("table", "Print the results of an experiment as a table");
-  command->add_option("folder", options->folder, "results folder, as written by che run")->required();
+  command->add_option("EXPERIMENT_DIR", options->folder, "folder that `che run` wrote")->required();
   command
       ->add_option(
           "--format", options->format,
           "terminal, md (Markdown), tex (LaTeX, booktabs): rounded, in percent; csv, json: unrounded "
-          "fractions, a row a cell with every aggregate, spread and n")
+          "fractions, one row per cell with every aggregate, spread and n")
       ->check(CLI::IsMember(table_formats()))
       ->capture_default_str();
   CLI::Option* const aggregate =
@@ -95,12 +112,13 @@ void add_table_command(CLI::App& app, Action& action) {
               "what stands for a cell's runs: max, as the field reports it, mean, median, or iqm, the "
               "interquartile mean; max unless given, mean with --compare")
           ->check(CLI::IsMember(aggregate_names()));
-  CLI::Option* const runs = command->add_flag("--runs", options->runs, "a row a run instead of a row a task");
+  CLI::Option* const runs =
+      command->add_flag("--runs", options->runs, "one row per run instead of one row per task");
   runs->excludes(aggregate);
   CLI::Option* const compare =
       command
           ->add_option("--compare", options->compared,
-                       "two columns A B: A minus B a task, paired over seeds, with a "
+                       "two columns A B: A minus B per task, paired over seeds, with a "
                        "permutation test, Holm-adjusted, and from six seeds on a bootstrap interval")
           ->expected(2)
           ->excludes(runs);
@@ -115,16 +133,33 @@ void add_table_command(CLI::App& app, Action& action) {
   const auto of_scores = [&](CLI::Option* option) {
     option->excludes(runs)->excludes(compare)->excludes(rank_correlation);
   };
-  of_scores(command->add_flag("--paper", options->paper, "the paper's value in parentheses"));
+  of_scores(command
+                ->add_option("--paper", options->paper,
+                             "the paper's value in parentheses, next to randomized_ encodings and to DAPE; "
+                             "plain: next to plain encodings too, marked as another method")
+                ->type_name("[comparable|plain]")
+                ->expected(0, 1)
+                ->default_str(kComparable)
+                ->check(CLI::Validator(
+                    [](const std::string& value) -> std::string {
+                      if (value == kComparable || value == kPlain) return "";
+                      return fmt::format("got '{}'; allowed: comparable or plain", value);
+                    },
+                    "")));
   of_scores(command->add_flag("--difference", options->difference,
                               "ours minus the paper's value in parentheses, in points"));
-  of_scores(
-      command->add_flag("--spread", options->spread,
-                        "after \u00b1 the spread over a cell's runs: the range beside max, the standard "
-                        "deviation beside mean, the interquartile range beside median and iqm"));
+  of_scores(command->add_flag("--spread", options->spread,
+                              "after \u00b1 the spread over a cell's runs: the range for max, the standard "
+                              "deviation for mean, the interquartile range for median and iqm"));
   of_scores(
       command->add_flag("--baselines", options->baselines,
                         "columns for predictors that never see the input, measured on the same samples"));
+  command
+      ->add_option("--notes", options->notes,
+                   "notes below the table: none, short (how to read it and which runs do not count), or all "
+                   "(also statistics, baselines, the paper's values and where the runs come from)")
+      ->check(CLI::IsMember({"none", "short", "all"}))
+      ->capture_default_str();
   command->add_option("--output", options->output, "file to write instead of printing");
   command->callback([options, &action] { action = [options] { return print_table(*options); }; });
 }

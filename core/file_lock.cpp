@@ -8,61 +8,37 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "core/error.h"
-#include "core/version.h"
+#include "core/files.h"
+#include "core/process.h"
 
 namespace che {
-namespace {
-
-struct flock whole_file() {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  return lock;
-}
-
-}  // namespace
-
-FileLock::FileLock(const std::filesystem::path& path)
-    : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-  if (descriptor_ < 0) {
-    throw Error(fmt::format("cannot lock '{}': {}", path.string(), std::strerror(errno)), fault_of(errno));
-  }
-  struct flock lock = whole_file();
-  if (::fcntl(descriptor_, F_OFD_SETLK, &lock) != 0) {
-    const int reason = errno;
-    if (reason != EAGAIN && reason != EACCES) {
-      ::close(descriptor_);
-      throw Error(fmt::format("cannot lock '{}': {}", path.string(), std::strerror(reason)),
-                  fault_of(reason));
+FileLock::FileLock(const std::filesystem::path& folder)
+    : file_(open_regular_file(folder / kLockFile, O_RDWR | O_CREAT, "lock", Fault::kRuntime, "; remove it")) {
+  if (!lock_whole_file(file_)) {
+    if (errno != EAGAIN && errno != EACCES) {
+      throw Error(fmt::format("cannot lock '{}': {}", (folder / kLockFile).string(), std::strerror(errno)),
+                  fault_of(errno));
     }
     std::array<char, 300> holder{};
-    const ssize_t count = ::pread(descriptor_, holder.data(), holder.size() - 1, 0);
-    ::close(descriptor_);
-    throw Error(fmt::format("'{}' is being worked on by {}; wait for it or stop it",
-                            path.parent_path().string(), count > 0 ? holder.data() : "another process"));
+    const ssize_t count = ::pread(file_.value(), holder.data(), holder.size() - 1, 0);
+    throw Error(fmt::format("'{}' is in use by {}; wait for it to finish or stop it", folder.string(),
+                            count > 0 ? holder.data() : "another process"));
   }
   // A failure would only cost the name in the message to a process that is refused.
   const std::string holder = fmt::format("process {} on {}", ::getpid(), host_name());
-  static_cast<void>(::ftruncate(descriptor_, 0) == 0 &&
-                    ::pwrite(descriptor_, holder.data(), holder.size(), 0) > 0);
+  static_cast<void>(::ftruncate(file_.value(), 0) == 0 &&
+                    ::pwrite(file_.value(), holder.data(), holder.size(), 0) > 0);
+  remove_temporary_files(folder);
 }
 
-bool FileLock::is_held(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  struct flock lock = whole_file();
-  const bool held = ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  ::close(descriptor);
-  return held;
+bool FileLock::is_held(const std::filesystem::path& folder) {
+  try {
+    return is_locked_elsewhere(open_regular_file(folder / kLockFile, O_RDONLY, "read", Fault::kRuntime));
+  } catch (const Error&) {
+    return false;
+  }
 }
-
-FileLock::~FileLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 }  // namespace che

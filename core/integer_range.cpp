@@ -1,6 +1,6 @@
 #include "core/integer_range.h"
 
-#include "core/field_text.h"
+#include "core/number_text.h"
 
 namespace che {
 

@@ -34,20 +34,52 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// Edits, and one more for another first letter: people rarely mistype the first one.
+std::size_t distance(std::string_view word, std::string_view name) {
+  if (name.empty()) return word.size();
+  const bool replaced = word.size() == name.size() && lower(word[0]) != lower(name[0]);
+  const bool swapped =
+      replaced && word.size() > 1 && lower(word[0]) == lower(name[1]) && lower(word[1]) == lower(name[0]);
+  return edits(word, name) + (replaced && !swapped ? 1 : 0);
+}
+
+// "lr" of "learning_rate".
+bool has_initials(std::string_view name, std::string_view word) {
+  std::string initials;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] != '_' && (i == 0 || name[i - 1] == '_')) initials += lower(name[i]);
+  }
+  return word.size() > 1 && std::ranges::equal(initials, word, {}, {}, lower);
+}
+
+// "parity" of "parity_check".
+bool is_beginning(std::string_view name, std::string_view word) {
+  return word.size() > 2 && word.size() < name.size() &&
+         std::ranges::equal(name.substr(0, word.size()), word, {}, lower, lower);
+}
+
+// The only name that `word` abbreviates; empty when there is none or several.
+std::string abbreviated_name(std::string_view word, const std::vector<std::string>& known) {
+  std::string found;
+  for (const std::string& name : known) {
+    if (!has_initials(name, word) && !is_beginning(name, word)) continue;
+    if (!found.empty()) return {};
+    found = name;
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string closest_name(std::string_view word, const std::vector<std::string>& known) {
-  // A word of thousands of letters is no misspelling, and comparing it would take long.
-  constexpr std::size_t kLongestWord = 200;
-  if (word.empty() || word.size() > kLongestWord) return {};
-  const std::string with_settings = std::string(word) + "(";
-  for (const std::string& name : known) {
-    if (name.starts_with(with_settings)) return name;
-  }
-  std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;
+  // A word of hundreds of letters is no misspelling, and comparing it would take long.
+  constexpr std::size_t kMaxWord = 200;
+  if (word.empty() || word.size() > kMaxWord) return {};
+  if (std::string name = abbreviated_name(word, known); !name.empty()) return name;
+  std::size_t fewest = (word.size() < 5 ? 1 : std::max<std::size_t>(2, word.size() / 3)) + 1;
   std::string closest;
   for (const std::string& name : known) {
-    const std::size_t count = edits(word, name);
+    const std::size_t count = distance(word, name);
     // A name that shares no letter with a short word is no suggestion.
     if (count < fewest && count < std::max(word.size(), name.size())) {
       fewest = count;
@@ -57,10 +89,14 @@ std::string closest_name(std::string_view word, const std::vector<std::string>& 
   return closest;
 }
 
+std::string names_hint(std::string_view suggestion, const std::vector<std::string>& known) {
+  return fmt::format("{}; known: {}",
+                     suggestion.empty() ? "" : fmt::format("; did you mean '{}'?", suggestion),
+                     fmt::join(known, ", "));
+}
+
 std::string known_names_hint(std::string_view word, const std::vector<std::string>& known) {
-  const std::string closest = closest_name(word, known);
-  const std::string suggestion = closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest);
-  return fmt::format("{}; known: {}", suggestion, fmt::join(known, ", "));
+  return names_hint(closest_name(word, known), known);
 }
 
 }  // namespace che

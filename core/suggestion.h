@@ -6,12 +6,16 @@
 
 namespace che {
 
-// The first name among `known` that is `word` with settings, "kerple(direction=symmetric)" for "kerple"; else
-// the one with the fewest edits (Damerau-Levenshtein, letter case ignored); empty when none is within a third
-// of the word's length (at least 2 edits) or none shares a letter.
+// The name that `word` may be meant to be, letter case ignored: the only one that it abbreviates ("lr" and
+// "learn" of "learning_rate"), else the one with the fewest edits (Damerau-Levenshtein; another first letter
+// counts as two). At most one edit in a word of up to four letters and two, or a third of its letters, in a
+// longer one; empty when no name is as close.
 std::string closest_name(std::string_view word, const std::vector<std::string>& known);
 
-// "; did you mean 'x'?" when there is a close name, then "; known: a, b, c".
+// "; did you mean 'x'?" unless `suggestion` is empty, then "; known: a, b, c".
+std::string names_hint(std::string_view suggestion, const std::vector<std::string>& known);
+
+// The same with the closest name as the suggestion.
 std::string known_names_hint(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace che

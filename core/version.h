@@ -11,7 +11,4 @@ std::string program_version();
 // git checkout.
 std::string git_commit();
 
-// Of this machine.
-std::string host_name();
-
 }  // namespace che

@@ -1,19 +1,18 @@
 #include "models/transformer.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 #include <fmt/core.h>
 
 #include <cmath>
 
+#include "models/kernels/dropout.h"
 #include "models/kernels/feed_forward.h"
-#include "models/kernels/fused_use.h"
 #include "models/kernels/residual_norm.h"
 
 namespace che {
 namespace {
 
-// Of the encoding's parameters beside the embedding.
+// Of the encoding's parameters next to the embedding.
 constexpr const char* kSharedPrefix = "pos.";
 
 // Dropout sites: the embedding, then two a layer.
@@ -56,7 +55,7 @@ std::vector<ParameterSpec> transformer_parameters(const ModelShape& shape, const
   const std::int64_t d = shape.width;
   const std::int64_t hidden = d * shape.ffn_multiple;
   std::vector<ParameterSpec> specs;
-  specs.push_back({"embed.w", {vocabulary.inputs + 1, d}, Init::truncated_normal(0.02)});
+  specs.push_back({"embed.w", {vocabulary.tokens(), d}, Init::truncated_normal(0.02)});
   add_prefixed(specs, kSharedPrefix, encoding.embedding_parameters(shape));
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     const std::string attention = attention_prefix(layer);
@@ -76,16 +75,14 @@ std::vector<ParameterSpec> transformer_parameters(const ModelShape& shape, const
 }
 
 Transformer::Transformer(const ModelShape& shape, const Vocabulary& vocabulary,
-                         std::unique_ptr<Encoding> encoding, std::int64_t replicas,
-                         const at::TensorOptions& options, Kernels kernels)
+                         std::unique_ptr<Encoding> encoding, std::int64_t replicas, const Backend& backend)
     : shape_(shape),
       vocabulary_(vocabulary),
       encoding_(std::move(encoding)),
-      parameters_(transformer_parameters(shape, vocabulary, *encoding_), replicas, options),
-      options_(options),
-      kernels_(kernels) {}
+      parameters_(transformer_parameters(shape, vocabulary, *encoding_), replicas, backend.options),
+      backend_(backend) {}
 
-at::Tensor Transformer::Symbols::rows(const at::Tensor& of_symbols, std::int64_t first) const {
+at::Tensor Transformer::OneHotInput::rows(const at::Tensor& of_symbols, std::int64_t first) const {
   const at::Tensor part = one_hot.slice(2, first);
   return at::bmm(part.reshape({part.size(0), -1, part.size(3)}), of_symbols)
       .view({part.size(0), part.size(1), part.size(2), -1});
@@ -95,109 +92,74 @@ at::Tensor Transformer::forward(const at::Tensor& tokens, std::int64_t outputs, 
                                 const Dropout& dropout, const AttentionObserver& observer) const {
   const std::int64_t length = tokens.size(1);
   const std::int64_t replicas = parameters_.replicas();
-  const at::Tensor one_hot = at::one_hot(tokens, vocabulary_.inputs + 1).to(options_);
-  const Symbols symbols{one_hot.unsqueeze(0).expand({replicas, -1, -1, -1}),
-                        parameters_["embed.w"] * std::sqrt(shape_.width)};
-  at::Tensor x = symbols.rows(symbols.vectors, 0);
+  const at::Tensor one_hot = at::one_hot(tokens, vocabulary_.tokens()).to(backend_.options);
+  const OneHotInput input{one_hot.unsqueeze(0).expand({replicas, -1, -1, -1}),
+                          parameters_["embed.w"] * std::sqrt(shape_.width)};
+  at::Tensor x = input.rows(input.vectors, 0);
 
-  const ParameterView shared(parameters_, kSharedPrefix);
-  const at::Tensor absolute = encoding_->embedding(
-      {Positions::kEmbeddingLayer, length, 0, positions, shared, shared, options_}, shape_.width);
-  if (absolute.defined()) x = dropout.apply(x + absolute, kEmbeddingSite, 0);
+  EncodingContext of_embedding = context_of(Positions::kEmbeddingLayer, length, 0, positions);
+  of_embedding.parameters = of_embedding.shared;
+  const at::Tensor absolute = encoding_->embedding(of_embedding);
+  if (absolute.defined()) x = che::dropout(x + absolute, {dropout, kEmbeddingSite, 0}, backend_);
 
   for (std::int64_t layer = 0; layer < shape_.layers; ++layer) {
-    const std::int64_t first_query = layer + 1 == shape_.layers ? length - outputs : 0;
+    const std::int64_t first_query = layer + 1 == shape_.layers ? first_output_token(length, outputs) : 0;
     const ParameterView weights(parameters_, layer_prefix(layer));
-    const at::Tensor attended = affine(attention(x, layer == 0 && !absolute.defined() ? &symbols : nullptr,
-                                                 layer, first_query, positions, observer),
+    const at::Tensor attended = affine(attend(x, layer == 0 && !absolute.defined() ? &input : nullptr, layer,
+                                              first_query, positions, observer),
                                        weights["attn.wo"]);
     const at::Tensor a =
         residual_norm(x.slice(2, first_query), attended, {}, weights["ln1.scale"], weights["ln1.offset"],
-                      {dropout, attention_site(layer), first_query}, kernels_);
+                      {dropout, attention_site(layer), first_query}, backend_);
     const at::Tensor transformed =
-        feed_forward(a, weights["ffn.w1"], weights["ffn.b1"], weights["ffn.w2"], kernels_);
+        feed_forward(a, weights["ffn.w1"], weights["ffn.b1"], weights["ffn.w2"], backend_);
     x = residual_norm(a, transformed, weights["ffn.b2"], weights["ln2.scale"], weights["ln2.offset"],
-                      {dropout, ffn_site(layer), first_query}, kernels_);
+                      {dropout, ffn_site(layer), first_query}, backend_);
   }
   return affine(x.slice(2, x.size(2) - outputs), parameters_["out.w"], parameters_["out.b"]);
 }
 
-EncodingPlace Transformer::place_in(std::int64_t layer, std::int64_t tokens, std::int64_t first_query,
-                                    const Positions& positions) const {
-  return {layer,
+EncodingContext Transformer::context_of(std::int64_t layer, std::int64_t tokens, std::int64_t first_query,
+                                        const Positions& positions) const {
+  return {shape_,
+          layer,
           tokens,
           first_query,
           positions,
           {parameters_, attention_prefix(layer)},
           {parameters_, kSharedPrefix},
-          options_,
-          kernels_};
+          backend_};
 }
 
-at::Tensor Transformer::attention(const at::Tensor& x, const Symbols* symbols, std::int64_t layer,
-                                  std::int64_t first_query, const Positions& positions,
-                                  const AttentionObserver& observer) const {
-  const EncodingPlace place = place_in(layer, x.size(2), first_query, positions);
+at::Tensor Transformer::attend(const at::Tensor& x, const OneHotInput* input, std::int64_t layer,
+                               std::int64_t first_query, const Positions& positions,
+                               const AttentionObserver& observer) const {
+  const EncodingContext context = context_of(layer, x.size(2), first_query, positions);
   // The product with a weight, for the tokens from `first` on.
   const auto heads = [&](std::int64_t first, const char* weight) {
-    const at::Tensor& w = place.parameters[weight];
-    const at::Tensor product = symbols != nullptr ? symbols->rows(at::bmm(symbols->vectors, w), first)
-                                                  : affine(x.slice(2, first), w);
+    const at::Tensor& w = context.parameters[weight];
+    const at::Tensor product =
+        input != nullptr ? input->rows(at::bmm(input->vectors, w), first) : affine(x.slice(2, first), w);
     return product.unflatten(3, {shape_.heads, shape_.head_width()});
   };
   // (replicas, batch, n, heads, head_width)
-  const at::Tensor query_rows = encoding_->rotate(heads(first_query, "wq"), first_query, place);
-  const at::Tensor key_rows = encoding_->rotate(heads(0, "wk"), 0, place);
-  const at::Tensor value_rows = heads(0, "wv");
-  if (const auto terms = observer ? std::nullopt : fused_terms(place)) {
-    return fused_attention(query_rows, key_rows, value_rows, *terms).flatten(3);
-  }
-  const at::Tensor q = query_rows.transpose(2, 3);  // (replicas, batch, heads, n, head_width)
-  const at::Tensor k = key_rows.transpose(2, 3);
-  const at::Tensor scaled =
-      at::matmul(q, k.transpose(3, 4)) / std::sqrt(static_cast<double>(shape_.head_width()));
-  const at::Tensor logits = encoding_->logits(scaled, q, k, place);
-  if (observer) {
-    const PairValues bias = encoding_->bias(place, shape_.heads);
-    observer(
-        {layer, scaled, bias.defined() ? bias.dense(place.queries(), place.tokens) : at::Tensor(), logits});
-  }
-  const at::Tensor attention_weights = at::softmax(logits, -1);  // (replicas, batch, heads, queries, keys)
-  return at::matmul(attention_weights, value_rows.transpose(2, 3)).transpose(2, 3).flatten(3);
-}
-
-std::optional<PairTerms> Transformer::fused_terms(const EncodingPlace& place) const {
-  if (!runs_fused(kernels_, parameters_.values())) return std::nullopt;
-  std::optional<PairTerms> terms = encoding_->pair_terms(place, shape_.heads);
-  if (terms && !fused_attention_covers(*terms, shape_.heads)) terms.reset();
-  return terms;
+  const at::Tensor q = encoding_->rotate(heads(first_query, "wq"), first_query, context);
+  const at::Tensor k = encoding_->rotate(heads(0, "wk"), 0, context);
+  const at::Tensor v = heads(0, "wv");
+  const auto observe = [&](const AttentionLogits& logits) { observer(layer, logits); };
+  return attention(q, k, v, encoding_->attention_terms(context), backend_,
+                   observer ? LogitsObserver(observe) : LogitsObserver())
+      .flatten(3);
 }
 
 std::optional<EncodingTable> Transformer::encoding_table(std::int64_t tokens,
                                                          const Positions& positions) const {
-  return encoding_->table(place_in(0, tokens, 0, positions), shape_);
+  return encoding_->table(context_of(0, tokens, 0, positions));
 }
 
 void Transformer::project() {
   for (std::int64_t layer = 0; layer < shape_.layers; ++layer)
     encoding_->project({parameters_, attention_prefix(layer)});
-}
-
-double Transformer::forward_bytes(std::int64_t tokens, std::int64_t examples, bool observed) const {
-  const auto t = static_cast<double>(tokens);
-  const auto batch = static_cast<double>(examples);
-  const auto value_bytes = static_cast<double>(options_.dtype().itemsize());
-  // Token-wise: x, q, k, v, attended and their transposed copies, or x, a and the FFN's two hidden
-  // layers.
-  const double of_tokens = batch * t * static_cast<double>(shape_.width * (8 + 2 * shape_.ffn_multiple));
-  const c10::NoGradGuard no_grad;
-  if (!observed && fused_terms(place_in(0, 1, 0, ContiguousPositions()))) {
-    // The bias is there once for all examples.
-    return value_bytes * (of_tokens + t * t * encoding_->bias_values_per_pair(shape_));
-  }
-  // Scaled logits and weights, and what the encoding holds beside them.
-  const double per_pair = static_cast<double>(2 * shape_.heads) + encoding_->working_values_per_pair(shape_);
-  return value_bytes * (of_tokens + batch * t * t * per_pair);
 }
 
 }  // namespace che

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "plots/axis_marks.h"
 #include "plots/curve_panels.h"
-#include "plots/gnuplot.h"
-#include "plots/panel_grid.h"
+#include "plots/gnuplot/axis_marks.h"
+#include "plots/gnuplot/gnuplot.h"
+#include "plots/gnuplot/panel_grid.h"
 
 namespace che {
 namespace {
@@ -77,7 +77,7 @@ void append_panel(std::string& script, const ResultTable& table, const PanelGrid
                   const CurvePanel& panel, std::size_t index, const std::vector<LineStyle>& styles) {
   const Lengths lengths = lengths_of(table, panel);
   if (shows_positions(*panel.row)) script += position_data(panel.row->baselines->lengths);
-  script += grid.place(index, panel.row->task, "length", "accuracy (%)");
+  script += grid.place(index, panel.row->task.text(), "length", "accuracy (%)");
   script += percent_axis('y', lowest_value(panel));
   script += fmt::format("set xrange [1:{}]\n", lengths.last);
   const double step = std::max(1.0, mark_step(static_cast<double>(lengths.last), 5));
@@ -107,7 +107,7 @@ std::string accuracy_over_length_script(const ResultTable& table, Aggregate aggr
   std::vector<LegendEntry> legend = curve_legend(table, panels, styles);
   legend.push_back({.label = "chance", .line = chance_style()});
   if (std::ranges::any_of(panels, [](const CurvePanel& panel) { return shows_positions(*panel.row); })) {
-    legend.push_back({.label = "position alone", .line = position_style()});
+    legend.push_back({.label = "position only", .line = position_style()});
   }
   legend.push_back({.label = "training lengths", .line = std::nullopt});
   const PanelGrid grid(panels.size(), std::move(legend), curve_caption(panels, aggregate, kMeasured));

@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/result_table.h"
+#include "experiments/analysis/result_table.h"
 
 namespace che {
 
 // A gnuplot script that draws accuracy over test length into `file` in a figure format (see
-// figure_formats): a panel a task, a line an encoding with a band over its runs (see cell_curve), the
+// figure_formats): one panel per task, one line per encoding with a band over its runs (see cell_curve), the
 // training lengths shaded, the level of guessing and, where rows have trivial baselines that are
 // another, that of predictors by position dotted. Throws Error (usage) when no run has finished.
 std::string accuracy_over_length_script(const ResultTable& table, Aggregate aggregate,

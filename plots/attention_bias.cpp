@@ -7,21 +7,21 @@
 #include <cmath>
 #include <iterator>
 
-#include "plots/axis_marks.h"
-#include "plots/caption.h"
-#include "plots/gnuplot.h"
-#include "plots/palette.h"
+#include "plots/gnuplot/axis_marks.h"
+#include "plots/gnuplot/caption.h"
+#include "plots/gnuplot/gnuplot.h"
+#include "plots/gnuplot/palette.h"
 
 namespace che {
 namespace {
 
 // All sizes in pixels of the figure at full size.
-constexpr std::int64_t kMostColumns = 4;
+constexpr std::int64_t kMaxColumns = 4;
 constexpr int kPanelWidth = 370;
 constexpr int kPanelHeight = 280;
 constexpr int kLeft = 90;   // From a panel's edge to its axis.
 constexpr int kRight = 20;  // And to the other axis.
-constexpr int kScale = 70;  // For a heat map's scale of colours, beside kRight.
+constexpr int kScale = 70;  // For a heat map's scale of colours, added to kRight.
 constexpr int kTop = 38;
 constexpr int kBottom = 58;
 constexpr int kLegend = 44;
@@ -30,9 +30,9 @@ constexpr double kCharacter = 9.5;  // Width of one, on average.
 constexpr int kFontSize = 14;
 
 // A heat map has at most so many cells a side: a panel has not many more pixels.
-constexpr std::int64_t kMostCells = 200;
+constexpr std::int64_t kMaxCells = 200;
 
-// Where everything stands on the canvas: a panel a head, every layer on rows of its own.
+// Where everything stands on the canvas: one panel per head, every layer on rows of its own.
 struct Layout {
   std::int64_t columns;
   std::int64_t rows_a_layer;
@@ -42,7 +42,7 @@ struct Layout {
   double height;
 
   Layout(const AttentionBias& bias, const std::string& caption_text, int legend_height)
-      : columns(std::min(bias.heads, kMostColumns)),
+      : columns(std::min(bias.heads, kMaxColumns)),
         rows_a_layer((bias.heads + columns - 1) / columns),
         legend(legend_height),
         // Even one panel leaves room for legend and caption.
@@ -73,7 +73,7 @@ void begin(std::string& script, const Layout& layout, std::string_view format,
   script += gnuplot_output(format, file.string(), layout.width, layout.height, kFontSize) + "set multiplot\n";
 }
 
-// Draws what stands on the canvas beside the panels.
+// Draws what stands on the canvas next to the panels.
 void place_labels(std::string& script, const Layout& layout) {
   script += layout.caption.script(layout.height);
   script += "unset border\nunset tics\nunset key\nset xrange [0:1]\nset yrange [0:1]\nplot NaN\n";
@@ -218,7 +218,7 @@ std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t 
 
 std::string attention_bias_map_script(const AttentionBias& bias, std::string_view format,
                                       const std::filesystem::path& file) {
-  const std::int64_t side = (bias.tokens + kMostCells - 1) / kMostCells;
+  const std::int64_t side = (bias.tokens + kMaxCells - 1) / kMaxCells;
   const std::int64_t covered = (bias.tokens + side - 1) / side * side;  // By whole blocks.
   const double end = static_cast<double>(covered) - 0.5;
   const Layout layout(

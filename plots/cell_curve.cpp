@@ -41,8 +41,8 @@ std::vector<CurvePoint> grouped(const std::vector<CurvePoint>& points, std::size
 }  // namespace
 
 std::size_t curve_group(std::size_t points) {
-  if (points <= kMostCurvePoints) return 1;
-  return (points / (kMostCurvePoints / 2) + 1) / 2 * 2;
+  if (points <= kMaxCurvePoints) return 1;
+  return (points / (kMaxCurvePoints / 2) + 1) / 2 * 2;
 }
 
 CellCurve cell_curve(const ResultTable& table, const TableCell& cell, Aggregate aggregate,

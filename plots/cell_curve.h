@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "experiments/result_table.h"
+#include "experiments/analysis/result_table.h"
 
 namespace che {
 
@@ -24,7 +24,7 @@ struct CellCurve {
 
 // More points than this are averaged in groups: a line of hundreds hides its dashes in noise. The groups
 // are even, because tasks treat odd and even lengths differently.
-inline constexpr std::size_t kMostCurvePoints = 100;
+inline constexpr std::size_t kMaxCurvePoints = 100;
 
 // What a run measured: pairs of x and y by ascending x.
 struct Measurement {

@@ -69,7 +69,7 @@ std::vector<LegendEntry> curve_legend(const ResultTable& table, const std::vecto
       return std::ranges::any_of(panel.entries,
                                  [&](const CurvePanel::Entry& entry) { return entry.column == i; });
     });
-    if (shown) legend.push_back({.label = table.encodings[i], .line = styles[i]});
+    if (shown) legend.push_back({.label = table.encodings[i].text(), .line = styles[i]});
   }
   return legend;
 }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "plots/cell_curve.h"
-#include "plots/line_style.h"
-#include "plots/panel_grid.h"
+#include "plots/gnuplot/line_style.h"
+#include "plots/gnuplot/panel_grid.h"
 
 namespace che {
 

@@ -4,11 +4,12 @@
 
 #include "core/error.h"
 #include "core/suggestion.h"
-#include "plots/ablation.h"
+#include "experiments/analysis/setting_effects.h"
 #include "plots/accuracy_over_length.h"
 #include "plots/learning_curves.h"
 #include "plots/run_strips.h"
 #include "plots/score_map.h"
+#include "plots/setting_effects.h"
 
 namespace che {
 namespace {
@@ -22,7 +23,7 @@ bool has_learning(const ResultTable& table) {
       table.runs, [](const TableRun& run) { return run.score.has_value() && !run.metrics.empty(); });
 }
 
-bool has_ablation(const ResultTable& table) { return !find_ablations(table).empty(); }
+bool has_setting_effect(const ResultTable& table) { return !setting_effects(table).empty(); }
 
 }  // namespace
 
@@ -49,8 +50,8 @@ const std::vector<Figure>& figures() {
        .script = learning_curves_script},
       {.name = "ablation",
        .title = "Score over a setting",
-       .drawable = has_ablation,
-       .script = ablation_script}};
+       .drawable = has_setting_effect,
+       .script = setting_effects_script}};
   return all;
 }
 

@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/result_table.h"
+#include "experiments/analysis/result_table.h"
 
 namespace che {
 
 // A figure of an experiment.
 struct Figure {
   std::string name;        // Also that of its files.
-  std::string title;       // What it shows, a line.
+  std::string title;       // What it shows, in one line.
   bool baselines = false;  // Whether it shows trivial baselines where rows have them.
   // Whether there is something to draw.
   std::function<bool(const ResultTable&)> drawable;

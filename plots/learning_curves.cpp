@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
-#include "plots/axis_marks.h"
 #include "plots/curve_panels.h"
-#include "plots/panel_grid.h"
+#include "plots/gnuplot/axis_marks.h"
+#include "plots/gnuplot/panel_grid.h"
 
 namespace che {
 namespace {
@@ -16,13 +16,13 @@ namespace {
 constexpr const char* kMeasured = "records of its training";
 
 // A loss that single precision cannot tell from zero.
-constexpr double kLeastLoss = 1e-7;
+constexpr double kMinLoss = 1e-7;
 
 std::vector<Measurement> loss_by_step(const TableRun& run) {
   std::vector<Measurement> measured;
   for (const MetricsRow& row : run.metrics) {
     if (!std::isfinite(row.loss)) continue;
-    measured.push_back({.x = static_cast<double>(row.step), .y = std::max(row.loss, kLeastLoss)});
+    measured.push_back({.x = static_cast<double>(row.step), .y = std::max(row.loss, kMinLoss)});
   }
   return measured;
 }
@@ -87,11 +87,11 @@ std::string learning_curves_script(const ResultTable& table, Aggregate aggregate
   const std::vector<CurvePanel> panels = curve_panels(table, aggregate, loss_by_step, kMeasured);
   const std::vector<LineStyle> styles = line_styles(table.encodings);
   const PanelGrid grid(panels.size(), curve_legend(table, panels, styles),
-                       curve_caption(panels, aggregate, kMeasured) + axes_caption(panels), {.beside = 10});
+                       curve_caption(panels, aggregate, kMeasured) + axes_caption(panels), {.left = 10});
   std::string script = curve_data(panels) + grid.begin(format, file);
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const Range range = range_of(panels[i]);
-    script += grid.place(i, panels[i].row->task, "training step", "training loss (nats)");
+    script += grid.place(i, panels[i].row->task.text(), "training step", "training loss (nats)");
     script += loss_axis(range) + step_axis(range.last_step);
     script += "plot " + curve_elements(panels[i], i, styles) + "\n";
   }

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/result_table.h"
+#include "experiments/analysis/result_table.h"
 
 namespace che {
 
-// A gnuplot script that draws training loss over steps: a panel a task, a line an encoding with a band
+// A gnuplot script that draws training loss over steps: one panel per task, one line per encoding with a band
 // over its runs (see cell_curve); the loss on a logarithmic axis where it spans decades. Throws Error
 // (usage) when no run has finished.
 std::string learning_curves_script(const ResultTable& table, Aggregate aggregate, std::string_view format,

@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "core/error.h"
-#include "plots/axis_marks.h"
-#include "plots/gnuplot.h"
-#include "plots/line_style.h"
-#include "plots/panel_grid.h"
+#include "plots/gnuplot/axis_marks.h"
+#include "plots/gnuplot/gnuplot.h"
+#include "plots/gnuplot/line_style.h"
+#include "plots/gnuplot/panel_grid.h"
 
 namespace che {
 namespace {
 
-constexpr double kStripHeight = 26;       // Pixels.
-constexpr double kAround = 116;           // Of a panel's height: title, axis and its label.
-constexpr double kStripWidth = 0.6;       // Of the distance between two strips.
-constexpr double kCharacter = 11.9;       // Pixels of one in a mark, on average.
-constexpr std::size_t kShortestMark = 5;  // Characters for which a panel has room anyway.
+constexpr double kStripHeight = 26;  // Pixels.
+constexpr double kAround = 116;      // Of a panel's height: title, axis and its label.
+constexpr double kStripWidth = 0.6;  // Of the distance between two strips.
+constexpr double kCharacter = 11.9;  // Pixels of one in a mark, on average.
+constexpr std::size_t kMinMark = 5;  // Characters for which a panel has room anyway.
 
 struct Strip {
   std::size_t column;  // Of the table.
@@ -75,28 +75,30 @@ std::string run_strips_script(const ResultTable& table, std::string_view format,
 
   const std::vector<LineStyle> styles = line_styles(table.encodings);
   const auto count = static_cast<double>(table.encodings.size());
-  std::size_t longest = kShortestMark;
+  std::size_t longest = kMinMark;
   std::vector<std::string> marks;
   std::vector<std::string> nameless;
   for (std::size_t i = 0; i < table.encodings.size(); ++i) {
-    longest = std::max(longest, table.encodings[i].size());
-    marks.push_back(fmt::format("{} {}", gnuplot_string(table.encodings[i]), i));
+    const std::string label = table.encodings[i].text();
+    longest = std::max(longest, label.size());
+    marks.push_back(fmt::format("{} {}", gnuplot_string(label), i));
     nameless.push_back(fmt::format("'' {}", i));
   }
   std::vector<LegendEntry> legend = {{.label = "chance", .line = chance_style()}};
   if (std::ranges::any_of(rows, [](const TableRow* row) { return shows_positions(*row); })) {
-    legend.push_back({.label = "position alone", .line = position_style()});
+    legend.push_back({.label = "position only", .line = position_style()});
   }
-  const PanelGrid grid(rows.size(), std::move(legend),
-                       "A point a run, in each strip from top to bottom by learning rate, then seed; the bar "
-                       "is the median of two runs or more.",
-                       {.height = kAround + kStripHeight * count,
-                        .beside = kCharacter * static_cast<double>(longest - kShortestMark)});
+  const PanelGrid grid(
+      rows.size(), std::move(legend),
+      "One point per run, in each strip from top to bottom by learning rate, then seed; the bar "
+      "is the median of two runs or more.",
+      {.height = kAround + kStripHeight * count,
+       .left = kCharacter * static_cast<double>(longest - kMinMark)});
   std::string script = grid.begin(format, file);
   for (std::size_t p = 0; p < rows.size(); ++p) {
     const TableRow& row = *rows[p];
     const std::vector<Strip> strips = strips_of(table, row);
-    script += grid.place(p, row.task, "score (%)", "");
+    script += grid.place(p, row.task.text(), "score (%)", "");
     script += percent_axis('x', lowest_value(row, strips));
     script += fmt::format("set yrange [{}:-0.6]\nset grid ytics lc rgb '#E4E4E4' lt 1 lw 1\n", count - 0.4);
     script += fmt::format("set ytics nomirror scale 0 ({})\n",
@@ -107,7 +109,7 @@ std::string run_strips_script(const ResultTable& table, std::string_view format,
     script += level("chance", row.chance);
     std::vector<std::string> elements = {"$chance with lines " + line_text(chance_style())};
     if (shows_positions(row)) {
-      script += level("position", row.baselines->position_only);
+      script += level("position", row.baselines->position_only.score);
       elements.push_back("$position with lines " + line_text(position_style()));
     }
     for (const Strip& strip : strips) {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "core/error.h"
-#include "experiments/paper_table.h"
-#include "plots/caption.h"
-#include "plots/gnuplot.h"
-#include "plots/palette.h"
+#include "experiments/analysis/paper_table.h"
+#include "plots/gnuplot/caption.h"
+#include "plots/gnuplot/gnuplot.h"
+#include "plots/gnuplot/palette.h"
 
 namespace che {
 namespace {
@@ -26,31 +26,33 @@ constexpr double kCellHeight = 30;
 constexpr double kCharacter = 10.6;  // Width of one, on average.
 constexpr double kGap = 46;          // Between the maps, and right of them.
 constexpr double kScale = 18;        // Width of the scale of colours.
-constexpr double kScaleLabels = 70;  // And of what stands beside it.
+constexpr double kScaleLabels = 70;  // And of what stands next to it.
 constexpr double kTop = 44;
-constexpr double kWidestPage = 1500;
+constexpr double kMaxPageWidth = 1500;
 constexpr int kFontSize = 14;
-constexpr std::size_t kLongestLine = 30;  // Characters; settings go on in a further line.
+constexpr std::size_t kMaxLine = 30;  // Characters; settings go on in a further line.
 
 // One map: of each task and encoding a fraction, where it has one.
 struct Map {
   std::string title;
-  std::vector<std::string> encodings;
-  std::function<std::optional<double>(const TableRow&, const std::string&)> score;
+  std::vector<EncodingLabel> encodings;
+  std::function<std::optional<double>(const TableRow&, const EncodingLabel&)> score;
 };
 
-// A label in lines, its settings below its name.
-std::vector<std::string> label_lines(const std::string& label) {
-  const std::size_t settings = label.find('(');
-  std::vector<std::string> lines = {label.substr(0, settings)};
-  if (settings == std::string::npos) return lines;
+// A name on an axis, in lines.
+using Lines = std::vector<std::string>;
+
+// The settings stand below the encoding.
+Lines label_lines(const EncodingLabel& label) {
+  Lines lines = {label.form.text()};
+  if (label.settings.empty()) return lines;
   lines.emplace_back();
-  std::istringstream words(label.substr(settings));
+  std::istringstream words(label.settings_text());
   for (std::string word; words >> word;) {
     std::string& last = lines.back();
     if (last.empty()) {
       last = word;
-    } else if (last.size() + 1 + word.size() <= kLongestLine) {
+    } else if (last.size() + 1 + word.size() <= kMaxLine) {
       last += " " + word;
     } else {
       lines.push_back(word);
@@ -59,25 +61,32 @@ std::vector<std::string> label_lines(const std::string& label) {
   return lines;
 }
 
-std::size_t most_lines(const std::vector<std::string>& labels) {
+std::vector<Lines> names_of(const std::vector<EncodingLabel>& encodings) {
+  std::vector<Lines> names;
+  names.reserve(encodings.size());
+  for (const EncodingLabel& encoding : encodings) names.push_back(label_lines(encoding));
+  return names;
+}
+
+std::size_t max_lines(const std::vector<Lines>& names) {
   std::size_t most = 0;
-  for (const std::string& label : labels) most = std::max(most, label_lines(label).size());
+  for (const Lines& lines : names) most = std::max(most, lines.size());
   return most;
 }
 
-std::size_t longest_line(const std::vector<std::string>& labels) {
+std::size_t max_line(const std::vector<Lines>& names) {
   std::size_t longest = 0;
-  for (const std::string& label : labels) {
-    for (const std::string& line : label_lines(label)) longest = std::max(longest, line.size());
+  for (const Lines& lines : names) {
+    for (const std::string& line : lines) longest = std::max(longest, line.size());
   }
   return longest;
 }
 
-std::string marks(const std::vector<std::string>& labels) {
+std::string marks(const std::vector<Lines>& names) {
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
     std::vector<std::string> lines;
-    for (const std::string& line : label_lines(labels[i])) lines.push_back(gnuplot_string(line));
+    for (const std::string& line : names[i]) lines.push_back(gnuplot_string(line));
     // A line break needs double quotes.
     texts.push_back(fmt::format("{} {}", fmt::join(lines, R"(."\n".)"), i));
   }
@@ -87,25 +96,27 @@ std::string marks(const std::vector<std::string>& labels) {
 std::vector<Map> maps_of(const ResultTable& table, Aggregate aggregate) {
   Map ours{.title = "ours", .encodings = {}, .score = {}};
   ours.score = [&table, aggregate](const TableRow& row,
-                                   const std::string& encoding) -> std::optional<double> {
+                                   const EncodingLabel& encoding) -> std::optional<double> {
     const TableCell* const cell = table.cell(row.task, encoding);
     if (cell == nullptr || !cell->scores) return std::nullopt;
     return cell->scores->value(aggregate);
   };
   Map papers{.title = "paper (DAPE, Table 2)", .encodings = {}, .score = {}};
-  papers.score = [](const TableRow& row, const std::string& encoding) {
-    return paper_score(row.task, encoding);
+  papers.score = [](const TableRow& row, const EncodingLabel& encoding) {
+    return row.task.settings.empty() ? paper_score(row.task.name, encoding.form) : std::nullopt;
   };
-  // Of the paper's columns those that one of ours stands beside, each once, under the paper's name.
   ours.encodings = table.encodings;
-  for (const std::string& encoding : table.encodings) {
-    const auto run = std::ranges::find(table.runs, encoding, &TableRun::encoding);
-    std::string column(paper_column(run->config.encoding.label()));
-    if (!std::ranges::count(papers.encodings, column)) papers.encodings.push_back(std::move(column));
+  // Of the paper's columns those that one of ours can be compared with.
+  for (const PaperColumn& column : paper_columns()) {
+    const bool compared = std::ranges::any_of(table.cells, [&](const auto& cell) {
+      const auto& paper = cell.second.paper;
+      return paper && paper->is_comparable() && paper->column == column.form;
+    });
+    if (compared) papers.encodings.push_back({.form = column.form});
   }
   std::vector<Map> maps;
   for (Map* const map : {&ours, &papers}) {
-    std::erase_if(map->encodings, [&](const std::string& encoding) {
+    std::erase_if(map->encodings, [&](const EncodingLabel& encoding) {
       return std::ranges::none_of(table.rows,
                                   [&](const TableRow& row) { return map->score(row, encoding).has_value(); });
     });
@@ -161,21 +172,20 @@ struct Layout {
   bool stacked;       // Maps that are too wide for a page stand one below the other.
   double width;
 
-  Layout(const std::vector<Map>& maps, const std::vector<std::string>& tasks,
-         const std::vector<std::string>& encodings)
-      : cell_width(std::max(kCellWidth, 8 + kLine * static_cast<double>(most_lines(encodings)))),
-        left(24 + kCharacter * static_cast<double>(longest_line(tasks))),
+  Layout(const std::vector<Map>& maps, const std::vector<Lines>& tasks, const std::vector<Lines>& encodings)
+      : cell_width(std::max(kCellWidth, 8 + kLine * static_cast<double>(max_lines(encodings)))),
+        left(24 + kCharacter * static_cast<double>(max_line(tasks))),
         map_height(static_cast<double>(tasks.size()) * kCellHeight),
-        map_block(kTop + map_height + 20 + kCharacter * static_cast<double>(longest_line(encodings))) {
+        map_block(kTop + map_height + 20 + kCharacter * static_cast<double>(max_line(encodings))) {
     double side_by_side = 0;
     double widest = 0;
     for (const Map& map : maps) {
       side_by_side += width_of(map) + (side_by_side > 0 ? kGap : 0);
       widest = std::max(widest, width_of(map));
     }
-    constexpr double kBeside = kGap + kScale + kScaleLabels;
-    stacked = left + side_by_side + kBeside > kWidestPage;
-    width = std::max(left + (stacked ? widest : side_by_side) + kBeside, 640.0);
+    constexpr double kRightOfMaps = kGap + kScale + kScaleLabels;
+    stacked = left + side_by_side + kRightOfMaps > kMaxPageWidth;
+    width = std::max(left + (stacked ? widest : side_by_side) + kRightOfMaps, 640.0);
   }
 
   double width_of(const Map& map) const { return static_cast<double>(map.encodings.size()) * cell_width; }
@@ -195,13 +205,18 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, std:
       std::ranges::any_of(table.cells, [](const auto& entry) { return entry.second.scores.has_value(); });
   if (!measured) throw Error("nothing to draw: no run has finished; run the experiment to its end");
   const std::vector<Map> maps = maps_of(table, aggregate);
-  std::vector<std::string> tasks;
-  for (const TableRow& row : table.rows) tasks.push_back(row.task);
-  const Layout layout(maps, tasks, table.encodings);
+  std::vector<Lines> tasks;
+  bool has_invariant = false;
+  for (const TableRow& row : table.rows) {
+    tasks.push_back({row.task.text() + (row.permutation_invariant ? kInvariantSign : "")});
+    has_invariant = has_invariant || row.permutation_invariant;
+  }
+  const Layout layout(maps, tasks, names_of(table.encodings));
   const Caption caption(
       fmt::format("Score in percent: {} over seeds and learning rates of a cell. -- : no value. Colours show "
-                  "the way from chance or less (0) to perfect (1).",
-                  aggregate_phrase(aggregate)),
+                  "the way from chance or less (0) to perfect (1).{}",
+                  aggregate_phrase(aggregate),
+                  has_invariant ? fmt::format(" {} : permutation-invariant.", kInvariantSign) : ""),
       layout.width);
   const double height =
       (layout.stacked ? static_cast<double>(maps.size()) : 1.0) * layout.map_block + caption.height();
@@ -226,7 +241,8 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, std:
         from / layout.width, to / layout.width, 1 - top / height, bottom);
     script += fmt::format("set title {}\n", gnuplot_string(map.title));
     script += fmt::format("set xrange [-0.5:{}]\n", static_cast<double>(map.encodings.size()) - 0.5);
-    script += fmt::format("set xtics scale 0 rotate by 90 right offset 0,-0.3 {}\n", marks(map.encodings));
+    script += fmt::format("set xtics scale 0 rotate by 90 right offset 0,-0.3 {}\n",
+                          marks(names_of(map.encodings)));
     // Maps in a row share the tasks' names on the left and the scale on the right.
     const bool names_tasks = i == 0 || layout.stacked;
     const bool has_scale = i + 1 == maps.size() || layout.stacked;

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/result_table.h"
+#include "experiments/analysis/result_table.h"
 
 namespace che {
 
-// A gnuplot script that draws the scores of the table as a heat map, tasks by encodings, beside the
+// A gnuplot script that draws the scores of the table as a heat map, tasks by encodings, next to the
 // paper's where it has any: numbers in percent, colours by the way from guessing to perfection. Throws
 // Error (usage) when no run has finished.
 std::string score_map_script(const ResultTable& table, Aggregate aggregate, std::string_view format,

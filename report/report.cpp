@@ -4,30 +4,29 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
-#include "plots/figure_files.h"
+#include "core/error.h"
+#include "experiments/analysis/paper_agreement.h"
+#include "experiments/analysis/provenance.h"
 #include "plots/figures.h"
-#include "report/html_table.h"
+#include "plots/gnuplot/figure_files.h"
+#include "report/assets.h"
+#include "report/html_text.h"
+#include "report/table_view.h"
 #include "tables/agreement_table.h"
 #include "tables/result_notes.h"
 #include "tables/run_table.h"
 #include "tables/score_table.h"
 
 namespace che {
-
-// report.css and report.js, built into the program.
-extern const char* const kReportStyle;
-extern const char* const kReportScript;
-
 namespace {
 
-struct Section {
-  std::string id;
-  std::string title;
-  std::string html;
-};
+namespace mustache = kainjow::mustache;
 
 // Of all runs, each value once.
 template <class Value>
@@ -39,11 +38,13 @@ std::string distinct(const ResultTable& table, Value value) {
   return values.empty() ? "unknown" : fmt::format("{}", fmt::join(values, ", "));
 }
 
-std::string fact(std::string_view name, const std::string& value) {
-  return fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", html_text(name), html_text(value));
+mustache::data texts(std::initializer_list<std::pair<const char*, std::string>> values) {
+  mustache::data view;
+  for (const auto& [key, text] : values) view[key] = text;
+  return view;
 }
 
-std::string provenance(const ResultTable& table) {
+mustache::list facts_view(const ResultTable& table) {
   std::size_t finished = 0;
   double seconds = 0;
   std::string first, last;
@@ -55,21 +56,20 @@ std::string provenance(const ResultTable& table) {
     last = std::max(last, status.updated);
   }
   const auto known = [](const std::string& text) { return text.empty() ? std::string("unknown") : text; };
-  std::string html = "<table class=\"facts\"><tbody>\n";
-  html += fact("Runs", fmt::format("{}, {} of them finished", table.runs.size(), finished));
-  for (const std::string& note : provenance_notes(table)) {
-    const std::size_t colon = note.find(": ");
-    html += fact(note.substr(0, colon), note.substr(colon + 2));
-  }
-  html += fact("Program",
-               fmt::format("che {}, LibTorch {}",
-                           distinct(table, [](const TableRun& run) { return run.status.version; }),
-                           distinct(table, [](const TableRun& run) { return run.status.torch_version; })));
-  html += fact("Hosts", distinct(table, [](const TableRun& run) { return run.status.host; }));
-  html += fact("Time", fmt::format("{} .. {}, {:.1f} hours of training and evaluation over all runs (a job's "
-                                   "time counts for each of its runs)",
-                                   known(first), known(last), seconds / 3600));
-  return html + "</tbody></table>\n";
+  mustache::list facts;
+  const auto add = [&facts](const std::string& name, const std::string& value) {
+    facts.push_back(texts({{"name", name}, {"value", value}}));
+  };
+  add("Runs", fmt::format("{}, {} of them finished", table.runs.size(), finished));
+  for (const Fact& fact : provenance(table)) add(fact.name, fact.value);
+  add("Program", fmt::format("che {}, LibTorch {}",
+                             distinct(table, [](const TableRun& run) { return run.status.version; }),
+                             distinct(table, [](const TableRun& run) { return run.status.torch_version; })));
+  add("Hosts", distinct(table, [](const TableRun& run) { return run.status.host; }));
+  add("Time", fmt::format("{} .. {}, {:.1f} hours of training and evaluation over all runs (a job's time "
+                          "counts for each of its runs)",
+                          known(first), known(last), seconds / 3600));
+  return facts;
 }
 
 bool has_spread(const ResultTable& table) {
@@ -77,29 +77,31 @@ bool has_spread(const ResultTable& table) {
       table.cells, [](const auto& cell) { return cell.second.scores && cell.second.scores->n > 1; });
 }
 
-// The tables of scores; what their notes share with the provenance is left out.
-std::string scores(const ResultTable& table, const ReportLinks& links) {
-  const std::size_t shared = provenance_notes(table).size();
-  const auto html = [&](const ScoreTableOptions& options, const std::string& id) {
-    Table scores = score_table(table, options);
-    scores.printed.notes.resize(scores.printed.notes.size() - shared);
-    return "<h3>" + html_text(scores.title) + "</h3>\n" + html_table(scores.printed, id);
-  };
-  std::string text =
-      html({.aggregate = Aggregate::kMax, .paper = true, .difference = true, .spread = false}, "scores");
+// A table with its title, without notes of these kinds, which the page has elsewhere.
+mustache::data titled_view(Table table, const std::string& id, std::initializer_list<NoteKind> left_out) {
+  std::erase_if(table.printed.notes,
+                [&](const Note& note) { return std::ranges::find(left_out, note.kind) != left_out.end(); });
+  mustache::data view = table_view(table.printed, id);
+  view["title"] = table.title;
+  return view;
+}
+
+mustache::list scores_view(const ResultTable& table) {
+  mustache::list views;
+  views.push_back(titled_view(
+      score_table(table,
+                  {.aggregate = Aggregate::kMax, .paper = PaperValues::kComparable, .difference = true}),
+      "scores", {NoteKind::kProvenance}));
   if (has_spread(table)) {
-    text +=
-        html({.aggregate = Aggregate::kMean, .paper = false, .difference = false, .spread = true}, "means");
+    views.push_back(titled_view(score_table(table, {.aggregate = Aggregate::kMean, .spread = true}), "means",
+                                {NoteKind::kProvenance}));
   }
   if (const PaperAgreement agreed = agree(table, Aggregate::kMax); agreed.ranked > 0) {
-    Table agreement = agreement_table(agreed, table);
     // What the paper's values are stands below the scores.
-    agreement.printed.notes.resize(agreement.printed.notes.size() - shared - 1);
-    text += "<h3>" + html_text(agreement.title) + "</h3>\n" + html_table(agreement.printed, "agreement");
+    views.push_back(
+        titled_view(agreement_table(agreed, table), "agreement", {NoteKind::kProvenance, NoteKind::kPaper}));
   }
-  return text +
-         fmt::format("<p>Unrounded, with every aggregate: <a href=\"{}/table.csv\">table.csv</a></p>\n",
-                     html_text(links.folder));
+  return views;
 }
 
 // gnuplot's SVG as an element of a page that holds several: ids of its own, and no prologue.
@@ -119,97 +121,85 @@ std::string inline_svg(std::string svg, const Figure& figure) {
   return svg;
 }
 
-std::string drawn(const ResultTable& table) {
-  std::string html;
+// What is drawn, and sentences about what is not.
+struct FigureViews {
+  mustache::list drawn;
+  mustache::list undrawn;
+};
+
+FigureViews figure_views(const ResultTable& table, const WarningSink& warn) {
+  FigureViews views;
+  std::map<std::string, std::vector<std::string>> titles_of_failure;
   for (const Figure* figure : drawable_figures(table)) {
     const auto script = [&](std::string_view format, const std::filesystem::path& file) {
       return figure->script(table, Aggregate::kMax, format, file);
     };
-    const std::string svg = inline_svg(figure_bytes("svg", script), *figure);
-    html += fmt::format("<figure id=\"figure-{}\">\n<figcaption>{}</figcaption>\n{}\n</figure>\n",
-                        figure->name, html_text(figure->title), svg);
-  }
-  return html.empty() ? "<p>No run has finished.</p>\n" : html;
-}
-
-std::string missing(const ResultTable& table) {
-  std::string items;
-  for (const TableRun& run : table.runs) {
-    if (run.score) continue;
-    items += fmt::format("<li><code>{}</code>: {}</li>\n", html_text(run.id), html_text(missing_reason(run)));
-  }
-  return items.empty() ? "<p>Every run has a score.</p>\n" : "<ul>\n" + items + "</ul>\n";
-}
-
-std::string runs(const ResultTable& table, const ReportLinks& links) {
-  Table all = run_table(table);
-  all.printed.notes.resize(all.printed.notes.size() - provenance_notes(table).size());
-  all.printed.footnotes.clear();
-  for (std::size_t i = 0; i < table.runs.size(); ++i) {
-    PrintedRow& row = all.printed.rows[i];
-    for (PrintedCell& cell : row.cells) cell.footnote = 0;
-    const std::string folder = fmt::format("{}/runs/{}", links.folder, table.runs[i].id);
-    row.cells[1].link = folder + "/";
-    if (!table.runs[i].metrics.empty()) row.cells[7].link = folder + "/metrics.csv";
-    if (table.runs[i].score) row.cells.back().link = folder + "/evaluation.csv";
-  }
-  return html_table(all.printed, "runs-table") +
-         fmt::format(
-             "<p>All runs: <a href=\"{}/runs.csv\">runs.csv</a>. An encoding leads to the run's folder, a "
-             "loss to its metrics.csv, a score to its evaluation.csv.</p>\n",
-             html_text(links.folder));
-}
-
-std::string configs(const ResultTable& table) {
-  std::string html = "<p>Each with the seed and learning rate of its first run.</p>\n";
-  for (const TableRow& row : table.rows) {
-    for (const std::string& encoding : table.encodings) {
-      const TableRun* first = nullptr;
-      std::vector<std::string> others;
-      for (const TableRun& run : table.runs) {
-        if (run.task != row.task || run.encoding != encoding) continue;
-        if (first == nullptr) first = &run;
-        others.push_back(fmt::format("seed {} rate {}", run.config.seed, run.config.learning_rate));
-      }
-      if (first == nullptr) continue;
-      html += fmt::format("<details><summary>{}, {}</summary><p>Runs: {}</p><pre>{}</pre></details>\n",
-                          html_text(row.task), html_text(encoding),
-                          html_text(fmt::format("{}", fmt::join(others, "; "))),
-                          html_text(to_yaml(first->config)));
+    try {
+      const std::string svg = inline_svg(figure_bytes("svg", script), *figure);
+      views.drawn.push_back(texts({{"name", figure->name}, {"caption", figure->title}, {"svg", svg}}));
+    } catch (const Error& failure) {
+      titles_of_failure[failure.what()].push_back(figure->title);
     }
   }
-  return html;
+  for (const auto& [failure, titles] : titles_of_failure) {
+    warn(fmt::format("the report lacks figures: {}", failure));
+    views.undrawn.push_back(
+        texts({{"what", fmt::format("Not drawn: {}.", fmt::join(titles, ", "))}, {"why", failure + "."}}));
+  }
+  if (views.drawn.empty() && views.undrawn.empty()) {
+    views.undrawn.push_back(texts({{"what", "No run has finished."}, {"why", ""}}));
+  }
+  return views;
+}
+
+mustache::list missing_view(const ResultTable& table) {
+  mustache::list views;
+  for (const TableRun& run : table.runs) {
+    if (!run.score) views.push_back(texts({{"run", run.id}, {"reason", missing_reason(run)}}));
+  }
+  return views;
+}
+
+mustache::list configs_view(const ResultTable& table) {
+  std::map<CellKey, std::vector<const TableRun*>> runs_of;
+  for (const TableRun& run : table.runs) runs_of[{run.task, run.encoding}].push_back(&run);
+  mustache::list views;
+  for (const TableRow& row : table.rows) {
+    for (const EncodingLabel& encoding : table.encodings) {
+      const auto found = runs_of.find({row.task, encoding});
+      if (found == runs_of.end()) continue;
+      std::vector<std::string> runs;
+      for (const TableRun* run : found->second) {
+        runs.push_back(fmt::format("seed {} learning rate {}", run->config.seed, run->config.learning_rate));
+      }
+      views.push_back(texts({{"task", row.task.text()},
+                             {"encoding", encoding.text()},
+                             {"cell_runs", fmt::format("{}", fmt::join(runs, "; "))},
+                             {"yaml", to_yaml(found->second.front()->config)}}));
+    }
+  }
+  return views;
 }
 
 }  // namespace
 
-std::string report_html(const ResultTable& table, const ReportLinks& links) {
-  const ReportLinks urls{.folder = url_path(links.folder)};
-  const std::vector<Section> sections = {{"provenance", "Provenance", provenance(table)},
-                                         {"score-tables", "Scores", scores(table, urls)},
-                                         {"figures", "Figures", drawn(table)},
-                                         {"missing", "Runs without a score", missing(table)},
-                                         {"runs", "Runs", runs(table, urls)},
-                                         {"configs", "Configs", configs(table)}};
-  const std::string name = html_text(table.name);
-  // The policy forbids every connection.
-  std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-      "script-src 'unsafe-inline'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{0}: results</title>\n<style>\n{1}</style>\n</head>\n<body>\n"
-      "<h1>Results of the experiment {0}</h1>\n<nav>",
-      name, kReportStyle);
-  for (const Section& section : sections) {
-    html += fmt::format("<a href=\"#{}\">{}</a>", section.id, section.title);
-  }
-  html += "</nav>\n";
-  for (const Section& section : sections) {
-    html += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", section.id, section.title,
-                        section.html);
-  }
-  return html + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", kReportScript);
+std::string report_html(const ResultTable& table, const ReportLinks& links, const WarningSink& warn) {
+  const std::string folder = url_path(links.folder);
+  FigureViews figures = figure_views(table, warn);
+  mustache::list runs;
+  runs.push_back(titled_view(run_table(table, {.runs_url = folder + "/runs", .reasons = false}), "runs-table",
+                             {NoteKind::kProvenance}));
+  mustache::data page = texts(
+      {{"experiment", table.name}, {"folder", folder}, {"style", kReportStyle}, {"script", kReportScript}});
+  page["table"] = mustache::data(mustache::partial([] { return std::string(kReportTable); }));
+  page["facts"] = mustache::data(facts_view(table));
+  page["scores"] = mustache::data(scores_view(table));
+  page["figures"] = mustache::data(figures.drawn);
+  page["undrawn"] = mustache::data(figures.undrawn);
+  page["missing"] = mustache::data(missing_view(table));
+  page["runs"] = mustache::data(runs);
+  page["configs"] = mustache::data(configs_view(table));
+  return render(kReportPage, page);
 }
 
 }  // namespace che

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Feeds the readers of configs and of stored files with whatever libFuzzer makes of tests/fuzz/corpus.
 #   scripts/fuzz.sh [seconds]     (a program; default: 30)
-# A crashing input is left in build-fuzz/; a bug's input belongs into the corpus, with the fix.
+# A crashing input is left in build-fuzz/; a bug's input belongs in the corpus, with the fix.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-30}
 scripts/setup.sh fuzz
-for reader in config:config_fuzzer stored:stored_files_fuzzer; do
+for reader in config:config_fuzzer overrides:overrides_fuzzer stored:stored_files_fuzzer status:status_fuzzer \
+  checkpoint:checkpoint_fuzzer; do
   corpus=tests/fuzz/corpus/${reader%%:*}
   program=${reader##*:}
   mkdir -p "build-fuzz/corpus/$program"

@@ -7,8 +7,9 @@
 #include <set>
 
 #include "core/counted.h"
-#include "experiments/paper_table.h"
-#include "experiments/rank_correlation.h"
+#include "experiments/analysis/best_encodings.h"
+#include "experiments/analysis/paper_table.h"
+#include "experiments/analysis/rank_correlation.h"
 #include "tables/result_notes.h"
 
 namespace che {
@@ -16,66 +17,71 @@ namespace {
 
 std::string correlation_text(double correlation) { return fmt::format("{:+.2f}", correlation); }
 
-std::string names(const std::vector<std::string>& labels) {
-  return fmt::format("{}", fmt::join(labels, "; "));
+// Of labels or forms.
+template <class Names>
+std::string names_text(const Names& names) {
+  std::vector<std::string> texts;
+  texts.reserve(names.size());
+  for (const auto& name : names) texts.push_back(name.text());
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// The columns of a row whose scores are printed as its greatest.
-struct Best {
-  std::vector<std::string> encodings;
-  std::size_t of = 0;                   // Columns that have a score.
-  std::optional<double> above_trivial;  // By how much the greatest passes the better trivial baseline.
-};
-
-Best best_here(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
-  std::vector<std::string> scored;
-  std::vector<PrintedCell> cells;
-  double greatest = 0;
-  for (const std::string& encoding : table.encodings) {
-    const TableCell* const cell = table.cell(row.task, encoding);
-    if (cell == nullptr || !cell->scores) continue;
-    const double score = cell->scores->value(aggregate);
-    scored.push_back(encoding);
-    cells.push_back(number_cell(score, percent));
-    greatest = std::max(greatest, score);
+// "0: +0.41, 1: +0.52"
+std::string seeds_text(const AgreedTask& task) {
+  std::vector<std::string> texts;
+  for (const auto& [seed, correlation] : task.of_seeds) {
+    texts.push_back(fmt::format("{}: {}", seed, correlation ? correlation_text(*correlation) : kNoNumber));
   }
-  std::optional<double> above_trivial;
-  if (row.baselines && !scored.empty()) {
-    above_trivial = greatest - std::max(row.baselines->constant, row.baselines->position_only);
-  }
-  if (scored.size() == 1) return {.encodings = scored, .of = 1, .above_trivial = above_trivial};
-  std::vector<PrintedCell*> marked;
-  marked.reserve(cells.size());
-  for (PrintedCell& cell : cells) marked.push_back(&cell);
-  mark_best(marked);
-  Best best{.encodings = {}, .of = scored.size(), .above_trivial = above_trivial};
-  for (std::size_t i = 0; i < scored.size(); ++i) {
-    if (cells[i].mark == Mark::kBest) best.encodings.push_back(scored[i]);
-  }
-  return best;
+  return texts.empty() ? kNoNumber : fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string best_text(const Best& best) {
+std::string agrees_text(const AgreedTask& task) {
+  const std::optional<bool> agrees = task.agrees();
+  return !agrees ? kNoNumber : *agrees ? "yes" : "no";
+}
+
+std::string best_text(const BestEncodings& best) {
   if (best.encodings.empty()) return kNoNumber;
-  return best.of > 1 && best.encodings.size() == best.of ? fmt::format("all {} tie", best.of)
-                                                         : names(best.encodings);
+  const bool all_tie = best.scored > 1 && best.encodings.size() == best.scored;
+  return all_tie ? fmt::format("all {} tie", best.scored) : names_text(best.encodings);
 }
 
-std::string paper_best_text(const std::string& task) {
-  const std::vector<std::string> best = paper_best(task);
-  return best.empty() ? kNoNumber : names(best);
+std::string paper_best_text(const TaskLabel& task) {
+  const std::vector<EncodingForm> best = paper_best(task.name);
+  return best.empty() || !task.settings.empty() ? kNoNumber : names_text(best);
 }
 
-PrintedRow print_row(const AgreedTask& task, const Best& best) {
+TableValue paper_best_value(const TaskLabel& task) {
+  return task.settings.empty() ? names_text(paper_best(task.name)) : std::string();
+}
+
+PrintedRow print_row(const AgreedTask& task, const BestEncodings& best) {
   return {.group = task.level,
-          .cells = {{.text = task.task},
+          .cells = {{.text = task.task.text(), .sign = task.permutation_invariant ? kInvariantSign : ""},
                     {.text = fmt::format("{}", task.encodings), .value = static_cast<double>(task.encodings)},
                     number_cell(task.correlation, correlation_text),
                     number_cell(task.p, p_text),
                     number_cell(task.adjusted_p, p_text),
+                    {.text = seeds_text(task)},
+                    number_cell(task.between_seeds, correlation_text),
+                    {.text = agrees_text(task)},
                     {.text = best_text(best)},
                     number_cell(best.above_trivial, signed_percent),
+                    number_cell(best.trivial_error, percent),
                     {.text = paper_best_text(task.task)}}};
+}
+
+TableValue least_of_seeds(const AgreedTask& task) {
+  std::optional<double> least;
+  for (const auto& [seed, correlation] : task.of_seeds) {
+    if (correlation) least = std::min(least.value_or(1), *correlation);
+  }
+  return table_value(least);
+}
+
+TableValue agrees_value(const AgreedTask& task) {
+  if (!task.agrees()) return {};
+  return agrees_text(task);
 }
 
 // "; of columns that share one value of the paper one counts: rope, not randomized_rope".
@@ -83,40 +89,54 @@ std::string doubles_text(const PaperAgreement& agreement) {
   std::set<std::string> texts;
   for (const AgreedTask& task : agreement.tasks) {
     for (const auto& [left_out, counted] : task.doubles) {
-      texts.insert(fmt::format("{}, not {}", counted, left_out));
+      texts.insert(fmt::format("{}, not {}", counted.text(), left_out.text()));
     }
   }
   if (texts.empty()) return "";
   return fmt::format("; of columns that share one value of the paper one counts: {}", fmt::join(texts, "; "));
 }
 
-std::vector<std::string> notes(const PaperAgreement& agreement, const ResultTable& table) {
-  std::vector<std::string> notes = {
-      fmt::format(
-          "rho: Spearman's rank correlation, over the encodings that have a score here and a value in "
-          "the paper, of {} over a cell's runs with the paper's value: +1 for the same order, -1 for "
-          "the reverse, none where one side is all ties or fewer than {} encodings count. Ties have the "
-          "mean of their ranks{}.",
-          aggregate_phrase(agreement.aggregate), kFewestRanked, doubles_text(agreement)),
-      fmt::format(
-          "p: two-sided permutation test, {} random orders. Holm: adjusted over the tasks that have one.",
-          kRandomOrders),
-      "Best: of all columns here, as printed; of all columns of the paper's table there."};
-  for (std::string& note : baseline_notes(table)) notes.push_back(std::move(note));
-  notes.emplace_back(
-      "Above trivial: the best here minus the better of both baselines. Where it is not well above 0, the "
-      "order of the encodings tells little.");
+std::vector<Note> notes_of(const PaperAgreement& agreement, const ResultTable& table) {
+  std::vector<Note> notes = {
+      {NoteKind::kReading,
+       fmt::format(
+           "rho: Spearman's rank correlation, over the encodings that have a score here and a value in "
+           "the paper, of {} over a cell's runs with the paper's value: +1 for the same order, -1 for "
+           "the reverse, none where one side is all ties or fewer than {} encodings count. Ties have "
+           "the mean of their ranks{}.",
+           aggregate_phrase(agreement.aggregate), kMinRanked, doubles_text(agreement))},
+      {NoteKind::kStatistics,
+       fmt::format("p: two-sided permutation test, {} random orders. Holm: adjusted over the tasks that have "
+                   "one.",
+                   kRandomOrders)},
+      {NoteKind::kReading,
+       "By seed: rho of each seed's own scores with the paper's, for seeds that have a score of every ranked "
+       "encoding. Between seeds: mean rho of two seeds with each other, which shows how well the order "
+       "repeats. Agrees: whether rho is positive for every seed, of two or more; unrelated orders of two "
+       "seeds agree once in four times."},
+      {NoteKind::kReading,
+       "Best: of all columns here, as printed; of all columns of the paper's table there."}};
+  append_baseline_notes(notes, table);
+  notes.push_back(
+      {NoteKind::kReading,
+       "Above trivial: the best here minus the best trivial baseline; trivial SE: the standard error of that "
+       "baseline over draws of the test samples. The model's own sampling error and the choice of the best "
+       "encoding are not part of it. Where the difference is not well above 0, the order of the encodings "
+       "says little."});
   if (agreement.mean) {
-    notes.push_back(fmt::format("Mean of rho over the tasks that have one, {} of {}: {}.", agreement.ranked,
-                                agreement.tasks.size(), correlation_text(*agreement.mean)));
+    notes.push_back({NoteKind::kStatistics,
+                     fmt::format("Mean of rho over the tasks that have one, {} of {}: {}.", agreement.ranked,
+                                 agreement.tasks.size(), correlation_text(*agreement.mean))});
   }
+  append_claims_note(notes, agreement.claims);
+  append_invariant_note(notes, table);
   const auto missing = std::ranges::count_if(table.runs, [](const TableRun& run) { return !run.score; });
   if (missing > 0) {
-    notes.push_back(fmt::format("Without a score and not counted: {} of {}.", missing,
-                                counted(table.runs.size(), "run")));
+    notes.push_back({NoteKind::kMissing, fmt::format("Without a score and not counted: {} of {}.", missing,
+                                                     counted(table.runs.size(), "run"))});
   }
   notes.push_back(paper_note());
-  for (std::string& note : provenance_notes(table)) notes.push_back(std::move(note));
+  append_provenance(notes, table);
   return notes;
 }
 
@@ -131,24 +151,31 @@ Table agreement_table(const PaperAgreement& agreement, const ResultTable& table)
                               {.title = "rho"},
                               {.title = "p"},
                               {.title = "p (Holm)"},
+                              {.title = "by seed", .number = false},
+                              {.title = "between seeds"},
+                              {.title = "agrees", .number = false},
                               {.title = "best here", .number = false},
                               {.title = "above trivial"},
+                              {.title = "trivial SE"},
                               {.title = "best in the paper", .number = false}},
                   .rows = {},
                   .footnotes = {},
-                  .notes = notes(agreement, table)},
-      .data = {.columns = {"level", "task", "aggregate", "ranked", "spearman", "p", "p_holm", "best",
-                           "above_trivial", "paper_best"},
+                  .notes = notes_of(agreement, table)},
+      .data = {.columns = {"level", "task", "aggregate", "ranked", "spearman", "p", "p_holm", "seeds",
+                           "least_seed_spearman", "between_seeds", "agrees", "best", "above_trivial",
+                           "trivial_error", "paper_best"},
                .rows = {},
-               .notes = notes(agreement, table)}};
+               .notes = notes_of(agreement, table)}};
   for (std::size_t i = 0; i < agreement.tasks.size(); ++i) {
     const AgreedTask& task = agreement.tasks[i];
-    const Best best = best_here(table, table.rows[i], agreement.aggregate);
+    const BestEncodings best = best_encodings(table, table.rows[i], agreement.aggregate);
     result.printed.rows.push_back(print_row(task, best));
-    result.data.rows.push_back({task.level, task.task, std::string(aggregate_name(agreement.aggregate)),
-                                static_cast<std::int64_t>(task.encodings), table_value(task.correlation),
-                                table_value(task.p), table_value(task.adjusted_p), names(best.encodings),
-                                table_value(best.above_trivial), names(paper_best(task.task))});
+    result.data.rows.push_back(
+        {task.level, task.task.text(), std::string(aggregate_name(agreement.aggregate)),
+         static_cast<std::int64_t>(task.encodings), table_value(task.correlation), table_value(task.p),
+         table_value(task.adjusted_p), static_cast<std::int64_t>(task.of_seeds.size()), least_of_seeds(task),
+         table_value(task.between_seeds), agrees_value(task), names_text(best.encodings),
+         table_value(best.above_trivial), table_value(best.trivial_error), paper_best_value(task.task)});
   }
   return result;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "experiments/paper_agreement.h"
-#include "tables/table.h"
+#include "experiments/analysis/paper_agreement.h"
+#include "tables/formats/table.h"
 
 namespace che {
 

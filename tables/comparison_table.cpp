@@ -15,7 +15,7 @@ namespace {
 PrintedRow print_row(const ComparedTask& task) {
   const auto& interval = task.interval;
   return {.group = task.level,
-          .cells = {{.text = task.task},
+          .cells = {{.text = task.task.text()},
                     {.text = fmt::format("{}", task.seeds), .value = static_cast<double>(task.seeds)},
                     number_cell(task.one, percent),
                     number_cell(task.other, percent),
@@ -32,7 +32,8 @@ PrintedRow print_row(const ComparedTask& task) {
 std::string rates_text(const std::vector<ComparedTask>& tasks) {
   std::map<std::string, std::vector<std::string>> tasks_of;
   for (const ComparedTask& task : tasks) {
-    if (!task.rates.empty()) tasks_of[fmt::format("{}", fmt::join(task.rates, ", "))].push_back(task.task);
+    if (!task.rates.empty())
+      tasks_of[fmt::format("{}", fmt::join(task.rates, ", "))].push_back(task.task.text());
   }
   if (tasks_of.size() == 1) return tasks_of.begin()->first;
   std::vector<std::string> texts;
@@ -43,39 +44,42 @@ std::string rates_text(const std::vector<ComparedTask>& tasks) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-std::vector<std::string> notes(const Comparison& comparison, const ResultTable& table) {
+std::vector<Note> notes_of(const Comparison& comparison, const ResultTable& table) {
   std::size_t unpaired = 0;
   std::size_t tests = 0;
-  std::size_t most_seeds = 0;
+  std::size_t max_seeds = 0;
   bool has_interval = false;
   bool lacks_interval = false;
   for (const ComparedTask& task : comparison.tasks) {
     unpaired += task.unpaired;
     tests += task.p ? 1U : 0U;
-    most_seeds = std::max(most_seeds, task.seeds);
+    max_seeds = std::max(max_seeds, task.seeds);
     has_interval = has_interval || task.interval;
     lacks_interval = lacks_interval || !task.interval;
   }
-  std::vector<std::string> notes = {
-      fmt::format("The score of a seed is its mean over the learning rates that both encodings finished with "
-                  "every seed that counts: {}. Columns: {} over the seeds; difference: that of the seeds' "
-                  "differences.",
-                  rates_text(comparison.tasks), aggregate_phrase(comparison.aggregate)),
-      fmt::format(
-          "95 % interval: bootstrap over seeds, percentiles of {} resamples. p: two-sided permutation "
-          "test, signs of the seeds' differences flipped ({}). Holm: adjusted over the tasks tested, "
-          "{} in all.",
-          kBootstrapResamples,
-          most_seeds <= kMostExactPairs
-              ? "every assignment"
-              : fmt::format("every assignment up to {} seeds, {} random ones beyond", kMostExactPairs,
-                            kRandomAssignments),
-          tests)};
+  std::vector<Note> notes = {
+      {NoteKind::kReading,
+       fmt::format(
+           "The score of a seed is its mean over the learning rates that both encodings finished with "
+           "every seed that counts: {}. Columns: {} over the seeds; difference: that of the seeds' "
+           "differences.",
+           rates_text(comparison.tasks), aggregate_phrase(comparison.aggregate))},
+      {NoteKind::kStatistics,
+       fmt::format(
+           "95 % interval: bootstrap over seeds, percentiles of {} resamples. p: two-sided permutation "
+           "test, signs of the seeds' differences flipped ({}). Holm: adjusted over the tasks tested, "
+           "{} in all.",
+           kBootstrapResamples,
+           max_seeds <= kMaxExactPairs ? "every assignment"
+                                       : fmt::format("every assignment up to {} seeds, {} random ones beyond",
+                                                     kMaxExactPairs, kRandomAssignments),
+           tests)}};
   if (tests == 0) {
-    notes.emplace_back("Tests need two seeds or more.");
-  } else if (most_seeds <= kMostExactPairs) {
-    notes.push_back(fmt::format("With {} seeds p is {:.2g} at least, whatever the difference.", most_seeds,
-                                std::ldexp(2.0, -static_cast<int>(most_seeds))));
+    notes.push_back({NoteKind::kStatistics, "Tests need two seeds or more."});
+  } else if (max_seeds <= kMaxExactPairs) {
+    notes.push_back(
+        {NoteKind::kStatistics, fmt::format("With {} seeds p is {:.2g} at least, whatever the difference.",
+                                            max_seeds, std::ldexp(2.0, -static_cast<int>(max_seeds)))});
   }
   if (has_interval && comparison.aggregate == Aggregate::kMean) {
     std::vector<std::string> coverage;
@@ -84,50 +88,61 @@ std::vector<std::string> notes(const Comparison& comparison, const ResultTable& 
       coverage.push_back(fmt::format("{} % of {}", covered, seeds));
     }
     notes.push_back(
-        fmt::format("The interval is too narrow for few seeds: where differences are normal it covers their "
-                    "mean in {} seeds.",
-                    fmt::join(coverage, ", ")));
+        {NoteKind::kStatistics,
+         fmt::format("The interval is too narrow for few seeds: where differences are normal it covers their "
+                     "mean in {} seeds.",
+                     fmt::join(coverage, ", "))});
   }
   if (lacks_interval) {
-    notes.push_back(fmt::format(
-        "Below {} seeds there is no interval: even from the least to the greatest of n differences it would "
-        "cover the median with probability 1 - 2 / 2^n alone, less than 95 %.",
-        kFewestIntervalPairs));
+    notes.push_back({NoteKind::kStatistics,
+                     fmt::format("Below {} seeds there is no interval: even from the least to the greatest "
+                                 "of n differences it would "
+                                 "cover the median only with probability 1 - 2 / 2^n, less than 95 %.",
+                                 kMinIntervalPairs)});
   }
   if (unpaired > 0) {
     notes.push_back(
-        fmt::format("Left out: finished runs of other seeds or learning rates, {} in all.", unpaired));
+        {NoteKind::kMissing,
+         fmt::format("Left out: finished runs of other seeds or learning rates, {} in all.", unpaired)});
   }
   if (!comparison.one_sided.empty()) {
-    notes.push_back(fmt::format("Left out: what only one of the two was run on: {}.",
-                                fmt::join(comparison.one_sided, ", ")));
+    std::vector<std::string> tasks;
+    tasks.reserve(comparison.one_sided.size());
+    for (const TaskLabel& task : comparison.one_sided) tasks.push_back(task.text());
+    notes.push_back(
+        {NoteKind::kMissing,
+         fmt::format("Left out: tasks that only one of the two was run on: {}.", fmt::join(tasks, ", "))});
   }
   for (const TableRun& run : table.runs) {
     const bool compared = run.encoding == comparison.one || run.encoding == comparison.other;
     if (compared && !run.score && is_begun(run)) {
-      notes.push_back(fmt::format("Not counted: {}, {}.", run.id, missing_reason(run)));
+      notes.push_back({NoteKind::kMissing, fmt::format("Not counted: {}, {}.", run.id, missing_reason(run))});
     }
   }
-  for (std::string& note : provenance_notes(table)) notes.push_back(std::move(note));
+  append_provenance(notes, table);
   return notes;
+}
+
+PrintedColumn column_of(const EncodingLabel& encoding) {
+  return {.title = encoding.form.text(), .settings = encoding.settings_text()};
 }
 
 }  // namespace
 
 Table comparison_table(const Comparison& comparison, const ResultTable& table) {
-  const std::vector<std::string> shared_notes = notes(comparison, table);
+  const std::vector<Note> shared_notes = notes_of(comparison, table);
   const auto with_units = [&](const char* units) {
-    std::vector<std::string> all = {units};
+    std::vector<Note> all = {{NoteKind::kReading, units}};
     all.insert(all.end(), shared_notes.begin(), shared_notes.end());
     return all;
   };
-  Table result{.title = fmt::format("{} minus {} in the experiment {}, paired over seeds.", comparison.one,
-                                    comparison.other, table.name),
+  Table result{.title = fmt::format("{} minus {} in the experiment {}, paired over seeds.",
+                                    comparison.one.text(), comparison.other.text(), table.name),
                .printed = {.group_title = "level",
                            .columns = {{.title = "task", .number = false},
                                        {.title = "seeds"},
-                                       {.title = comparison.one},
-                                       {.title = comparison.other},
+                                       column_of(comparison.one),
+                                       column_of(comparison.other),
                                        {.title = "difference"},
                                        {.title = "95 % interval"},
                                        {.title = "p"},
@@ -144,7 +159,7 @@ Table comparison_table(const Comparison& comparison, const ResultTable& table) {
     result.printed.rows.push_back(print_row(task));
     const auto& interval = task.interval;
     result.data.rows.push_back(
-        {task.level, task.task, comparison.one, comparison.other,
+        {task.level, task.task.text(), comparison.one.text(), comparison.other.text(),
          std::string(aggregate_name(comparison.aggregate)), static_cast<std::int64_t>(task.seeds),
          fmt::format("{}", fmt::join(task.rates, ";")), static_cast<std::int64_t>(task.unpaired),
          table_value(task.one), table_value(task.other), table_value(task.difference),

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "experiments/comparison.h"
-#include "tables/table.h"
+#include "experiments/analysis/comparison.h"
+#include "tables/formats/table.h"
 
 namespace che {
 

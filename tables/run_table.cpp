@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tables/result_notes.h"
 
 namespace che {
 namespace {
+
+Note units(const char* text) { return {NoteKind::kReading, text}; }
 
 std::string level_of(const ResultTable& table, const TableRun& run) {
   for (const TableRow& row : table.rows) {
@@ -14,7 +18,12 @@ std::string level_of(const ResultTable& table, const TableRun& run) {
   return "";
 }
 
-PrintedTable print(const ResultTable& table) {
+std::optional<double> training_accuracy(const TableRun& run) {
+  if (run.metrics.empty()) return std::nullopt;
+  return final_training_accuracy(run.metrics);
+}
+
+PrintedTable print(const ResultTable& table, const RunTableOptions& options) {
   PrintedTable printed{
       .group_title = "level",
       .columns = {{.title = "task", .number = false},
@@ -29,64 +38,78 @@ PrintedTable print(const ResultTable& table) {
                   {.title = "score"}},
       .rows = {},
       .footnotes = {},
-      .notes = {"Accuracies and scores in percent, loss in nats an output symbol; seconds of "
-                "training and evaluation, for runs of one job those of the whole job."}};
+      .notes = {units(
+          "Accuracies and scores in percent, loss in nats per output symbol, of the last row of metrics; "
+          "training accuracy over the last tenth of the steps; seconds of training and evaluation, for "
+          "runs of one job those of the whole job.")}};
   for (const TableRun& run : table.runs) {
-    PrintedCell state{.text = run.status.state};
-    if (!run.score) {
+    PrintedCell state{.text = run.state()};
+    if (!run.score && options.reasons) {
       printed.footnotes.push_back(fmt::format("{}: {}.", run.id, missing_reason(run)));
       state.footnote = printed.footnotes.size();
     }
+    const bool measured = !run.metrics.empty();
+    const auto link = [&](const char* file, bool exists = true) {
+      return exists && !options.runs_url.empty() ? fmt::format("{}/{}/{}", options.runs_url, run.id, file)
+                                                 : std::string();
+    };
     const double seconds = run.status.training_seconds + run.status.evaluation_seconds;
     PrintedRow row{.group = level_of(table, run), .cells = {}};
-    row.cells = {{.text = run.task},
-                 {.text = run.encoding},
+    row.cells = {{.text = run.task.text()},
+                 {.text = run.encoding.text(), .link = link("")},
                  std::move(state),
                  {.text = fmt::format("{}", run.config.seed), .value = static_cast<double>(run.config.seed)},
                  {.text = fmt::format("{}", run.config.learning_rate), .value = run.config.learning_rate},
                  {.text = fmt::format("{}", run.status.step), .value = static_cast<double>(run.status.step)},
                  {.text = fmt::format("{:.0f}", seconds), .value = seconds}};
-    if (!run.metrics.empty()) {
-      row.cells.push_back(
-          {.text = fmt::format("{:.4g}", run.metrics.back().loss), .value = run.metrics.back().loss});
-      row.cells.push_back(
-          {.text = percent(run.metrics.back().accuracy), .value = run.metrics.back().accuracy});
-    } else {
-      row.cells.insert(row.cells.end(), 2, {.text = kNoNumber});
-    }
-    row.cells.push_back({.text = run.score ? percent(*run.score) : kNoNumber, .value = run.score});
+    row.cells.push_back(measured ? PrintedCell{.text = fmt::format("{:.4g}", run.metrics.back().loss),
+                                               .link = link("metrics.csv"),
+                                               .value = run.metrics.back().loss}
+                                 : PrintedCell{.text = kNoNumber});
+    row.cells.push_back(number_cell(training_accuracy(run), percent));
+    if (run.training && !run.training->trained) row.cells.back().sign = kUntrainedSign;
+    row.cells.push_back({.text = run.score ? percent(*run.score) : kNoNumber,
+                         .link = link("evaluation.csv", run.score.has_value()),
+                         .value = run.score});
     printed.rows.push_back(std::move(row));
   }
-  for (std::string& note : provenance_notes(table)) printed.notes.push_back(std::move(note));
+  if (std::ranges::any_of(table.runs,
+                          [](const TableRun& run) { return run.training && !run.training->trained; })) {
+    printed.notes.push_back(untrained_note("the run did not reach"));
+  }
+  append_provenance(printed.notes, table);
   return printed;
 }
 
 DataTable data(const ResultTable& table) {
-  DataTable data{.columns = {"run", "task", "encoding", "seed", "learning_rate", "steps", "state", "score",
-                             "training_loss", "training_accuracy", "training_seconds", "evaluation_seconds",
-                             "git_commit", "device", "updated", "error"},
-                 .rows = {},
-                 .notes = provenance_notes(table)};
-  data.notes.emplace(data.notes.begin(),
-                     "Accuracies and scores are fractions, 0 to 1, loss in nats an output symbol; seconds of "
-                     "runs of one job are those of the whole job.");
+  DataTable data{
+      .columns = {"run", "task", "encoding", "seed", "data_seed", "learning_rate", "steps", "state", "score",
+                  "training_loss", "training_accuracy", "trained", "training_seconds", "evaluation_seconds",
+                  "git_commit", "device", "updated", "error"},
+      .rows = {},
+      .notes = {units(
+          "Accuracies and scores are fractions, 0 to 1, loss in nats per output symbol, of the last row "
+          "of metrics; training_accuracy over the last tenth of the steps; seconds of runs of one job "
+          "are those of the whole job.")}};
+  append_provenance(data.notes, table);
   for (const TableRun& run : table.runs) {
     const bool measured = !run.metrics.empty();
-    data.rows.push_back({run.id, run.task, run.encoding, run.config.seed, run.config.learning_rate,
-                         run.status.step, run.status.state, table_value(run.score),
+    data.rows.push_back({run.id, run.task.text(), run.encoding.text(), run.config.seed, run.config.data_seed,
+                         run.config.learning_rate, run.status.step, run.state(), table_value(run.score),
                          table_value(measured ? std::optional(run.metrics.back().loss) : std::nullopt),
-                         table_value(measured ? std::optional(run.metrics.back().accuracy) : std::nullopt),
+                         table_value(training_accuracy(run)),
+                         run.training ? TableValue(run.training->trained ? "yes" : "no") : TableValue(),
                          run.status.training_seconds, run.status.evaluation_seconds, run.status.git_commit,
-                         run.status.device, run.status.updated, run.status.error});
+                         run.status.device, run.status.updated, run.error()});
   }
   return data;
 }
 
 }  // namespace
 
-Table run_table(const ResultTable& table) {
+Table run_table(const ResultTable& table, const RunTableOptions& options) {
   return {.title = fmt::format("Runs of the experiment {}.", table.name),
-          .printed = print(table),
+          .printed = print(table, options),
           .data = data(table)};
 }
 

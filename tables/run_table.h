@@ -1,12 +1,20 @@
 #pragma once
 
-#include "experiments/result_table.h"
-#include "tables/table.h"
+#include <string>
+
+#include "experiments/analysis/result_table.h"
+#include "tables/formats/table.h"
 
 namespace che {
 
-// A row a run, finished or not. Loss and accuracy in training are those of the last row of
-// metrics.csv.
-Table run_table(const ResultTable& table);
+struct RunTableOptions {
+  std::string runs_url = "";  // Of the folder of runs, for formats with links; empty for no links.
+  bool reasons = true;        // Footnotes that say why runs have no score.
+};
+
+// One row per run, finished or not. Loss and accuracy in training are those of the last row of metrics.csv.
+// With links, an encoding leads to the run's folder, a loss to its metrics.csv, a score to its
+// evaluation.csv.
+Table run_table(const ResultTable& table, const RunTableOptions& options = {});
 
 }  // namespace che

@@ -4,46 +4,61 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
-#include <iterator>
+#include <utility>
 
 #include "core/counted.h"
+#include "core/error.h"
+#include "experiments/analysis/best_encodings.h"
 #include "tables/result_notes.h"
 
 namespace che {
 namespace {
 
-std::optional<double> constant_score(const TableRow& row) {
-  return row.baselines ? std::optional(row.baselines->constant) : std::nullopt;
+// Scores of the trivial baselines in the order of kBaselineColumns.
+constexpr std::array<const char*, 3> kBaselineColumns = {"constant", "position", "frequent"};
+
+std::array<std::optional<double>, 3> baseline_scores(const TableRow& row) {
+  if (!row.baselines) return {};
+  const TrivialBaselines& baselines = *row.baselines;
+  const std::optional<Baseline>& frequent = baselines.frequent_symbol;
+  return {baselines.constant.score, baselines.position_only.score,
+          frequent ? std::optional(frequent->score) : std::nullopt};
 }
 
-std::optional<double> position_score(const TableRow& row) {
-  return row.baselines ? std::optional(row.baselines->position_only) : std::nullopt;
+bool shows_paper(const TableCell& cell, PaperValues values) {
+  if (!cell.paper || values == PaperValues::kNone) return false;
+  return values == PaperValues::kAll || cell.paper->is_comparable();
 }
 
 std::optional<double> paper_difference(const TableCell& cell, Aggregate aggregate) {
-  if (!cell.paper || !cell.scores) return std::nullopt;
-  return cell.scores->value(aggregate) - *cell.paper;
+  if (!cell.paper || !cell.paper->is_comparable() || !cell.scores) return std::nullopt;
+  return cell.scores->value(aggregate) - cell.paper->score;
 }
 
 PrintedCell score_cell(const TableCell* cell, const ScoreTableOptions& options) {
   if (cell == nullptr || !cell->scores) return {.text = kNoNumber};
   PrintedCell printed = number_cell(cell->scores->value(options.aggregate), percent);
+  if (cell->did_not_train()) printed.sign = kUntrainedSign;
   if (const auto spread = cell->scores->spread(options.aggregate); options.spread && spread) {
-    printed.beside = " \u00b1" + percent(*spread);
+    printed.suffix = " \u00b1" + percent(*spread);
   }
-  std::vector<std::string> beside;
-  if (options.paper && cell->paper) beside.push_back(percent(*cell->paper));
-  if (options.difference && cell->paper) {
-    beside.push_back(signed_percent(*paper_difference(*cell, options.aggregate)));
+  std::vector<std::string> suffix;
+  if (shows_paper(*cell, options.paper)) {
+    const char* const sign = cell->paper->is_comparable() ? "" : kOtherMethodSign;
+    suffix.push_back(percent(cell->paper->score) + sign);
   }
-  if (!beside.empty()) printed.beside += fmt::format(" ({})", fmt::join(beside, ", "));
+  if (const auto difference = paper_difference(*cell, options.aggregate); options.difference && difference) {
+    suffix.push_back(signed_percent(*difference));
+  }
+  if (!suffix.empty()) printed.suffix += fmt::format(" ({})", fmt::join(suffix, ", "));
   return printed;
 }
 
 // "reverse_string, rope: run (failed: ...); run (training, step 20 of 40)"; empty for a cell of which every
 // run is finished or not begun.
-std::string missing_footnote(const ResultTable& table, const TableRow& row, const std::string& encoding,
+std::string missing_footnote(const ResultTable& table, const TableRow& row, const EncodingLabel& encoding,
                              const TableCell& cell) {
   std::vector<std::string> runs;
   for (const std::size_t i : cell.missing) {
@@ -51,13 +66,13 @@ std::string missing_footnote(const ResultTable& table, const TableRow& row, cons
     if (is_begun(run)) runs.push_back(fmt::format("{} ({})", run.id, missing_reason(run)));
   }
   if (runs.empty()) return "";
-  return fmt::format("{}, {}, not counted: {}.", row.task, encoding, fmt::join(runs, "; "));
+  return fmt::format("{}, {}, not counted: {}.", row.task.text(), encoding.text(), fmt::join(runs, "; "));
 }
 
 std::string count_text(const ResultTable& table) {
   std::size_t least = table.runs.size();
   std::size_t most = 0;
-  for (const auto& [labels, cell] : table.cells) {
+  for (const auto& [key, cell] : table.cells) {
     if (!cell.scores) continue;
     least = std::min(least, cell.scores->n);
     most = std::max(most, cell.scores->n);
@@ -66,38 +81,82 @@ std::string count_text(const ResultTable& table) {
   return least == most ? fmt::format("n = {}", most) : fmt::format("n = {}..{}", least, most);
 }
 
-void append_waiting_note(std::vector<std::string>& notes, const ResultTable& table) {
+void append_waiting_note(std::vector<Note>& notes, const ResultTable& table) {
   const std::ptrdiff_t waiting = std::ranges::count_if(table.runs, std::not_fn(is_begun));
   if (waiting > 0)
-    notes.push_back(fmt::format("Not begun: {} of {}.", waiting, counted(table.runs.size(), "run")));
+    notes.push_back({NoteKind::kMissing,
+                     fmt::format("Not begun: {} of {}.", waiting, counted(table.runs.size(), "run"))});
 }
 
-bool has_paper(const ResultTable& table) {
-  return std::ranges::any_of(table.cells, [](const auto& cell) { return cell.second.paper.has_value(); });
+bool has_paper(const ResultTable& table, PaperValues values) {
+  return std::ranges::any_of(table.cells, [&](const auto& cell) { return shows_paper(cell.second, values); });
 }
 
-std::vector<std::string> notes(const ResultTable& table, const ScoreTableOptions& options) {
-  std::vector<std::string> notes;
+void append_paper_notes(std::vector<Note>& notes, const ResultTable& table,
+                        const ScoreTableOptions& options) {
+  if (options.paper == PaperValues::kNone && !options.difference) return;
+  // A difference is told of comparable values.
+  const PaperValues shown = std::max(options.paper, PaperValues::kComparable);
+  if (!has_paper(table, shown)) {
+    const bool has_none = shown == PaperValues::kAll || !has_paper(table, PaperValues::kAll);
+    notes.push_back({NoteKind::kPaper,
+                     has_none ? "The paper's table has no value for any of these cells."
+                              : "The paper's table has values only for other positions than those of these "
+                                "cells; --paper plain shows them."});
+    return;
+  }
+  const char* const what = !options.difference ? "the paper's value"
+                           : options.paper == PaperValues::kNone
+                               ? "ours minus the paper's value, in points"
+                               : "the paper's value and ours minus it, in points";
+  notes.push_back({NoteKind::kReading, fmt::format("In parentheses: {}.", what)});
+  notes.push_back(paper_note());
+  const auto is_other_method = [](const auto& cell) {
+    return cell.second.paper && cell.second.scores && !cell.second.paper->is_comparable();
+  };
+  if (shown == PaperValues::kAll && std::ranges::any_of(table.cells, is_other_method)) {
+    notes.push_back(
+        {NoteKind::kReading,
+         fmt::format("{} The paper's value is of randomized positions and ours of contiguous ones: "
+                     "two different methods.",
+                     kOtherMethodSign)});
+  }
+  append_claims_note(notes, count_claims(comparable_rows(table), options.aggregate));
+}
+
+// Of rows whose best is not marked, though they have several scores.
+void append_unmarked_note(std::vector<Note>& notes, const ResultTable& table, Aggregate aggregate) {
+  const bool has_unmarked = std::ranges::any_of(table.rows, [&](const TableRow& row) {
+    const BestEncodings best = best_encodings(table, row, aggregate);
+    return best.scored > 1 && !best.is_distinct();
+  });
+  if (!has_unmarked) return;
+  notes.push_back({NoteKind::kReading,
+                   "No best is marked where most encodings tie, or where the highest score is within two "
+                   "standard errors of the best trivial baseline."});
+}
+
+std::vector<Note> notes(const ResultTable& table, const ScoreTableOptions& options) {
+  std::vector<Note> notes;
   notes.push_back(
-      fmt::format("Accuracy in percent, mean over test lengths: {} over the finished runs of a cell ({}), "
-                  "which differ in seed and learning rate; {}: no finished run.",
-                  aggregate_phrase(options.aggregate), count_text(table), kNoNumber));
+      {NoteKind::kReading,
+       fmt::format("Accuracy in percent, mean over test lengths: {} over the finished runs of a cell ({}), "
+                   "which differ in seed and learning rate; {}: no finished run.",
+                   aggregate_phrase(options.aggregate), count_text(table), kNoNumber)});
   append_waiting_note(notes, table);
   if (options.spread) {
-    notes.push_back(fmt::format("After \u00b1: {} of those runs, where there are two or more.",
-                                spread_phrase(options.aggregate)));
+    notes.push_back(
+        {NoteKind::kReading, fmt::format("After \u00b1: {} of those runs, where there are two or more.",
+                                         spread_phrase(options.aggregate))});
   }
-  if ((options.paper || options.difference) && !has_paper(table)) {
-    notes.emplace_back("The paper's table has no value for any of these cells.");
-  } else if (options.paper || options.difference) {
-    const char* const what = !options.difference ? "the paper's value"
-                             : !options.paper    ? "ours minus the paper's value, in points"
-                                                 : "the paper's value and ours minus it, in points";
-    notes.push_back(fmt::format("In parentheses: {}.", what));
-    notes.push_back(paper_note());
+  append_paper_notes(notes, table, options);
+  append_invariant_note(notes, table);
+  if (std::ranges::any_of(table.cells, [](const auto& cell) { return cell.second.did_not_train(); })) {
+    notes.push_back(untrained_note("no run of the cell reached"));
   }
-  std::ranges::move(baseline_notes(table), std::back_inserter(notes));
-  for (std::string& note : provenance_notes(table)) notes.push_back(std::move(note));
+  append_unmarked_note(notes, table, options.aggregate);
+  append_baseline_notes(notes, table);
+  append_provenance(notes, table);
   return notes;
 }
 
@@ -108,19 +167,21 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
                        .footnotes = {},
                        .notes = notes(table, options)};
   if (table.has_baselines) {
-    printed.columns.insert(printed.columns.end(), {{.title = "constant"}, {.title = "position"}});
+    for (const char* const column : kBaselineColumns) printed.columns.push_back({.title = column});
   }
-  for (const std::string& encoding : table.encodings) printed.columns.push_back({.title = encoding});
+  for (const EncodingLabel& encoding : table.encodings) {
+    printed.columns.push_back({.title = encoding.form.text(), .settings = encoding.settings_text()});
+  }
   for (const TableRow& row : table.rows) {
     PrintedRow& line = printed.rows.emplace_back();
     line.group = row.level;
-    line.cells = {{.text = row.task}, number_cell(row.chance, percent)};
+    line.cells = {{.text = row.task.text(), .sign = row.permutation_invariant ? kInvariantSign : ""},
+                  number_cell(row.chance, percent)};
     if (table.has_baselines) {
-      line.cells.push_back(number_cell(constant_score(row), percent));
-      line.cells.push_back(number_cell(position_score(row), percent));
+      for (const auto& score : baseline_scores(row)) line.cells.push_back(number_cell(score, percent));
     }
     const std::size_t first = line.cells.size();
-    for (const std::string& encoding : table.encodings) {
+    for (const EncodingLabel& encoding : table.encodings) {
       const TableCell* const cell = table.cell(row.task, encoding);
       line.cells.push_back(score_cell(cell, options));
       if (cell == nullptr) continue;
@@ -131,37 +192,96 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
     }
     std::vector<PrintedCell*> scores;
     for (std::size_t i = first; i < line.cells.size(); ++i) scores.push_back(&line.cells[i]);
-    mark_best(scores);
+    if (best_encodings(table, row, options.aggregate).is_distinct()) mark_best(scores);
   }
   return printed;
 }
 
+std::string match_name(PaperMatch match) {
+  switch (match) {
+    case PaperMatch::kSameMethod:
+      return "same_method";
+    case PaperMatch::kPositionsUnstated:
+      return "positions_unstated";
+    case PaperMatch::kOtherPositions:
+      return "other_positions";
+  }
+  throw Error("relation to the paper out of range", Fault::kRuntime);
+}
+
+TableValue best_training_accuracy(const ResultTable& table, const TableCell& cell) {
+  if (!cell.scores) return {};
+  const auto& training = table.runs[cell.best].training;
+  return table_value(training ? std::optional(training->accuracy) : std::nullopt);
+}
+
 DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
   DataTable data{
-      .columns = {"level", "task", "encoding", "cell", "n", "missing", "aggregate", "score", "spread", "max",
-                  "min", "mean", "sd", "median", "iqr", "iqm", "chance", "paper", "difference"},
+      .columns = {"level",
+                  "task",
+                  "encoding",
+                  "cell",
+                  "n",
+                  "missing",
+                  "aggregate",
+                  "score",
+                  "spread",
+                  "max",
+                  "min",
+                  "mean",
+                  "sd",
+                  "median",
+                  "iqr",
+                  "iqm",
+                  "chance",
+                  "paper",
+                  "difference",
+                  "paper_column",
+                  "paper_match",
+                  "permutation_invariant",
+                  "trained_runs",
+                  "training_accuracy"},
       .rows = {},
-      .notes = {fmt::format(
-          "Scores are fractions, 0 to 1: accuracy, mean over test lengths; n finished runs of a cell, which "
-          "differ in seed and learning rate; spread: {}, of two runs or more; difference: score minus paper.",
-          spread_phrase(options.aggregate))}};
+      .notes = {
+          {NoteKind::kReading,
+           fmt::format(
+               "Scores are fractions, 0 to 1: accuracy, mean over test lengths; n finished runs of a cell, "
+               "which "
+               "differ in seed and learning rate; spread: {}, of two runs or more; difference: score minus "
+               "paper; trained_runs: how many of these runs reached a training accuracy {:.0f} points above "
+               "the "
+               "best predictor without an input; training_accuracy: of the run with the highest score, over "
+               "the "
+               "last tenth of its steps, at the training lengths.",
+               spread_phrase(options.aggregate), 100 * kTrainedMargin)}}};
   append_waiting_note(data.notes, table);
-  std::ranges::move(baseline_notes(table), std::back_inserter(data.notes));
-  if (has_paper(table)) data.notes.push_back(paper_note());
-  for (std::string& note : provenance_notes(table)) data.notes.push_back(std::move(note));
-  if (table.has_baselines) data.columns.insert(data.columns.end(), {"constant", "position"});
+  append_baseline_notes(data.notes, table);
+  if (has_paper(table, std::max(options.paper, PaperValues::kComparable))) {
+    Note note = paper_note();
+    note.text +=
+        " paper_match says how the two relate: same_method, positions_unstated, or, with --paper plain, "
+        "other_positions, where no difference is given.";
+    data.notes.push_back(std::move(note));
+  }
+  append_claims_note(data.notes, count_claims(comparable_rows(table), options.aggregate));
+  append_provenance(data.notes, table);
+  if (table.has_baselines) {
+    data.columns.insert(data.columns.end(), kBaselineColumns.begin(), kBaselineColumns.end());
+  }
   for (const TableRow& row : table.rows) {
-    for (const std::string& encoding : table.encodings) {
+    for (const EncodingLabel& encoding : table.encodings) {
       const TableCell* const cell = table.cell(row.task, encoding);
       if (cell == nullptr) continue;
       using Number = std::optional<double>;
       const auto of_scores = [&](const std::function<Number(const ScoreSummary&)>& number) {
         return table_value(cell->scores ? number(*cell->scores) : std::nullopt);
       };
+      const std::optional<PaperValue> paper =
+          shows_paper(*cell, std::max(options.paper, PaperValues::kComparable)) ? cell->paper : std::nullopt;
       auto& values = data.rows.emplace_back();
       values = {row.level,
-                row.task,
-                encoding,
+                row.task.text(),
+                encoding.text(),
                 cell->id,
                 static_cast<std::int64_t>(cell->finished.size()),
                 static_cast<std::int64_t>(cell->missing.size()),
@@ -176,11 +296,15 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
                 of_scores(&ScoreSummary::quartiles),
                 of_scores(&ScoreSummary::iqm),
                 row.chance,
-                table_value(cell->paper),
-                table_value(paper_difference(*cell, options.aggregate))};
+                table_value(paper ? std::optional(paper->score) : std::nullopt),
+                table_value(paper_difference(*cell, options.aggregate)),
+                paper ? TableValue(paper->column.text()) : TableValue(),
+                paper ? TableValue(match_name(paper->match)) : TableValue(),
+                row.permutation_invariant ? "yes" : "no",
+                static_cast<std::int64_t>(cell->trained),
+                best_training_accuracy(table, *cell)};
       if (table.has_baselines) {
-        values.push_back(table_value(constant_score(row)));
-        values.push_back(table_value(position_score(row)));
+        for (const auto& score : baseline_scores(row)) values.push_back(table_value(score));
       }
     }
   }

@@ -1,19 +1,26 @@
 #pragma once
 
-#include "experiments/result_table.h"
-#include "tables/table.h"
+#include "experiments/analysis/result_table.h"
+#include "tables/formats/table.h"
 
 namespace che {
 
-struct ScoreTableOptions {
-  Aggregate aggregate = Aggregate::kMax;
-  bool paper = false;       // The paper's value in parentheses.
-  bool difference = false;  // Ours minus the paper's, likewise.
-  bool spread = false;      // See ScoreSummary::spread.
+// Which of the paper's values stand next to ours.
+enum class PaperValues {
+  kNone,
+  kComparable,  // Those of the same method, as far as the paper says.
+  kAll,         // Also those of other positions, marked with kOtherMethodSign.
 };
 
-// A row a task, a column an encoding, grouped by level: in percent, as people read it; unrounded
-// fractions and a row a cell, as programs do. Trivial baselines are columns of their own where the
+struct ScoreTableOptions {
+  Aggregate aggregate = Aggregate::kMax;
+  PaperValues paper = PaperValues::kNone;  // In parentheses.
+  bool difference = false;                 // Ours minus the paper's comparable value, in parentheses too.
+  bool spread = false;                     // See ScoreSummary::spread.
+};
+
+// One row per task and one column per encoding, grouped by level: in percent, as people read it; unrounded
+// fractions and one row per cell, as programs do. Trivial baselines are columns of their own where the
 // rows have them.
 Table score_table(const ResultTable& table, const ScoreTableOptions& options = {});
 

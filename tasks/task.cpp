@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/error.h"
 
@@ -24,12 +25,21 @@ std::string_view level_name(Level level) {
 }
 
 std::unique_ptr<Task> create_task(std::string_view name, const OptionValues& options) {
-  return Registry<TaskEntry>::instance().get(name).make(options);
+  const TaskEntry& entry = Registry<TaskEntry>::instance().get(name);
+  return with_traits(
+      entry.make(options),
+      {.name = entry.name, .level = entry.level, .chance = entry.chance, .stream_key = entry.name});
 }
 
-void check_length(std::string_view task, std::int64_t length) {
+std::unique_ptr<Task> with_traits(std::unique_ptr<Task> task, TaskTraits traits) {
+  task->traits_ = std::move(traits);
+  return task;
+}
+
+void check_length(const Task& task, std::int64_t length) {
   if (length < 1 || length > kMaxLength) {
-    throw Error(fmt::format("{}: length {} is out of range; allowed: 1 .. {}", task, length, kMaxLength));
+    throw Error(
+        fmt::format("{}: length {} is out of range; allowed: 1 .. {}", task.name(), length, kMaxLength));
   }
 }
 
@@ -51,10 +61,10 @@ void write_mask(std::span<const std::uint8_t> output, bool ends_at_terminator, s
 
 }  // namespace
 
-void sample_batch(const Task& task, std::string_view task_name, const BatchKey& key, std::int64_t length,
-                  std::int64_t size, Batch& batch) {
-  check_length(task_name, length);
-  if (size < 0) throw Error(fmt::format("{}: a batch of {} samples", task_name, size), Fault::kRuntime);
+void sample_batch(const Task& task, const BatchKey& key, std::int64_t length, std::int64_t size,
+                  Batch& batch) {
+  check_length(task, length);
+  if (size < 0) throw Error(fmt::format("{}: a batch of {} samples", task.name(), size), Fault::kRuntime);
   batch.length = length;
   batch.size = size;
   batch.input_length = task.input_length(length);
@@ -65,7 +75,7 @@ void sample_batch(const Task& task, std::string_view task_name, const BatchKey& 
   batch.output.resize(static_cast<std::size_t>(size) * output_length);
   batch.mask.resize(static_cast<std::size_t>(size) * output_length);
 
-  const std::uint64_t seed = keyed_seed(key.seed, task_name);
+  const std::uint64_t seed = keyed_seed(key.seed, task.stream_key());
   const bool ends_at_terminator = task.ends_at_terminator();
   const auto sample_rows = [&](const tbb::blocked_range<std::int64_t>& rows) {
     for (std::int64_t row = rows.begin(); row < rows.end(); ++row) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/fields.h"
+#include "core/config/fields.h"
 #include "core/random.h"
 #include "core/registry.h"
 
@@ -17,16 +17,33 @@ namespace che {
 // The lengths every task takes.
 inline constexpr std::int64_t kMaxLength = 1'000'000;
 
-// Place in the Chomsky hierarchy, as the benchmark groups its tasks.
+// Level of the Chomsky hierarchy, as the benchmark groups its tasks.
 enum class Level { kRegular, kDcf, kCs };
 
 std::string_view level_name(Level level);  // "regular", "dcf", "cs"
+
+// What a task is apart from its samples.
+struct TaskTraits {
+  std::string name;  // As configs and tables call it.
+  Level level = Level::kRegular;
+  double chance = 0;       // Accuracy of guessing.
+  std::string stream_key;  // Keys the random streams of its samples.
+};
 
 // One formal-language task: a generator of (input, output) pairs of symbols. Stateless after
 // construction; every function may be called from several threads.
 class Task {
  public:
+  Task() = default;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
   virtual ~Task() = default;
+
+  const std::string& name() const { return traits_.name; }
+  Level level() const { return traits_.level; }
+  double chance() const { return traits_.chance; }
+  // Tasks with one key draw from the same random streams.
+  const std::string& stream_key() const { return traits_.stream_key; }
 
   // One printable character per symbol id ("01234+-*" ...); the size is the number of symbols.
   // The input alphabet does not hold the model's empty symbol.
@@ -44,7 +61,16 @@ class Task {
 
   // Whether accuracy counts the output only up to and including its first terminator.
   virtual bool ends_at_terminator() const { return false; }
+
+ private:
+  friend std::unique_ptr<Task> with_traits(std::unique_ptr<Task> task, TaskTraits traits);
+
+  TaskTraits traits_;
 };
+
+// `task` with these traits. create_task gives them to registered tasks; whoever makes a task in another way
+// gives them too, before it is sampled.
+std::unique_ptr<Task> with_traits(std::unique_ptr<Task> task, TaskTraits traits);
 
 // Symbol that ends the output of tasks with `ends_at_terminator()`.
 inline constexpr std::uint8_t kTerminator = 2;
@@ -55,6 +81,9 @@ struct TaskEntry {
   std::string summary;        // One line.
   std::string output_length;  // Symbols of the output, a formula in the length L.
   double chance;              // Accuracy of guessing, as the paper gives it.
+  // Marked with a dagger in Table 2 of the DAPE paper (arXiv 2405.14722): a task that asks for little or
+  // nothing of the order of its input. The paper's claims are about the others.
+  bool permutation_invariant = false;
   // From options in text.
   std::function<std::unique_ptr<Task>(const OptionValues&)> make;
   // Lets a visitor see its options.
@@ -71,24 +100,25 @@ std::unique_ptr<Task> make_task(const OptionValues& values) {
   return std::make_unique<T>();
 }
 
-// A task with default options, or with `options`. Throws Error for an unknown name.
+// A registered task with default options, or with `options`; its streams are keyed by its name. Throws Error
+// for an unknown name.
 std::unique_ptr<Task> create_task(std::string_view name, const OptionValues& options = {});
 
-// Throws Error unless 1 <= length <= kMaxLength; `task` is for the message.
-void check_length(std::string_view task, std::int64_t length);
+// Throws Error unless 1 <= length <= kMaxLength.
+void check_length(const Task& task, std::int64_t length);
 
 // Samples of one task and length, row after row.
 struct Batch {
   std::int64_t length = 0;
   std::int64_t size = 0;             // Samples.
-  std::int64_t input_length = 0;     // Symbols a sample.
-  std::int64_t output_length = 0;    // Symbols a sample.
+  std::int64_t input_length = 0;     // Symbols per sample.
+  std::int64_t output_length = 0;    // Symbols per sample.
   std::vector<std::uint8_t> input;   // (size, input_length)
   std::vector<std::uint8_t> output;  // (size, output_length)
   std::vector<std::uint8_t> mask;    // (size, output_length), 1 = counts for accuracy
 };
 
-// Where a batch stands among all that are ever drawn: `seed` is keyed by the task inside; `step` is
+// Which batch it is among all that are ever drawn: `seed` is combined with the task's stream key; `step` is
 // the training step or, in evaluation, the length; rows are the examples first_example ...
 struct BatchKey {
   std::uint64_t seed = 0;
@@ -97,10 +127,10 @@ struct BatchKey {
   std::uint64_t first_example = 0;
 };
 
-// Samples `size` examples in parallel (oneTBB, in the caller's arena). A row depends on the task,
-// its options, `key` and the row's example number alone, so any split of a batch and any number of
-// threads give the same rows. Reuses the memory of `batch`. Throws Error for a bad length.
-void sample_batch(const Task& task, std::string_view task_name, const BatchKey& key, std::int64_t length,
-                  std::int64_t size, Batch& batch);
+// Samples `size` examples in parallel (oneTBB, in the caller's arena). A row depends only on the task, its
+// options, `key` and the row's example number, so any split of a batch and any number of threads give the
+// same rows. Reuses the memory of `batch`. Throws Error for a bad length.
+void sample_batch(const Task& task, const BatchKey& key, std::int64_t length, std::int64_t size,
+                  Batch& batch);
 
 }  // namespace che

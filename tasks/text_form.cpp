@@ -1,5 +1,7 @@
 #include "tasks/text_form.h"
 
+#include <fmt/format.h>
+
 namespace che {
 
 std::string text_form(const Task& task, std::span<const std::uint8_t> input,
@@ -19,6 +21,15 @@ std::string text_form(const Task& task, const Batch& batch, std::int64_t row) {
   return text_form(task, std::span(batch.input).subspan(index * input_length, input_length),
                    std::span(batch.output).subspan(index * output_length, output_length),
                    std::span(batch.mask).subspan(index * output_length, output_length));
+}
+
+std::string json_members(const Batch& batch, std::int64_t row) {
+  const auto array = [row](const std::vector<std::uint8_t>& rows, std::int64_t width) {
+    const auto begin = rows.begin() + row * width;
+    return fmt::join(begin, begin + width, ",");
+  };
+  return fmt::format(R"("input":[{}],"output":[{}],"mask":[{}])", array(batch.input, batch.input_length),
+                     array(batch.output, batch.output_length), array(batch.mask, batch.output_length));
 }
 
 }  // namespace che

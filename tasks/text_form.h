@@ -13,6 +13,10 @@ namespace che {
 std::string text_form(const Task& task, std::span<const std::uint8_t> input,
                       std::span<const std::uint8_t> output, std::span<const std::uint8_t> mask);
 
+// Row `row` of `batch` as members of a JSON object: "input":[...],"output":[...],"mask":[...], symbols as
+// ids.
+std::string json_members(const Batch& batch, std::int64_t row);
+
 // Row `row` of `batch`.
 std::string text_form(const Task& task, const Batch& batch, std::int64_t row);
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/atomic_file.h"
+#include "core/files.h"
 
 namespace che {
 

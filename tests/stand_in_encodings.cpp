@@ -2,39 +2,59 @@
 
 #include <fmt/format.h>
 
-#include "models/encodings/encoding.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
 
 struct KerpleOptions {
-  std::string direction = "half_offset";
+  std::string direction = "symmetric";
 
   void visit_fields(FieldVisitor& visit) {
     visit.choice({"direction", "distance of keys to the right"}, direction,
-                 {"half_offset", "symmetric", "left_only"});
+                 {"symmetric", "half_offset", "left_only"});
   }
 };
 
-void check_rope(const EncodingUse& use) {
-  if (use.shape.head_width() % 2 != 0) {
-    throw Error(fmt::format("model.width, model.heads: rope needs an even width a head; got {} / {} = {}",
-                            use.shape.width, use.shape.heads, use.shape.head_width()));
-  }
+std::optional<ConfigProblem> rope_problem(const EncodingUse& use) {
+  if (use.shape.head_width() % 2 == 0) return std::nullopt;
+  return ConfigProblem{{"model.width", "model.heads"},
+                       fmt::format("rope needs an even width per head; got {} / {} = {}", use.shape.width,
+                                   use.shape.heads, use.shape.head_width())};
 }
 
-const Registered<EncodingEntry> none{
-    {.name = "none", .summary = "", .formula = "", .source = "", .reads_positions = false, .make = {}}};
-const Registered<EncodingEntry> rope{
-    {.name = "rope", .summary = "", .formula = "", .source = "", .check = check_rope, .make = {}}};
-const Registered<EncodingEntry> alibi{
-    {.name = "alibi", .summary = "", .formula = "", .source = "", .gives_bias = true, .make = {}}};
+const Registered<EncodingEntry> none{{.name = "none",
+                                      .summary = "",
+                                      .formula = "",
+                                      .source = "",
+                                      .reads_positions = false,
+                                      .place = 0,
+                                      .make = {}}};
+const Registered<EncodingEntry> rope{{.name = "rope",
+                                      .summary = "",
+                                      .formula = "",
+                                      .source = "",
+                                      .place = 3,
+                                      .colour = "#0072B2",
+                                      .problem = rope_problem,
+                                      .make = {}}};
+const Registered<EncodingEntry> alibi{{.name = "alibi",
+                                       .summary = "",
+                                       .formula = "",
+                                       .source = "",
+                                       .gives_bias = true,
+                                       .place = 5,
+                                       .colour = "#D55E00",
+                                       .make = {}}};
 const Registered<EncodingEntry> kerple{{.name = "kerple",
                                         .summary = "",
                                         .formula = "",
                                         .source = "",
                                         .gives_bias = true,
+                                        .place = 6,
+                                        .colour = "#E69F00",
                                         .visit = visit_options<KerpleOptions>,
+                                        .identity_defaults = {std::pair("direction", "half_offset")},
                                         .make = {}}};
 
 }  // namespace

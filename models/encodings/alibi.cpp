@@ -8,7 +8,7 @@
 #include "models/encodings/alibi_slopes.h"
 #include "models/encodings/distance.h"
 #include "models/encodings/encoding.h"
-#include "models/encodings/encoding_hooks.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 
@@ -29,19 +29,26 @@ std::vector<double> alibi_slopes(std::int64_t heads) {
 
 namespace {
 
+struct AlibiOptions {
+  DistanceOptions distance{.direction = "half_offset"};  // As the released encoder.
+
+  void visit_fields(FieldVisitor& visit) { distance.visit_fields(visit); }
+};
+
 class Alibi : public Encoding {
  public:
-  explicit Alibi(DistanceOptions options) : options_(std::move(options)) {}
+  explicit Alibi(AlibiOptions options) : options_(std::move(options)) {}
 
-  PairValues bias(const EncodingPlace& place, std::int64_t heads) const override {
+  AttentionTerms attention_terms(const EncodingContext& context) const override {
+    const std::int64_t heads = context.shape.heads;
     const at::Tensor slopes =
-        at::tensor(alibi_slopes(heads), at::kDouble).to(place.options).view({1, heads, 1});
-    const PairValues distances = distance(place, options_);
-    return {-slopes * distances.values, distances.by_offset};
+        at::tensor(alibi_slopes(heads), at::kDouble).to(context.backend.options).view({1, heads, 1});
+    const PairValues distances = distance(context, options_.distance);
+    return PairValues{-slopes * distances.values, distances.by_offset};
   }
 
  private:
-  DistanceOptions options_;
+  AlibiOptions options_;
 };
 
 const Registered<EncodingEntry> registered{{
@@ -50,8 +57,10 @@ const Registered<EncodingEntry> registered{{
     .formula = "m_h (-|r| + 0.5 [j < i]), m_h = 2^(-8h/H)",
     .source = "Press et al., arXiv 2108.12409",
     .gives_bias = true,
-    .visit = visit_options<DistanceOptions>,
-    .make = make_encoding<Alibi, DistanceOptions>,
+    .place = 5,
+    .colour = "#D55E00",
+    .visit = visit_options<AlibiOptions>,
+    .make = make_encoding<Alibi, AlibiOptions>,
 }};
 
 }  // namespace

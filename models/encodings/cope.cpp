@@ -7,7 +7,7 @@
 #include <ATen/ATen.h>
 
 #include "models/encodings/encoding.h"
-#include "models/encodings/encoding_hooks.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
@@ -32,14 +32,22 @@ class Cope : public Encoding {
     return {{"e_left", table, Init::constant(0)}, {"e_right", table, Init::constant(0)}};
   }
 
-  at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor&,
-                    const EncodingPlace& place) const override {
-    const at::Tensor index = at::arange(place.tokens, place.options.dtype(at::kLong));
-    const at::Tensor right = index.unsqueeze(0) > index.slice(0, place.first_query).unsqueeze(1);
+  // A logit reads those of its neighbours.
+  AttentionTerms attention_terms(const EncodingContext& context) const override {
+    return CustomLogits{[context](const at::Tensor& scaled, const at::Tensor& q, const at::Tensor&) {
+      return logits(scaled, q, context);
+    }};
+  }
+
+ private:
+  static at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries,
+                           const EncodingContext& context) {
+    const at::Tensor index = at::arange(context.tokens, context.backend.options.dtype(at::kLong));
+    const at::Tensor right = index.unsqueeze(0) > index.slice(0, context.first_query).unsqueeze(1);
     const at::Tensor positions = contextual_positions(at::sigmoid(logits), right);
     // (replicas, 1, 1, head_width, 2 * 64): the left table, then the right one.
     const at::Tensor tables =
-        at::cat({place.parameters["e_left"], place.parameters["e_right"]}, 2).unsqueeze(1).unsqueeze(1);
+        at::cat({context.parameters["e_left"], context.parameters["e_right"]}, 2).unsqueeze(1).unsqueeze(1);
     const at::Tensor at_integers = at::matmul(queries, tables);
     const at::Tensor below = positions.detach().floor();
     const at::Tensor fraction = positions - below;
@@ -49,16 +57,6 @@ class Cope : public Encoding {
     return logits +
            at::lerp(at_integers.gather(-1, floor_index), at_integers.gather(-1, ceil_index), fraction);
   }
-
-  std::optional<PairTerms> pair_terms(const EncodingPlace&, std::int64_t) const override {
-    return std::nullopt;  // A logit reads those of its neighbours.
-  }
-
-  double working_values_per_pair(const ModelShape& shape) const override {
-    // Positions, their two parts, two 64-bit indices (four single-precision values), two gathered
-    // values, the interpolation and the sum.
-    return static_cast<double>(12 * shape.heads);
-  }
 };
 
 const Registered<EncodingEntry> registered{{
@@ -67,6 +65,8 @@ const Registered<EncodingEntry> registered{{
     .formula = "q_i E_side[p_ij], p_ij the sum of sigmoid(A_ik) from i to j, at most 63",
     .source = "Golovneva et al., arXiv 2405.18719",
     .reads_positions = false,
+    .place = 9,
+    .colour = "#7A4B2A",
     .make = make_encoding<Cope, NoOptions>,
 }};
 

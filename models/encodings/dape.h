@@ -1,17 +1,15 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <memory>
 #include <string_view>
 
-#include "models/encodings/dape_options.h"
-#include "models/encodings/encoding_hooks.h"
+#include "models/encodings/encoding.h"
+#include "models/settings/dape_options.h"
 
 namespace che {
 
 // DAPE (arXiv 2405.14722): the logits A and the bias B of a base encoding go through a small MLP f
-// across heads, at every (query, key) on its own:
+// across heads, at every (query, key) separately:
 //
 //   concat_residual     A + B + f([A; B])     the paper's
 //   concat              A + f([A; B])
@@ -32,35 +30,15 @@ class Dape : public Encoding {
   std::vector<ParameterSpec> embedding_parameters(const ModelShape& shape) const override;
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override;
   void project(const ParameterView& parameters) const override;
-  // The base's, B.
-  PairValues bias(const EncodingPlace& place, std::int64_t heads) const override;
-  at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor& keys,
-                    const EncodingPlace& place) const override;
-  // Nothing for kernel 1x3, where f reads neighbouring keys.
-  std::optional<PairTerms> pair_terms(const EncodingPlace& place, std::int64_t heads) const override;
-  // Nothing: f reads the logits.
-  std::optional<EncodingTable> table(const EncodingPlace& place, const ModelShape& shape) const override;
-  double working_values_per_pair(const ModelShape& shape) const override;
-  double bias_values_per_pair(const ModelShape& shape) const override;
+  // The base's bias, adapted.
+  AttentionTerms attention_terms(const EncodingContext& context) const override;
 
  private:
   std::unique_ptr<Encoding> base_;
   DapeOptions options_;
 };
 
-// f's tensors, each with a leading replicas axis; `inputs` is 2 heads for the concat
-// variants, else heads.
-struct DapeMlp {
-  at::Tensor w1;  // (replicas, inputs, hidden), or (replicas, 3, inputs, hidden) for kernel 1x3
-  at::Tensor b1;  // (replicas, hidden)
-  at::Tensor w2;  // (replicas, hidden, heads), or (replicas, 3, hidden, heads)
-  at::Tensor b2;  // (replicas, heads)
-};
-
-// The formula `variant` above. logits (replicas, batch, heads, queries, keys); bias (replicas or 1,
-// heads, queries, keys); the result is like logits. Composed of library operations: it writes
-// (replicas, batch, queries, keys, hidden) to memory.
-at::Tensor dape_logits(const at::Tensor& logits, const at::Tensor& bias, const DapeMlp& mlp,
-                       std::string_view variant);
+// The formula `variant` above for the bias B with f's tensors; `mlp.reads` is set by it.
+AdaptedBias dape_terms(const PairValues& bias, PairMlp mlp, std::string_view variant);
 
 }  // namespace che

@@ -6,10 +6,12 @@ namespace che {
 
 void DistanceOptions::visit_fields(FieldVisitor& visit) {
   visit.choice(
-      {"direction", "distance to the keys on the left and right: |r| - 0.5 [j < i], |r|, or max(i - j, 0)"},
-      direction, {"half_offset", "symmetric", "left_only"});
+      {"direction", "distance to the keys on the left and right: |r|, |r| - 0.5 [j < i], or max(i - j, 0)"},
+      direction, {"symmetric", "half_offset", "left_only"});
   visit_randomized_distance(visit, randomized_distance);
 }
+
+OptionValues first_direction() { return {std::pair("direction", "half_offset")}; }
 
 void visit_randomized_distance(FieldVisitor& visit, std::string& value) {
   visit.choice(
@@ -17,24 +19,24 @@ void visit_randomized_distance(FieldVisitor& visit, std::string& value) {
       value, {"per_offset", "per_position"});
 }
 
-PairValues signed_distance(const EncodingPlace& place, std::string_view randomized_distance) {
+PairValues signed_distance(const EncodingContext& context, std::string_view randomized_distance) {
   const auto row = [&](const std::vector<std::int64_t>& values) {
-    return at::tensor(values, at::kLong).to(place.options);
+    return at::tensor(values, at::kLong).to(context.backend.options);
   };
-  if (randomized_distance == "per_position" && !place.positions.contiguous()) {
-    const at::Tensor positions = row(place.positions.of_tokens(place.layer, place.tokens));
-    const at::Tensor r = positions.unsqueeze(0) - positions.slice(0, place.first_query).unsqueeze(1);
+  if (randomized_distance == "per_position" && !context.positions.contiguous()) {
+    const at::Tensor positions = row(context.positions.of_tokens(context.layer, context.tokens));
+    const at::Tensor r = positions.unsqueeze(0) - positions.slice(0, context.first_query).unsqueeze(1);
     return {r.view({1, 1, -1}), false};
   }
-  const std::vector<std::int64_t> offsets = place.positions.of_offsets(place.layer, place.tokens);
+  const std::vector<std::int64_t> offsets = context.positions.of_offsets(context.layer, context.tokens);
   std::vector<std::int64_t> both_sides;
   for (std::size_t i = offsets.size() - 1; i > 0; --i) both_sides.push_back(-offsets[i]);
   both_sides.insert(both_sides.end(), offsets.begin(), offsets.end());
   return {row(both_sides).view({1, 1, -1}), true};
 }
 
-PairValues distance(const EncodingPlace& place, const DistanceOptions& options) {
-  const PairValues pairs = signed_distance(place, options.randomized_distance);
+PairValues distance(const EncodingContext& context, const DistanceOptions& options) {
+  const PairValues pairs = signed_distance(context, options.randomized_distance);
   const at::Tensor& r = pairs.values;
   if (options.direction == "left_only") return {at::clamp_min(-r, 0), pairs.by_offset};
   if (options.direction == "symmetric") return {r.abs(), pairs.by_offset};

@@ -5,16 +5,16 @@
 #include <string>
 #include <string_view>
 
-#include "core/fields.h"
-#include "models/encodings/encoding_hooks.h"
+#include "core/config/fields.h"
+#include "models/encodings/encoding.h"
 
 namespace che {
 
 // How an encoding whose bias depends on a distance reads that distance in an encoder.
 struct DistanceOptions {
-  // half_offset: |r| - 0.5 [j < i], as ALiBi's released encoder; symmetric: |r|; left_only:
-  // max(i - j, 0), as in DAPE's released (causal) code.
-  std::string direction = "half_offset";
+  // symmetric: |r|, as the DAPE paper defines ALiBi and Kerple; half_offset: |r| - 0.5 [j < i], as ALiBi in
+  // the released encoder of arXiv 2305.16843; left_only: max(i - j, 0), as in DAPE's released (causal) code.
+  std::string direction = "symmetric";
   // Under randomized positions: per_offset draws one distance for each j - i, per_position one
   // position for each token.
   std::string randomized_distance = "per_offset";
@@ -22,13 +22,17 @@ struct DistanceOptions {
   void visit_fields(FieldVisitor& visit);
 };
 
+// The direction that kerple and fire had before `symmetric` became their default; see
+// EncodingEntry::identity_defaults.
+OptionValues first_direction();
+
 // The field of that name, for encodings that have no other of these options.
 void visit_randomized_distance(FieldVisitor& visit, std::string& value);
 
 // r = key - query in positions, (1, 1, pairs), of the type and device of the activations.
-PairValues signed_distance(const EncodingPlace& place, std::string_view randomized_distance);
+PairValues signed_distance(const EncodingContext& context, std::string_view randomized_distance);
 
 // The distance >= 0 that `options.direction` makes of it, likewise.
-PairValues distance(const EncodingPlace& place, const DistanceOptions& options);
+PairValues distance(const EncodingContext& context, const DistanceOptions& options);
 
 }  // namespace che

@@ -1,52 +1,88 @@
 #pragma once
 
-#include <functional>
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "core/fields.h"
-#include "core/registry.h"
-#include "models/encodings/dape_options.h"
-#include "models/model_shape.h"
-#include "models/parameter_spec.h"
-#include "models/positions.h"
-
-namespace at {
-class Tensor;
-}
+#include "core/config/fields.h"
+#include "models/encodings/encoding_table.h"
+#include "models/kernels/dispatch.h"
+#include "models/kernels/reference/attention_terms.h"
+#include "models/parameters/parameter_set.h"
+#include "models/settings/dape_options.h"
+#include "models/settings/model_shape.h"
+#include "models/settings/parameter_spec.h"
+#include "models/settings/positions.h"
 
 namespace che {
 
-// What a run asks of its encoding, as far as its config tells.
-struct EncodingUse {
+// Where in a forward pass an encoding is asked.
+struct EncodingContext {
   const ModelShape& shape;
-  std::int64_t tokens;        // Of the longest sequence the run sees.
-  std::int64_t max_position;  // What randomized positions are drawn from, or 0 for contiguous ones.
-  const OptionValues& options;
+  std::int64_t layer;        // Or Positions::kEmbeddingLayer.
+  std::int64_t tokens;       // T; the keys are tokens 0 .. T-1,
+  std::int64_t first_query;  // the queries are tokens first_query .. T-1.
+  const Positions& positions;
+  ParameterView parameters;  // The encoding's own, of this layer, each (replicas, shape...).
+  ParameterView shared;      // Its own next to the embedding, which all layers share, likewise.
+  const Backend& backend;
+
+  std::int64_t queries() const { return tokens - first_query; }
 };
 
-// A positional encoding as a config names it. The struct knows no LibTorch, so that configs and
-// tables can be read without it.
-struct EncodingEntry {
-  std::string name;
-  std::string summary;  // One line.
-  std::string formula;  // One line.
-  std::string source;   // Paper or program.
-  bool reads_positions = true;
-  bool gives_bias = false;  // An additive bias on the logits, which DAPE can wrap.
-  // Lets a visitor see its options, with their defaults or as `values` says.
-  std::function<void(OptionValues& values, FieldVisitor& visitor)> visit = visit_options<NoOptions>;
-  // Throws Error for a model or a number of positions that it cannot serve with these options.
-  std::function<void(const EncodingUse& use)> check = [](const EncodingUse&) {};
-  // With `dape`, what DAPE so configured is to wrap.
-  std::function<std::unique_ptr<class Encoding>(const OptionValues& values,
-                                                const std::optional<DapeOptions>& dape)>
-      make;
+// A positional encoding as a set of hooks that do nothing by default. Stateless: parameters come
+// with the context.
+class Encoding {
+ public:
+  virtual ~Encoding() = default;
 
-  static const char* kind() { return "encoding"; }
+  // Its parameters next to the embedding, which serve all layers, and in every layer.
+  virtual std::vector<ParameterSpec> embedding_parameters(const ModelShape&) const { return {}; }
+  virtual std::vector<ParameterSpec> layer_parameters(const ModelShape&) const { return {}; }
+
+  // Brings a layer's parameters back into their range, in place; called without gradients before
+  // each forward pass.
+  virtual void project(const ParameterView&) const {}
+
+  // What to add to the embedding: broadcastable to (replicas, batch, tokens, width); undefined for
+  // nothing.
+  virtual at::Tensor embedding(const EncodingContext& context) const;
+
+  // Turns queries or keys; `heads` is (replicas, batch, n, heads, head_width) for the tokens
+  // first_token .. first_token + n - 1.
+  virtual at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
+                            const EncodingContext& context) const;
+
+  // What becomes of the scaled logits of rotated queries and keys: an additive bias, one that an MLP
+  // adapts, or any other function. Serves as long as the encoding and what `context` refers to.
+  virtual AttentionTerms attention_terms(const EncodingContext& context) const;
+
+  // What it does to tokens whatever they are, for people to read: its bias or what it adds to the
+  // embedding, of the first replica, unless overridden; nothing where that takes an input.
+  virtual std::optional<EncodingTable> table(const EncodingContext& context) const;
 };
+
+// The encoding `name` with `options`, wrapped by DAPE where `dape` is given. Throws Error for an
+// unknown name, bad options or a base without a bias.
+std::unique_ptr<Encoding> create_encoding(std::string_view name, const OptionValues& options = {},
+                                          const std::optional<DapeOptions>& dape = {});
+
+// What a registry entry's `make` is for an encoding `E` built from its Options, and from DAPE's
+// where it differs inside DAPE.
+template <class E, class Options>
+std::unique_ptr<Encoding> make_encoding(const OptionValues& values, const std::optional<DapeOptions>& dape) {
+  if constexpr (std::is_same_v<Options, NoOptions>) {
+    return std::make_unique<E>();
+  } else if constexpr (std::is_constructible_v<E, Options, const std::optional<DapeOptions>&>) {
+    return std::make_unique<E>(options_from<Options>(values), dape);
+  } else {
+    return std::make_unique<E>(options_from<Options>(values));
+  }
+}
 
 }  // namespace che

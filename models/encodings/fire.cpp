@@ -1,20 +1,20 @@
 // FIRE (arXiv 2310.04418): bias MLP(psi(distance) / (psi(max(i, |L_m L_0|)) + 1e-6)), psi(x) =
-// log(|c x| + 1), learned c, L_m and an MLP 1 -> 32 -> heads with ReLU in every layer.
+// log(|c x| + 1), learned c, L_m and an MLP 1 -> hidden -> heads with ReLU in every layer.
 //
 // Inside DAPE the released module has an MLP of DAPE's own width with LeakyReLU. The published form
-// is causal; see DistanceOptions for keys to the right, and fire_normalizer.
+// is causal; see DistanceOptions for keys to the right, and FireOptions::normalizer.
 #include <ATen/ATen.h>
+#include <fmt/core.h>
 
 #include <cmath>
 
 #include "models/encodings/distance.h"
 #include "models/encodings/encoding.h"
-#include "models/encodings/encoding_hooks.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
 
-constexpr std::int64_t kHidden = 32;
 constexpr double kEpsilon = 1e-6;
 
 struct FireOptions {
@@ -22,21 +22,30 @@ struct FireOptions {
   // max_index: max(i, j, |L_m L_0|), which keeps the ratio at most 1 on both sides; query: the
   // published max(i, |L_m L_0|). Randomized positions take the place of i and j, or the largest
   // drawn distance does where distances are drawn.
-  std::string fire_normalizer = "max_index";
-  double fire_length = 512;  // L_0
+  std::string normalizer = "max_index";
+  double length = 512;       // L_0
+  std::int64_t hidden = 32;  // Width of the MLP, except inside DAPE.
 
   void visit_fields(FieldVisitor& visit) {
     distance.visit_fields(visit);
-    visit.choice({"fire_normalizer", "distances are divided by max(i, j, L) or by max(i, L)"},
-                 fire_normalizer, {"max_index", "query"});
-    visit.real({"fire_length", "initial least normalizer, L_0, in tokens"}, fire_length, 1e-3, 1e9);
+    visit.choice({.name = "normalizer",
+                  .help = "distances are divided by max(i, j, L) or by max(i, L)",
+                  .old_name = "fire_normalizer"},
+                 normalizer, {"max_index", "query"});
+    visit.real(
+        {.name = "length", .help = "initial smallest normalizer, L_0, in tokens", .old_name = "fire_length"},
+        length, 1e-3, 1e9);
+    visit.integer({"hidden", "width of the network; inside DAPE it has the width of dape.hidden"}, hidden, 1,
+                  65536);
   }
 };
 
 class Fire : public Encoding {
  public:
   Fire(FireOptions options, const std::optional<DapeOptions>& dape)
-      : options_(std::move(options)), hidden_(dape ? dape->hidden : kHidden), leaky_(dape.has_value()) {}
+      : options_(std::move(options)),
+        hidden_(dape ? dape->hidden : options_.hidden),
+        leaky_(dape.has_value()) {}
 
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
     const double second = 1 / std::sqrt(static_cast<double>(hidden_));
@@ -48,50 +57,46 @@ class Fire : public Encoding {
             {"fire.b2", {shape.heads}, Init::uniform(-second, second)}};
   }
 
-  PairValues bias(const EncodingPlace& place, std::int64_t) const override {
-    const auto scalar = [&](const char* name) { return place.parameters[name].view({-1, 1, 1}); };
+  AttentionTerms attention_terms(const EncodingContext& context) const override {
+    const auto scalar = [&](const char* name) { return context.parameters[name].view({-1, 1, 1}); };
     const at::Tensor c = scalar("c");
     const auto psi = [&](const at::Tensor& x) { return at::log1p((c * x).abs()); };
-    const at::Tensor least = (scalar("L_multiplier") * options_.fire_length).abs();
+    const at::Tensor least = (scalar("L_multiplier") * options_.length).abs();
     const auto normalizer = [&](const at::Tensor& largest) {
       return psi(at::maximum(largest, least)) + kEpsilon;
     };
-    PairValues ratio = distance(place, options_.distance);
+    PairValues ratio = distance(context, options_.distance);
     ratio.values = psi(ratio.values);  // (replicas, 1, pairs)
-    if (draws_distances(place)) {
-      const std::int64_t largest = place.positions.of_offsets(place.layer, place.tokens).back();
-      ratio.values = ratio.values / normalizer(at::full({1, 1, 1}, largest, place.options));
+    if (draws_distances(context)) {
+      const std::int64_t largest = context.positions.of_offsets(context.layer, context.tokens).back();
+      ratio.values = ratio.values / normalizer(at::full({1, 1, 1}, largest, context.backend.options));
     } else {
       // Both (replicas, queries, keys).
-      const at::Tensor numerator = ratio.dense(place.queries(), place.tokens).squeeze(1);
-      ratio = {(numerator / normalizer(largest_index(place))).flatten(1).unsqueeze(1), false};
+      const at::Tensor numerator = ratio.dense(context.queries(), context.tokens).squeeze(1);
+      ratio = {(numerator / normalizer(largest_index(context))).flatten(1).unsqueeze(1), false};
     }
     // Pairs last, so that the result needs no transpose.
     const auto layer = [&](const char* w, const char* b, const at::Tensor& x) {
-      return at::baddbmm(place.parameters[b].unsqueeze(2), place.parameters[w].transpose(1, 2), x);
+      return at::baddbmm(context.parameters[b].unsqueeze(2), context.parameters[w].transpose(1, 2), x);
     };
     const at::Tensor hidden = layer("fire.w1", "fire.b1", ratio.values);
     const at::Tensor active = leaky_ ? at::leaky_relu(hidden, 0.01) : at::relu(hidden);
-    return {layer("fire.w2", "fire.b2", active), ratio.by_offset};
-  }
-
-  double working_values_per_pair(const ModelShape& shape) const override {
-    return static_cast<double>(2 * hidden_ + shape.heads + 4);
+    return PairValues{layer("fire.w2", "fire.b2", active), ratio.by_offset};
   }
 
  private:
   // Whether distances have no tokens' positions behind them.
-  bool draws_distances(const EncodingPlace& place) const {
-    return !place.positions.contiguous() && options_.distance.randomized_distance == "per_offset";
+  bool draws_distances(const EncodingContext& context) const {
+    return !context.positions.contiguous() && options_.distance.randomized_distance == "per_offset";
   }
 
   // What the distances of each pair are divided by, before |L_m L_0|: broadcastable to (queries,
   // keys).
-  at::Tensor largest_index(const EncodingPlace& place) const {
-    const at::Tensor keys =
-        at::tensor(place.positions.of_tokens(place.layer, place.tokens), at::kLong).to(place.options);
-    const at::Tensor queries = keys.slice(0, place.first_query).unsqueeze(1);
-    return options_.fire_normalizer == "query" ? queries : at::maximum(queries, keys.unsqueeze(0));
+  at::Tensor largest_index(const EncodingContext& context) const {
+    const at::Tensor keys = at::tensor(context.positions.of_tokens(context.layer, context.tokens), at::kLong)
+                                .to(context.backend.options);
+    const at::Tensor queries = keys.slice(0, context.first_query).unsqueeze(1);
+    return options_.normalizer == "query" ? queries : at::maximum(queries, keys.unsqueeze(0));
   }
 
   FireOptions options_;
@@ -99,13 +104,27 @@ class Fire : public Encoding {
   bool leaky_;
 };
 
+std::optional<ConfigProblem> problem(const EncodingUse& use) {
+  const auto options = options_from<FireOptions>(use.options);
+  if (!use.dape || options.hidden == FireOptions().hidden) return std::nullopt;
+  return ConfigProblem{
+      {"encoding.hidden"},
+      fmt::format("inside DAPE the network of fire has the width of encoding.dape.hidden ({}); "
+                  "set that one instead",
+                  use.dape->hidden)};
+}
+
 const Registered<EncodingEntry> registered{{
     .name = "fire",
     .summary = "learned function of the distance over the position",
     .formula = "MLP(psi(|r|) / (psi(max(i, j, |L_m L_0|)) + 1e-6)), psi(x) = log(|c x| + 1)",
     .source = "Li et al., arXiv 2310.04418",
     .gives_bias = true,
+    .place = 7,
+    .colour = "#CC79A7",
     .visit = visit_options<FireOptions>,
+    .identity_defaults = first_direction(),
+    .problem = problem,
     .make = make_encoding<Fire, FireOptions>,
 }};
 

@@ -6,7 +6,7 @@
 
 #include "models/encodings/distance.h"
 #include "models/encodings/encoding.h"
-#include "models/encodings/encoding_hooks.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
@@ -25,16 +25,12 @@ class Kerple : public Encoding {
     parameters["a"].data().clamp_min_(0.01);
   }
 
-  PairValues bias(const EncodingPlace& place, std::int64_t heads) const override {
-    const at::Tensor p = place.parameters["p"].view({-1, heads, 1});
-    const at::Tensor a = place.parameters["a"].view({-1, heads, 1});
-    const PairValues distances = distance(place, options_);
-    return {-p * at::log1p(a * distances.values), distances.by_offset};
-  }
-
-  double working_values_per_pair(const ModelShape& shape) const override {
-    // The bias and its logarithm, and the sum; the distances.
-    return static_cast<double>(3 * shape.heads + 2);
+  AttentionTerms attention_terms(const EncodingContext& context) const override {
+    const std::int64_t heads = context.shape.heads;
+    const at::Tensor p = context.parameters["p"].view({-1, heads, 1});
+    const at::Tensor a = context.parameters["a"].view({-1, heads, 1});
+    const PairValues distances = distance(context, options_);
+    return PairValues{-p * at::log1p(a * distances.values), distances.by_offset};
   }
 
  private:
@@ -47,7 +43,10 @@ const Registered<EncodingEntry> registered{{
     .formula = "-p_h log(1 + a_h |r|), learned p, a",
     .source = "Chi et al., arXiv 2205.09921",
     .gives_bias = true,
+    .place = 6,
+    .colour = "#E69F00",
     .visit = visit_options<DistanceOptions>,
+    .identity_defaults = first_direction(),
     .make = make_encoding<Kerple, DistanceOptions>,
 }};
 

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "models/encodings/encoding.h"
-#include "models/encodings/encoding_hooks.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
@@ -28,10 +28,10 @@ class Learned : public Encoding {
     return {{"table", {options_.rows, shape.width}, Init::truncated_normal(1)}};
   }
 
-  at::Tensor embedding(const EncodingPlace& place, std::int64_t) const override {
-    const at::Tensor& table = place.parameters["table"];
+  at::Tensor embedding(const EncodingContext& context) const override {
+    const at::Tensor& table = context.parameters["table"];
     const std::vector<std::int64_t> positions =
-        place.positions.of_tokens(Positions::kEmbeddingLayer, place.tokens);
+        context.positions.of_tokens(Positions::kEmbeddingLayer, context.tokens);
     return table.index_select(1, at::tensor(positions, at::kLong).to(table.device())).unsqueeze(1);
   }
 
@@ -39,20 +39,25 @@ class Learned : public Encoding {
   LearnedOptions options_;
 };
 
-void check(const EncodingUse& use) {
+std::optional<ConfigProblem> problem(const EncodingUse& use) {
   const std::int64_t rows = options_from<LearnedOptions>(use.options).rows;
   if (use.max_position > rows) {
-    throw Error(
-        fmt::format("encoding.rows: learned has rows for {} positions and encoding.max_position is {}; "
-                    "raise rows to {} or lower max_position",
-                    rows, use.max_position, use.max_position));
+    return ConfigProblem{
+        {"encoding.rows"},
+        fmt::format(
+            "learned has rows for {} positions and encoding.max_position is {}; raise rows to {} or lower "
+            "max_position",
+            rows, use.max_position, use.max_position)};
   }
   if (use.max_position == 0 && use.tokens > rows) {
-    throw Error(
-        fmt::format("encoding.rows: learned has rows for {} positions and the longest sequence has {} "
-                    "tokens; raise rows to {} or lower evaluation.last_length",
-                    rows, use.tokens, use.tokens));
+    return ConfigProblem{
+        {"encoding.rows"},
+        fmt::format(
+            "learned has rows for {} positions and the longest sequence has {} tokens; raise rows to {} "
+            "or lower evaluation.last_length",
+            rows, use.tokens, use.tokens)};
   }
+  return std::nullopt;
 }
 
 const Registered<EncodingEntry> registered{{
@@ -60,8 +65,10 @@ const Registered<EncodingEntry> registered{{
     .summary = "a learned vector for each absolute position, added to the embedding",
     .formula = "x_t += E[p_t]",
     .source = "Gehring et al., arXiv 1705.03122",
+    .place = 1,
+    .colour = "#999999",
     .visit = visit_options<LearnedOptions>,
-    .check = check,
+    .problem = problem,
     .make = make_encoding<Learned, LearnedOptions>,
 }};
 

@@ -1,6 +1,6 @@
 // No positional encoding (NoPE, arXiv 2305.19466): attention sees a set.
 #include "models/encodings/encoding.h"
-#include "models/encodings/encoding_hooks.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
@@ -11,6 +11,8 @@ const Registered<EncodingEntry> registered{{
     .formula = "nothing",
     .source = "Kazemnejad et al., arXiv 2305.19466",
     .reads_positions = false,
+    .place = 0,
+    .colour = "#000000",
     .make = make_encoding<Encoding, NoOptions>,
 }};
 

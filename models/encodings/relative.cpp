@@ -9,8 +9,8 @@
 
 #include "core/error.h"
 #include "models/encodings/encoding.h"
-#include "models/encodings/encoding_hooks.h"
 #include "models/encodings/sinusoid.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
@@ -40,37 +40,20 @@ class Relative : public Encoding {
             {"v", per_head, Init::normal(0.02)}};
   }
 
-  at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor& keys,
-                    const EncodingPlace& place) const override {
-    const double scale = 1 / std::sqrt(static_cast<double>(queries.size(4)));
-    const auto per_head = [&](const char* name) {  // (replicas, 1, heads, 1, head_width)
-      return place.parameters[name].unsqueeze(1).unsqueeze(3);
-    };
-    const at::Tensor content = at::matmul(per_head("u"), keys.transpose(3, 4));
-    const at::Tensor& wr = place.parameters["wr"];  // (replicas, width, heads * head_width)
-    const at::Tensor sinusoids = sinusoid(encoded_distances(place), wr.size(1)).to(place.options);
-    const at::Tensor rows = at::matmul(sinusoids, wr).unflatten(2, {queries.size(2), queries.size(4)});
-    // (replicas, batch, heads, queries, offsets)
-    const at::Tensor relative = at::matmul(queries + per_head("v"), rows.permute({0, 2, 3, 1}).unsqueeze(1));
-    return logits + scale * (content + shift(relative, place.tokens));
-  }
-
-  std::optional<PairTerms> pair_terms(const EncodingPlace&, std::int64_t) const override {
-    return std::nullopt;  // The bias reads the queries.
-  }
-
-  double working_values_per_pair(const ModelShape& shape) const override {
-    // Logits over up to two offsets a pair, their shifted sum with the content's, and its product.
-    return static_cast<double>(5 * shape.heads);
+  // The bias reads the queries.
+  AttentionTerms attention_terms(const EncodingContext& context) const override {
+    return CustomLogits{[this, context](const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k) {
+      return logits(scaled, q, k, context);
+    }};
   }
 
   // Without W_r, u and v, which meet queries and keys: the sinusoid R of what each offset encodes.
-  std::optional<EncodingTable> table(const EncodingPlace& place, const ModelShape& shape) const override {
-    const std::vector<std::int64_t> padded = encoded_distances(place);
+  std::optional<EncodingTable> table(const EncodingContext& context) const override {
+    const std::vector<std::int64_t> padded = encoded_distances(context);
     const std::vector<std::int64_t> encoded(padded.begin() + 1, padded.end());
     std::vector<std::int64_t> offsets(encoded.size());
-    std::iota(offsets.begin(), offsets.end(), 1 - place.tokens);
-    const at::Tensor rows = sinusoid(encoded, shape.width);
+    std::iota(offsets.begin(), offsets.end(), 1 - context.tokens);
+    const at::Tensor rows = sinusoid(encoded, context.shape.width);
     const at::Tensor distances =
         at::tensor(encoded, at::kDouble).view({-1, 1, 1}).expand({-1, rows.size(1), 1});
     return make_table({"offset", "feature", "distance", "value"}, {offsets, {}},
@@ -78,14 +61,29 @@ class Relative : public Encoding {
   }
 
  private:
+  at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor& keys,
+                    const EncodingContext& context) const {
+    const double scale = 1 / std::sqrt(static_cast<double>(queries.size(4)));
+    const auto per_head = [&](const char* name) {  // (replicas, 1, heads, 1, head_width)
+      return context.parameters[name].unsqueeze(1).unsqueeze(3);
+    };
+    const at::Tensor content = at::matmul(per_head("u"), keys.transpose(3, 4));
+    const at::Tensor& wr = context.parameters["wr"];  // (replicas, width, heads * head_width)
+    const at::Tensor sinusoids = sinusoid(encoded_distances(context), wr.size(1)).to(context.backend.options);
+    const at::Tensor rows = at::matmul(sinusoids, wr).unflatten(2, {queries.size(2), queries.size(4)});
+    // (replicas, batch, heads, queries, offsets)
+    const at::Tensor relative = at::matmul(queries + per_head("v"), rows.permute({0, 2, 3, 1}).unsqueeze(1));
+    return logits + scale * (content + shift(relative, context.tokens));
+  }
+
   // What the sinusoids encode at each offset -T .. queries-1 of a key from its query; the first one
   // never occurs and pads.
-  std::vector<std::int64_t> encoded_distances(const EncodingPlace& place) const {
-    const std::vector<std::int64_t> drawn = place.positions.of_offsets(place.layer, place.tokens);
-    const std::int64_t limit = place.positions.max_position();
-    const bool as_released = options_.randomized_relative == "as_released" && !place.positions.contiguous();
+  std::vector<std::int64_t> encoded_distances(const EncodingContext& context) const {
+    const std::vector<std::int64_t> drawn = context.positions.of_offsets(context.layer, context.tokens);
+    const std::int64_t limit = context.positions.max_position();
+    const bool as_released = options_.randomized_relative == "as_released" && !context.positions.contiguous();
     std::vector<std::int64_t> encoded{0};
-    for (std::int64_t offset = 1 - place.tokens; offset < place.queries(); ++offset) {
+    for (std::int64_t offset = 1 - context.tokens; offset < context.queries(); ++offset) {
       const std::int64_t distance = drawn[static_cast<std::size_t>(std::abs(offset))];
       if (as_released) {
         encoded.push_back(offset < 0 ? limit - distance : limit - 1);
@@ -110,11 +108,11 @@ class Relative : public Encoding {
   RelativeOptions options_;
 };
 
-void check(const EncodingUse& use) {
-  if (use.shape.width % 2 != 0) {
-    throw Error(fmt::format("model.width: relative pairs sines with cosines and needs an even width; got {}",
-                            use.shape.width));
-  }
+std::optional<ConfigProblem> problem(const EncodingUse& use) {
+  if (use.shape.width % 2 == 0) return std::nullopt;
+  return ConfigProblem{
+      {"model.width"},
+      fmt::format("relative pairs sines with cosines and needs an even width; got {}", use.shape.width)};
 }
 
 const Registered<EncodingEntry> registered{{
@@ -122,8 +120,10 @@ const Registered<EncodingEntry> registered{{
     .summary = "Transformer-XL's learned projection of relative sinusoids",
     .formula = "((q_i + u) k_j + (q_i + v) (W_r R_{j-i})) / sqrt(d_head)",
     .source = "Dai et al., arXiv 1901.02860",
+    .place = 4,
+    .colour = "#009E73",
     .visit = visit_options<RelativeOptions>,
-    .check = check,
+    .problem = problem,
     .make = make_encoding<Relative, RelativeOptions>,
 }};
 

@@ -5,18 +5,18 @@
 
 #include "core/error.h"
 #include "models/encodings/encoding.h"
-#include "models/encodings/encoding_hooks.h"
 #include "models/encodings/rotary.h"
 #include "models/encodings/sinusoid.h"
 #include "models/kernels/rotation.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 
 at::Tensor rotate_pairs(const at::Tensor& heads, const std::vector<std::int64_t>& positions, double max_time,
-                        Kernels kernels) {
+                        const Backend& backend) {
   const std::int64_t width = heads.size(4);
   const at::Tensor table = sinusoid(positions, width, max_time);
-  return rotate(heads, table.slice(1, 0, width / 2), table.slice(1, width / 2), kernels);
+  return rotate(heads, table.slice(1, 0, width / 2), table.slice(1, width / 2), backend);
 }
 
 namespace {
@@ -24,28 +24,29 @@ namespace {
 class Rope : public Encoding {
  public:
   at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
-                    const EncodingPlace& place) const override {
-    const std::vector<std::int64_t> all = place.positions.of_tokens(place.layer, place.tokens);
+                    const EncodingContext& context) const override {
+    const std::vector<std::int64_t> all = context.positions.of_tokens(context.layer, context.tokens);
     const auto first = all.begin() + first_token;
-    return rotate_pairs(heads, {first, first + heads.size(2)}, 10000, place.kernels);
+    return rotate_pairs(heads, {first, first + heads.size(2)}, 10000, context.backend);
   }
 
-  std::optional<EncodingTable> table(const EncodingPlace& place, const ModelShape& shape) const override {
-    const std::vector<std::int64_t> positions = place.positions.of_tokens(place.layer, place.tokens);
+  std::optional<EncodingTable> table(const EncodingContext& context) const override {
+    const std::vector<std::int64_t> positions = context.positions.of_tokens(context.layer, context.tokens);
     // (tokens, pairs, 2)
     const at::Tensor cosine_and_sine =
-        sinusoid(positions, shape.head_width()).unflatten(1, {2, -1}).flip(1).transpose(1, 2);
+        sinusoid(positions, context.shape.head_width()).unflatten(1, {2, -1}).flip(1).transpose(1, 2);
     return make_table({"position", "pair", "cos", "sin"}, {positions, {}}, cosine_and_sine);
   }
 };
 
-void check(const EncodingUse& use) {
-  if (use.shape.head_width() % 2 != 0) {
-    throw Error(
-        fmt::format("model.width, model.heads: rope turns pairs of features and needs an even width a head; "
-                    "got {} / {} = {}",
-                    use.shape.width, use.shape.heads, use.shape.head_width()));
-  }
+std::optional<ConfigProblem> problem(const EncodingUse& use) {
+  if (use.shape.head_width() % 2 == 0) return std::nullopt;
+  return ConfigProblem{
+      {"model.width", "model.heads"},
+      fmt::format("rope rotates pairs of features and needs an even width per head; got {} / {} = {}; set "
+                  "model.width to a multiple of {}, such as {}",
+                  use.shape.width, use.shape.heads, use.shape.head_width(), 2 * use.shape.heads,
+                  use.shape.width + use.shape.heads)};
 }
 
 const Registered<EncodingEntry> registered{{
@@ -53,7 +54,9 @@ const Registered<EncodingEntry> registered{{
     .summary = "queries and keys rotated by their position",
     .formula = "pairs (2k, 2k+1) of q and k turn by p_t 10000^(-2k/d_head)",
     .source = "Su et al., arXiv 2104.09864",
-    .check = check,
+    .place = 3,
+    .colour = "#0072B2",
+    .problem = problem,
     .make = make_encoding<Rope, NoOptions>,
 }};
 

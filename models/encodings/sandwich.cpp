@@ -11,7 +11,7 @@
 
 #include "models/encodings/distance.h"
 #include "models/encodings/encoding.h"
-#include "models/encodings/encoding_hooks.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
@@ -30,25 +30,22 @@ class Sandwich : public Encoding {
  public:
   explicit Sandwich(SandwichOptions options) : options_(std::move(options)) {}
 
-  PairValues bias(const EncodingPlace& place, std::int64_t heads) const override {
-    const PairValues r = signed_distance(place, options_.randomized_distance);
+  AttentionTerms attention_terms(const EncodingContext& context) const override {
+    const std::int64_t heads = context.shape.heads;
+    const PairValues r = signed_distance(context, options_.randomized_distance);
     const at::Tensor distance = r.values.abs().to(at::kLong).flatten();
     // Distances are whole: one value for each, in double.
     const at::Tensor every = at::arange(distance.max().item<std::int64_t>() + 1,
-                                        at::TensorOptions(place.options).dtype(at::kDouble));
+                                        at::TensorOptions(context.backend.options).dtype(at::kDouble));
     at::Tensor values = at::zeros_like(every);
     for (std::int64_t k = 1; k <= options_.frequencies; ++k) {
-      const double share = static_cast<double>(k) / static_cast<double>(options_.frequencies);
-      values += (every * std::pow(10000.0, -share)).cos() - 1;
+      const double fraction = static_cast<double>(k) / static_cast<double>(options_.frequencies);
+      values += (every * std::pow(10000.0, -fraction)).cos() - 1;
     }
     const at::Tensor divisor = at::arange(1, heads + 1, every.options()) * (8.0 / static_cast<double>(heads));
-    return {(values / divisor.unsqueeze(1)).to(place.options).index_select(1, distance).unsqueeze(0),
-            r.by_offset};
-  }
-
-  double working_values_per_pair(const ModelShape& shape) const override {
-    // The bias and the sum, and beside them distances and those in 64 bits.
-    return static_cast<double>(2 * shape.heads + 6);
+    return PairValues{
+        (values / divisor.unsqueeze(1)).to(context.backend.options).index_select(1, distance).unsqueeze(0),
+        r.by_offset};
   }
 
  private:
@@ -61,6 +58,8 @@ const Registered<EncodingEntry> registered{{
     .formula = "(sum_k cos(r 10000^(-2k/D)) - D/2) / (8h/H), k = 1 .. D/2",
     .source = "Chi et al., arXiv 2212.10356",
     .gives_bias = true,
+    .place = 10,
+    .colour = "#5B3A8C",
     .visit = visit_options<SandwichOptions>,
     .make = make_encoding<Sandwich, SandwichOptions>,
 }};

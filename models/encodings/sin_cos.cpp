@@ -5,25 +5,26 @@
 
 #include "core/error.h"
 #include "models/encodings/encoding.h"
-#include "models/encodings/encoding_hooks.h"
 #include "models/encodings/sinusoid.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
 
 class SinCos : public Encoding {
  public:
-  at::Tensor embedding(const EncodingPlace& place, std::int64_t width) const override {
-    return sinusoid(place.positions.of_tokens(Positions::kEmbeddingLayer, place.tokens), width)
-        .to(place.options);
+  at::Tensor embedding(const EncodingContext& context) const override {
+    return sinusoid(context.positions.of_tokens(Positions::kEmbeddingLayer, context.tokens),
+                    context.shape.width)
+        .to(context.backend.options);
   }
 };
 
-void check(const EncodingUse& use) {
-  if (use.shape.width % 2 != 0) {
-    throw Error(fmt::format("model.width: sin_cos pairs sines with cosines and needs an even width; got {}",
-                            use.shape.width));
-  }
+std::optional<ConfigProblem> problem(const EncodingUse& use) {
+  if (use.shape.width % 2 == 0) return std::nullopt;
+  return ConfigProblem{
+      {"model.width"},
+      fmt::format("sin_cos pairs sines with cosines and needs an even width; got {}", use.shape.width)};
 }
 
 const Registered<EncodingEntry> registered{{
@@ -31,7 +32,9 @@ const Registered<EncodingEntry> registered{{
     .summary = "sinusoids of the absolute position, added to the embedding",
     .formula = "x_t += [sin(p_t w_k), cos(p_t w_k)], w_k = 10000^(-2k/d)",
     .source = "Vaswani et al., arXiv 1706.03762",
-    .check = check,
+    .place = 2,
+    .colour = "#56B4E9",
+    .problem = problem,
     .make = make_encoding<SinCos, NoOptions>,
 }};
 

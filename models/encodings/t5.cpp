@@ -8,7 +8,7 @@
 
 #include "models/encodings/distance.h"
 #include "models/encodings/encoding.h"
-#include "models/encodings/encoding_hooks.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
@@ -17,11 +17,13 @@ constexpr std::int64_t kSideBuckets = 16;
 constexpr std::int64_t kExact = 8;
 
 struct T5Options {
-  std::string t5_table = "shared";  // One table for all layers, as released, or one a layer.
+  std::string table = "shared";  // One table for all layers, as released, or one a layer.
   std::string randomized_distance = "per_offset";
 
   void visit_fields(FieldVisitor& visit) {
-    visit.choice({"t5_table", "one table for all layers or one a layer"}, t5_table, {"shared", "per_layer"});
+    visit.choice(
+        {.name = "table", .help = "one table for all layers or one per layer", .old_name = "t5_table"}, table,
+        {"shared", "per_layer"});
     visit_randomized_distance(visit, randomized_distance);
   }
 };
@@ -48,24 +50,20 @@ class T5 : public Encoding {
     return shared() ? std::vector<ParameterSpec>{} : table(shape);
   }
 
-  PairValues bias(const EncodingPlace& place, std::int64_t heads) const override {
-    const PairValues distances = signed_distance(place, options_.randomized_distance);
+  AttentionTerms attention_terms(const EncodingContext& context) const override {
+    const std::int64_t heads = context.shape.heads;
+    const PairValues distances = signed_distance(context, options_.randomized_distance);
     const at::Tensor& r = distances.values;
-    const at::Tensor starts = at::tensor(bucket_starts(), at::kLong).to(place.options);
+    const at::Tensor starts = at::tensor(bucket_starts(), at::kLong).to(context.backend.options);
     const at::Tensor buckets = at::bucketize(r.abs(), starts, /*out_int32=*/false, /*right=*/true) +
                                kSideBuckets * r.gt(0).to(at::kLong);
-    const at::Tensor& table_of_layer = (shared() ? place.shared : place.parameters)["table"];
-    return {table_of_layer.view({-1, heads, 2 * kSideBuckets}).index_select(2, buckets.flatten()),
-            distances.by_offset};
-  }
-
-  double working_values_per_pair(const ModelShape& shape) const override {
-    // The bias and the sum, and beside them distances and 64-bit buckets.
-    return static_cast<double>(2 * shape.heads + 6);
+    const at::Tensor& table_of_layer = (shared() ? context.shared : context.parameters)["table"];
+    return PairValues{table_of_layer.view({-1, heads, 2 * kSideBuckets}).index_select(2, buckets.flatten()),
+                      distances.by_offset};
   }
 
  private:
-  bool shared() const { return options_.t5_table == "shared"; }
+  bool shared() const { return options_.table == "shared"; }
 
   static std::vector<ParameterSpec> table(const ModelShape& shape) {
     return {{"table", {shape.heads, 2 * kSideBuckets}, Init::normal(0.02)}};
@@ -80,6 +78,8 @@ const Registered<EncodingEntry> registered{{
     .formula = "b_h[bucket(j - i)], 32 buckets, exact to 8, logarithmic to 128",
     .source = "Raffel et al., arXiv 1910.10683",
     .gives_bias = true,
+    .place = 8,
+    .colour = "#8F8A00",
     .visit = visit_options<T5Options>,
     .make = make_encoding<T5, T5Options>,
 }};

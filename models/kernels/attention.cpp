@@ -1,17 +1,15 @@
 #include "models/kernels/attention.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
-#include <bit>
+#include <optional>
 #include <vector>
 
 #include "core/error.h"
-#include "models/kernels/attention_simd.h"
-#include "models/kernels/fused_use.h"
-#include "models/kernels/pieces.h"
 
 namespace che {
 namespace {
@@ -19,183 +17,146 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kMostHeads = 16;
-constexpr std::int64_t kPiecesOfReplica = 8;
-// Without gradients, (example, tile of queries) pairs in pieces for several threads.
-constexpr std::int64_t kMostPieces = 64;
-
-std::int64_t padded_heads(std::int64_t heads) {
-  return std::max<std::int64_t>(2,
-                                static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(heads))));
-}
-
-// PairValues with queries last, padded to whole tiles. By offset: (replicas, rows, 2 T - 1 and padding),
-// reversed, so that neighbouring queries read neighbouring values. By pair: (replicas, keys, rows,
-// queries), so that what is read together lies together.
-at::Tensor laid_out(const PairValues& pairs, std::int64_t replicas, std::int64_t queries, std::int64_t keys) {
-  if (!pairs.defined()) return {};
-  const at::Tensor values =
-      (pairs.by_offset ? at::constant_pad_nd(pairs.values.flip(2), {0, kQueryTile})
-                       : at::constant_pad_nd(pairs.dense(queries, keys).permute({0, 3, 1, 2}),
-                                             {0, padded_queries(queries) - queries}))
-          .contiguous();
-  std::vector<std::int64_t> shape = values.sizes().vec();
-  shape.front() = replicas;
-  return values.expand(shape);
-}
-
-// A replica's part of laid_out().
-template <class Value>
-PairTable<Value> table_of(const at::Tensor& values, std::int64_t replica, std::int64_t queries,
-                          std::int64_t keys) {
-  if (!values.defined()) return {};
-  Value* const data = values.mutable_data_ptr<float>() + replica * values.stride(0);
-  // By offset, the first query, number T - queries of the tokens, meets key 0 at T - queries + T - 1.
-  if (values.dim() == 3) return {data + 2 * keys - queries - 1, values.stride(1), -1};
-  return {data, values.stride(2), values.stride(1)};
-}
-
-// f's tensors, laid out for the kernels.
-struct LaidOutMlp {
-  at::Tensor weights;      // (replicas, hidden, {w1, w2}, heads padded)
-  at::Tensor b2;           // (replicas, heads padded)
-  at::Tensor hidden_bias;  // laid_out()
+// f with its first layer split by its inputs: hidden layer LeakyReLU_0.01(w1 A + hidden bias).
+struct SplitMlp {
+  at::Tensor w1;           // (replicas, heads, hidden)
+  at::Tensor w2;           // (replicas, hidden, heads)
+  at::Tensor b2;           // (replicas, heads)
+  PairValues hidden_bias;  // Of B and b1.
 };
 
-// Without its hidden bias.
-LaidOutMlp laid_out(const PairMlp& mlp) {
-  const std::int64_t padding = padded_heads(mlp.w2.size(2)) - mlp.w2.size(2);
-  return {
-      at::constant_pad_nd(at::stack({mlp.w1_logits.transpose(1, 2), mlp.w2}, 2), {0, padding}).contiguous(),
-      at::constant_pad_nd(mlp.b2, {0, padding}).contiguous(), at::Tensor()};
+// What fused attention makes of `terms`: bias to add and f, as far as there are.
+struct FusedTerms {
+  PairValues bias;
+  std::optional<AdaptedBias> adapted;
+};
+
+FusedTerms fused_terms(const AttentionTerms& terms) {
+  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
+  if (adapted == nullptr) return {additive_bias(terms), {}};
+  const PairMlp& f = adapted->mlp;
+  if (f.reads != PairMlp::Reads::kBias) {
+    return {adapted->adds_bias ? adapted->bias : PairValues(), *adapted};
+  }
+  // f(B) is an additive bias itself. Pairs last, so that it needs no transpose.
+  const auto layer = [](const at::Tensor& w, const at::Tensor& b, const at::Tensor& x) {
+    return at::matmul(w.transpose(1, 2), x) + b.unsqueeze(2);
+  };
+  const PairValues& bias = adapted->bias;
+  const at::Tensor values = layer(f.w2, f.b2, at::leaky_relu(layer(f.w1, f.b1, bias.values), 0.01));
+  return {{adapted->adds_bias ? bias.values + values : values, bias.by_offset}, {}};
 }
 
-// w1_bias B + b1
-PairValues hidden_bias(const PairMlp& mlp, const PairValues& bias) {
-  return {at::matmul(mlp.w1_bias.transpose(1, 2), bias.values) + mlp.b1.unsqueeze(2), bias.by_offset};
+// f for the bias `bias`, B or some queries of it.
+SplitMlp split(const PairMlp& f, const PairValues& bias, std::int64_t heads) {
+  const at::Tensor of_logits = f.w1.narrow(1, 0, heads);
+  const at::Tensor of_bias = f.w1.narrow(1, f.reads == PairMlp::Reads::kLogitsAndBias ? heads : 0, heads);
+  return {of_logits.contiguous(),
+          f.w2.contiguous(),
+          f.b2.contiguous(),
+          {at::matmul(of_bias.transpose(1, 2), bias.values) + f.b1.unsqueeze(2), bias.by_offset}};
 }
 
-// What the kernels read, by replica and example.
-class Operands {
- public:
-  Operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& bias,
-           const LaidOutMlp& mlp)
-      : q_(q), k_(k), v_(v), bias_(bias), mlp_(mlp) {
-    for (std::int64_t r = 0; mlp.weights.defined() && r < replicas(); ++r) {
-      mlps_.push_back({.hidden = mlp.weights.size(1),
-                       .heads = mlp.weights.size(3),
-                       .weights = mlp.weights.const_data_ptr<float>() + r * mlp.weights.stride(0),
-                       .b2 = mlp.b2.const_data_ptr<float>() + r * mlp.b2.stride(0),
-                       .hidden_bias = table_of<const float>(mlp.hidden_bias, r, queries(), keys())});
-    }
+// A replica for each of `replicas`, and rows without gaps.
+at::Tensor of_replicas(const PairValues& pairs, std::int64_t replicas) {
+  if (!pairs.defined()) return {};
+  return pairs.values.contiguous().expand({replicas, -1, -1});
+}
+
+template <class Value>
+PairView<Value> view_of(const at::Tensor& values, bool by_offset) {
+  if (!values.defined()) return {};
+  return {values.mutable_data_ptr<float>(), values.stride(0), values.stride(1), by_offset};
+}
+
+// What a form reads, and the tensors that hold it.
+struct Operands {
+  at::Tensor q, k, v;
+  at::Tensor bias;  // (replicas, heads, pairs)
+  bool bias_by_offset = false;
+  at::Tensor w1, w2, b2;
+  at::Tensor hidden_bias;  // (replicas, hidden, pairs)
+  bool hidden_by_offset = false;
+
+  AttentionShape shape() const {
+    return {.replicas = q.size(0),
+            .batch = q.size(1),
+            .queries = q.size(2),
+            .keys = k.size(2),
+            .heads = q.size(3),
+            .head_width = q.size(4),
+            .hidden = w1.defined() ? w1.size(2) : 0};
   }
 
-  std::int64_t replicas() const { return q_.size(0); }
-  std::int64_t batch() const { return q_.size(1); }
-  std::int64_t queries() const { return q_.size(2); }
-  std::int64_t keys() const { return k_.size(2); }
-  std::int64_t heads() const { return q_.size(3); }
-
-  AttentionExample example(std::int64_t r, std::int64_t b) const {
-    return {.heads = heads(),
-            .head_width = q_.size(4),
-            .queries = queries(),
-            .keys = keys(),
-            .q = example_of(q_, r, b),
-            .k = example_of(k_, r, b),
-            .v = example_of(v_, r, b),
-            .bias = table_of<const float>(bias_, r, queries(), keys()),
-            .mlp = mlps_.empty() ? nullptr : &mlps_[static_cast<std::size_t>(r)]};
+  AttentionInputs inputs() const {
+    const auto data = [](const at::Tensor& values) {
+      return values.defined() ? values.const_data_ptr<float>() : nullptr;
+    };
+    return {.shape = shape(),
+            .q = examples_of(q),
+            .k = examples_of(k),
+            .v = examples_of(v),
+            .bias = view_of<const float>(bias, bias_by_offset),
+            .w1 = data(w1),
+            .w2 = data(w2),
+            .b2 = data(b2),
+            .hidden_bias = view_of<const float>(hidden_bias, hidden_by_offset)};
   }
-
-  // An example's part of a (replicas, batch or pieces, ...) tensor.
-  static float* example_of(const at::Tensor& values, std::int64_t r, std::int64_t b) {
-    return values.mutable_data_ptr<float>() + r * values.stride(0) + b * values.stride(1);
-  }
-
- private:
-  at::Tensor q_, k_, v_, bias_;
-  LaidOutMlp mlp_;
-  std::vector<PairMlpWeights> mlps_;
 };
 
 class Attention : public torch::autograd::Function<Attention> {
  public:
+  // Undefined tensors are passed as empty optionals.
   static at::Tensor forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
                             const at::Tensor& v, const std::optional<at::Tensor>& bias,
-                            const std::optional<at::Tensor>& mlp_weights,
-                            const std::optional<at::Tensor>& mlp_b2,
-                            const std::optional<at::Tensor>& mlp_hidden_bias) {
-    const LaidOutMlp mlp{mlp_weights.value_or(at::Tensor()), mlp_b2.value_or(at::Tensor()),
-                         mlp_hidden_bias.value_or(at::Tensor())};
-    const Operands operands(q, k, v, bias.value_or(at::Tensor()), mlp);
-    const std::int64_t stride = padded_queries(operands.queries());
+                            const std::optional<at::Tensor>& w1, const std::optional<at::Tensor>& w2,
+                            const std::optional<at::Tensor>& b2, const std::optional<at::Tensor>& hidden_bias,
+                            bool bias_by_offset, bool hidden_by_offset) {
+    const auto tensor = [](const std::optional<at::Tensor>& x) { return x.value_or(at::Tensor()); };
+    const AttentionForm& form = device_kernels(q).attention;
+    const Operands operands{q,          k,          v,          tensor(bias),        bias_by_offset,
+                            tensor(w1), tensor(w2), tensor(b2), tensor(hidden_bias), hidden_by_offset};
     const at::Tensor out = at::empty(q.sizes(), q.options());
-    const at::Tensor weights = at::empty(
-        {operands.replicas(), operands.batch(), operands.heads(), operands.keys(), stride}, q.options());
-    for (std::int64_t r = 0; r < operands.replicas(); ++r) {
-      Pieces{operands.batch(), kPiecesOfReplica}.for_each([&](std::int64_t, std::int64_t b) {
-        for (std::int64_t first = 0; first < operands.queries(); first += kQueryTile) {
-          attention_forward_tile(operands.example(r, b), first, Operands::example_of(weights, r, b) + first,
-                                 stride, Operands::example_of(out, r, b));
-        }
-      });
-    }
+    const at::Tensor kept = at::empty({form.saved_values(operands.shape())}, q.options());
+    form.forward(operands.inputs(), mutable_examples_of(out), kept.mutable_data_ptr<float>());
     context->save_for_backward(
-        {q, k, v, bias.value_or(at::Tensor()), mlp.weights, mlp.b2, mlp.hidden_bias, weights});
+        {q, k, v, operands.bias, operands.w1, operands.w2, operands.b2, operands.hidden_bias, kept});
+    context->saved_data["bias_by_offset"] = bias_by_offset;
+    context->saved_data["hidden_by_offset"] = hidden_by_offset;
     return out;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     RECORD_FUNCTION("che::attention", {});
     const variable_list saved = context->get_saved_variables();
-    const at::Tensor &q = saved[0], &k = saved[1], &v = saved[2], &bias = saved[3], &weights = saved[7];
-    const LaidOutMlp mlp{saved[4], saved[5], saved[6]};
-    const Operands operands(q, k, v, bias, mlp);
-    const std::int64_t replicas = operands.replicas();
-    const Pieces examples{operands.batch(), kPiecesOfReplica};
-    const at::Tensor d_out = gradients[0].contiguous();
-    const at::Tensor d_q = at::empty(q.sizes(), q.options());
-    const at::Tensor d_k = at::empty(k.sizes(), k.options());
-    const at::Tensor d_v = at::empty(v.sizes(), v.options());
-    // Of what examples share: one sum a piece, (replicas, pieces, ...).
-    const auto sums = [&](const at::Tensor& shared, bool by_lane) {
-      if (!shared.defined()) return at::Tensor();
-      std::vector<std::int64_t> shape{replicas, examples.count()};
-      shape.insert(shape.end(), shared.sizes().begin() + 1, shared.sizes().end());
-      if (by_lane) shape.push_back(kQueryTile);
-      return at::zeros(shape, q.options());
+    const Operands operands{
+        saved[0], saved[1], saved[2], saved[3], context->saved_data.at("bias_by_offset").toBool(),
+        saved[4], saved[5], saved[6], saved[7], context->saved_data.at("hidden_by_offset").toBool()};
+    const auto like = [](const at::Tensor& x) {
+      return x.defined() ? at::empty(x.sizes(), x.options()) : at::Tensor();
     };
+    const auto data = [](const at::Tensor& x) { return x.defined() ? x.mutable_data_ptr<float>() : nullptr; };
+    const at::Tensor d_q = like(operands.q);
+    const at::Tensor d_k = like(operands.k);
+    const at::Tensor d_v = like(operands.v);
     const at::Tensor d_bias =
-        bias.defined() && context->needs_input_grad(3) ? sums(bias, false) : at::Tensor();
-    const at::Tensor d_weights = sums(mlp.weights, true);
-    const at::Tensor d_b2 = sums(mlp.b2, true);
-    const at::Tensor d_hidden_bias = sums(mlp.hidden_bias, false);
-    const auto of_piece = [&](const at::Tensor& values, std::int64_t r, std::int64_t piece) {
-      return values.defined()
-                 ? table_of<float>(values.select(0, r), piece, operands.queries(), operands.keys())
-                 : PairTable<float>();
-    };
-    for (std::int64_t r = 0; r < replicas; ++r) {
-      examples.for_each([&](std::int64_t piece, std::int64_t b) {
-        AttentionGradients out{.d_q = Operands::example_of(d_q, r, b),
-                               .d_k = Operands::example_of(d_k, r, b),
-                               .d_v = Operands::example_of(d_v, r, b),
-                               .d_bias = of_piece(d_bias, r, piece),
-                               .d_hidden_bias = {}};
-        if (d_weights.defined()) {
-          out.d_weights = Operands::example_of(d_weights, r, piece);
-          out.d_b2 = Operands::example_of(d_b2, r, piece);
-          out.d_hidden_bias = of_piece(d_hidden_bias, r, piece);
-        }
-        attention_backward(operands.example(r, b), Operands::example_of(weights, r, b),
-                           Operands::example_of(d_out, r, b), out);
-      });
-    }
-    const auto total = [](const at::Tensor& sum) { return sum.defined() ? sum.sum(1) : sum; };
-    const auto total_of_lanes = [](const at::Tensor& sum) { return sum.defined() ? sum.sum({1, -1}) : sum; };
-    return {
-        d_q, d_k, d_v, total(d_bias), total_of_lanes(d_weights), total_of_lanes(d_b2), total(d_hidden_bias)};
+        operands.bias.defined() && context->needs_input_grad(3) ? like(operands.bias) : at::Tensor();
+    const at::Tensor d_w1 = like(operands.w1);
+    const at::Tensor d_w2 = like(operands.w2);
+    const at::Tensor d_b2 = like(operands.b2);
+    const at::Tensor d_hidden_bias = like(operands.hidden_bias);
+    const at::Tensor d_out = gradients[0].contiguous();
+    device_kernels(d_out).attention.backward(
+        operands.inputs(), saved[8].const_data_ptr<float>(), examples_of(d_out),
+        {.d_q = mutable_examples_of(d_q),
+         .d_k = mutable_examples_of(d_k),
+         .d_v = mutable_examples_of(d_v),
+         .d_bias = view_of<float>(d_bias, operands.bias_by_offset),
+         .d_w1 = data(d_w1),
+         .d_w2 = data(d_w2),
+         .d_b2 = data(d_b2),
+         .d_hidden_bias = view_of<float>(d_hidden_bias, operands.hidden_by_offset)});
+    return {d_q, d_k, d_v, d_bias, d_w1, d_w2, d_b2, d_hidden_bias, at::Tensor(), at::Tensor()};
   }
 };
 
@@ -206,84 +167,104 @@ PairValues of_queries(const PairValues& pairs, std::int64_t queries, std::int64_
   return {pairs.dense(queries, keys).narrow(2, first, count).flatten(2), false};
 }
 
-// Without gradients.
-void attend(const Operands& operands, const at::Tensor& out) {
-  const std::int64_t tiles = padded_queries(operands.queries()) / kQueryTile;
-  const auto values = static_cast<std::size_t>(operands.heads() * operands.keys() * kQueryTile);
-  const Pieces pieces{operands.replicas() * operands.batch() * tiles, kMostPieces};
-  pieces.for_each_piece([&](std::int64_t begin, std::int64_t end) {
-    std::vector<float> weights(values);
-    for (std::int64_t item = begin; item < end; ++item) {
-      const std::int64_t r = item / tiles / operands.batch();
-      const std::int64_t b = item / tiles % operands.batch();
-      attention_forward_tile(operands.example(r, b), item % tiles * kQueryTile, weights.data(), kQueryTile,
-                             Operands::example_of(out, r, b));
-    }
-  });
+at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                           const FusedTerms& terms, const AttentionForm& form) {
+  RECORD_FUNCTION("che::attention", {});
+  const std::int64_t replicas = q.size(0);
+  const std::int64_t queries = q.size(2);
+  const std::int64_t keys = k.size(2);
+  const std::int64_t heads = q.size(3);
+  Operands operands;
+  operands.q = q.contiguous();
+  operands.k = k.contiguous();
+  operands.v = v.contiguous();
+  // The terms of queries first .. first + count - 1.
+  const auto set_terms = [&](std::int64_t first, std::int64_t count) {
+    const auto part = [&](const PairValues& pairs) { return of_queries(pairs, queries, keys, first, count); };
+    operands.bias = of_replicas(part(terms.bias), replicas);
+    operands.bias_by_offset = terms.bias.by_offset;
+    if (!terms.adapted) return;
+    const SplitMlp f = split(terms.adapted->mlp, part(terms.adapted->bias), heads);
+    operands.w1 = f.w1;
+    operands.w2 = f.w2;
+    operands.b2 = f.b2;
+    operands.hidden_bias = of_replicas(f.hidden_bias, replicas);
+    operands.hidden_by_offset = f.hidden_bias.by_offset;
+  };
+  const bool trains_mlp =
+      terms.adapted && needs_gradient({terms.adapted->bias.values, terms.adapted->mlp.w1,
+                                       terms.adapted->mlp.b1, terms.adapted->mlp.w2, terms.adapted->mlp.b2});
+  if (trains_mlp || needs_gradient({q, k, v, terms.bias.values})) {
+    const auto optional = [](const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; };
+    set_terms(0, queries);
+    return Attention::apply(operands.q, operands.k, operands.v, optional(operands.bias),
+                            optional(operands.w1), optional(operands.w2), optional(operands.b2),
+                            optional(operands.hidden_bias), operands.bias_by_offset,
+                            operands.hidden_by_offset);
+  }
+  const c10::NoGradGuard no_grad;
+  const at::Tensor out = at::empty(q.sizes(), q.options());
+  const at::Tensor all_queries = operands.q;
+  const PairValues& pairs = terms.adapted ? terms.adapted->bias : terms.bias;
+  const std::int64_t step = pairs.defined() && !pairs.by_offset ? form.query_block : queries;
+  for (std::int64_t first = 0; first < queries; first += step) {
+    const std::int64_t count = std::min(step, queries - first);
+    set_terms(first, count);
+    operands.q = all_queries.narrow(2, first, count);
+    form.forward(operands.inputs(), mutable_examples_of(out.narrow(2, first, count)), nullptr);
+  }
+  return out;
 }
 
-void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const PairTerms& terms) {
+void check_bias(const PairValues& bias, const at::Tensor& q, std::int64_t keys) {
+  const std::int64_t pairs = bias.by_offset ? 2 * keys - 1 : q.size(2) * keys;
+  const std::int64_t own = bias.values.size(0) == 1 ? 1 : q.size(0);
+  check_operand("attention: bias", bias.values, {own, q.size(3), pairs}, q);
+}
+
+void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                    const AttentionTerms& terms) {
   const std::int64_t replicas = q.size(0);
   const std::int64_t heads = q.size(3);
   check_operand("attention: k", k, {replicas, q.size(1), k.size(2), heads, q.size(4)}, q);
   check_operand("attention: v", v, k.sizes(), q);
-  if (terms.bias.defined()) {
-    const std::int64_t pairs = terms.bias.by_offset ? 2 * k.size(2) - 1 : q.size(2) * k.size(2);
-    const std::int64_t own = terms.bias.values.size(0) == 1 ? 1 : replicas;
-    check_operand("attention: bias", terms.bias.values, {own, heads, pairs}, q);
-  }
-  if (!terms.mlp) return;
-  const PairMlp& mlp = *terms.mlp;
-  if (!terms.bias.defined())
+  if (const PairValues bias = additive_bias(terms); bias.defined()) check_bias(bias, q, k.size(2));
+  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
+  if (adapted == nullptr) return;
+  if (!adapted->bias.defined()) {
     throw Error("attention: an MLP over logits and bias needs a bias", Fault::kRuntime);
+  }
+  const PairMlp& mlp = adapted->mlp;
   const std::int64_t hidden = mlp.b1.size(-1);
-  check_operand("attention: mlp.w1_logits", mlp.w1_logits, {replicas, heads, hidden}, q);
-  check_operand("attention: mlp.w1_bias", mlp.w1_bias, {replicas, heads, hidden}, q);
+  const std::int64_t inputs = mlp.reads == PairMlp::Reads::kLogitsAndBias ? 2 * heads : heads;
+  const auto layer = [&](std::int64_t in, std::int64_t out) -> std::vector<std::int64_t> {
+    if (mlp.taps() == 1) return {replicas, in, out};
+    return {replicas, mlp.taps(), in, out};
+  };
+  check_operand("attention: mlp.w1", mlp.w1, layer(inputs, hidden), q);
   check_operand("attention: mlp.b1", mlp.b1, {replicas, hidden}, q);
-  check_operand("attention: mlp.w2", mlp.w2, {replicas, hidden, heads}, q);
+  check_operand("attention: mlp.w2", mlp.w2, layer(hidden, heads), q);
   check_operand("attention: mlp.b2", mlp.b2, {replicas, heads}, q);
 }
 
 }  // namespace
 
-bool fused_attention_covers(const PairTerms& terms, std::int64_t heads) {
-  return !terms.mlp || heads <= kMostHeads;
+bool covers(const AttentionForm& form, const AttentionTerms& terms, std::int64_t heads) {
+  if (std::holds_alternative<CustomLogits>(terms)) return false;
+  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
+  if (adapted == nullptr) return true;
+  if (adapted->mlp.taps() != 1) return false;
+  return adapted->mlp.reads == PairMlp::Reads::kBias || heads <= form.max_mlp_heads;
 }
 
-at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                           const PairTerms& terms) {
-  RECORD_FUNCTION("che::attention", {});
-  const std::int64_t queries = q.size(2);
-  const std::int64_t keys = k.size(2);
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const AttentionTerms& terms, const Backend& backend, const LogitsObserver& observer) {
   check_operands(q, k, v, terms);
-  const at::Tensor own_q = q.contiguous();
-  const at::Tensor own_k = k.contiguous();
-  const at::Tensor own_v = v.contiguous();
-  const PairValues added = terms.adds_bias ? terms.bias : PairValues();
-  LaidOutMlp mlp = terms.mlp ? laid_out(*terms.mlp) : LaidOutMlp();
-  const bool by_pair = terms.bias.defined() && !terms.bias.by_offset;
-  if (needs_gradient({q, k, v, terms.bias.values, mlp.weights, mlp.b2})) {
-    const auto optional = [](const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; };
-    if (terms.mlp) mlp.hidden_bias = laid_out(hidden_bias(*terms.mlp, terms.bias), q.size(0), queries, keys);
-    return Attention::apply(own_q, own_k, own_v, optional(laid_out(added, q.size(0), queries, keys)),
-                            optional(mlp.weights), optional(mlp.b2), optional(mlp.hidden_bias));
+  const KernelTable* const fused = observer ? nullptr : fused_kernels(backend, q);
+  if (fused == nullptr || !covers(fused->attention, terms, q.size(3))) {
+    return reference::attention(q, k, v, terms, observer);
   }
-  const c10::NoGradGuard no_grad;
-  const at::Tensor out = at::empty(q.sizes(), q.options());
-  // What is given by pair is laid out for one tile of queries at a time: what f adds to its hidden layer
-  // then stays in a cache for all examples.
-  const std::int64_t step = by_pair ? kQueryTile : queries;
-  for (std::int64_t first = 0; first < queries; first += step) {
-    const std::int64_t count = std::min(step, queries - first);
-    const auto part = [&](const PairValues& pairs) { return of_queries(pairs, queries, keys, first, count); };
-    if (terms.mlp) {
-      mlp.hidden_bias = laid_out(hidden_bias(*terms.mlp, part(terms.bias)), q.size(0), count, keys);
-    }
-    attend(Operands(own_q.narrow(2, first, count), own_k, own_v,
-                    laid_out(part(added), q.size(0), count, keys), mlp),
-           out.narrow(2, first, count));
-  }
-  return out;
+  return fused_attention(q, k, v, fused_terms(terms), fused->attention);
 }
 
 }  // namespace che

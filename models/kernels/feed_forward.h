@@ -2,7 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "models/kernels/kernels.h"
+#include "models/kernels/dispatch.h"
 
 namespace che {
 
@@ -12,8 +12,8 @@ namespace che {
 // Fused, tokens pass in blocks, so that what is done to a block of the hidden layer finds it in a
 // cache: bias and ReLU in one pass forward; ReLU's mask and the bias's sum in one pass backward. The
 // hidden layer's gradient never exists as a whole, nor does the layer itself without gradients. A token
-// costs 4 width hidden operations forward and 8 backward, and 12 hidden bytes beside the products.
+// costs 4 width hidden operations forward and 8 backward, and 12 hidden bytes in addition to the products.
 at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& w1, const at::Tensor& b1, const at::Tensor& w2,
-                        Kernels kernels);
+                        const Backend& backend);
 
 }  // namespace che

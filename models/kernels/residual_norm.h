@@ -4,17 +4,10 @@
 
 #include <cstdint>
 
-#include "models/dropout.h"
-#include "models/kernels/kernels.h"
+#include "models/kernels/dispatch.h"
+#include "models/kernels/forms/dropout.h"
 
 namespace che {
-
-// The dropouts of one forward pass, seen from one of its sites.
-struct DropoutSite {
-  const Dropout& dropout;
-  std::uint32_t site;
-  std::int64_t first_token;  // Of the rows at hand, within their sequences.
-};
 
 // LayerNorm(x + drop(y + y_bias)) * scale + offset over the features, epsilon 1e-5: the end of a
 // transformer's sub-layers (post-norm, arXiv 1706.03762).
@@ -24,6 +17,6 @@ struct DropoutSite {
 // backward: the dropout's mask is drawn from its counter both times and the sum formed again.
 at::Tensor residual_norm(const at::Tensor& x, const at::Tensor& y, const at::Tensor& y_bias,
                          const at::Tensor& scale, const at::Tensor& offset, const DropoutSite& site,
-                         Kernels kernels);
+                         const Backend& backend);
 
 }  // namespace che

@@ -2,13 +2,14 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "models/kernels/kernels.h"
+#include "models/kernels/dispatch.h"
 
 namespace che {
 
 // Turns neighbouring feature pairs (2k, 2k+1) of `heads` (replicas, batch, tokens, heads, head_width)
 // by the angles whose sines and cosines are given, (tokens, head_width / 2) each (arXiv 2104.09864). Fused,
 // a value costs 8 bytes of memory traffic.
-at::Tensor rotate(const at::Tensor& heads, const at::Tensor& sine, const at::Tensor& cosine, Kernels kernels);
+at::Tensor rotate(const at::Tensor& heads, const at::Tensor& sine, const at::Tensor& cosine,
+                  const Backend& backend);
 
 }  // namespace che

@@ -1,4 +1,4 @@
-// The letter that a hole (?) hides in a word written twice; an odd length ends in padding (_).
+// The symbol that a hole (?) hides in a string written twice; an odd length ends in padding (_).
 //
 //   ab?aba -> a
 //   bb?b_ -> b
@@ -39,7 +39,7 @@ class MissingDuplicate : public Task {
 
 const Registered<TaskEntry> registered{{.name = "missing_duplicate",
                                         .level = Level::kCs,
-                                        .summary = "the letter that a hole hides in a word written twice",
+                                        .summary = "the symbol that a hole hides in a string written twice",
                                         .output_length = "1",
                                         .chance = 0.5,
                                         .make = make_task<MissingDuplicate>}};

@@ -1,4 +1,4 @@
-// Every second letter, then the others: by default, as in the released program, the 2nd, 4th, ...
+// Every second symbol, then the others: by default, as in the released program, the 2nd, 4th, ...
 // first.
 //
 //   aaabaa -> abaaaa
@@ -13,20 +13,20 @@ namespace che {
 namespace {
 
 struct OddsFirstOptions {
-  std::string odds_first_order = "even_first";
+  std::string order = "even_first";
 
   void visit_fields(FieldVisitor& visit) {
-    visit.choice({"odds_first_order",
-                  "which letters come first, counted from 1: the 2nd, 4th, ... as in the released program, "
-                  "or the 1st, 3rd, ... as in the published description"},
-                 odds_first_order, {"even_first", "odd_first"});
+    visit.choice({.name = "order",
+                  .help = "which symbols come first, counted from 1: the 2nd, 4th, ... as in the released "
+                          "program, or the 1st, 3rd, ... as in the published description",
+                  .old_name = "odds_first_order"},
+                 order, {"even_first", "odd_first"});
   }
 };
 
 class OddsFirst : public Task {
  public:
-  explicit OddsFirst(const OddsFirstOptions& options)
-      : start_(options.odds_first_order == "even_first" ? 1 : 0) {}
+  explicit OddsFirst(const OddsFirstOptions& options) : start_(options.order == "even_first" ? 1 : 0) {}
 
   std::string_view input_symbols() const override { return "ab"; }
   std::string_view output_symbols() const override { return "ab"; }
@@ -46,7 +46,7 @@ class OddsFirst : public Task {
 
 const Registered<TaskEntry> registered{{.name = "odds_first",
                                         .level = Level::kCs,
-                                        .summary = "every second letter, then the others",
+                                        .summary = "every second symbol, then the others",
                                         .output_length = "L",
                                         .chance = 0.5,
                                         .make =

@@ -31,6 +31,7 @@ const Registered<TaskEntry> registered{{.name = "cycle_navigation",
                                         .summary = "end of a walk on a ring of 5 cells",
                                         .output_length = "1",
                                         .chance = 0.2,
+                                        .permutation_invariant = true,
                                         .make = make_task<CycleNavigation>}};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Whether the number of neighbouring letters that differ is even (0) or odd (1).
+// Whether the number of neighbouring symbols that differ is even (0) or odd (1).
 //
 //   aabba -> 0
 //   abb -> 1
@@ -17,7 +17,7 @@ class EvenPairs : public Task {
   void sample(RandomStream& random, std::int64_t, std::span<std::uint8_t> input,
               std::span<std::uint8_t> output) const override {
     fill_uniform_bits(random, input);
-    // Each differing pair flips the letter once, so their parity is whether the ends differ.
+    // Each differing pair flips the symbol once, so their parity is whether the ends differ.
     output[0] = input.front() ^ input.back();
   }
 };

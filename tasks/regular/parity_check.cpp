@@ -29,6 +29,7 @@ const Registered<TaskEntry> registered{{.name = "parity_check",
                                         .summary = "parity of the number of ones",
                                         .output_length = "1",
                                         .chance = 0.5,
+                                        .permutation_invariant = true,
                                         .make = make_task<ParityCheck>}};
 
 }  // namespace

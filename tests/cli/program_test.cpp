@@ -1,6 +1,8 @@
 // The che program as a user meets it: exit codes, messages, tables and pictures.
 #include "tests/cli/program_test.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -9,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/atomic_file.h"
+#include "core/files.h"
 
 namespace che {
 namespace {
@@ -65,20 +67,26 @@ TEST_F(ProgramTest, RefusesAFolderItCannotUse) {
   expect_refusal(che({"run", small_config(), "-o", (folder_ / "file" / "below").string()}), {"file/below"});
 }
 
-TEST_F(ProgramTest, RefusesRunsThatContradictTheirFolder) {
+TEST_F(ProgramTest, RewritesAConfigThatBelongsToAnotherRun) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
-  // The last run contradicts its folder, so that the first is seen before.
+  const auto before = everything(results() + "/runs");
   const std::string other = (folder_ / "other").string();
   ASSERT_EQ(0, che({"run", small_config(), "model.width=4", "training.steps=1", "-o", other}).exit_code);
   std::filesystem::copy_file(
       std::filesystem::path(other) / contents(other, "config.yaml").rbegin()->first,
       std::filesystem::path(results()) / contents(results(), "config.yaml").rbegin()->first,
       std::filesystem::copy_options::overwrite_existing);
-  const auto before = everything(results() + "/runs");
-  const Outcome outcome = che({"run", small_config(), "evaluation.last_length=8", "-o", results()});
-  expect_refusal(outcome, {"another configuration", "model.width"});
-  // The lock names whoever held it last.
-  EXPECT_TRUE(before == everything(results() + "/runs")) << "a refused run wrote";
+  const Outcome table = che({"table", results()});
+  EXPECT_EQ(0, table.exit_code);
+  expect_contains(table.output, {"left out: ", "config.yaml: belongs to run"});
+  const Outcome outcome = che({"run", small_config(), "-o", results()});
+  EXPECT_EQ(0, outcome.exit_code) << outcome.output;
+  expect_contains(outcome.output, {"config.yaml: belongs to run", "2 runs, 2 done"});
+  auto after = everything(results() + "/runs");
+  for (const auto& [file, content] : before) {
+    if (file.ends_with("lock")) continue;
+    EXPECT_EQ(content, after[file]) << file;
+  }
 }
 
 TEST_F(ProgramTest, RefusesWrongCommandLines) {
@@ -104,8 +112,12 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"table", results(), "--runs", "--aggregate", "mean"}, "--aggregate excludes --runs");
   // What a shell's unset variable leaves.
   expect_wrong({"run", small_config(), "-o", ""}, "che: run: --output: is empty; give it a value\n");
-  expect_wrong({"table", ""}, "che: table: folder: is empty; give it a value\n");
+  expect_wrong({"table", ""}, "che: table: EXPERIMENT_DIR: is empty; give it a value\n");
   expect_wrong({"plot", results(), "--figure", ""}, "che: plot: --figure: is empty; give it a value\n");
+  expect_wrong({"sample", "even_pairs", "--length", "abc"},
+               "che: sample: --length: got abc; allowed: a whole number\n");
+  expect_wrong({"evaluate", results(), "--lengths", "1:99999", "--samples", "64"},
+               "che: --lengths: evaluation.last_length: got 99999; allowed: whole numbers from 1 to 10000\n");
   expect_wrong({"worker", results(), "--samples", "64"}, "--samples requires --lengths");
   expect_wrong({"worker", results(), "--lengths", "5:6"}, "--lengths requires --samples");
   expect_wrong({"worker", results(), results(), "--lengths", "5:6", "--samples", "64"}, "name one folder");
@@ -113,12 +125,74 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   EXPECT_EQ(0, che({"run", "--help"}).exit_code);
 }
 
-TEST_F(ProgramTest, SaysWhenItsOutputCannotBeWritten) {
+TEST_F(ProgramTest, ReadsTheWordsOfEarlierVersionsWithAWarning) {
+  const Outcome now = che({"sample", "odds_first", "--length", "9", "--set", "order=odd_first"});
+  EXPECT_EQ(0, now.exit_code);
+  const Outcome before =
+      che({"sample", "odds_first", "--length", "9", "--set", "odds_first_order=odd_first"});
+  EXPECT_EQ(0, before.exit_code);
+  EXPECT_EQ(before.output,
+            "che: warning: --set: odds_first_order is now order; the old word is still read\n" + now.output);
+  const Outcome table = che({"encoding", "t5", "--length", "3", "--set", "t5_table=per_layer"});
+  EXPECT_EQ(0, table.exit_code);
+  expect_contains(table.output, {"che: warning: --set: t5_table is now table"});
+}
+
+TEST_F(ProgramTest, CheckSaysWhatTheRepetitionsAllow) {
+  const std::string config = small_config();
+  expect_contains(che({"check", config}).output, {"2 runs in 2 cells", "one repetition per cell"});
+  expect_contains(che({"check", config, "axes.seed=[0, 1, 2]"}).output,
+                  {"3 repetitions per cell", "smallest p-value", "is 0.25\n"});
+  expect_contains(che({"check", config, "axes.data_seed=0:9"}).output, {"10 repetitions", "is 0.00195\n"});
+}
+
+TEST_F(ProgramTest, NamesAWorkingDirectoryThatIsGone) {
+  const std::string gone = (folder_ / "gone").string();
+  std::filesystem::create_directory(gone);
   const std::string command =
-      fmt::format("{} list tasks > /dev/full 2> {}", CHE_PROGRAM, output_file().string());
+      fmt::format("cd {0}; rmdir {0}; {1} list tasks 2> {2}", gone, CHE_PROGRAM, output_file().string());
   const int status = std::system(command.c_str());
-  EXPECT_EQ(1, WEXITSTATUS(status));
-  EXPECT_NE(std::string::npos, read_file(output_file()).find("che: cannot write to standard output"));
+  expect_refusal({WEXITSTATUS(status), read_file(output_file())},
+                 {"che: the working directory", "change to"});
+}
+
+// The line, whichever allocation fails.
+TEST_F(ProgramTest, OutOfMemoryIsOneLineWithARemedy) {
+  const auto limited = [&](std::int64_t kib, const std::string& arguments) {
+    const std::string command =
+        fmt::format("ulimit -v {}; {} {} > {} 2>&1", kib, CHE_PROGRAM, arguments, output_file().string());
+    const int status = std::system(command.c_str());
+    return Outcome{WEXITSTATUS(status), read_file(output_file())};
+  };
+  const Outcome start = limited(400'000, "list tasks");
+  EXPECT_NE(134, start.exit_code) << start.output;
+  EXPECT_EQ(std::string::npos, start.output.find("terminate")) << start.output;
+  const std::string huge = fmt::format(
+      "run {} axes.task=[even_pairs] model.width=65536 model.layers=50 -o {}", small_config(), results());
+  const Outcome plan = limited(4'000'000, huge + " --dry-run");
+  EXPECT_EQ(0, plan.exit_code) << plan.output;
+  expect_contains(plan.output, {"1 run not measured", "GiB", "to do: "});
+  EXPECT_EQ(std::string::npos, plan.output.find("frame #")) << plan.output;
+  const Outcome run = limited(4'000'000, huge);
+  EXPECT_EQ(1, run.exit_code) << run.output;
+  expect_contains(run.output, {"failed: out of memory", "execution.memory_gib"});
+  EXPECT_EQ(std::string::npos, run.output.find("frame #")) << run.output;
+}
+
+TEST_F(ProgramTest, MoreThreadsThanCoresAreOneWarning) {
+  const Outcome outcome = che({"run", small_config(), "execution.threads=1000", "-w", "2", "-o", results()});
+  EXPECT_EQ(0, outcome.exit_code) << outcome.output;
+  const std::size_t first = outcome.output.find("che: warning: execution.threads=1000");
+  EXPECT_NE(std::string::npos, first) << outcome.output;
+  EXPECT_EQ(std::string::npos, outcome.output.find("execution.threads", first + 20)) << outcome.output;
+}
+
+TEST_F(ProgramTest, HelpGroupsTheCommandsAndHidesTheWorker) {
+  const std::string help = che({"--help"}).output;
+  expect_contains(help, {"Run experiments:", "Look at results:", "evaluate", "bench"});
+  EXPECT_EQ(std::string::npos, help.find("worker")) << help;
+  expect_contains(che({"status", "--help"}).output, {"EXPERIMENT_DIR"});
+  expect_contains(che({"bias", "--help"}).output, {"RUN_DIR"});
 }
 
 TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
@@ -147,6 +221,12 @@ TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
   expect_refusal(che({"bias", run, "--length", "1000001"}), {"length", "1000001"});
   expect_refusal(che({"bias", run, "--length", "5000"}), {"--length 5000", "--memory-gib"});
   expect_refusal(che({"bias", run, "--length", "5", "--sample", "64"}), {"--sample 64", "0 .. 63"});
+  for (const char* gib : {"inf", "nan", "0", "-1", "1e7"}) {
+    const Outcome refused = che({"bias", run, "--length", "5", "--memory-gib", gib});
+    EXPECT_EQ(2, refused.exit_code) << gib;
+    expect_contains(refused.output,
+                    {"--memory-gib", fmt::format("got '{}'", gib), "numbers from 0.01 to 1000000"});
+  }
   expect_refusal(che({"bias", run, "--length", "5", "--query", "10"}), {"--query 10", "0 .. 9"});
   for (const char* file : {"/checkpoint.bin", "/checkpoint.previous.bin"})
     std::filesystem::remove(run + file);
@@ -162,8 +242,8 @@ TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
 }
 
 TEST_F(ProgramTest, PrintsTheTableOfAnEncoding) {
-  const Outcome kerple = che({"encoding", "randomized_kerple", "--length", "4", "--csv", "--heads", "2",
-                              "--width", "8", "--seed", "5", "--set", "max_position=64"});
+  const Outcome kerple = che({"encoding", "randomized_kerple", "--length", "4", "--heads", "2", "--width",
+                              "8", "--seed", "5", "--set", "max_position=64"});
   ASSERT_EQ(0, kerple.exit_code) << kerple.output;
   EXPECT_TRUE(kerple.output.starts_with("head,query,key,bias\n0,0,0,")) << kerple.output;
   EXPECT_EQ(1 + 2 * 4 * 4, std::count(kerple.output.begin(), kerple.output.end(), '\n'));
@@ -173,7 +253,7 @@ TEST_F(ProgramTest, PrintsTheTableOfAnEncoding) {
       << alibi.output;
 
   const auto refusal = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"encoding", "--csv", "--length", "4"};
+    std::vector<std::string> arguments{"encoding", "--length", "4"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return che(arguments);
   };
@@ -206,11 +286,26 @@ TEST_F(ProgramTest, PrintsTablesInEveryFormat) {
   }
   EXPECT_TRUE(che({"table", results(), "--runs", "--format", "csv"}).output.starts_with("run,task,"));
   EXPECT_EQ(2, che({"table", results(), "--runs", "--paper"}).exit_code);
+  // The small config's encodings are DAPE's, which the paper has.
+  EXPECT_NE(std::string::npos, che({"table", results(), "--paper"}).output.find("In parentheses"));
+  EXPECT_EQ(0, che({"table", results(), "--paper", "plain"}).exit_code);
+  EXPECT_EQ(0, che({"table", "--paper", results()}).exit_code)
+      << "a folder is not taken for the option's value";
+  const Outcome wrong = che({"table", results(), "--paper", "full"});
+  EXPECT_EQ(2, wrong.exit_code);
+  EXPECT_NE(std::string::npos, wrong.output.find("allowed: comparable or plain")) << wrong.output;
   EXPECT_EQ(2, che({"table", results(), "--compare", "dape_kerple"}).exit_code);
   expect_refusal(che({"table", results(), "--compare", "dape_kerple", "rope"}), {"rope", "dape_kerple"});
   expect_refusal(che({"table", results(), "--compare", "dape_kerple", "rope", "--aggregate", "max"}),
                  {"maximum", "mean, median or iqm"});
   EXPECT_EQ(2, che({"table", results(), "--aggregate", "best"}).exit_code);
+  const auto lines = [&](const char* notes) {
+    const std::string text = che({"table", results(), "--notes", notes}).output;
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_LT(lines("none"), lines("short"));
+  EXPECT_LT(lines("short"), lines("all"));
+  EXPECT_EQ(2, che({"table", results(), "--notes", "some"}).exit_code);
 }
 
 TEST_F(ProgramTest, DrawsTheFiguresThatHaveSomethingToShow) {
@@ -235,6 +330,15 @@ TEST_F(ProgramTest, ReportsOnePageWithTheFilesItLinksTo) {
   EXPECT_NE(std::string::npos, html.find("href=\"./table.csv\""));
   EXPECT_TRUE(read_file(results() + "/table.csv").starts_with("level,task,"));
   EXPECT_TRUE(read_file(results() + "/runs.csv").starts_with("run,task,"));
+  for (const char* file : {"/report.html", "/table.csv"}) std::filesystem::remove(results() + file);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", folder_.c_str(), 1);
+  const Outcome bare = che({"report", results()});
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(0, bare.exit_code) << bare.output;
+  expect_contains(bare.output, {"che: warning: the report lacks figures", "gnuplot is not on the PATH"});
+  EXPECT_TRUE(std::filesystem::exists(results() + "/table.csv"));
+  EXPECT_NE(std::string::npos, read_file(results() + "/report.html").find("Not drawn: Accuracy over length"));
   EXPECT_EQ(0, che({"report", results(), "--output", (folder_ / "page.html").string()}).exit_code);
   EXPECT_NE(std::string::npos, read_file(folder_ / "page.html").find("href=\"results/table.csv\""));
   expect_refusal(che({"report", results(), "--output", (folder_ / "none" / "page.html").string()}),

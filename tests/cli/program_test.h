@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/atomic_file.h"
+#include "core/files.h"
+#include "core/process.h"
 #include "tests/contains.h"
 
 namespace che {
@@ -35,17 +35,10 @@ class ProgramTest : public testing::Test {
   pid_t start(const std::vector<std::string>& arguments) const {
     std::vector<std::string> words{CHE_PROGRAM};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> pointers;
-    for (std::string& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output_file().c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    pid_t process = 0;
-    EXPECT_EQ(0, posix_spawn(&process, CHE_PROGRAM, &actions, nullptr, pointers.data(), environ));
-    posix_spawn_file_actions_destroy(&actions);
+    const Descriptor output(::open(output_file().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    const auto [process, error] = start_process(
+        {.words = words, .descriptors = {{output.value(), STDOUT_FILENO}, {output.value(), STDERR_FILENO}}});
+    EXPECT_EQ(0, error);
     return process;
   }
 
@@ -57,8 +50,7 @@ class ProgramTest : public testing::Test {
   }
 
   Outcome finish(pid_t process) const {
-    int status = 0;
-    EXPECT_EQ(process, waitpid(process, &status, 0));
+    const int status = wait_for_process(process);
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(output_file())};
   }
 

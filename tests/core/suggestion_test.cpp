@@ -18,9 +18,10 @@ TEST(Suggestion, ASwapIsOneEdit) { EXPECT_EQ(closest_name("ba", {"bcd", "ab"}), 
 
 TEST(Suggestion, TakesTheNearest) { EXPECT_EQ(closest_name("alibo", {"alabo_x", "alibi"}), "alibi"); }
 
-TEST(Suggestion, AllowsAThirdOfTheWordButAtLeastTwoEdits) {
-  EXPECT_EQ(closest_name("abcd", {"abxy"}), "abxy");
-  EXPECT_EQ(closest_name("abcd", {"axyz"}), "");
+TEST(Suggestion, AllowsOneEditOfAShortWordAndAThirdOfALongOneButAtLeastTwo) {
+  EXPECT_EQ(closest_name("abcd", {"abcx"}), "abcx");
+  EXPECT_EQ(closest_name("abcd", {"abxy"}), "");
+  EXPECT_EQ(closest_name("abcde", {"abcxy"}), "abcxy");
   EXPECT_EQ(closest_name("abcdefghi", {"abcdefxyz"}), "abcdefxyz");
   EXPECT_EQ(closest_name("abcdefghi", {"abcdewxyz"}), "");
 }
@@ -32,9 +33,23 @@ TEST(Suggestion, NamesNothingForEmptyAlienOrHugeWords) {
   EXPECT_EQ(closest_name(std::string(1'000'000, 'x'), {"ab"}), "");
 }
 
-TEST(Suggestion, PrefersTheWordWithSettings) {
+TEST(Suggestion, FindsTheOnlyNameThatAWordAbbreviates) {
+  EXPECT_EQ(closest_name("lr", {"task", "learning_rate", "log"}), "learning_rate");
+  EXPECT_EQ(closest_name("LR", {"learning_rate"}), "learning_rate");
+  EXPECT_EQ(closest_name("parity", {"even_pairs", "parity_check"}), "parity_check");
+  EXPECT_EQ(closest_name("modular_arithmetic", {"modular_arithmetic_brackets", "modular_arithmetic_simple"}),
+            "");
   EXPECT_EQ(closest_name("kerple", {"kerpl", "dape_kerple", "kerple(direction=symmetric)"}),
             "kerple(direction=symmetric)");
+}
+
+TEST(Suggestion, IsNoOtherShortWord) {
+  EXPECT_EQ(closest_name("foo", {"task", "log", "seed"}), "");
+  EXPECT_EQ(closest_name("base", {"task", "seed"}), "");
+  EXPECT_EQ(closest_name("gpu", {"cpu"}), "");
+  EXPECT_EQ(closest_name("nope", {"cope", "none", "rope"}), "none");
+  EXPECT_EQ(closest_name("nope", {"cope", "rope"}), "");
+  EXPECT_EQ(closest_name("ope", {"rope"}), "rope") << "a forgotten first letter";
 }
 
 TEST(Suggestion, HintNamesTheNearestAndAll) {

@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/atomic_file.h"
-#include "tables/latex.h"
+#include "core/files.h"
+#include "tables/formats/latex.h"
 #include "tables/run_table.h"
 #include "tables/score_table.h"
 #include "tests/documents/viewer.h"
-#include "tests/experiments/made_up_experiment.h"
+#include "tests/experiments/analysis/made_up_experiment.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
@@ -46,8 +46,9 @@ std::string complaints(const std::string& table) {
 Table everything(const ScratchFolder& scratch) {
   ResultTable results = made_up_experiment(scratch.path());
   add_trivial_baselines(results);
-  return score_table(results,
-                     {.aggregate = Aggregate::kMean, .paper = true, .difference = true, .spread = true});
+  return score_table(
+      results,
+      {.aggregate = Aggregate::kMean, .paper = PaperValues::kAll, .difference = true, .spread = true});
 }
 
 TEST(LatexDocument, Compiles) {
@@ -64,7 +65,7 @@ TEST(LatexDocument, CompilesWhateverTextsHold) {
   table.printed.columns = {{.title = table.title, .number = false}};
   table.printed.rows = {{.group = "", .cells = {{.text = table.title, .mark = Mark::kBest, .footnote = 1}}}};
   table.printed.footnotes = {table.title};
-  table.printed.notes = {table.title};
+  table.printed.notes = {{.kind = NoteKind::kReading, .text = table.title}};
   EXPECT_EQ(complaints(latex_table(table)), "");
 }
 
@@ -73,7 +74,7 @@ TEST(LatexDocument, TheLongestFloatFitsAPage) {
   CHE_NEEDS_VIEWER("pdflatex");
   const ScratchFolder scratch;
   for (std::int64_t seed = 0; seed < 25; ++seed) {
-    store_run(scratch.path(), made_up_config("even_pairs", "dape_kerple", seed), "finished", 0.5);
+    store_run(scratch.path(), made_up_config("even_pairs", "dape_kerple", seed), RunState::kFinished, 0.5);
   }
   const Table table = run_table(make_table(open_runs(scratch.path())));
   ASSERT_EQ(table.printed.rows.size(), 25U);

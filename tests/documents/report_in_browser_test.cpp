@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/atomic_file.h"
+#include "core/files.h"
 #include "report/report.h"
 #include "tests/documents/viewer.h"
-#include "tests/experiments/made_up_experiment.h"
+#include "tests/experiments/analysis/made_up_experiment.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
@@ -66,10 +66,10 @@ TEST(ReportInBrowser, ShowsNoErrorAndSortsItsTables) {
       visit(report(scratch), sort_by("rope") + sort_by("rope") + sort_by("rope") + sort_by("task"));
   EXPECT_EQ(result.console, "");
   // Scores of rope: even_pairs 33.3, reverse_string 75.0, none for the others.
-  const std::string reordered = "odds_first(odds_first_order=odd_first)";
-  for (const std::string& order : {"reverse_string even_pairs " + reordered + " bucket_sort",
-                                   "even_pairs reverse_string " + reordered + " bucket_sort",
-                                   "bucket_sort even_pairs " + reordered + " reverse_string"}) {
+  const std::string reordered = "odds_first(order=odd_first)";
+  for (const std::string& order : {"reverse_string even_pairs " + reordered + " bucket_sort\u2020",
+                                   "even_pairs reverse_string " + reordered + " bucket_sort\u2020",
+                                   "bucket_sort\u2020 even_pairs " + reordered + " reverse_string"}) {
     EXPECT_NE(result.page.find("order: " + order + "<"), std::string::npos)
         << order << " in " << result.page.substr(result.page.find("order: "), 500);
   }

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <string_view>
 
-#include "core/config_tree.h"
+#include "core/config/node.h"
 #include "core/error.h"
-#include "experiments/config.h"
-#include "experiments/sweep.h"
+#include "experiments/plan/run_config.h"
+#include "experiments/plan/sweep.h"
 #include "tests/fuzz/scratch_in_memory.h"
 
 namespace che {

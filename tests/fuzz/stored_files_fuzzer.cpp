@@ -7,9 +7,10 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "experiments/checkpoint.h"
-#include "experiments/progress.h"
-#include "experiments/results_store.h"
+#include "core/file_lock.h"
+#include "experiments/scheduling/progress.h"
+#include "experiments/store/checkpoint.h"
+#include "experiments/store/run_folder.h"
 #include "tests/fuzz/scratch_in_memory.h"
 
 namespace che {
@@ -38,7 +39,8 @@ void read(std::string_view name, std::string_view content) {
   }();
   std::ofstream(file, std::ios::binary) << content;
   if (name == "checkpoint.bin") {
-    load_checkpoint(folder().path(), folder().id(), kParameters);
+    const FileLock lock(folder().path());
+    load_checkpoint(folder().path(), folder().id(), kParameters, DamagedCheckpoints::kSetAside);
     std::filesystem::remove(file.string() + ".damaged");
   }
   const StoredRun stored = folder().read();

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/positions.h"
+#include "models/settings/positions.h"
 
 namespace che {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "experiments/training.h"
-#include "models/encodings/encoding.h"
+#include "experiments/training/training.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "models/encodings/encoding.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "experiments/training.h"
+#include "experiments/training/training.h"
 #include "models/transformer.h"
 #include "tests/models/explicit_positions.h"
 #include "tests/models/reference_files.h"
@@ -25,9 +25,10 @@ std::unique_ptr<Transformer> model_of(const json& file, const json& parameters,
   if (parameters.contains("pos.table")) {
     encoding_options["rows"] = parameters.at("pos.table").at("shape").at(0).dump();
   }
-  auto model = std::make_unique<Transformer>(
-      shape, Vocabulary{config.at("input_vocab"), config.at("output_classes")},
-      create_encoding(encoding_name(file.at("encoding")), encoding_options), 1, options);
+  auto model =
+      std::make_unique<Transformer>(shape, Vocabulary{config.at("input_vocab"), config.at("output_classes")},
+                                    create_encoding(encoding_name(file.at("encoding")), encoding_options), 1,
+                                    Backend{Kernels::kReference, options});
   for (const auto& [name, value] : parameters.items()) {
     model->parameters()[name].data().copy_(reference_input(value).unsqueeze(0));
   }
@@ -117,7 +118,7 @@ void expect_curve_of(const json& file) {
     const auto options = at::TensorOptions().dtype(twin ? at::kDouble : at::kFloat);
     const auto model = model_of(file, file.at("initial_params"), options);
     Adam adam(model->parameters(), {adam_config.at("learning_rate").get<double>()},
-              file.at("optimizer").at("clip_global_norm"));
+              file.at("optimizer").at("clip_global_norm"), model->backend());
 
     std::vector<double> loss;
     std::vector<double> accuracy;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "plots/figure_files.h"
+#include "plots/gnuplot/figure_files.h"
 #include "tests/contains.h"
-#include "tests/experiments/made_up_results.h"
+#include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
@@ -15,11 +15,11 @@ namespace {
 
 ResultTable small_table(const ScratchFolder& scratch) {
   const std::filesystem::path results = scratch.path() / "results";
-  store_run(results, made_up_config("reverse_string", "rope", 0), "finished", 0.5);
-  store_run(results, made_up_config("reverse_string", "rope", 1), "finished", 0.75);
-  store_run(results, made_up_config("reverse_string", "dape_kerple"), "finished", 0.625);
-  store_run(results, made_up_config("solve_equation", "rope"), "finished", 0.25);
-  store_run(results, made_up_config("even_pairs", "none"), "failed");
+  store_run(results, made_up_config("reverse_string", "rope", 0), RunState::kFinished, 0.5);
+  store_run(results, made_up_config("reverse_string", "rope", 1), RunState::kFinished, 0.75);
+  store_run(results, made_up_config("reverse_string", "dape_kerple"), RunState::kFinished, 0.625);
+  store_run(results, made_up_config("solve_equation", "rope"), RunState::kFinished, 0.25);
+  store_run(results, made_up_config("even_pairs", "none"), RunState::kFailed);
   return make_table(open_runs(results));
 }
 
@@ -61,11 +61,11 @@ TEST(AccuracyOverLength, DrawsTheMeanWithItsRunsWhenAsked) {
   EXPECT_TRUE(contains(script, "the mean over its runs; its band spans the runs"));
 }
 
-// gnuplot's SVG would draw neighbours in the legend that differ in their dashes alone as one path.
+// gnuplot's SVG would draw neighbours in the legend that differ only in their dashes as one path.
 TEST(AccuracyOverLength, TheLegendOfAnSvgShowsDashes) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "kerple"), "finished", 0.5);
-  store_run(scratch.path(), made_up_config("reverse_string", "dape_kerple"), "finished", 0.75);
+  store_run(scratch.path(), made_up_config("reverse_string", "kerple"), RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_config("reverse_string", "dape_kerple"), RunState::kFinished, 0.75);
   const ResultTable table = make_table(open_runs(scratch.path()));
   const std::string svg =
       figure_bytes("svg", [&](std::string_view format, const std::filesystem::path& file) {
@@ -87,9 +87,9 @@ TEST(AccuracyOverLength, OnlyCellsOfSeveralRunsHaveABand) {
 // Another seed that lacks lengths of the best run hides nothing of it.
 TEST(AccuracyOverLength, TheBestRunIsDrawnWhole) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), "finished", 0.75);
+  store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), RunState::kFinished, 0.75);
   const RunFolder other =
-      store_run(scratch.path(), made_up_config("reverse_string", "rope", 0), "finished", 0.5);
+      store_run(scratch.path(), made_up_config("reverse_string", "rope", 0), RunState::kFinished, 0.5);
   ResultTable table = make_table(open_runs(scratch.path()));
   auto shorter = std::ranges::find(table.runs, other.id(), &TableRun::id);
   shorter->evaluation.resize(2);
@@ -102,7 +102,7 @@ TEST(AccuracyOverLength, TheCaptionSpeaksOfBandsThatAreDrawn) {
   for (std::int64_t seed = 0; seed < 2; ++seed) {
     RunConfig config = made_up_config("reverse_string", "rope", seed);
     config.evaluation.last_length = config.evaluation.first_length;
-    store_run(scratch.path(), config, "finished", 0.5);
+    store_run(scratch.path(), config, RunState::kFinished, 0.5);
   }
   EXPECT_FALSE(contains(script_of(make_table(open_runs(scratch.path()))), "band"));
 }
@@ -111,29 +111,29 @@ TEST(AccuracyOverLength, TheBandOfTheBestRunKeepsToItsLearningRate) {
   const ScratchFolder scratch;
   RunConfig other_rate = made_up_config("reverse_string", "rope", 2);
   other_rate.learning_rate = 1e-5;
-  store_run(scratch.path(), other_rate, "finished", 0.25);
-  store_run(scratch.path(), made_up_config("reverse_string", "rope", 0), "finished", 0.5);
-  store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), "finished", 0.75);
+  store_run(scratch.path(), other_rate, RunState::kFinished, 0.25);
+  store_run(scratch.path(), made_up_config("reverse_string", "rope", 0), RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), RunState::kFinished, 0.75);
   EXPECT_TRUE(contains(script_of(make_table(open_runs(scratch.path()))), "\n41 75 50 75\n"));
 }
 
 TEST(AccuracyOverLength, ShowsWhatPositionsTellWhereTheyTellMoreThanChance) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);
-  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), "finished", 0.5);
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), RunState::kFinished, 0.5);
   ResultTable table = make_table(open_runs(scratch.path()));
   EXPECT_FALSE(contains(script_of(table), "position"));
   add_trivial_baselines(table);
   const std::string script = script_of(table);
-  EXPECT_TRUE(contains(script, "'position alone'"));
-  EXPECT_EQ(script.find("$position << EOD"), script.rfind("$position << EOD")) << "in bucket_sort alone";
+  EXPECT_TRUE(contains(script, "'position only'"));
+  EXPECT_EQ(script.find("$position << EOD"), script.rfind("$position << EOD")) << "only in bucket_sort";
 }
 
 TEST(AccuracyOverLength, AveragesNeighboursOfManyLengths) {
   const ScratchFolder scratch;
   RunConfig config = made_up_config("reverse_string", "rope");
   config.evaluation.last_length = 500;
-  const RunFolder folder = store_run(scratch.path(), config, "finished", 0.5);
+  const RunFolder folder = store_run(scratch.path(), config, RunState::kFinished, 0.5);
   std::vector<EvaluationRow> rows = folder.evaluation();
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].accuracy = i % 2 == 0 ? 0.25 : 0.75;
   folder.write_evaluation(rows);
@@ -146,14 +146,14 @@ TEST(AccuracyOverLength, AveragesAnEvenNumberOfNeighbours) {
   const ScratchFolder scratch;
   RunConfig config = made_up_config("reverse_string", "rope");
   config.evaluation.last_length = 340;
-  store_run(scratch.path(), config, "finished", 0.5);
+  store_run(scratch.path(), config, RunState::kFinished, 0.5);
   const std::string script = script_of(make_table(open_runs(scratch.path())));
   EXPECT_TRUE(contains(script, "mean over 6 neighbouring"));
 }
 
 TEST(AccuracyOverLength, NothingFinishedIsAnError) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), "failed");
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
   const ResultTable table = make_table(open_runs(scratch.path()));
   EXPECT_TRUE(contains(message_of([&] { script_of(table); }), "no run has finished"));
 }

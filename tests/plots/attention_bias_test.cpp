@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/atomic_file.h"
-#include "plots/figure_files.h"
+#include "core/files.h"
+#include "plots/gnuplot/figure_files.h"
 #include "tests/contains.h"
 #include "tests/scratch_folder.h"
 

@@ -6,12 +6,11 @@
 #include <cmath>
 #include <map>
 
-#include "core/atomic_file.h"
-#include "plots/ablation.h"
-#include "plots/figure_files.h"
-#include "tables/table.h"
+#include "core/files.h"
+#include "plots/gnuplot/figure_files.h"
+#include "tables/formats/table.h"
 #include "tests/contains.h"
-#include "tests/experiments/made_up_experiment.h"
+#include "tests/experiments/analysis/made_up_experiment.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
@@ -68,7 +67,7 @@ TEST(Figures, LeaveOldFilesAloneWhenTheyFail) {
 
 TEST(Figures, WithoutAFinishedRunNoneIsDrawable) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), "failed");
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
   const ResultTable table = make_table(open_runs(scratch.path()));
   EXPECT_TRUE(drawable_figures(table).empty());
   for (const Figure& figure : figures()) {
@@ -93,7 +92,8 @@ TEST(LearningCurves, ShowLossByStepOfTheBestRun) {
 
 TEST(LearningCurves, UseALogarithmicAxisOverDecadesAndLeaveOutWhatIsNoNumber) {
   const ScratchFolder scratch;
-  const RunFolder run = store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);
+  const RunFolder run =
+      store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
   std::vector<MetricsRow> rows = run.metrics();
   rows[1].loss = 1e-4;
   rows.push_back({.step = 300, .loss = NAN, .accuracy = 0, .gradient_norm = 1, .seconds = 3});
@@ -107,9 +107,10 @@ TEST(LearningCurves, UseALogarithmicAxisOverDecadesAndLeaveOutWhatIsNoNumber) {
 
 TEST(LearningCurves, DoWithoutARunWhoseMetricsAreLost) {
   const ScratchFolder scratch;
-  const RunFolder kept = store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);
+  const RunFolder kept =
+      store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
   const RunFolder lost =
-      store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), "finished", 0.9);
+      store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), RunState::kFinished, 0.9);
   std::filesystem::remove(lost.path() / "metrics.csv");
   const ResultTable table = make_table(open_runs(scratch.path()));
   EXPECT_TRUE(contains(figure_named("learning").script(table, Aggregate::kMean, "svg", "x"), "\n100 "));
@@ -139,16 +140,17 @@ TEST(ScoreMap, StandsBesideThePapersValues) {
   EXPECT_TRUE(contains(script, "\n0 1 65.2\n")) << "the paper's, whose first column is rope";
 }
 
-// rope and randomized_rope may both be what the paper calls RoPE; it has one column of it.
+// Both forms of DAPE have the paper's one column.
 TEST(ScoreMap, ShowsAColumnOfThePaperOnce) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("even_pairs", "randomized_rope"), "finished", 0.875);
-  store_run(scratch.path(), made_up_config("even_pairs", "rope"), "finished", 0.5);
+  store_run(scratch.path(), made_up_config("even_pairs", "randomized_dape_kerple"), RunState::kFinished,
+            0.875);
+  store_run(scratch.path(), made_up_config("even_pairs", "dape_kerple"), RunState::kFinished, 0.5);
   const std::string script =
       figure_named("map").script(make_table(open_runs(scratch.path())), Aggregate::kMax, "svg", "x");
-  EXPECT_TRUE(contains(script, "('rope' 0, 'randomized_rope' 1)")) << script;
-  EXPECT_TRUE(contains(script, "('rope' 0)")) << script;
-  EXPECT_TRUE(contains(script, "\n0 0 100.0\n")) << script;
+  EXPECT_TRUE(contains(script, "('dape_kerple' 0, 'randomized_dape_kerple' 1)")) << script;
+  EXPECT_TRUE(contains(script, "('dape_kerple' 0)")) << script;
+  EXPECT_TRUE(contains(script, "\n0 0 99.6\n")) << script;
 }
 
 TEST(ScoreMap, ShowsASettingWhole) {
@@ -156,7 +158,7 @@ TEST(ScoreMap, ShowsASettingWhole) {
   RunConfig config = made_up_config("even_pairs", "rope");
   for (config.model.layers = 1; config.model.layers < 3; ++config.model.layers) {
     for (config.model.width = 64; config.model.width < 200; config.model.width *= 2) {
-      store_run(scratch.path(), config, "finished", 0.5);
+      store_run(scratch.path(), config, RunState::kFinished, 0.5);
     }
   }
   const std::string script =
@@ -167,18 +169,32 @@ TEST(ScoreMap, ShowsASettingWhole) {
 // The paper's 21.35 % has one rounding in figure and table.
 TEST(ScoreMap, RoundsAsTheTableDoes) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("modular_arithmetic_simple", "rope"), "finished", 0.25);
+  store_run(scratch.path(), made_up_config("modular_arithmetic_simple", "randomized_rope"),
+            RunState::kFinished, 0.25);
   const ResultTable table = make_table(open_runs(scratch.path()));
-  const std::string printed = percent(*table.cell("modular_arithmetic_simple", "rope")->paper);
+  const std::string printed =
+      percent(cell_called(table, "modular_arithmetic_simple", "randomized_rope")->paper->score);
   const std::string script = figure_named("map").script(table, Aggregate::kMax, "svg", "x");
   EXPECT_TRUE(contains(script, "\n0 0 " + printed + "\n")) << printed << script;
+}
+
+// The paper's columns carry their own heading and stand only where ours can be compared with them.
+TEST(ScoreMap, ShowsThePapersColumnsAsThePaperHeadsThem) {
+  const ScratchFolder scratch;
+  for (const char* encoding : {"alibi", "rope", "randomized_rope", "dape_kerple"}) {
+    store_run(scratch.path(), made_up_config("parity_check", encoding), RunState::kFinished, 0.5);
+  }
+  const std::string script =
+      figure_named("map").script(make_table(open_runs(scratch.path())), Aggregate::kMax, "svg", "x");
+  EXPECT_TRUE(contains(script, "('randomized_rope' 0, 'dape_kerple' 1)")) << script;
+  EXPECT_TRUE(contains(script, "('parity_check\u2020' 0)")) << script;
 }
 
 TEST(ScoreMap, OfOneCellIsDrawn) {
   const ScratchFolder scratch;
   for (const double score : {0.5, 1.0}) {
     SCOPED_TRACE(score);
-    store_run(scratch.path(), made_up_config("reverse_string", "none"), "finished", score);
+    store_run(scratch.path(), made_up_config("reverse_string", "none"), RunState::kFinished, score);
     const ResultTable table = make_table(open_runs(scratch.path()));
     EXPECT_EQ(draw(figure_named("map"), table, Aggregate::kMax, scratch.path() / "figures").size(), 3U);
   }
@@ -189,7 +205,7 @@ TEST(ScoreMap, OfFewTasksHasRoomForItsTexts) {
   const auto script_of = [](const std::vector<std::string>& tasks) {
     const ScratchFolder scratch;
     for (const std::string& task : tasks) {
-      store_run(scratch.path(), made_up_config(task, "rope"), "finished", 0.5);
+      store_run(scratch.path(), made_up_config(task, "rope"), RunState::kFinished, 0.5);
     }
     return figure_named("map").script(make_table(open_runs(scratch.path())), Aggregate::kMax, "svg", "x");
   };
@@ -210,86 +226,26 @@ TEST(RunStrips, ShowEveryFinishedRunAndTheMedian) {
   EXPECT_FALSE(contains(script, "position"));
 }
 
-TEST(RunStrips, ShowWhatPositionsAloneScoreWhereTheyTellMoreThanGuessing) {
+TEST(RunStrips, ShowWhatPositionsScoreWhereTheyTellMoreThanGuessing) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("even_pairs", "rope"), "finished", 0.5);
-  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), "finished", 0.5);
+  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), RunState::kFinished, 0.5);
   ResultTable table = make_table(open_runs(scratch.path()));
   for (TableRow& row : table.rows) {
-    const double position = row.task == "bucket_sort" ? 0.75 : row.chance + 0.01;
-    row.baselines = TrivialBaselines{.constant = row.chance, .position_only = position, .lengths = {}};
+    const double position = row.task.name == "bucket_sort" ? 0.75 : row.chance + 0.01;
+    row.baselines = TrivialBaselines{
+        .constant = {row.chance}, .position_only = {position}, .frequent_symbol = {}, .lengths = {}};
   }
   const std::string script = figure_named("runs").script(table, Aggregate::kMax, "svg", "x");
   EXPECT_TRUE(contains(script, "$position << EOD\n75 -0.6\n75 0.6\nEOD\n")) << script;
-  EXPECT_EQ(script.find("$position << EOD"), script.rfind("$position << EOD")) << "in bucket_sort alone";
-  EXPECT_TRUE(contains(script, "'position alone'"));
+  EXPECT_EQ(script.find("$position << EOD"), script.rfind("$position << EOD")) << "only in bucket_sort";
+  EXPECT_TRUE(contains(script, "'position only'"));
 }
 
-// dape_kerple with 16 and with 64 hidden units, two seeds each and a third of 16 alone; rope at two rates.
-ResultTable ablated(const ScratchFolder& scratch) {
-  for (std::int64_t seed = 0; seed < 3; ++seed) {
-    const double score = 0.5 + 0.125 * static_cast<double>(seed);
-    RunConfig config = made_up_config("reverse_string", "dape_kerple", seed);
-    if (seed < 2) store_run(scratch.path(), config, "finished", score + 0.0625);
-    config.encoding.dape->hidden = 16;
-    store_run(scratch.path(), config, "finished", score);
-  }
-  RunConfig rope = made_up_config("reverse_string", "rope");
-  store_run(scratch.path(), rope, "finished", 0.5);
-  rope.learning_rate = 1e-4;
-  store_run(scratch.path(), rope, "finished", 0.75);
-  return make_table(open_runs(scratch.path()));
-}
-
-TEST(Ablation, FindsNumbersThatVaryAlone) {
-  using Scores = std::map<double, std::vector<double>>;
+TEST(SettingEffectsFigure, HasOnePanelPerNumberAndTask) {
   const ScratchFolder scratch;
-  const std::vector<Ablation> ablations = find_ablations(ablated(scratch));
-  ASSERT_EQ(ablations.size(), 2U);
-  EXPECT_EQ(ablations[0].path, "encoding.dape.hidden");
-  EXPECT_EQ(ablations[0].scores.at("reverse_string").at("dape_kerple"),
-            (Scores{{16, {0.5, 0.625}}, {64, {0.5625, 0.6875}}}))
-      << "the third seed has no counterpart";
-  EXPECT_EQ(ablations[1].path, "learning_rate");
-  EXPECT_EQ(ablations[1].scores.at("reverse_string").at("rope"), (Scores{{1e-4, {0.75}}, {3e-4, {0.5}}}));
-}
-
-// 16 and 64 share two seeds; 4 shares none with them and must not hide that.
-TEST(Ablation, AValueWithoutSharedSeedsIsLeftOutAlone) {
-  const ScratchFolder scratch;
-  RunConfig config = made_up_config("reverse_string", "dape_kerple", 7);
-  config.encoding.dape->hidden = 4;
-  store_run(scratch.path(), config, "finished", 0.75);
-  ablated(scratch);
-  const Ablation ablation = find_ablations(make_table(open_runs(scratch.path()))).front();
-  const auto& line = ablation.scores.at("reverse_string").at("dape_kerple");
-  EXPECT_FALSE(line.contains(4));
-  EXPECT_EQ(line.at(16), (std::vector<double>{0.5, 0.625}));
-}
-
-TEST(Ablation, RunsOfOtherSeedsAreNoComparison) {
-  const ScratchFolder scratch;
-  RunConfig config = made_up_config("reverse_string", "rope");
-  store_run(scratch.path(), config, "finished", 0.5);
-  config.learning_rate = 1e-4;
-  config.seed = 1;
-  store_run(scratch.path(), config, "finished", 0.75);
-  EXPECT_TRUE(find_ablations(make_table(open_runs(scratch.path()))).empty());
-}
-
-TEST(Ablation, SettingsThatVaryTogetherAreNone) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.5);
-  RunConfig other = made_up_config("reverse_string", "rope", 1);
-  other.model.width = 128;
-  other.model.layers = 2;
-  store_run(scratch.path(), other, "finished", 0.75);
-  EXPECT_TRUE(find_ablations(make_table(open_runs(scratch.path()))).empty());
-}
-
-TEST(Ablation, DrawsAPanelANumberAndTask) {
-  const ScratchFolder scratch;
-  const std::string script = figure_named("ablation").script(ablated(scratch), Aggregate::kMean, "svg", "x");
+  const std::string script =
+      figure_named("ablation").script(varied_experiment(scratch.path()), Aggregate::kMean, "svg", "x");
   EXPECT_TRUE(contains(script, "set xlabel 'encoding.dape.hidden'"));
   EXPECT_TRUE(contains(script, "set xlabel 'learning_rate'"));
   EXPECT_TRUE(contains(script.substr(0, script.find("plot NaN")), " point pt 7 ")) << "of the legend";

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "tests/experiments/made_up_experiment.h"
+#include "tests/experiments/analysis/made_up_experiment.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
@@ -47,12 +48,12 @@ TEST(Report, HoldsEverythingAndLeadsNowhereElse) {
 
 TEST(Report, RanksEncodingsAgainstThePaperWhereFourCount) {
   const ScratchFolder scratch;
-  for (const char* const encoding : {"rope", "alibi", "kerple"}) {
-    store_run(scratch.path(), made_up_config("even_pairs", encoding), "finished", 0.5);
+  for (const char* const encoding : {"randomized_rope", "randomized_alibi", "randomized_kerple"}) {
+    store_run(scratch.path(), made_up_config("even_pairs", encoding), RunState::kFinished, 0.5);
   }
   const auto html = [&] { return report_html(make_table(open_runs(scratch.path())), {.folder = "."}); };
   EXPECT_EQ(html().find("id=\"agreement\""), std::string::npos);
-  store_run(scratch.path(), made_up_config("even_pairs", "dape_kerple"), "finished", 0.75);
+  store_run(scratch.path(), made_up_config("even_pairs", "dape_kerple"), RunState::kFinished, 0.75);
   EXPECT_NE(html().find("id=\"agreement\""), std::string::npos);
 }
 
@@ -77,9 +78,36 @@ TEST(Report, LinksLeadBelowTheFolder) {
 
 TEST(Report, WithoutAFinishedRunSaysSo) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), "failed");
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
   const std::string html = report_html(make_table(open_runs(scratch.path())), {});
   EXPECT_NE(html.find("No run has finished"), std::string::npos);
+}
+
+TEST(Report, WithoutGnuplotSaysWhichFiguresAreMissing) {
+  const ScratchFolder scratch;
+  const ResultTable table = made_up_experiment(scratch.path());
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", scratch.path().c_str(), 1);
+  std::vector<std::string> warnings;
+  const std::string html =
+      report_html(table, {}, [&](const std::string& warning) { warnings.push_back(warning); });
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(html.find("<svg"), std::string::npos);
+  EXPECT_NE(html.find("Not drawn: Accuracy over length, "), std::string::npos);
+  EXPECT_NE(html.find("gnuplot is not on the PATH; install it"), std::string::npos);
+  EXPECT_NE(html.find("id=\"scores\""), std::string::npos) << "tables need no gnuplot";
+  ASSERT_EQ(warnings.size(), 1U) << "one cause, told once";
+  EXPECT_NE(warnings[0].find("lacks figures"), std::string::npos) << warnings[0];
+}
+
+TEST(Report, TextOfAnExperimentIsNoMarkup) {
+  const ScratchFolder scratch;
+  ResultTable table = made_up_experiment(scratch.path());
+  table.name = "<script>alert(1)</script>{{{style}}}\x1b";
+  const std::string html = report_html(table, {});
+  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+  EXPECT_NE(html.find("&lt;script&gt;alert(1)&lt;/script&gt;{{{style}}}\\x1b: results</title>"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/atomic_file.h"
+#include "core/files.h"
 #include "tests/scratch_folder.h"
 
 namespace che {

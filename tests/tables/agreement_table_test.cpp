@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/experiments/made_up_experiment.h"
+#include "tests/experiments/analysis/made_up_experiment.h"
 #include "tests/golden_file.h"
 #include "tests/scratch_folder.h"
 
@@ -12,8 +12,15 @@ namespace {
 TEST(AgreementTable, IsGoldenForPeopleAndPrograms) {
   const ScratchFolder scratch;
   made_up_experiment(scratch.path());
-  store_run(scratch.path(), made_up_config("reverse_string", "alibi"), "finished", 0.75);
-  store_run(scratch.path(), made_up_config("reverse_string", "kerple"), "finished", 0.5);
+  for (std::int64_t seed = 0; seed < 2; ++seed) {
+    const double more = seed == 0 ? 0 : 0.25;
+    store_run(scratch.path(), made_up_config("reverse_string", "randomized_alibi", seed), RunState::kFinished,
+              0.75);
+    store_run(scratch.path(), made_up_config("reverse_string", "randomized_kerple", seed),
+              RunState::kFinished, 0.5 + more);
+    store_run(scratch.path(), made_up_config("reverse_string", "randomized_rope", seed), RunState::kFinished,
+              0.25);
+  }
   ResultTable results = make_table(open_runs(scratch.path()));
   results.name = "made_up";
   add_trivial_baselines(results);
@@ -25,26 +32,27 @@ TEST(AgreementTable, IsGoldenForPeopleAndPrograms) {
 TEST(AgreementTable, SaysWhenAllTie) {
   const ScratchFolder scratch;
   for (const char* encoding : {"rope", "alibi"}) {
-    store_run(scratch.path(), made_up_config("reverse_string", encoding), "finished", 0.5);
+    store_run(scratch.path(), made_up_config("reverse_string", encoding), RunState::kFinished, 0.5);
   }
   const ResultTable results = make_table(open_runs(scratch.path()));
   const Table table = agreement_table(agree(results, Aggregate::kMax), results);
-  EXPECT_EQ(table.printed.rows[0].cells[5].text, "all 2 tie");
-  EXPECT_EQ(std::get<std::string>(table.data.rows[0][7]), "rope; alibi");
-  EXPECT_EQ(table.printed.rows[0].cells[6].text, "--") << "nothing is known of what predictors score";
+  EXPECT_EQ(table.printed.rows[0].cells[8].text, "all 2 tie");
+  EXPECT_EQ(std::get<std::string>(table.data.rows[0][11]), "rope; alibi");
+  EXPECT_EQ(table.printed.rows[0].cells[9].text, "--") << "nothing is known of what predictors score";
 }
 
-TEST(AgreementTable, MeasuresTheBestAgainstTheBetterOfBothBaselines) {
+TEST(AgreementTable, MeasuresTheBestAgainstTheBestBaseline) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), "finished", 0.75);
-  store_run(scratch.path(), made_up_config("reverse_string", "alibi"), "finished", 0.25);
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.75);
+  store_run(scratch.path(), made_up_config("reverse_string", "randomized_alibi"), RunState::kFinished, 0.25);
   ResultTable results = make_table(open_runs(scratch.path()));
   for (const auto& [constant, position] : {std::pair(0.5, 0.625), {0.625, 0.5}}) {
-    results.rows[0].baselines =
-        TrivialBaselines{.constant = constant, .position_only = position, .lengths = {}};
+    results.rows[0].baselines = TrivialBaselines{
+        .constant = {constant}, .position_only = {position, 0.0123}, .frequent_symbol = {}, .lengths = {}};
     const Table table = agreement_table(agree(results, Aggregate::kMax), results);
-    EXPECT_EQ(table.printed.rows[0].cells[6].text, "+12.5");
-    EXPECT_EQ(std::get<double>(table.data.rows[0][8]), 0.125);
+    EXPECT_EQ(table.printed.rows[0].cells[9].text, "+12.5");
+    EXPECT_EQ(table.printed.rows[0].cells[10].text, position > constant ? "1.2" : "--");
+    EXPECT_EQ(std::get<double>(table.data.rows[0][12]), 0.125);
   }
 }
 

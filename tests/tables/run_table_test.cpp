@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/experiments/made_up_experiment.h"
+#include "tests/experiments/analysis/made_up_experiment.h"
 #include "tests/golden_file.h"
 #include "tests/scratch_folder.h"
 

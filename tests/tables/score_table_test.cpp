@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tests/experiments/made_up_experiment.h"
+#include "tests/experiments/analysis/made_up_experiment.h"
 #include "tests/golden_file.h"
 #include "tests/scratch_folder.h"
 
@@ -13,19 +13,19 @@ namespace che {
 namespace {
 
 constexpr ScoreTableOptions kEverything{
-    .aggregate = Aggregate::kMean, .paper = true, .difference = true, .spread = true};
+    .aggregate = Aggregate::kMean, .paper = PaperValues::kAll, .difference = true, .spread = true};
 
 TEST(ScoreTable, MarkdownIsGolden) {
   const ScratchFolder scratch;
-  const Table table = score_table(made_up_experiment(scratch.path()), {.paper = true, .difference = false});
+  const Table table = score_table(made_up_experiment(scratch.path()), {.paper = PaperValues::kAll});
   expect_golden("tables/scores.md", format_table(table, "md"));
 }
 
 TEST(ScoreTable, SaysWhenThePaperHasNothing) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "none"), "finished", 0.5);
+  store_run(scratch.path(), made_up_config("reverse_string", "none"), RunState::kFinished, 0.5);
   const std::string text =
-      format_table(score_table(make_table(open_runs(scratch.path())), {.paper = true}), "md");
+      format_table(score_table(make_table(open_runs(scratch.path())), {.paper = PaperValues::kAll}), "md");
   EXPECT_NE(text.find("The paper's table has no value for any of these"), std::string::npos) << text;
   EXPECT_EQ(text.find("arXiv"), std::string::npos) << text;
 }
@@ -57,7 +57,7 @@ TEST(ScoreTable, TerminalIsGolden) {
   expect_golden("tables/scores.txt", format_table(table, "terminal", {.width = 100, .escapes = false}));
 }
 
-TEST(ScoreTable, CsvHasARowACellAndIsNotRounded) {
+TEST(ScoreTable, CsvHasOneRowPerCellAndIsNotRounded) {
   const ScratchFolder scratch;
   const ResultTable results = made_up_experiment(scratch.path());
   const DataTable data = score_table(results).data;
@@ -86,7 +86,7 @@ TEST(ScoreTable, AggregateChoosesScoreAndSpread) {
   const auto rope = [&](Aggregate aggregate) {
     const PrintedTable printed = score_table(results, {.aggregate = aggregate, .spread = true}).printed;
     // task, chance, none, rope
-    return printed.rows[1].cells[3].text + printed.rows[1].cells[3].beside;
+    return printed.rows[1].cells[3].text + printed.rows[1].cells[3].suffix;
   };
   EXPECT_EQ(rope(Aggregate::kMax), "75.0 \u00b125.0");
   EXPECT_EQ(rope(Aggregate::kMean), "62.5 \u00b112.5");
@@ -95,12 +95,12 @@ TEST(ScoreTable, AggregateChoosesScoreAndSpread) {
 
 TEST(ScoreTable, CountsRunsThatAreNotBegunWithoutAFootnote) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), "finished", 0.5);
-  store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), "waiting");
-  store_run(scratch.path(), made_up_config("even_pairs", "none"), "waiting");
+  store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kWaiting);
+  store_run(scratch.path(), made_up_config("even_pairs", "none"), RunState::kWaiting);
   const PrintedTable printed = score_table(make_table(open_runs(scratch.path()))).printed;
   EXPECT_TRUE(printed.footnotes.empty());
-  EXPECT_EQ(1, std::ranges::count(printed.notes, "Not begun: 2 of 3 runs."));
+  EXPECT_EQ(1, std::ranges::count(printed.notes, Note{NoteKind::kMissing, "Not begun: 2 of 3 runs."}));
 }
 
 }  // namespace

@@ -24,10 +24,9 @@ inline auto registered_tasks() { return testing::ValuesIn(Registry<TaskEntry>::i
 
 inline std::string task_test_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
 
-inline Batch batch_of(const Task& task, const std::string& name, const BatchKey& key, std::int64_t length,
-                      std::int64_t size) {
+inline Batch batch_of(const Task& task, const BatchKey& key, std::int64_t length, std::int64_t size) {
   Batch batch;
-  sample_batch(task, name, key, length, size, batch);
+  sample_batch(task, key, length, size, batch);
   return batch;
 }
 

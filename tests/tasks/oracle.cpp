@@ -300,10 +300,8 @@ Answer bucket_sort(std::int64_t length, const Symbols& input) {
   return counted(output);
 }
 
-}  // namespace
-
-Answer oracle(const std::string& task, std::int64_t length, const Symbols& input) {
-  static const std::map<std::string, std::function<Answer(std::int64_t, const Symbols&)>> oracles = {
+const std::map<std::string, std::function<Answer(std::int64_t, const Symbols&)>>& oracles() {
+  static const std::map<std::string, std::function<Answer(std::int64_t, const Symbols&)>> all = {
       {"even_pairs", even_pairs},
       {"modular_arithmetic_simple", modular_arithmetic_simple},
       {"parity_check", parity_check},
@@ -320,7 +318,15 @@ Answer oracle(const std::string& task, std::int64_t length, const Symbols& input
       {"compute_sqrt", compute_sqrt},
       {"bucket_sort", bucket_sort},
   };
-  return oracles.at(task)(length, input);
+  return all;
 }
+
+}  // namespace
+
+Answer oracle(const std::string& task, std::int64_t length, const Symbols& input) {
+  return oracles().at(task)(length, input);
+}
+
+bool has_oracle(const std::string& task) { return oracles().contains(task); }
 
 }  // namespace che

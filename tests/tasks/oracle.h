@@ -18,6 +18,9 @@ struct Answer {
 // What the task's definition says of an input drawn for `length`, computed slowly, symbol by symbol,
 // and without any code of the generators. Throws std::invalid_argument, with the reason, for an input
 // that the task can never draw at that length.
+// The task must have one.
 Answer oracle(const std::string& task, std::int64_t length, const Symbols& input);
+
+bool has_oracle(const std::string& task);
 
 }  // namespace che

@@ -178,7 +178,7 @@ TEST_P(TaskStatistics, FollowThePublishedDistribution) {
   for (const auto& [length_text, recorded] : all.at(name()).items()) {
     const std::int64_t length = std::stoll(length_text);
     const BatchKey key{.seed = 2024, .purpose = Purpose::kData, .step = static_cast<std::uint64_t>(length)};
-    const Batch batch = batch_of(*task_, name(), key, length, recorded.at("n").get<std::int64_t>());
+    const Batch batch = batch_of(*task_, key, length, recorded.at("n").get<std::int64_t>());
     EXPECT_EQ(batch.input_length, recorded.at("emitted_input_length").get<std::int64_t>());
     EXPECT_EQ(batch.output_length, recorded.at("output_length").get<std::int64_t>());
     std::vector<Comparison> compared = comparisons(recorded, batch);
@@ -201,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, TaskStatistics, registered_tasks(), task_test
 TEST(BinaryNumbers, AreUniformAtShortLengths) {
   const auto numbers = [](const std::string& name, std::int64_t length) {
     const auto task = create_task(name);
-    const Batch batch = batch_of(*task, name, BatchKey{.seed = 9}, length, 40'000);
+    const Batch batch = batch_of(*task, BatchKey{.seed = 9}, length, 40'000);
     Histogram counts(std::size_t{1} << length, 0);
     for (std::int64_t row = 0; row < batch.size; ++row) {
       const Symbols bits = row_of(batch.input, length, row);

@@ -5,7 +5,10 @@
 #include <tbb/global_control.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "core/error.h"
 #include "tests/tasks/every_task.h"
@@ -15,13 +18,32 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(TaskRegistry, HoldsExactlyTheFifteenTasks) {
-  EXPECT_EQ(
-      Registry<TaskEntry>::instance().names(),
-      (std::vector<std::string>{"binary_addition", "binary_multiplication", "bucket_sort", "compute_sqrt",
-                                "cycle_navigation", "duplicate_string", "even_pairs", "missing_duplicate",
-                                "modular_arithmetic_brackets", "modular_arithmetic_simple", "odds_first",
-                                "parity_check", "reverse_string", "solve_equation", "stack_manipulation"}));
+// The sources that register a task, tasks/LEVEL/NAME.cpp, by their names.
+std::set<std::string> tasks_of_sources() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(CHE_SOURCE_DIR "/tasks")) {
+    if (entry.path().extension() != ".cpp") continue;
+    std::ostringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    if (text.str().find("Registered<TaskEntry>") != std::string::npos) names.insert(entry.path().stem());
+  }
+  return names;
+}
+
+TEST(TaskRegistry, HoldsATaskForEachSource) {
+  const std::vector<std::string> names = Registry<TaskEntry>::instance().names();
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()), tasks_of_sources())
+      << "a file is missing in CMakeLists.txt, or its name is not its task's";
+}
+
+TEST(TaskRegistry, HoldsTheBenchmarksTasksWithTheirOracles) {
+  for (const char* name : {"binary_addition", "binary_multiplication", "bucket_sort", "compute_sqrt",
+                           "cycle_navigation", "duplicate_string", "even_pairs", "missing_duplicate",
+                           "modular_arithmetic_brackets", "modular_arithmetic_simple", "odds_first",
+                           "parity_check", "reverse_string", "solve_equation", "stack_manipulation"}) {
+    EXPECT_TRUE(tasks_of_sources().contains(name)) << name;
+    EXPECT_TRUE(has_oracle(name)) << name;
+  }
 }
 
 TEST(TaskRegistry, HasThePublishedChance) {
@@ -51,9 +73,11 @@ TEST(CreateTask, SuggestsACloseName) {
 }
 
 TEST(CreateTask, RefusesOptionsThatTheTaskLacks) {
-  EXPECT_THROW(create_task("bucket_sort", {{"odds_first_order", "odd_first"}}), Error);
-  EXPECT_THROW(create_task("odds_first", {{"order", "odd_first"}}), Error);
-  EXPECT_THROW(create_task("odds_first", {{"odds_first_order", "sideways"}}), Error);
+  EXPECT_THROW(create_task("bucket_sort", {{"order", "odd_first"}}), Error);
+  EXPECT_THROW(create_task("odds_first", {{"sequence", "odd_first"}}), Error);
+  EXPECT_NO_THROW(create_task("odds_first", {{"odds_first_order", "odd_first"}}))
+      << "the name of version 0.1.0";
+  EXPECT_THROW(create_task("odds_first", {{"order", "sideways"}}), Error);
 }
 
 TEST(LevelName, IsTheFolder) {
@@ -65,8 +89,7 @@ TEST(LevelName, IsTheFolder) {
 TEST_P(EveryTask, RefusesLengthsOutOfRange) {
   for (const std::int64_t length : {std::int64_t{0}, std::int64_t{-1}, kMaxLength + 1}) {
     Batch batch;
-    const std::string error =
-        error_of([&, this] { sample_batch(*task_, name(), BatchKey{}, length, 1, batch); });
+    const std::string error = error_of([&, this] { sample_batch(*task_, BatchKey{}, length, 1, batch); });
     EXPECT_THAT(error, HasSubstr(name()));
     EXPECT_THAT(error, HasSubstr(std::to_string(length)));
   }
@@ -118,7 +141,7 @@ TEST_P(EveryTask, DoesNotDependOnTheNumberOfThreads) {
   std::vector<Batch> batches;
   for (const std::size_t threads : {1, 2, 4}) {
     const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
-    batches.push_back(batch_of(*task_, name(), key, 100, kSize));
+    batches.push_back(batch_of(*task_, key, 100, kSize));
   }
   EXPECT_TRUE(equal(batches[0], batches[1]));
   EXPECT_TRUE(equal(batches[0], batches[2]));
@@ -126,10 +149,10 @@ TEST_P(EveryTask, DoesNotDependOnTheNumberOfThreads) {
 
 TEST_P(EveryTask, DoesNotDependOnTheSplitOfTheBatch) {
   BatchKey key{.seed = 3, .purpose = Purpose::kData, .step = 7};
-  const Batch whole = batch_of(*task_, name(), key, 30, 600);
+  const Batch whole = batch_of(*task_, key, 30, 600);
   Batch joined;
   for (const std::int64_t size : {1, 0, 499, 63, 37}) {
-    const Batch part = batch_of(*task_, name(), key, 30, size);
+    const Batch part = batch_of(*task_, key, 30, size);
     joined.input.insert(joined.input.end(), part.input.begin(), part.input.end());
     joined.output.insert(joined.output.end(), part.output.begin(), part.output.end());
     joined.mask.insert(joined.mask.end(), part.mask.begin(), part.mask.end());
@@ -140,10 +163,10 @@ TEST_P(EveryTask, DoesNotDependOnTheSplitOfTheBatch) {
 
 TEST_P(EveryTask, ReusesABatchOfAnyShape) {
   const BatchKey key{.seed = 4};
-  Batch reused = batch_of(*task_, name(), key, 60, 40);
+  Batch reused = batch_of(*task_, key, 60, 40);
   for (const std::int64_t length : {5, 90, 3}) {
-    sample_batch(*task_, name(), key, length, 20, reused);
-    EXPECT_TRUE(equal(reused, batch_of(*task_, name(), key, length, 20))) << length;
+    sample_batch(*task_, key, length, 20, reused);
+    EXPECT_TRUE(equal(reused, batch_of(*task_, key, length, 20))) << length;
     EXPECT_EQ(reused.length, length);
     EXPECT_EQ(reused.size, 20);
   }
@@ -151,9 +174,9 @@ TEST_P(EveryTask, ReusesABatchOfAnyShape) {
 
 TEST_P(EveryTask, DrawsOtherSamplesForAnotherKey) {
   const BatchKey key{.seed = 5, .purpose = Purpose::kData, .step = 1};
-  const Batch batch = batch_of(*task_, name(), key, 40, 20);
+  const Batch batch = batch_of(*task_, key, 40, 20);
   const auto differs = [&](const BatchKey& other) {
-    return batch_of(*task_, name(), other, 40, 20).input != batch.input;
+    return batch_of(*task_, other, 40, 20).input != batch.input;
   };
   EXPECT_TRUE(differs({.seed = 6, .purpose = Purpose::kData, .step = 1}));
   EXPECT_TRUE(differs({.seed = 5, .purpose = Purpose::kEvaluation, .step = 1}));
@@ -163,7 +186,7 @@ TEST_P(EveryTask, DrawsOtherSamplesForAnotherKey) {
 }
 
 TEST_P(EveryTask, TakesTheLargestLength) {
-  const Batch batch = batch_of(*task_, name(), BatchKey{.seed = 8}, kMaxLength, 1);
+  const Batch batch = batch_of(*task_, BatchKey{.seed = 8}, kMaxLength, 1);
   const auto largest = [](const std::vector<std::uint8_t>& row) {
     return static_cast<std::size_t>(*std::max_element(row.begin(), row.end()));
   };
@@ -174,17 +197,32 @@ TEST_P(EveryTask, TakesTheLargestLength) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryTask, registered_tasks(), task_test_name);
 
-TEST(SampleBatch, KeysStreamsByTheNameOfTheTask) {
-  const auto a = create_task("reverse_string");
+TEST(CreateTask, GivesTheTraitsOfTheRegistry) {
+  for (const std::string& name : Registry<TaskEntry>::instance().names()) {
+    const TaskEntry& entry = Registry<TaskEntry>::instance().get(name);
+    const auto task = create_task(name);
+    EXPECT_EQ(task->name(), name);
+    EXPECT_EQ(task->stream_key(), name);
+    EXPECT_EQ(task->level(), entry.level);
+    EXPECT_EQ(task->chance(), entry.chance);
+  }
+}
+
+TEST(SampleBatch, KeysStreamsByTheKeyOfTheTask) {
+  const auto task = [](const std::string& name, const std::string& stream_key) {
+    return with_traits(create_task("reverse_string"),
+                       {.name = name, .level = Level::kDcf, .chance = 0.5, .stream_key = stream_key});
+  };
   const BatchKey key{.seed = 1};
-  EXPECT_NE(batch_of(*a, "reverse_string", key, 50, 4).input,
-            batch_of(*a, "duplicate_string", key, 50, 4).input);
+  const Batch registered = batch_of(*create_task("reverse_string"), key, 50, 4);
+  EXPECT_EQ(batch_of(*task("mine", "reverse_string"), key, 50, 4).input, registered.input);
+  EXPECT_NE(batch_of(*task("reverse_string", "mine"), key, 50, 4).input, registered.input);
 }
 
 TEST(SampleBatch, RefusesANegativeSize) {
   const auto task = create_task("reverse_string");
   Batch batch;
-  EXPECT_THROW(sample_batch(*task, "reverse_string", BatchKey{}, 5, -1, batch), Error);
+  EXPECT_THROW(sample_batch(*task, BatchKey{}, 5, -1, batch), Error);
 }
 
 }  // namespace

@@ -23,8 +23,7 @@ base:
   model: {width: 8, layers: 1, heads: 2}
   training: {steps: 30, batch_size: 8, last_length: 6}
   evaluation: {first_length: 7, last_length: 9, samples: 64}
-  execution: {log_steps: 10}
-  log: {tensorboard: true}
+  log: {every_steps: 10, tensorboard: true}
 YAML
 "$che" run "$work/small.yaml" --output "$work/results"
 "$venv/bin/python" "$here/read_scalars.py" "$work"/results/runs/*

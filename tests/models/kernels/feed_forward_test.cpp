@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "core/error.h"
-#include "tests/models/encoding_rig.h"
+#include "tests/models/encodings/encoding_rig.h"
+#include "tests/models/kernels/cpu/targets.h"
 #include "tests/models/kernels/fused_comparison.h"
-#include "tests/models/kernels/targets.h"
 #include "tests/models/reference_files.h"
 
 namespace che {
@@ -31,13 +31,15 @@ class FeedForward : public testing::TestWithParam<Case> {
   static Operation operation(Kernels kernels) {
     return [kernels](const std::vector<at::Tensor>& in) {
       // Sums stay near 1, so that rounding is that of one value.
-      return feed_forward(in[0], in[1], in[2], in[3], kernels) / static_cast<double>(in[2].size(1));
+      return feed_forward(in[0], in[1], in[2], in[3], test_backend(kernels)) /
+             static_cast<double>(in[2].size(1));
     };
   }
 };
 
 TEST_P(FeedForward, FusedEqualsReference) {
-  expect_fused_equals_reference(operation(Kernels::kFused), operation(Kernels::kReference), inputs(), 1e-4,
+  expect_fused_equals_reference(operation(Kernels::kFused), operation(Kernels::kReference), inputs(),
+                                {.value = 1e-4},
                                 /*with_blas=*/true);
 }
 
@@ -59,9 +61,11 @@ TEST(FeedForward, RefusesOperandsThatDoNotFit) {
   const at::Tensor x = at::zeros({2, 3, 4, 8});
   const at::Tensor w1 = at::zeros({2, 8, 16});
   const at::Tensor w2 = at::zeros({2, 16, 8});
-  EXPECT_THROW(feed_forward(x, w1, at::zeros({1, 16}), w2, Kernels::kFused), Error);
-  EXPECT_THROW(feed_forward(x, w1, at::zeros({2, 16}), at::zeros({2, 8, 16}), Kernels::kFused), Error);
-  EXPECT_THROW(feed_forward(x, w1.to(at::kDouble), at::zeros({2, 16}), w2, Kernels::kFused), Error);
+  EXPECT_THROW(feed_forward(x, w1, at::zeros({1, 16}), w2, test_backend(Kernels::kFused)), Error);
+  EXPECT_THROW(feed_forward(x, w1, at::zeros({2, 16}), at::zeros({2, 8, 16}), test_backend(Kernels::kFused)),
+               Error);
+  EXPECT_THROW(feed_forward(x, w1.to(at::kDouble), at::zeros({2, 16}), w2, test_backend(Kernels::kFused)),
+               Error);
 }
 
 TEST(FeedForward, WhatIsNoNumberShows) {
@@ -69,8 +73,8 @@ TEST(FeedForward, WhatIsNoNumberShows) {
     const OnTarget on(target);
     at::Tensor x = at::ones({1, 1, 2, 8});
     x[0][0][1][3] = std::numeric_limits<float>::quiet_NaN();
-    const at::Tensor value =
-        feed_forward(x, at::ones({1, 8, 16}), at::zeros({1, 16}), at::ones({1, 16, 8}), Kernels::kFused);
+    const at::Tensor value = feed_forward(x, at::ones({1, 8, 16}), at::zeros({1, 16}), at::ones({1, 16, 8}),
+                                          test_backend(Kernels::kFused));
     EXPECT_FALSE(at::isnan(value.select(2, 0)).any().item<bool>());
     EXPECT_TRUE(at::isnan(value.select(2, 1)).all().item<bool>());
   }

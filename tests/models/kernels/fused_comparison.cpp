@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
 
-#include "tests/models/encoding_rig.h"
-#include "tests/models/kernels/targets.h"
+#include "tests/models/encodings/encoding_rig.h"
+#include "tests/models/kernels/cpu/targets.h"
 #include "tests/models/reference_files.h"
 
 namespace che {
@@ -19,16 +19,21 @@ std::vector<at::Tensor> leaves(const std::vector<at::Tensor>& inputs, at::Scalar
   return copies;
 }
 
-void expect_close(const Outcome& actual, const Outcome& expected, double tolerance) {
-  EXPECT_EQ("", difference(actual.value, expected.value, tolerance));
+void expect_close(const Outcome& actual, const Outcome& expected, const Tolerance& tolerance) {
+  EXPECT_EQ("", difference(actual.value, expected.value, tolerance.value));
   ASSERT_EQ(expected.gradients.size(), actual.gradients.size());
   for (std::size_t i = 0; i < expected.gradients.size(); ++i) {
     SCOPED_TRACE("gradient of input " + std::to_string(i));
-    EXPECT_EQ("", difference(actual.gradients[i], expected.gradients[i], tolerance));
+    const double allowed = i < tolerance.first_sum ? tolerance.value : tolerance.sum;
+    EXPECT_EQ("", difference(actual.gradients[i], expected.gradients[i], allowed));
   }
 }
 
 }  // namespace
+
+Backend test_backend(Kernels kernels) {
+  return {kernels, at::TensorOptions().dtype(kernels == Kernels::kFused ? at::kFloat : at::kDouble)};
+}
 
 Outcome outcome_of(const Operation& f, const std::vector<at::Tensor>& inputs) {
   const at::Tensor value = f(inputs);
@@ -41,7 +46,8 @@ Outcome outcome_of(const Operation& f, const std::vector<at::Tensor>& inputs) {
 }
 
 void expect_fused_equals_reference(const Operation& fused, const Operation& reference,
-                                   const std::vector<at::Tensor>& inputs, double tolerance, bool with_blas) {
+                                   const std::vector<at::Tensor>& inputs, const Tolerance& tolerance,
+                                   bool with_blas) {
   const Outcome expected = outcome_of(reference, leaves(inputs, at::kDouble));
   for (const std::int64_t target : kernel_targets()) {
     SCOPED_TRACE("on " + target_name(target));

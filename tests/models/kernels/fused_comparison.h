@@ -2,9 +2,13 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
+
+#include "models/kernels/dispatch.h"
 
 namespace che {
 
@@ -14,17 +18,27 @@ struct Outcome {
   std::vector<at::Tensor> gradients;  // Of the inputs that ask for one, along a fixed direction of the value.
 };
 
+// The backend of such inputs: the fused operations take single precision, the reference is asked in double.
+Backend test_backend(Kernels kernels);
+
 using Operation = std::function<at::Tensor(const std::vector<at::Tensor>& inputs)>;
 
 // Inputs are leaves; f's value meets some_numbers() before it is summed.
 Outcome outcome_of(const Operation& f, const std::vector<at::Tensor>& inputs);
 
+// What single precision may differ from double, relative to max(1, |expected|).
+struct Tolerance {
+  double value = 2e-5;  // Of the value, and of gradients of inputs before `first_sum`.
+  double sum = 2e-5;    // Of gradients of the inputs from `first_sum` on, sums over many pairs.
+  std::size_t first_sum = std::numeric_limits<std::size_t>::max();
+};
+
 // Expects `fused` in single precision to equal `reference` in double, value and gradients of every
-// input, within `tolerance` max(1, |expected|): on every instruction set that this machine has, and
+// input, within `tolerance`: on every instruction set that this machine has, and
 // bit for bit the same with one thread and with two; `with_blas`: it calls matrix products, which may
 // differ and get one thread.
 void expect_fused_equals_reference(const Operation& fused, const Operation& reference,
-                                   const std::vector<at::Tensor>& inputs, double tolerance = 2e-5,
+                                   const std::vector<at::Tensor>& inputs, const Tolerance& tolerance = {},
                                    bool with_blas = false);
 
 }  // namespace che

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
-#include "tests/models/encoding_rig.h"
+#include "tests/models/encodings/encoding_rig.h"
 #include "tests/models/kernels/fused_comparison.h"
 
 namespace che {
@@ -25,7 +25,7 @@ TEST_P(ResidualNorm, FusedEqualsReference) {
   const auto operation = [&](Kernels kernels) {
     return [&, kernels](const std::vector<at::Tensor>& in) {
       return residual_norm(in[0].slice(2, c.first_token), in[1], in[2], in[3], in[4],
-                           {dropout, 7, c.first_token}, kernels);
+                           {dropout, 7, c.first_token}, test_backend(kernels));
     };
   };
   expect_fused_equals_reference(
@@ -33,7 +33,7 @@ TEST_P(ResidualNorm, FusedEqualsReference) {
       {some_numbers({c.replicas, c.batch, c.first_token + c.tokens, c.width}, 1),
        some_numbers({c.replicas, c.batch, c.tokens, c.width}, 2), some_numbers({c.replicas, c.width}, 3),
        some_numbers({c.replicas, c.width}, 4), some_numbers({c.replicas, c.width}, 5)},
-      1e-4);
+      {.value = 1e-4});
 }
 
 // Widths around a vector's, an odd one, one token, more examples than pieces, trimmed sequences.
@@ -47,13 +47,13 @@ TEST(ResidualNorm, ServesWithoutABiasOfY) {
   const Dropout dropout{0.1, {5}, Purpose::kDropout, 3, 0};
   const auto operation = [&](Kernels kernels) {
     return [&, kernels](const std::vector<at::Tensor>& in) {
-      return residual_norm(in[0], in[1], {}, in[2], in[3], {dropout, 7, 0}, kernels);
+      return residual_norm(in[0], in[1], {}, in[2], in[3], {dropout, 7, 0}, test_backend(kernels));
     };
   };
   expect_fused_equals_reference(operation(Kernels::kFused), operation(Kernels::kReference),
                                 {some_numbers({1, 3, 4, 20}, 1), some_numbers({1, 3, 4, 20}, 2),
                                  some_numbers({1, 20}, 3), some_numbers({1, 20}, 4)},
-                                1e-4);
+                                {.value = 1e-4});
 }
 
 TEST(ResidualNorm, RefusesOperandsThatDoNotFit) {
@@ -63,11 +63,12 @@ TEST(ResidualNorm, RefusesOperandsThatDoNotFit) {
   const Dropout one_seed{0.1, {5}, Purpose::kDropout, 3, 0};
   for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
     const DropoutSite site{dropout, 7, 0};
-    EXPECT_NO_THROW(residual_norm(x, x, {}, of_features, of_features, site, kernels));
-    EXPECT_THROW(residual_norm(x, at::zeros({2, 3, 5, 8}), {}, of_features, of_features, site, kernels),
+    const Backend backend = test_backend(kernels);
+    EXPECT_NO_THROW(residual_norm(x, x, {}, of_features, of_features, site, backend));
+    EXPECT_THROW(residual_norm(x, at::zeros({2, 3, 5, 8}), {}, of_features, of_features, site, backend),
                  Error);
-    EXPECT_THROW(residual_norm(x, x, {}, at::zeros({1, 8}), of_features, site, kernels), Error);
-    EXPECT_THROW(residual_norm(x, x, {}, of_features, of_features, {one_seed, 7, 0}, kernels), Error);
+    EXPECT_THROW(residual_norm(x, x, {}, at::zeros({1, 8}), of_features, site, backend), Error);
+    EXPECT_THROW(residual_norm(x, x, {}, of_features, of_features, {one_seed, 7, 0}, backend), Error);
   }
 }
 

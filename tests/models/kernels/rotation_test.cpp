@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "tests/models/encoding_rig.h"
+#include "tests/models/encodings/encoding_rig.h"
 #include "tests/models/kernels/fused_comparison.h"
 
 namespace che {
@@ -15,11 +15,11 @@ TEST(Rotation, FusedEqualsReference) {
     const at::Tensor angles = some_numbers({5, width / 2}, 3);
     const auto operation = [&](Kernels kernels) {
       return [&, kernels](const std::vector<at::Tensor>& in) {
-        return rotate(in[0], angles.sin(), angles.cos(), kernels);
+        return rotate(in[0], angles.sin(), angles.cos(), test_backend(kernels));
       };
     };
     expect_fused_equals_reference(operation(Kernels::kFused), operation(Kernels::kReference),
-                                  {some_numbers({2, 3, 5, 3, width}, 1)}, 1e-6);
+                                  {some_numbers({2, 3, 5, 3, width}, 1)}, {.value = 1e-6});
   }
 }
 

@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "cli/commands.h"
+#include "core/error.h"
+#include "core/files.h"
+#include "core/integer_range.h"
+#include "core/suggestion.h"
+#include "experiments/exchange/sample_file.h"
+#include "experiments/store/evaluation_rows.h"
+#include "tasks/suite.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportOptions {
+  std::string suite;
+  std::string folder;
+  std::vector<std::string> tasks;
+  std::string lengths;
+  std::optional<std::int64_t> samples;
+  std::optional<std::int64_t> seed;
+};
+
+constexpr std::int64_t kMaxExportedLengths = 100'000;
+
+// The suite's samples with what the command line changes of them.
+SampleHeader header_of(const Suite& suite, const ExportOptions& options) {
+  SampleHeader header{.suite = suite.name,
+                      .lengths = suite.lengths(),
+                      .samples = options.samples.value_or(suite.samples),
+                      .seed = options.seed.value_or(suite.evaluation_seed)};
+  if (!options.lengths.empty()) {
+    const auto range = parse_integer_range(options.lengths);
+    const auto lengths = range ? range->values(kMaxExportedLengths) : std::nullopt;
+    if (!lengths) {
+      throw Error(fmt::format("--lengths {}: allowed: {}, such as 41:500:10; at most {} lengths",
+                              options.lengths, kIntegerRangeForms, kMaxExportedLengths));
+    }
+    header.lengths = *lengths;
+  }
+  if (header.samples < kEvaluationBatch || header.samples % kEvaluationBatch != 0) {
+    throw Error(fmt::format("--samples {}: allowed: multiples of {}", header.samples, kEvaluationBatch));
+  }
+  if (header.lengths != suite.lengths() || header.samples != suite.samples ||
+      header.seed != suite.evaluation_seed) {
+    header.suite.clear();
+  }
+  return header;
+}
+
+int export_samples(const ExportOptions& options) {
+  const Suite& suite = find_suite(options.suite);
+  SampleHeader header = header_of(suite, options);
+  for (const std::string& task : options.tasks) {
+    if (std::find(suite.tasks.begin(), suite.tasks.end(), task) == suite.tasks.end()) {
+      throw Error(fmt::format("--task {}: suite {} has no such task{}", task, suite.name,
+                              known_names_hint(task, suite.tasks)));
+    }
+  }
+  std::error_code failed;
+  fs::create_directories(options.folder, failed);
+  if (failed)
+    throw Error(fmt::format("cannot create '{}': {}", options.folder, failed.message()),
+                fault_of(failed.value()));
+  for (const std::string& task : options.tasks.empty() ? suite.tasks : options.tasks) {
+    header.task = task;
+    const fs::path target = fs::path(options.folder) / (task + ".jsonl");
+    FileReplacement file(target);
+    write_samples(header, [&](std::string_view text) { file.write(text); });
+    file.finish();
+    fmt::print("{}: {} lengths, {} samples each\n", target.string(), header.lengths.size(), header.samples);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<ExportOptions>();
+  CLI::App* const command =
+      app.add_subcommand("export", "Write the test samples of a suite, for models outside che");
+  command->add_option("SUITE", options->suite, "'che list suites' shows them")->required();
+  command->add_option("-o,--output", options->folder, "folder; one file TASK.jsonl per task")->required();
+  command->add_option("--task", options->tasks, "NAME,NAME...: only these tasks of the suite")
+      ->delimiter(',');
+  command->add_option("--lengths", options->lengths, "other lengths, first:last or first:last:step");
+  command->add_option("--samples", options->samples, "other number of samples per length, a multiple of 64");
+  command->add_option("--seed", options->seed, "other seed of the test samples")
+      ->check(CLI::NonNegativeNumber);
+  command->callback([options, &action] { action = [options] { return export_samples(*options); }; });
+}
+
+}  // namespace che

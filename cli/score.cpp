@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "core/files.h"
+#include "experiments/exchange/predictions.h"
+
+namespace che {
+namespace {
+
+struct ScoreOptions {
+  std::vector<std::string> files;
+  std::string csv;
+};
+
+double mean_accuracy(const ScoredPredictions& scored) {
+  double sum = 0;
+  for (const EvaluationRow& row : scored.rows) sum += row.accuracy;
+  return sum / static_cast<double>(scored.rows.size());
+}
+
+int score(const ScoreOptions& options) {
+  std::vector<ScoredPredictions> all;
+  all.reserve(options.files.size());
+  for (const std::string& file : options.files) all.push_back(score_predictions(file));
+  std::size_t model_width = 5;
+  std::size_t task_width = 4;
+  for (const ScoredPredictions& scored : all) {
+    model_width = std::max(model_width, scored.model.size());
+    task_width = std::max(task_width, scored.header.task.size());
+  }
+  fmt::print("{:<{}}  {:>4}  {:<{}}  {:>9}  {:>7}  {:>6}\n", "MODEL", model_width, "SEED", "TASK", task_width,
+             "LENGTHS", "SAMPLES", "SCORE");
+  fmt::memory_buffer rows;
+  fmt::format_to(std::back_inserter(rows), "model,model_seed,task,suite,length,samples,seed,accuracy\n");
+  for (const ScoredPredictions& scored : all) {
+    const SampleHeader& header = scored.header;
+    fmt::print("{:<{}}  {:>4}  {:<{}}  {:>9}  {:>7}  {:>6.1f}\n", scored.model, model_width, scored.seed,
+               header.task, task_width, fmt::format("{}..{}", header.lengths.front(), header.lengths.back()),
+               header.samples, 100 * mean_accuracy(scored));
+    for (const EvaluationRow& row : scored.rows) {
+      fmt::format_to(std::back_inserter(rows), "{},{},{},{},{},{},{},{}\n", scored.model, scored.seed,
+                     header.task, header.suite, row.length, row.samples, row.seed, row.accuracy);
+    }
+  }
+  if (!options.csv.empty()) write_output(options.csv, std::string_view(rows.data(), rows.size()));
+  return 0;
+}
+
+}  // namespace
+
+void add_score_command(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<ScoreOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "score", "Score the predictions of a model outside che on the samples that 'export' writes");
+  command->add_option("PREDICTIONS", options->files, "files of predictions (JSON lines), one task each")
+      ->required();
+  command->add_option("--csv", options->csv, "also write the accuracy at each length to this file");
+  command->callback([options, &action] { action = [options] { return score(*options); }; });
+}
+
+}  // namespace che

@@ -1,0 +1,128 @@
+#include "core/config/field_list.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/number_text.h"
+
+namespace che {
+namespace {
+
+class Lister : public FieldVisitor {
+ public:
+  Lister(std::vector<FieldRecord>& records, std::string prefix, Role role, bool in_component)
+      : records_(records), prefix_(std::move(prefix)), role_(role), in_component_(in_component) {}
+
+  // Of every field that was renamed or moved, the old key path and today's.
+  std::map<std::string, std::string>* renamed = nullptr;
+
+  void integer(const Field& field, std::int64_t& value, std::int64_t min, std::int64_t max) override {
+    if (FieldRecord* const record = add(field, std::to_string(value), allowed_integers(min, max))) {
+      record->number = true;
+    }
+  }
+
+  void real(const Field& field, double& value, double min, double max) override {
+    if (FieldRecord* const record = add(field, real_text(value), allowed_reals(min, max))) {
+      record->number = true;
+    }
+  }
+
+  void choice(const Field& field, std::string& value, const std::vector<std::string>& allowed) override {
+    FieldRecord* const record = add(field, value, fmt::format("{}", fmt::join(allowed, ", ")));
+    if (record) record->structural = in_component_ && field.name == "name";
+  }
+
+  void boolean(const Field& field, bool& value) override {
+    if (FieldRecord* const record = add(field, value ? "true" : "false", "true, false")) {
+      record->boolean = true;
+    }
+  }
+
+  void group(const Field& field, const Members& members) override { descend(field, members, false); }
+
+  void optional_group(const Field& field, bool& present, const Members& members) override {
+    if (!present) return;
+    if (FieldRecord* const record = add(field, "present", "")) {
+      record->structural = true;
+      record->group = true;
+    }
+    descend(field, members, false);
+  }
+
+  void component(const Field& field, const std::function<void(std::string_view)>& /*reset*/,
+                 const Members& members) override {
+    descend(field, members, true);
+  }
+
+  void role(Role role) override { role_ = role; }
+
+ private:
+  // The new record; null for a field that is listed where it stands today.
+  FieldRecord* add(const Field& field, std::string value, std::string allowed) {
+    const std::string path = prefix_ + std::string(field.name);
+    if (!field.moved_to.empty()) {
+      if (renamed) renamed->emplace(path, field.moved_to);
+      return nullptr;
+    }
+    const std::string old_path = field.old_name.empty() ? path : prefix_ + std::string(field.old_name);
+    if (renamed && old_path != path) renamed->emplace(old_path, path);
+    records_.push_back({.path = path,
+                        .stored_path = old_path,
+                        .value = std::move(value),
+                        .allowed = std::move(allowed),
+                        .help = std::string(field.help),
+                        .role = role_});
+    return &records_.back();
+  }
+
+  void descend(const Field& field, const Members& members, bool is_component) {
+    Lister nested(records_, prefix_ + std::string(field.name) + ".", role_, is_component);
+    nested.renamed = renamed;
+    members(nested);
+  }
+
+  std::vector<FieldRecord>& records_;
+  std::string prefix_;
+  Role role_;
+  bool in_component_;
+};
+
+}  // namespace
+
+std::vector<FieldRecord> list_fields(const FieldVisitor::Members& members) {
+  std::vector<FieldRecord> records;
+  Lister lister(records, "", Role::kCell, false);
+  members(lister);
+  return records;
+}
+
+std::map<std::string, std::string> renamed_fields(const FieldVisitor::Members& members,
+                                                  std::string_view prefix) {
+  std::vector<FieldRecord> records;
+  std::map<std::string, std::string> renamed;
+  Lister lister(records, std::string(prefix), Role::kCell, false);
+  lister.renamed = &renamed;
+  members(lister);
+  return renamed;
+}
+
+std::vector<FieldRecord> distinct_fields(const FieldVisitor::Members& config,
+                                         const FieldVisitor::Members& defaults) {
+  std::map<std::string, std::string> default_values;
+  for (const FieldRecord& record : list_fields(defaults)) default_values.emplace(record.path, record.value);
+  std::vector<FieldRecord> distinct;
+  for (FieldRecord& record : list_fields(config)) {
+    if (record.structural || default_values.at(record.path) != record.value) {
+      distinct.push_back(std::move(record));
+    }
+  }
+  return distinct;
+}
+
+bool is_below(std::string_view path, std::string_view ancestor) {
+  return ancestor.empty() || path == ancestor ||
+         (path.size() > ancestor.size() && path.starts_with(ancestor) && path[ancestor.size()] == '.');
+}
+
+}  // namespace che

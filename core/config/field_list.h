@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/fields.h"
+
+namespace che {
+
+// One field of a struct, as text.
+struct FieldRecord {
+  std::string path;  // "training.steps"
+  // The key path in the version that first stored runs with the field, the same as `path` unless it was
+  // renamed.
+  std::string stored_path;
+  std::string value;  // Canonical: whole numbers in decimal, reals in their shortest form, true or false.
+  std::string allowed;
+  std::string help;
+  Role role = Role::kCell;
+  bool number = false;
+  bool boolean = false;
+  // The name of a component, or (with the value "present") an optional group that is there: what
+  // decides which other fields exist.
+  bool structural = false;
+  // An optional group; it has no value of its own in a config.
+  bool group = false;
+};
+
+// Every field that `members` visits, in that order. An optional group that is absent is left out,
+// one that is present precedes its fields.
+std::vector<FieldRecord> list_fields(const FieldVisitor::Members& members);
+
+// The fields of `config` that its type does not determine: structural ones, and those whose value differs
+// from the one in `defaults`, which has the same structure.
+std::vector<FieldRecord> distinct_fields(const FieldVisitor::Members& config,
+                                         const FieldVisitor::Members& defaults);
+
+// Whether the key path `path` is `ancestor` or a part of it.
+bool is_below(std::string_view path, std::string_view ancestor);
+
+// The key paths of earlier versions of what `members` visits, with those of today. `prefix` precedes the
+// paths of fields that were renamed where they are ("task.").
+std::map<std::string, std::string> renamed_fields(const FieldVisitor::Members& members,
+                                                  std::string_view prefix = "");
+
+}  // namespace che

@@ -1,0 +1,87 @@
+#include "core/config/node.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/utf8.h"
+
+namespace che {
+namespace {
+
+// YAML ignores it at the start of a text.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+std::string full_text(const ConfigNode& node) {
+  switch (node.kind) {
+    case ConfigNode::Kind::kNull:
+      return "null";
+    case ConfigNode::Kind::kScalar:
+      return node.quoted ? '"' + node.text + '"' : node.text;
+    case ConfigNode::Kind::kSequence: {
+      std::string text;
+      for (const ConfigNode& item : node.items) text += (text.empty() ? "" : ", ") + full_text(item);
+      return '[' + text + ']';
+    }
+    case ConfigNode::Kind::kMap: {
+      std::string text;
+      for (const ConfigEntry& entry : node.entries) {
+        text += (text.empty() ? "" : ", ") + entry.key + ": " + full_text(entry.value);
+      }
+      return '{' + text + '}';
+    }
+  }
+  return {};
+}
+
+// Lines and columns within a command line's argument do not help its reader.
+void set_location(ConfigNode& node, const ConfigLocation& location) {
+  node.location = location;
+  for (ConfigNode& item : node.items) set_location(item, location);
+  for (ConfigEntry& entry : node.entries) {
+    entry.location = location;
+    set_location(entry.value, location);
+  }
+}
+
+}  // namespace
+
+Setting parse_setting(std::string_view text, std::string_view example) {
+  const ConfigLocation location{std::make_shared<const std::string>("command line"), 0, 0};
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    throw config_error(location, "",
+                       fmt::format("got '{}'; allowed: key=value, such as {}", one_line(text), example));
+  }
+  Setting setting{.path = std::string(text.substr(0, equals)), .value = {}};
+  if (text.find(kByteOrderMark) != std::string_view::npos) {
+    throw config_error(location, "",
+                       fmt::format("got '{}', which has an invisible byte order mark (U+FEFF); take it out",
+                                   one_line(text)));
+  }
+  try {
+    setting.value = parse_config(text.substr(equals + 1), setting.path);
+  } catch (const Error& error) {
+    throw config_error(location, "", error.what());
+  }
+  set_location(setting.value, location);
+  return setting;
+}
+
+const ConfigEntry* ConfigNode::find(std::string_view key) const {
+  const auto found = std::ranges::find(entries, key, &ConfigEntry::key);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+Error config_error(const ConfigLocation& location, std::string_view path, std::string_view problem) {
+  std::string message;
+  if (location.source) message = *location.source;
+  if (location.line > 0) message += fmt::format(":{}", location.line);
+  if (!message.empty()) message += ": ";
+  if (!path.empty()) message += one_line(path) + ": ";
+  return Error(message.append(problem));
+}
+
+std::string short_text(const ConfigNode& node) { return one_line(full_text(node)); }
+
+}  // namespace che

@@ -1,0 +1,301 @@
+#include "core/config/reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "core/config/field_list.h"
+#include "core/number_text.h"
+#include "core/suggestion.h"
+
+namespace che {
+namespace {
+
+using Kind = ConfigNode::Kind;
+
+// Visits one level of a struct. At the level of a map it sets what the map names; above the end of a
+// key path it goes down to the path's next part and carries the value on.
+class Reader : public FieldVisitor {
+ public:
+  // `shown` of the characters of `prefix` belong to messages only.
+  Reader(const ConfigNode& value, std::span<const std::string> path, std::string prefix, std::size_t shown,
+         Assigned& assigned)
+      : value_(value), path_(path), prefix_(std::move(prefix)), shown_(shown), assigned_(assigned) {}
+
+  void integer(const Field& field, std::int64_t& value, std::int64_t min, std::int64_t max) override {
+    const ConfigNode* const node = find_leaf(field);
+    if (!node) return;
+    const auto number = is_plain(*node) ? parse_integer(node->text) : std::nullopt;
+    if (!number || *number < min || *number > max) refuse(*node, field, allowed_integers(min, max));
+    value = *number;
+    note_field(field, *node);
+  }
+
+  void real(const Field& field, double& value, double min, double max) override {
+    const ConfigNode* const node = find_leaf(field);
+    if (!node) return;
+    const auto number = is_plain(*node) ? parse_real(node->text) : std::nullopt;
+    if (!number || !(*number >= min && *number <= max)) refuse(*node, field, allowed_reals(min, max));
+    value = *number;
+    note_field(field, *node);
+  }
+
+  void choice(const Field& field, std::string& value, const std::vector<std::string>& allowed) override {
+    const ConfigNode* const node = find_leaf(field);
+    if (!node) return;
+    if (node->kind != Kind::kScalar || !std::ranges::count(allowed, node->text)) {
+      const std::string closest = closest_name(node->text, allowed);
+      const std::string hint = closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest);
+      throw config_error(
+          node->location, path_of(field),
+          fmt::format("got {}{}; allowed: {}", short_text(*node), hint, fmt::join(allowed, ", ")));
+    }
+    value = node->text;
+    note_field(field, *node);
+  }
+
+  void boolean(const Field& field, bool& value) override {
+    const ConfigNode* const node = find_leaf(field);
+    if (!node) return;
+    // Earlier versions wrote on and off, and put the words into quotes.
+    const bool is_true = node->text == "true" || node->text == "on";
+    const bool is_false = node->text == "false" || node->text == "off";
+    if (node->kind != Kind::kScalar || (!is_true && !is_false)) refuse(*node, field, "true, false");
+    value = is_true;
+    note_field(field, *node);
+    const std::string_view word = value ? "true" : "false";
+    if (node->text != word || node->quoted) {
+      note_old(node->location,
+               fmt::format("{}: {} is now {}", today(path_of(field), field), short_text(*node), word));
+    }
+  }
+
+  void group(const Field& field, const Members& members) override {
+    const auto target = find(field);
+    if (!target) return;
+    if (target->rest.empty()) check_map(*target->value, field);
+    descend(*target, field, members);
+  }
+
+  void optional_group(const Field& field, bool& present, const Members& members) override {
+    const auto target = find(field);
+    if (!target) return;
+    if (target->rest.empty()) {
+      check_map(*target->value, field);
+      present = true;
+    } else if (!present) {
+      throw config_error(target->value->location, path_of(field) + "." + target->rest.front(),
+                         fmt::format("there is no {0}; set {1} to a map first, {{}} for its defaults",
+                                     field.name, path_of(field)));
+    }
+    descend(*target, field, members);
+  }
+
+  void component(const Field& field, const std::function<void(std::string_view)>& reset,
+                 const Members& members) override {
+    const auto target = find(field);
+    if (!target) return;
+    const ConfigNode& node = *target->value;
+    if (target->rest.empty()) {
+      if (node.kind != Kind::kScalar && node.kind != Kind::kMap)
+        refuse(node, field, "a name, or a map with one");
+      if (node.kind == Kind::kScalar && node.text.empty()) refuse(node, field, "a name that is not empty");
+      if (node.kind == Kind::kMap) check_has_name(node, field);
+      try {
+        // The error may quote the name.
+        reset(node.kind == Kind::kScalar ? one_line(node.text) : "");
+      } catch (const Error& error) {
+        throw config_error(node.location, path_of(field), error.what());
+      }
+      if (node.kind == Kind::kScalar) {
+        note_component(field, node, reset, members);
+        return;
+      }
+    }
+    descend(*target, field, members);
+  }
+
+  void role(Role) override {}
+
+  // After the visit: throws for what no field has taken.
+  void check_all_taken() const {
+    if (!path_.empty()) {
+      check_known(path_.front(), value_.location);
+      return;
+    }
+    for (const ConfigEntry& entry : value_.entries) check_known(entry.key, entry.location);
+  }
+
+ private:
+  struct Target {
+    const ConfigNode* value;
+    std::span<const std::string> rest;  // Of the key path, below the field.
+  };
+
+  static bool is_plain(const ConfigNode& node) { return node.kind == Kind::kScalar && !node.quoted; }
+
+  std::string path_of(const Field& field) const { return prefix_ + std::string(field.name); }
+
+  // The key path of the field in today's names, without what belongs to messages only.
+  std::string today(const std::string& path, const Field& field) const {
+    return field.moved_to.empty() ? path.substr(shown_) : std::string(field.moved_to);
+  }
+
+  void note_field(const Field& field, const ConfigNode& node) const {
+    std::string path = today(path_of(field), field);
+    if (std::ranges::count(assigned_.fields, path)) {
+      throw config_error(node.location, path, "is set twice, once under its old name; keep the new one");
+    }
+    assigned_.fields.push_back(std::move(path));
+  }
+
+  // What the name of a component sets apart from its name.
+  void note_component(const Field& field, const ConfigNode& node,
+                      const std::function<void(std::string_view)>& reset, const Members& members) const {
+    const std::string prefix = (path_of(field) + ".").substr(shown_);
+    const std::vector<FieldRecord> now = list_fields(members);
+    const auto name = std::ranges::find(now, "name", &FieldRecord::path);
+    if (name == now.end() || name->value == node.text) {
+      assigned_.fields.push_back(prefix + "name");
+      return;
+    }
+    reset(name->value);
+    const std::vector<FieldRecord> plain = list_fields(members);
+    for (const FieldRecord& record : now) {
+      const auto same = std::ranges::find(plain, record.path, &FieldRecord::path);
+      if (record.path == "name" || (same != plain.end() && same->value != record.value)) {
+        assigned_.fields.push_back(prefix + record.path);
+      }
+    }
+    reset(node.text);
+  }
+
+  void note_old(const ConfigLocation& location, std::string text) const {
+    assigned_.old_words.push_back({location, std::move(text)});
+  }
+
+  void note_old_name(const ConfigLocation& location, std::string_view name, const Field& field) const {
+    note_old(location,
+             fmt::format("{}{} is now {}", prefix_.substr(shown_), name, today(path_of(field), field)));
+  }
+
+  std::optional<Target> find(const Field& field) {
+    // Hints leave out the names of earlier versions.
+    if (field.moved_to.empty()) known_.emplace_back(field.name);
+    old_names_.emplace_back(field.moved_to.empty() ? field.old_name : field.name);
+    if (!path_.empty()) {
+      const bool is_old = !field.old_name.empty() && path_.front() == field.old_name;
+      if (path_.front() != field.name && !is_old) return std::nullopt;
+      if (is_old || !field.moved_to.empty()) note_old_name(value_.location, path_.front(), field);
+      return Target{&value_, path_.subspan(1)};
+    }
+    const ConfigEntry* const entry = value_.find(field.name);
+    const ConfigEntry* const old = field.old_name.empty() ? nullptr : value_.find(field.old_name);
+    if (entry && old) {
+      throw config_error(
+          old->location, prefix_ + old->key,
+          fmt::format("is the old name of {}, which is set too; keep {}", field.name, field.name));
+    }
+    if (old) note_old_name(old->location, old->key, field);
+    if (entry && !field.moved_to.empty()) note_old_name(entry->location, entry->key, field);
+    if (!entry && !old) return std::nullopt;
+    return Target{&(entry ? entry : old)->value, {}};
+  }
+
+  // The value for a field without parts.
+  const ConfigNode* find_leaf(const Field& field) {
+    const auto target = find(field);
+    if (!target) return nullptr;
+    if (!target->rest.empty()) {
+      throw config_error(target->value->location, fmt::format("{}.{}", path_of(field), target->rest.front()),
+                         fmt::format("unknown key; {} is a single value", path_of(field)));
+    }
+    return target->value;
+  }
+
+  void descend(const Target& target, const Field& field, const Members& members) const {
+    Reader nested(*target.value, target.rest, path_of(field) + ".", shown_, assigned_);
+    members(nested);
+    nested.check_all_taken();
+  }
+
+  [[noreturn]] void refuse(const ConfigNode& node, const Field& field, std::string_view allowed) const {
+    throw config_error(node.location, path_of(field),
+                       fmt::format("got {}; allowed: {}", short_text(node), allowed));
+  }
+
+  void check_map(const ConfigNode& node, const Field& field) const {
+    if (node.kind != Kind::kMap) refuse(node, field, "a map of settings, {} for none");
+  }
+
+  void check_has_name(const ConfigNode& map, const Field& field) const {
+    if (map.find("name")) return;
+    for (const ConfigEntry& entry : map.entries) {
+      if (closest_name(entry.key, {"name"}).empty()) continue;
+      throw config_error(entry.location, path_of(field) + "." + entry.key,
+                         "unknown key; did you mean 'name'?");
+    }
+    throw config_error(
+        map.location, path_of(field),
+        fmt::format("'name' is missing; allowed: a name, or a map with one ({}: {{name: ...}})", field.name));
+  }
+
+  void check_known(const std::string& key, const ConfigLocation& location) const {
+    if (std::ranges::count(known_, key) || (!key.empty() && std::ranges::count(old_names_, key))) return;
+    throw config_error(location, prefix_ + key, "unknown key" + known_names_hint(key, known_));
+  }
+
+  const ConfigNode& value_;
+  std::span<const std::string> path_;
+  std::string prefix_;
+  std::size_t shown_;
+  Assigned& assigned_;
+  std::vector<std::string> known_;
+  std::vector<std::string> old_names_;
+};
+
+}  // namespace
+
+Assigned assign_fields(const ConfigNode& map, const FieldVisitor::Members& members, std::string_view prefix) {
+  if (map.kind != Kind::kMap) {
+    throw config_error(map.location, prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1),
+                       fmt::format("got {}; allowed: a map of settings", short_text(map)));
+  }
+  Assigned assigned;
+  Reader reader(map, {}, std::string(prefix), prefix.size(), assigned);
+  members(reader);
+  reader.check_all_taken();
+  return assigned;
+}
+
+Assigned assign_path(std::string_view path, const ConfigNode& value, const FieldVisitor::Members& members,
+                     std::string_view prefix) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t dot = path.find('.');
+    parts.emplace_back(path.substr(0, dot));
+    if (dot == std::string_view::npos) break;
+    path.remove_prefix(dot + 1);
+  }
+  Assigned assigned;
+  Reader reader(value, parts, std::string(prefix), prefix.size(), assigned);
+  members(reader);
+  reader.check_all_taken();
+  return assigned;
+}
+
+void check_keys(const ConfigNode& node, std::string_view path, const std::vector<std::string>& known) {
+  if (node.kind != Kind::kMap) {
+    throw config_error(node.location, path, fmt::format("got {}; allowed: a map", short_text(node)));
+  }
+  for (const ConfigEntry& entry : node.entries) {
+    if (std::ranges::count(known, entry.key)) continue;
+    throw config_error(entry.location, std::string(path) + (path.empty() ? "" : ".") + entry.key,
+                       "unknown key" + known_names_hint(entry.key, known));
+  }
+}
+
+}  // namespace che

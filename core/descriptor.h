@@ -1,0 +1,41 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace che {
+
+// An open file descriptor, closed at the end of its scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int value = -1) : value_(value) {}
+  ~Descriptor() { close(); }
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      close();
+      value_ = std::exchange(other.value_, -1);
+    }
+    return *this;
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int value() const { return value_; }
+  bool is_open() const { return value_ >= 0; }
+  // False, with errno set, when the system reports a late write error.
+  bool close() { return value_ < 0 || ::close(std::exchange(value_, -1)) == 0; }
+
+ private:
+  int value_;
+};
+
+// Locks a whole file against all other descriptors; the system releases it when this one is closed or its
+// process ends. False with errno set, EAGAIN or EACCES when another one holds it.
+bool lock_whole_file(const Descriptor& file);
+
+// Whether another descriptor holds such a lock.
+bool is_locked_elsewhere(const Descriptor& file);
+
+}  // namespace che

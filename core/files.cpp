@@ -1,0 +1,255 @@
+#include "core/files.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "core/error.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTemporaryEnding = ".tmp";
+
+[[noreturn]] void fail(std::string_view verb, const fs::path& path, std::string_view reason, Fault fault) {
+  throw Error(fmt::format("cannot {} '{}': {}", verb, path.string(), reason), fault);
+}
+
+[[noreturn]] void fail(std::string_view verb, const fs::path& path, Fault fault) {
+  fail(verb, path, std::strerror(errno), fault);
+}
+
+std::string kind_name(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISLNK(mode)) return "a symbolic link";
+  return "a device";
+}
+
+[[noreturn]] void refuse_kind(std::string_view verb, const fs::path& path, mode_t mode, Fault fault,
+                              std::string_view remedy = "") {
+  fail(verb, path, fmt::format("it is {}, not a regular file{}", kind_name(mode), remedy), fault);
+}
+
+bool write_all(int descriptor, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// Nothing when there are more than `max_bytes`.
+std::optional<std::string> read_all(const Descriptor& file, const fs::path& path, std::size_t max_bytes) {
+  std::string content;
+  std::string buffer(std::size_t{1} << 16, 0);
+  while (content.size() <= max_bytes) {
+    const ssize_t count = ::read(file.value(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("read", path, fault_of(errno));
+    if (count == 0) return content;
+    content.append(buffer, 0, static_cast<std::size_t>(count));
+  }
+  return std::nullopt;
+}
+
+// Some network file systems cannot sync a folder and say so; nothing can be done about it.
+bool sync_folder(const fs::path& folder) {
+  const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor.is_open()) return false;
+  return ::fsync(descriptor.value()) == 0 || errno == EINVAL || errno == ENOTSUP;
+}
+
+std::uint64_t unpredictable_number() {
+  std::uint64_t number = 0;
+  // Requests of this size are neither cut short nor interrupted once the system has started.
+  if (::getrandom(&number, sizeof number, 0) != sizeof number) {
+    throw Error(fmt::format("the system gives no random numbers: {}", std::strerror(errno)), Fault::kRuntime);
+  }
+  return number;
+}
+
+// "/dev/stdout", "/dev/fd/3" and the like lead to /proc/<this process>/fd/N: opening such a link would not
+// share the descriptor's position, and for a redirected one would name the file behind it. Follows links up
+// to that point or to the end; returns N, or -1.
+int follow_to_descriptor(fs::path& path) {
+  constexpr int kMaxLinks = 40;  // As the system's limit.
+  std::error_code error;
+  const fs::path own_descriptors = fs::canonical("/proc/self/fd", error);
+  for (int links = 0; links < kMaxLinks && fs::is_symlink(path, error); ++links) {
+    const fs::path folder = fs::canonical(path.has_parent_path() ? path.parent_path() : ".", error);
+    if (error) return -1;
+    if (!own_descriptors.empty() && folder == own_descriptors) {
+      const std::string name = path.filename().string();
+      int number = -1;
+      std::from_chars(name.data(), name.data() + name.size(), number);
+      return number;
+    }
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) return -1;
+    path = folder / target;
+  }
+  return -1;
+}
+
+void write_into(const Descriptor& file, const fs::path& path, std::string_view content) {
+  if (!file.is_open() || !write_all(file.value(), content)) fail("write", path, Fault::kRuntime);
+}
+
+}  // namespace
+
+Descriptor open_regular_file(const fs::path& path, int flags, std::string_view verb, Fault kind_fault,
+                             std::string_view remedy) {
+  // O_NONBLOCK: a FIFO is opened without a writer, and then refused; regular files know no difference.
+  Descriptor file(::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666));
+  struct stat status {};
+  if (!file.is_open()) {
+    const int reason = errno;
+    // Sockets, and FIFOs for writing, cannot be opened; of links the system says no more than ELOOP.
+    if ((reason == ELOOP || reason == ENXIO || reason == EISDIR) && ::lstat(path.c_str(), &status) == 0 &&
+        !S_ISREG(status.st_mode)) {
+      refuse_kind(verb, path, status.st_mode, kind_fault, remedy);
+    }
+    fail(verb, path, std::strerror(reason), fault_of(reason));
+  }
+  if (::fstat(file.value(), &status) != 0) fail(verb, path, fault_of(errno));
+  if (!S_ISREG(status.st_mode)) refuse_kind(verb, path, status.st_mode, kind_fault, remedy);
+  return file;
+}
+
+std::string read_file(const fs::path& path) {
+  return read_all(open_regular_file(path, O_RDONLY, "read", Fault::kUsage), path, SIZE_MAX).value();
+}
+
+std::string read_input_file(const fs::path& path, std::size_t max_bytes) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
+  struct stat status {};
+  if (!file.is_open() || ::fstat(file.value(), &status) != 0) fail("read", path, fault_of(errno));
+  if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) {
+    refuse_kind("read", path, status.st_mode, Fault::kUsage);
+  }
+  std::optional<std::string> content = read_all(file, path, max_bytes);
+  if (!content) fail("read", path, fmt::format("longer than {} bytes", max_bytes), Fault::kUsage);
+  return *std::move(content);
+}
+
+bool is_present(const fs::path& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0) return true;
+  if (errno != ENOENT && errno != ENOTDIR) fail("read", path, fault_of(errno));
+  return false;
+}
+
+FileReplacement::FileReplacement(const fs::path& path)
+    : path_(path), folder_(path.has_parent_path() ? path.parent_path() : ".") {
+  // O_EXCL: a name that somebody else made, as a file or a link, is not used.
+  do {
+    temporary_ = folder_ / fmt::format(".{}.{:016x}{}", path.filename().string(), unpredictable_number(),
+                                       kTemporaryEnding);
+    file_ =
+        Descriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (!file_.is_open() && errno != EEXIST) fail("write", path, Fault::kRuntime);
+  } while (!file_.is_open() || was_cleared());
+}
+
+FileReplacement::~FileReplacement() {
+  if (!renamed_) ::unlink(temporary_.c_str());
+}
+
+// The temporary file is locked while it is written, so that remove_temporary_files knows it from those of
+// killed processes. This says whether remove_temporary_files came between the creation and the lock. File
+// systems without locks have no such moment, as they give remove_temporary_files none either.
+bool FileReplacement::was_cleared() const {
+  if (!lock_whole_file(file_) && (errno == EAGAIN || errno == EACCES)) return true;
+  struct stat status {};
+  return ::fstat(file_.value(), &status) == 0 && status.st_nlink == 0;
+}
+
+void FileReplacement::write(std::string_view content) {
+  if (!write_all(file_.value(), content)) fail("write", path_, Fault::kRuntime);
+}
+
+void FileReplacement::finish() {
+  struct stat status {};
+  if (::lstat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
+    refuse_kind("write", path_, status.st_mode, Fault::kRuntime);
+  }
+  // Renamed before it is closed: once it is closed its lock is gone.
+  renamed_ = ::fsync(file_.value()) == 0 && ::rename(temporary_.c_str(), path_.c_str()) == 0;
+  if (!renamed_ || !file_.close()) fail("write", path_, Fault::kRuntime);
+  if (!sync_folder(folder_)) fail("make durable", path_, Fault::kRuntime);
+}
+
+void write_file_atomically(const fs::path& path, std::string_view content) {
+  FileReplacement file(path);
+  file.write(content);
+  file.finish();
+}
+
+void write_output(const fs::path& path, std::string_view content) {
+  fs::path target = path;
+  const int descriptor = follow_to_descriptor(target);
+  if (descriptor >= 0) {
+    std::fflush(stdout);  // What was printed before comes first.
+    return write_into(Descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)), path, content);
+  }
+  struct stat status {};
+  if (::stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    if (S_ISDIR(status.st_mode)) refuse_kind("write", path, status.st_mode, Fault::kUsage);
+    return write_into(Descriptor(::open(target.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC)), path, content);
+  }
+  write_file_atomically(target, content);
+}
+
+void remove_temporary_files(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  fs::directory_iterator entry(folder, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with('.') && name.ends_with(kTemporaryEnding)) found.push_back(entry->path());
+  }
+  for (const fs::path& path : found) {
+    if (error) break;
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status {};
+    const bool is_file = file.is_open() && ::fstat(file.value(), &status) == 0 && S_ISREG(status.st_mode) &&
+                         lock_whole_file(file);
+    if (is_file && ::unlink(path.c_str()) != 0 && errno != ENOENT) error = {errno, std::generic_category()};
+  }
+  if (error) {
+    throw Error(fmt::format("cannot clear '{}' of temporary files: {}", folder.string(), error.message()),
+                Fault::kRuntime);
+  }
+}
+
+fs::path set_aside(const fs::path& path, std::string_view ending) {
+  const std::string first = fmt::format("{}.{}", path.string(), ending);
+  fs::path aside = first;
+  for (int i = 2; is_present(aside); ++i) aside = fmt::format("{}.{}", first, i);
+  std::error_code error;
+  fs::rename(path, aside, error);
+  if (error) {
+    throw Error(fmt::format("cannot move '{}' aside: {}", path.string(), error.message()), Fault::kRuntime);
+  }
+  return aside;
+}
+
+}  // namespace che

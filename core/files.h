@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "core/descriptor.h"
+#include "core/error.h"
+
+namespace che {
+
+// How the program opens, replaces and sets aside files. A results folder may come from elsewhere, so nothing
+// in it is trusted: only a regular file is read, locked or replaced, never a device, FIFO, socket or folder,
+// and a symbolic link is not followed. Folders may be links, so that results can lie on another disk: this
+// concerns the last component of a path only. A file that the user names (a config, --output) may be a link
+// or a pipe.
+
+// The whole of a regular file. Throws Error with the system's reason and its fault_of; (usage) at once,
+// without waiting for a writer, when `path` is not a regular file or is a symbolic link.
+std::string read_file(const std::filesystem::path& path);
+
+// The whole of a file that the user named: links are followed, and a pipe is read to its end. Throws Error as
+// read_file does, and (usage) for more than `max_bytes`.
+std::string read_input_file(const std::filesystem::path& path, std::size_t max_bytes);
+
+// Opens a regular file as the system's open does with these flags, and O_CLOEXEC. Throws as read_file does,
+// with `verb` ("read", "lock") in the message; when `path` is something else, with `kind_fault`, and `remedy`
+// at its end.
+Descriptor open_regular_file(const std::filesystem::path& path, int flags, std::string_view verb,
+                             Fault kind_fault, std::string_view remedy = "");
+
+// Whether there is anything at `path`: a dangling link counts too. Throws Error with the system's reason and
+// its fault_of when the system does not say.
+bool is_present(const std::filesystem::path& path);
+
+// Replaces the file at `path` by what is written, part by part, so that a reader, or a machine that stops at
+// any moment, sees the old content or the new, whole: temporary file next to it, fsync, rename, fsync of the
+// folder. A symbolic link at `path` is replaced itself. All throw Error (runtime) with the system's reason,
+// `finish` also when something other than a file or a link is at `path`. Without a successful `finish` the
+// old file is untouched, and the temporary one is removed with the object.
+class FileReplacement {
+ public:
+  explicit FileReplacement(const std::filesystem::path& path);
+  ~FileReplacement();
+  FileReplacement(const FileReplacement&) = delete;
+  FileReplacement& operator=(const FileReplacement&) = delete;
+
+  void write(std::string_view content);
+  void finish();
+
+ private:
+  bool was_cleared() const;
+
+  std::filesystem::path path_;
+  std::filesystem::path folder_;
+  std::filesystem::path temporary_;
+  Descriptor file_;
+  bool renamed_ = false;
+};
+
+// The same for content that is there at once.
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+// Writes to a path that the user gave as an output. A regular file, or the one a link leads to, is replaced
+// atomically; a device, a FIFO or an open descriptor (/dev/stdout, /dev/fd/N) is written into. Throws Error
+// (runtime) with the system's reason, (usage) for a folder.
+void write_output(const std::filesystem::path& path, std::string_view content);
+
+// Deletes the temporary files in `folder` that write_file_atomically made in processes that were killed;
+// those of processes that are still writing stay. Throws Error (runtime) when the system refuses.
+void remove_temporary_files(const std::filesystem::path& folder);
+
+// Renames what is at `path` to `path`.`ending`, or `path`.`ending`.2, .3 ... where that name is taken:
+// nothing that was set aside before is lost. Returns the new path. Throws Error (runtime) when the system
+// refuses.
+std::filesystem::path set_aside(const std::filesystem::path& path, std::string_view ending);
+
+}  // namespace che

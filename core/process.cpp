@@ -1,0 +1,67 @@
+#include "core/process.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "core/error.h"
+
+extern char** environ;
+
+namespace che {
+
+StartedProcess start_process(const ProcessPlan& plan) {
+  std::vector<std::string> words = plan.words;
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const auto& [from, to] : plan.descriptors) posix_spawn_file_actions_adddup2(&actions, from, to);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  int flags = plan.has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
+  if (plan.blocked_signals) {
+    flags |= POSIX_SPAWN_SETSIGMASK;
+    posix_spawnattr_setsigmask(&attributes, &*plan.blocked_signals);
+  }
+  posix_spawnattr_setflags(&attributes, static_cast<short>(flags));
+  StartedProcess started;
+  started.error =
+      ::posix_spawnp(&started.process, arguments.front(), &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (started.error != 0) started.process = 0;
+  return started;
+}
+
+int wait_for_process(pid_t process) {
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0) {
+    if (errno != EINTR) return -1;
+  }
+  return status;
+}
+
+std::pair<Descriptor, Descriptor> open_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw Error(fmt::format("cannot open a pipe: {}", std::strerror(errno)), Fault::kRuntime);
+  }
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "unknown";
+}
+
+}  // namespace che

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/descriptor.h"
+
+namespace che {
+
+// A program to start. Of the caller's descriptors it has 0, 1, 2 and those in `descriptors`, as long as all
+// others were opened with O_CLOEXEC.
+struct ProcessPlan {
+  std::vector<std::string> words = {};  // Program and arguments; a name without slash is on the PATH.
+  std::vector<std::pair<int, int>> descriptors = {};  // (of the caller, in the program)
+  std::optional<sigset_t> blocked_signals = {};       // The caller's unless given.
+  bool has_own_group = false;                         // A terminal's Ctrl-C does not reach it.
+};
+
+// The new process, or the system's error number with process 0.
+struct StartedProcess {
+  pid_t process = 0;
+  int error = 0;
+};
+StartedProcess start_process(const ProcessPlan& plan);
+
+// Waits for the end of a child; its status as waitpid gives it, or -1 with errno set.
+int wait_for_process(pid_t process);
+
+// A pipe's read end and write end, closed in programs that are started. Throws Error (runtime) with the
+// system's reason.
+std::pair<Descriptor, Descriptor> open_pipe();
+
+// The name of this machine.
+std::string host_name();
+
+}  // namespace che

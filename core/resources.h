@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace che {
+
+// What this process may use of the machine.
+struct Resources {
+  std::int64_t cores = 1;
+  double memory_bytes = 0;
+};
+
+// Cores: those of the process' affinity mask (what taskset, Slurm and container runtimes set), at most the
+// CPU time per second that its control groups (version 1 or 2) allow, rounded up. Memory: the machine's, at
+// most what its control groups allow. `root` is where /proc/self/cgroup and /sys/fs/cgroup are looked for;
+// limits that cannot be read do not count.
+Resources available_resources(const std::filesystem::path& root = "/");
+
+}  // namespace che

@@ -1,0 +1,58 @@
+#include "core/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/utf8.h"
+
+namespace che {
+namespace {
+
+// The code point of one UTF-8 character.
+std::uint32_t code_point(std::string_view character) {
+  const auto lead = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return lead;
+  std::uint32_t code = lead & (0xFFU >> (character.size() + 1));
+  for (const char c : character.substr(1)) code = code << 6U | (static_cast<unsigned char>(c) & 0x3FU);
+  return code;
+}
+
+bool is_line_space(std::uint32_t code) {
+  return code == '\n' || code == '\r' || code == '\t' || code == 0x2028 || code == 0x2029;
+}
+
+bool is_control(std::uint32_t code) {
+  const bool sets_direction = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || sets_direction;
+}
+
+}  // namespace
+
+std::string one_line(std::string_view text, std::size_t longest) {
+  std::string line;
+  while (!text.empty()) {
+    if (line.size() >= longest) return line + "...";
+    const std::size_t bytes = utf8_character_bytes(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(bytes, 1));
+    text.remove_prefix(character.size());
+    const std::uint32_t code = bytes == 0 ? static_cast<unsigned char>(character[0]) : code_point(character);
+    if (bytes == 0 || (is_control(code) && !is_line_space(code))) {
+      line += code < 0x100 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
+    } else if (is_line_space(code)) {
+      line += ' ';
+    } else {
+      line += character;
+    }
+  }
+  return line;
+}
+
+std::size_t character_count(std::string_view text) {
+  // Every byte but those that continue a character.
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+}  // namespace che

@@ -1,0 +1,38 @@
+#include "experiments/analysis/best_encodings.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace che {
+
+bool BestEncodings::is_distinct() const {
+  constexpr double kStandardErrors = 2;
+  const bool most_tie = scored > 1 && 2 * encodings.size() > scored;
+  const bool is_trivial =
+      above_trivial && trivial_error && *above_trivial <= kStandardErrors * *trivial_error;
+  return !most_tie && !is_trivial;
+}
+
+BestEncodings best_encodings(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
+  std::vector<std::pair<EncodingLabel, double>> scores;
+  for (const EncodingLabel& encoding : table.encodings) {
+    const TableCell* const cell = table.cell(row.task, encoding);
+    if (cell != nullptr && cell->scores) scores.emplace_back(encoding, cell->scores->value(aggregate));
+  }
+  BestEncodings best;
+  best.scored = scores.size();
+  if (scores.empty()) return best;
+  double highest = 0;
+  for (const auto& [encoding, score] : scores) highest = std::max(highest, score);
+  for (const auto& [encoding, score] : scores) {
+    if (rounded_percent(score) == rounded_percent(highest)) best.encodings.push_back(encoding);
+  }
+  if (row.baselines) {
+    const Baseline& trivial = row.baselines->best();
+    best.above_trivial = highest - trivial.score;
+    best.trivial_error = trivial.standard_error;
+  }
+  return best;
+}
+
+}  // namespace che

@@ -1,0 +1,150 @@
+#include "experiments/analysis/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "experiments/analysis/encoding_names.h"
+
+namespace che {
+namespace {
+
+// What one repetition of a run is drawn from: seed and data_seed.
+using Draw = std::pair<std::int64_t, std::int64_t>;
+
+using Scores = std::map<std::pair<Draw, double>, double>;  // By draw and learning rate.
+
+Scores scores_of(const ResultTable& table, const TableCell& cell) {
+  Scores scores;
+  for (const std::size_t i : cell.finished) {
+    const TableRun& run = table.runs[i];
+    scores[{{run.config.seed, run.config.data_seed}, run.config.learning_rate}] = *run.score;
+  }
+  return scores;
+}
+
+// Which runs are compared: every seed with every rate.
+struct Design {
+  std::set<Draw> seeds;
+  std::vector<double> rates;
+};
+
+// The most seeds that both finished with one learning rate, and all rates that both finished with these; of
+// equals that with the most rates, then of the lowest.
+Design common_design(const Scores& one, const Scores& other) {
+  std::map<double, std::set<Draw>> seeds_of_rate;
+  for (const auto& [key, score] : one) {
+    if (other.contains(key)) seeds_of_rate[key.second].insert(key.first);
+  }
+  Design best;
+  for (const auto& [rate, seeds] : seeds_of_rate) {
+    Design design{.seeds = seeds, .rates = {}};
+    for (const auto& [other_rate, others] : seeds_of_rate) {
+      if (std::ranges::includes(others, seeds)) design.rates.push_back(other_rate);
+    }
+    const auto size = [](const Design& sized) { return std::pair(sized.seeds.size(), sized.rates.size()); };
+    if (size(design) > size(best)) best = std::move(design);
+  }
+  return best;
+}
+
+ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const TableCell& one,
+                           const TableCell& other, Aggregate aggregate) {
+  ComparedTask result;
+  result.level = row.level;
+  result.task = row.task;
+  const Scores of_one = scores_of(table, one);
+  const Scores of_other = scores_of(table, other);
+  const Design design = common_design(of_one, of_other);
+  const std::set<Draw>& seeds = design.seeds;
+  const std::vector<double>& rates = design.rates;
+  result.seeds = seeds.size();
+  result.rates = rates;
+  result.unpaired = one.finished.size() + other.finished.size() - 2 * seeds.size() * rates.size();
+  if (seeds.empty()) return result;
+  const auto mean = [&](const Scores& scores, const Draw& seed) {
+    double sum = 0;
+    for (const double rate : rates) sum += scores.at({seed, rate});
+    return sum / static_cast<double>(rates.size());
+  };
+  std::vector<double> scores_one, scores_other, differences;
+  for (const Draw& seed : seeds) {
+    scores_one.push_back(mean(of_one, seed));
+    scores_other.push_back(mean(of_other, seed));
+    differences.push_back(scores_one.back() - scores_other.back());
+  }
+  result.one = aggregate_of(scores_one, aggregate);
+  result.other = aggregate_of(scores_other, aggregate);
+  result.difference = aggregate_of(differences, aggregate);
+  if (seeds.size() > 1) result.p = sign_flip_p(differences, aggregate);
+  if (seeds.size() >= kMinIntervalPairs) result.interval = bootstrap_interval(differences, aggregate);
+  return result;
+}
+
+// The settings of its evaluation, which all runs of a cell share.
+std::string evaluation_of(const ResultTable& table, const TableCell& cell) {
+  const std::size_t run = cell.finished.empty() ? cell.missing.front() : cell.finished.front();
+  return identity_text(table.runs[run].config, {Role::kEvaluation});
+}
+
+const EncodingLabel& column_named(const ResultTable& table, const std::string& name) {
+  const auto found = std::ranges::find(table.encodings, name, &EncodingLabel::text);
+  if (found != table.encodings.end()) return *found;
+  throw Error(fmt::format("'{}' is no encoding of this experiment{}", name,
+                          known_encodings_hint(name, table.encodings)));
+}
+
+void adjust(std::vector<ComparedTask>& tasks) {
+  std::vector<std::optional<double>> p_values;
+  p_values.reserve(tasks.size());
+  for (const ComparedTask& task : tasks) p_values.push_back(task.p);
+  const auto adjusted = holm_adjusted(p_values);
+  for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].adjusted_p = adjusted[i];
+}
+
+}  // namespace
+
+Comparison compare(const ResultTable& table, const std::string& one, const std::string& other,
+                   Aggregate aggregate) {
+  if (aggregate == Aggregate::kMax) {
+    throw Error(
+        "the maximum over a cell's runs cannot be compared: it grows with their number and keeps nothing of "
+        "the pairs; choose the aggregate mean, median or iqm");
+  }
+  const EncodingLabel& first = column_named(table, one);
+  const EncodingLabel& second = column_named(table, other);
+  if (first == second) throw Error(fmt::format("'{}' is compared with itself; name two encodings", one));
+  Comparison comparison{.one = first, .other = second, .aggregate = aggregate, .tasks = {}, .one_sided = {}};
+  std::size_t pairs = 0;
+  for (const TableRow& row : table.rows) {
+    const TableCell* const cell = table.cell(row.task, first);
+    const TableCell* const counterpart = table.cell(row.task, second);
+    if (cell == nullptr && counterpart == nullptr) continue;
+    if (cell == nullptr || counterpart == nullptr) {
+      comparison.one_sided.push_back(row.task);
+      continue;
+    }
+    if (evaluation_of(table, *cell) != evaluation_of(table, *counterpart)) {
+      throw Error(fmt::format(
+          "'{}' and '{}' are evaluated differently on {} (lengths, samples, seed or eval_dropout); compare "
+          "columns that are measured alike",
+          one, other, row.task.text()));
+    }
+    comparison.tasks.push_back(compare_cells(table, row, *cell, *counterpart, aggregate));
+    pairs += comparison.tasks.back().seeds;
+  }
+  if (pairs == 0) {
+    throw Error(fmt::format(
+        "{} and {} have no finished runs of one task, seed and learning rate; run both with the same", one,
+        other));
+  }
+  adjust(comparison.tasks);
+  return comparison;
+}
+
+}  // namespace che

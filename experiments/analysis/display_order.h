@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string_view>
+
+#include "experiments/plan/cell_key.h"
+
+namespace che {
+
+// Whether the column `one` stands before `other`: plain encodings, then randomized_*, dape_* and
+// randomized_dape_*, as the paper orders its columns; each by EncodingEntry::place, then by name; last by
+// settings, numbers by value.
+bool encoding_before(const EncodingLabel& one, const EncodingLabel& other);
+
+// Whether a row of this level ("regular", "dcf", "cs" or empty) and task stands before another: levels and
+// tasks in the order of the paper's table, then others by name; last by settings.
+bool task_before(std::string_view one_level, const TaskLabel& one, std::string_view other_level,
+                 const TaskLabel& other);
+
+}  // namespace che

@@ -1,0 +1,126 @@
+#include "experiments/analysis/paper_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "core/config/field_list.h"
+#include "core/number_text.h"
+#include "experiments/store/csv.h"
+
+namespace che {
+
+// data/paper/table2_che.csv, built into the program.
+extern const char* const kPaperTableCsv;
+
+namespace {
+
+constexpr std::string_view kRandomizedHeading = "Randomized";
+constexpr std::size_t kFirstColumn = 3;  // After level, task and permutation_invariant.
+
+struct PaperTable {
+  std::vector<PaperColumn> columns;
+  std::vector<PaperTask> tasks;
+  // Fractions by task, in the order of the columns.
+  std::map<std::string, std::vector<double>, std::less<>> rows;
+};
+
+PaperTable read_paper_table() {
+  const std::vector<std::string> names = {"level",    "task",       "permutation_invariant",
+                                          "learned",  "sin_cos",    "rope",
+                                          "relative", "alibi",      "kerple",
+                                          "fire",     "dape_alibi", "dape_kerple",
+                                          "dape_fire"};
+  const CsvRows rows("data/paper/table2_che.csv", kPaperTableCsv, names, "restore it and build again");
+  PaperTable table;
+  // The first line below the names has the paper's headings.
+  for (std::size_t column = kFirstColumn; column < names.size(); ++column) {
+    const std::string heading(rows.text(0, column));
+    const bool randomized = heading == kRandomizedHeading;
+    if (!randomized && heading != "DAPE (Ours)") rows.fail(0, column, "Randomized or DAPE (Ours)");
+    std::string_view name = names[column];
+    const bool dape = take_prefix(name, "dape_");
+    table.columns.push_back(
+        {.form = {.name = std::string(name), .dape = dape, .randomized = randomized}, .heading = heading});
+  }
+  for (std::size_t row = 1; row < rows.size(); ++row) {
+    const std::string task(rows.text(row, 1));
+    const bool invariant = rows.text(row, 2) == "yes";
+    if (!invariant && rows.text(row, 2) != "no") rows.fail(row, 2, "yes or no");
+    table.tasks.push_back({.name = task, .permutation_invariant = invariant});
+    std::vector<double>& scores = table.rows[task];
+    for (std::size_t column = kFirstColumn; column < names.size(); ++column) {
+      // Of a percentage with two decimals the nearest fraction with four.
+      scores.push_back(std::round(100 * rows.real(row, column)) / 10'000);
+    }
+  }
+  return table;
+}
+
+const PaperTable& paper_table() {
+  static const PaperTable table = read_paper_table();
+  return table;
+}
+
+// Whether the encoding has the numbers of its defaults, and DAPE, where it is there, its default form.
+bool has_published_size(const EncodingConfig& encoding) {
+  const auto fields = [](EncodingConfig config) {
+    return list_fields([&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+  };
+  EncodingConfig published;
+  published.name = encoding.name;
+  published.positions = encoding.positions;
+  if (encoding.dape) published.dape.emplace();
+  std::map<std::string, std::string> values;
+  for (const FieldRecord& field : fields(published)) values.emplace(field.path, field.value);
+  return std::ranges::none_of(fields(encoding), [&](const FieldRecord& field) {
+    const bool is_size = field.number || is_below(field.path, "dape");
+    return is_size && field.role != Role::kExecution && values.at(field.path) != field.value;
+  });
+}
+
+}  // namespace
+
+const std::vector<PaperColumn>& paper_columns() { return paper_table().columns; }
+
+const std::vector<PaperTask>& paper_tasks() { return paper_table().tasks; }
+
+std::optional<double> paper_score(std::string_view task, const EncodingForm& column) {
+  const auto row = paper_table().rows.find(task);
+  if (row == paper_table().rows.end()) return std::nullopt;
+  const auto found = std::ranges::find(paper_columns(), column, &PaperColumn::form);
+  if (found == paper_columns().end()) return std::nullopt;
+  return row->second[static_cast<std::size_t>(found - paper_columns().begin())];
+}
+
+std::optional<PaperValue> paper_value(const TaskLabel& task, const EncodingConfig& encoding) {
+  const EncodingForm form = encoding.form();
+  const auto column = std::ranges::find_if(paper_columns(), [&](const PaperColumn& one) {
+    return one.form.name == form.name && one.form.dape == form.dape;
+  });
+  const bool is_published =
+      task.settings.empty() && column != paper_columns().end() && has_published_size(encoding);
+  if (!is_published) return std::nullopt;
+  const std::optional<double> score = paper_score(task.name, column->form);
+  if (!score) return std::nullopt;
+  PaperMatch match = PaperMatch::kPositionsUnstated;
+  if (column->heading == kRandomizedHeading) {
+    match = form.randomized ? PaperMatch::kSameMethod : PaperMatch::kOtherPositions;
+  }
+  return PaperValue{.column = column->form, .score = *score, .match = match};
+}
+
+std::vector<EncodingForm> paper_best(std::string_view task) {
+  const auto row = paper_table().rows.find(task);
+  if (row == paper_table().rows.end()) return {};
+  const double greatest = *std::ranges::max_element(row->second);
+  std::vector<EncodingForm> best;
+  for (std::size_t i = 0; i < row->second.size(); ++i) {
+    if (row->second[i] == greatest) best.push_back(paper_columns()[i].form);
+  }
+  return best;
+}
+
+}  // namespace che

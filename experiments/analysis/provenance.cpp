@@ -1,0 +1,122 @@
+#include "experiments/analysis/provenance.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include "core/config/field_list.h"
+
+namespace che {
+namespace {
+
+// Texts that runs share, each once, in the order of the runs.
+template <class Describe>
+std::string each_once(const ResultTable& table, Describe describe) {
+  std::vector<std::string> texts;
+  for (const TableRun& run : table.runs) {
+    std::string text = describe(run);
+    if (!text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  }
+  return texts.empty() ? "unknown" : fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string describe_training(const TableRun& run) {
+  const TrainingConfig& training = run.config.training;
+  const ModelShape& model = run.config.model;
+  return fmt::format("{} steps of {} samples, lengths {}..{}, width {}, {} layers, {} heads", training.steps,
+                     training.batch_size, training.first_length, training.last_length, model.width,
+                     model.layers, model.heads);
+}
+
+std::string describe_evaluation(const TableRun& run) {
+  const EvaluationConfig& evaluation = run.config.evaluation;
+  const std::string every =
+      evaluation.length_step == 1 ? "" : fmt::format(" in steps of {}", evaluation.length_step);
+  return fmt::format("lengths {}..{}{}, {} samples each, seed {}", evaluation.first_length,
+                     evaluation.last_length, every, evaluation.samples, evaluation.seed);
+}
+
+// Every choice between readings of the protocol that some run had to make, with what it chose; where runs
+// differ, with the encodings that chose it: "encoding.direction=left_only (fire), symmetric (alibi)".
+std::string switches(const ResultTable& table) {
+  std::map<std::string, std::map<std::string, std::set<std::string>>> encodings;  // By path and value.
+  for (const TableRun& run : table.runs) {
+    for (const FieldRecord& field : list_fields(run.config)) {
+      const bool is_switch =
+          !field.number && !field.structural && !field.group && field.role != Role::kExecution;
+      if (is_switch) encodings[field.path][field.value].insert(run.encoding.form.text());
+    }
+  }
+  std::vector<std::string> chosen;
+  for (const auto& [path, values] : encodings) {
+    std::vector<std::string> texts;
+    for (const auto& [value, names] : values) {
+      texts.push_back(values.size() == 1 ? value : fmt::format("{} ({})", value, fmt::join(names, ", ")));
+    }
+    chosen.push_back(fmt::format("{}={}", path, fmt::join(texts, ", ")));
+  }
+  return fmt::format("{}", fmt::join(chosen, "; "));
+}
+
+// How encodings with randomized positions read a distance, which the paper does not state:
+// "per_offset (alibi, kerple)".
+std::string randomized_distances(const ResultTable& table) {
+  std::map<std::string, std::set<std::string>> encodings;
+  for (const TableRun& run : table.runs) {
+    const EncodingConfig& encoding = run.config.encoding;
+    if (encoding.positions == EncodingConfig().positions) continue;
+    for (const FieldRecord& field : list_fields(run.config)) {
+      if (field.path != "encoding.randomized_distance") continue;
+      encodings[field.value].insert((encoding.dape ? "dape_" : "") + encoding.name);
+    }
+  }
+  std::vector<std::string> readings;
+  readings.reserve(encodings.size());
+  for (const auto& [reading, names] : encodings) {
+    readings.push_back(fmt::format("{} ({})", reading, fmt::join(names, ", ")));
+  }
+  return fmt::format("{}", fmt::join(readings, "; "));
+}
+
+}  // namespace
+
+std::vector<Fact> provenance(const ResultTable& table) {
+  std::string updated;
+  std::set<std::int64_t> seeds;
+  std::set<std::int64_t> data_seeds;
+  std::set<double> rates;
+  for (const TableRun& run : table.runs) {
+    updated = std::max(updated, run.status.updated);
+    seeds.insert(run.config.seed);
+    data_seeds.insert(run.config.data_seed);
+    rates.insert(run.config.learning_rate);
+  }
+  std::vector<std::string> off_default;
+  for (const SettingValue& setting : table.shared_settings) off_default.push_back(setting.text());
+  std::vector<Fact> facts = {
+      {"Training", each_once(table, describe_training)},
+      {"Seeds", fmt::format("{}; data seeds: {}; learning rates: {}", fmt::join(seeds, ", "),
+                            fmt::join(data_seeds, ", "), fmt::join(rates, ", "))},
+      {"Evaluation", each_once(table, describe_evaluation)},
+      {"Switches", switches(table)},
+      {"Off default in all runs",
+       off_default.empty() ? "nothing" : fmt::format("{}", fmt::join(off_default, ", "))},
+      {"Git commit", fmt::format("{}; device: {}; last change: {}",
+                                 each_once(table, [](const TableRun& run) { return run.status.git_commit; }),
+                                 each_once(table, [](const TableRun& run) { return run.status.device; }),
+                                 updated.empty() ? "unknown" : updated)}};
+  if (const std::string readings = randomized_distances(table); !readings.empty()) {
+    facts.push_back({"Randomized distances",
+                     fmt::format("{}; per_offset draws one distance for each offset, per_position one "
+                                 "position for each token; the paper does not state which one it used",
+                                 readings)});
+  }
+  for (const std::string& reason : table.left_out) facts.push_back({"Left out", reason});
+  return facts;
+}
+
+}  // namespace che

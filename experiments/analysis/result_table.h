@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/analysis/paper_table.h"
+#include "experiments/analysis/score_summary.h"
+#include "experiments/analysis/training_outcome.h"
+#include "experiments/analysis/trivial_baselines.h"
+#include "experiments/plan/cell_key.h"
+#include "experiments/plan/run_config.h"
+#include "experiments/store/run_folder.h"
+
+namespace che {
+
+// A stored run as tables and figures see it.
+struct TableRun {
+  std::string id;
+  TaskLabel task;          // Of its row.
+  EncodingLabel encoding;  // Of its column.
+  RunConfig config;
+  RunStatus status;
+  std::optional<double> score;            // 0 .. 1, of a finished run
+  std::vector<EvaluationRow> evaluation;  // What the score is the mean of, by ascending length.
+  std::size_t missing_lengths = 0;        // Test lengths asked for and not measured.
+  std::vector<MetricsRow> metrics;        // By ascending step.
+  std::string damage;                     // What is wrong with its files; empty without damage.
+  std::optional<TrainingOutcome> training;
+
+  std::string state() const { return damage.empty() ? state_name(status.state) : kDamaged; }
+  // Why it failed or what is damaged; empty for neither.
+  const std::string& error() const { return damage.empty() ? status.error : damage; }
+};
+
+// Runs that differ in nothing but seed and learning rate.
+struct TableCell {
+  std::string id;                      // cell_id of their config
+  std::vector<std::size_t> finished;   // Indices into ResultTable::runs.
+  std::vector<std::size_t> missing;    // The same for runs without a score.
+  std::optional<ScoreSummary> scores;  // Nothing without a finished run.
+  std::size_t best = 0;                // Index of the run with the highest score, if there is one.
+  // Finished runs that trained and that did not, see TrainingOutcome; nothing is known of the others.
+  std::size_t trained = 0;
+  std::size_t untrained = 0;
+  std::optional<PaperValue> paper;  // Where the paper has this task and encoding.
+
+  // Whether no finished run trained: its score says nothing of extrapolation.
+  bool did_not_train() const { return !finished.empty() && untrained == finished.size(); }
+};
+
+struct TableRow {
+  std::string level;  // "regular", "dcf", "cs"
+  TaskLabel task;
+  double chance = 0;                          // 0 .. 1
+  bool permutation_invariant = false;         // See TaskEntry.
+  std::optional<TrivialBaselines> baselines;  // See add_trivial_baselines.
+};
+
+// The results of an experiment: one row per task, one column per encoding.
+struct ResultTable {
+  std::string name;                      // Of the experiment: its folder's.
+  std::vector<TableRow> rows;            // In the benchmark's order.
+  std::vector<EncodingLabel> encodings;  // Labels of the columns, in the order of encoding_before.
+  std::map<CellKey, TableCell> cells;
+  std::vector<TableRun> runs;                 // By row, column, learning rate and seed.
+  std::vector<SettingValue> shared_settings;  // Off default in every run and in no label.
+  bool has_baselines = false;                 // Whether they were asked for; see add_trivial_baselines.
+  std::vector<std::string> left_out;          // Why open_runs left runs out.
+
+  // Null where no run has both.
+  const TableCell* cell(const TaskLabel& task, const EncodingLabel& encoding) const;
+};
+
+// The cells of some configs, in their order: task and encoding with every setting of `roles` that is off its
+// default or in which the configs differ, so that two cells never look alike.
+struct CellLabels {
+  std::vector<CellKey> of;
+  std::vector<SettingValue> shared_settings;  // Off default in every config and in no label.
+};
+CellLabels label_cells(const std::vector<RunConfig>& configs,
+                       const std::vector<Role>& roles = {Role::kCell, Role::kEvaluation});
+
+// Settings (of training or evaluation) in which the runs differ become part of the column's label, so
+// that no cell mixes two of them.
+ResultTable make_table(const std::vector<RunFolder>& runs);
+
+// Names the damaged files of runs, which `table` counts as unfinished.
+void warn_of_damage(const ResultTable& table, const WarningSink& warn = print_warning);
+
+// The table of every run below `experiment`, with warnings of damage. Throws as open_runs does.
+ResultTable read_table(const std::filesystem::path& experiment);
+
+// Measures the trivial baselines of every row whose runs are all evaluated on the same samples; takes
+// seconds at the paper's size.
+void add_trivial_baselines(ResultTable& table);
+
+}  // namespace che

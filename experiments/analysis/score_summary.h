@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace che {
+
+// What one number stands for the scores of a cell's runs.
+enum class Aggregate { kMax, kMean, kMedian, kIqm };
+
+// "max", "mean", "median", "iqm": the words of the command line, and their reverse. An unknown word
+// throws Error (usage).
+const std::vector<std::string>& aggregate_names();
+std::string_view aggregate_name(Aggregate aggregate);
+Aggregate aggregate_named(std::string_view name);
+
+// "the maximum", "the mean", ... for a sentence.
+std::string_view aggregate_phrase(Aggregate aggregate);
+
+// What spread(aggregate) is, for a sentence.
+std::string_view spread_phrase(Aggregate aggregate);
+
+// Scores of the finished runs of a cell. Spreads need two runs or more.
+struct ScoreSummary {
+  std::size_t n = 0;
+  double max = 0;
+  double min = 0;
+  double mean = 0;
+  double median = 0;
+  double iqm = 0;                   // See interquartile_mean.
+  std::optional<double> deviation;  // Sample standard deviation (n - 1).
+  std::optional<double> quartiles;  // Distance between the first and the third.
+
+  double value(Aggregate aggregate) const;
+  // The range for the maximum, the standard deviation for the mean, the interquartile range for the
+  // median and the interquartile mean.
+  std::optional<double> spread(Aggregate aggregate) const;
+};
+
+// Of one score or more.
+ScoreSummary summarize(std::vector<double> scores);
+
+// `fraction` in percent with one decimal, as tables print it: scores that are equal here tie.
+double rounded_percent(double fraction);
+
+// The same number without the others.
+double aggregate_of(std::vector<double> values, Aggregate aggregate);
+
+// Quantile of ascending values with linear interpolation between neighbours (Hyndman and Fan's
+// type 7); 0 <= fraction <= 1.
+double quantile(const std::vector<double>& ascending, double fraction);
+
+// Mean of ascending values without the lowest and the highest floor(n / 4) of them (Agarwal et al.,
+// arXiv 2108.13264); the mean where there are fewer than four.
+double interquartile_mean(const std::vector<double>& ascending);
+
+}  // namespace che

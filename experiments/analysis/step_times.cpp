@@ -1,0 +1,118 @@
+#include "experiments/analysis/step_times.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/counted.h"
+#include "core/error.h"
+#include "experiments/analysis/display_order.h"
+#include "experiments/analysis/result_table.h"
+#include "experiments/analysis/score_summary.h"
+#include "experiments/store/checkpoint.h"
+#include "experiments/store/needs.h"
+
+namespace che {
+namespace {
+
+// Milliseconds; nothing for a run that was not trained.
+std::optional<double> step_time(const std::vector<MetricsRow>& rows) {
+  if (rows.empty()) return std::nullopt;
+  std::vector<double> times;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    times.push_back(1000 * (rows[i].seconds - rows[i - 1].seconds) /
+                    static_cast<double>(rows[i].step - rows[i - 1].step));
+  }
+  if (times.empty()) times.push_back(1000 * rows[0].seconds / static_cast<double>(rows[0].step));
+  return aggregate_of(std::move(times), Aggregate::kMedian);
+}
+
+double batch_time(const RunStatus& status, const EvaluationConfig& evaluation) {
+  const std::int64_t batches_of_length = evaluation.samples / kEvaluationBatch;
+  return 1000 * status.evaluation_seconds /
+         static_cast<double>(static_cast<std::int64_t>(evaluation.lengths().size()) * batches_of_length);
+}
+
+// The runs' configs with the default lengths, which are columns and part of no label.
+std::vector<RunConfig> configs_to_label(const std::vector<RunFolder>& runs) {
+  const RunConfig defaults;
+  std::vector<RunConfig> configs;
+  for (const RunFolder& run : runs) {
+    RunConfig& config = configs.emplace_back(run.config());
+    config.training.first_length = defaults.training.first_length;
+    config.training.last_length = defaults.training.last_length;
+    config.evaluation.first_length = defaults.evaluation.first_length;
+    config.evaluation.last_length = defaults.evaluation.last_length;
+    config.evaluation.length_step = defaults.evaluation.length_step;
+    config.log.every_steps = defaults.log.every_steps;
+  }
+  return configs;
+}
+
+void warn_of_unfinished(const RunFolder& run, const StoredRun& stored, const RunNeeds& needs,
+                        const WarningSink& warn) {
+  const std::string state = needs.is_damaged                     ? kDamaged
+                            : needs.state == RunState::kFinished ? "not evaluated at every length"
+                                                                 : state_name(needs.state);
+  const std::string reason = needs.is_damaged ? stored.damage_text() : stored.status.error;
+  warn(fmt::format("left out: {} is {}{}{}", run.id(), state, reason.empty() ? "" : ": ", reason));
+}
+
+}  // namespace
+
+StepTimes step_times(const std::vector<RunFolder>& runs, const WarningSink& warn) {
+  const CellLabels cell_labels =
+      label_cells(configs_to_label(runs), {Role::kCell, Role::kEvaluation, Role::kExecution});
+  StepTimes result;
+  std::set<EncodingLabel> labels;
+  std::size_t waiting = 0;
+  std::size_t evaluated_more = 0;
+  std::string one_of_them;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunConfig& config = runs[i].config();
+    const StoredRun stored = runs[i].read();
+    const RunNeeds needs = assess(config, stored, has_checkpoint(runs[i].path()));
+    if (!needs.is_begun()) {
+      ++waiting;
+      continue;
+    }
+    if (!needs.is_complete()) {
+      warn_of_unfinished(runs[i], stored, needs, warn);
+      continue;
+    }
+    const auto& [task, label] = cell_labels.of[i];
+    labels.insert(label);
+    TaskTimes& times = result.tasks[task];
+    const TrainingConfig& training = config.training;
+    const EvaluationConfig& evaluation = config.evaluation;
+    result.has_shared_jobs = result.has_shared_jobs || config.execution.replicas > 1;
+    if (const auto step = step_time(stored.metrics)) {
+      times.step[label][{training.first_length, training.last_length}].push_back(*step);
+    }
+    if (stored.evaluation.size() != evaluation.lengths().size()) {
+      if (evaluated_more++ == 0) one_of_them = runs[i].id();
+    } else if (stored.status.evaluation_seconds > 0) {
+      times.batch[label][{evaluation.first_length, evaluation.last_length, evaluation.length_step}].push_back(
+          batch_time(stored.status, evaluation));
+    }
+  }
+  if (waiting > 0) {
+    warn(fmt::format("left out: {} of {}, not begun", waiting, counted(runs.size(), "run")));
+  }
+  if (evaluated_more > 0) {
+    warn(fmt::format(
+        "left out: the test batches of {} of {}, whose time includes more lengths or samples than their "
+        "configs ask for, such as {}",
+        evaluated_more, counted(runs.size(), "run"), one_of_them));
+  }
+  if (labels.empty()) throw Error("no run is finished and undamaged; `che run` continues them");
+  result.encodings.assign(labels.begin(), labels.end());
+  std::sort(result.encodings.begin(), result.encodings.end(), encoding_before);
+  return result;
+}
+
+}  // namespace che

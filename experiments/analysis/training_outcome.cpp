@@ -1,0 +1,52 @@
+#include "experiments/analysis/training_outcome.h"
+
+#include <fmt/format.h>
+
+#include "experiments/analysis/trivial_baselines.h"
+
+namespace che {
+namespace {
+
+constexpr double kLastFraction = 0.1;
+
+}  // namespace
+
+double final_training_accuracy(const std::vector<MetricsRow>& metrics) {
+  const double first = (1 - kLastFraction) * static_cast<double>(metrics.back().step);
+  double sum = 0;
+  double steps = 0;
+  double before = 0;
+  for (const MetricsRow& row : metrics) {
+    const auto step = static_cast<double>(row.step);
+    const double weight = step - before;
+    before = step;
+    if (step <= first) continue;
+    sum += weight * row.accuracy;
+    steps += weight;
+  }
+  return sum / steps;
+}
+
+std::optional<TrainingOutcome> TrainingJudge::judge(const RunConfig& config,
+                                                    const std::vector<MetricsRow>& metrics) {
+  if (metrics.empty()) return std::nullopt;
+  TrainingOutcome outcome{.accuracy = final_training_accuracy(metrics)};
+  outcome.trained = outcome.accuracy >= best_without_input(config) + kTrainedMargin;
+  return outcome;
+}
+
+double TrainingJudge::best_without_input(const RunConfig& config) {
+  const TrainingConfig& training = config.training;
+  RunConfig key;
+  key.task = config.task;
+  const auto [measured, is_new] = measured_.try_emplace(fmt::format(
+      "{} {} {}", training.first_length, training.last_length, identity_text(key, {Role::kCell})));
+  if (is_new) {
+    const EvaluationConfig lengths{.first_length = training.first_length,
+                                   .last_length = training.last_length};
+    measured->second = measure_trivial_baselines(config.task, lengths).best_without_input().score;
+  }
+  return measured->second;
+}
+
+}  // namespace che

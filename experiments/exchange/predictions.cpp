@@ -1,0 +1,230 @@
+#include "experiments/exchange/predictions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/suggestion.h"
+#include "experiments/store/bounded_json.h"
+#include "tasks/suite.h"
+#include "tasks/task.h"
+
+namespace che {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
+constexpr std::size_t kMaxDepth = 4;
+
+// The lines of a file of predictions, with the errors of what is on them.
+class PredictionLines {
+ public:
+  explicit PredictionLines(const std::filesystem::path& file)
+      : file_(file.string()), content_(read_input_file(file, kMaxBytes)) {}
+
+  // The object on the next line; nothing at the end of the file.
+  bool next(Json& object) {
+    if (next_ == content_.size()) return false;
+    const std::size_t end = std::min(content_.find('\n', next_), content_.size());
+    const std::string_view line = std::string_view(content_).substr(next_, end - next_);
+    next_ = std::min(end + 1, content_.size());
+    ++number_;
+    try {
+      object = parse_bounded_json(line, kMaxDepth);
+    } catch (const Error& error) {
+      fail(error.what());
+    }
+    if (!object.is_object()) fail("expected a JSON object");
+    return true;
+  }
+
+  // Throws the error of the last line.
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw Error(fmt::format("{}:{}: {}", file_, number_, problem));
+  }
+
+  // The field `name` of `object`; `accepts` says whether a value is one, `expected` what would be.
+  const Json& field(const Json& object, const char* name, bool (Json::*accepts)() const noexcept,
+                    const char* expected) const {
+    const auto found = object.find(name);
+    if (found == object.end()) fail(fmt::format("'{}' is missing", name));
+    if (!((*found).*accepts)()) fail(fmt::format("{}: expected {}", name, expected));
+    return *found;
+  }
+  std::string text(const Json& object, const char* name) const {
+    return field(object, name, &Json::is_string, "text").get<std::string>();
+  }
+  std::int64_t integer(const Json& object, const char* name, std::int64_t min) const {
+    const Json& value = field(object, name, &Json::is_number_integer, "a whole number");
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
+      fail(fmt::format("{}: the number is too large", name));
+    }
+    const auto number = value.get<std::int64_t>();
+    if (number < min) fail(fmt::format("{}: got {}; allowed: {} or more", name, number, min));
+    return number;
+  }
+
+  void refuse_other_fields(const Json& object, const std::vector<std::string>& known) const {
+    for (const auto& item : object.items()) {
+      if (std::find(known.begin(), known.end(), item.key()) == known.end()) {
+        fail(fmt::format("unknown field '{}'{}", item.key(), known_names_hint(item.key(), known)));
+      }
+    }
+  }
+
+ private:
+  std::string file_;
+  std::string content_;
+  std::size_t next_ = 0;    // Where the next line begins.
+  std::size_t number_ = 0;  // Of the last line, from 1.
+};
+
+void check_suite(const PredictionLines& lines, const SampleHeader& header) {
+  if (header.suite.empty()) return;
+  const Suite& suite = find_suite(header.suite);
+  if (std::find(suite.tasks.begin(), suite.tasks.end(), header.task) == suite.tasks.end()) {
+    lines.fail(fmt::format("task: suite {} has no task '{}'", header.suite, header.task));
+  }
+  if (!header.options.empty())
+    lines.fail(fmt::format("options: suite {} has default options only", header.suite));
+  if (header.lengths != suite.lengths()) {
+    lines.fail(fmt::format("lengths: suite {} has {} to {} in steps of {}", header.suite, suite.first_length,
+                           suite.last_length, suite.length_step));
+  }
+  if (header.samples != suite.samples) {
+    lines.fail(fmt::format("samples: suite {} has {}", header.suite, suite.samples));
+  }
+  if (header.seed != suite.evaluation_seed) {
+    lines.fail(fmt::format("seed: suite {} has {}", header.suite, suite.evaluation_seed));
+  }
+}
+
+ScoredPredictions read_header(PredictionLines& lines) {
+  Json object;
+  if (!lines.next(object))
+    lines.fail("the file is empty; its first line is a header with format, model, task, ...");
+  if (lines.text(object, "format") != "che-predictions/1")
+    lines.fail("format: expected \"che-predictions/1\"");
+  lines.refuse_other_fields(object, {"format", "model", "model_seed", "task", "options", "suite", "lengths",
+                                     "samples", "seed", "input_symbols", "output_symbols", "version"});
+  ScoredPredictions scored;
+  scored.model = lines.text(object, "model");
+  const auto is_name = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  };
+  if (scored.model.empty() || scored.model.size() > 60 || scored.model.front() == '.' ||
+      !std::all_of(scored.model.begin(), scored.model.end(), is_name)) {
+    lines.fail("model: a name of 1 to 60 letters, digits, '_', '-' and '.', not starting with '.'");
+  }
+  if (object.contains("model_seed")) scored.seed = lines.integer(object, "model_seed", 0);
+  SampleHeader& header = scored.header;
+  header.task = lines.text(object, "task");
+  if (object.contains("options")) {
+    for (const auto& item : lines.field(object, "options", &Json::is_object, "an object").items()) {
+      if (!item.value().is_string()) lines.fail(fmt::format("options.{}: expected text", item.key()));
+      header.options.emplace(item.key(), item.value().get<std::string>());
+    }
+  }
+  if (object.contains("suite")) header.suite = lines.text(object, "suite");
+  for (const Json& length : lines.field(object, "lengths", &Json::is_array, "a list of lengths")) {
+    if (!length.is_number_integer()) lines.fail("lengths: expected whole numbers");
+    header.lengths.push_back(length.get<std::int64_t>());
+  }
+  if (header.lengths.empty()) lines.fail("lengths: the list is empty");
+  if (std::adjacent_find(header.lengths.begin(), header.lengths.end(), std::greater_equal<>()) !=
+      header.lengths.end()) {
+    lines.fail("lengths: expected ascending lengths");
+  }
+  header.samples = lines.integer(object, "samples", kEvaluationBatch);
+  if (header.samples % kEvaluationBatch != 0) {
+    lines.fail(fmt::format("samples: got {}; allowed: multiples of {}", header.samples, kEvaluationBatch));
+  }
+  header.seed = lines.integer(object, "seed", 0);
+  check_suite(lines, header);
+  return scored;
+}
+
+// Reads the prediction for one sample and returns how many of the symbols that count are right.
+std::int64_t read_sample(PredictionLines& lines, std::int64_t length, std::int64_t index, const Task& task,
+                         const Batch& batch, std::int64_t row) {
+  Json object;
+  if (!lines.next(object)) {
+    lines.fail(fmt::format("the file ends before sample {} of length {}; partial predictions have no score",
+                           index, length));
+  }
+  lines.refuse_other_fields(object, {"length", "index", "output"});
+  if (lines.integer(object, "length", 0) != length || lines.integer(object, "index", 0) != index) {
+    lines.fail(fmt::format("expected length {} and index {}: samples are ordered by length, then index",
+                           length, index));
+  }
+  const Json& output = lines.field(object, "output", &Json::is_array, "a list of symbols");
+  if (std::cmp_not_equal(output.size(), batch.output_length)) {
+    lines.fail(fmt::format("output: got {} symbols; this sample has {}", output.size(), batch.output_length));
+  }
+  const auto symbols = static_cast<std::int64_t>(task.output_symbols().size());
+  std::int64_t correct = 0;
+  for (std::int64_t position = 0; position < batch.output_length; ++position) {
+    const Json& value = output[static_cast<std::size_t>(position)];
+    if (!value.is_number_integer() || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() >= symbols) {
+      lines.fail(fmt::format("output: symbol {} at position {}; allowed: 0 to {}",
+                             value.is_number() ? value.dump() : "?", position, symbols - 1));
+    }
+    const auto at = static_cast<std::size_t>(row * batch.output_length + position);
+    if (batch.mask[at] != 0 && value.get<std::int64_t>() == batch.output[at]) ++correct;
+  }
+  return correct;
+}
+
+}  // namespace
+
+ScoredPredictions score_predictions(const std::filesystem::path& file) {
+  PredictionLines lines(file);
+  ScoredPredictions scored = read_header(lines);
+  const SampleHeader& header = scored.header;
+  std::unique_ptr<Task> task;
+  try {
+    task = create_task(header.task, header.options);
+    for (const std::int64_t length : header.lengths) check_length(*task, length);
+  } catch (const Error& error) {
+    lines.fail(error.what());
+  }
+  scored.rows.reserve(header.lengths.size());
+  const double batches = static_cast<double>(header.samples) / static_cast<double>(kEvaluationBatch);
+  Batch batch;
+  for (const std::int64_t length : header.lengths) {
+    double accuracy = 0;
+    for (std::int64_t first = 0; first < header.samples; first += kEvaluationBatch) {
+      sample_batch(*task,
+                   {static_cast<std::uint64_t>(header.seed), Purpose::kEvaluation,
+                    static_cast<std::uint64_t>(length), static_cast<std::uint64_t>(first)},
+                   length, kEvaluationBatch, batch);
+      std::int64_t correct = 0;
+      for (std::int64_t row = 0; row < batch.size; ++row) {
+        correct += read_sample(lines, length, first + row, *task, batch, row);
+      }
+      const auto counted = std::count(batch.mask.begin(), batch.mask.end(), 1);
+      accuracy += static_cast<double>(correct) / (static_cast<double>(counted) * batches);
+    }
+    scored.rows.push_back({.length = length,
+                           .samples = header.samples,
+                           .seed = header.seed,
+                           .accuracy = accuracy,
+                           .loss = std::numeric_limits<double>::quiet_NaN()});
+  }
+  Json surplus;
+  if (lines.next(surplus)) lines.fail("a surplus sample: the header's samples end on the line before");
+  return scored;
+}
+
+}  // namespace che

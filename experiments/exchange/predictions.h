@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiments/exchange/sample_file.h"
+#include "experiments/store/evaluation_rows.h"
+
+namespace che {
+
+// The predictions of a model for one task, scored.
+struct ScoredPredictions {
+  SampleHeader header;
+  std::string model;                // What tables call it.
+  std::int64_t seed = 0;            // Of the model: repetitions differ in it.
+  std::vector<EvaluationRow> rows;  // One per length; the loss is not a number.
+};
+
+// Reads a file of predictions and compares it with the test samples that its header names:
+//   {"format":"che-predictions/1","model":"lstm","model_seed":0,"task":...,"options":{},"suite":...,"lengths":[...],
+//    "samples":512,"seed":0}
+//   {"length":41,"index":0,"output":[...]}
+// Samples are in the order of the samples' file: by length, then index. Accuracy is that of che's own
+// evaluation: per batch of 64 the fraction of the symbols that count, averaged over the batches. Throws Error
+// (usage) that names line and field for anything else: another order, a missing or surplus sample, a wrong
+// number of symbols, a symbol that the task does not have.
+ScoredPredictions score_predictions(const std::filesystem::path& file);
+
+}  // namespace che

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/fields.h"
+
+namespace che {
+
+// What the first line of a file of test samples, or of predictions for them, says. Files are JSON lines: this
+// header, then one object per sample, by length and index.
+struct SampleHeader {
+  std::string task = {};
+  OptionValues options = {};  // Of the task, off default.
+  std::string suite = {};     // Name; empty where the lengths or samples are not those of a suite.
+  std::vector<std::int64_t> lengths = {};
+  std::int64_t samples = 0;  // Per length; a multiple of 64.
+  std::int64_t seed = 0;     // Of the test samples, evaluation.seed of a config.
+};
+
+// Writes the test samples of `header` that `che run` and `che evaluate` use, part by part, to `write`:
+//   {"format":"che-samples/1","task":...,"input_symbols":"ab",...}
+//   {"length":41,"index":0,"input":[...],"output":[...],"mask":[...]}
+// The mask is 1 where accuracy counts the symbol. Throws Error (usage) for an unknown task or a bad length.
+void write_samples(const SampleHeader& header, const std::function<void(std::string_view)>& write);
+
+}  // namespace che

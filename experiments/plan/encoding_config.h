@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/config/fields.h"
+#include "core/config/problem.h"
+#include "experiments/plan/cell_key.h"
+#include "models/settings/dape_options.h"
+
+namespace che {
+
+// Which encoding, over which positions, and whether DAPE wraps it.
+struct EncodingConfig {
+  std::string name = "none";
+  OptionValues options;
+  std::string positions = "contiguous";  // or "randomized"
+  std::int64_t max_position = 2048;      // Randomized positions are drawn from 0 .. max_position-1.
+  std::optional<DapeOptions> dape;
+
+  // From a shorthand [randomized_][dape_]NAME; an empty string gives the defaults. Throws Error for
+  // an unknown name and for dape around an encoding that gives no bias.
+  void reset(std::string_view shorthand);
+  void visit_fields(FieldVisitor& visit);
+
+  bool is_randomized() const { return positions == "randomized"; }
+
+  // DAPE around an encoding that gives no bias, or randomized positions of one that reads none.
+  std::optional<ConfigProblem> problem() const;
+
+  // The same encoding with every setting at its default.
+  EncodingConfig with_defaults() const;
+
+  // The same encoding with the settings that a run's identity leaves out.
+  EncodingConfig with_identity_defaults() const;
+
+  // Its text is what `reset` reads.
+  EncodingForm form() const;
+
+  // The form with every setting that is off its default.
+  EncodingLabel label() const;
+};
+
+}  // namespace che

@@ -1,0 +1,46 @@
+#include "experiments/plan/operations.h"
+
+#include "tasks/task.h"
+
+namespace che {
+namespace {
+
+// Of a forward pass over one example of each of `lengths`, summed.
+double forward_operations(const RunConfig& config, const std::vector<std::int64_t>& lengths) {
+  const auto task = create_task(config.task.name, config.task.options);
+  const auto d = static_cast<double>(config.model.width);
+  const double dape_width = config.encoding.dape
+                                ? static_cast<double>(config.model.heads * config.encoding.dape->hidden *
+                                                      config.encoding.dape->taps())
+                                : 0;
+  double sum = 0;
+  for (const std::int64_t length : lengths) {
+    const auto t = static_cast<double>(task->input_length(length) + task->output_length(length));
+    sum +=
+        static_cast<double>(config.model.layers) * (24 * t * d * d + 4 * t * t * d + 6 * t * t * dape_width);
+  }
+  return sum;
+}
+
+}  // namespace
+
+double evaluation_operations(const RunConfig& config, const std::vector<std::int64_t>& lengths) {
+  return static_cast<double>(config.evaluation.samples) * forward_operations(config, lengths);
+}
+
+double training_step_operations(const RunConfig& config) {
+  const TrainingConfig& training = config.training;
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t length = training.first_length; length <= training.last_length; ++length) {
+    lengths.push_back(length);
+  }
+  return 3 * static_cast<double>(training.batch_size) / static_cast<double>(lengths.size()) *
+         forward_operations(config, lengths);
+}
+
+Operations run_operations(const RunConfig& config) {
+  return {.training = static_cast<double>(config.training.steps) * training_step_operations(config),
+          .evaluation = evaluation_operations(config, config.evaluation.lengths())};
+}
+
+}  // namespace che

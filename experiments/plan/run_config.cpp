@@ -1,0 +1,275 @@
+#include "experiments/plan/run_config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "core/config/node.h"
+#include "core/config/reader.h"
+#include "core/config/writer.h"
+#include "core/number_text.h"
+#include "models/settings/encoding_entry.h"
+#include "tasks/task.h"
+
+namespace che {
+namespace {
+
+constexpr std::int64_t kMaxSeed = std::int64_t{1} << 53;
+constexpr std::int64_t kMaxConfigLength = 10'000;
+constexpr std::int64_t kMaxSamples = 1'000'000;
+constexpr std::int64_t kMaxLogSteps = 1'000'000'000;
+
+std::optional<ConfigProblem> reversed_lengths(std::string_view group, std::int64_t first, std::int64_t last) {
+  if (first <= last) return std::nullopt;
+  return ConfigProblem{
+      {fmt::format("{}.first_length", group), fmt::format("{}.last_length", group)},
+      fmt::format("first_length {} is greater than last_length {}; lower the first or raise the "
+                  "last",
+                  first, last)};
+}
+
+// The same task with every setting at its default.
+TaskConfig with_defaults(const TaskConfig& config) { return {.name = config.name, .options = {}}; }
+
+FieldVisitor::Members fields_of(auto& config) {
+  return [&config](FieldVisitor& visitor) { config.visit_fields(visitor); };
+}
+
+// The fields of `roles` that are off their default, with one of their paths, sorted by their text.
+std::vector<SettingValue> settings_of_roles(const RunConfig& config, const std::vector<Role>& roles,
+                                            std::string FieldRecord::*path) {
+  RunConfig copy = config;
+  RunConfig defaults;
+  defaults.task = with_defaults(copy.task);
+  defaults.encoding = copy.encoding.with_identity_defaults();
+  std::vector<SettingValue> settings;
+  for (const FieldRecord& record : distinct_fields(fields_of(copy), fields_of(defaults))) {
+    if (std::ranges::count(roles, record.role)) settings.push_back({record.*path, record.value});
+  }
+  std::ranges::sort(settings, {}, &SettingValue::text);
+  return settings;
+}
+
+std::string lines_of(const std::vector<SettingValue>& settings) {
+  std::string lines;
+  for (const SettingValue& setting : settings) lines += setting.text() + "\n";
+  return lines;
+}
+
+// The text that an id hashes. It keeps the key paths that a field had when runs were first stored with it.
+std::string hashed_fields(const RunConfig& config, const std::vector<Role>& roles) {
+  return lines_of(settings_of_roles(config, roles, &FieldRecord::stored_path));
+}
+
+// 12 hexadecimal digits. `format` changes whenever the text's meaning does.
+std::string hash_text(std::string_view format, std::string_view text) {
+  const std::string hashed = fmt::format("{}\n{}", format, text);
+  return fmt::format("{:012x}", XXH3_64bits(hashed.data(), hashed.size()) >> 16);
+}
+
+}  // namespace
+
+void TaskConfig::reset(std::string_view new_name) {
+  TaskConfig fresh;
+  if (!new_name.empty()) fresh.name = Registry<TaskEntry>::instance().get(new_name).name;
+  *this = std::move(fresh);
+}
+
+void TaskConfig::visit_fields(FieldVisitor& visit) {
+  const auto& registry = Registry<TaskEntry>::instance();
+  const std::string old_name = name;
+  visit.choice({"name", "which task"}, name, registry.names());
+  if (name != old_name) options.clear();
+  registry.get(name).visit(options, visit);
+}
+
+TaskLabel TaskConfig::label() const {
+  TaskConfig config = *this;
+  TaskConfig defaults = with_defaults(config);
+  return {.name = name, .settings = settings_off_default("task", fields_of(config), fields_of(defaults))};
+}
+
+void TrainingConfig::visit_fields(FieldVisitor& visit) {
+  visit.integer({"steps", "updates of the parameters; 0 measures the untrained model"}, steps, 0,
+                4'000'000'000);
+  visit.integer({"warmup_steps", "first steps over which the learning rate rises linearly from 0"},
+                warmup_steps, 0, 4'000'000'000);
+  visit.integer({"batch_size", "samples per step"}, batch_size, 1, 1'000'000);
+  visit.integer({"first_length", "shortest training length"}, first_length, 1, kMaxConfigLength);
+  visit.integer({"last_length", "longest training length"}, last_length, 1, kMaxConfigLength);
+  visit.real({"clip_norm", "largest Euclidean norm of the gradient"}, clip_norm, 1e-12, 1e12);
+  visit.real({"dropout", "probability that a feature is dropped in training"}, dropout, 0, 0.99);
+}
+
+void EvaluationConfig::visit_fields(FieldVisitor& visit) {
+  visit.integer({"first_length", "shortest test length"}, first_length, 1, kMaxConfigLength);
+  visit.integer({"last_length", "longest test length"}, last_length, 1, kMaxConfigLength);
+  visit.integer({"length_step", "from one test length to the next"}, length_step, 1, kMaxConfigLength);
+  visit.integer({"samples", "samples per length, a multiple of 64"}, samples, kEvaluationBatch, kMaxSamples);
+  visit.integer({"seed", "of the test samples"}, seed, 0, kMaxSeed);
+  visit.boolean({"eval_dropout", "whether dropout stays on in evaluation"}, eval_dropout);
+}
+
+std::vector<std::int64_t> EvaluationConfig::lengths() const {
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t length = first_length; length <= last_length; length += length_step)
+    lengths.push_back(length);
+  return lengths;
+}
+
+void ExecutionConfig::visit_fields(FieldVisitor& visit) {
+  visit.choice({"device", "where tensors live"}, device, {"cpu"});
+  visit.choice({"kernels", "which implementation of the model's operations"}, kernels,
+               {"fused", "reference"});
+  visit.integer({"replicas", "runs of one cell that train in lock-step"}, replicas, 1, 1'024);
+  visit.integer({"threads", "threads of a job"}, threads, 1, 1'024);
+  visit.real({"checkpoint_seconds", "seconds between two checkpoints"}, checkpoint_seconds, 0, 1e6);
+  visit.real({"memory_gib", "GiB that evaluation may use for activations"}, memory_gib, 0.01, 1e6);
+}
+
+void LogConfig::visit_fields(FieldVisitor& visit) {
+  visit.integer({"every_steps", "training steps between two rows of metrics"}, every_steps, 1, kMaxLogSteps);
+  visit.boolean({"tensorboard", "whether to write an event file for TensorBoard"}, tensorboard);
+}
+
+void LogConfig::visit_moved(FieldVisitor& visit) {
+  visit.integer({.name = "log_steps", .help = "", .moved_to = "log.every_steps"}, every_steps, 1,
+                kMaxLogSteps);
+}
+
+void RunConfig::visit_fields(FieldVisitor& visit) {
+  visit.role(Role::kCell);
+  visit.component(
+      {"task", "what is learned"}, [&](std::string_view text) { task.reset(text); }, fields_of(task));
+  visit.component(
+      {"encoding", "positional encoding"}, [&](std::string_view text) { encoding.reset(text); },
+      fields_of(encoding));
+  visit.role(Role::kReplica);
+  visit.integer({"seed", "of initial parameters and dropout"}, seed, 0, kMaxSeed);
+  visit.real({"learning_rate", "of Adam, constant after training.warmup_steps"}, learning_rate, 1e-12, 10);
+  visit.integer({"data_seed", "of training lengths, batches and positions"}, data_seed, 0, kMaxSeed);
+  visit.role(Role::kCell);
+  visit.group({"model", "sizes of the transformer"}, fields_of(model));
+  visit.group({"training", "how the parameters are found"}, fields_of(training));
+  visit.role(Role::kEvaluation);
+  visit.group({"evaluation", "what is measured"}, fields_of(evaluation));
+  visit.role(Role::kExecution);
+  visit.group({"execution", "how it is computed"}, [&](FieldVisitor& nested) {
+    execution.visit_fields(nested);
+    log.visit_moved(nested);
+  });
+  visit.group({"log", "what is written next to the results"}, fields_of(log));
+}
+
+std::optional<ConfigProblem> RunConfig::problem() const {
+  if (auto problem = model.problem()) return problem;
+  if (auto problem = reversed_lengths("training", training.first_length, training.last_length))
+    return problem;
+  if (training.warmup_steps > training.steps) {
+    return ConfigProblem{{"training.warmup_steps", "training.steps"},
+                         fmt::format("{} warm-up steps are more than the {} steps of training; allowed: 0 to "
+                                     "training.steps",
+                                     training.warmup_steps, training.steps)};
+  }
+  if (auto problem = reversed_lengths("evaluation", evaluation.first_length, evaluation.last_length)) {
+    return problem;
+  }
+  if (evaluation.samples % kEvaluationBatch != 0) {
+    return ConfigProblem{
+        {"evaluation.samples"},
+        fmt::format("got {}; allowed: multiples of {}", evaluation.samples, kEvaluationBatch)};
+  }
+  if (auto problem = encoding.problem()) return problem;
+  const std::int64_t tokens = longest_sequence();
+  if (encoding.is_randomized() && tokens > encoding.max_position) {
+    return ConfigProblem{
+        {"encoding.max_position"},
+        fmt::format(
+            "{} randomized positions are too few for the {} tokens of {}'s longest sequence; raise it "
+            "to {} or lower evaluation.last_length",
+            encoding.max_position, tokens, task.name, tokens)};
+  }
+  const std::int64_t max_position = encoding.is_randomized() ? encoding.max_position : 0;
+  return Registry<EncodingEntry>::instance()
+      .get(encoding.name)
+      .problem({model, tokens, max_position, encoding.options, encoding.dape});
+}
+
+void RunConfig::check() const {
+  if (const auto found = problem()) throw Error(found->message());
+}
+
+std::int64_t RunConfig::longest_sequence() const {
+  const std::unique_ptr<Task> created = create_task(task.name, task.options);
+  std::int64_t longest = 0;
+  // A greater length need not be the longer sequence.
+  const auto include = [&](std::int64_t length) {
+    longest = std::max(longest, created->input_length(length) + created->output_length(length));
+  };
+  for (std::int64_t length = training.first_length; length <= training.last_length; ++length) include(length);
+  for (const std::int64_t length : evaluation.lengths()) include(length);
+  return longest;
+}
+
+std::vector<FieldRecord> list_fields(RunConfig config) { return list_fields(fields_of(config)); }
+
+std::string todays_path(const std::string& path) {
+  // Every task and every encoding has fields of its own.
+  static const std::map<std::string, std::string> renamed = [] {
+    RunConfig config;
+    std::map<std::string, std::string> paths = renamed_fields(fields_of(config));
+    for (const std::string& name : Registry<TaskEntry>::instance().names()) {
+      config.task.reset(name);
+      paths.merge(renamed_fields(fields_of(config.task), "task."));
+    }
+    for (const std::string& name : Registry<EncodingEntry>::instance().names()) {
+      config.encoding.reset(name);
+      paths.merge(renamed_fields(fields_of(config.encoding), "encoding."));
+    }
+    return paths;
+  }();
+  const auto found = renamed.find(path);
+  return found == renamed.end() ? path : found->second;
+}
+
+std::vector<SettingValue> identity_settings(const RunConfig& config, const std::vector<Role>& roles) {
+  return settings_of_roles(config, roles, &FieldRecord::path);
+}
+
+std::string identity_text(const RunConfig& config, const std::vector<Role>& roles) {
+  return lines_of(identity_settings(config, roles));
+}
+
+std::string run_id(const RunConfig& config) {
+  return fmt::format("{}-{}-lr{}-seed{}-{}", config.task.name, config.encoding.form().text(),
+                     real_text(config.learning_rate), config.seed,
+                     hash_text("che-run-1", hashed_fields(config, {Role::kCell, Role::kReplica})));
+}
+
+std::string cell_id(const RunConfig& config) {
+  return fmt::format("{}-{}-{}", config.task.name, config.encoding.form().text(),
+                     hash_text("che-cell-1", hashed_fields(config, {Role::kCell})));
+}
+
+std::string to_yaml(const RunConfig& config) {
+  RunConfig copy = config;
+  return write_fields(fields_of(copy));
+}
+
+RunConfig parse_run_config(std::string_view yaml, const std::string& source) {
+  const ConfigNode map = parse_config(yaml, source);
+  RunConfig config;
+  assign_fields(map, fields_of(config));
+  try {
+    config.check();
+  } catch (const Error& error) {
+    throw config_error({map.location.source}, "", error.what());
+  }
+  return config;
+}
+
+}  // namespace che

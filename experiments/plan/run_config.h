@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/field_list.h"
+#include "core/config/fields.h"
+#include "core/config/problem.h"
+#include "experiments/plan/cell_key.h"
+#include "experiments/plan/encoding_config.h"
+#include "models/settings/model_shape.h"
+
+namespace che {
+
+// Which task, with its options as text (see OptionValues).
+struct TaskConfig {
+  std::string name = "reverse_string";
+  OptionValues options;
+
+  // From a task's name; an empty string gives the defaults.
+  void reset(std::string_view name);
+  void visit_fields(FieldVisitor& visit);
+
+  // The task with every setting that is off its default.
+  TaskLabel label() const;
+};
+
+// One training length for the whole batch, uniform over first_length .. last_length, each step.
+struct TrainingConfig {
+  std::int64_t steps = 200'000;
+  // Update n (from 1) of the first `warmup_steps` is made at the fraction n / warmup_steps of the learning
+  // rate, as is usual for post-norm transformers (arXiv 1706.03762, section 5.3); every later one at all of
+  // it.
+  std::int64_t warmup_steps = 0;
+  std::int64_t batch_size = 128;
+  std::int64_t first_length = 1;
+  std::int64_t last_length = 40;
+  double clip_norm = 1.0;  // Largest Euclidean norm of a replica's gradient.
+  double dropout = 0.1;
+
+  void visit_fields(FieldVisitor& visit);
+};
+
+struct EvaluationConfig {
+  std::int64_t first_length = 41;  // 42 reproduces a slice in the released program.
+  std::int64_t last_length = 500;
+  std::int64_t length_step = 1;
+  std::int64_t samples = 512;  // Per length; a multiple of kEvaluationBatch.
+  std::int64_t seed = 0;
+  bool eval_dropout = false;  // true as in the released program.
+
+  void visit_fields(FieldVisitor& visit);
+  std::vector<std::int64_t> lengths() const;
+};
+
+// Samples that one evaluation batch holds (and one draw of randomized positions serves).
+inline constexpr std::int64_t kEvaluationBatch = 64;
+
+// How runs are computed; changes no result beyond rounding.
+struct ExecutionConfig {
+  std::string device = "cpu";
+  std::string kernels = "fused";
+  std::int64_t replicas = 1;       // Runs of one cell that train in lock-step.
+  std::int64_t threads = 1;        // A job's threads.
+  double checkpoint_seconds = 60;  // Between two checkpoints.
+  double memory_gib = 2;           // What evaluation may use for activations.
+
+  void visit_fields(FieldVisitor& visit);
+};
+
+// What is written next to the results.
+struct LogConfig {
+  std::int64_t every_steps = 100;  // Training steps between two rows of metrics.csv.
+  bool tensorboard = false;        // Whether the run's folder gets a TensorBoard event file.
+
+  void visit_fields(FieldVisitor& visit);
+  // Fields that configs of earlier versions have in `execution`.
+  void visit_moved(FieldVisitor& visit);
+};
+
+// A complete description of one run.
+struct RunConfig {
+  TaskConfig task;
+  EncodingConfig encoding;
+  std::int64_t seed = 0;  // Initial parameters and dropout.
+  double learning_rate = 3e-4;
+  std::int64_t data_seed = 0;  // Lengths, batches, positions in training.
+  ModelShape model;
+  TrainingConfig training;
+  EvaluationConfig evaluation;
+  ExecutionConfig execution;
+  LogConfig log;
+
+  // Every field, once, with its role, help and limits.
+  void visit_fields(FieldVisitor& visit);
+
+  // Values that do not fit together: heads that do not divide the width, reversed lengths, an encoding that
+  // cannot serve the lengths asked for. Nothing when all fit.
+  std::optional<ConfigProblem> problem() const;
+
+  // Throws Error where there is such a problem.
+  void check() const;
+
+  // Tokens (input and output symbols) of the longest sequence in training or evaluation.
+  std::int64_t longest_sequence() const;
+};
+
+// Every field of `config` with its value.
+std::vector<FieldRecord> list_fields(RunConfig config);
+
+// A key path of RunConfig in today's names: "task.order" for "task.odds_first_order", others as they are.
+std::string todays_path(const std::string& path);
+
+// The fields of `roles` that are off their default, sorted by their text. Where a default has changed, the
+// default is the one that runs were first stored under (EncodingEntry::identity_defaults).
+std::vector<SettingValue> identity_settings(const RunConfig& config, const std::vector<Role>& roles);
+
+// Their texts, one "path=value" per line. Ids hash this text with the key paths of the version that first
+// stored such runs.
+std::string identity_text(const RunConfig& config, const std::vector<Role>& roles);
+
+// Readable name and hash of the fields that determine the trained parameters:
+// "reverse_string-dape_kerple-lr0.0003-seed0-1f2e3d4c5b6a". Only letters, digits, '.', '_', '-'.
+std::string run_id(const RunConfig& config);
+
+// Identity without seeds and learning rate: runs with equal cells share a place in a table.
+std::string cell_id(const RunConfig& config);
+
+// Complete YAML that parse_run_config reads back to an equal config.
+std::string to_yaml(const RunConfig& config);
+
+// Reads what to_yaml wrote. `source`, a file's path, is for messages.
+RunConfig parse_run_config(std::string_view yaml, const std::string& source);
+
+}  // namespace che

@@ -1,0 +1,182 @@
+#include "experiments/plan/run_filter.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/config/reader.h"
+#include "core/integer_range.h"
+#include "core/suggestion.h"
+
+namespace che {
+namespace {
+
+using Kind = ConfigNode::Kind;
+
+// The values that a condition lists: one, a list of them, or a range of whole numbers. Labels of variants
+// may hold a comma, settings do not.
+std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string& path, bool is_variant) {
+  if (node.kind == Kind::kSequence && !node.items.empty()) return node.items;
+  if (node.kind == Kind::kNull || node.kind == Kind::kSequence) {
+    throw config_error(
+        node.location, path,
+        fmt::format("got {}; allowed: a value, a list of values, or a range such as 0:4", short_text(node)));
+  }
+  const auto range = node.kind == Kind::kScalar ? parse_integer_range(node.text) : std::nullopt;
+  if (!range) {
+    const bool is_like_one = node.kind == Kind::kScalar && node.text.find(':') != std::string::npos &&
+                             node.text.find_first_not_of("0123456789:") == std::string::npos;
+    if (is_like_one) {
+      throw config_error(node.location, path,
+                         fmt::format("got {}; allowed: a range {}", short_text(node), kIntegerRangeForms));
+    }
+    if (!is_variant && node.kind == Kind::kScalar && node.text.find(',') != std::string::npos) {
+      throw config_error(
+          node.location, path,
+          fmt::format("got {0}; allowed: one value, or several in brackets: [{0}]", short_text(node)));
+    }
+    return {node};
+  }
+  const auto numbers = range->values(static_cast<std::int64_t>(kMaxRuns));
+  if (!numbers) {
+    throw config_error(node.location, path,
+                       fmt::format("{} are more than {} values, which is as many as a config may have runs; "
+                                   "narrow the range to the values of its axis",
+                                   short_text(node), kMaxRuns));
+  }
+  std::vector<ConfigNode> values;
+  for (const std::int64_t number : *numbers) {
+    values.push_back(node);
+    values.back().text = std::to_string(number);
+  }
+  return values;
+}
+
+bool is_single(const ConfigNode& value) { return value.kind == Kind::kScalar; }
+
+// What a config with these fields has at a key path and below it. A mere name stands for all forms of what it
+// names, whatever their settings.
+std::string held_text(const RunConfig& config, const std::vector<FieldRecord>& fields, const std::string& key,
+                      bool single) {
+  if (single && key == "task") return config.task.name;
+  if (single && key == "encoding") return config.encoding.form().text();
+  std::string text;
+  for (const FieldRecord& field : fields) {
+    if (is_below(field.path, key)) text += fmt::format("{}={}\n", field.path, field.value);
+  }
+  return text;
+}
+
+// The structural fields below the first part of a key path.
+std::string structure_around(const std::string& key, const std::vector<FieldRecord>& fields) {
+  const std::string_view root = std::string_view(key).substr(0, key.find('.'));
+  std::string structure;
+  for (const FieldRecord& field : fields) {
+    if (field.structural && is_below(field.path, root)) {
+      structure += fmt::format("{}={}\n", field.path, field.value);
+    }
+  }
+  return structure;
+}
+
+}  // namespace
+
+AskedRun::AskedRun(const RunConfig& run, VariantLabels run_labels)
+    : config(run), labels(std::move(run_labels)), fields(list_fields(run)) {}
+
+RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants)
+    : location_(map.location), prefix_(path.empty() ? "" : fmt::format("{}.", path)) {
+  for (const auto& [axis, labels] : variants) variant_axes_.push_back(axis);
+  const std::vector<FieldRecord> fields = list_fields(RunConfig());
+  if (map.kind != Kind::kMap || map.entries.empty()) {
+    throw config_error(map.location, path,
+                       fmt::format("got {}; allowed: a map of key paths to values, such as {{task: "
+                                   "parity_check, seed: [0, 1]}}",
+                                   short_text(map)));
+  }
+  for (const ConfigEntry& entry : map.entries) {
+    const std::string place = prefix_ + entry.key;
+    const auto axis = variants.find(entry.key);
+    Condition& condition = conditions_.emplace_back();
+    condition.is_variant = axis != variants.end();
+    condition.key = condition.is_variant ? entry.key : todays_path(entry.key);
+    if (condition.key != entry.key) {
+      old_words_.push_back({entry.location, fmt::format("{} is now {}", entry.key, condition.key)});
+    }
+    const std::string_view root = std::string_view(condition.key).substr(0, condition.key.find('.'));
+    condition.is_setting =
+        std::ranges::any_of(fields, [&](const FieldRecord& field) { return is_below(field.path, root); });
+    for (const ConfigNode& node : listed_values(entry.value, place, condition.is_variant)) {
+      if (condition.is_variant &&
+          (node.kind != Kind::kScalar || !std::ranges::count(axis->second, node.text))) {
+        throw config_error(
+            node.location, place,
+            fmt::format("unknown variant {}{}", short_text(node), known_names_hint(node.text, axis->second)));
+      }
+      condition.values.push_back({.node = node});
+    }
+  }
+}
+
+bool RunFilter::holds(Condition& condition, const AskedRun& run) {
+  const std::string& key = condition.key;
+  // What the run would hold with the value; nothing where this run has no such setting.
+  const auto text_with = [&](Value& value) -> std::optional<std::string> {
+    RunConfig assigned = run.config;
+    try {
+      const Assigned result = assign_path(
+          key, value.node, [&](FieldVisitor& visitor) { assigned.visit_fields(visitor); }, prefix_);
+      old_words_.insert(old_words_.end(), result.old_words.begin(), result.old_words.end());
+    } catch (const Error& error) {
+      if (!value.problem) value.problem = error;
+      return std::nullopt;
+    }
+    value.made_sense = true;
+    return held_text(assigned, list_fields(assigned), key, is_single(value.node));
+  };
+  const std::string structure = structure_around(key, run.fields);
+  const auto [known, is_new] = condition.held_by_structure.try_emplace(structure);
+  if (is_new) {
+    for (Value& value : condition.values) {
+      if (!is_single(value.node)) continue;
+      if (auto text = text_with(value)) known->second.insert(std::move(*text));
+    }
+  }
+  if (known->second.contains(held_text(run.config, run.fields, key, true))) return true;
+  if (std::ranges::all_of(condition.values, [](const Value& value) { return is_single(value.node); })) {
+    return false;
+  }
+  // A map may leave a part of what the run has as it is.
+  const std::string own = held_text(run.config, run.fields, key, false);
+  const auto [by_map, is_new_text] = condition.maps_hold.try_emplace(structure + own, false);
+  if (is_new_text) {
+    for (Value& value : condition.values) {
+      if (!is_single(value.node)) by_map->second |= text_with(value) == own;
+    }
+  }
+  return by_map->second;
+}
+
+bool RunFilter::matches(const AskedRun& run) {
+  bool all = true;
+  for (Condition& condition : conditions_) {
+    const auto is_label = [&](const Value& value) { return run.labels.at(condition.key) == value.node.text; };
+    all &= condition.is_variant ? std::ranges::any_of(condition.values, is_label) : holds(condition, run);
+  }
+  has_matched_ |= all;
+  return all;
+}
+
+void RunFilter::check_made_sense() const {
+  for (const Condition& condition : conditions_) {
+    for (const Value& value : condition.values) {
+      if (!value.problem || value.made_sense) continue;
+      if (variant_axes_.empty() || condition.is_setting) throw Error(*value.problem);
+      throw Error(fmt::format("{}; axes of named variants: {}", value.problem->what(),
+                              fmt::join(variant_axes_, ", ")));
+    }
+  }
+}
+
+}  // namespace che

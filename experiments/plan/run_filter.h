@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/node.h"
+#include "core/config/reader.h"
+#include "experiments/plan/run_config.h"
+
+namespace che {
+
+// Runs that a config may have.
+inline constexpr std::size_t kMaxRuns = 10'000;
+
+// Labels of the named variants that a run is made of, by the name of their axis.
+using VariantLabels = std::map<std::string, std::string>;
+
+// The axes of named variants of a sweep, each with its labels.
+using VariantAxes = std::map<std::string, std::vector<std::string>>;
+
+// A run that filters are asked about.
+struct AskedRun {
+  AskedRun(const RunConfig& run, VariantLabels run_labels);
+
+  const RunConfig& config;
+  VariantLabels labels;
+  std::vector<FieldRecord> fields;
+};
+
+// Matches runs by settings: {task: parity_check, encoding: [rope, kerple], seed: 0:4}. A run matches when
+// every key holds one of its values: a setting holds when assigning it to the run changes nothing, the mere
+// name of a task or an encoding whatever its settings, and an axis of named variants holds the run's label.
+class RunFilter {
+ public:
+  // Throws Error (usage) for what is no such map, and for an unknown label.
+  RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants);
+
+  // Takes a time that does not grow with the single values that a key may hold, but for the first run of
+  // each structure.
+  bool matches(const AskedRun& run);
+
+  // After every run was asked about: throws what is wrong with a key or a value that no run can hold,
+  // such as a misspelt one.
+  void check_made_sense() const;
+
+  bool has_matched() const { return has_matched_; }  // Some run that it was asked about.
+  // Keys and values of earlier versions in it, as far as runs were asked about.
+  const std::vector<OldWord>& old_words() const { return old_words_; }
+  const ConfigLocation& location() const { return location_; }
+
+ private:
+  struct Value {
+    ConfigNode node;
+    bool made_sense = false;  // To some run.
+    std::optional<Error> problem{};
+  };
+  struct Condition {
+    std::string key;
+    bool is_variant = false;
+    bool is_setting = false;  // Its first part, at least.
+    std::vector<Value> values{};
+    // What runs of a structure hold when they hold one of the single values. It depends on the structural
+    // fields around the key what a value means for it.
+    std::map<std::string, std::set<std::string>> held_by_structure{};
+    // Whether a run holds one of the maps, by structure and what the run has at the key.
+    std::map<std::string, bool> maps_hold{};
+  };
+
+  bool holds(Condition& condition, const AskedRun& run);
+
+  ConfigLocation location_;
+  std::string prefix_;  // Of its key paths in messages.
+  std::vector<OldWord> old_words_;
+  bool has_matched_ = false;
+  std::vector<Condition> conditions_;
+  std::vector<std::string> variant_axes_;
+};
+
+}  // namespace che

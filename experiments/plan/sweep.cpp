@@ -1,0 +1,200 @@
+#include "experiments/plan/sweep.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "core/config/field_list.h"
+#include "core/config/node.h"
+#include "core/config/reader.h"
+#include "core/counted.h"
+#include "core/error.h"
+#include "experiments/plan/sweep_plan.h"
+#include "experiments/plan/written_fields.h"
+
+namespace che {
+namespace {
+
+// Where `setting` sets `path`, a part of it or a group around it; nothing when it sets none of these.
+std::optional<ConfigLocation> locate(const Setting& setting, std::string_view path) {
+  if (!is_below(path, setting.path)) {
+    return is_below(setting.path, path) ? std::optional(setting.value.location) : std::nullopt;
+  }
+  std::optional<ConfigLocation> location;
+  if (!setting.path.empty()) location = setting.value.location;
+  path.remove_prefix(std::min(path.size(), setting.path.size() + (setting.path.empty() ? 0 : 1)));
+  const ConfigNode* node = &setting.value;
+  while (!path.empty()) {
+    const ConfigEntry* const entry = node->find(path.substr(0, path.find('.')));
+    if (!entry) break;
+    location = entry->location;
+    node = &entry->value;
+    path.remove_prefix(std::min(path.size(), entry->key.size() + 1));
+  }
+  return location;
+}
+
+// The error for values of a run that do not fit together, at the place that sets the first of them.
+Error locate_problem(const SweepPlan& plan, std::size_t run, const ConfigProblem& problem) {
+  const Setting base{.path = "", .value = plan.base};
+  std::vector<RunSetting> settings = plan.settings(run);
+  settings.insert(settings.begin(), {&base});
+  std::ranges::reverse(settings);  // The last that sets a path is applied last.
+  const std::string text = problem.message() + plan.describe(run);
+  for (const std::string& path : problem.paths) {
+    for (const RunSetting& setting : settings) {
+      if (const auto location = locate(*setting.setting, path)) return config_error(*location, "", text);
+    }
+  }
+  return config_error(plan.file, "", text);
+}
+
+Error duplicate_error(const SweepPlan& plan, std::size_t first, std::size_t second, std::string_view id) {
+  return config_error(
+      plan.file, "axes",
+      fmt::format("runs {}{} and {}{} are one: both train the parameters {}; axes must differ in more "
+                  "than evaluation and execution",
+                  first + 1, plan.describe(first), second + 1, plan.describe(second), id));
+}
+
+// Throws where a config does not say what no default should decide.
+void check_is_set(const SweepPlan& plan, std::string_view key) {
+  const auto sets = [&](const Setting& setting) { return is_below(setting.path, key); };
+  const auto every_value_sets = [&](const Axis& axis) {
+    return std::ranges::all_of(
+        axis.values, [&](const AxisValue& value) { return std::ranges::any_of(value.settings, sets); });
+  };
+  if (plan.base.find(key) != nullptr || std::ranges::any_of(plan.axes, every_value_sets) ||
+      std::ranges::any_of(plan.overrides, sets)) {
+    return;
+  }
+  throw config_error(plan.file, key,
+                     fmt::format("is missing; name one in base or several in axes ({}: [...])", key));
+}
+
+// Whether the command line and the config's exclusions leave the run in. Every filter is asked, so that
+// each sees every run.
+bool is_wanted(SweepPlan& plan, const RunConfig& run, std::size_t number) {
+  if (plan.exclude.empty() && plan.only.empty()) return true;
+  const AskedRun asked(run, plan.labels(number));
+  bool wanted = true;
+  for (RunFilter& filter : plan.exclude) wanted &= !filter.matches(asked);
+  for (RunFilter& filter : plan.only) wanted &= filter.matches(asked);
+  return wanted;
+}
+
+bool is_inside_axis(const SweepPlan& plan, std::string_view path) {
+  return std::ranges::any_of(
+      plan.axes, [&](const Axis& axis) { return path != axis.name && is_below(path, axis.name); });
+}
+
+// Warns where the command line sets what named variants set. The name of a component, `encoding=rope`, sets
+// all of it.
+void warn_of_replaced_variants(const SweepPlan& plan, const WrittenFields& written, const WarningSink& warn) {
+  for (const Axis& axis : plan.axes) {
+    if (!axis.has_variants()) continue;
+    std::set<std::string> replaced;
+    for (const AxisValue& value : axis.values) {
+      for (const Setting& setting : value.settings) {
+        const auto replaces = [&](const Setting& other) {
+          const bool is_single = other.value.kind == ConfigNode::Kind::kScalar;
+          return (is_single && is_below(setting.path, other.path)) || written.share_a_field(setting, other);
+        };
+        if (std::ranges::any_of(plan.overrides, replaces)) replaced.insert(setting.path);
+      }
+    }
+    for (const std::string& path : replaced) {
+      const std::string problem = fmt::format("the command line replaces what its variants set for {}", path);
+      warn(config_error(axis.location, "axes." + axis.name, problem).what());
+    }
+  }
+}
+
+// One warning that names today's words for those of earlier versions.
+void warn_of_old_words(const std::vector<OldWord>& words, const WarningSink& warn) {
+  if (words.empty()) return;
+  std::vector<std::string> texts;
+  for (const OldWord& word : words) {
+    if (!std::ranges::count(texts, word.text)) texts.push_back(word.text);
+  }
+  warn(config_error(words.front().location, "",
+                    fmt::format("{}; the old {} still read", fmt::join(texts, "; "),
+                                texts.size() == 1 ? "word is" : "words are"))
+           .what());
+}
+
+void warn_of_idle_exclusions(const SweepPlan& plan, const WarningSink& warn) {
+  for (const RunFilter& filter : plan.exclude) {
+    if (!filter.has_matched()) warn(config_error(filter.location(), "exclude", "leaves out no run").what());
+  }
+}
+
+std::vector<RunConfig> expand(SweepPlan& plan, WrittenFields& written) {
+  RunConfig base;
+  const Assigned assigned = assign_fields(
+      plan.base, [&](FieldVisitor& visitor) { base.visit_fields(visitor); }, "base.");
+  plan.old_words.insert(plan.old_words.end(), assigned.old_words.begin(), assigned.old_words.end());
+  const std::size_t count = plan.count();
+  std::vector<RunConfig> runs;
+  std::map<std::string, std::size_t> run_of_id;
+  for (std::size_t i = 0; i < count; ++i) {
+    RunConfig run = base;
+    const std::vector<RunSetting> settings = plan.settings(i);
+    for (const RunSetting& setting : settings) {
+      try {
+        written.apply(*setting.setting, run, plan.old_words);
+      } catch (const Error& error) {
+        // Whether it fits may depend on the value of the axis around it.
+        if (!is_inside_axis(plan, setting.setting->path)) throw;
+        throw Error(error.what() + plan.describe(i));
+      }
+    }
+    written.check_apart(settings);
+    if (!is_wanted(plan, run, i)) continue;
+    if (const auto problem = run.problem()) throw locate_problem(plan, i, *problem);
+    const std::string id = run_id(run);
+    const auto [same, is_new] = run_of_id.emplace(id, i);
+    if (!is_new) throw duplicate_error(plan, same->second, i, id);
+    runs.push_back(std::move(run));
+  }
+  for (const auto* filters : {&plan.exclude, &plan.only}) {
+    for (const RunFilter& filter : *filters) filter.check_made_sense();
+  }
+  if (runs.empty()) {
+    throw config_error(plan.file, "",
+                       plan.only.empty()
+                           ? fmt::format("none of its {} is left by exclude", counted(count, "run"))
+                           : fmt::format("none of its {} is left by exclude and --only; `che check` without "
+                                         "--only shows what there is",
+                                         counted(count, "run")));
+  }
+  return runs;
+}
+
+}  // namespace
+
+Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::string>& overrides,
+                 const std::vector<std::string>& only, const WarningSink& warn) {
+  SweepPlan plan = read_sweep_plan(path, overrides, only);
+  WrittenFields written;
+  std::vector<RunConfig> runs = expand(plan, written);
+  check_is_set(plan, "task");
+  check_is_set(plan, "encoding");
+  std::vector<OldWord> old_words = plan.old_words;
+  for (const auto* filters : {&plan.exclude, &plan.only}) {
+    for (const RunFilter& filter : *filters) {
+      old_words.insert(old_words.end(), filter.old_words().begin(), filter.old_words().end());
+    }
+  }
+  warn_of_old_words(old_words, warn);
+  warn_of_replaced_variants(plan, written, warn);
+  warn_of_idle_exclusions(plan, warn);
+  return {.name = std::move(plan.name), .description = std::move(plan.description), .runs = std::move(runs)};
+}
+
+}  // namespace che

@@ -1,0 +1,88 @@
+#include "experiments/scheduling/job_end.h"
+
+#include <fmt/core.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace che {
+namespace {
+
+std::string score_text(const RunFolder& run, const EvaluationConfig& evaluation) {
+  const auto mean = score(run.evaluation(), evaluation);
+  if (!mean) return "";
+  return fmt::format(", score {:.1f} % (mean accuracy over lengths {}..{})", 100 * *mean,
+                     evaluation.first_length, evaluation.last_length);
+}
+
+// A line about a run whose worker trained and evaluated it.
+std::string training_line(const RunFolder& run, int exit_status, const std::string& reason, JobEnd& end) {
+  // Not a run that another process holds: its status is that process's to write.
+  if (WIFSIGNALED(exit_status) || WEXITSTATUS(exit_status) == 1) run.mark_failed(reason);
+  const RunStatus status = run.status();
+  std::string line = fmt::format("{}: {}", run.id(), state_name(status.state));
+  if (status.state == RunState::kFailed) {
+    end = JobEnd::kFailed;
+    return line + ": " + status.error;
+  }
+  if (status.state == RunState::kFinished) {
+    // It lacks test lengths that its worker could not measure.
+    if (!reason.empty() && score_text(run, run.config().evaluation).empty()) {
+      return fmt::format("{}: not evaluated: {}", run.id(), reason);
+    }
+    return line + score_text(run, run.config().evaluation) +
+           fmt::format(", {:.0f} s", status.training_seconds + status.evaluation_seconds);
+  }
+  if (end == JobEnd::kDone) end = JobEnd::kInterrupted;
+  return reason.empty() ? line : line + ": " + reason;
+}
+
+// A line about a run whose worker evaluated its stored model.
+std::string evaluation_line(const RunFolder& run, const EvaluationRequest& asked, int exit_status,
+                            const std::string& reason, JobEnd& end) {
+  const std::string text = score_text(run, asked.applied_to(run.config().evaluation));
+  if (WIFEXITED(exit_status) && WEXITSTATUS(exit_status) == 1) {
+    return fmt::format("{}: not evaluated: see the warning above", run.id());
+  }
+  if (!reason.empty()) return fmt::format("{}: not evaluated: {}", run.id(), reason);
+  if (text.empty()) end = JobEnd::kInterrupted;
+  return fmt::format("{}: {}", run.id(),
+                     text.empty() ? state_name(RunState::kInterrupted) : "evaluated" + text);
+}
+
+}  // namespace
+
+std::string exit_reason(int exit_status) {
+  if (WIFSIGNALED(exit_status)) {
+    const int signal = WTERMSIG(exit_status);
+    return fmt::format("its process was ended by signal {} ({}{}); run again to resume", signal,
+                       strsignal(signal),
+                       signal == SIGKILL ? ": by hand, or by the system when memory ran out" : "");
+  }
+  const int code = WEXITSTATUS(exit_status);
+  return code == 0 || code == kExitAgain
+             ? ""
+             : fmt::format("its process ended with exit code {}; run again to resume", code);
+}
+
+JobReport report_job(const std::vector<RunFolder>& job, int exit_status,
+                     const std::optional<EvaluationRequest>& evaluation) {
+  const std::string reason = exit_reason(exit_status);
+  JobReport report{.end = reason.empty() ? JobEnd::kDone : JobEnd::kFailed, .lines = {}};
+  for (const RunFolder& run : job) {
+    try {
+      report.lines.push_back(evaluation ? evaluation_line(run, *evaluation, exit_status, reason, report.end)
+                                        : training_line(run, exit_status, reason, report.end));
+    } catch (const Error& error) {
+      report.end = error.fault() == Fault::kRuntime ? JobEnd::kUnwritable : JobEnd::kFailed;
+      report.lines.push_back(fmt::format("{}: failed: {}", run.id(), error.what()));
+      if (report.end == JobEnd::kUnwritable) break;
+    }
+  }
+  return report;
+}
+
+}  // namespace che

@@ -1,0 +1,88 @@
+#include "experiments/scheduling/pending_work.h"
+
+#include <fmt/core.h>
+
+#include <string>
+#include <utility>
+
+#include "core/counted.h"
+#include "core/error.h"
+#include "experiments/plan/jobs.h"
+#include "experiments/store/checkpoint.h"
+#include "experiments/store/experiment_folder.h"
+#include "experiments/store/needs.h"
+
+namespace che {
+
+namespace fs = std::filesystem;
+
+PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path& experiment, bool retrain) {
+  create_writable_folder(experiment);
+  PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};
+  std::vector<RunFolder> folders;
+  std::vector<RunFolder> pending;
+  std::vector<std::string> lost;
+  folders.reserve(runs.size());
+  for (const RunConfig& config : runs) {
+    const RunFolder& folder = folders.emplace_back(RunFolder::at(experiment, config));
+    const RunNeeds needs = assess(folder);
+    if (needs.is_complete()) {
+      ++work.complete;
+      continue;
+    }
+    pending.push_back(folder);
+    work.configs.push_back(config);
+    if (needs.has_lost_model()) lost.push_back(folder.id());
+  }
+  if (!lost.empty() && !retrain) {
+    throw Error(fmt::format(
+        "no checkpoint (pruned or damaged?) to evaluate missing test lengths with: {}, {} the first; ask for "
+        "the lengths that are there, or give --retrain to train them again, which replaces results",
+        counted(lost.size(), "trained run"), lost.front()));
+  }
+  for (const RunFolder& folder : folders) folder.store_config();
+  for (const std::vector<std::size_t>& indices : group_into_jobs(work.configs)) {
+    std::vector<RunFolder>& job = work.jobs.emplace_back();
+    for (const std::size_t index : indices) job.push_back(pending[index]);
+  }
+  return work;
+}
+
+PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationRequest& request,
+                               const WarningSink& warn) {
+  std::size_t left_out = 0;
+  const auto leave_out = [&](const std::string& reason) {
+    ++left_out;
+    warn(reason);
+  };
+  std::vector<RunFolder> runs = open_runs(experiment, leave_out);
+  PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};
+  std::size_t waiting = 0;
+  for (RunFolder& run : runs) {
+    const StoredRun stored = run.read();
+    RunConfig asked = run.config();
+    asked.evaluation = request.applied_to(asked.evaluation);
+    const RunNeeds needs = assess(asked, stored, has_checkpoint(run.path()));
+    if (needs.is_complete()) {
+      ++work.complete;
+    } else if (needs.is_damaged) {
+      leave_out("left out: " + stored.damage_text());
+    } else if (needs.state == RunState::kWaiting) {
+      ++waiting;
+    } else if (needs.state != RunState::kFinished) {
+      leave_out(fmt::format("left out: {} is not finished but {}; `che run` trains it", run.path().string(),
+                            state_name(needs.state)));
+    } else {
+      work.configs.push_back(run.config());
+      work.jobs.push_back({std::move(run)});
+    }
+  }
+  if (waiting > 0) {
+    warn(fmt::format("left out: {} of {} waiting; `che run` trains them", waiting,
+                     counted(runs.size(), "run")));
+  }
+  work.left_out = left_out + waiting;
+  return work;
+}
+
+}  // namespace che

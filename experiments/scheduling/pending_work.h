@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <vector>
+
+#include "core/file_lock.h"
+#include "core/warning.h"
+#include "experiments/scheduling/worker_task.h"
+#include "experiments/store/run_folder.h"
+
+namespace che {
+
+// What is left to do in an experiment's folder, which is locked for this process.
+struct PendingWork {
+  FileLock lock;
+  std::vector<std::vector<RunFolder>> jobs;  // In the order in which they are started.
+  std::vector<RunConfig> configs;            // Of the jobs' runs.
+  std::size_t complete = 0;                  // Runs with nothing left to do.
+  std::size_t left_out = 0;                  // Runs that cannot be evaluated; each is warned of.
+
+  std::size_t runs() const { return configs.size() + complete + left_out; }
+};
+
+// What `che run` has to do so that `runs` are trained and evaluated below `experiment`, which it creates;
+// stores their configs. Every run is looked at before anything is written. Without `retrain` it throws Error
+// (usage) for runs that lack test lengths and whose model is lost: to train them again replaces results.
+PendingWork prepare_training(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
+                             bool retrain);
+
+// What `che evaluate` has to do so that every finished run of `experiment` has the rows of `request`. Runs
+// that are not finished, or damaged, are left out.
+PendingWork prepare_evaluation(const std::filesystem::path& experiment, const EvaluationRequest& request,
+                               const WarningSink& warn = print_warning);
+
+}  // namespace che

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "experiments/scheduling/worker_task.h"
+#include "experiments/store/run_folder.h"
+
+namespace che {
+
+struct Schedule {
+  std::int64_t workers = 1;                     // Worker processes at a time.
+  std::int64_t max_jobs = 0;                    // Jobs to start at most; 0 for all.
+  std::optional<EvaluationRequest> evaluation;  // Only this, without training; one run per job.
+};
+
+// Works on `jobs` in order in worker processes (`program` with the command `worker`) and shows their
+// progress on standard output. A job that fails or whose process dies is noted in its runs' status and does
+// not stop the others; a results folder that cannot be written does. SIGINT, SIGTERM and SIGUSR1 are passed
+// on to the workers, which then write a checkpoint and end.
+// Returns 0 when every run is done, 1 when some failed, kExitAgain when interrupted or when jobs are left.
+int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& schedule,
+             const std::filesystem::path& program);
+
+}  // namespace che

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+
+namespace che {
+
+// Seconds that something takes, from the fastest to the slowest that was measured.
+struct TimeRange {
+  double min = 0;
+  double max = 0;
+};
+
+// "53 s", "12 min" or "3.4 h"
+std::string duration_text(double seconds);
+
+// "12 to 15 min"; "12 min" where both ends read the same.
+std::string duration_text(const TimeRange& range);
+
+// Estimates how long the rest of some work takes from the speed of what is done of it. What came before the
+// first report (the start of a process, first steps that fill caches) does not count.
+class TimeLeft {
+ public:
+  // `work` is all that there is to do, in any unit.
+  explicit TimeLeft(double work) : work_(work) {}
+
+  // `done` of it is done `seconds` after some fixed moment; both grow.
+  void report(double done, double seconds);
+
+  // By the upper and the lower quartile of the speeds between the last reports. Nothing before the second
+  // one.
+  std::optional<TimeRange> estimate() const;
+
+ private:
+  double work_;
+  double done_ = 0;
+  std::optional<double> last_seconds_;
+  std::deque<double> speeds_;  // Between the last reports, the oldest first.
+};
+
+}  // namespace che

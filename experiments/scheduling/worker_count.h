@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/resources.h"
+#include "experiments/plan/run_config.h"
+
+namespace che {
+
+// As many worker processes as the cores and the memory serve if each works on the most demanding of `runs`;
+// at least 1.
+std::int64_t default_workers(const std::vector<RunConfig>& runs,
+                             const Resources& resources = available_resources());
+
+// Threads that a job of execution.threads computes with: not more than there are cores. More would share the
+// cores, and thread pools spend their time in waiting for each other. The number changes no result beyond
+// rounding.
+std::int64_t usable_threads(std::int64_t threads, const Resources& resources = available_resources());
+
+// One warning about runs that ask for more threads than there are cores; nothing where none does.
+std::optional<std::string> threads_warning(const std::vector<RunConfig>& runs,
+                                           const Resources& resources = available_resources());
+
+}  // namespace che

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/descriptor.h"
+#include "experiments/scheduling/worker_task.h"
+#include "experiments/store/run_folder.h"
+
+namespace che {
+
+// A worker process and the job it works on.
+class WorkerProcess {
+ public:
+  // Starts `program` with the arguments of `task`; `job` are its runs. Throws Error (runtime) when the system
+  // refuses.
+  WorkerProcess(const std::filesystem::path& program, const WorkerTask& task,
+                const std::vector<RunFolder>& job);
+
+  const std::vector<RunFolder>& job() const { return *job_; }
+  std::string name() const { return job_->front().id(); }
+  int output() const { return output_.value(); }  // Read end of its standard output.
+
+  // Passes on each whole line that can be read; returns false at the end of its output.
+  bool read_lines(const std::function<void(std::string_view)>& take);
+  // Asks it to stop at a checkpoint.
+  void stop() const;
+  // Waits for its end; returns the status as waitpid gives it.
+  int wait() const;
+
+ private:
+  pid_t process_ = 0;
+  Descriptor output_;
+  std::string partial_line_;
+  const std::vector<RunFolder>* job_;
+};
+
+}  // namespace che

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/integer_range.h"
+#include "experiments/plan/run_config.h"
+
+namespace che {
+
+// Exit code of a process that stopped at a checkpoint because it was asked to: "again".
+inline constexpr int kExitAgain = 75;
+
+// Test lengths and samples that `che evaluate` asks of stored models.
+struct EvaluationRequest {
+  IntegerRange lengths;
+  std::int64_t samples = 0;
+
+  // `config` with these in the place of its own.
+  EvaluationConfig applied_to(EvaluationConfig config) const;
+};
+
+// What one worker process does: trains and evaluates the runs of one job or, with a request, evaluates the
+// stored model of one run. It is the command line of `che worker`.
+struct WorkerTask {
+  std::vector<std::string> folders;             // Of the runs.
+  std::optional<EvaluationRequest> evaluation;  // Of the stored model.
+  pid_t parent = 0;                             // The scheduler, without which it is to end; 0 for none.
+
+  // "worker" and what follows it on the command line.
+  std::vector<std::string> arguments() const;
+};
+
+}  // namespace che

@@ -1,0 +1,163 @@
+#include "experiments/store/checkpoint.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "experiments/store/damage.h"
+
+namespace che {
+namespace {
+
+// File, in machine byte order: magic, hash of the run id, step, values per tensor (64-bit each), the
+// metric sums (doubles), the three tensors, XXH3 of everything before it.
+constexpr std::array<char, 8> kMagic{'c', 'h', 'e', 'c', 'k', 'p', 't', '1'};
+constexpr std::size_t kHeader = kMagic.size() + 3 * sizeof(std::uint64_t) + sizeof(MetricSums);
+static_assert(sizeof(MetricSums) == 4 * sizeof(double), "written as it lies in memory");
+
+constexpr std::array kFiles{"checkpoint.bin", "checkpoint.previous.bin"};  // The newest first.
+
+std::uint64_t hash(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+template <class T>
+void append(std::string& bytes, const T* values, std::size_t count) {
+  bytes.append(reinterpret_cast<const char*>(values), count * sizeof(T));
+}
+
+std::uint64_t word_at(std::string_view bytes, std::size_t offset) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.data() + offset, sizeof word);
+  return word;
+}
+
+// What is wrong with the file; nothing for a good one, whose checkpoint is then in `loaded`. Only the first
+// good one is taken: of others it is enough that they are files, which the next checkpoint can replace.
+std::optional<std::string> try_load(const std::filesystem::path& path, const std::string& id,
+                                    std::size_t size, std::optional<Checkpoint>& loaded) {
+  try {
+    if (loaded) {
+      open_regular_file(path, O_RDONLY, "read", Fault::kUsage);
+      return std::nullopt;
+    }
+    const std::string bytes = read_file(path);
+    try {
+      loaded = parse_checkpoint(bytes, id, size);
+      return std::nullopt;
+    } catch (const Error& problem) {
+      return fmt::format("{}: {}", path.string(), problem.what());
+    }
+  } catch (const Error& error) {
+    if (error.fault() == Fault::kRuntime) throw;
+    return error.what();
+  }
+}
+
+}  // namespace
+
+Checkpoint parse_checkpoint(std::string_view bytes, const std::string& id, std::size_t size) {
+  const std::size_t expected = kHeader + 3 * size * sizeof(float) + sizeof(std::uint64_t);
+  if (bytes.size() != expected)
+    throw Error(fmt::format("has {} bytes instead of {}", bytes.size(), expected));
+  const std::size_t body = bytes.size() - sizeof(std::uint64_t);
+  if (hash(bytes.substr(0, body)) != word_at(bytes, body)) throw Error("has a wrong checksum");
+  if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) throw Error("is of another format");
+  if (word_at(bytes, 8) != hash(id)) throw Error("belongs to another run");
+  Checkpoint checkpoint;
+  checkpoint.step = static_cast<std::int64_t>(word_at(bytes, 16));
+  std::memcpy(&checkpoint.sums, bytes.data() + 32, sizeof checkpoint.sums);
+  const char* next = bytes.data() + kHeader;
+  for (auto* tensor : {&checkpoint.values, &checkpoint.first_moment, &checkpoint.second_moment}) {
+    tensor->resize(size);
+    // An empty vector has a null pointer, which memcpy must not be given.
+    if (size > 0) std::memcpy(tensor->data(), next, size * sizeof(float));
+    next += size * sizeof(float);
+  }
+  return checkpoint;
+}
+
+std::string checkpoint_bytes(const std::string& id, const Checkpoint& checkpoint) {
+  const std::size_t size = checkpoint.values.size();
+  std::string bytes;
+  bytes.reserve(kHeader + 3 * size * sizeof(float) + sizeof(std::uint64_t));
+  append(bytes, kMagic.data(), kMagic.size());
+  const std::array<std::uint64_t, 3> header{hash(id), static_cast<std::uint64_t>(checkpoint.step), size};
+  append(bytes, header.data(), header.size());
+  append(bytes, &checkpoint.sums, 1);
+  for (const auto* tensor : {&checkpoint.values, &checkpoint.first_moment, &checkpoint.second_moment}) {
+    append(bytes, tensor->data(), size);
+  }
+  const std::uint64_t checksum = hash(bytes);
+  append(bytes, &checksum, 1);
+  return bytes;
+}
+
+void save_checkpoint(const std::filesystem::path& folder, const std::string& id,
+                     const Checkpoint& checkpoint) {
+  const std::string bytes = checkpoint_bytes(id, checkpoint);
+  const std::filesystem::path current = folder / kFiles[0];
+  if (is_present(current)) {
+    std::error_code error;
+    std::filesystem::rename(current, folder / kFiles[1], error);
+    if (error)
+      throw Error(fmt::format("{}: cannot be renamed: {}", current.string(), error.message()),
+                  Fault::kRuntime);
+  }
+  write_file_atomically(current, bytes);
+}
+
+LoadedCheckpoint load_checkpoint(const std::filesystem::path& folder, const std::string& id, std::size_t size,
+                                 DamagedCheckpoints damaged) {
+  LoadedCheckpoint loaded;
+  for (const char* name : kFiles) {
+    const std::filesystem::path path = folder / name;
+    if (!is_present(path)) continue;
+    const std::optional<std::string> problem = try_load(path, id, size, loaded.checkpoint);
+    if (!problem) continue;
+    loaded.warnings.push_back(
+        damaged == DamagedCheckpoints::kSetAside ? set_damage_aside({path, *problem}, folder) : *problem);
+  }
+  for (std::string& warning : loaded.warnings) {
+    warning += loaded.checkpoint ? fmt::format("; using the checkpoint of step {}", loaded.checkpoint->step)
+                                 : "; there is no other good one";
+  }
+  return loaded;
+}
+
+bool has_checkpoint(const std::filesystem::path& folder) {
+  return std::ranges::any_of(kFiles, [&](const char* name) { return is_present(folder / name); });
+}
+
+std::uintmax_t remove_checkpoints(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::vector<std::filesystem::path> files;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (const std::filesystem::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    const bool is_file = entry->is_symlink() || entry->is_regular_file();
+    if (is_file && entry->path().filename().string().starts_with("checkpoint."))
+      files.push_back(entry->path());
+  }
+  std::uintmax_t freed = 0;
+  for (const std::filesystem::path& file : files) {
+    if (error) break;
+    const bool is_link = std::filesystem::is_symlink(file, error);  // Frees nothing; its target stays.
+    freed += is_link || error ? 0 : std::filesystem::file_size(file, error);
+    if (!error) std::filesystem::remove(file, error);
+    if (error) {
+      throw Error(fmt::format("cannot remove '{}': {}", file.string(), error.message()), Fault::kRuntime);
+    }
+  }
+  if (error) {
+    throw Error(fmt::format("cannot read '{}': {}", folder.string(), error.message()), Fault::kRuntime);
+  }
+  return freed;
+}
+
+}  // namespace che

@@ -1,0 +1,62 @@
+#include "experiments/store/evaluation_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace che {
+
+std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows,
+                                        const EvaluationConfig& config) {
+  std::map<std::int64_t, const EvaluationRow*> by_length;
+  for (const EvaluationRow& row : rows) {
+    if (row.samples == config.samples && row.seed == config.seed && row.eval_dropout == config.eval_dropout) {
+      by_length[row.length] = &row;
+    }
+  }
+  std::vector<EvaluationRow> present;
+  for (const std::int64_t length : config.lengths()) {
+    const auto found = by_length.find(length);
+    if (found != by_length.end()) present.push_back(*found->second);
+  }
+  return present;
+}
+
+std::optional<double> score(const std::vector<EvaluationRow>& rows, const EvaluationConfig& config) {
+  const std::vector<EvaluationRow> present = present_rows(rows, config);
+  if (present.empty() || present.size() < config.lengths().size()) return std::nullopt;
+  double sum = 0;
+  for (const EvaluationRow& row : present) sum += row.accuracy;
+  return sum / static_cast<double>(present.size());
+}
+
+std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows,
+                                          const EvaluationConfig& config) {
+  const std::vector<EvaluationRow> present = present_rows(rows, config);
+  auto next = present.begin();
+  std::vector<std::int64_t> missing;
+  for (const std::int64_t length : config.lengths()) {
+    if (next != present.end() && next->length == length) {
+      ++next;
+    } else {
+      missing.push_back(length);
+    }
+  }
+  return missing;
+}
+
+void store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row) {
+  const auto key = [](const EvaluationRow& one) {
+    return std::tie(one.length, one.samples, one.seed, one.eval_dropout);
+  };
+  const auto place = std::lower_bound(
+      rows.begin(), rows.end(), row,
+      [&](const EvaluationRow& one, const EvaluationRow& other) { return key(one) < key(other); });
+  if (place != rows.end() && key(*place) == key(row)) {
+    *place = row;
+  } else {
+    rows.insert(place, row);
+  }
+}
+
+}  // namespace che

@@ -1,0 +1,94 @@
+#include "experiments/store/experiment_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "core/error.h"
+#include "core/file_lock.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The entries of a folder, sorted by name.
+std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error) {
+  std::vector<fs::path> entries;
+  fs::directory_iterator entry(folder, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    entries.push_back(entry->path());
+  }
+  std::ranges::sort(entries);
+  return entries;
+}
+
+// But for its lock and temporary files.
+bool holds_anything(const fs::path& folder, std::error_code& error) {
+  return std::ranges::any_of(entries_of(folder, error), [](const fs::path& entry) {
+    const std::string name = entry.filename().string();
+    return name != kLockFile && !name.starts_with('.');
+  });
+}
+
+}  // namespace
+
+ExperimentRuns find_runs(const fs::path& experiment) {
+  const fs::path folder = experiment / "runs";
+  std::error_code error;
+  const std::vector<fs::path> entries = entries_of(folder, error);
+  if (error) {
+    const Fault fault = fault_of(error.value());
+    throw Error(
+        fmt::format("no results in '{}': cannot read '{}': {}{}", experiment.string(), folder.string(),
+                    error.message(), fault == Fault::kUsage ? "; name a folder that `che run` wrote" : ""),
+        fault);
+  }
+  ExperimentRuns found;
+  for (const fs::path& path : entries) {
+    error.clear();
+    const bool is_run = fs::is_directory(path, error) && holds_anything(path, error);
+    const bool is_absent =
+        error == std::errc::no_such_file_or_directory;  // A dangling link, or just removed.
+    if (error && !is_absent) {
+      found.left_out.push_back({std::nullopt, RunProblem::kNoAccess,
+                                fmt::format("cannot read '{}': {}", path.string(), error.message())});
+      continue;
+    }
+    if (!is_run) continue;
+    InspectedRun inspected = RunFolder::inspect(path);
+    if (inspected.run) {
+      found.runs.push_back(*std::move(inspected.run));
+    } else {
+      found.left_out.push_back(std::move(inspected));
+    }
+  }
+  if (found.runs.empty() && found.left_out.empty()) {
+    throw Error(fmt::format("no results in '{}': '{}' holds no runs; name a folder that `che run` wrote",
+                            experiment.string(), folder.string()));
+  }
+  return found;
+}
+
+std::vector<RunFolder> open_runs(const fs::path& experiment, const WarningSink& warn,
+                                 std::vector<std::string>* left_out) {
+  ExperimentRuns found = find_runs(experiment);
+  bool is_any_unreadable = false;
+  for (const InspectedRun& run : found.left_out) {
+    warn(fmt::format("left out: {}", run.text));
+    if (left_out != nullptr) left_out->push_back(run.text);
+    is_any_unreadable |= run.problem == RunProblem::kNoAccess;
+  }
+  if (found.runs.empty()) {
+    throw Error(
+        fmt::format("no results in '{}': no run can be used: {}{}", experiment.string(),
+                    found.left_out.size() > 1 ? "the first because " : "", found.left_out.front().text),
+        is_any_unreadable ? Fault::kRuntime : Fault::kUsage);
+  }
+  return std::move(found.runs);
+}
+
+}  // namespace che

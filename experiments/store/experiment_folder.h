@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/warning.h"
+#include "experiments/store/run_folder.h"
+
+namespace che {
+
+// The runs in a results folder.
+struct ExperimentRuns {
+  std::vector<RunFolder> runs;         // Sorted by id.
+  std::vector<InspectedRun> left_out;  // Folders that cannot be opened, sorted by name.
+};
+
+// Every run below `experiment`/runs. Folders that hold at most a lock and temporary files, which an
+// interrupted start leaves, are no runs. Throws Error when there is no such folder or no run in it (usage),
+// or when the system does not let us read it (runtime).
+ExperimentRuns find_runs(const std::filesystem::path& experiment);
+
+// The same without those that cannot be opened, which are warned of. Throws Error as find_runs does, and when
+// no run is left: (runtime) if the system does not let us read one of them, else (usage). `left_out` receives
+// why runs were left out, one line each.
+std::vector<RunFolder> open_runs(const std::filesystem::path& experiment,
+                                 const WarningSink& warn = print_warning,
+                                 std::vector<std::string>* left_out = nullptr);
+
+}  // namespace che

@@ -1,0 +1,35 @@
+#include "experiments/store/needs.h"
+
+#include <algorithm>
+
+#include "experiments/store/checkpoint.h"
+
+namespace che {
+namespace {
+
+Operations operations_left(const RunConfig& config, std::int64_t step, const RunNeeds& needs) {
+  if (needs.missing.empty()) return {};
+  if (!needs.has_model) return run_operations(config);
+  const auto steps = static_cast<double>(std::max<std::int64_t>(0, config.training.steps - step));
+  return {.training = steps * training_step_operations(config),
+          .evaluation = evaluation_operations(config, needs.missing)};
+}
+
+}  // namespace
+
+RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model) {
+  RunNeeds needs{.state = stored.status.state,
+                 .is_damaged = !stored.damage.empty(),
+                 .has_model = has_model,
+                 .was_trained = stored.status.state == RunState::kFinished || !stored.evaluation.empty(),
+                 .missing = missing_lengths(stored.evaluation, config.evaluation),
+                 .left = {}};
+  needs.left = operations_left(config, stored.status.step, needs);
+  return needs;
+}
+
+RunNeeds assess(const RunFolder& folder) {
+  return assess(folder.config(), folder.read(), has_checkpoint(folder.path()));
+}
+
+}  // namespace che

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiments/plan/run_config.h"
+#include "experiments/store/evaluation_rows.h"
+#include "experiments/store/metrics_row.h"
+
+namespace che {
+
+// The content of a run's text files. Each carries a checksum keyed by the run's id, so that a file of another
+// run is recognised, too. Readers throw Error (usage) that names `file`, what was found and what to do.
+
+// config.yaml as it is stored: the settings and, in the last line, the checksum, which guards those settings
+// that the id does not cover.
+std::string stored_config_text(const RunConfig& config);
+
+struct StoredConfig {
+  RunConfig config;
+  std::string id;  // Of the run that it belongs to.
+};
+
+// Reads a config.yaml from the folder of the run `id`, though it may belong to another run. Checksums without
+// key, which versions before 0.2 wrote, are accepted.
+StoredConfig parse_stored_config(std::string_view text, std::string_view id, const std::string& file);
+
+// metrics.csv. Empty without rows.
+std::string metrics_text(const std::vector<MetricsRow>& rows, std::string_view id);
+std::vector<MetricsRow> parse_metrics(std::string_view text, std::string_view id, const std::string& file);
+
+// evaluation.csv. Empty without rows.
+std::string evaluation_text(const std::vector<EvaluationRow>& rows, std::string_view id);
+std::vector<EvaluationRow> parse_evaluation(std::string_view text, std::string_view id,
+                                            const std::string& file);
+
+// What `che run` does about each file when it is damaged, for a message.
+inline constexpr std::string_view kConfigRemedy = "rerun `che run CONFIG` to rewrite it";
+inline constexpr std::string_view kMetricsRemedy =
+    "rerun `che run CONFIG` to continue without these rows, or delete the run's folder to train it again";
+inline constexpr std::string_view kEvaluationRemedy = "rerun `che run CONFIG` to evaluate this run again";
+inline constexpr std::string_view kStatusRemedy =
+    "rerun `che run CONFIG` to continue from the run's checkpoint";
+
+}  // namespace che

@@ -1,0 +1,134 @@
+#include "experiments/store/run_status.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <iomanip>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/checksum.h"
+#include "core/config/node.h"
+#include "core/error.h"
+#include "experiments/store/bounded_json.h"
+#include "experiments/store/run_files.h"
+
+namespace che {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kChecksum = "checksum";
+// Of arrays and objects in each other; a status has one object.
+constexpr std::size_t kMaxDepth = 1000;
+// In the order of RunState.
+constexpr std::array<const char*, 6> kStates = {"waiting",  "training",    "evaluating",
+                                                "finished", "interrupted", "failed"};
+
+// Applies `each(key, member)` to everything that is stored of a status, in its order.
+template <class Status, class Each>
+void for_each_member(Status& status, Each each) {
+  each("state", status.state);
+  each("step", status.step);
+  each("training_seconds", status.training_seconds);
+  each("evaluation_seconds", status.evaluation_seconds);
+  each("error", status.error);
+  each("git_commit", status.git_commit);
+  each("version", status.version);
+  each("torch_version", status.torch_version);
+  each("device", status.device);
+  each("host", status.host);
+  each("started", status.started);
+  each("updated", status.updated);
+}
+
+void assign(const Json& value, std::string& member) {
+  if (!value.is_string()) throw Error("a string");
+  member = value.get<std::string>();
+}
+
+void assign(const Json& value, RunState& member) {
+  const auto name = value.is_string() ? value.get<std::string>() : std::string();
+  const auto* const found = std::find(kStates.begin(), kStates.end(), name);
+  if (found == kStates.end()) throw Error(fmt::format("one of {}", fmt::join(kStates, ", ")));
+  member = static_cast<RunState>(found - kStates.begin());
+}
+
+void assign(const Json& value, std::int64_t& member) {
+  if (!value.is_number_integer() || value.get<std::int64_t>() < 0) throw Error("a whole number >= 0");
+  member = value.get<std::int64_t>();
+}
+
+void assign(const Json& value, double& member) {
+  if (!value.is_number()) throw Error("a number");
+  member = value.get<double>();
+}
+
+// A member as JSON holds it.
+const std::string& stored(const std::string& member) { return member; }
+std::int64_t stored(std::int64_t member) { return member; }
+double stored(double member) { return member; }
+std::string stored(RunState member) { return state_name(member); }
+
+// An error message may carry bytes that are not UTF-8.
+std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+// A value for a message; never a whole array or object.
+std::string found(const Json& value) {
+  if (value.is_structured()) return fmt::format("an {}", value.type_name());
+  return one_line(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+std::string state_name(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
+
+std::string to_json(const RunStatus& status, std::string_view id) {
+  Json json;
+  for_each_member(status, [&](const char* key, const auto& member) { json[key] = stored(member); });
+  json[kChecksum] = checksum(id, dump(json));
+  return dump(json);
+}
+
+RunStatus parse_status(std::string_view text, std::string_view id, const std::string& file) {
+  const auto fail = [&](const std::string& problem) {
+    throw Error(fmt::format("{}: {}; the file is damaged: {}", file, problem, kStatusRemedy));
+  };
+  Json json;
+  try {
+    json = parse_bounded_json(text, kMaxDepth);
+  } catch (const Error& error) {
+    fail(error.what());
+  }
+  if (!json.is_object()) fail("found " + std::string(json.type_name()) + ", expected an object");
+  RunStatus status;
+  for_each_member(status, [&](const char* key, auto& member) {
+    if (!json.contains(key)) fail(fmt::format("'{}' is missing", key));
+    try {
+      assign(json[key], member);
+    } catch (const Error& expected) {
+      fail(fmt::format("{}: found {}, expected {}", key, found(json[key]), expected.what()));
+    }
+  });
+
+  if (to_json(status, id) != text) fail("its checksum does not fit its content");
+  return status;
+}
+
+std::string current_utc_time() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+std::optional<double> utc_seconds(const std::string& time) {
+  std::tm parts{};
+  std::istringstream stream(time);
+  stream >> std::get_time(&parts, "%Y-%m-%dT%H:%M:%SZ");
+  if (stream.fail()) return std::nullopt;
+  return static_cast<double>(timegm(&parts));
+}
+
+}  // namespace che

@@ -1,0 +1,137 @@
+#include "experiments/training/job.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/every.h"
+#include "core/file_lock.h"
+#include "experiments/plan/jobs.h"
+#include "experiments/scheduling/progress_meter.h"
+#include "experiments/training/model_factory.h"
+#include "experiments/training/range_evaluation.h"
+#include "experiments/training/replica_set.h"
+
+namespace che {
+namespace {
+
+constexpr double kStatusSeconds = 10;
+
+// Trains to the last step, or until `stop` is set or no replica is left.
+void train_replicas(ReplicaSet& replicas, const ProgressSink& progress, const std::atomic<int>& stop) {
+  const RunConfig& config = replicas.config();
+  const std::int64_t first_step = replicas.training().step;
+  ProgressMeter meter(replicas.name(), Phase::kTraining, first_step, config.training.steps,
+                      static_cast<double>(config.training.steps - first_step), progress);
+  Every status_timer(kStatusSeconds);
+  Every checkpoint_timer(config.execution.checkpoint_seconds);
+  Clock::time_point step_start = Clock::now();
+
+  train(replicas.training(), [&](std::int64_t length, const StepResult& result) {
+    replicas.add_step(length, result, seconds_since(step_start));
+    step_start = Clock::now();
+    if (replicas.have_all_failed()) return false;
+    meter.add(1, replicas.mean(result.loss), replicas.mean(result.accuracy));
+    if (status_timer.is_due()) replicas.write_statuses();
+    if (checkpoint_timer.is_due()) replicas.save();
+    return stop.load() == 0;
+  });
+  replicas.save();
+}
+
+// Evaluates at the lengths that are missing, or until `stop` is set.
+void evaluate_replicas(ReplicaSet& replicas, const ProgressSink& progress, const std::atomic<int>& stop) {
+  const TrainingState& training = replicas.training();
+  training.model->project();
+  Clock::time_point saved = Clock::now();
+  const auto take = [&](const std::vector<EvaluationRow>& rows) { replicas.add_evaluation(rows); };
+  const auto write = [&] {
+    replicas.save_evaluation(seconds_since(saved));
+    saved = Clock::now();
+  };
+  evaluate_lengths(*training.model, training.runs, replicas.missing_lengths(), progress, stop, take, write);
+}
+
+JobOutcome train_and_evaluate(ReplicaSet& replicas, const ProgressSink& progress,
+                              const std::atomic<int>& stop) {
+  replicas.set_state(RunState::kTraining);
+  train_replicas(replicas, progress, stop);
+  if (stop.load() == 0 && !replicas.have_all_failed()) {
+    replicas.set_state(RunState::kEvaluating);
+    evaluate_replicas(replicas, progress, stop);
+  }
+  if (stop.load() != 0) {
+    replicas.set_state(RunState::kInterrupted);
+    return JobOutcome::kInterrupted;
+  }
+  replicas.set_state(RunState::kFinished);
+  return replicas.has_any_failed() ? JobOutcome::kFailed : JobOutcome::kDone;
+}
+
+// Throws Error (usage) unless `runs` are one or more different runs that may train in lock-step.
+void check_is_one_job(const std::vector<RunFolder>& runs) {
+  if (runs.empty()) throw Error("a job needs at least one run");
+  std::set<std::string> ids;
+  for (const RunFolder& run : runs) {
+    if (!ids.insert(run.id()).second) throw Error(fmt::format("run {} is named twice", run.id()));
+    if (!share_a_job(run.config(), runs.front().config())) {
+      throw Error(
+          fmt::format("{} and {} differ in more than seed and learning rate: they are no job; work on "
+                      "them one by one",
+                      runs.front().path().string(), run.path().string()));
+    }
+  }
+}
+
+// Waits up to `patience` for a process that is about to end.
+FileLock lock_run(const RunFolder& run, const std::atomic<int>& stop, std::chrono::seconds patience) {
+  const Clock::time_point start = Clock::now();
+  while (true) {
+    try {
+      return FileLock(run.path());
+    } catch (const Error& error) {
+      if (error.fault() == Fault::kRuntime || stop.load() != 0 || Clock::now() - start >= patience) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+// What is left to do of `runs`, by the step that they stand at: only runs at the same step can go on in
+// lock-step.
+std::map<std::int64_t, std::vector<Replica>> load_by_step(const std::vector<RunFolder>& runs,
+                                                          const ProgressSink& progress) {
+  std::map<std::int64_t, std::vector<Replica>> by_step;
+  const std::int64_t parameters = parameter_count(runs.front().config());
+  for (const RunFolder& run : runs) {
+    std::optional<Replica> replica = load_replica(run, parameters, progress);
+    if (replica) by_step[replica->status.step].push_back(std::move(*replica));
+  }
+  return by_step;
+}
+
+}  // namespace
+
+JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& progress,
+                       const std::atomic<int>& stop, std::chrono::seconds patience) {
+  check_is_one_job(runs);
+  std::vector<FileLock> locks;
+  for (const RunFolder& run : runs) locks.push_back(lock_run(run, stop, patience));
+  JobOutcome outcome = JobOutcome::kDone;
+  for (auto& [step, replicas] : load_by_step(runs, progress)) {
+    ReplicaSet set(std::move(replicas));
+    const JobOutcome part = train_and_evaluate(set, progress, stop);
+    if (part == JobOutcome::kInterrupted) return part;
+    if (part == JobOutcome::kFailed) outcome = part;
+  }
+  return outcome;
+}
+
+}  // namespace che

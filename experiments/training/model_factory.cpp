@@ -1,0 +1,45 @@
+#include "experiments/training/model_factory.h"
+
+#include <fmt/core.h>
+
+#include "core/error.h"
+#include "tasks/task.h"
+
+namespace che {
+std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config) {
+  return create_encoding(config.name, config.options, config.dape);
+}
+
+Vocabulary vocabulary_of(const TaskConfig& task) {
+  const auto created = create_task(task.name, task.options);
+  return {static_cast<std::int64_t>(created->input_symbols().size()),
+          static_cast<std::int64_t>(created->output_symbols().size())};
+}
+
+Backend backend_of(const ExecutionConfig& execution) {
+  if (execution.device != "cpu") {
+    throw Error(fmt::format("execution.device: this build has no '{}'; allowed: cpu", execution.device));
+  }
+  return {kernels_named(execution.kernels), at::TensorOptions().dtype(at::kFloat).device(at::kCPU)};
+}
+
+std::int64_t parameter_count(const RunConfig& config) {
+  return parameter_count(
+      transformer_parameters(config.model, vocabulary_of(config.task), *create_encoding(config.encoding)));
+}
+
+std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::int64_t replicas) {
+  return std::make_unique<Transformer>(config.model, vocabulary_of(config.task),
+                                       create_encoding(config.encoding), replicas,
+                                       backend_of(config.execution));
+}
+
+std::unique_ptr<Positions> create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose,
+                                            std::uint64_t step, std::uint64_t batch) {
+  if (config.encoding.positions == "contiguous") return std::make_unique<ContiguousPositions>();
+  return std::make_unique<RandomizedPositions>(config.encoding.max_position,
+                                               keyed_seed(static_cast<std::uint64_t>(seed), config.task.name),
+                                               purpose, step, batch);
+}
+
+}  // namespace che

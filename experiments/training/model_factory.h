@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "experiments/plan/run_config.h"
+#include "models/settings/positions.h"
+#include "models/transformer.h"
+
+namespace che {
+
+// What a run's config says of its model: the only place where configs become tensors.
+std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config);
+
+Vocabulary vocabulary_of(const TaskConfig& task);
+
+// What computes the run. Throws Error for a device this build or machine lacks and for kernels of another
+// name.
+Backend backend_of(const ExecutionConfig& execution);
+
+// Values of one replica.
+std::int64_t parameter_count(const RunConfig& config);
+
+std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::int64_t replicas);
+
+// The positions of one forward pass: `seed` (data or evaluation seed; keyed by the task inside),
+// `step` (or length) and `batch` select the draw where positions are randomized.
+std::unique_ptr<Positions> create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose,
+                                            std::uint64_t step, std::uint64_t batch = 0);
+
+}  // namespace che

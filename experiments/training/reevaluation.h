@@ -1,0 +1,16 @@
+#pragma once
+
+#include <atomic>
+
+#include "experiments/training/job.h"
+
+namespace che {
+
+// Evaluates the stored model of a trained run at what `asked` lists and adds the rows to its evaluation.csv;
+// rows that are there stay. Config and status stay as they are. Throws Error (usage) for a run without a
+// good checkpoint of its last step, for lengths that its encoding cannot serve, and when another process
+// works on it; (runtime) when the disk refuses.
+JobOutcome evaluate_stored_model(const RunFolder& run, const EvaluationConfig& asked,
+                                 const ProgressSink& progress, const std::atomic<int>& stop);
+
+}  // namespace che

@@ -1,0 +1,74 @@
+#include "experiments/training/replica.h"
+
+#include <fmt/core.h>
+#include <torch/version.h>
+
+#include <string>
+#include <utility>
+
+#include "core/process.h"
+#include "core/version.h"
+
+namespace che {
+namespace {
+
+// Parameters that are trained again end with other values, on another machine for example: a score of rows of
+// both would be that of no model.
+void set_evaluation_aside(Replica& replica, const WarningSink& warn) {
+  const auto aside = replica.folder.set_evaluation_aside();
+  if (!aside) return;
+  warn(fmt::format(
+      "its trained model is lost; it is trained again, and the evaluation of the lost one is now {}",
+      aside->string()));
+  replica.evaluation.clear();
+  replica.status.evaluation_seconds = 0;
+}
+
+// What this program and machine are.
+void sign(RunStatus& status, const RunConfig& config) {
+  if (status.started.empty()) status.started = current_utc_time();
+  status.git_commit = git_commit();
+  status.version = program_version();
+  status.torch_version = TORCH_VERSION;
+  status.device = config.execution.device;
+  status.host = host_name();
+  status.updated = current_utc_time();
+}
+
+}  // namespace
+
+std::optional<Replica> load_replica(const RunFolder& run, std::int64_t parameters,
+                                    const ProgressSink& progress) {
+  const auto warn = [&](const std::string& text) { progress(warning_about(run.id(), text)); };
+  const RunConfig& config = run.config();
+  run.set_damage_aside(warn);
+  Replica replica{.folder = run,
+                  .status = run.status(),
+                  .metrics = MetricsLog(config.log.every_steps, config.training.steps),
+                  .evaluation = run.evaluation(),
+                  .checkpoint = std::nullopt};
+  LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), static_cast<std::size_t>(parameters),
+                                            DamagedCheckpoints::kSetAside);
+  for (const std::string& warning : loaded.warnings) warn(warning);
+  replica.is_damaged = !loaded.warnings.empty();
+  replica.checkpoint = std::move(loaded.checkpoint);
+
+  RunStatus& status = replica.status;
+  sign(status, config);
+  status.error.clear();  // An earlier attempt's is no longer the run's.
+  status.step = replica.checkpoint ? replica.checkpoint->step : 0;
+  status.state = RunState::kWaiting;
+  if (missing_lengths(replica.evaluation, config.evaluation).empty()) {
+    status.state = RunState::kFinished;
+    status.step = config.training.steps;
+    run.write_status(status);
+    return std::nullopt;
+  }
+  if (status.step < config.training.steps) set_evaluation_aside(replica, warn);
+  replica.metrics.resume(run.metrics(), status.step,
+                         replica.checkpoint ? replica.checkpoint->sums : MetricSums());
+  run.write_status(status);
+  return replica;
+}
+
+}  // namespace che

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "experiments/scheduling/progress.h"
+#include "experiments/store/checkpoint.h"
+#include "experiments/store/run_folder.h"
+#include "experiments/training/metrics_log.h"
+
+namespace che {
+
+// One run of a job, with its stored state in memory.
+struct Replica {
+  RunFolder folder;
+  RunStatus status;
+  MetricsLog metrics;
+  std::vector<EvaluationRow> evaluation;
+  std::optional<Checkpoint> checkpoint;  // The newest good one.
+  bool is_damaged = false;               // A newer checkpoint was unusable.
+
+  bool has_failed() const { return status.state == RunState::kFailed; }
+};
+
+// Reads a run of `parameters` parameters that this process has locked, and makes it ready to go on from its
+// newest good checkpoint: damaged files are set aside, and so is the evaluation of a model that is lost; the
+// job is warned of each. Nothing for a run with every row that its config asks for; it is finished then,
+// whatever else is lost of it.
+std::optional<Replica> load_replica(const RunFolder& run, std::int64_t parameters,
+                                    const ProgressSink& progress);
+
+}  // namespace che

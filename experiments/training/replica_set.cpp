@@ -1,0 +1,176 @@
+#include "experiments/training/replica_set.h"
+
+#include <ATen/ATen.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "experiments/training/restored_model.h"
+#include "experiments/training/tensorboard.h"
+
+namespace che {
+namespace {
+
+std::vector<RunConfig> configs_of(const std::vector<Replica>& replicas) {
+  std::vector<RunConfig> configs;
+  configs.reserve(replicas.size());
+  for (const Replica& replica : replicas) configs.push_back(replica.folder.config());
+  return configs;
+}
+
+// What a checkpoint holds of replica `index`, each next to the tensor that it is a copy of.
+std::array<std::pair<at::Tensor, std::vector<float>*>, 3> stored_tensors(const TrainingState& training,
+                                                                         std::size_t index,
+                                                                         Checkpoint& checkpoint) {
+  const auto r = static_cast<std::int64_t>(index);
+  return {{{training.model->parameters().values()[r], &checkpoint.values},
+           {training.adam.first_moment[r], &checkpoint.first_moment},
+           {training.adam.second_moment[r], &checkpoint.second_moment}}};
+}
+
+void write_metrics(const Replica& replica) {
+  replica.folder.write_metrics(replica.metrics.rows());
+  write_tensorboard(replica.folder, replica.metrics.rows(), replica.evaluation, replica.status);
+}
+
+void write_status(Replica& replica) {
+  replica.status.updated = current_utc_time();
+  replica.folder.write_status(replica.status);
+}
+
+}  // namespace
+
+ReplicaSet::ReplicaSet(std::vector<Replica> replicas)
+    : replicas_(std::move(replicas)), name_(replicas_.front().folder.id()), training_(configs_of(replicas_)) {
+  for (std::size_t r = 0; r < replicas_.size(); ++r) restore(r);
+}
+
+void ReplicaSet::restore(std::size_t index) {
+  Replica& replica = replicas_[index];
+  if (!replica.checkpoint) {
+    replica.status.training_seconds = 0;
+    return;
+  }
+  for (auto& [tensor, values] : stored_tensors(training_, index, *replica.checkpoint))
+    copy_values(*values, tensor);
+  training_.step = replica.checkpoint->step;
+  saved_step_ = replica.is_damaged ? -1 : training_.step;
+  replica.checkpoint.reset();
+}
+
+bool ReplicaSet::have_all_failed() const {
+  return std::ranges::all_of(replicas_, std::mem_fn(&Replica::has_failed));
+}
+
+bool ReplicaSet::has_any_failed() const {
+  return std::ranges::any_of(replicas_, std::mem_fn(&Replica::has_failed));
+}
+
+double ReplicaSet::mean(const std::vector<double>& values) const {
+  double sum = 0;
+  double count = 0;
+  for (std::size_t r = 0; r < values.size(); ++r) {
+    if (replicas_[r].has_failed()) continue;
+    sum += values[r];
+    ++count;
+  }
+  return count == 0 ? 0 : sum / count;
+}
+
+void ReplicaSet::add_step(std::int64_t length, const StepResult& result, double seconds) {
+  for (std::size_t r = 0; r < replicas_.size(); ++r) {
+    Replica& replica = replicas_[r];
+    if (replica.has_failed()) continue;
+    const double loss = result.loss[r];
+    const double gradient_norm = result.gradient_norm[r];
+    replica.status.step = training_.step;
+    replica.status.training_seconds += seconds;
+    if (std::isfinite(loss) && std::isfinite(gradient_norm)) {
+      replica.metrics.add({.step = training_.step,
+                           .loss = loss,
+                           .accuracy = result.accuracy[r],
+                           .gradient_norm = gradient_norm,
+                           .seconds = replica.status.training_seconds});
+    } else {
+      fail(replica, fmt::format("{} is not finite at step {}, length {} (loss {}, gradient norm {}): lower "
+                                "learning_rate or try another seed",
+                                std::isfinite(loss) ? "gradient" : "loss", training_.step, length, loss,
+                                gradient_norm));
+    }
+  }
+}
+
+void ReplicaSet::fail(Replica& replica, const std::string& reason) {
+  replica.status.state = RunState::kFailed;
+  replica.status.error = reason;
+  // How it came about; no checkpoint follows that would store it.
+  replica.metrics.end_row(training_.step - 1, replica.status.training_seconds);
+  write_metrics(replica);
+  write_status(replica);
+}
+
+// Metrics first: rows beyond a checkpoint are dropped at the next start, rows before it would be missing.
+void ReplicaSet::save() {
+  if (saved_step_ == training_.step) return;
+  for (std::size_t r = 0; r < replicas_.size(); ++r) {
+    Replica& replica = replicas_[r];
+    if (replica.has_failed()) continue;
+    Checkpoint checkpoint{.step = training_.step, .sums = replica.metrics.sums()};
+    for (auto& [tensor, values] : stored_tensors(training_, r, checkpoint)) {
+      const at::Tensor copy = tensor.to(at::kCPU, at::kFloat).contiguous();
+      values->assign(copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel());
+    }
+    write_metrics(replica);
+    save_checkpoint(replica.folder.path(), replica.folder.id(), checkpoint);
+    write_status(replica);
+  }
+  saved_step_ = training_.step;
+}
+
+std::vector<std::int64_t> ReplicaSet::missing_lengths() const {
+  std::set<std::int64_t> lengths;
+  for (const Replica& replica : replicas_) {
+    if (replica.has_failed()) continue;
+    for (const std::int64_t length : che::missing_lengths(replica.evaluation, config().evaluation)) {
+      lengths.insert(length);
+    }
+  }
+  return {lengths.begin(), lengths.end()};
+}
+
+void ReplicaSet::add_evaluation(const std::vector<EvaluationRow>& rows) {
+  for (std::size_t r = 0; r < replicas_.size(); ++r) {
+    if (!replicas_[r].has_failed()) store_row(replicas_[r].evaluation, rows[r]);
+  }
+}
+
+// The event file first: a run with every row is finished, and nothing of it is written again.
+void ReplicaSet::save_evaluation(double seconds) {
+  for (Replica& replica : replicas_) {
+    if (replica.has_failed()) continue;
+    replica.status.evaluation_seconds += seconds;
+    write_tensorboard(replica.folder, replica.metrics.rows(), replica.evaluation, replica.status);
+    replica.folder.write_evaluation(replica.evaluation);
+    write_status(replica);
+  }
+}
+
+void ReplicaSet::set_state(RunState state) {
+  for (Replica& replica : replicas_) {
+    if (!replica.has_failed()) replica.status.state = state;
+  }
+  write_statuses();
+}
+
+void ReplicaSet::write_statuses() {
+  for (Replica& replica : replicas_) {
+    if (!replica.has_failed()) write_status(replica);
+  }
+}
+
+}  // namespace che

@@ -1,0 +1,187 @@
+#include "experiments/training/step_benchmark.h"
+
+#include <ATen/ATen.h>
+#include <ATen/record_function.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "experiments/analysis/score_summary.h"
+#include "experiments/plan/operations.h"
+#include "experiments/training/model_factory.h"
+#include "experiments/training/tensor_batch.h"
+#include "experiments/training/training.h"
+#include "models/loss.h"
+#include "tasks/task.h"
+
+namespace che {
+namespace {
+
+// The part of a step that an operation of this name belongs to; empty for none.
+std::string_view part_of(std::string_view operation) {
+  static const std::map<std::string_view, std::string_view> parts{
+      {"che::attention", "attention"}, {"aten::softmax", "attention"}, {"che::residual_norm", "norm"},
+      {"aten::layer_norm", "norm"},    {"che::adam", "optimiser"},     {"che::bias_relu", "linear"},
+      {"aten::bmm", "linear"},         {"aten::baddbmm", "linear"},    {"aten::baddbmm_", "linear"},
+      {"aten::mm", "linear"},          {"aten::matmul", "linear"},
+  };
+  const auto found = parts.find(operation);
+  return found == parts.end() ? "" : found->second;
+}
+
+// Time of this thread's operations by part; of nested ones the outermost that belongs to a part
+// counts.
+class PartClock {
+ public:
+  PartClock() {
+    current_ = this;
+    handle_ = at::addThreadLocalCallback(at::RecordFunctionCallback(&begin, &end));
+  }
+  ~PartClock() {
+    at::removeCallback(handle_);
+    current_ = nullptr;
+  }
+  PartClock(const PartClock&) = delete;
+  PartClock& operator=(const PartClock&) = delete;
+
+  std::map<std::string, double> take() { return std::exchange(seconds_, {}); }
+
+ private:
+  static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+    PartClock& clock = *current_;
+    const std::string_view part = clock.depth_ == 0 ? part_of(function.name()) : "";
+    if (clock.depth_ > 0 || !part.empty()) ++clock.depth_;
+    if (!part.empty()) {
+      clock.part_ = part;
+      clock.start_ = Clock::now();
+    }
+    return nullptr;
+  }
+
+  static void end(const at::RecordFunction&, at::ObserverContext*) {
+    PartClock& clock = *current_;
+    if (clock.depth_ == 0 || --clock.depth_ > 0) return;
+    clock.seconds_[std::string(clock.part_)] += seconds_since(clock.start_);
+  }
+
+  static thread_local PartClock* current_;
+  at::CallbackHandle handle_;
+  int depth_ = 0;
+  std::string_view part_;
+  Clock::time_point start_;
+  std::map<std::string, double> seconds_;
+};
+
+thread_local PartClock* PartClock::current_ = nullptr;
+
+// Lets the kernel forget the largest resident set so far, where it can.
+void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+double peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word) {
+    if (word == "VmHWM:") {
+      double kib = 0;
+      status >> kib;
+      return kib * 1024;
+    }
+  }
+  return 0;
+}
+
+// Operations a second of the product that the model's time is compared with.
+class MatrixProduct {
+ public:
+  MatrixProduct(std::int64_t rows, std::int64_t width)
+      : operations_(8 * static_cast<double>(rows) * static_cast<double>(width) * static_cast<double>(width)),
+        left_(at::rand({rows, width})),
+        right_(at::rand({width, 4 * width})),
+        product_(at::empty({rows, 4 * width})) {}
+
+  double rate() {
+    const Clock::time_point start = Clock::now();
+    at::mm_out(product_, left_, right_);
+    return operations_ / seconds_since(start);
+  }
+
+ private:
+  double operations_;
+  at::Tensor left_, right_, product_;
+};
+
+}  // namespace
+
+StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan& plan) {
+  config.training.first_length = config.training.last_length = length;
+  std::int64_t batch_size = plan.evaluate ? kEvaluationBatch : config.training.batch_size;
+  if (plan.most_examples > 0) batch_size = std::min(batch_size, plan.most_examples);
+  TrainingState state({config});
+  const auto task = create_task(config.task.name, config.task.options);
+  const std::int64_t empty_symbol = state.model->vocabulary().empty_symbol();
+  const std::int64_t tokens = task->input_length(length) + task->output_length(length);
+  const at::Device device = state.model->backend().device();
+  MatrixProduct product(batch_size * tokens, config.model.width);
+
+  std::vector<double> totals;
+  std::vector<double> rates;
+  std::map<std::string, std::vector<double>> parts;
+  PartClock clock;
+  Batch batch;
+  for (std::int64_t step = 0; step < plan.warm_up + plan.steps; ++step) {
+    const bool timed = step >= plan.warm_up;
+    if (step == plan.warm_up) reset_peak();
+    clock.take();
+    const Clock::time_point start = Clock::now();
+    const auto number = static_cast<std::uint64_t>(step);
+    sample_batch(*task, {0, Purpose::kData, number}, length, batch_size, batch);
+    const TensorBatch tensors = to_tensors(batch, 0, batch.size, empty_symbol, device);
+    const double data_seconds = seconds_since(start);
+    const auto positions = create_positions(config, config.data_seed, Purpose::kPositions, number);
+    if (plan.evaluate) {
+      const c10::NoGradGuard no_grad;
+      score_batch(state.model->forward(tensors.tokens, tensors.outputs(), *positions, Dropout{}),
+                  tensors.targets, tensors.mask);
+    } else {
+      const Dropout dropout{config.training.dropout, state.seeds(), Purpose::kDropout, number};
+      training_step(*state.model, state.adam, tensors, *positions, dropout, step);
+    }
+    const double total = seconds_since(start);
+    std::map<std::string, double> spent = clock.take();
+    spent["data"] = data_seconds;
+    double other = total;
+    for (const auto& [part, seconds] : spent) other -= seconds;
+    spent["other"] = other;
+    const double rate = product.rate();
+    if (!timed) continue;
+    totals.push_back(total);
+    rates.push_back(rate);
+    for (const char* part : {"data", "attention", "linear", "norm", "optimiser", "other"}) {
+      parts[part].push_back(spent[part]);
+    }
+  }
+
+  StepCost cost{.tokens = tokens,
+                .seconds = aggregate_of(totals, Aggregate::kMedian),
+                .fastest = *std::ranges::min_element(totals),
+                .slowest = *std::ranges::max_element(totals),
+                .parts = {},
+                .samples_per_second = 0,
+                .operations = 0,
+                .matrix_rate = aggregate_of(rates, Aggregate::kMedian),
+                .share = 0,
+                .peak_bytes = peak_bytes()};
+  for (const auto& [part, seconds] : parts) cost.parts[part] = aggregate_of(seconds, Aggregate::kMedian);
+  cost.samples_per_second = static_cast<double>(batch_size) / cost.seconds;
+  config.training.batch_size = batch_size;
+  cost.operations = training_step_operations(config) / (plan.evaluate ? 3 : 1);
+  cost.share = cost.operations / cost.seconds / cost.matrix_rate;
+  return cost;
+}
+
+}  // namespace che

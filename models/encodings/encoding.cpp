@@ -1,0 +1,46 @@
+#include "models/encodings/encoding.h"
+
+#include <ATen/ATen.h>
+
+#include "models/encodings/dape.h"
+#include "models/settings/encoding_entry.h"
+
+namespace che {
+
+at::Tensor Encoding::embedding(const EncodingContext&) const { return {}; }
+
+at::Tensor Encoding::rotate(const at::Tensor& heads, std::int64_t, const EncodingContext&) const {
+  return heads;
+}
+
+AttentionTerms Encoding::attention_terms(const EncodingContext&) const { return PairValues(); }
+
+std::optional<EncodingTable> Encoding::table(const EncodingContext& context) const {
+  const AttentionTerms terms = attention_terms(context);
+  if (const auto* const bias = std::get_if<PairValues>(&terms); bias != nullptr && bias->defined()) {
+    return make_table({"head", "query", "key", "bias"}, {{}, {}, {}},
+                      bias->dense(context.queries(), context.tokens)[0]);
+  }
+  EncodingContext of_embedding = context;
+  of_embedding.layer = Positions::kEmbeddingLayer;
+  of_embedding.first_query = 0;
+  of_embedding.parameters = context.shared;
+  const at::Tensor added = embedding(of_embedding);
+  if (!added.defined()) return std::nullopt;
+  return make_table({"position", "feature", "value"},
+                    {context.positions.of_tokens(Positions::kEmbeddingLayer, context.tokens), {}},
+                    added.reshape({-1, context.tokens, context.shape.width})[0]);
+}
+
+std::unique_ptr<Encoding> create_encoding(std::string_view name, const OptionValues& options,
+                                          const std::optional<DapeOptions>& dape) {
+  const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
+  std::unique_ptr<Encoding> encoding = entry.make(options, dape);
+  if (!dape) return encoding;
+  if (!entry.gives_bias) {
+    throw Error("encoding.dape: '" + entry.name + "' gives no additive bias that DAPE could adapt");
+  }
+  return std::make_unique<Dape>(std::move(encoding), *dape);
+}
+
+}  // namespace che

@@ -1,0 +1,64 @@
+#include "models/kernels/dispatch.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "models/kernels/cpu/kernel_table.h"
+
+namespace che {
+namespace {
+
+// The table of each kind of device that has fused operations.
+const KernelTable* table_of(at::DeviceType device) {
+  if (device == at::kCPU) return &cpu_kernels();
+  return nullptr;
+}
+
+}  // namespace
+
+Kernels kernels_named(std::string_view name) {
+  if (name == "fused") return Kernels::kFused;
+  if (name == "reference") return Kernels::kReference;
+  throw Error(fmt::format("execution.kernels: got '{}'; allowed: fused, reference", name));
+}
+
+const KernelTable* fused_kernels(const Backend& backend, const at::Tensor& x) {
+  if (backend.kernels != Kernels::kFused || x.scalar_type() != at::kFloat) return nullptr;
+  return table_of(x.device().type());
+}
+
+const KernelTable& device_kernels(const at::Tensor& x) {
+  const KernelTable* const table = table_of(x.device().type());
+  if (table == nullptr) {
+    throw Error(fmt::format("no fused operations for device {}", x.device().str()), Fault::kRuntime);
+  }
+  return *table;
+}
+
+bool needs_gradient(std::initializer_list<at::Tensor> inputs) {
+  return c10::GradMode::is_enabled() &&
+         std::any_of(inputs.begin(), inputs.end(),
+                     [](const at::Tensor& input) { return input.defined() && input.requires_grad(); });
+}
+
+void check_operand(std::string_view name, const at::Tensor& x, at::IntArrayRef shape,
+                   const at::Tensor& like) {
+  if (x.sizes() == shape && x.scalar_type() == like.scalar_type() && x.device() == like.device()) return;
+  throw Error(fmt::format("{}: expected shape ({}) and the first operand's type and device, got shape ({})",
+                          name, fmt::join(shape, ", "), fmt::join(x.sizes(), ", ")),
+              Fault::kRuntime);
+}
+
+ExampleView<const float> examples_of(const at::Tensor& values) {
+  return {values.const_data_ptr<float>(), values.stride(0), values.stride(1)};
+}
+
+ExampleView<float> mutable_examples_of(const at::Tensor& values) {
+  return {values.mutable_data_ptr<float>(), values.stride(0), values.stride(1)};
+}
+
+}  // namespace che

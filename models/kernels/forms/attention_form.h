@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/kernels/forms/views.h"
+
+namespace che {
+
+struct AttentionShape {
+  std::int64_t replicas;
+  std::int64_t batch;
+  std::int64_t queries;
+  std::int64_t keys;
+  std::int64_t heads;
+  std::int64_t head_width;
+  std::int64_t hidden = 0;  // Of f; 0 for no f.
+};
+
+// What attention() of models/kernels/attention.h reads, f's first layer split by its inputs: the hidden layer
+// is LeakyReLU_0.01(w1 A + hidden_bias).
+struct AttentionInputs {
+  AttentionShape shape;
+  ExampleView<const float> q;         // (queries, heads, head_width) per example
+  ExampleView<const float> k;         // (keys, heads, head_width)
+  ExampleView<const float> v;         // likewise
+  PairView<const float> bias;         // What is added to the logits, by head.
+  const float* w1 = nullptr;          // (replicas, heads, hidden)
+  const float* w2 = nullptr;          // (replicas, hidden, heads)
+  const float* b2 = nullptr;          // (replicas, heads)
+  PairView<const float> hidden_bias;  // By hidden feature.
+};
+
+// Where gradients are written; contiguous and shaped like the inputs. Those of pairs have the layout of their
+// input, with a part for each replica even where replicas share it.
+struct AttentionGradients {
+  ExampleView<float> d_q;
+  ExampleView<float> d_k;
+  ExampleView<float> d_v;
+  PairView<float> d_bias;  // data is null where none is wanted.
+  float* d_w1 = nullptr;   // Null without f, as are the following.
+  float* d_w2 = nullptr;
+  float* d_b2 = nullptr;
+  PairView<float> d_hidden_bias;
+};
+
+struct AttentionForm {
+  // Heads that f may have; attention with f of more heads has no such form.
+  std::int64_t max_mlp_heads;
+
+  // Queries that a pass without gradients takes at once where a bias is given by pair, so that memory holds
+  // f's hidden bias for so many queries only.
+  std::int64_t query_block;
+
+  // Floats that forward() keeps for backward().
+  std::int64_t (*saved_values)(const AttentionShape& shape);
+
+  // Writes out, shaped like q, and what is kept, where `saved` is not null.
+  void (*forward)(const AttentionInputs& in, const ExampleView<float>& out, float* saved);
+
+  // From what forward() kept and the gradient of its result.
+  void (*backward)(const AttentionInputs& in, const float* saved, const ExampleView<const float>& d_out,
+                   const AttentionGradients& out);
+};
+
+}  // namespace che

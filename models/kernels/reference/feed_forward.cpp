@@ -1,0 +1,13 @@
+#include "models/kernels/reference/feed_forward.h"
+
+#include <ATen/ATen.h>
+
+namespace che::reference {
+
+at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& w1, const at::Tensor& b1,
+                        const at::Tensor& w2) {
+  const at::Tensor hidden = at::relu(at::baddbmm(b1.unsqueeze(1), x.flatten(1, 2), w1));
+  return at::bmm(hidden, w2).view(x.sizes());
+}
+
+}  // namespace che::reference

@@ -1,0 +1,22 @@
+#include "models/parameters/adam.h"
+
+#include <ATen/ATen.h>
+
+#include "models/kernels/adam_update.h"
+
+namespace che {
+
+Adam::Adam(const ParameterSet& parameters, const std::vector<double>& rates, double clip,
+           const Backend& which)
+    : first_moment(at::zeros_like(parameters.values())),
+      second_moment(at::zeros_like(parameters.values())),
+      learning_rates(at::tensor(rates, at::kDouble).to(parameters.values().options()).unsqueeze(1)),
+      clip_norm(clip),
+      backend(which) {}
+
+at::Tensor Adam::update(ParameterSet& parameters, std::int64_t step, double rate_fraction) {
+  return adam_update(parameters.gradients(), learning_rates, first_moment, second_moment, parameters.values(),
+                     {.clip_norm = clip_norm, .rate_fraction = rate_fraction, .updates = step + 1}, backend);
+}
+
+}  // namespace che

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "models/kernels/dispatch.h"
+#include "models/parameters/parameter_set.h"
+
+namespace che {
+
+// Adam's state for a set of parameters; see adam_update() for the formula. Every replica has its own learning
+// rate.
+struct Adam {
+  at::Tensor first_moment;    // (replicas, size)
+  at::Tensor second_moment;   // (replicas, size)
+  at::Tensor learning_rates;  // (replicas, 1)
+  double clip_norm;
+  Backend backend;
+
+  Adam(const ParameterSet& parameters, const std::vector<double>& rates, double clip, const Backend& which);
+
+  // Update number `step` (from 0) of `parameters` by their gradients, at the fraction `rate_fraction` of the
+  // learning rates. Returns the norms before clipping, (replicas).
+  at::Tensor update(ParameterSet& parameters, std::int64_t step, double rate_fraction = 1);
+};
+
+}  // namespace che

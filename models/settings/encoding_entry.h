@@ -1,0 +1,68 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/fields.h"
+#include "core/config/problem.h"
+#include "core/registry.h"
+#include "models/settings/dape_options.h"
+#include "models/settings/model_shape.h"
+#include "models/settings/parameter_spec.h"
+#include "models/settings/positions.h"
+
+namespace at {
+class Tensor;
+}
+
+namespace che {
+
+// What a run asks of its encoding, as far as its config tells.
+struct EncodingUse {
+  const ModelShape& shape;
+  std::int64_t tokens;        // Of the longest sequence the run sees.
+  std::int64_t max_position;  // What randomized positions are drawn from, or 0 for contiguous ones.
+  const OptionValues& options;
+  const std::optional<DapeOptions>& dape;
+};
+
+// A positional encoding as a config names it. The struct knows no LibTorch, so that configs and
+// tables can be read without it.
+struct EncodingEntry {
+  std::string name;
+  std::string summary;  // One line.
+  std::string formula;  // One line.
+  std::string source;   // Paper or program.
+  bool reads_positions = true;
+  bool gives_bias = false;  // An additive bias on the logits, which DAPE can wrap.
+  // Where it stands in tables and legends: by ascending place, then by name. The paper's columns are 1 to 7.
+  int place = 100;
+  std::string colour = "#5B3A8C";  // Of its curves.
+  // Lets a visitor see its options, with their defaults or as `values` says.
+  std::function<void(OptionValues& values, FieldVisitor& visitor)> visit = visit_options<NoOptions>;
+  // Values that a run's identity leaves out, where they differ from today's defaults: those of the defaults
+  // that earlier runs were stored under, so that these keep their ids and a new default has one of its own.
+  OptionValues identity_defaults = {};
+  // A model or a number of positions that it cannot serve with these options; nothing where it can.
+  std::function<std::optional<ConfigProblem>(const EncodingUse& use)> problem =
+      [](const EncodingUse&) -> std::optional<ConfigProblem> { return std::nullopt; };
+  // With `dape`, what DAPE so configured is to wrap.
+  std::function<std::unique_ptr<class Encoding>(const OptionValues& values,
+                                                const std::optional<DapeOptions>& dape)>
+      make;
+
+  static const char* kind() { return "encoding"; }
+};
+
+// The entry of that name, or null.
+inline const EncodingEntry* find_encoding(std::string_view name) {
+  const auto& registry = Registry<EncodingEntry>::instance();
+  return std::ranges::count(registry.names(), name) > 0 ? &registry.get(name) : nullptr;
+}
+
+}  // namespace che

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/config/fields.h"
+#include "core/config/problem.h"
+
+namespace che {
+
+// The sizes of a transformer that its config sets.
+struct ModelShape {
+  std::int64_t width = 256;  // d, features per token
+  std::int64_t layers = 5;
+  std::int64_t heads = 8;
+  std::int64_t ffn_multiple = 4;  // FFN width over d
+
+  std::int64_t head_width() const { return width / heads; }
+
+  void visit_fields(FieldVisitor& visit);
+
+  // Heads that do not divide the width.
+  std::optional<ConfigProblem> problem() const;
+};
+
+}  // namespace che

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace che {
+
+// Where a script writes its figure: a file in memory, so that nothing is left of a figure whose process was
+// killed, and no folder for temporary files is needed.
+inline constexpr const char* kGnuplotOutput = "/dev/fd/3";
+
+// Feeds `script` to gnuplot's standard input and returns what it wrote to kGnuplotOutput. Throws Error
+// (runtime) with gnuplot's own words when it fails, and with how to install it when it is missing.
+std::string run_gnuplot(const std::string& script, const std::string& program = "gnuplot");
+
+// The lines of a script that open `file` in a figure format ("svg", "pdf", "png"): a canvas of so many
+// pixels, which in a PDF are points.
+std::string gnuplot_output(std::string_view format, const std::string& file, double width, double height,
+                           int font_size);
+
+// Text as a gnuplot string, quotes included.
+std::string gnuplot_string(const std::string& text);
+
+}  // namespace che

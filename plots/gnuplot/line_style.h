@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/analysis/result_table.h"
+
+namespace che {
+
+// How an encoding's line looks: its colour stands for the encoding's name, its dashes the form (plain,
+// dape_, randomized_, randomized_dape_), markers and, where these run out, the width tell apart labels that
+// differ in settings only.
+struct LineStyle {
+  std::string colour;  // "#0072B2"
+  std::string dashes;  // A gnuplot dash type.
+  double width = 2;
+  int marker = 0;  // A gnuplot point type; 0 for none.
+};
+
+// The dotted line of guessing, in every figure.
+LineStyle chance_style();
+
+// The line of predictors that know only positions, drawn in rows where these score more than guessing by more
+// than the noise of few samples.
+LineStyle position_style();
+bool shows_positions(const TableRow& row);
+
+// Styles of `labels`, in their order. Colour and dashes depend only on a label, so that an encoding
+// looks the same in every figure. The palette is Okabe and Ito's for colour-blind readers, its yellow
+// darkened to stand out from white.
+std::vector<LineStyle> line_styles(const std::vector<EncodingLabel>& labels);
+
+}  // namespace che

@@ -1,0 +1,139 @@
+#include "plots/setting_effects.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "core/number_text.h"
+#include "experiments/analysis/display_order.h"
+#include "experiments/analysis/setting_effects.h"
+#include "plots/gnuplot/axis_marks.h"
+#include "plots/gnuplot/gnuplot.h"
+#include "plots/gnuplot/panel_grid.h"
+
+namespace che {
+namespace {
+
+using Lines = std::map<EncodingLabel, ScoresByValue>;
+
+struct Panel {
+  std::string path;
+  TaskLabel task;
+  const Lines* lines;
+};
+
+std::vector<Panel> panels_of(const ResultTable& table, const std::vector<SettingEffect>& effects) {
+  std::vector<Panel> panels;
+  for (const SettingEffect& effect : effects) {
+    for (const TableRow& row : table.rows) {
+      const auto found = effect.scores.find(row.task);
+      if (found == effect.scores.end()) continue;
+      panels.push_back({.path = effect.path, .task = row.task, .lines = &found->second});
+    }
+  }
+  return panels;
+}
+
+// Values that span more than a factor of four stand on a logarithmic axis, each with its mark.
+std::string value_axis(const Lines& lines) {
+  std::set<double> values;
+  for (const auto& [label, line] : lines) {
+    for (const auto& [value, scores] : line) values.insert(value);
+  }
+  const double low = *values.begin();
+  const double high = *values.rbegin();
+  const bool logarithmic = low > 0 && high > 4 * low;
+  std::vector<std::string> marks;
+  marks.reserve(values.size());
+  for (const double value : values) marks.push_back(fmt::format("'{0}' {0}", real_text(value)));
+  const double margin = 0.06 * (high - low);
+  const std::string range =
+      logarithmic ? fmt::format("set logscale x\nset xrange [{}:{}]\n", low / 1.2, high * 1.2)
+                  : fmt::format("unset logscale x\nset xrange [{}:{}]\n", low - margin, high + margin);
+  return range + fmt::format("set xtics nomirror out scale 0.6 offset 0,0.3 ({})\n", fmt::join(marks, ", "));
+}
+
+double lowest_value(const Lines& lines) {
+  double low = 1;
+  for (const auto& [label, line] : lines) {
+    for (const auto& [value, scores] : line)
+      low = std::min(low, *std::min_element(scores.begin(), scores.end()));
+  }
+  return 100 * low;
+}
+
+}  // namespace
+
+std::string setting_effects_script(const ResultTable& table, Aggregate aggregate, std::string_view format,
+                                   const std::filesystem::path& file) {
+  const std::vector<SettingEffect> effects = setting_effects(table);
+  const std::vector<Panel> panels = panels_of(table, effects);
+  if (panels.empty()) {
+    throw Error(
+        "nothing to draw: no two finished runs with the same seed differ only in one number of the config; "
+        "give an axis such as learning_rate or encoding.dape.hidden several values");
+  }
+  std::set<EncodingLabel> distinct;
+  bool bands = false;
+  for (const Panel& panel : panels) {
+    for (const auto& [label, line] : *panel.lines) {
+      distinct.insert(label);
+      for (const auto& [value, scores] : line) bands = bands || scores.size() > 1;
+    }
+  }
+  std::vector<EncodingLabel> labels(distinct.begin(), distinct.end());
+  std::sort(labels.begin(), labels.end(), encoding_before);
+  std::map<EncodingLabel, LineStyle> styles;
+  std::vector<LegendEntry> legend;
+  const std::vector<LineStyle> in_order = line_styles(labels);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    LineStyle& style = styles[labels[i]] = in_order[i];
+    // Every value was measured; what lies between was not.
+    if (style.marker == 0) style.marker = 7;
+    legend.push_back({.label = labels[i].text(), .line = style});
+  }
+  const PanelGrid grid(panels.size(), std::move(legend),
+                       fmt::format("Score over a setting, all others equal: {} over the seeds and learning "
+                                   "rates that all values share{}.",
+                                   aggregate_phrase(aggregate), bands ? "; the band spans them" : ""),
+                       {.height = 326});
+
+  std::string script = grid.begin(format, file);
+  for (std::size_t p = 0; p < panels.size(); ++p) {
+    const Panel& panel = panels[p];
+    // The horizontal axis differs from panel to panel.
+    script += grid.place(p, panel.task.text(), panel.path, "score (%)");
+    script += fmt::format("set xlabel {} offset 0,0.6\n", gnuplot_string(panel.path));
+    script += percent_axis('y', lowest_value(*panel.lines)) + value_axis(*panel.lines);
+    std::vector<std::string> band_elements;
+    std::vector<std::string> line_elements;
+    for (const auto& [label, line] : *panel.lines) {
+      const std::string data = fmt::format("$l{}", line_elements.size());
+      script += data + " << EOD\n";
+      bool band = false;
+      for (const auto& [value, scores] : line) {
+        const auto [low, high] = std::minmax_element(scores.begin(), scores.end());
+        script += fmt::format("{} {:.6g} {:.6g} {:.6g}\n", real_text(value),
+                              100 * aggregate_of(scores, aggregate), 100 * *low, 100 * *high);
+        band = band || scores.size() > 1;
+      }
+      script += "EOD\n";
+      const LineStyle& style = styles.at(label);
+      if (band) {
+        band_elements.push_back(
+            fmt::format("{} using 1:3:4 with {}", data, band_text(style.colour, panel.lines->size())));
+      }
+      line_elements.push_back(
+          fmt::format("{} with linespoints {} pt {} ps 0.8", data, line_text(style), style.marker));
+    }
+    band_elements.insert(band_elements.end(), line_elements.begin(), line_elements.end());
+    script += fmt::format("plot {}\n", fmt::join(band_elements, ", "));
+  }
+  return script + grid.end();
+}
+
+}  // namespace che

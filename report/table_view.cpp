@@ -1,0 +1,108 @@
+#include "report/table_view.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+#include <utility>
+
+#include "core/error.h"
+#include "report/assets.h"
+#include "report/html_text.h"
+
+namespace che {
+namespace {
+
+namespace mustache = kainjow::mustache;
+
+// Every key is always set: the template would look for an absent one in the cell's row and table.
+mustache::data cell_view(const PrintedCell& cell, bool is_number) {
+  mustache::data view;
+  view["is_number"] = is_number;
+  view["text"] = cell.text;
+  view["is_plain"] = cell.mark == Mark::kNone;
+  view["is_best"] = cell.mark == Mark::kBest;
+  view["is_second"] = cell.mark == Mark::kSecond;
+  view["sign"] = cell.sign;
+  view["has_value"] = cell.value.has_value();
+  view["value"] = cell.value ? fmt::format("{}", *cell.value) : "";
+  view["has_link"] = !cell.link.empty();
+  view["link"] = cell.link;
+  view["has_footnote"] = cell.footnote != 0;
+  view["footnote"] = fmt::format("{}", cell.footnote);
+  view["has_suffix"] = !cell.suffix.empty();
+  view["suffix"] = cell.suffix;
+  return view;
+}
+
+mustache::data column_view(const PrintedColumn& column) {
+  mustache::data view;
+  view["title"] = column.title;
+  view["has_settings"] = !column.settings.empty();
+  view["settings"] = column.settings;
+  view["is_number"] = column.number;
+  return view;
+}
+
+}  // namespace
+
+mustache::data table_view(const PrintedTable& table, const std::string& id) {
+  const bool has_groups = !table.group_title.empty();
+  mustache::list columns;
+  if (has_groups) columns.push_back(column_view({.title = table.group_title, .number = false}));
+  for (const PrintedColumn& column : table.columns) columns.push_back(column_view(column));
+
+  mustache::list rows;
+  const std::string* group = nullptr;
+  for (const PrintedRow& row : table.rows) {
+    mustache::list cells;
+    // Sorted rows leave their group, so each names it.
+    if (has_groups) cells.push_back(cell_view({.text = row.group}, false));
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      cells.push_back(cell_view(row.cells[i], table.columns[i].number));
+    }
+    mustache::data view;
+    view["begins_group"] = has_groups && group != nullptr && *group != row.group;
+    view["cells"] = mustache::data(cells);
+    rows.push_back(std::move(view));
+    group = &row.group;
+  }
+
+  mustache::list footnotes;
+  for (std::size_t i = 0; i < table.footnotes.size(); ++i) {
+    mustache::data view;
+    view["number"] = fmt::format("{}", i + 1);
+    view["text"] = table.footnotes[i];
+    footnotes.push_back(std::move(view));
+  }
+  mustache::list notes;
+  const auto add_note = [&notes](const std::string& text) { notes.push_back(mustache::data("text", text)); };
+  if (table.marked()) add_note("Bold: the best of a row; underlined: the second.");
+  for (const Note& note : table.notes) add_note(note.text);
+
+  mustache::data view;
+  view["id"] = id;
+  view["columns"] = mustache::data(columns);
+  view["rows"] = mustache::data(rows);
+  view["has_footnotes"] = !footnotes.empty();
+  view["footnotes"] = mustache::data(footnotes);
+  view["has_notes"] = !notes.empty();
+  view["notes"] = mustache::data(notes);
+  return view;
+}
+
+std::string html_table(const PrintedTable& table, const std::string& id) {
+  return render(kReportTable, table_view(table, id));
+}
+
+std::string render(const std::string& html_template, const mustache::data& view) {
+  mustache::mustache page(html_template);
+  page.set_custom_escape([](const std::string& text) { return html_text(text); });
+  std::ostringstream stream;
+  page.render(view, stream);
+  if (!page.is_valid()) {
+    throw Error(fmt::format("the report's template: {}", page.error_message()), Fault::kRuntime);
+  }
+  return stream.str();
+}
+
+}  // namespace che

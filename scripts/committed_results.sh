@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# The results that this repository keeps of an experiment, in results/committed/NAME.
+#   scripts/committed_results.sh restore NAME   unpacks the stored runs into results/NAME, where `che run` adds to them
+#   scripts/committed_results.sh write NAME     writes tables, figures and the archive of runs from results/NAME
+# The archive has everything of a run but its checkpoints: tables and figures can be made from it, and missing
+# runs can be added; a restored run cannot be evaluated at further lengths.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+usage() {
+  sed -n '2,4s/^# *//p' "${BASH_SOURCE[0]}" >&2
+  exit 2
+}
+
+(($# == 2)) || usage
+name=$2
+folder=results/$name
+committed=results/committed/$name
+archive=$committed/runs.tar.xz
+
+restore() {
+  if [[ ! -e $archive ]]; then
+    echo "committed_results: $archive is missing; experiments with stored runs:" \
+      "$(cd results/committed && ls -d */runs.tar.xz 2> /dev/null | sed 's|/runs.tar.xz||' | tr '\n' ' ')" >&2
+    exit 2
+  fi
+  if [[ -e $folder/runs ]]; then
+    echo "committed_results: $folder/runs is there already; remove it first to get the committed runs" >&2
+    exit 2
+  fi
+  mkdir -p "$folder"
+  tar -xJf "$archive" -C "$folder"
+  echo "committed_results: $(find "$folder/runs" -mindepth 1 -maxdepth 1 | wc -l) runs in $folder/runs"
+}
+
+# Whether the experiment has this column.
+has_column() {
+  awk -F, -v column="$1" 'NR > 1 && $3 == column && $5 > 0 { found = 1 } END { exit !found }' "$committed/table.csv"
+}
+
+write() {
+  if [[ ! -d $folder/runs ]]; then
+    echo "committed_results: $folder/runs is missing; run the experiment first, or restore it" >&2
+    exit 2
+  fi
+  local che=build/che
+  mkdir -p "$committed"
+  "$che" table "$folder" --paper --baselines --format md --output "$committed/table.md"
+  "$che" table "$folder" --baselines --format csv --output "$committed/table.csv"
+  "$che" table "$folder" --runs --format csv --output "$committed/runs.csv"
+  rm -f "$committed/agreement.md" "$committed"/compare_*.md
+  local encoding form compared=
+  for encoding in alibi kerple fire; do
+    has_column "randomized_$encoding" || continue
+    compared=yes
+    for form in dape randomized_dape; do
+      has_column "${form}_$encoding" || continue
+      "$che" table "$folder" --compare "${form}_$encoding" "randomized_$encoding" --format md \
+        --output "$committed/compare_${form}_$encoding.md"
+    done
+  done
+  if [[ $compared ]]; then
+    "$che" table "$folder" --rank-correlation --format md --output "$committed/agreement.md"
+  fi
+  "$che" plot "$folder" --format svg,png --output "$committed"
+  # The same runs give the same bytes.
+  tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u=rwX,go=rX \
+    --exclude='checkpoint*' --exclude=lock -C "$folder" runs | xz -9e --threads=1 > "$archive.new" ||
+    { rm -f "$archive.new"; exit 1; }
+  mv "$archive.new" "$archive"
+  ls -l "$committed"
+}
+
+case $1 in
+  restore) restore ;;
+  write) write ;;
+  *) usage ;;
+esac

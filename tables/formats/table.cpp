@@ -1,0 +1,84 @@
+#include "tables/formats/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <set>
+
+#include "core/error.h"
+#include "core/suggestion.h"
+#include "experiments/analysis/score_summary.h"
+#include "tables/formats/data_formats.h"
+#include "tables/formats/latex.h"
+#include "tables/formats/markdown.h"
+#include "tables/formats/terminal.h"
+
+namespace che {
+
+bool PrintedTable::marked() const {
+  return std::ranges::any_of(rows, [](const PrintedRow& row) {
+    return std::ranges::any_of(row.cells, [](const PrintedCell& cell) { return cell.mark != Mark::kNone; });
+  });
+}
+
+void choose_notes(Table& table, NoteChoice choice) {
+  for (std::vector<Note>* notes : {&table.printed.notes, &table.data.notes}) {
+    std::erase_if(*notes, [&](const Note& note) {
+      const bool is_short = note.kind == NoteKind::kReading || note.kind == NoteKind::kMissing;
+      return choice == NoteChoice::kNone || (choice == NoteChoice::kShort && !is_short);
+    });
+  }
+}
+
+const std::vector<std::string>& table_formats() {
+  static const std::vector<std::string> formats = {"terminal", "md", "csv", "json", "tex"};
+  return formats;
+}
+
+std::string format_table(const Table& table, std::string_view format, const TerminalStyle& style) {
+  if (format == "terminal") return terminal_table(table.printed, style);
+  if (format == "md") return markdown_table(table.printed);
+  if (format == "csv") return csv_table(table.data);
+  if (format == "json") return json_table(table);
+  if (format == "tex") return latex_table(table);
+  throw Error(fmt::format("unknown table format '{}'{}", format, known_names_hint(format, table_formats())));
+}
+
+TableValue table_value(const std::optional<double>& number) {
+  if (number) return *number;
+  return std::monostate();
+}
+
+std::string percent(double fraction) { return fmt::format("{:.1f}", rounded_percent(fraction)); }
+
+std::string signed_percent(double fraction) {
+  const std::string text = fmt::format("{:+.1f}", 100 * fraction);
+  return text == "-0.0" ? "+0.0" : text;
+}
+
+std::string p_text(double p) { return fmt::format("{:.3g}", p); }
+
+PrintedCell number_cell(const std::optional<double>& number, std::string (*form)(double)) {
+  return {.text = number ? form(*number) : kNoNumber, .value = number};
+}
+
+void mark_best(const std::vector<PrintedCell*>& cells) {
+  std::set<double, std::greater<>> distinct;
+  std::size_t numbers = 0;
+  for (const PrintedCell* cell : cells) {
+    if (!cell->value) continue;
+    distinct.insert(rounded_percent(*cell->value));
+    ++numbers;
+  }
+  if (numbers < 2) return;
+  for (PrintedCell* const cell : cells) {
+    if (!cell->value) continue;
+    const auto place = std::distance(distinct.begin(), distinct.find(rounded_percent(*cell->value)));
+    if (place == 0) cell->mark = Mark::kBest;
+    if (place == 1) cell->mark = Mark::kSecond;
+  }
+}
+
+}  // namespace che

@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "tests/cli/program_test.h"
+
+namespace che {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class ExchangeProgram : public ProgramTest {
+ protected:
+  std::string samples_folder() const { return (folder_ / "samples").string(); }
+
+  // Predictions for the samples in `file` that give every sample the symbols of `symbol(output)`.
+  template <class Symbol>
+  std::string predict(const std::string& file, const Symbol& symbol) const {
+    std::istringstream lines(read_file(std::filesystem::path(samples_folder()) / file));
+    std::string predictions;
+    for (std::string line; std::getline(lines, line);) {
+      Json object = Json::parse(line);
+      if (predictions.empty()) {
+        object["format"] = "che-predictions/1";
+        object["model"] = "my_model";
+        object["model_seed"] = 3;
+      } else {
+        for (Json& value : object["output"]) value = symbol(value.get<int>());
+        object.erase("input");
+        object.erase("mask");
+      }
+      predictions += object.dump() + "\n";
+    }
+    return write("predictions.jsonl", predictions);
+  }
+};
+
+TEST_F(ExchangeProgram, ScoresWhatItExported) {
+  const Outcome exported =
+      che({"export", "quick/v1", "-o", samples_folder(), "--task", "reverse_string,even_pairs"});
+  ASSERT_EQ(0, exported.exit_code) << exported.output;
+  EXPECT_TRUE(std::filesystem::exists(samples_folder() + "/even_pairs.jsonl"));
+  EXPECT_FALSE(std::filesystem::exists(samples_folder() + "/missing_duplicate.jsonl"));
+
+  const std::string right = predict("reverse_string.jsonl", [](int symbol) { return symbol; });
+  const std::string rows = (folder_ / "accuracy.csv").string();
+  const Outcome scored = che({"score", right, "--csv", rows});
+  ASSERT_EQ(0, scored.exit_code) << scored.output;
+  expect_contains(scored.output, {"my_model", "reverse_string", "17..80", "256", "100.0"});
+  expect_contains(read_file(rows), {"model,model_seed,task,suite,length,samples,seed,accuracy\n",
+                                    "my_model,3,reverse_string,quick/v1,17,256,0,1\n"});
+
+  const std::string wrong = predict("reverse_string.jsonl", [](int symbol) { return 1 - symbol; });
+  expect_contains(che({"score", wrong}).output, {" 0.0"});
+  const std::string constant = predict("even_pairs.jsonl", [](int) { return 0; });
+  const Outcome half = che({"score", constant});
+  EXPECT_EQ(0, half.exit_code) << half.output;
+}
+
+TEST_F(ExchangeProgram, SamplesAreThoseOfTheSuiteUnlessAskedOtherwise) {
+  ASSERT_EQ(0, che({"export", "che-14/v1", "-o", samples_folder(), "--task", "parity_check", "--lengths",
+                    "41:43", "--samples", "64", "--seed", "5"})
+                   .exit_code);
+  const std::string text = read_file(std::filesystem::path(samples_folder()) / "parity_check.jsonl");
+  const Json header = Json::parse(text.substr(0, text.find('\n')));
+  EXPECT_EQ("", header["suite"]) << "other lengths than the suite's";
+  EXPECT_EQ(Json({41, 42, 43}), header["lengths"]);
+  EXPECT_EQ(5, header["seed"]);
+  EXPECT_EQ(1 + 3 * 64, std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST_F(ExchangeProgram, RefusesWhatDoesNotFit) {
+  expect_refusal(che({"export", "quick/v2", "-o", samples_folder()}),
+                 {"unknown suite 'quick/v2'", "quick/v1"});
+  expect_refusal(che({"export", "quick/v1", "-o", samples_folder(), "--task", "bucket_sort"}),
+                 {"suite quick/v1 has no such task"});
+  expect_refusal(che({"export", "quick/v1", "-o", samples_folder(), "--samples", "65"}), {"multiples of 64"});
+  expect_refusal(che({"export", "quick/v1", "-o", samples_folder(), "--lengths", "9:1"}), {"--lengths 9:1"});
+  EXPECT_FALSE(std::filesystem::exists(samples_folder()));
+  expect_refusal(che({"score", write("bad.jsonl", "{}\n")}), {"bad.jsonl:1", "'format' is missing"});
+  expect_refusal(che({"score", (folder_ / "missing.jsonl").string()}), {"cannot read", "missing.jsonl"});
+}
+
+}  // namespace
+}  // namespace che

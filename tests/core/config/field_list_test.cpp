@@ -1,0 +1,78 @@
+#include "core/config/field_list.h"
+
+#include <gtest/gtest.h>
+
+namespace che {
+namespace {
+
+TEST(FieldList, ListsNestedFieldsWithTheirRoles) {
+  std::int64_t size = 4;
+  double rate = 0.25;
+  std::string name = "kerple";
+  std::string other_name = "x";
+  bool present = true;
+  bool absent = false;
+  const auto records = list_fields([&](FieldVisitor& visit) {
+    visit.role(Role::kReplica);
+    visit.component(
+        {"encoding", ""}, [](std::string_view) {},
+        [&](FieldVisitor& inner) {
+          inner.choice({"name", "which"}, name, {"alibi", "kerple"});
+          inner.role(Role::kExecution);
+          inner.integer({"size", "of it"}, size, 1, 9);
+        });
+    visit.real({"rate", ""}, rate, 0, 1);
+    visit.choice({"name", ""}, other_name, {"x"});
+    visit.optional_group({"there", ""}, present, [&](FieldVisitor& inner) {
+      inner.integer({"size", ""}, size, 1, 9);
+    });
+    visit.optional_group({"away", ""}, absent, [&](FieldVisitor& inner) {
+      inner.integer({"size", ""}, size, 1, 9);
+    });
+  });
+  ASSERT_EQ(records.size(), 6U);
+  EXPECT_EQ(records[0].path, "encoding.name");
+  EXPECT_EQ(records[0].value, "kerple");
+  EXPECT_EQ(records[0].allowed, "alibi, kerple");
+  EXPECT_EQ(records[0].help, "which");
+  EXPECT_EQ(records[0].role, Role::kReplica);
+  EXPECT_TRUE(records[0].structural);
+  EXPECT_EQ(records[1].path, "encoding.size");
+  EXPECT_EQ(records[1].value, "4");
+  EXPECT_EQ(records[1].allowed, "whole numbers from 1 to 9");
+  EXPECT_EQ(records[1].role, Role::kExecution);
+  EXPECT_FALSE(records[1].structural);
+  EXPECT_EQ(records[2].path, "rate");
+  EXPECT_EQ(records[2].role, Role::kReplica) << "a role set inside a group ends with it";
+  EXPECT_FALSE(records[3].structural) << "only a component's name decides which fields exist";
+  EXPECT_EQ(records[4].path, "there");
+  EXPECT_TRUE(records[4].structural);
+  EXPECT_TRUE(records[4].group);
+  EXPECT_EQ(records[5].path, "there.size");
+}
+
+TEST(FieldList, RenamedFieldsKeepTheirStoredPath) {
+  std::int64_t size = 4;
+  bool loud = true;
+  const auto members = [&](FieldVisitor& visit) {
+    visit.group({"shape", ""}, [&](FieldVisitor& inner) {
+      inner.integer({.name = "size", .help = "", .old_name = "shape_size"}, size, 1, 9);
+      inner.boolean({.name = "noisy", .help = "", .moved_to = "loud"}, loud);
+    });
+    visit.boolean({"loud", ""}, loud);
+  };
+  const auto records = list_fields(members);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].path, "shape.size");
+  EXPECT_EQ(records[0].stored_path, "shape.shape_size");
+  EXPECT_EQ(records[1].path, "loud");
+  EXPECT_EQ(records[1].stored_path, "loud");
+  EXPECT_EQ(records[1].value, "true");
+  EXPECT_EQ(records[1].allowed, "true, false");
+  EXPECT_EQ(renamed_fields(members, "top."),
+            (std::map<std::string, std::string>{{"top.shape.shape_size", "top.shape.size"},
+                                                {"top.shape.noisy", "loud"}}));
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,163 @@
+#include "core/config/node.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/message_of.h"
+#include "tests/scratch_file.h"
+
+namespace che {
+namespace {
+
+using Kind = ConfigNode::Kind;
+
+std::string parse_error(std::string_view text) {
+  const std::string message = message_of([&] { parse_config(text, "x.yaml"); });
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  return message;
+}
+
+std::string file_error(const std::filesystem::path& path) {
+  const std::string message = message_of([&] { read_config_file(path); });
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  EXPECT_TRUE(message.starts_with(path.string())) << message;
+  return message.substr(std::min(message.size(), path.string().size()));
+}
+
+TEST(ConfigTree, KeepsTextOrderQuotesAndPlaces) {
+  const ConfigNode root = parse_config("b: 010\na: \"5\"\nc: [off, ~, {d: 1e-3}]\ne:\nf: 'x y'\n", "x.yaml");
+  ASSERT_EQ(root.kind, Kind::kMap);
+  ASSERT_EQ(root.entries.size(), 5U);
+  EXPECT_EQ(root.entries[0].key, "b");
+  EXPECT_EQ(root.entries[0].value.text, "010");
+  EXPECT_FALSE(root.entries[0].value.quoted);
+  EXPECT_EQ(root.entries[1].value.text, "5");
+  EXPECT_TRUE(root.entries[1].value.quoted);
+  const ConfigNode& list = root.entries[2].value;
+  ASSERT_EQ(list.items.size(), 3U);
+  EXPECT_EQ(list.items[0].text, "off");
+  EXPECT_EQ(list.items[1].kind, Kind::kNull);
+  EXPECT_EQ(list.items[2].find("d")->value.text, "1e-3");
+  EXPECT_EQ(list.items[2].find("x"), nullptr);
+  EXPECT_EQ(list.items[2].find("d")->location.line, 3);
+  EXPECT_EQ(list.items[2].find("d")->location.column, 14);
+  EXPECT_EQ(root.entries[3].value.kind, Kind::kNull);
+  EXPECT_EQ(root.entries[3].value.location.line, 4) << "an empty value stands at its key";
+  EXPECT_EQ(root.entries[4].location.line, 5);
+  EXPECT_EQ(*root.location.source, "x.yaml");
+}
+
+TEST(ConfigTree, TakesByteOrderMarkAndWindowsLineEnds) {
+  const ConfigNode root = parse_config(
+      "\xEF\xBB\xBF"
+      "a: 1\r\nb: \xC3\xA9\r\n",
+      "x.yaml");
+  ASSERT_EQ(root.entries.size(), 2U);
+  EXPECT_EQ(root.entries[0].key, "a");
+  EXPECT_EQ(root.entries[1].value.text, "\xC3\xA9");
+}
+
+TEST(ConfigTree, DuplicateKeysNameBothLines) {
+  EXPECT_EQ(parse_error("base:\n  training:\n    steps: 1\n    batch_size: 2\n    steps: 3\n"),
+            "x.yaml:5: base.training.steps: duplicate key; first set in line 3");
+  EXPECT_EQ(parse_error("{a: 1, \"a\": 2}"), "x.yaml:1: a: duplicate key; first set in line 1");
+}
+
+TEST(ConfigTree, BadSyntaxNamesLineAndColumn) {
+  EXPECT_EQ(parse_error("a: 1\nb: [1, 2\n").substr(0, 9), "x.yaml:2:");
+  EXPECT_NE(parse_error("a: 1\nb: [1, 2\n").find("column 1: not valid YAML"), std::string::npos);
+  EXPECT_TRUE(parse_error("a: 1\n  b: 2\n").starts_with("x.yaml:2: column "))
+      << parse_error("a: 1\n  b: 2\n");
+  EXPECT_TRUE(parse_error("a:\n\t- b\n").starts_with("x.yaml:2: column ")) << parse_error("a:\n\t- b\n");
+  for (const char* open : {"a: \"open\n", "a: 'open\nb: 2\n", "a: \"open\n\n# comment\n"}) {
+    EXPECT_NE(parse_error(open).find("not valid YAML: illegal EOF in scalar"), std::string::npos) << open;
+  }
+  EXPECT_NE(parse_error("[1").find("is a bracket or a brace left open?"), std::string::npos);
+}
+
+TEST(ConfigTree, RefusesWhatIsNoText) {
+  EXPECT_EQ(parse_error(std::string_view("a: 1\nb: \0\n", 10)),
+            "x.yaml:2: byte 0x00 is no text; a config is YAML in UTF-8");
+  EXPECT_EQ(parse_error("\x7F"
+                        "ELF"),
+            "x.yaml:1: byte 0x7f is no text; a config is YAML in UTF-8");
+  EXPECT_EQ(parse_error("a: \xFF\n"), "x.yaml:1: byte 0xff is no text; a config is YAML in UTF-8");
+  for (const char* invalid :
+       {"\xC0\xAF", "\xED\xA0\x80", "\xE2\x82", "\xF4\x90\x80\x80", "\xE0\x80\x80", "\x80"}) {
+    EXPECT_NE(parse_error(invalid).find("is no text"), std::string::npos);
+  }
+}
+
+TEST(ConfigTree, RefusesWhatConfigsDoWithout) {
+  EXPECT_EQ(parse_error("a: 1\n---\nb: 2\n"),
+            "x.yaml:2: multiple YAML documents; a config must be exactly one");
+  EXPECT_NE(parse_error("a: &x 1\nb: *x\n").find("x.yaml:1: anchors and aliases"), std::string::npos);
+  EXPECT_NE(parse_error("a: &x [1]\n").find("x.yaml:1: anchors and aliases"), std::string::npos);
+  EXPECT_NE(parse_error("a: !!int 1\n").find("tags (tag:yaml.org,2002:int) are not supported"),
+            std::string::npos);
+  EXPECT_EQ(parse_error("[1, 2]: 3\n"),
+            "x.yaml:1: a key must be text, not null, a list or a map; is a bracket or a brace left open?");
+  EXPECT_EQ(
+      parse_error("a:\n  ? {b: 1}\n  : 2\n"),
+      "x.yaml:2: a.: a key must be text, not null, a list or a map; is a bracket or a brace left open?");
+  EXPECT_EQ(parse_error("~: 3\n"),
+            "x.yaml:1: a key must be text, not null, a list or a map; is a bracket or a brace left open?");
+}
+
+TEST(ConfigTree, RefusesDepthAndSizeBeforeTheyHurt) {
+  for (const std::string_view open : {"[", "{a: ", "- ", "? "}) {
+    std::string deep;
+    while (deep.size() < 1'000'000) deep += open;
+    const std::string message = parse_error(deep);
+    EXPECT_NE(message, "(no error)") << open;
+    EXPECT_LT(message.size(), 300U);
+  }
+  EXPECT_EQ(parse_error(std::string(65, '[') + std::string(65, ']')),
+            "x.yaml:1: nested deeper than 64 levels");
+  EXPECT_EQ(parse_error(std::string(64, '[') + std::string(64, ']')), "(no error)");
+  std::string wide;
+  for (int i = 0; wide.size() < 1'000'000; ++i) wide += std::to_string(i) + ":\n";
+  EXPECT_EQ(parse_error(wide), "(no error)");
+  EXPECT_EQ(parse_error(std::string((1 << 20) + 1, 'a')),
+            "x.yaml: longer than 1048576 bytes, the most a config may have");
+}
+
+TEST(ConfigTree, ReadsFiles) {
+  const ScratchFile file("name: quick\n");
+  EXPECT_EQ(read_config_file(file.path()).find("name")->value.text, "quick");
+}
+
+TEST(ConfigTree, RefusesFilesThatHoldNoConfig) {
+  EXPECT_EQ(file_error("/nonexistent/x.yaml"), ": no such file");
+  EXPECT_EQ(file_error(testing::TempDir()), ": is a folder; a config is a YAML file");
+  EXPECT_EQ(file_error("/dev/zero"), ": is no file; a config is a YAML file");
+  const ScratchFile empty("");
+  EXPECT_EQ(file_error(empty.path()), ": holds no settings");
+  const ScratchFile comment("# nothing\n");
+  EXPECT_EQ(file_error(comment.path()), ": holds no settings");
+  const ScratchFile list("- a\n- b\n");
+  EXPECT_EQ(file_error(list.path()), ":1: got [a, b]; a config is a map (key: value)");
+  const ScratchFile word("hello\n");
+  EXPECT_EQ(file_error(word.path()), ":1: got hello; a config is a map (key: value)");
+  const ScratchFile huge(std::string(2 << 20, '#'));
+  EXPECT_EQ(file_error(huge.path()), ": longer than 1048576 bytes, the most a config may have");
+}
+
+TEST(ConfigTree, RefusesUnreadableFiles) {
+  if (geteuid() == 0) GTEST_SKIP() << "root reads every file";
+  const ScratchFile file("name: quick\n");
+  std::filesystem::permissions(file.path(), std::filesystem::perms::none);
+  EXPECT_EQ(message_of([&] { read_config_file(file.path()); }),
+            "cannot read '" + file.path().string() + "': Permission denied");
+}
+
+TEST(ConfigTree, ShortTextIsOneLineOfBoundedLength) {
+  EXPECT_EQ(short_text(parse_config("a: [1, \"2\", {b: ~}]", "")), "{a: [1, \"2\", {b: null}]}");
+  EXPECT_EQ(short_text(parse_config("\"a\\nb\\tc\"", "")), "\"a b c\"");
+  std::string accents;
+  for (int i = 0; i < 100; ++i) accents += "\xC3\xA9";
+  EXPECT_EQ(one_line("x" + accents).size(), 1U + 2 * 40 + 3) << "a character is not cut in two";
+}
+
+}  // namespace
+}  // namespace che

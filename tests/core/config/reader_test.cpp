@@ -1,0 +1,239 @@
+#include "core/config/reader.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/message_of.h"
+
+namespace che {
+namespace {
+
+// One of each kind of field.
+struct Sample {
+  std::string animal = "cat";
+  std::int64_t legs = 4;
+  bool has_collar = false;
+  std::int64_t bell = 1;
+  std::int64_t count = 10;
+  double rate = 0.5;
+  std::string color = "black";
+  bool loud = false;
+  std::int64_t size = 2;
+
+  void visit_animal(FieldVisitor& visit) {
+    visit.choice({"name", ""}, animal, {"cat", "horse", "spider"});
+    // As a real component's, its fields depend on its name.
+    if (animal != "spider") visit.integer({"legs", ""}, legs, 0, 8);
+    visit.optional_group({"collar", ""}, has_collar, [&](FieldVisitor& inner) {
+      inner.integer({"bell", ""}, bell, 1, 3);
+    });
+  }
+
+  void reset(std::string_view name) {
+    const bool is_three_legged = name == "three_legged_cat";
+    if (is_three_legged) name = "cat";
+    if (!name.empty() && name != "cat" && name != "horse") throw Error(std::string(name) + " does not exist");
+    animal = name.empty() ? "cat" : std::string(name);
+    legs = is_three_legged ? 3 : 4;
+    has_collar = false;
+  }
+
+  void visit_fields(FieldVisitor& visit) {
+    visit.component(
+        {"animal", ""}, [this](std::string_view name) { reset(name); },
+        [this](FieldVisitor& inner) { visit_animal(inner); });
+    visit.group({"training", ""}, [this](FieldVisitor& inner) {
+      inner.integer({"count", ""}, count, -3, 1'000);
+      inner.real({"rate", ""}, rate, 0, 1);
+    });
+    visit.choice({.name = "color", .help = "", .old_name = "colour"}, color, {"black", "off"});
+    visit.boolean({"loud", ""}, loud);
+    visit.group({"shape", ""}, [this](FieldVisitor& inner) { inner.integer({"size", ""}, size, 1, 9); });
+    visit.integer({.name = "big", .help = "", .moved_to = "shape.size"}, size, 1, 9);
+  }
+};
+
+Sample read(std::string_view yaml, Sample sample = {}) {
+  assign_fields(parse_config(yaml, "x.yaml"), [&](FieldVisitor& visitor) { sample.visit_fields(visitor); });
+  return sample;
+}
+
+Sample set(std::string_view path, std::string_view yaml, Sample sample = {}) {
+  assign_path(path, parse_config(yaml, "x.yaml"),
+              [&](FieldVisitor& visitor) { sample.visit_fields(visitor); });
+  return sample;
+}
+
+// The fields that it writes and the old words in it, in one line.
+std::string assigned(std::string_view yaml) {
+  Sample sample;
+  const Assigned result = assign_fields(parse_config(yaml, "x.yaml"),
+                                        [&](FieldVisitor& visitor) { sample.visit_fields(visitor); });
+  std::string text;
+  for (const std::string& field : result.fields) text += field + " ";
+  for (const OldWord& word : result.old_words) {
+    text += "| " + std::string(config_error(word.location, "", word.text).what()) + " ";
+  }
+  return text;
+}
+
+std::string read_error(std::string_view yaml) {
+  return message_of([&] { read(yaml); });
+}
+
+std::string set_error(std::string_view path, std::string_view yaml) {
+  return message_of([&] { set(path, yaml); });
+}
+
+TEST(ConfigReader, SetsWhatIsNamedAndKeepsTheRest) {
+  const Sample sample = read("training: {rate: 1e-3}\ncolor: off\n", {.count = 77});
+  EXPECT_EQ(sample.rate, 1e-3);
+  EXPECT_EQ(sample.color, "off");
+  EXPECT_EQ(sample.count, 77);
+  EXPECT_EQ(sample.animal, "cat");
+}
+
+TEST(ConfigReader, UnknownKeys) {
+  EXPECT_EQ(read_error("color: black\ntraining:\n  coutn: 3\n"),
+            "x.yaml:3: training.coutn: unknown key; did you mean 'count'?; known: count, rate");
+  EXPECT_EQ(read_error("weather: 3\n"),
+            "x.yaml:1: weather: unknown key; known: animal, training, color, loud, shape");
+  EXPECT_EQ(read_error("training.count: 3\n"),
+            "x.yaml:1: training.count: unknown key; known: animal, training, color, loud, shape");
+}
+
+TEST(ConfigReader, WholeNumbers) {
+  EXPECT_EQ(read("training: {count: -3}").count, -3);
+  const std::string allowed = "; allowed: whole numbers from -3 to 1000";
+  EXPECT_EQ(read_error("training:\n  count: -5\n"), "x.yaml:2: training.count: got -5" + allowed);
+  for (const char* text :
+       {"1001", "010", "1.0", "1e2", "yes", "\"5\"", "[1]", "{a: 1}", "99999999999999999999"}) {
+    EXPECT_EQ(read_error(std::string("training: {count: ") + text + "}"),
+              std::string("x.yaml:1: training.count: got ") + text + allowed);
+  }
+  EXPECT_EQ(read_error("training:\n  count:\ncolor: black\n"),
+            "x.yaml:2: training.count: got null" + allowed);
+}
+
+TEST(ConfigReader, Reals) {
+  EXPECT_EQ(read("training: {rate: 1}").rate, 1.0);
+  for (const char* text : {"-0.1", "1.5", ".nan", "nan", "inf", "true", "\"0.5\"", "~"}) {
+    EXPECT_EQ(read_error(std::string("training: {rate: ") + text + "}"),
+              std::string("x.yaml:1: training.rate: got ") + (*text == '~' ? "null" : text) +
+                  "; allowed: numbers from 0 to 1");
+  }
+}
+
+TEST(ConfigReader, Choices) {
+  EXPECT_EQ(read("color: \"off\"").color, "off");
+  EXPECT_EQ(read_error("color: blakc"),
+            "x.yaml:1: color: got blakc; did you mean 'black'?; allowed: black, off");
+  EXPECT_EQ(read_error("color: [black]"), "x.yaml:1: color: got [black]; allowed: black, off");
+  EXPECT_EQ(read_error("color: \"a\\nb\""), "x.yaml:1: color: got \"a b\"; allowed: black, off");
+}
+
+TEST(ConfigReader, Booleans) {
+  EXPECT_TRUE(read("loud: true").loud);
+  EXPECT_FALSE(read("loud: false", {.loud = true}).loud);
+  for (const char* text : {"True", "yes", "1", "[true]", "{a: true}"}) {
+    EXPECT_EQ(read_error(std::string("loud: ") + text),
+              std::string("x.yaml:1: loud: got ") + text + "; allowed: true, false");
+  }
+  EXPECT_EQ(read_error("loud:"), "x.yaml:1: loud: got null; allowed: true, false");
+}
+
+TEST(ConfigReader, ReportsTheWordsOfEarlierVersions) {
+  EXPECT_EQ(assigned("color: off\nloud: true\n"), "color loud ");
+  EXPECT_TRUE(read("loud: on").loud);
+  EXPECT_FALSE(read("loud: \"off\"", {.loud = true}).loud);
+  EXPECT_EQ(assigned("loud: on"), "loud | x.yaml:1: loud: on is now true ");
+  EXPECT_EQ(assigned("loud: \"false\""), "loud | x.yaml:1: loud: \"false\" is now false ");
+  EXPECT_EQ(read("colour: off").color, "off");
+  EXPECT_EQ(assigned("loud: true\ncolour: off"), "color loud | x.yaml:2: colour is now color ");
+  EXPECT_EQ(set("colour", "off").color, "off");
+  EXPECT_EQ(read("big: 5").size, 5);
+  EXPECT_EQ(assigned("big: 5"), "shape.size | x.yaml:1: big is now shape.size ");
+  EXPECT_EQ(read_error("colour: off\ncolor: black"),
+            "x.yaml:1: colour: is the old name of color, which is set too; keep color");
+  EXPECT_EQ(read_error("shape: {size: 1}\nbig: 5"),
+            "x.yaml:2: shape.size: is set twice, once under its old name; keep the new one");
+  EXPECT_EQ(read_error("colour: red"), "x.yaml:1: color: got red; allowed: black, off");
+}
+
+TEST(ConfigReader, ReportsTheFieldsThatAConfigWrites) {
+  EXPECT_EQ(assigned("training: {rate: 0.1, count: 3}\nanimal: horse\n"),
+            "animal.name training.count training.rate ");
+  EXPECT_EQ(assigned("animal: {name: horse, collar: {bell: 2}}"), "animal.name animal.collar.bell ");
+  EXPECT_EQ(assigned("animal: three_legged_cat"), "animal.name animal.legs ")
+      << "what a name sets apart from the defaults";
+}
+
+TEST(ConfigReader, GroupsAreMaps) {
+  EXPECT_EQ(read_error("training: 5"), "x.yaml:1: training: got 5; allowed: a map of settings, {} for none");
+  EXPECT_EQ(read_error("training:\ncolor: black"),
+            "x.yaml:1: training: got null; allowed: a map of settings, {} for none");
+  EXPECT_EQ(read_error("[1]"), "x.yaml:1: got [1]; allowed: a map of settings");
+  EXPECT_EQ(read("training: {}").count, 10);
+}
+
+TEST(ConfigReader, ComponentsAsAStringOrAMap) {
+  EXPECT_EQ(read("animal: horse").animal, "horse");
+  EXPECT_EQ(read("animal: horse", {.legs = 3, .has_collar = true}).legs, 4);
+  const Sample sample = read("animal: {legs: 2, collar: {bell: 3}, name: horse}", {.legs = 3});
+  EXPECT_EQ(sample.animal, "horse");
+  EXPECT_EQ(sample.legs, 2);
+  EXPECT_TRUE(sample.has_collar);
+  EXPECT_EQ(sample.bell, 3);
+  EXPECT_EQ(read("animal: {name: horse}", {.legs = 3}).legs, 4) << "a map starts from the defaults";
+}
+
+TEST(ConfigReader, ComponentErrors) {
+  EXPECT_EQ(read_error("color: black\nanimal: unicorn"), "x.yaml:2: animal: unicorn does not exist");
+  EXPECT_EQ(read_error("animal: \"uni\\ncorn\""), "x.yaml:1: animal: uni corn does not exist");
+  EXPECT_EQ(read_error("animal: {name: hores}"),
+            "x.yaml:1: animal.name: got hores; did you mean 'horse'?; allowed: cat, horse, spider");
+  EXPECT_EQ(read_error("animal: {name: spider, legs: 8}"),
+            "x.yaml:1: animal.legs: unknown key; known: name, collar");
+  EXPECT_EQ(read_error("animal: {legs: 8}"),
+            "x.yaml:1: animal: 'name' is missing; allowed: a name, or a map with one (animal: {name: ...})");
+  EXPECT_EQ(read_error("animal: {nmae: cat}"), "x.yaml:1: animal.nmae: unknown key; did you mean 'name'?");
+  EXPECT_EQ(read_error("animal: [cat]"), "x.yaml:1: animal: got [cat]; allowed: a name, or a map with one");
+  EXPECT_EQ(read_error("animal:"), "x.yaml:1: animal: got null; allowed: a name, or a map with one");
+}
+
+TEST(ConfigReader, KeyPaths) {
+  EXPECT_EQ(set("training.count", "5").count, 5);
+  EXPECT_EQ(set("training", "{count: 5}", {.rate = 0.25}).rate, 0.25) << "a group's map merges";
+  EXPECT_EQ(set("animal", "horse").animal, "horse");
+  EXPECT_EQ(set("animal.legs", "3", {.animal = "horse"}).animal, "horse")
+      << "a path leaves the component as it is";
+  EXPECT_TRUE(set("animal.collar", "{}").has_collar);
+  EXPECT_EQ(set("animal.collar.bell", "2", {.has_collar = true}).bell, 2);
+}
+
+TEST(ConfigReader, KeyPathErrors) {
+  EXPECT_EQ(set_error("trainin.count", "5"),
+            "x.yaml:1: trainin: unknown key; did you mean 'training'?; known: animal, training, color, loud, "
+            "shape");
+  EXPECT_EQ(set_error("training.cout", "5"),
+            "x.yaml:1: training.cout: unknown key; did you mean 'count'?; known: count, rate");
+  EXPECT_EQ(set_error("training.count.x", "5"),
+            "x.yaml:1: training.count.x: unknown key; training.count is a single value");
+  EXPECT_EQ(set_error("training..count", "5"), "x.yaml:1: training.: unknown key; known: count, rate");
+  EXPECT_EQ(set_error("training.", "5"), "x.yaml:1: training.: unknown key; known: count, rate");
+  EXPECT_EQ(set_error("training", "5"), "x.yaml:1: training: got 5; allowed: a map of settings, {} for none");
+  EXPECT_EQ(set_error("animal.collar.bell", "2"),
+            "x.yaml:1: animal.collar.bell: there is no collar; set animal.collar to a map first, {} for its "
+            "defaults");
+}
+
+TEST(ConfigReader, CheckKeys) {
+  const ConfigNode map = parse_config("name: a\naxis: {}\n", "x.yaml");
+  EXPECT_EQ(message_of([&] {
+              check_keys(map, "", {"name", "axes"});
+            }),
+            "x.yaml:2: axis: unknown key; did you mean 'axes'?; known: name, axes");
+  EXPECT_EQ(message_of([&] { check_keys(map, "", {"name", "axis"}); }), "(no error)");
+}
+
+}  // namespace
+}  // namespace che

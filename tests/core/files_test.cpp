@@ -1,0 +1,242 @@
+#include "core/files.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "core/error.h"
+#include "tests/contains.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::size_t entries(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+TEST(Files, WritesAndReplacesEveryByte) {
+  const ScratchFolder folder;
+  const fs::path file = folder.path() / "file";
+  std::string bytes;
+  for (int i = 0; i < 300'000; ++i) bytes += static_cast<char>(i % 251);
+  write_file_atomically(file, bytes);
+  EXPECT_EQ(read_file(file), bytes);
+  write_file_atomically(file, "new");
+  EXPECT_EQ(read_file(file), "new");
+  write_file_atomically(file, "");
+  EXPECT_EQ(read_file(file), "");
+  EXPECT_EQ(entries(folder.path()), 1U) << "a temporary file is left";
+}
+
+TEST(Files, ReplacesTheFileRatherThanWritingIntoIt) {
+  const ScratchFolder folder;
+  const fs::path file = folder.path() / "file";
+  write_file_atomically(file, "old content");
+  std::ifstream reader(file);
+  write_file_atomically(file, "new");
+  std::string line;
+  std::getline(reader, line);
+  EXPECT_EQ(line, "old content") << "a reader that has the old file open sees another one";
+}
+
+TEST(Files, LeavesEverythingAsItWasWhenItFails) {
+  const ScratchFolder folder;
+  const fs::path target = folder.path() / "target";
+  fs::create_directory(target);
+  write_file_atomically(target / "inside", "old");
+  const std::string message = message_of([&] { write_file_atomically(target, "new"); });
+  EXPECT_NE(message.find(target.string()), std::string::npos) << message;
+  EXPECT_NE(message.find("a folder"), std::string::npos) << message;
+  EXPECT_EQ(read_file(target / "inside"), "old");
+  EXPECT_EQ(entries(folder.path()), 1U) << "a temporary file is left";
+}
+
+TEST(Files, SaysWhyAFolderTakesNoFile) {
+  const ScratchFolder folder;
+  write_file_atomically(folder.path() / "file", "old");
+  try {
+    write_file_atomically(folder.path() / "file" / "below", "new");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::kRuntime);
+    EXPECT_NE(std::string(error.what()).find("Not a directory"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(read_file(folder.path() / "file"), "old");
+}
+
+TEST(Files, ManyWritersLeaveOneWholeContent) {
+  const ScratchFolder folder;
+  const fs::path file = folder.path() / "file";
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 4; ++i) {
+    writers.emplace_back([&, i] {
+      for (int j = 0; j < 10; ++j)
+        write_file_atomically(file, std::string(10'000, static_cast<char>('a' + i)));
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  const std::string content = read_file(file);
+  EXPECT_EQ(content, std::string(10'000, content.at(0)));
+  EXPECT_EQ(entries(folder.path()), 1U);
+}
+
+TEST(Files, WhatAKilledProcessLeftIsRemovedAndNothingElse) {
+  const ScratchFolder folder;
+  for (const char* name : {".status.json.123-4.tmp", ".table.csv.00ff.tmp", ".gitignore", "notes.tmp"}) {
+    write_file_atomically(folder.path() / name, "");
+  }
+  const Descriptor writing(open((folder.path() / ".table.csv.00ff.tmp").c_str(), O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(lock_whole_file(writing));
+  remove_temporary_files(folder.path());
+  EXPECT_FALSE(fs::exists(folder.path() / ".status.json.123-4.tmp"));
+  EXPECT_TRUE(fs::exists(folder.path() / ".table.csv.00ff.tmp")) << "of a process that is still writing";
+  EXPECT_EQ(entries(folder.path()), 3U);
+}
+
+TEST(Files, WritersAndWhatClearsTheirFilesDoNotDisturbEachOther) {
+  const ScratchFolder folder;
+  std::thread clearing([&] {
+    for (int i = 0; i < 300; ++i) remove_temporary_files(folder.path());
+  });
+  for (int i = 0; i < 100; ++i) write_file_atomically(folder.path() / "file", std::to_string(i));
+  clearing.join();
+  EXPECT_EQ(read_file(folder.path() / "file"), "99");
+  EXPECT_EQ(entries(folder.path()), 1U);
+}
+
+// A link that was planted where the program writes is replaced; what it leads to stays.
+TEST(Files, ReplacesALinkAndNotItsTarget) {
+  const ScratchFolder folder;
+  write_file_atomically(folder.path() / "precious", "content");
+  fs::create_symlink("precious", folder.path() / "file");
+  write_file_atomically(folder.path() / "file", "new");
+  EXPECT_EQ(read_file(folder.path() / "file"), "new");
+  EXPECT_EQ(read_file(folder.path() / "precious"), "content");
+}
+
+TEST(Files, ReplacesNothingButFiles) {
+  const ScratchFolder folder;
+  const fs::path fifo = folder.path() / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  expect_contains(message_of([&] { write_file_atomically(fifo, "new"); }), {fifo.string(), "a FIFO"});
+  EXPECT_TRUE(fs::is_fifo(fifo));
+  EXPECT_EQ(entries(folder.path()), 1U);
+}
+
+// Each of these used to wait for a writer, to be read without end, or to lead elsewhere.
+TEST(Files, ReadsRegularFilesOnly) {
+  const ScratchFolder folder;
+  const auto expect_refusal = [&](const fs::path& path, const char* kind) {
+    try {
+      read_file(path);
+      ADD_FAILURE() << path << ": no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::kUsage);
+      expect_contains(error.what(), {"cannot read '" + path.string() + "'", kind, "not a regular file"});
+    }
+  };
+  ASSERT_EQ(mkfifo((folder.path() / "fifo").c_str(), 0600), 0);
+  expect_refusal(folder.path() / "fifo", "a FIFO");
+  expect_refusal("/dev/zero", "a device");
+  expect_refusal(folder.path(), "a folder");
+  write_file_atomically(folder.path() / "file", "content");
+  for (const auto& [name, target] :
+       {std::pair{"link", "file"}, {"dangling", "absent"}, {"loop", "loop"}, {"endless", "/dev/zero"}}) {
+    fs::create_symlink(target, folder.path() / name);
+    EXPECT_TRUE(is_present(folder.path() / name));
+    expect_refusal(folder.path() / name, "a symbolic link");
+  }
+  EXPECT_FALSE(is_present(folder.path() / "absent"));
+}
+
+TEST(Files, AnInputMayBeALinkOrAPipe) {
+  const ScratchFolder folder;
+  const fs::path fifo = folder.path() / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  fs::create_symlink("fifo", folder.path() / "link");
+  std::thread writer([&] { std::ofstream(fifo) << "content"; });
+  EXPECT_EQ(read_input_file(folder.path() / "link", 7), "content");
+  writer.join();
+  write_file_atomically(folder.path() / "file", "content");
+  EXPECT_EQ(read_input_file(folder.path() / "file", 7), "content");
+  expect_contains(message_of([&] { read_input_file(folder.path() / "file", 6); }), {"longer than 6 bytes"});
+  expect_contains(message_of([&] { read_input_file("/dev/zero", 6); }), {"a device"});
+}
+
+TEST(Files, AnOutputReplacesTheFileThatALinkLeadsTo) {
+  const ScratchFolder folder;
+  fs::create_symlink("target", folder.path() / "link");
+  for (const char* content : {"first", "second"}) {
+    write_output(folder.path() / "link", content);
+    EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
+    EXPECT_EQ(read_file(folder.path() / "target"), content);
+  }
+}
+
+TEST(Files, AnOutputThatIsNoFileIsWrittenInto) {
+  const ScratchFolder folder;
+  const fs::path fifo = folder.path() / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  std::string received;
+  std::thread reader([&] { received = read_input_file(fifo, 100); });
+  write_output(fifo, "content");
+  reader.join();
+  EXPECT_EQ(received, "content");
+  EXPECT_TRUE(fs::is_fifo(fifo));
+  write_output("/dev/null", "content");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  expect_contains(message_of([] { write_output("/dev/full", "content"); }), {"/dev/full", "No space left"});
+  expect_contains(message_of([&] { write_output(folder.path(), "content"); }), {"a folder"});
+}
+
+// Shares the position with what else is written there, and does not replace the file behind it.
+TEST(Files, AnOutputMayBeAnOpenDescriptor) {
+  const ScratchFolder folder;
+  const fs::path path = folder.path() / "file";
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(write(file.value(), "before ", 7), 7);
+  fs::create_symlink("/dev/fd/" + std::to_string(file.value()), folder.path() / "link");
+  write_output(folder.path() / "link", "content");
+  ASSERT_EQ(write(file.value(), " after", 6), 6);
+  EXPECT_EQ(read_file(path), "before content after");
+}
+
+TEST(Files, WhatIsSetAsideReplacesNothing) {
+  const ScratchFolder folder;
+  const fs::path file = folder.path() / "file";
+  fs::create_symlink("absent", folder.path() / "file.old");  // Dangling.
+  write_file_atomically(file, "first");
+  EXPECT_EQ(set_aside(file, "old"), folder.path() / "file.old.2");
+  fs::create_directory(file);
+  EXPECT_EQ(set_aside(file, "old"), folder.path() / "file.old.3");
+  EXPECT_EQ(read_file(folder.path() / "file.old.2"), "first");
+  EXPECT_EQ(entries(folder.path()), 3U);
+}
+
+TEST(Files, ReadingNamesTheFileAndTheReason) {
+  const ScratchFolder folder;
+  try {
+    read_file(folder.path() / "absent");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::kUsage);
+    EXPECT_NE(std::string(error.what()).find("absent': No such file"), std::string::npos) << error.what();
+  }
+  try {
+    read_file("/proc/self/mem");  // Nothing is mapped at its start: an input/output error.
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::kRuntime) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,58 @@
+#include "core/process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+
+namespace che {
+namespace {
+
+std::string output_of(const std::vector<std::string>& words) {
+  auto [read_end, write_end] = open_pipe();
+  const StartedProcess started =
+      start_process({.words = words, .descriptors = {{write_end.value(), STDOUT_FILENO}}});
+  EXPECT_EQ(started.error, 0);
+  write_end.close();
+  std::string output;
+  std::array<char, 256> buffer{};
+  for (ssize_t count; (count = ::read(read_end.value(), buffer.data(), buffer.size())) > 0;) {
+    output.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  EXPECT_EQ(wait_for_process(started.process), 0);
+  return output;
+}
+
+TEST(Process, HasItsArgumentsAndTheDescriptorsItWasGiven) {
+  EXPECT_EQ(output_of({"printf", "%s|", "one word", "", "*"}), "one word||*|");
+}
+
+// A worker must not hold another one's pipe open.
+TEST(Process, HasNoOtherDescriptors) {
+  const auto [read_end, write_end] = open_pipe();
+  constexpr int kHigh = 100;  // No shell opens one there.
+  const Descriptor high(fcntl(write_end.value(), F_DUPFD_CLOEXEC, kHigh));
+  ASSERT_TRUE(high.is_open());
+  const StartedProcess started =
+      start_process({.words = {"test", "-e", "/proc/self/fd/" + std::to_string(high.value())}});
+  EXPECT_EQ(WEXITSTATUS(wait_for_process(started.process)), 1);
+}
+
+TEST(Process, SaysWhyItCannotBeStarted) {
+  const StartedProcess started = start_process({.words = {"/nonexistent/program"}});
+  EXPECT_EQ(started.error, ENOENT);
+  EXPECT_EQ(started.process, 0);
+}
+
+TEST(Process, ItsEndIsAsWaitpidTells) {
+  const StartedProcess failing = start_process({.words = {"sh", "-c", "exit 3"}});
+  const int status = wait_for_process(failing.process);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  EXPECT_EQ(wait_for_process(failing.process), -1) << "it has ended";
+}
+
+}  // namespace
+}  // namespace che

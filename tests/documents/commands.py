@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Runs every `build/che` command that README.md and docs/*.md show, in a folder of its own and in the order of each page.
+
+    commands.py PROGRAM SOURCE_FOLDER
+
+Commands are the lines of indented blocks that begin with `build/che`, `scripts/` or `bench/`. Trainings are made short by
+settings that are appended to the command. Of scripts only the file and its execute permission are checked. A command
+with a word in capitals or in angle brackets has a value to fill in; RUN is a run of the experiment, and the others are skipped.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SHORT = ["model.width=16", "model.heads=2", "model.layers=1", "training.steps=2", "training.warmup_steps=0",
+         "training.batch_size=4", "evaluation.samples=64", "evaluation.first_length=17", "evaluation.last_length=24",
+         "evaluation.length_step=7"]
+CONFIG_COMMANDS = ("run", "check")
+
+
+def commands(page):
+  """The commands of a Markdown page: lines indented by four spaces, without comments."""
+  for number, line in enumerate(page.read_text().splitlines(), 1):
+    match = re.match(r"    ((?:build/|scripts/|bench/)\S+.*?)(?:\s+#.*)?$", line)
+    if match:
+      yield number, shlex.split(match.group(1))
+
+
+def main():
+  program, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+  pages = [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").glob("*.md"))]
+  failures = ran = 0
+  with tempfile.TemporaryDirectory() as scratch:
+    folder = pathlib.Path(scratch)
+    (folder / "build").mkdir()
+    (folder / "build/che").symlink_to(program)
+    (folder / "configs").symlink_to(source / "configs")
+    # The experiments that the pages look at.
+    for arguments in (["configs/quick.yaml", *SHORT], ["configs/time_cost.yaml", *SHORT, "--only", "encoding=dape_kerple"]):
+      status = subprocess.run(["build/che", "run", *arguments], cwd=folder, capture_output=True, text=True)
+      if status.returncode not in (0, 75):
+        sys.exit(f"commands: che run {arguments[0]} exits with {status.returncode}: {status.stderr}")
+    run = next((folder / "results/quick/runs").glob("even_pairs-randomized_alibi-*")).name
+    for page in pages:
+      for number, words in commands(page):
+        where = f"{page.relative_to(source)}:{number}"
+        script = source / words[0]
+        if words[0] != "build/che":
+          if not words[0].startswith("build/") and not (script.is_file() and os.access(script, os.X_OK)):
+            print(f"{where}: {words[0]} is no script")
+            failures += 1
+          continue
+        words = [word.replace("RUN", run) for word in words]
+        if any(re.search(r"<\w+>|\b[A-Z]{3,}\b", word) for word in words):
+          continue
+        allowed = (0,)
+        if words[1] in CONFIG_COMMANDS:
+          words = [word for word in words if not word.startswith("training.steps=")] + SHORT
+        if words[1] == "run" and "--dry-run" not in words:
+          words += ["--max-jobs", "1"]
+          allowed = (0, 75)
+        if words[1] == "prune":
+          words[2] = shutil.copytree(folder / words[2], folder / "pruned")
+        if words[1] == "status":
+          words = [word for word in words if word != "--watch"]
+        if words[1] == "bench":
+          words += ["--steps", "1", *SHORT[:3], "training.batch_size=4"]
+        result = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+        ran += 1
+        if result.returncode not in allowed:
+          print(f"{where}: {shlex.join(words)}\n  exits with {result.returncode}: {result.stderr.strip()}")
+          failures += 1
+  print(f"commands: {ran} commands run, {failures} failed")
+  sys.exit(1 if failures or not ran else 0)
+
+
+if __name__ == "__main__":
+  main()

@@ -1,0 +1,78 @@
+#include "experiments/analysis/best_encodings.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// Encodings of reverse_string with these scores.
+ResultTable table_of(const ScratchFolder& scratch,
+                     const std::vector<std::pair<std::string, double>>& scores) {
+  for (const auto& [encoding, score] : scores) {
+    store_run(scratch.path(), made_up_config("reverse_string", encoding), RunState::kFinished, score);
+  }
+  return make_table(open_runs(scratch.path()));
+}
+
+TEST(BestEncodings, HaveTheHighestScore) {
+  const ScratchFolder scratch;
+  ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.5}, {"kerple", 0.625}});
+  const BestEncodings best = best_encodings(table, table.rows[0], Aggregate::kMax);
+  EXPECT_EQ(texts_of(best.encodings), Names{"rope"});
+  EXPECT_EQ(best.scored, 3U);
+  EXPECT_FALSE(best.above_trivial.has_value()) << "nothing is known of what predictors score";
+}
+
+TEST(BestEncodings, TieWhereTablesPrintEqualScores) {
+  const ScratchFolder scratch;
+  const ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.7502}, {"kerple", 0.7506}});
+  EXPECT_EQ(texts_of(best_encodings(table, table.rows[0], Aggregate::kMax).encodings), Names{"kerple"});
+  const ScratchFolder closer;
+  const ResultTable tied = table_of(closer, {{"rope", 0.75}, {"alibi", 0.7502}, {"kerple", 0.5}});
+  EXPECT_EQ(texts_of(best_encodings(tied, tied.rows[0], Aggregate::kMax).encodings),
+            (Names{"rope", "alibi"}));
+}
+
+TEST(BestEncodings, AreMeasuredAgainstTheBestBaseline) {
+  const ScratchFolder scratch;
+  ResultTable table = table_of(scratch, {{"rope", 0.75}});
+  table.rows[0].baselines = TrivialBaselines{
+      .constant = {0.5}, .position_only = {0.625, 0.0123}, .frequent_symbol = {}, .lengths = {}};
+  const BestEncodings best = best_encodings(table, table.rows[0], Aggregate::kMax);
+  EXPECT_EQ(best.above_trivial, 0.125);
+  EXPECT_EQ(best.trivial_error, 0.0123);
+}
+
+TEST(BestEncodings, AreNotDistinctWhereMostTie) {
+  const ScratchFolder scratch;
+  const ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.75}, {"kerple", 0.5}});
+  EXPECT_FALSE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
+  const ScratchFolder half;
+  const ResultTable two = table_of(half, {{"rope", 0.75}, {"alibi", 0.5}});
+  EXPECT_TRUE(best_encodings(two, two.rows[0], Aggregate::kMax).is_distinct());
+}
+
+TEST(BestEncodings, AreNotDistinctWithinTheNoiseOfABaseline) {
+  const ScratchFolder scratch;
+  ResultTable table = table_of(scratch, {{"rope", 0.53125}, {"alibi", 0.5}});
+  for (const double error : {0.02, 0.01}) {
+    table.rows[0].baselines = TrivialBaselines{
+        .constant = {0.5, error}, .position_only = {0.25}, .frequent_symbol = {}, .lengths = {}};
+    EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct(), error == 0.01);
+  }
+}
+
+TEST(BestEncodings, AreNoneWithoutAScore) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).encodings.empty());
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,111 @@
+// Configs and command lines that are refused, and the message for each, as data:
+// tests/golden/bad_configs.txt. A case is a line, followed by an indented line with the message, or
+// "accepted":
+//
+//   yaml TEXT              a whole config
+//   set KEY=VALUE          an override of a small config; several are separated by " && "
+//   only KEY=VALUE         a choice among its runs
+//
+// with the escapes \n, \t, \\ and \xHH. Values on the border of what is allowed are accepted.
+// CHE_UPDATE_GOLDEN=1 writes the messages anew: read the difference.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "experiments/plan/sweep.h"
+#include "tests/scratch_file.h"
+
+namespace che {
+namespace {
+
+constexpr std::string_view kSmall = "name: a\nbase: {task: even_pairs, encoding: rope, model: {heads: 1}}\n";
+constexpr std::string_view kFile = CHE_SOURCE_DIR "/tests/golden/bad_configs.txt";
+
+std::string unescaped(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\') {
+      result += text[i];
+      continue;
+    }
+    ++i;
+    switch (text.at(i)) {
+      case 'n':
+        result += '\n';
+        break;
+      case 't':
+        result += '\t';
+        break;
+      case 'x':
+        result += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
+        i += 2;
+        break;
+      default:
+        result += text[i];
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> arguments(std::string_view text) {
+  constexpr std::string_view kSeparator = " && ";
+  std::vector<std::string> found;
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = text.find(kSeparator);
+    found.push_back(unescaped(text.substr(0, end)));
+    if (end != std::string_view::npos) text.remove_prefix(end + kSeparator.size());
+  }
+  return found;
+}
+
+// What reading the config of `line` says: the message, with "x.yaml" in place of the file's path.
+std::string outcome(const std::string& line) {
+  const std::string kind = line.substr(0, line.find(' '));
+  const std::string_view text = std::string_view(line).substr(std::min(line.size(), kind.size() + 1));
+  const bool is_yaml = kind == "yaml";
+  if (!is_yaml && kind != "set" && kind != "only") return "no such kind of case: " + kind;
+  const ScratchFile file(is_yaml ? unescaped(text) : std::string(kSmall));
+  try {
+    read_sweep(file.path(), kind == "set" ? arguments(text) : std::vector<std::string>(),
+               kind == "only" ? arguments(text) : std::vector<std::string>(), [](const std::string&) {});
+  } catch (const Error& error) {
+    std::string message = error.what();
+    EXPECT_EQ(error.fault(), Fault::kUsage) << line << ": exit code 2 is for what a user wrote";
+    EXPECT_EQ(message.find('\n'), std::string::npos) << line << ": more than one line: " << message;
+    const std::size_t at = message.find(file.path().string());
+    if (at != std::string::npos) message.replace(at, file.path().string().size(), "x.yaml");
+    return message;
+  }
+  return "accepted";
+}
+
+TEST(BadConfigs, AreRefusedWithTheMessagesOfTheTable) {
+  std::ifstream stream{std::string(kFile)};
+  ASSERT_TRUE(stream) << "cannot read " << kFile;
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::string updated;
+  int refused = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string& line = lines[i];
+    if (line.starts_with("    ")) continue;  // The message of the line above.
+    updated += line + "\n";
+    if (line.empty() || line[0] == '#') continue;
+    const std::string message = outcome(line);
+    const bool has_message = i + 1 < lines.size() && lines[i + 1].starts_with("    ");
+    EXPECT_EQ(has_message ? lines[i + 1].substr(4) : "", message) << kFile << ":" << i + 1 << ": " << line;
+    updated += "    " + message + "\n";
+    refused += message == "accepted" ? 0 : 1;
+  }
+  EXPECT_GE(refused, 300);
+  const char* update = std::getenv("CHE_UPDATE_GOLDEN");
+  if (update != nullptr && std::string_view(update) == "1") std::ofstream{std::string(kFile)} << updated;
+}
+
+}  // namespace
+}  // namespace che

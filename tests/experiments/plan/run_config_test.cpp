@@ -1,0 +1,380 @@
+#include "experiments/plan/run_config.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/config/field_list.h"
+#include "core/config/reader.h"
+#include "tests/contains.h"
+#include "tests/message_of.h"
+
+namespace che {
+namespace {
+
+const std::vector<Role> kIdentity = {Role::kCell, Role::kReplica};
+
+void set(RunConfig& config, std::string_view path, std::string_view yaml) {
+  assign_path(path, parse_config(yaml, "x.yaml"),
+              [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+}
+
+RunConfig config_with(std::initializer_list<std::pair<std::string_view, std::string_view>> settings) {
+  RunConfig config;
+  for (const auto& [path, yaml] : settings) set(config, path, yaml);
+  return config;
+}
+
+std::string set_error(std::string_view path, std::string_view yaml) {
+  return message_of([&] { config_with({{path, yaml}}); });
+}
+
+std::string check_error(std::initializer_list<std::pair<std::string_view, std::string_view>> settings) {
+  const RunConfig config = config_with(settings);
+  return message_of([&] { config.check(); });
+}
+
+EncodingConfig encoding_of(std::string_view yaml) { return config_with({{"encoding", yaml}}).encoding; }
+
+TEST(Config, DefaultsAreSound) { EXPECT_NO_THROW(RunConfig{}.check()); }
+
+TEST(Config, EncodingShorthands) {
+  EncodingConfig encoding = encoding_of("dape_kerple");
+  EXPECT_EQ(encoding.name, "kerple");
+  EXPECT_TRUE(encoding.dape.has_value());
+  EXPECT_EQ(encoding.positions, "contiguous");
+  encoding = encoding_of("randomized_dape_alibi");
+  EXPECT_EQ(encoding.name, "alibi");
+  EXPECT_TRUE(encoding.dape.has_value());
+  EXPECT_EQ(encoding.positions, "randomized");
+  encoding.reset("rope");
+  EXPECT_EQ(encoding.positions, "contiguous");
+  EXPECT_FALSE(encoding.dape.has_value());
+  encoding.reset("");
+  EXPECT_EQ(encoding.name, "none");
+}
+
+TEST(Config, ShorthandIsWhatResetReads) {
+  for (const std::string text : {"none", "rope", "randomized_rope", "dape_alibi", "randomized_dape_kerple"}) {
+    EXPECT_EQ(encoding_of(text).form().text(), text);
+    EXPECT_EQ(encoding_of(text).label().text(), text);
+  }
+}
+
+TEST(Config, UnknownTasksAndEncodings) {
+  const auto unknown = [](const std::string& form, const std::string& suggestion) {
+    return fmt::format(
+        "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, kerple, none, rope; dape_ may stand "
+        "before those that give a bias, randomized_ before those that read positions",
+        form, suggestion);
+  };
+  EXPECT_EQ(set_error("encoding", "ropee"), unknown("ropee", "; did you mean 'rope'?"));
+  for (const std::string form : {"dape_kerpel", "dape-kerple", "DAPE_kerple", "dape_dape_kerple"}) {
+    EXPECT_EQ(set_error("encoding", form), unknown(form, "; did you mean 'dape_kerple'?"));
+  }
+  for (const std::string form : {"dape_randomized_kerple", "dape_randomised_kerpel"}) {
+    EXPECT_EQ(set_error("encoding", form), unknown(form, "; did you mean 'randomized_dape_kerple'?"));
+  }
+  EXPECT_EQ(set_error("encoding", "randomised_none"), unknown("randomised_none", "; did you mean 'none'?"));
+  EXPECT_EQ(set_error("encoding", "dape_"), unknown("dape_", ""));
+  EXPECT_EQ(set_error("encoding", "randomised_rope"),
+            unknown("randomised_rope", "; did you mean 'randomized_rope'?"));
+  EXPECT_EQ(set_error("encoding", "dape_randomized_y"), unknown("dape_randomized_y", ""));
+  EXPECT_EQ(
+      set_error("encoding.name", "rop"),
+      "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed: alibi, kerple, none, rope; next to "
+      "it, `dape: {}` wraps it in DAPE and `positions: randomized` draws its positions");
+  const std::string task = set_error("task", "revers_string");
+  EXPECT_TRUE(task.starts_with(
+      "x.yaml:1: task: unknown task 'revers_string'; did you mean 'reverse_string'?; known: "))
+      << task;
+  const std::string name = set_error("task", "{name: parity}");
+  EXPECT_TRUE(name.starts_with("x.yaml:1: task.name: got parity")) << name;
+}
+
+TEST(Config, DapeNeedsABias) {
+  const std::string reason =
+      "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, kerple";
+  for (const std::string form : {"dape_rope", "dape_rop", "DAPE-rope"}) {
+    EXPECT_EQ(set_error("encoding", form), "x.yaml:1: encoding: " + reason);
+  }
+  EXPECT_EQ(check_error({{"encoding", "{name: rope, dape: {}}"}}), "encoding.dape: " + reason);
+  EXPECT_EQ(set_error("encoding.dape.hidden", "8"),
+            "x.yaml:1: encoding.dape.hidden: there is no dape; set encoding.dape to a map first, {} for its "
+            "defaults");
+}
+
+TEST(Config, OptionsStandNextToTheName) {
+  const EncodingConfig encoding = encoding_of(
+      "{dape: {hidden: 16, variant: concat}, direction: left_only, positions: randomized, name: kerple}");
+  EXPECT_EQ(encoding.options.at("direction"), "left_only");
+  EXPECT_EQ(encoding.dape->hidden, 16);
+  EXPECT_EQ(encoding.dape->variant, "concat");
+  EXPECT_EQ(encoding.positions, "randomized");
+  EXPECT_EQ(config_with({{"task", "{order: odd_first, name: odds_first}"}}).task.options.at("order"),
+            "odd_first");
+  EXPECT_EQ(
+      set_error("encoding", "{name: kerple, direction: left}"),
+      "x.yaml:1: encoding.direction: got left; did you mean 'left_only'?; allowed: symmetric, half_offset, "
+      "left_only");
+  EXPECT_EQ(set_error("encoding", "{name: rope, direction: symmetric}"),
+            "x.yaml:1: encoding.direction: unknown key; known: name, dape, positions, max_position");
+}
+
+TEST(Config, ANewNameDropsTheOldOnesOptions) {
+  const RunConfig config =
+      config_with({{"encoding", "{name: kerple, direction: symmetric, positions: randomized}"},
+                   {"encoding.name", "rope"}});
+  EXPECT_EQ(config.encoding.label().text(), "randomized_rope");
+}
+
+TEST(Config, LabelShowsEverySettingOffItsDefault) {
+  EXPECT_EQ(encoding_of("{name: kerple, dape: {hidden: 16}}").label().text(), "dape_kerple(dape.hidden=16)");
+  EXPECT_EQ(
+      encoding_of("{name: kerple, dape: {hidden: 64, variant: add}, direction: left_only}").label().text(),
+      "dape_kerple(direction=left_only, dape.variant=add)");
+  EXPECT_EQ(encoding_of("{name: rope, positions: randomized, max_position: 4096}").label().text(),
+            "randomized_rope(max_position=4096)");
+  EXPECT_EQ(encoding_of("{name: rope, max_position: 4096}").label().text(), "rope")
+      << "contiguous positions do not read it";
+}
+
+TEST(Config, RangesAreChecked) {
+  EXPECT_EQ(set_error("training.steps", "-5"),
+            "x.yaml:1: training.steps: got -5; allowed: whole numbers from 0 to 4000000000");
+  EXPECT_EQ(set_error("learning_rate", "-1e-3"),
+            "x.yaml:1: learning_rate: got -1e-3; allowed: numbers from 1e-12 to 10");
+  EXPECT_EQ(set_error("learning_rate", "0"),
+            "x.yaml:1: learning_rate: got 0; allowed: numbers from 1e-12 to 10");
+  EXPECT_EQ(set_error("training.first_length", "0"),
+            "x.yaml:1: training.first_length: got 0; allowed: whole numbers from 1 to 10000");
+  EXPECT_EQ(set_error("execution.device", "gpu"), "x.yaml:1: execution.device: got gpu; allowed: cpu");
+  EXPECT_EQ(set_error("seed", "-1"),
+            "x.yaml:1: seed: got -1; allowed: whole numbers from 0 to 9007199254740992");
+}
+
+TEST(Config, ValuesMustFitTogether) {
+  EXPECT_EQ(check_error({{"model.width", "100"}}),
+            "model.heads: 8 heads do not divide model.width 100; allowed: divisors of the width");
+  EXPECT_EQ(check_error({{"training.first_length", "41"}}),
+            "training.first_length, training.last_length: first_length 41 is greater than last_length 40; "
+            "lower the "
+            "first or raise the last");
+  EXPECT_EQ(
+      check_error({{"evaluation", "{first_length: 9, last_length: 8}"}}),
+      "evaluation.first_length, evaluation.last_length: first_length 9 is greater than last_length 8; lower "
+      "the first or raise the last");
+  EXPECT_EQ(check_error({{"evaluation.samples", "100"}}),
+            "evaluation.samples: got 100; allowed: multiples of 64");
+  EXPECT_EQ(check_error({{"model", "{width: 40, heads: 8}"}, {"encoding", "rope"}}),
+            "model.width, model.heads: rope needs an even width per head; got 40 / 8 = 5");
+  EXPECT_EQ(check_error({{"encoding", "randomized_none"}}),
+            "encoding.positions: none reads no positions; allowed: contiguous");
+}
+
+TEST(Config, RandomizedPositionsMustSuffice) {
+  const auto error = [](std::string_view positions) {
+    return check_error({{"task", "duplicate_string"},
+                        {"encoding", "randomized_rope"},
+                        {"encoding.max_position", positions}});
+  };
+  EXPECT_EQ(error("1500"), "(no error)");
+  EXPECT_EQ(error("1499"),
+            "encoding.max_position: 1499 randomized positions are too few for the 1500 tokens of "
+            "duplicate_string's "
+            "longest sequence; raise it to 1500 or lower evaluation.last_length");
+}
+
+TEST(Config, LongestSequenceOfTrainingAndEvaluation) {
+  const auto longest = [](std::string_view evaluation, std::string_view training) {
+    return config_with(
+               {{"task", "modular_arithmetic_simple"}, {"evaluation", evaluation}, {"training", training}})
+        .longest_sequence();
+  };
+  // The task emits one input symbol fewer for an even length, and one output symbol.
+  EXPECT_EQ(longest("{first_length: 41, last_length: 500}", "{}"), 500);
+  EXPECT_EQ(longest("{first_length: 499, last_length: 499}", "{}"), 500);
+  EXPECT_EQ(longest("{first_length: 42, last_length: 501, length_step: 2}", "{}"), 500);
+  EXPECT_EQ(longest("{first_length: 1, last_length: 1}", "{last_length: 40}"), 40);
+  EXPECT_EQ(longest("{first_length: 1, last_length: 1}", "{first_length: 40, last_length: 40}"), 40);
+  EXPECT_EQ(longest("{first_length: 1, last_length: 1}", "{last_length: 41}"), 42);
+}
+
+TEST(Config, WarmUpEndsWithinTraining) {
+  EXPECT_EQ(check_error({{"training", "{steps: 10, warmup_steps: 11}"}}),
+            "training.warmup_steps, training.steps: 11 warm-up steps are more than the 10 steps of training; "
+            "allowed: "
+            "0 to training.steps");
+  EXPECT_EQ(check_error({{"training", "{steps: 10, warmup_steps: 10}"}}), "(no error)");
+}
+
+TEST(Config, EvaluationLengths) {
+  EvaluationConfig evaluation{.first_length = 41, .last_length = 50, .length_step = 4};
+  EXPECT_EQ(evaluation.lengths(), (std::vector<std::int64_t>{41, 45, 49}));
+}
+
+TEST(Config, IdentityHoldsNamesAndWhatIsOffItsDefault) {
+  EXPECT_EQ(identity_text(RunConfig{}, kIdentity), "encoding.name=none\ntask.name=reverse_string\n");
+  const RunConfig config = config_with({{"encoding", "{name: kerple, dape: {}, direction: half_offset}"},
+                                        {"learning_rate", "1e-3"},
+                                        {"training.steps", "200000"},
+                                        {"evaluation.samples", "64"},
+                                        {"execution.threads", "2"}});
+  EXPECT_EQ(identity_text(config, kIdentity),
+            "encoding.dape=present\nencoding.name=kerple\nlearning_rate=0.001\ntask.name=reverse_string\n");
+  EXPECT_EQ(identity_text(config, {Role::kEvaluation, Role::kExecution}),
+            "evaluation.samples=64\nexecution.threads=2\n");
+}
+
+// The direction of kerple was half_offset by default when the first runs were stored: these keep their ids,
+// and the default of today, symmetric, is part of an id.
+TEST(Config, AChangedDefaultChangesNoStoredId) {
+  const RunConfig stored = config_with({{"task", "even_pairs"},
+                                        {"encoding", "{name: kerple, direction: half_offset}"},
+                                        {"learning_rate", "1e-3"},
+                                        {"model", "{width: 64, layers: 3, heads: 8}"},
+                                        {"training", "{steps: 4800, batch_size: 32}"}});
+  EXPECT_EQ(run_id(stored), "even_pairs-kerple-lr0.001-seed0-18c5f1053b8f");  // Of program version 0.1.0.
+  EXPECT_EQ(stored.encoding.label().text(), "kerple(direction=half_offset)");
+  const RunConfig now = config_with({{"encoding", "kerple"}});
+  EXPECT_EQ(identity_text(now, kIdentity),
+            "encoding.direction=symmetric\nencoding.name=kerple\ntask.name=reverse_string\n");
+  EXPECT_EQ(now.encoding.label().text(), "kerple");
+  EXPECT_EQ(run_id(parse_run_config(to_yaml(stored), "x.yaml")), run_id(stored));
+  EXPECT_EQ(run_id(parse_run_config(to_yaml(now), "x.yaml")), run_id(now));
+}
+
+// Ids of runs that program version 0.1.0 stored, with the configs that it wrote: they keep their ids under
+// the names of today.
+TEST(Config, ARenamedFieldChangesNoStoredId) {
+  for (const std::string order : {"order", "odds_first_order"}) {
+    const RunConfig run = config_with({{"task", "{name: odds_first, " + order + ": odd_first}"}});
+    EXPECT_EQ(run_id(run), "odds_first-none-lr0.0003-seed0-80821aad1a09") << order;
+    EXPECT_EQ(cell_id(run), "odds_first-none-5fb56bc98df5") << order;
+    EXPECT_EQ(identity_text(run, kIdentity),
+              "encoding.name=none\ntask.name=odds_first\ntask.order=odd_first\n");
+  }
+}
+
+TEST(Config, StoredConfigsOfEarlierVersionsAreRead) {
+  const RunConfig run = parse_run_config(
+      "task: {name: odds_first, odds_first_order: odd_first}\nevaluation: {eval_dropout: \"on\"}\n"
+      "execution: {log_steps: 7}\nlog: {tensorboard: \"true\"}\n",
+      "x.yaml");
+  EXPECT_EQ(run.task.options.at("order"), "odd_first");
+  EXPECT_TRUE(run.evaluation.eval_dropout);
+  EXPECT_EQ(run.log.every_steps, 7);
+  EXPECT_TRUE(run.log.tensorboard);
+  const std::string now = to_yaml(run);
+  EXPECT_TRUE(contains(now, "  order: odd_first\n")) << now;
+  EXPECT_TRUE(contains(now, "  eval_dropout: true\n"));
+  EXPECT_TRUE(contains(now, "log:\n  every_steps: 7\n  tensorboard: true\n"));
+  EXPECT_FALSE(contains(now, "log_steps"));
+}
+
+TEST(Config, TodaysPaths) {
+  EXPECT_EQ(todays_path("task.odds_first_order"), "task.order");
+  EXPECT_EQ(todays_path("execution.log_steps"), "log.every_steps");
+  EXPECT_EQ(todays_path("training.steps"), "training.steps");
+  EXPECT_EQ(todays_path("nonsense"), "nonsense");
+}
+
+// Every field that determines the trained parameters changes the id, and no other field does.
+TEST(Config, IdsChangeOnlyWithIdentity) {
+  const RunConfig base = config_with({{"encoding", "{name: kerple, positions: randomized, dape: {}}"}});
+  const auto changed = [&](std::string_view path, std::string_view yaml) {
+    RunConfig config = base;
+    set(config, path, yaml);
+    return std::pair(run_id(config) != run_id(base), cell_id(config) != cell_id(base));
+  };
+  const std::pair cell(true, true);
+  const std::pair replica(true, false);
+  const std::pair outside(false, false);
+  for (const auto& [path, yaml, expected] :
+       std::vector<std::tuple<std::string, std::string, std::pair<bool, bool>>>{
+           {"task", "parity_check", cell},
+           {"encoding.name", "alibi", cell},
+           {"encoding.direction", "left_only", cell},
+           {"encoding.dape.hidden", "16", cell},
+           {"encoding.dape.variant", "add", cell},
+           {"encoding.positions", "contiguous", cell},
+           {"encoding.max_position", "4096", cell},
+           {"seed", "1", replica},
+           {"learning_rate", "0.1", replica},
+           {"data_seed", "1", replica},
+           {"model.width", "64", cell},
+           {"model.layers", "1", cell},
+           {"model.heads", "4", cell},
+           {"model.ffn_multiple", "2", cell},
+           {"training.steps", "1", cell},
+           {"training.warmup_steps", "1", cell},
+           {"training.batch_size", "1", cell},
+           {"training.first_length", "2", cell},
+           {"training.last_length", "41", cell},
+           {"training.clip_norm", "2", cell},
+           {"training.dropout", "0", cell},
+           {"evaluation",
+            "{first_length: 2, last_length: 3, length_step: 2, samples: 64, seed: 1, eval_dropout: true}",
+            outside},
+           {"execution", "{replicas: 2, threads: 2, checkpoint_seconds: 1, memory_gib: 1}", outside},
+           {"log", "{tensorboard: true, every_steps: 1}", outside}}) {
+    EXPECT_EQ(changed(path, yaml), expected) << path;
+  }
+}
+
+TEST(Config, IdsAreReadableAndStayAsTheyAre) {
+  // A change here orphans every stored result: raise the format tag only together with a migration.
+  EXPECT_EQ(run_id(RunConfig{}), "reverse_string-none-lr0.0003-seed0-a33af9100719");
+  EXPECT_EQ(cell_id(RunConfig{}), "reverse_string-none-59eeea9e0445");
+  const RunConfig config =
+      config_with({{"encoding", "{name: kerple, dape: {hidden: 16}, positions: randomized}"},
+                   {"learning_rate", "1e-5"},
+                   {"seed", "12"}});
+  EXPECT_TRUE(run_id(config).starts_with("reverse_string-randomized_dape_kerple-lr1e-05-seed12-"))
+      << run_id(config);
+}
+
+TEST(Config, YamlRoundTripsExactly) {
+  const RunConfig written = config_with({{"task", "{name: odds_first, order: odd_first}"},
+                                         {"encoding",
+                                          "{name: kerple, direction: left_only, positions: randomized, "
+                                          "max_position: 3000, dape: {hidden: 4, variant: bias_only}}"},
+                                         {"learning_rate", "0.30000000000000004"},
+                                         {"seed", "9007199254740992"},
+                                         {"evaluation", "{eval_dropout: true, seed: 5}"},
+                                         {"execution.memory_gib", "0.5"}});
+  const RunConfig read = parse_run_config(to_yaml(written), "x.yaml");
+  EXPECT_EQ(to_yaml(read), to_yaml(written));
+  EXPECT_EQ(run_id(read), run_id(written));
+  EXPECT_EQ(read.learning_rate, written.learning_rate);
+  EXPECT_EQ(read.encoding.label(), written.encoding.label());
+  EXPECT_TRUE(read.evaluation.eval_dropout);
+}
+
+TEST(Config, YamlNamesEveryField) {
+  RunConfig config = config_with({{"encoding", "dape_kerple"}});
+  const ConfigNode root = parse_config(to_yaml(config), "x.yaml");
+  for (const FieldRecord& record : list_fields(config)) {
+    const ConfigNode* node = &root;
+    std::string_view rest = record.path;
+    while (!rest.empty()) {
+      const ConfigEntry* const entry = node->find(rest.substr(0, rest.find('.')));
+      ASSERT_NE(entry, nullptr) << record.path;
+      node = &entry->value;
+      rest.remove_prefix(std::min(rest.size(), entry->key.size() + 1));
+    }
+    EXPECT_FALSE(record.help.empty() && record.path != "encoding.direction") << record.path;
+  }
+}
+
+TEST(Config, ParseRunConfigNamesTheSource) {
+  EXPECT_EQ(message_of([] { parse_run_config("trainin: {}\n", "x.yaml"); }),
+            "x.yaml:1: trainin: unknown key; did you mean 'training'?; known: task, encoding, "
+            "seed, learning_rate, data_seed, model, training, evaluation, execution, log");
+  EXPECT_EQ(message_of([] { parse_run_config("model: {heads: 3}\n", "x.yaml"); }),
+            "x.yaml: model.heads: 3 heads do not divide model.width 256; allowed: divisors of the width");
+}
+
+}  // namespace
+}  // namespace che

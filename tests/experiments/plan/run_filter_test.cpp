@@ -1,0 +1,106 @@
+#include "experiments/plan/run_filter.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/contains.h"
+#include "tests/experiments/plan/read_sweep_text.h"
+
+namespace che {
+namespace {
+
+TEST(RunFilter, ExcludeLeavesRunsOut) {
+  const std::string exclude =
+      "exclude:\n  - {task: even_pairs, seed: [1, 2]}\n  - {encoding.dape.hidden: 16, seed: 0:1}\n";
+  const Sweep sweep = read(std::string(kQuick) + exclude);
+  ASSERT_EQ(sweep.runs.size(), 5U);
+  EXPECT_EQ(sweep.runs[0].seed, 0);
+  EXPECT_EQ(sweep.runs[1].task.name, "reverse_string");
+  EXPECT_EQ(sweep.runs[4].encoding.label().text(), "dape_kerple(dape.hidden=16)") << sweep.runs[4].seed;
+  EXPECT_EQ(sweep.runs[4].seed, 2);
+}
+
+TEST(RunFilter, AMereNameExcludesEveryFormOfIt) {
+  const std::string config =
+      "name: a\nbase: {encoding: none}\naxes: {task: [even_pairs, {name: odds_first, order: odd_first}], "
+      "encoding: [{name: kerple, direction: left_only}, rope]}\n";
+  EXPECT_EQ(4U, read(config).runs.size());
+  EXPECT_EQ(2U, read(config + "exclude: [{task: odds_first}]\n").runs.size());
+  EXPECT_EQ(2U, read(config + "exclude: [{encoding: kerple}]\n").runs.size());
+  EXPECT_EQ(4U, read(config + "exclude: [{encoding: {name: kerple}}]\n").runs.size());
+}
+
+TEST(RunFilter, ExclusionMayRuleOutWhatDoesNotFit) {
+  const std::string_view yaml =
+      "name: a\nbase: {task: even_pairs, encoding: none}\naxes: {model.heads: [4, 7]}\nexclude: "
+      "[{model.heads: 7}]\n";
+  EXPECT_EQ(read(yaml).runs.size(), 1U);
+}
+
+TEST(RunFilter, OnlyKeepsWhatHoldsEverything) {
+  EXPECT_EQ(read(kQuick, {}, {"task=even_pairs", "seed=[0, 2]"}).runs.size(), 4U);
+  EXPECT_EQ(read(kQuick, {}, {"encoding={name: kerple, dape: {hidden: 16}}"}).runs.size(), 6U);
+  EXPECT_EQ(read(kQuick, {}, {"encoding.name=kerple", "seed=1:9"}).runs.size(), 4U);
+  EXPECT_EQ(read(kQuick, {"axes.learning_rate=[1e-3, 3e-4]"}, {"learning_rate=0.001"}).runs.size(), 12U);
+}
+
+TEST(RunFilter, AFilterAsksRunsOfEveryStructure) {
+  const std::string_view yaml =
+      "name: a\nbase: {task: even_pairs}\naxes: {encoding: [rope, kerple, dape_kerple, {name: kerple, "
+      "direction: left_only, dape: {}}]}\n";
+  const auto kept = [&](const std::string& only) {
+    std::string labels;
+    for (const RunConfig& run : read(yaml, {}, {only}).runs) labels += run.encoding.label().text() + " ";
+    return labels;
+  };
+  EXPECT_EQ(kept("encoding.direction=symmetric"), "kerple dape_kerple ");
+  EXPECT_EQ(kept("encoding.direction=[symmetric, left_only]"),
+            "kerple dape_kerple dape_kerple(direction=left_only) ");
+  EXPECT_EQ(kept("encoding.dape.variant=concat_residual"), "dape_kerple dape_kerple(direction=left_only) ");
+  EXPECT_EQ(kept("encoding.dape={variant: concat_residual}"),
+            "dape_kerple dape_kerple(direction=left_only) ");
+}
+
+TEST(RunFilter, FilteringManyRunsByManyValuesEnds) {
+  const std::string_view yaml = "name: a\nbase: {task: even_pairs, encoding: rope}\naxes: {seed: 0:2999}\n";
+  EXPECT_EQ(read(yaml, {}, {"seed=1000:9999"}).runs.size(), 2000U);
+  const Overrides structures = {"axes.seed=0:399", "axes.task=[even_pairs, reverse_string, odds_first]",
+                                "axes.encoding=[none, rope, kerple, dape_kerple]"};
+  EXPECT_EQ(read(yaml, structures, {"seed=200:9999"}).runs.size(), 2400U);
+  EXPECT_TRUE(error_of(yaml, {}, {"axes.seed=0:9999"}).starts_with("command line: axes: unknown key"));
+}
+
+TEST(RunFilter, FiltersThatCannotMatchAreRefused) {
+  EXPECT_TRUE(error_of(kQuick, {}, {"task=even_pears"})
+                  .starts_with("command line: task: unknown task 'even_pears'; did you mean 'even_pairs'?"));
+  EXPECT_TRUE(
+      error_of(kQuick, {}, {"task=[even_pairs, even_pears]"}).starts_with("command line: task: unknown"));
+  EXPECT_TRUE(
+      error_of(kQuick, {}, {"sed=1"}).starts_with("command line: sed: unknown key; did you mean 'seed'?"));
+  EXPECT_TRUE(error_of(kQuick, {}, {"seed=[]"}).starts_with("command line: seed: got []; allowed: a value"));
+  EXPECT_TRUE(error_of(kQuick, {}, {"seed=2:0"})
+                  .starts_with("command line: seed: got 2:0; allowed: a range first:last"));
+  EXPECT_EQ(error_of(kQuick, {}, {"seed=0,2"}),
+            "command line: seed: got 0,2; allowed: one value, or several in brackets: [0,2]");
+  EXPECT_TRUE(contains(error_of(kQuick, {}, {"seed=7"}), "x.yaml: none of its 12 runs is left"));
+  EXPECT_EQ(error_of(std::string(kQuick) + "exclude: [{seed: [0, 1, 2]}]\n"),
+            "x.yaml: none of its 12 runs is left by exclude");
+  EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"size=smal"}),
+            "command line: size: unknown variant smal; did you mean 'small'?; known: small, large");
+  EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"small"}),
+            "command line: got 'small'; allowed: key=value, such as size=small");
+  EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"none"}),
+            "command line: got 'none'; allowed: key=value, such as task=parity_check");
+  EXPECT_TRUE(
+      error_of(kVariants, {"encoding=rope"}, {"sise=small"}).ends_with("; axes of named variants: size"));
+  EXPECT_FALSE(contains(error_of(kVariants, {"encoding=rope"}, {"seed=abc"}), "named variants"))
+      << "the value is wrong, not the key";
+  EXPECT_TRUE(error_of(std::string(kQuick) + "exclude: [{tusk: a}]\n")
+                  .starts_with("x.yaml:12: exclude.tusk: unknown key"));
+  EXPECT_TRUE(error_of(std::string(kQuick) + "exclude: {task: even_pairs}\n")
+                  .starts_with("x.yaml:12: exclude: got {task: even_pairs}; allowed: a list of maps"));
+  EXPECT_TRUE(error_of(std::string(kQuick) + "exclude: [even_pairs]\n")
+                  .starts_with("x.yaml:12: exclude: got even_pairs; allowed: a map"));
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,349 @@
+#include "experiments/plan/sweep.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/contains.h"
+#include "tests/experiments/plan/read_sweep_text.h"
+
+namespace che {
+namespace {
+
+TEST(Sweep, ExpandsTheProductWithTheLastAxisFastest) {
+  const Sweep sweep = read(kQuick);
+  EXPECT_EQ(sweep.name, "quick");
+  EXPECT_EQ(sweep.description, "two tasks");
+  ASSERT_EQ(sweep.runs.size(), 12U);
+  for (std::size_t i = 0; i < 12; ++i) {
+    const RunConfig& run = sweep.runs[i];
+    EXPECT_EQ(run.seed, static_cast<std::int64_t>(i % 3));
+    EXPECT_EQ(run.encoding.label().text(), i / 3 % 2 == 0 ? "none" : "dape_kerple(dape.hidden=16)");
+    EXPECT_EQ(run.task.name, i < 6 ? "even_pairs" : "reverse_string");
+    EXPECT_EQ(run.training.steps, 10);
+    EXPECT_EQ(run.training.batch_size, 128);
+    EXPECT_EQ(run.model.width, 64);
+  }
+}
+
+TEST(Sweep, WithoutAxesOrBaseIsOneRun) {
+  EXPECT_EQ(read("name: one\n", {"task=even_pairs", "encoding=rope"}).runs.size(), 1U);
+}
+
+TEST(Sweep, OverridesOfFieldsAndName) {
+  const Sweep sweep =
+      read(kQuick, {"training.steps=7", "name=other", "model={width: 32}", "learning_rate=1e-3"});
+  EXPECT_EQ(sweep.name, "other");
+  ASSERT_EQ(sweep.runs.size(), 12U);
+  EXPECT_EQ(sweep.runs[11].training.steps, 7);
+  EXPECT_EQ(sweep.runs[11].model.width, 32);
+  EXPECT_EQ(sweep.runs[11].model.heads, 4);
+  EXPECT_EQ(sweep.runs[11].learning_rate, 1e-3);
+}
+
+TEST(Sweep, OverridesOfAxes) {
+  EXPECT_EQ(read(kQuick, {"seed=5"}).runs.size(), 4U);
+  EXPECT_EQ(read(kQuick, {"seed=5"}).runs[3].seed, 5);
+  EXPECT_EQ(read(kQuick, {"axes.seed=[3, 4]"}).runs.size(), 8U);
+  EXPECT_EQ(read(kQuick, {"axes.training.dropout=[0, 0.1]"}).runs.size(), 24U);
+  EXPECT_EQ(read(kQuick, {"task={name: odds_first, order: odd_first}"}).runs[0].task.name, "odds_first");
+}
+
+TEST(Sweep, OverridesInsideAnAxisComeAfterIt) {
+  const Sweep sweep = read(kQuick, {"encoding.dape.hidden=4", "encoding.dape={}", "encoding=kerple"});
+  ASSERT_EQ(sweep.runs.size(), 6U);
+  EXPECT_EQ(sweep.runs[0].encoding.label().text(), "dape_kerple(dape.hidden=4)");
+  EXPECT_EQ(error_of(kQuick, {"encoding.dape.hidden=4"}),
+            "command line: encoding.dape.hidden: there is no dape; set encoding.dape to a map first, {} for "
+            "its defaults (task=even_pairs, encoding=none, seed=0)");
+}
+
+TEST(Sweep, AnAxisInsideAnotherNamesTheRunThatItDoesNotFit) {
+  EXPECT_EQ(
+      error_of(
+          "name: a\naxes: {task: [even_pairs], encoding: [dape_kerple, rope], encoding.dape.hidden: [4]}\n"),
+      "x.yaml:2: encoding.dape.hidden: there is no dape; set encoding.dape to a map first, {} for its "
+      "defaults (task=even_pairs, encoding=rope, encoding.dape.hidden=4)");
+}
+
+TEST(Sweep, AnAxisInsideAnotherIsAppliedAfterItWhateverTheOrder) {
+  const Sweep sweep = read(
+      "name: a\nbase: {task: even_pairs}\naxes:\n  encoding.dape.hidden: [4, 8]\n"
+      "  encoding: [dape_alibi, dape_kerple]\n");
+  ASSERT_EQ(sweep.runs.size(), 4U);
+  EXPECT_EQ(sweep.runs[1].encoding.label().text(), "dape_kerple(dape.hidden=4)");
+  EXPECT_EQ(sweep.runs[2].encoding.label().text(), "dape_alibi(dape.hidden=8)");
+}
+
+TEST(Sweep, TaskAndEncodingMustBeNamed) {
+  EXPECT_EQ(error_of("name: a\nbase: {encoding: rope}\n"),
+            "x.yaml: task: is missing; name one in base or several in axes (task: [...])");
+  EXPECT_EQ(error_of("name: a\naxes: {task: [even_pairs]}\n"),
+            "x.yaml: encoding: is missing; name one in base or several in axes (encoding: [...])");
+}
+
+TEST(Sweep, AxesMustNotSetTheSame) {
+  EXPECT_EQ(
+      error_of("name: a\naxes:\n  training.steps: [5, 10]\n  training: [{batch_size: 2}, {steps: 3}]\n"),
+      "x.yaml:3: axes.training.steps: sets training.steps, which axes.training sets too; keep axes.training "
+      "and remove this one");
+}
+
+TEST(Sweep, KeyPathsOfTheCommandLineLeaveOutBase) {
+  EXPECT_NE(std::string::npos,
+            message_of([] { read(kQuick, {"base.training.steps=3"}); }).find("leave out 'base.'"));
+}
+
+TEST(Sweep, UnknownDuplicateAndWronglyTypedKeys) {
+  EXPECT_EQ(error_of("name: a\nbasis: {}\n"),
+            "x.yaml:2: basis: unknown key; did you mean 'base'?; known: name, description, base, axes, "
+            "exclude");
+  EXPECT_EQ(error_of("name: a\nbase:\n  training:\n    stepz: 1\n"),
+            "x.yaml:4: base.training.stepz: unknown key; did you mean 'steps'?; known: steps, warmup_steps, "
+            "batch_size, "
+            "first_length, last_length, clip_norm, dropout");
+  EXPECT_EQ(error_of("name: a\nbase: {seed: 1, seed: 2}\n"),
+            "x.yaml:2: base.seed: duplicate key; first set in line 2");
+  EXPECT_EQ(error_of("name: a\nbase: {seed: one}\n"),
+            "x.yaml:2: base.seed: got one; allowed: whole numbers from 0 to 9007199254740992");
+  EXPECT_EQ(error_of("name: a\nbase: 5\n"), "x.yaml:2: base: got 5; allowed: a map of settings");
+  EXPECT_EQ(error_of("name: a\naxes: [seed]\n"),
+            "x.yaml:2: axes: got [seed]; allowed: a map of key paths to lists");
+  EXPECT_EQ(
+      error_of("name: a\naxes:\n  seed: 3\n"),
+      "x.yaml:3: axes.seed: got 3; allowed: a list of values, such as [0, 1], or a range of whole numbers, "
+      "first:last or first:last:step, from the lower to the higher, in steps of 1 or more");
+  EXPECT_EQ(
+      error_of("name: a\naxes:\n  seed: []\n"),
+      "x.yaml:3: axes.seed: got []; allowed: a list of values, such as [0, 1], or a range of whole numbers, "
+      "first:last or first:last:step, from the lower to the higher, in steps of 1 or more");
+  EXPECT_EQ(error_of("name: a\naxes:\n  training.steps:\n    - 1\n    - -5\n"),
+            "x.yaml:5: training.steps: got -5; allowed: whole numbers from 0 to 4000000000");
+  EXPECT_TRUE(error_of("name: a\naxes: {trainin.steps: [1]}\n")
+                  .starts_with("x.yaml:2: trainin: unknown key; did you mean 'training'?; known: task, "));
+}
+
+TEST(Sweep, AValueListedTwice) {
+  EXPECT_EQ(error_of("name: a\naxes:\n  seed:\n    - 0\n    - 0\n"),
+            "x.yaml:5: axes.seed: 0 is listed twice; keep one of them");
+  EXPECT_EQ(error_of("name: a\naxes: {encoding: [rope, none, rope]}\n"),
+            "x.yaml:2: axes.encoding: rope is listed twice; keep one of them");
+}
+
+TEST(Sweep, WarnsOfWhatHasNoEffect) {
+  const auto warnings = [](const std::string& yaml, const Overrides& overrides) {
+    const ScratchFile file(yaml);
+    std::string lines;
+    read_sweep(file.path(), overrides, {},
+               [&](const std::string& warning) { lines += warning.substr(warning.find(": ") + 2) + "\n"; });
+    return lines;
+  };
+  const std::string excluding =
+      std::string(kQuick) + "exclude:\n  - {seed: 1}\n  - {seed: 7, task: even_pairs}\n";
+  EXPECT_EQ(warnings(excluding, {}), "exclude: leaves out no run\n");
+  EXPECT_EQ(warnings(excluding, {"axes.seed=0:7"}), "");
+  const std::string replaces = "axes.size: the command line replaces what its variants set for ";
+  EXPECT_EQ(warnings(std::string(kVariants), {"encoding=rope", "model.heads=4"}),
+            replaces + "encoding\n" + replaces + "encoding.dape.hidden\n");
+  EXPECT_EQ(warnings(std::string(kVariants), {"encoding=rope", "model={width: 16}"}),
+            replaces + "encoding\n" + replaces + "encoding.dape.hidden\n" + replaces + "model.width\n");
+}
+
+TEST(Sweep, WarnsOnceOfTheWordsOfEarlierVersions) {
+  const auto warnings = [](const std::string& yaml, const Overrides& overrides, const Overrides& only) {
+    const ScratchFile file(yaml);
+    std::vector<std::string> lines;
+    read_sweep(file.path(), overrides, only, [&](std::string warning) {
+      if (const std::size_t at = warning.find(file.path().string()); at != std::string::npos) {
+        warning.replace(at, file.path().string().size(), "x.yaml");
+      }
+      lines.push_back(warning);
+    });
+    return lines;
+  };
+  const std::string config =
+      "name: a\nbase:\n  evaluation: {eval_dropout: on}\n  execution: {log_steps: 5}\n  encoding: none\n"
+      "axes:\n  task: [{name: odds_first, odds_first_order: odd_first}, odds_first]\n  seed: 0:3\n";
+  EXPECT_EQ(
+      warnings(config, {}, {}),
+      std::vector<std::string>{"x.yaml:3: evaluation.eval_dropout: on is now true; execution.log_steps is "
+                               "now log.every_steps; task.odds_first_order is now task.order; the old "
+                               "words are still read"});
+  EXPECT_EQ(
+      warnings(std::string(kQuick), {"execution.log_steps=7"}, {"execution.log_steps=7"}),
+      std::vector<std::string>{"command line: execution.log_steps is now log.every_steps; the old word is "
+                               "still read"});
+  EXPECT_EQ(warnings(std::string(kQuick), {"log.every_steps=7"}, {}), std::vector<std::string>{});
+  const Sweep sweep = read(config, {"execution.log_steps=7"}, {"task.odds_first_order=odd_first"});
+  ASSERT_EQ(sweep.runs.size(), 4U);
+  EXPECT_EQ(sweep.runs[0].log.every_steps, 7);
+}
+
+// What a component's name leaves open may be an axis of its own.
+TEST(Sweep, AnAxisMaySetWhatANameLeavesOpen) {
+  const Sweep sweep = read(
+      "name: a\nbase: {task: even_pairs}\naxes:\n  encoding.positions: [contiguous, randomized]\n"
+      "  encoding: [rope, kerple]\n");
+  ASSERT_EQ(sweep.runs.size(), 4U);
+  EXPECT_EQ(sweep.runs[3].encoding.label().text(), "randomized_kerple");
+}
+
+TEST(Sweep, UnknownTaskAndEncodingInAnAxis) {
+  EXPECT_TRUE(
+      error_of("name: a\naxes:\n  task: [even_pairs, even_pears]\n")
+          .starts_with("x.yaml:3: task: unknown task 'even_pears'; did you mean 'even_pairs'?; known: "));
+  EXPECT_EQ(error_of("name: a\naxes:\n  encoding:\n    - rope\n    - dape_rope\n"),
+            "x.yaml:5: encoding: dape wraps an encoding that gives a bias and rope gives none; allowed: "
+            "alibi, kerple");
+}
+
+TEST(Sweep, NamesAreFolderNames) {
+  EXPECT_EQ(error_of("base: {}\n"), "x.yaml: name: is missing; results go to a folder of that name");
+  for (const char* name : {"..", "a/b", "\"\"", ".hidden", "-x", "a b", "[a]", "~"}) {
+    const std::string message = error_of(std::string("name: ") + name + "\n");
+    EXPECT_TRUE(message.starts_with("x.yaml:1: name: got ")) << message;
+    EXPECT_TRUE(contains(message, "; allowed: 1 to 100 letters, digits, '.', '_', '-'")) << message;
+  }
+  EXPECT_TRUE(error_of("name: a\n", {"name=../b"}).starts_with("command line: name: got ../b; allowed: "));
+  EXPECT_EQ(error_of("name: a\ndescription: [1]\n"), "x.yaml:2: description: got [1]; allowed: one line");
+}
+
+TEST(Sweep, BadFiles) {
+  EXPECT_EQ(error_of(""), "x.yaml: holds no settings");
+  EXPECT_EQ(error_of("name: a\nbase: \x01\n"), "x.yaml:2: byte 0x01 is no text; a config is YAML in UTF-8");
+  EXPECT_EQ(message_of([] { read_sweep("/nonexistent/x.yaml", {}); }), "/nonexistent/x.yaml: no such file");
+  EXPECT_TRUE(contains(message_of([] { read_sweep(testing::TempDir(), {}); }), "is a folder"));
+}
+
+TEST(Sweep, MalformedOverrides) {
+  const std::string allowed = "; allowed: key=value, such as training.steps=100";
+  EXPECT_EQ(error_of(kQuick, {"training.steps"}), "command line: got 'training.steps'" + allowed);
+  EXPECT_EQ(error_of(kQuick, {"=3"}), "command line: got '=3'" + allowed);
+  EXPECT_EQ(error_of(kQuick, {""}), "command line: got ''" + allowed);
+  EXPECT_EQ(error_of(kQuick, {"training.steps="}),
+            "command line: training.steps: got null; allowed: whole numbers from 0 to 4000000000");
+  EXPECT_EQ(error_of(kQuick, {"training.steps=-5"}),
+            "command line: training.steps: got -5; allowed: whole numbers from 0 to 4000000000");
+  EXPECT_EQ(error_of(kQuick, {"training.stepz=5"}),
+            "command line: training.stepz: unknown key; did you mean 'steps'?; known: steps, warmup_steps, "
+            "batch_size, "
+            "first_length, "
+            "last_length, clip_norm, dropout");
+  EXPECT_TRUE(error_of(kQuick, {"bogus=5"}).starts_with("command line: bogus: unknown key; known: task, "));
+  EXPECT_TRUE(error_of(kQuick, {"axes.seed=[1, 2"}).starts_with("command line: axes.seed:1: a key must be"));
+  EXPECT_EQ(error_of(kQuick, {"learning_rate=[1, 2]"}),
+            "command line: learning_rate: got [1, 2]; an override sets one value; axes.learning_rate=[1, 2] "
+            "sweeps over several");
+  for (const std::string key : {"exclude", "exclude.seed"}) {
+    EXPECT_EQ(error_of(kQuick, {key + "=[{seed: 1}]"}),
+              "command line: " + key +
+                  ": stands only in the config; --only chooses among the runs on the command line");
+  }
+  EXPECT_EQ(error_of(kQuick, {"axes.seed=3"}),
+            "command line: axes.seed: got 3; allowed: a list of values, such as [0, 1], or a range of whole "
+            "numbers, first:last or first:last:step, from the lower to the higher, in steps of 1 or more");
+}
+
+TEST(Sweep, UnfitValuesNameTheLineThatSetsThem) {
+  EXPECT_EQ(error_of("name: a\nbase:\n  model:\n    width: 64\n    heads: 7\n"),
+            "x.yaml:5: model.heads: 7 heads do not divide model.width 64; allowed: divisors of the width");
+  EXPECT_EQ(error_of("name: a\nbase:\n  model:\n    width: 60\n"),
+            "x.yaml:3: model.heads: 8 heads do not divide model.width 60; allowed: divisors of the width");
+  EXPECT_EQ(error_of("name: a\naxes:\n  model.heads: [4,\n   7]\n  seed: [0]\n"),
+            "x.yaml:4: model.heads: 7 heads do not divide model.width 256; allowed: divisors of the width "
+            "(model.heads=7, seed=0)");
+  EXPECT_EQ(error_of(kQuick, {"model.heads=7"}),
+            "command line: model.heads: 7 heads do not divide model.width 64; allowed: divisors of the width "
+            "(task=even_pairs, encoding=none, seed=0)");
+  EXPECT_EQ(
+      error_of("name: a\nbase:\n  training: {first_length: 9, last_length: 8}\n"),
+      "x.yaml:3: training.first_length, training.last_length: first_length 9 is greater than last_length 8; "
+      "lower the first or raise the last");
+  EXPECT_EQ(error_of("name: a\nbase:\n  seed: 1\n  model: {width: 40}\naxes:\n  encoding: [none, rope]\n"),
+            "x.yaml:4: model.width, model.heads: rope needs an even width per head; got 40 / 8 = 5 "
+            "(encoding=rope)");
+  EXPECT_EQ(
+      error_of(
+          "name: a\naxes:\n  encoding:\n    - name: rope\n      positions: contiguous\n      dape: {}\n"),
+      "x.yaml:6: encoding.dape: dape wraps an encoding that gives a bias and rope gives none; allowed: "
+      "alibi, "
+      "kerple (encoding={name: rope, positions: contiguous, dape: {}})");
+  EXPECT_EQ(error_of("name: a\nbase:\n  task: duplicate_string\n  evaluation:\n    last_length: 9999\n"
+                     "  encoding: randomized_rope\n"),
+            "x.yaml:6: encoding.max_position: 2048 randomized positions are too few for the 29997 tokens of "
+            "duplicate_string's longest sequence; raise it to 29997 or lower evaluation.last_length");
+}
+
+TEST(Sweep, RunsMustDifferInTheirParameters) {
+  const std::string rates = error_of("name: a\naxes:\n  task: [even_pairs]\n  learning_rate: [0.01, 1e-2]\n");
+  EXPECT_TRUE(rates.starts_with(
+      "x.yaml: axes: runs 1 (task=even_pairs, learning_rate=0.01) and 2 (task=even_pairs, "
+      "learning_rate=1e-2) are one: both train the parameters even_pairs-none-lr0.01-seed0-"))
+      << rates;
+  EXPECT_TRUE(contains(error_of("name: a\naxes: {evaluation.samples: [64, 128]}\n"),
+                       "runs 1 (evaluation.samples=64) and 2 (evaluation.samples=128) are one"));
+}
+
+TEST(Sweep, AnAxisMayBeARange) {
+  const Sweep sweep = read(kQuick, {"axes.seed=3:5"});
+  ASSERT_EQ(sweep.runs.size(), 12U);
+  EXPECT_EQ(sweep.runs[0].seed, 3);
+  EXPECT_EQ(sweep.runs[2].seed, 5);
+  EXPECT_TRUE(
+      error_of("name: a\naxes: {seed: 4:1}\n").starts_with("x.yaml:2: axes.seed: got 4:1; allowed: "));
+  EXPECT_EQ(error_of("name: a\naxes: {seed: 0:99999999}\n"),
+            "x.yaml:2: axes: more than 10000 runs; allowed: at most that many");
+}
+
+TEST(Sweep, NamedVariantsSetSeveralKeysAtOnce) {
+  const Sweep sweep = read(kVariants, {"encoding=none"}, {"size=small"});
+  ASSERT_EQ(sweep.runs.size(), 3U);
+  EXPECT_EQ(sweep.runs[2].seed, 4);
+  EXPECT_EQ(sweep.runs[2].model.width, 32);
+  EXPECT_EQ(sweep.runs[2].model.layers, 1);
+  const Sweep large = read(kVariants, {"encoding=rope"}, {"size=large"});
+  EXPECT_EQ(large.runs[0].encoding.label().text(), "rope") << "an override comes after the axes";
+  EXPECT_EQ(read(kVariants, {"encoding=rope"}).runs.size(), 6U);
+}
+
+TEST(Sweep, MalformedVariants) {
+  const auto with = [](std::string_view axis) { return fmt::format("name: a\naxes:\n  {}\n", axis); };
+  EXPECT_EQ(
+      error_of(with("size: [{label: a}]")),
+      "x.yaml:3: axes.size: got {label: a}; allowed: a variant, such as {label: wide, model.width: 512}");
+  EXPECT_TRUE(error_of(with("size: [{seed: 1}]"))
+                  .starts_with("x.yaml:3: axes.size: got {seed: 1}; allowed: a variant"));
+  EXPECT_TRUE(
+      error_of(with("size: [{label: a, seed: 1}, 3]")).starts_with("x.yaml:3: axes.size: got 3; allowed"));
+  EXPECT_EQ(error_of(with("size: [{label: a, seed: 1}, {label: a, seed: 2}]")),
+            "x.yaml:3: axes.size: two variants are called 'a'");
+  EXPECT_EQ(error_of(with("model: [{label: a, seed: 1}]")),
+            "x.yaml:3: axes.model: is a setting; named variants need an axis with a name of its own, such as "
+            "'variant'");
+  EXPECT_TRUE(error_of(with("size: [{label: a, sed: 1}]"))
+                  .starts_with("x.yaml:3: sed: unknown key; did you mean 'seed'?"));
+  EXPECT_EQ(error_of(kVariants, {"size=small"}),
+            "command line: size: names variants; choose among them with --only size=LABEL");
+  EXPECT_EQ(
+      error_of(kVariants, {"axes.model=[{width: 8}]"}),
+      "command line: axes.model: sets model.width, which variant 'small' of axes.size sets too; keep variant "
+      "'small' of axes.size and remove this one");
+}
+
+TEST(Sweep, AVariantThatNamesNoEncodingLeavesItOpen) {
+  EXPECT_EQ(error_of(kVariants),
+            "x.yaml: encoding: is missing; name one in base or several in axes (encoding: [...])");
+}
+
+TEST(Sweep, TooManyRunsAreRefusedBeforeTheyAreMade) {
+  std::string list = "0";
+  for (int i = 1; i < 1000; ++i) list += ", " + std::to_string(i);
+  std::string yaml = "name: a\naxes:\n";
+  for (const char* key :
+       {"seed", "data_seed", "training.steps", "evaluation.seed", "model.width", "model.layers"}) {
+    yaml += fmt::format("  {}: [{}]\n", key, list);
+  }
+  EXPECT_EQ(error_of(yaml), "x.yaml:4: axes: more than 10000 runs; allowed: at most that many");
+}
+
+}  // namespace
+}  // namespace che

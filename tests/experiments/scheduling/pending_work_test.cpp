@@ -1,0 +1,86 @@
+#include "experiments/scheduling/pending_work.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "tests/contains.h"
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+RunConfig config(std::int64_t seed) { return made_up_config("even_pairs", "rope", seed); }
+
+void put_checkpoint(const RunFolder& run) { std::ofstream(run.path() / "checkpoint.bin") << "model"; }
+
+TEST(PrepareTraining, TakesWhatIsNotComplete) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), config(0), RunState::kFinished, 0.5);
+  store_run(scratch.path(), config(1), RunState::kInterrupted);
+  store_run(scratch.path(), config(2), RunState::kFailed);
+  const PendingWork work =
+      prepare_training({config(0), config(1), config(2), config(3)}, scratch.path(), /*retrain=*/false);
+  EXPECT_EQ(4U, work.runs());
+  EXPECT_EQ(1U, work.complete);
+  ASSERT_EQ(3U, work.jobs.size());
+  EXPECT_EQ(run_id(config(1)), work.jobs[0].front().id());
+  EXPECT_TRUE(std::filesystem::exists(work.jobs[2].front().path() / "config.yaml"))
+      << "its config is not stored";
+}
+
+TEST(PrepareTraining, RefusesToReplaceResultsUnasked) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), config(0), RunState::kFinished, 0.5);  // Its model is pruned.
+  RunConfig longer = config(0);
+  longer.evaluation.last_length += 10;
+  try {
+    prepare_training({longer, config(1)}, scratch.path(), /*retrain=*/false);
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    expect_contains(error.what(), {"1 trained run", run_id(config(0)), "--retrain"});
+  }
+  EXPECT_FALSE(std::filesystem::exists(RunFolder::at(scratch.path(), config(1)).path())) << "a refusal wrote";
+  EXPECT_EQ(1U, prepare_training({longer}, scratch.path(), /*retrain=*/true).jobs.size());
+}
+
+TEST(PrepareTraining, LocksTheExperiment) {
+  const ScratchFolder scratch;
+  const PendingWork work = prepare_training({config(0)}, scratch.path(), false);
+  EXPECT_THROW(prepare_training({config(0)}, scratch.path(), false), Error);
+}
+
+TEST(PrepareEvaluation, LeavesOutWhatHasNoFinalModelAndSaysWhich) {
+  const ScratchFolder scratch;
+  const RunFolder finished = store_run(scratch.path(), config(0), RunState::kFinished, 0.5);
+  put_checkpoint(finished);
+  const RunFolder stopped = store_run(scratch.path(), config(1), RunState::kInterrupted);
+  RunFolder::create(scratch.path(), config(2));
+  std::ofstream(store_run(scratch.path(), config(3), RunState::kFinished, 0.5).path() / "status.json")
+      << "torn";
+  std::vector<std::string> warnings;
+  const EvaluationRequest further{.lengths = {.first = 900, .last = 901}, .samples = 64};
+  const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
+  {
+    const PendingWork work = prepare_evaluation(scratch.path(), further, warn);
+    EXPECT_EQ(4U, work.runs());
+    EXPECT_EQ(3U, work.left_out);
+    ASSERT_EQ(1U, work.jobs.size());
+    EXPECT_EQ(finished.id(), work.jobs[0].front().id());
+  }
+  ASSERT_EQ(3U, warnings.size());
+  expect_contains(warnings[0] + warnings[1] + warnings[2],
+                  {stopped.id(), "not finished but interrupted", "status.json", "1 of 4 runs waiting"});
+  const EvaluationConfig& own = config(0).evaluation;
+  const EvaluationRequest present{
+      .lengths = {.first = own.first_length, .last = own.last_length, .step = own.length_step},
+      .samples = own.samples};
+  EXPECT_EQ(1U, prepare_evaluation(scratch.path(), present, warn).complete);
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,58 @@
+#include "experiments/scheduling/time_left.h"
+
+#include <gtest/gtest.h>
+
+namespace che {
+namespace {
+
+TEST(DurationText, ChoosesTheUnit) {
+  EXPECT_EQ("0 s", duration_text(0.2));
+  EXPECT_EQ("99 s", duration_text(99.4));
+  EXPECT_EQ("2 min", duration_text(99.6));
+  EXPECT_EQ("90 min", duration_text(5400));
+  EXPECT_EQ("3.4 h", duration_text(12'300));
+}
+
+TEST(DurationText, NamesTheUnitOfARangeOnce) {
+  EXPECT_EQ("12 to 15 min", duration_text(TimeRange{.min = 720, .max = 900}));
+  EXPECT_EQ("12 min", duration_text(TimeRange{.min = 719, .max = 722}));
+  EXPECT_EQ("90 s to 2 min", duration_text(TimeRange{.min = 90, .max = 120}));
+}
+
+TEST(TimeLeft, DiscardsWhatCameBeforeTheFirstReport) {
+  TimeLeft left(100);
+  EXPECT_FALSE(left.estimate().has_value());
+  left.report(1, 50);  // A slow start.
+  EXPECT_FALSE(left.estimate().has_value());
+  left.report(11, 51);
+  ASSERT_TRUE(left.estimate().has_value());
+  EXPECT_DOUBLE_EQ(8.9, left.estimate()->min);
+  EXPECT_DOUBLE_EQ(8.9, left.estimate()->max);
+}
+
+TEST(TimeLeft, IsARangeOfQuartiles) {
+  TimeLeft left(1000);
+  double done = 0;
+  double seconds = 0;
+  left.report(done, seconds);
+  for (const double speed : {10.0, 40.0, 1.0, 20.0, 1000.0, 30.0, 25.0, 35.0}) {
+    done += 0.1 * speed;
+    seconds += 0.1;
+    left.report(done, seconds);
+  }
+  EXPECT_NEAR((1000 - done) / 35, left.estimate()->min, 1e-9);
+  EXPECT_NEAR((1000 - done) / 20, left.estimate()->max, 1e-9);
+}
+
+TEST(TimeLeft, ForgetsOldSpeeds) {
+  TimeLeft left(1e6);
+  double done = 0;
+  for (int second = 0; second <= 200; ++second) {
+    left.report(done, second);
+    done += second < 100 ? 1 : 10;
+  }
+  EXPECT_DOUBLE_EQ(left.estimate()->min, left.estimate()->max);
+}
+
+}  // namespace
+}  // namespace che

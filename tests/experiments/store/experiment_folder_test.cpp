@@ -1,0 +1,113 @@
+#include "experiments/store/experiment_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "tests/contains.h"
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+#include "tests/unprivileged.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+
+RunConfig config() { return made_up_config("reverse_string", "rope"); }
+
+TEST(OpenRuns, AreSortedAndLeaveOutEmptyFolders) {
+  const ScratchFolder scratch;
+  std::vector<std::string> ids;
+  for (std::int64_t seed = 3; seed >= 0; --seed) {
+    RunConfig run = config();
+    run.seed = seed;
+    ids.push_back(RunFolder::create(scratch.path(), run).id());
+  }
+  const fs::path half_made = scratch.path() / "runs" / "half-made";
+  fs::create_directory(half_made);
+  write_file_atomically(half_made / ".config.yaml.123-0.tmp", "torn");
+  write_file_atomically(half_made / "lock", "process 123 on elsewhere");
+  std::sort(ids.begin(), ids.end());
+  std::vector<std::string> found;
+  for (const RunFolder& run : open_runs(scratch.path())) found.push_back(run.id());
+  EXPECT_EQ(found, ids);
+}
+
+TEST(OpenRuns, LeaveOutARunWithADamagedConfig) {
+  const ScratchFolder scratch;
+  RunFolder::create(scratch.path(), config());
+  RunConfig other = config();
+  other.seed = 1;
+  const fs::path file = RunFolder::create(scratch.path(), other).path() / "config.yaml";
+  write_file_atomically(file, "seed: 1\n");
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
+  EXPECT_EQ(open_runs(scratch.path(), warn).size(), 1U);
+  ASSERT_EQ(warnings.size(), 1U);
+  expect_contains(warnings[0], {"left out", file.string()});
+}
+
+TEST(OpenRuns, SaysWhenThereIsNothing) {
+  const ScratchFolder scratch;
+  expect_contains(message_of([&] { open_runs(scratch.path() / "absent"); }),
+                  {"absent", "No such file", "che run"});
+  fs::create_directory(scratch.path() / "runs");
+  expect_contains(message_of([&] { open_runs(scratch.path()); }), {"holds no runs"});
+}
+
+// One run that cannot be read used to stop every command.
+TEST(FindRuns, NamesWhatTheSystemDoesNotShowAndGoesOn) {
+  const ScratchFolder scratch;
+  const fs::path folder = scratch.path() / "runs";
+  RunFolder::create(scratch.path(), config());
+  std::vector<fs::path> unreadable;
+  for (const auto& [seed, permissions] : {std::pair{1, fs::perms::none}, {2, fs::perms(0644)}}) {
+    unreadable.push_back(
+        RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope", seed)).path());
+    fs::permissions(unreadable.back(), permissions);
+  }
+  unreadable.push_back(folder / "loop");
+  fs::create_symlink("loop", folder / "loop");
+  const fs::path misnamed = folder / "my-best-run";
+  fs::rename(RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope", 3)).path(), misnamed);
+
+  const Unprivileged user;
+  const ExperimentRuns found = find_runs(scratch.path());
+  ASSERT_EQ(found.runs.size(), 1U);
+  EXPECT_EQ(found.runs[0].id(), run_id(config()));
+  ASSERT_EQ(found.left_out.size(), 4U);
+  for (const fs::path& path : unreadable) {
+    EXPECT_TRUE(std::ranges::any_of(found.left_out, [&](const InspectedRun& run) {
+      return run.problem == RunProblem::kNoAccess && contains(run.text, path.string());
+    })) << path;
+  }
+  EXPECT_TRUE(std::ranges::any_of(found.left_out, [&](const InspectedRun& run) {
+    return run.problem == RunProblem::kWrongName && contains(run.text, misnamed.string());
+  }));
+}
+
+TEST(OpenRuns, ThatNobodyMayReadAreTheMachinesFault) {
+  const ScratchFolder scratch;
+  const RunFolder run = RunFolder::create(scratch.path(), config());
+  const auto expect_refusal = [&](const fs::path& locked) {
+    fs::permissions(locked, fs::perms::none);
+    try {
+      const Unprivileged user;
+      open_runs(scratch.path(), [](const std::string&) {});
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::kRuntime) << error.what();
+      expect_contains(error.what(), {"no results in", scratch.path().string()});
+    }
+    fs::permissions(locked, fs::perms::owner_all);
+  };
+  expect_refusal(run.path());
+  expect_refusal(scratch.path() / "runs");
+}
+
+}  // namespace
+}  // namespace che

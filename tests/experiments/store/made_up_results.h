@@ -1,0 +1,70 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiments/store/experiment_folder.h"
+#include "experiments/store/run_folder.h"
+
+namespace che {
+
+// A small run that its test may change.
+inline RunConfig made_up_config(const std::string& task, const std::string& encoding, std::int64_t seed = 0) {
+  RunConfig config;
+  config.task.reset(task);
+  config.encoding.reset(encoding);
+  config.seed = seed;
+  config.training.steps = 1000;
+  config.model.width = 64;
+  config.evaluation.last_length = 44;
+  config.evaluation.samples = 64;
+  return config;
+}
+
+// Stores `config` in a state; a finished run has the same accuracy at every test length and has reached
+// `training_accuracy` at its training lengths.
+inline RunFolder store_run(const std::filesystem::path& experiment, const RunConfig& config, RunState state,
+                           double accuracy = 0, double training_accuracy = 0.9375) {
+  const RunFolder folder = RunFolder::create(experiment, config);
+  if (state == RunState::kFinished) {
+    std::vector<EvaluationRow> rows;
+    for (const std::int64_t length : config.evaluation.lengths()) {
+      rows.push_back({.length = length,
+                      .samples = config.evaluation.samples,
+                      .seed = config.evaluation.seed,
+                      .eval_dropout = config.evaluation.eval_dropout,
+                      .accuracy = accuracy,
+                      .loss = 0.5});
+    }
+    folder.write_evaluation(rows);
+  }
+  folder.write_metrics({{.step = 100, .loss = 1.5, .accuracy = 0.25, .gradient_norm = 1, .seconds = 1},
+                        {.step = 200,
+                         .loss = 0.75,
+                         .accuracy = state == RunState::kFinished ? training_accuracy : 0.5,
+                         .gradient_norm = 1,
+                         .seconds = 2}});
+  RunStatus status;
+  status.state = state;
+  status.step = state == RunState::kFinished ? config.training.steps : 200;
+  status.training_seconds = 2.5;
+  status.evaluation_seconds = 0.25;
+  if (state == RunState::kFailed) status.error = "loss is not finite at step 200, \"nan\" | stop";
+  status.git_commit = "0123abc";
+  status.version = "0.1.0";
+  status.device = "cpu";
+  status.updated = "2026-01-31T23:59:59Z";
+  folder.write_status(status);
+  return folder;
+}
+
+// Two finished runs of bucket_sort and rope that were evaluated on different samples.
+inline void store_two_evaluations(const std::filesystem::path& experiment) {
+  store_run(experiment, made_up_config("bucket_sort", "rope"), RunState::kFinished, 0.5);
+  RunConfig longer = made_up_config("bucket_sort", "rope", 1);
+  longer.evaluation.last_length = 60;
+  store_run(experiment, longer, RunState::kFinished, 0.75);
+}
+
+}  // namespace che

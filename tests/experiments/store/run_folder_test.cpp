@@ -1,0 +1,326 @@
+#include "experiments/store/run_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "core/checksum.h"
+#include "core/error.h"
+#include "core/file_lock.h"
+#include "core/files.h"
+#include "experiments/store/experiment_folder.h"
+#include "experiments/store/run_files.h"
+#include "tests/contains.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+
+RunConfig config() {
+  RunConfig config;
+  config.task.reset("reverse_string");
+  config.encoding.reset("rope");
+  config.training.steps = 100;
+  config.evaluation.last_length = 43;
+  return config;
+}
+
+void expect_same_bits(double one, double other) {
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(one), std::bit_cast<std::uint64_t>(other)) << one << " " << other;
+}
+
+const std::vector<double> kOddNumbers = {0.1,
+                                         1.0 / 3,
+                                         -0.0,
+                                         5e-324,
+                                         1.7976931348623157e308,
+                                         123456789.123456789,
+                                         std::numeric_limits<double>::infinity(),
+                                         std::numeric_limits<double>::quiet_NaN()};
+
+TEST(RunFolder, MetricsComeBackBitForBit) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  EXPECT_TRUE(folder.metrics().empty());
+  std::vector<MetricsRow> rows;
+  for (const double value : kOddNumbers) {
+    rows.push_back(
+        {.step = 9'000'000'000'000, .loss = value, .accuracy = 0.7, .gradient_norm = value, .seconds = 1});
+  }
+  folder.write_metrics(rows);
+  const std::vector<MetricsRow> read = RunFolder::open(folder.path()).metrics();
+  ASSERT_EQ(read.size(), rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(read[i].step, rows[i].step);
+    expect_same_bits(read[i].loss, rows[i].loss);
+    expect_same_bits(read[i].accuracy, rows[i].accuracy);
+    expect_same_bits(read[i].gradient_norm, rows[i].gradient_norm);
+    expect_same_bits(read[i].seconds, rows[i].seconds);
+  }
+}
+
+TEST(RunFolder, EvaluationComesBackBitForBit) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  EXPECT_TRUE(folder.evaluation().empty());
+  const std::vector<EvaluationRow> rows = {
+      {.length = 41, .samples = 512, .seed = 0, .eval_dropout = false, .accuracy = 1.0 / 3, .loss = 0.1},
+      {.length = 41, .samples = 512, .seed = 7, .eval_dropout = true, .accuracy = 1, .loss = 2e-17}};
+  folder.write_evaluation(rows);
+  const std::vector<EvaluationRow> read = folder.evaluation();
+  ASSERT_EQ(read.size(), rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(read[i].length, rows[i].length);
+    EXPECT_EQ(read[i].samples, rows[i].samples);
+    EXPECT_EQ(read[i].seed, rows[i].seed);
+    EXPECT_EQ(read[i].eval_dropout, rows[i].eval_dropout);
+    expect_same_bits(read[i].accuracy, rows[i].accuracy);
+    expect_same_bits(read[i].loss, rows[i].loss);
+  }
+}
+
+TEST(RunFolder, StatusComesBack) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  EXPECT_EQ(folder.status().state, RunState::kWaiting);
+  const RunStatus written = {.state = RunState::kFailed,
+                             .step = 12,
+                             .training_seconds = 0.1,
+                             .evaluation_seconds = 1.0 / 3,
+                             .error = "loss is \"nan\",\nstep 12",
+                             .git_commit = "abc",
+                             .version = "0.1.0",
+                             .torch_version = "2.11.0",
+                             .device = "cpu",
+                             .host = "here",
+                             .started = current_utc_time(),
+                             .updated = "2026-01-31T23:59:59Z"};
+  folder.write_status(written);
+  const RunStatus read = folder.status();
+  EXPECT_EQ(read.state, written.state);
+  EXPECT_EQ(read.step, written.step);
+  expect_same_bits(read.training_seconds, written.training_seconds);
+  expect_same_bits(read.evaluation_seconds, written.evaluation_seconds);
+  EXPECT_EQ(read.error, written.error);
+  EXPECT_EQ(read.git_commit, written.git_commit);
+  EXPECT_EQ(read.version, written.version);
+  EXPECT_EQ(read.torch_version, written.torch_version);
+  EXPECT_EQ(read.device, written.device);
+  EXPECT_EQ(read.host, written.host);
+  EXPECT_EQ(read.started, written.started);
+  EXPECT_EQ(read.updated, written.updated);
+}
+
+TEST(RunFolder, AnErrorThatIsNotUtf8IsStoredAllTheSame) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  RunStatus status;
+  status.error = "bad \xff byte";
+  folder.write_status(status);
+  EXPECT_EQ(folder.status().error, "bad \xEF\xBF\xBD byte");
+}
+
+TEST(RunFolder, UtcTimeIsIso8601) {
+  const std::string time = current_utc_time();
+  ASSERT_EQ(time.size(), 20U) << time;
+  EXPECT_EQ(std::string() + time[4] + time[7] + time[10] + time[13] + time[16] + time[19], "--T::Z") << time;
+}
+
+TEST(RunFolder, WithoutRowsThereIsNoFile) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  folder.write_metrics({{.step = 1}});
+  folder.write_metrics({});
+  EXPECT_FALSE(fs::exists(folder.path() / "metrics.csv"));
+  EXPECT_TRUE(folder.read().damage.empty());
+}
+
+TEST(RunFolder, IsOpenedByWhatItHolds) {
+  const ScratchFolder scratch;
+  const RunFolder created = RunFolder::create(scratch.path(), config());
+  EXPECT_EQ(created.id(), run_id(config()));
+  EXPECT_EQ(created.path(), scratch.path() / "runs" / run_id(config()));
+  const RunFolder opened = RunFolder::open(created.path().string() + "/");
+  EXPECT_EQ(opened.id(), created.id());
+  EXPECT_EQ(to_yaml(opened.config()), to_yaml(config()));
+}
+
+TEST(RunFolder, TakesOverNewEvaluationAndExecution) {
+  const ScratchFolder scratch;
+  RunConfig asked = config();
+  RunFolder::create(scratch.path(), asked).write_metrics({{.step = 1}});
+  asked.evaluation.last_length = 60;
+  asked.execution.threads = 2;
+  const RunFolder folder = RunFolder::create(scratch.path(), asked);
+  EXPECT_EQ(folder.metrics().size(), 1U);
+  EXPECT_EQ(RunFolder::open(folder.path()).config().evaluation.last_length, 60);
+  EXPECT_EQ(RunFolder::open(folder.path()).config().execution.threads, 2);
+}
+
+// Whatever is in the place of config.yaml: it is named, kept under another name, and the file is written
+// again.
+void expect_rewritten(const ScratchFolder& scratch, const std::vector<std::string>& message) {
+  const fs::path file = scratch.path() / "runs" / run_id(config()) / "config.yaml";
+  std::vector<std::string> warnings;
+  const RunFolder folder = RunFolder::at(scratch.path(), config(),
+                                         [&](const std::string& warning) { warnings.push_back(warning); });
+  ASSERT_EQ(warnings.size(), 1U);
+  expect_contains(warnings[0], {file.string(), "che run"});
+  expect_contains(warnings[0], message);
+  EXPECT_FALSE(is_present(file.string() + ".damaged")) << "at() wrote";
+  const FileLock lock(scratch.path());
+  folder.store_config();
+  EXPECT_TRUE(is_present(file.string() + ".damaged"));
+  EXPECT_EQ(read_file(file), stored_config_text(config()));
+}
+
+TEST(RunFolder, WritesADamagedConfigAnew) {
+  const ScratchFolder scratch;
+  const fs::path file = RunFolder::create(scratch.path(), config()).path() / "config.yaml";
+  const std::string good = read_file(file);
+  write_file_atomically(file, good.substr(0, good.size() / 2));
+  expect_rewritten(scratch, {"checksum"});
+}
+
+TEST(RunFolder, WritesAConfigOfAnotherRunAnew) {
+  RunConfig other = config();
+  other.seed = 1;
+  const std::string settings = to_yaml(other);
+  // As it is stored, and as versions before 0.2 stored it.
+  for (const std::string& text :
+       {stored_config_text(other), settings + "# checksum: " + checksum("", settings) + "\n"}) {
+    const ScratchFolder scratch;
+    write_file_atomically(RunFolder::create(scratch.path(), config()).path() / "config.yaml", text);
+    expect_rewritten(scratch, {"belongs to run " + run_id(other)});
+  }
+}
+
+TEST(RunFolder, WritesAConfigThatIsNoFileAnew) {
+  const ScratchFolder scratch;
+  const fs::path file = RunFolder::create(scratch.path(), config()).path() / "config.yaml";
+  fs::remove(file);
+  fs::create_directories(file / "inside");
+  expect_rewritten(scratch, {"a folder"});
+}
+
+TEST(RunFolder, ReadsAConfigWithAChecksumWithoutKey) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  const std::string settings = to_yaml(config());
+  write_file_atomically(folder.path() / "config.yaml",
+                        settings + "# checksum: " + checksum("", settings) + "\n");
+  EXPECT_EQ(to_yaml(RunFolder::open(folder.path()).config()), settings);
+  const auto no_warning = [](const std::string& warning) { ADD_FAILURE() << warning; };
+  RunFolder::at(scratch.path(), config(), no_warning).store_config();
+  EXPECT_EQ(read_file(folder.path() / "config.yaml"), stored_config_text(config())) << "it has a key now";
+}
+
+// A renamed folder is not damaged; a folder with a config of another run is.
+TEST(RunFolder, TellsARenamedFolderFromASwappedConfig) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), config());
+  RunConfig other = config();
+  other.seed = 1;
+  const std::string other_config = stored_config_text(other);
+  folder.write_status({});
+  const fs::path renamed = folder.path().parent_path() / "renamed";
+  fs::rename(folder.path(), renamed);
+  InspectedRun found = RunFolder::inspect(renamed);
+  EXPECT_EQ(found.problem, RunProblem::kWrongName);
+  expect_contains(found.text, {renamed.string(), folder.id(), "rename"});
+  fs::rename(renamed, folder.path());
+  write_file_atomically(folder.path() / "config.yaml", other_config);
+  found = RunFolder::inspect(folder.path());
+  EXPECT_EQ(found.problem, RunProblem::kDamagedConfig);
+  expect_contains(found.text, {"config.yaml", "belongs to run " + run_id(other), "che run"});
+}
+
+TEST(RunFolder, SaysWhatToDoAboutAFolderItCannotMake) {
+  const ScratchFolder scratch;
+  write_file_atomically(scratch.path() / "file", "");
+  try {
+    RunFolder::create(scratch.path() / "file", config());
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::kUsage);
+    expect_contains(error.what(), {(scratch.path() / "file").string(), "Not a directory", "another folder"});
+  }
+}
+
+TEST(RunFolder, OpenNamesAFolderWithoutConfig) {
+  const ScratchFolder scratch;
+  expect_contains(message_of([&] { RunFolder::open(scratch.path()); }),
+                  {scratch.path().string(), "no config.yaml"});
+}
+
+std::vector<EvaluationRow> rows_of_lengths(const std::vector<std::int64_t>& lengths, double accuracy) {
+  std::vector<EvaluationRow> rows;
+  for (const std::int64_t length : lengths) {
+    rows.push_back({.length = length,
+                    .samples = 512,
+                    .seed = 0,
+                    .eval_dropout = false,
+                    .accuracy = accuracy,
+                    .loss = 0});
+  }
+  return rows;
+}
+
+TEST(Score, IsTheMeanOverRequestedLengthsOnly) {
+  std::vector<EvaluationRow> rows = rows_of_lengths({43, 41, 42}, 0.5);
+  rows[1].accuracy = 0.8;
+  for (const EvaluationRow& row : rows_of_lengths({44, 99}, 0)) rows.push_back(row);
+  const EvaluationConfig evaluation = config().evaluation;
+  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), (0.8 + 0.5 + 0.5) / 3);
+  const std::vector<EvaluationRow> present = present_rows(rows, evaluation);
+  ASSERT_EQ(present.size(), 3U);
+  EXPECT_EQ(present[0].length, 41);
+  EXPECT_EQ(present[2].length, 43);
+}
+
+TEST(Score, IsNothingWhileALengthIsMissing) {
+  EXPECT_FALSE(score(rows_of_lengths({41, 43}, 0.5), config().evaluation).has_value());
+  EXPECT_TRUE(present_rows({}, config().evaluation).empty());
+}
+
+TEST(Score, PicksRowsBySamplesSeedAndDropout) {
+  std::vector<EvaluationRow> rows = rows_of_lengths({41, 42, 43}, 0.5);
+  for (const double accuracy : {0.1, 0.2, 0.3}) {
+    for (EvaluationRow row : rows_of_lengths({41, 42, 43}, accuracy)) {
+      if (accuracy == 0.1) row.samples = 64;
+      if (accuracy == 0.2) row.seed = 1;
+      if (accuracy == 0.3) row.eval_dropout = true;
+      rows.push_back(row);
+    }
+  }
+  EvaluationConfig evaluation = config().evaluation;
+  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), 0.5);
+  evaluation.samples = 64;
+  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), 0.1);
+  evaluation = config().evaluation;
+  evaluation.seed = 1;
+  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), 0.2);
+  evaluation = config().evaluation;
+  evaluation.eval_dropout = true;
+  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), 0.3);
+  evaluation.samples = 64;
+  EXPECT_FALSE(score(rows, evaluation).has_value());
+}
+
+TEST(RunStatus, KeepsAnErrorOfAnyText) {
+  for (const std::string& text :
+       {std::string(5000, '['), std::string("\xff{\"\\\n"), std::string(5000, '{')}) {
+    RunStatus status;
+    status.error = text;
+    const std::string json = to_json(status, "a-run");
+    EXPECT_EQ(to_json(parse_status(json, "a-run", "status.json"), "a-run"), json);
+  }
+}
+
+}  // namespace
+}  // namespace che

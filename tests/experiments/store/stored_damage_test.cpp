@@ -1,0 +1,238 @@
+// What is told of stored files that are cut, changed, of another run or cannot be read.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/error.h"
+#include "core/file_lock.h"
+#include "core/files.h"
+#include "experiments/store/experiment_folder.h"
+#include "experiments/store/run_folder.h"
+#include "tests/contains.h"
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+#include "tests/unprivileged.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DamageCase {
+  std::string file;
+  std::string content;
+  std::vector<std::string> message;
+};
+
+class DamagedFile : public testing::TestWithParam<DamageCase> {};
+
+TEST_P(DamagedFile, IsNamedWithPlaceAndFinding) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
+  const fs::path file = folder.path() / GetParam().file;
+  write_file_atomically(file, GetParam().content);
+  std::string message;
+  try {
+    folder.metrics();
+    folder.evaluation();
+    folder.status();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::kUsage);
+    message = error.what();
+  }
+  expect_contains(message, GetParam().message);
+  expect_contains(message, {file.string(), "che run"});
+}
+
+const std::string kMetricsHeader = "step,loss,accuracy,gradient_norm,seconds,checksum\n";
+const std::string kEvaluationHeader = "length,samples,seed,eval_dropout,accuracy,loss,checksum\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Csv, DamagedFile,
+    testing::Values(
+        DamageCase{"metrics.csv", "", {"metrics.csv:1:", "no header"}},
+        DamageCase{"metrics.csv", kMetricsHeader, {"metrics.csv:2:", "no rows"}},
+        DamageCase{"metrics.csv",
+                   kMetricsHeader + "1,2,0.5,3,4,0\n",
+                   {"metrics.csv:2: column checksum", "'0'", "for this run and content"}},
+        DamageCase{"metrics.csv", "step,loss\n", {"metrics.csv:1:", "'step,loss'", "gradient_norm"}},
+        DamageCase{
+            "metrics.csv", kMetricsHeader + "1,2,0.5,3,4,0\n2,2,0.5,3,4,0", {"metrics.csv:3:", "cut off"}},
+        DamageCase{
+            "metrics.csv", kMetricsHeader + "1,2,0.5\n", {"metrics.csv:2:", "3 columns", "expected 6"}},
+        DamageCase{"metrics.csv", kMetricsHeader + "\n", {"metrics.csv:2:", "1 columns"}},
+        DamageCase{
+            "metrics.csv", kMetricsHeader + "1,2,x7,3,4,0\n", {"metrics.csv:2: column accuracy", "'x7'"}},
+        DamageCase{
+            "metrics.csv", kMetricsHeader + "1,2,0.5 ,3,4,0\n", {"metrics.csv:2: column accuracy", "'0.5 '"}},
+        DamageCase{"metrics.csv", kMetricsHeader + "1.5,2,0.5,3,4,0\n", {"column step", "'1.5'", "whole"}},
+        DamageCase{"metrics.csv", kMetricsHeader + "-1,2,0.5,3,4,0\n", {"column step", "'-1'"}},
+        DamageCase{"metrics.csv", kMetricsHeader + "1,2,0.5,3,,0\n", {"column seconds", "''"}},
+        DamageCase{"evaluation.csv",
+                   kEvaluationHeader + "41,512,0,maybe,1,1,0\n",
+                   {":2: column eval_dropout", "'maybe'"}},
+        DamageCase{
+            "evaluation.csv", kEvaluationHeader + "41,512,0,off,1.5,1,0\n", {":2: column accuracy", "'1.5'"}},
+        DamageCase{
+            "evaluation.csv", kEvaluationHeader + "41,512,0,off,nan,1,0\n", {":2: column accuracy", "'nan'"}},
+        DamageCase{"evaluation.csv",
+                   kEvaluationHeader + "41,64,0,off,1,1,0\n41,64,0,off,0,1,0\n",
+                   {":3: column length", "once"}}));
+
+// A good status.json with one member replaced.
+std::string status_with(const std::string& member, const std::string& value) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
+  folder.write_status({});
+  std::string text = read_file(folder.path() / "status.json");
+  const std::size_t start = text.find("\"" + member + "\": ") + member.size() + 4;
+  return text.replace(start, text.find_first_of(",\n", start) - start, value);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Json, DamagedFile,
+    testing::Values(
+        DamageCase{"status.json", "", {"not JSON (parse error at line 1, column 1"}},
+        DamageCase{"status.json", "{\"state\": \"finis", {"not JSON"}},
+        DamageCase{"status.json", "[1]", {"found array, expected an object"}},
+        DamageCase{"status.json", "{\"state\": \"finished\"}", {"'step' is missing"}},
+        DamageCase{"status.json", status_with("step", "\"7\""), {"step: found \"7\", expected a whole"}},
+        DamageCase{"status.json", status_with("step", "1.5"), {"step: found 1.5, expected a whole"}},
+        DamageCase{"status.json", status_with("step", "-3"), {"step: found -3, expected a whole"}},
+        DamageCase{"status.json", status_with("training_seconds", "null"), {"training_seconds: found null"}},
+        DamageCase{"status.json", status_with("device", "3"), {"device: found 3, expected a string"}},
+        DamageCase{"status.json",
+                   status_with("state", "\"done\""),
+                   {"state: found \"done\", expected one of waiting, training,"}}));
+
+// Every stored file, cut anywhere or with any byte changed, is told as damaged.
+TEST(StoredDamage, EveryByteCounts) {
+  const ScratchFolder scratch;
+  RunConfig small = made_up_config("reverse_string", "rope");
+  const RunFolder folder = RunFolder::create(scratch.path(), small);
+  folder.write_metrics({{.step = 1, .loss = 0.5}, {.step = 2, .loss = 0.25}});
+  folder.write_evaluation({{.length = 41, .samples = 512, .accuracy = 0.75, .loss = 1}});
+  RunStatus status;
+  status.updated = "2026-01-31T23:59:59Z";
+  folder.write_status(status);
+  for (const char* name : {"metrics.csv", "evaluation.csv", "status.json", "config.yaml"}) {
+    const fs::path file = folder.path() / name;
+    const std::string good = read_file(file);
+    const auto is_damaged = [&](const std::string& content) {
+      std::ofstream(file, std::ios::binary) << content;
+      if (name == std::string("config.yaml"))
+        return message_of([&] { RunFolder::open(folder.path()); }) != "(no error)";
+      const StoredRun run = folder.read();
+      return run.damage.size() == 1 && run.damage[0].file == file &&
+             run.damage[0].what.starts_with(file.string());
+    };
+    EXPECT_FALSE(is_damaged(good)) << name;
+    for (std::size_t i = 0; i < good.size(); ++i) {
+      EXPECT_TRUE(is_damaged(good.substr(0, i))) << name << " cut at " << i;
+      std::string flipped = good;
+      flipped[i] = static_cast<char>(flipped[i] ^ 0x10);
+      EXPECT_TRUE(is_damaged(flipped)) << name << " flipped at " << i;
+    }
+    std::ofstream(file, std::ios::binary) << good;
+  }
+}
+
+TEST(StoredDamage, AFileOfAnotherRunIsDamage) {
+  const ScratchFolder scratch;
+  const RunFolder one = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
+  RunConfig other_config = made_up_config("reverse_string", "rope");
+  other_config.seed = 1;
+  const RunFolder other = RunFolder::create(scratch.path(), other_config);
+  one.write_evaluation({{.length = 41, .samples = 512, .accuracy = 1, .loss = 0}});
+  one.write_status({});
+  for (const char* name : {"evaluation.csv", "status.json"}) {
+    fs::copy_file(one.path() / name, other.path() / name);
+    EXPECT_EQ(other.read().damage.size(), 1U) << name;
+    fs::remove(other.path() / name);
+  }
+}
+
+// Bytes that are no text reach neither a terminal nor a page.
+TEST(StoredDamage, IsToldInPlainText) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
+  const std::string bytes = "\x1b[31m\xff\xfe\x07" + std::string(5000, 'x') + "\n";
+  for (const char* name : {"metrics.csv", "evaluation.csv", "status.json"}) {
+    std::ofstream(folder.path() / name, std::ios::binary) << bytes;
+  }
+  const StoredRun run = folder.read();
+  ASSERT_EQ(run.damage.size(), 3U);
+  for (const Damage& damage : run.damage) {
+    for (const char c : damage.what) EXPECT_TRUE(c >= ' ' && c <= '~') << damage.what;
+    EXPECT_LT(damage.what.size(), 1000U);
+  }
+}
+
+TEST(StoredDamage, AStatusThatIsGoneBesideResultsIsNamed) {
+  const ScratchFolder scratch;
+  const RunFolder folder =
+      store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  fs::remove(folder.path() / "status.json");
+  const StoredRun run = folder.read();
+  EXPECT_FALSE(run.damage.empty());
+  expect_contains(run.damage_text(), {"status.json: is missing", "che run"});
+  std::vector<std::string> warnings;
+  const FileLock lock(folder.path());
+  folder.set_damage_aside([&](const std::string& warning) { warnings.push_back(warning); });
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(fs::exists(folder.path() / "evaluation.csv"));
+}
+
+TEST(StoredDamage, DamageIsSetAside) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
+  folder.write_status({});
+  folder.write_metrics({{.step = 1}});
+  write_file_atomically(folder.path() / "evaluation.csv", "torn");
+  std::vector<std::string> warnings;
+  const FileLock lock(folder.path());
+  folder.set_damage_aside([&](const std::string& warning) { warnings.push_back(warning); });
+  ASSERT_EQ(warnings.size(), 1U);
+  expect_contains(warnings[0], {"evaluation.csv:1:", "evaluation.csv.damaged"});
+  EXPECT_TRUE(folder.read().damage.empty());
+  EXPECT_EQ(folder.metrics().size(), 1U);
+  EXPECT_EQ(read_file(folder.path() / "evaluation.csv.damaged"), "torn");
+  write_file_atomically(folder.path() / "evaluation.csv", "torn again");
+  folder.set_damage_aside([&](const std::string&) {});
+  EXPECT_EQ(read_file(folder.path() / "evaluation.csv.damaged"), "torn") << "the first one is overwritten";
+  EXPECT_EQ(read_file(folder.path() / "evaluation.csv.damaged.2"), "torn again");
+}
+
+// What cannot be read now may be good: it is neither damage nor moved nor written over.
+TEST(StoredDamage, AnUnreadableFileStopsAndStays) {
+  const ScratchFolder scratch;
+  const RunFolder folder = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
+  const auto expect_stop = [&](const char* name, const auto& action) {
+    const fs::path file = folder.path() / name;
+    std::ofstream(file) << "content";
+    fs::permissions(file, fs::perms::none);
+    try {
+      const Unprivileged user;
+      action();
+      ADD_FAILURE() << name << ": no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::kRuntime);
+      expect_contains(error.what(), {name, "Permission denied"});
+    }
+    fs::permissions(file, fs::perms::owner_all);
+    EXPECT_EQ(read_file(file), "content") << name << " was moved";
+    fs::remove(file);
+  };
+  const WarningSink warn = [](const std::string&) {};
+  expect_stop("evaluation.csv", [&] { folder.read(); });
+  expect_stop("metrics.csv", [&] { folder.set_damage_aside(warn); });
+  expect_stop("status.json", [&] { folder.mark_failed("reason"); });
+  expect_stop("config.yaml",
+              [&] { RunFolder::at(scratch.path(), made_up_config("reverse_string", "rope"), warn); });
+  expect_stop("config.yaml", [&] { open_runs(scratch.path(), warn); });
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,44 @@
+#include "experiments/training/out_of_memory.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <new>
+#include <stdexcept>
+
+#include "tests/contains.h"
+
+namespace che {
+namespace {
+
+TEST(OutOfMemory, LibTorchsErrorIsOneLineWithTheAmountAndARemedy) {
+  try {
+    at::empty({std::int64_t{1} << 58}, at::kFloat);
+    FAIL() << "allocated an exbibyte";
+  } catch (const std::exception& error) {
+    EXPECT_TRUE(is_out_of_memory(error)) << error.what();
+    const std::string text = failure_text(error);
+    expect_contains(text, {"out of memory (1.07e+09 GiB more", "execution.memory_gib"});
+    EXPECT_EQ(std::string::npos, text.find('\n')) << text;
+  }
+}
+
+TEST(OutOfMemory, SoIsTheStandardLibrarys) {
+  EXPECT_TRUE(is_out_of_memory(std::bad_alloc()));
+  expect_contains(failure_text(std::bad_alloc()), {"out of memory; use fewer workers"});
+}
+
+TEST(OutOfMemory, OtherErrorsKeepTheirFirstLine) {
+  EXPECT_EQ("one", failure_text(std::runtime_error("one\ntwo")));
+  try {
+    at::zeros({2, 3}).mm(at::zeros({2, 3}));
+    FAIL() << "multiplied what does not fit";
+  } catch (const std::exception& error) {
+    EXPECT_FALSE(is_out_of_memory(error));
+    EXPECT_EQ(std::string::npos, failure_text(error).find('\n'));
+    expect_contains(failure_text(error), {"2x3"});
+  }
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,129 @@
+#include "tests/models/encodings/encoding_models.h"
+
+#include <ATen/ATen.h>
+#include <ATen/record_function.h>
+#include <gtest/gtest.h>
+
+#include <string_view>
+#include <utility>
+
+#include "experiments/training/model_factory.h"
+#include "models/loss.h"
+#include "models/settings/encoding_entry.h"
+#include "tests/models/encodings/encoding_rig.h"
+#include "tests/models/reference_files.h"
+
+namespace che {
+namespace {
+
+// Forward passes of fused attention while it lives.
+class FusedAttentionCount {
+ public:
+  FusedAttentionCount() {
+    count_ = 0;
+    handle_ = at::addThreadLocalCallback(at::RecordFunctionCallback(&begin));
+  }
+  ~FusedAttentionCount() { at::removeCallback(handle_); }
+  FusedAttentionCount(const FusedAttentionCount&) = delete;
+  FusedAttentionCount& operator=(const FusedAttentionCount&) = delete;
+
+  std::int64_t value() const { return count_; }
+
+ private:
+  static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+    if (std::string_view(function.name()) == "che::attention") ++count_;
+    return nullptr;
+  }
+
+  static thread_local std::int64_t count_;
+  at::CallbackHandle handle_;
+};
+
+thread_local std::int64_t FusedAttentionCount::count_ = 0;
+
+}  // namespace
+
+std::vector<std::string> all_labels() {
+  std::vector<std::string> labels;
+  for (const std::string& name : Registry<EncodingEntry>::instance().names()) {
+    const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
+    labels.push_back(name);
+    if (entry.reads_positions) labels.push_back("randomized_" + name);
+    if (entry.gives_bias) {
+      labels.push_back("dape_" + name);
+      labels.push_back("randomized_dape_" + name);
+      labels.push_back("dape_v2_" + name);
+    }
+  }
+  return labels;
+}
+
+RunConfig small_config(std::string label) {
+  RunConfig config;
+  config.task.reset("reverse_string");
+  const bool v2 = label.starts_with("dape_v2_");
+  if (v2) label.erase(5, 3);
+  config.encoding.reset(label);
+  if (v2) config.encoding.dape->kernel = "1x3";
+  config.model = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
+  config.encoding.max_position = 256;
+  if (config.encoding.dape) config.encoding.dape->hidden = 8;
+  return config;
+}
+
+std::vector<std::string> dape_variants() {
+  return {"concat_residual", "concat", "add_residual", "add", "bias_only", "bias_only_residual"};
+}
+
+std::unique_ptr<Transformer> initialised(const RunConfig& config, const std::vector<std::int64_t>& seeds) {
+  auto model = create_transformer(config, static_cast<std::int64_t>(seeds.size()));
+  model->parameters().initialise(seeds);
+  // What an encoding starts from a constant (CoPE's tables from zero) would have no say otherwise.
+  for (const ParameterSpec& own : create_encoding(config.encoding)->layer_parameters(config.model)) {
+    if (own.init.kind != Init::Kind::kConstant) continue;
+    for (std::int64_t layer = 0; layer < config.model.layers; ++layer) {
+      const std::string name = "layer" + std::to_string(layer) + ".attn." + own.name;
+      for (std::size_t r = 0; r < seeds.size(); ++r) {
+        const at::Tensor value = model->parameters()[name].data()[static_cast<std::int64_t>(r)];
+        value.add_(some_numbers(own.shape, keyed_seed(static_cast<std::uint64_t>(seeds[r]), name)), 0.2);
+      }
+    }
+  }
+  model->project();
+  return model;
+}
+
+at::Tensor some_tokens(std::int64_t batch, std::int64_t length) {
+  return at::arange(batch * length).mul(7).remainder(11).remainder(3).view({batch, length});
+}
+
+at::Tensor forward(const Transformer& model, const RunConfig& config, const at::Tensor& tokens,
+                   std::int64_t outputs) {
+  const auto positions = create_positions(config, 5, Purpose::kPositions, 9);
+  return model.forward(tokens, outputs, *positions, {});
+}
+
+void expect_fused_equals_reference(RunConfig config, bool fuses_attention) {
+  const at::Tensor tokens = some_tokens(4, 9);
+  const Dropout dropout{0.1, {3, 4}, Purpose::kDropout, 2, 0};
+  const FusedAttentionCount count;
+  const auto outcome = [&](const std::string& kernels) {
+    config.execution.kernels = kernels;
+    auto model = initialised(config, {3, 4});
+    const auto positions = create_positions(config, 5, Purpose::kPositions, 9);
+    const at::Tensor logits = model->forward(tokens, 4, *positions, dropout);
+    EXPECT_EQ(kernels == "fused" && fuses_attention, count.value() > 0);
+    score_batch(logits, at::ones({4, 4}, at::kLong), at::ones({4, 4}, at::kByte)).loss.sum().backward();
+    return std::pair(logits.detach(), std::move(model));
+  };
+  const auto [logits, reference] = outcome("reference");
+  const auto [fused_logits, fused] = outcome("fused");
+  EXPECT_EQ("", difference(fused_logits, logits, 1e-5));
+  for (const ParameterSpec& spec : reference->parameters().specs()) {
+    EXPECT_EQ("", difference(fused->parameters()[spec.name].grad(), reference->parameters()[spec.name].grad(),
+                             1e-5))
+        << spec.name;
+  }
+}
+
+}  // namespace che

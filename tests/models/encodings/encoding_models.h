@@ -1,0 +1,38 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/plan/run_config.h"
+#include "models/transformer.h"
+
+namespace che {
+
+// Small models of every encoding.
+
+// Every encoding, randomized where it reads positions, and DAPE around those with a bias: shorthands, or ones
+// with dape_v2_ for DAPE V2.
+std::vector<std::string> all_labels();
+
+// A run of such a label.
+RunConfig small_config(std::string label);
+
+std::vector<std::string> dape_variants();
+
+// One replica per seed. What an encoding starts from a constant differs from it, so that none is idle.
+std::unique_ptr<Transformer> initialised(const RunConfig& config, const std::vector<std::int64_t>& seeds);
+
+at::Tensor some_tokens(std::int64_t batch, std::int64_t length);
+
+// At the same draw of positions each time, without dropout.
+at::Tensor forward(const Transformer& model, const RunConfig& config, const at::Tensor& tokens,
+                   std::int64_t outputs);
+
+// Expects the model as a whole, dropout included, to give the same with both kernels: value and gradient of
+// every parameter. `fuses_attention`: whether the fused ones cover its attention.
+void expect_fused_equals_reference(RunConfig config, bool fuses_attention);
+
+}  // namespace che

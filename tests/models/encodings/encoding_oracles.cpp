@@ -1,0 +1,227 @@
+#include "tests/models/encodings/encoding_oracles.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace che {
+namespace {
+
+using Index = std::int64_t;
+
+double dot(const OracleInput& in, Index h, Index i, Index j) {
+  double sum = 0;
+  for (Index f = 0; f < in.head_width; ++f) sum += in.q(h, i, f) * in.k(h, j, f);
+  return sum;
+}
+
+double at_index(const std::vector<Index>& values, Index i) {
+  return static_cast<double>(values.at(static_cast<std::size_t>(i)));
+}
+
+// r = key - query.
+double relative_position(const OracleInput& in, Index i, Index j) {
+  const auto found = in.options.find("randomized_distance");
+  if (found != in.options.end() && found->second == "per_position") {
+    return at_index(in.positions, j) - at_index(in.positions, i);
+  }
+  return j < i ? -at_index(in.offsets, i - j) : at_index(in.offsets, j - i);
+}
+
+double distance_of(const OracleInput& in, Index i, Index j) {
+  const double r = relative_position(in, i, j);
+  const std::string& direction = in.options.at("direction");
+  if (direction == "symmetric") return std::abs(r);
+  if (direction == "left_only") return j < i ? std::abs(r) : 0;
+  return j < i ? std::abs(r) - 0.5 : std::abs(r);
+}
+
+// Feature f of the sinusoid of x in `width` features: sines, then cosines.
+double sinusoid_of(double x, Index f, Index width) {
+  const Index half = width / 2;
+  const double angle =
+      x / std::pow(10000.0, 2.0 * static_cast<double>(f % half) / static_cast<double>(width));
+  return f < half ? std::sin(angle) : std::cos(angle);
+}
+
+double sin_cos(const OracleInput& in, Index t, Index f) {
+  return sinusoid_of(at_index(in.input_positions, t), f, in.heads * in.head_width);
+}
+
+double learned(const OracleInput& in, Index t, Index f) {
+  return in.parameter("table", {in.input_positions.at(static_cast<std::size_t>(t)), f});
+}
+
+// Turning q by a and k by b leaves, of each pair, the product turned by a - b.
+double rope(const OracleInput& in, Index h, Index i, Index j) {
+  double sum = 0;
+  for (Index pair = 0; pair < in.head_width / 2; ++pair) {
+    const double frequency =
+        std::pow(10000.0, -static_cast<double>(pair) / (static_cast<double>(in.head_width) / 2));
+    const double angle = frequency * (at_index(in.positions, i) - at_index(in.positions, j));
+    const double q0 = in.q(h, i, 2 * pair);
+    const double q1 = in.q(h, i, 2 * pair + 1);
+    const double k0 = in.k(h, j, 2 * pair);
+    const double k1 = in.k(h, j, 2 * pair + 1);
+    sum += std::cos(angle) * (q0 * k0 + q1 * k1) + std::sin(angle) * (q0 * k1 - q1 * k0);
+  }
+  return sum;
+}
+
+double relative(const OracleInput& in, Index h, Index i, Index j) {
+  const Index width = in.heads * in.head_width;
+  double position = relative_position(in, i, j);
+  if (in.max_position != 0 && in.options.at("randomized_relative") == "as_released") {
+    const auto limit = static_cast<double>(in.max_position);
+    position = std::min(position + limit, limit - 1);
+  }
+  double sum = 0;
+  for (Index f = 0; f < in.head_width; ++f) {
+    double projected = 0;
+    for (Index e = 0; e < width; ++e) {
+      projected += sinusoid_of(position, e, width) * in.parameter("wr", {e, h * in.head_width + f});
+    }
+    sum += (in.q(h, i, f) + in.parameter("u", {h, f})) * in.k(h, j, f);
+    sum += (in.q(h, i, f) + in.parameter("v", {h, f})) * projected;
+  }
+  return sum;
+}
+
+// The released program's bucket, in single precision as there.
+Index t5_bucket(Index r) {
+  const Index side = r > 0 ? 16 : 0;
+  const Index n = std::abs(r);
+  if (n < 8) return side + n;
+  const float logarithm = std::log(static_cast<float>(n) / 8) / static_cast<float>(std::log(128.0 / 8)) * 8;
+  return side + std::min<Index>(15, 8 + static_cast<Index>(logarithm));
+}
+
+double t5(const OracleInput& in, Index h, Index i, Index j) {
+  return in.parameter("table", {h, t5_bucket(static_cast<Index>(relative_position(in, i, j)))});
+}
+
+// The slopes of a power of two, or those of the powers of two around.
+double alibi_slope(Index h, Index heads) {
+  Index power = 1;
+  while (2 * power <= heads) power *= 2;
+  if (h < power) return std::pow(2.0, -8.0 * static_cast<double>(h + 1) / static_cast<double>(power));
+  return std::pow(2.0, -8.0 * static_cast<double>(2 * (h - power) + 1) / static_cast<double>(2 * power));
+}
+
+double alibi(const OracleInput& in, Index h, Index i, Index j) {
+  return -alibi_slope(h, in.heads) * distance_of(in, i, j);
+}
+
+double sandwich(const OracleInput& in, Index h, Index i, Index j) {
+  const double features = 2 * std::stod(in.options.at("frequencies"));
+  double product = 0;
+  for (Index k = 1; k <= static_cast<Index>(features) / 2; ++k) {
+    const double angle = std::pow(10000.0, 2 * static_cast<double>(k) / features);
+    product += std::cos(relative_position(in, i, j) / angle);
+  }
+  return (product - features / 2) * static_cast<double>(in.heads) / (8 * static_cast<double>(h + 1));
+}
+
+double kerple(const OracleInput& in, Index h, Index i, Index j) {
+  return -in.parameter("p", {h}) * std::log(1 + in.parameter("a", {h}) * distance_of(in, i, j));
+}
+
+double fire(const OracleInput& in, Index h, Index i, Index j) {
+  const auto psi = [&](double x) { return std::log(std::abs(in.parameter("c", {}) * x) + 1); };
+  double normalizer = 0;
+  if (in.max_position != 0 && in.options.at("randomized_distance") == "per_offset") {
+    normalizer = static_cast<double>(*std::max_element(in.offsets.begin(), in.offsets.end()));
+  } else {
+    normalizer = at_index(in.positions, i);
+    if (in.options.at("normalizer") == "max_index")
+      normalizer = std::max(normalizer, at_index(in.positions, j));
+  }
+  normalizer =
+      std::max(normalizer, std::abs(in.parameter("L_multiplier", {}) * std::stod(in.options.at("length"))));
+  const double z = psi(distance_of(in, i, j)) / (psi(normalizer) + 1e-6);
+  double sum = in.parameter("fire.b2", {h});
+  for (Index n = 0; n < (in.dape ? in.dape->hidden : std::stoll(in.options.at("hidden"))); ++n) {
+    const double x = in.parameter("fire.w1", {0, n}) * z + in.parameter("fire.b1", {n});
+    sum += in.parameter("fire.w2", {n, h}) * (x > 0 ? x : in.dape ? 0.01 * x : 0);
+  }
+  return sum;
+}
+
+double cope(const OracleInput& in, Index h, Index i, Index j) {
+  double position = 0;
+  for (Index k = std::min(i, j); k <= std::max(i, j); ++k) {
+    position += 1 / (1 + std::exp(-dot(in, h, i, k) / std::sqrt(static_cast<double>(in.head_width))));
+  }
+  position = std::min(position, 63.0);
+  const double floor = std::floor(position);
+  const auto logit_at = [&](double place) {
+    double sum = 0;
+    for (Index f = 0; f < in.head_width; ++f) {
+      sum += in.q(h, i, f) * in.parameter(j > i ? "e_right" : "e_left", {f, static_cast<Index>(place)});
+    }
+    return sum;
+  };
+  return logit_at(floor) * (1 - (position - floor)) + logit_at(std::ceil(position)) * (position - floor);
+}
+
+}  // namespace
+
+const std::map<std::string, EncodingOracle>& encoding_oracles() {
+  static const std::map<std::string, EncodingOracle> oracles{
+      {"none", {}},
+      {"learned", {.bias = {}, .product = {}, .embedding = learned}},
+      {"sin_cos", {.bias = {}, .product = {}, .embedding = sin_cos}},
+      {"rope", {.bias = {}, .product = rope, .embedding = {}}},
+      {"relative", {.bias = {}, .product = relative, .embedding = {}}},
+      {"t5", {.bias = t5, .product = {}, .embedding = {}}},
+      {"alibi", {.bias = alibi, .product = {}, .embedding = {}}},
+      {"kerple", {.bias = kerple, .product = {}, .embedding = {}}},
+      {"sandwich", {.bias = sandwich, .product = {}, .embedding = {}}},
+      {"fire", {.bias = fire, .product = {}, .embedding = {}}},
+      {"cope", {.bias = cope, .product = {}, .embedding = {}}},
+  };
+  return oracles;
+}
+
+double oracle_logit(const EncodingOracle& oracle, const OracleInput& in, Index h, Index i, Index j) {
+  const auto logit = [&](Index head, Index key) {
+    return (oracle.product ? oracle.product(in, head, i, key) : dot(in, head, i, key)) /
+           std::sqrt(static_cast<double>(in.head_width));
+  };
+  const auto bias = [&](Index head, Index key) { return oracle.bias ? oracle.bias(in, head, i, key) : 0; };
+  if (!in.dape) return logit(h, j) + bias(h, j);
+
+  const std::string& variant = in.dape->variant;
+  const auto input = [&](Index m, Index key) {
+    if (m >= in.heads || variant == "bias_only" || variant == "bias_only_residual")
+      return bias(m % in.heads, key);
+    const bool sum = variant == "add" || variant == "add_residual";
+    return logit(m, key) + (sum ? bias(m, key) : 0);
+  };
+  const bool concatenated = variant == "concat" || variant == "concat_residual";
+  // One layer over the keys around `key`; values beyond the first and the last key are zero.
+  const auto layer = [&](const std::string& name, Index inputs, const auto& value, Index out, Index key) {
+    double sum = in.parameter("dape.b" + name, {out});
+    for (Index m = 0; m < inputs; ++m) {
+      if (in.dape->kernel == "1x1") {
+        sum += in.parameter("dape.w" + name, {m, out}) * value(m, key);
+        continue;
+      }
+      for (Index tap = 0; tap < 3; ++tap) {
+        const Index neighbour = key + tap - 1;
+        if (neighbour < 0 || neighbour >= in.tokens) continue;
+        sum += in.parameter("dape.w" + name, {tap, m, out}) * value(m, neighbour);
+      }
+    }
+    return sum;
+  };
+  const auto hidden = [&](Index n, Index key) {
+    const double x = layer("1", concatenated ? 2 * in.heads : in.heads, input, n, key);
+    return x > 0 ? x : 0.01 * x;
+  };
+  const double f = layer("2", in.dape->hidden, hidden, h, j);
+  const bool residual =
+      variant == "concat_residual" || variant == "add_residual" || variant == "bias_only_residual";
+  return logit(h, j) + (residual ? bias(h, j) : 0) + f;
+}
+
+}  // namespace che

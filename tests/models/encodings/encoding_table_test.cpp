@@ -1,0 +1,102 @@
+#include "models/encodings/encoding_table.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "experiments/plan/run_config.h"
+#include "experiments/training/model_factory.h"
+#include "models/encodings/rotary.h"
+#include "models/settings/encoding_entry.h"
+#include "models/transformer.h"
+
+namespace che {
+namespace {
+
+const Backend kBackend{Kernels::kReference, at::TensorOptions().dtype(at::kDouble)};
+
+std::optional<EncodingTable> table_of(const std::string& label, std::int64_t tokens,
+                                      const Positions& positions = ContiguousPositions()) {
+  EncodingConfig config;
+  config.reset(label);
+  Transformer model({.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 1}, {1, 1}, create_encoding(config),
+                    1, kBackend);
+  const std::vector<std::int64_t> seeds{4};
+  model.parameters().initialise(seeds);
+  return model.encoding_table(tokens, positions);
+}
+
+TEST(EncodingTable, WritesARowForEachCombinationOfKeys) {
+  const EncodingTable table =
+      make_table({"a", "b", "x", "y"}, {{7, 9}, {}}, at::arange(8, at::kDouble).view({2, 2, 2}) / 4);
+  EXPECT_EQ("a,b,x,y\n7,0,0,0.25\n7,1,0.5,0.75\n9,0,1,1.25\n9,1,1.5,1.75\n", table.csv());
+}
+
+TEST(EncodingTable, HoldsAlibisBias) {
+  const auto table = table_of("alibi", 3);
+  ASSERT_TRUE(table.has_value());
+  EXPECT_EQ((std::vector<std::string>{"head", "query", "key", "bias"}), table->columns);
+  // Slopes 1/16 and 1/256; half a step less to the left.
+  EXPECT_EQ("head,query,key,bias\n0,0,0,0\n0,0,1,-0.0625\n0,0,2,-0.125\n0,1,0,-0.03125\n",
+            table->csv().substr(0, 70));
+  EXPECT_EQ(18U, table->values.size());
+  EXPECT_EQ(-2.0 / 256, table->values[9 + 2]);
+}
+
+TEST(EncodingTable, HoldsRopesRotations) {
+  const auto table = table_of("rope", 5);
+  ASSERT_TRUE(table.has_value());
+  EXPECT_EQ((std::vector<std::string>{"position", "pair", "cos", "sin"}), table->columns);
+  ASSERT_EQ(20U, table->values.size());
+  // The pair (1, 0) turns to (cos, sin).
+  const at::Tensor unit = at::tensor({1, 0, 1, 0}, at::kDouble).expand({1, 1, 5, 1, 4});
+  const at::Tensor turned = rotate_pairs(unit, {0, 1, 2, 3, 4}, 10000, kBackend).contiguous();
+  for (std::size_t i = 0; i < table->values.size(); ++i) {
+    EXPECT_NEAR(turned.data_ptr<double>()[i], table->values[i], 1e-12) << i;
+  }
+  EXPECT_NEAR(std::cos(3 * 0.01), table->values[3 * 4 + 2], 1e-12);
+}
+
+TEST(EncodingTable, HoldsWhatIsAddedToTheEmbedding) {
+  const RandomizedPositions positions(64, 1, Purpose::kPositions, 0);
+  for (const char* label : {"sin_cos", "learned"}) {
+    const auto table = table_of(label, 5, positions);
+    ASSERT_TRUE(table.has_value()) << label;
+    EXPECT_EQ((std::vector<std::string>{"position", "feature", "value"}), table->columns);
+    EXPECT_EQ(positions.of_tokens(Positions::kEmbeddingLayer, 5), table->keys[0]);
+    EXPECT_EQ(40U, table->values.size());
+  }
+  const auto sines = table_of("sin_cos", 5, positions);
+  const auto second = static_cast<double>(sines->keys[0][1]);
+  EXPECT_NEAR(std::sin(second * 0.1), sines->values[8 + 1], 1e-12);
+  EXPECT_NEAR(std::cos(second * 0.1), sines->values[8 + 5], 1e-12);
+}
+
+TEST(EncodingTable, HoldsTheSinusoidOfEveryOffset) {
+  const RandomizedPositions positions(64, 1, Purpose::kPositions, 0);
+  const auto table = table_of("relative", 4, positions);
+  ASSERT_TRUE(table.has_value());
+  EXPECT_EQ((std::vector<std::string>{"offset", "feature", "distance", "value"}), table->columns);
+  EXPECT_EQ((std::vector<std::int64_t>{-3, -2, -1, 0, 1, 2, 3}), table->keys[0]);
+  const std::vector<std::int64_t> drawn = positions.of_offsets(0, 4);
+  for (std::size_t row = 0; row < 7; ++row) {
+    const std::int64_t offset = table->keys[0][row];
+    const auto distance =
+        static_cast<double>((offset < 0 ? -1 : 1) * drawn[static_cast<std::size_t>(std::abs(offset))]);
+    EXPECT_EQ(distance, table->values[2 * 8 * row]);
+    EXPECT_NEAR(std::sin(distance), table->values[2 * 8 * row + 1], 1e-12);
+  }
+}
+
+TEST(EncodingTable, IsThereForAllButWhatTakesAnInput) {
+  for (const std::string& name : Registry<EncodingEntry>::instance().names()) {
+    EXPECT_EQ(name != "none" && name != "cope", table_of(name, 4).has_value()) << name;
+    if (Registry<EncodingEntry>::instance().get(name).gives_bias) {
+      EXPECT_FALSE(table_of("dape_" + name, 4).has_value()) << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,186 @@
+// Every registered encoding, with every combination of its switches, against its formula written a
+// second time in loops.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "models/settings/encoding_entry.h"
+#include "tests/models/encodings/encoding_oracles.h"
+#include "tests/models/encodings/encoding_rig.h"
+#include "tests/models/reference_files.h"
+
+namespace che {
+namespace {
+
+const std::vector<std::string> kDapeVariants{
+    "concat_residual", "concat", "add_residual", "add", "bias_only", "bias_only_residual"};
+constexpr std::int64_t kMaxPosition = 1000;
+
+std::string text_of(const EncodingConfig& config) {
+  std::string text = config.form().text();
+  for (const auto& [name, value] : config.options) text += " " + name + "=" + value;
+  return config.dape ? text + " " + config.dape->variant + " " + config.dape->kernel : text;
+}
+
+// Everything that a config may say of encoding `name`.
+std::vector<EncodingConfig> configs_of(const std::string& name) {
+  const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
+  std::vector<EncodingConfig> configs;
+  for (const OptionValues& options : option_combinations(name)) {
+    for (const char* positions : {"contiguous", "randomized"}) {
+      if (!entry.reads_positions && positions != std::string("contiguous")) continue;
+      EncodingConfig config;
+      config.name = name;
+      config.options = options;
+      config.positions = positions;
+      configs.push_back(config);
+      if (!entry.gives_bias) continue;
+      for (const std::string& variant : kDapeVariants) {
+        config.dape = DapeOptions{.hidden = 5, .variant = variant};
+        configs.push_back(config);
+      }
+      config.dape = DapeOptions{.hidden = 5, .kernel = "1x3"};
+      configs.push_back(config);
+    }
+  }
+  return configs;
+}
+
+std::unique_ptr<Positions> positions_of(const EncodingConfig& config) {
+  if (config.positions == "contiguous") return std::make_unique<ContiguousPositions>();
+  return std::make_unique<RandomizedPositions>(kMaxPosition, 5, Purpose::kPositions, 3);
+}
+
+OracleInput input_of(const EncodingConfig& config, const EncodingRig& rig, const at::Tensor& q,
+                     const at::Tensor& k, const Positions& positions, std::int64_t layer) {
+  const std::int64_t tokens = q.size(2);
+  const auto element = [](const at::Tensor& tensor) {
+    return
+        [values = tensor.accessor<double, 5>()](std::int64_t head, std::int64_t token, std::int64_t feature) {
+          return values[0][0][token][head][feature];
+        };
+  };
+  return {.heads = rig.shape().heads,
+          .head_width = rig.shape().head_width(),
+          .tokens = tokens,
+          .positions = positions.of_tokens(layer, tokens),
+          .input_positions = positions.of_tokens(Positions::kEmbeddingLayer, tokens),
+          .offsets = positions.of_offsets(layer, tokens),
+          .max_position = config.positions == "contiguous" ? 0 : kMaxPosition,
+          .options = config.options,
+          .dape = config.dape,
+          .q = element(q),
+          .k = element(k),
+          .parameter = [&rig, layer](const std::string& name, const std::vector<std::int64_t>& index) {
+            const at::Tensor& value = rig.parameter(layer, name);  // The first replica's.
+            std::int64_t offset = 0;
+            for (std::size_t i = 0; i < index.size(); ++i)
+              offset += index[i] * value.stride(static_cast<std::int64_t>(i) + 1);
+            return value.data_ptr<double>()[offset];
+          }};
+}
+
+class EncodingOracles : public testing::TestWithParam<std::string> {};
+
+TEST_P(EncodingOracles, Agree) {
+  const auto found = encoding_oracles().find(GetParam());
+  ASSERT_NE(found, encoding_oracles().end()) << GetParam() << " is registered and has no oracle";
+  constexpr std::int64_t kTokens = 7;
+  constexpr std::int64_t kLayer = 1;
+  for (EncodingConfig config : configs_of(GetParam())) {
+    SCOPED_TRACE(text_of(config));
+    // Small enough that FIRE's normalizer takes either side of its maximum.
+    if (config.options.contains("length")) config.options["length"] = "4";
+    // Three heads: no power of two.
+    const ModelShape shape{.width = 12, .layers = 2, .heads = 3, .ffn_multiple = 1};
+    EncodingRig rig(config, shape, 1);
+    rig.randomise(17);
+    const at::Tensor q = some_numbers({1, 1, kTokens, 3, 4}, 1);
+    const at::Tensor k = some_numbers({1, 1, kTokens, 3, 4}, 2);
+    const auto positions = positions_of(config);
+    const OracleInput input = input_of(config, rig, q, k, *positions, kLayer);
+
+    const at::Tensor expected = at::empty({3, kTokens, kTokens}, at::kDouble);
+    for (std::int64_t h = 0; h < 3; ++h) {
+      for (std::int64_t i = 0; i < kTokens; ++i) {
+        for (std::int64_t j = 0; j < kTokens; ++j) {
+          expected.index_put_({at::tensor(h), at::tensor(i), at::tensor(j)},
+                              at::scalar_tensor(oracle_logit(found->second, input, h, i, j), at::kDouble));
+        }
+      }
+    }
+    for (const std::int64_t first_query : {std::int64_t{0}, std::int64_t{4}, kTokens - 1}) {
+      EXPECT_EQ("", difference(rig.logits(q, k, *positions, kLayer, first_query)[0][0],
+                               expected.slice(1, first_query), 1e-9))
+          << "first query " << first_query;
+    }
+
+    const at::Tensor added = rig.embedding(kTokens, *positions);
+    ASSERT_EQ(static_cast<bool>(found->second.embedding), added.defined());
+    if (!added.defined()) continue;
+    for (std::int64_t t = 0; t < kTokens; ++t) {
+      for (std::int64_t f = 0; f < shape.width; ++f) {
+        EXPECT_NEAR(found->second.embedding(input, t, f),
+                    added.expand({1, 1, kTokens, shape.width})[0][0][t][f].item<double>(), 1e-9);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EncodingOracles,
+                         testing::ValuesIn(Registry<EncodingEntry>::instance().names()),
+                         [](const auto& name) { return name.param; });
+
+// Distances that the small cases above do not reach: past every bucket's edge.
+TEST(T5, BucketsAreTheReleasedOnes) {
+  constexpr std::int64_t kTokens = 300;
+  EncodingConfig config;
+  config.reset("t5");
+  EncodingRig rig(config, {.width = 2, .layers = 1, .heads = 1, .ffn_multiple = 1}, 1);
+  rig.parameter(0, "table").data().copy_(at::arange(32, at::kDouble).view({1, 1, 32}));
+  const at::Tensor zero = at::zeros({1, 1, kTokens, 1, 2}, at::kDouble);
+  const ContiguousPositions positions;
+  const at::Tensor buckets = rig.logits(zero, zero, positions)[0][0][0];
+  OracleInput input{.heads = 1,
+                    .head_width = 2,
+                    .tokens = kTokens,
+                    .positions = {},
+                    .input_positions = {},
+                    .offsets = positions.of_offsets(0, kTokens),
+                    .max_position = 0,
+                    .options = {},
+                    .dape = {},
+                    .q = {},
+                    .k = {},
+                    .parameter = [](const auto&, const std::vector<std::int64_t>& index) {
+                      return static_cast<double>(index[1]);
+                    }};
+  const EncodingOracle& oracle = encoding_oracles().at("t5");
+  for (std::int64_t n = 0; n < kTokens; ++n) {
+    EXPECT_EQ(oracle.bias(input, 0, 0, n), buckets[0][n].item<double>()) << n << " to the right";
+    EXPECT_EQ(oracle.bias(input, 0, n, 0), buckets[n][0].item<double>()) << n << " to the left";
+  }
+  EXPECT_EQ(31, buckets[0][91].item<double>());
+  EXPECT_EQ(14, buckets[90][0].item<double>());
+}
+
+// A count beyond the table stays at its last row.
+TEST(Cope, ClampsItsPositions) {
+  constexpr std::int64_t kTokens = 150;
+  EncodingConfig config;
+  config.reset("cope");
+  EncodingRig rig(config, {.width = 2, .layers = 1, .heads = 1, .ffn_multiple = 1}, 1);
+  const at::Tensor ramp = at::arange(64, at::kDouble).view({1, 1, 64}).expand({1, 2, 64});
+  rig.parameter(0, "e_left").data().copy_(ramp);
+  rig.parameter(0, "e_right").data().copy_(-ramp);
+  // q k = 0: every gate is a half. q E = the position.
+  const at::Tensor q = at::full({1, 1, kTokens, 1, 2}, 0.5, at::kDouble);
+  const at::Tensor logits = rig.logits(q, at::zeros_like(q), ContiguousPositions())[0][0][0];
+  for (std::int64_t n = 0; n < kTokens; ++n) {
+    const double expected = std::min(63.0, 0.5 * static_cast<double>(n + 1));
+    EXPECT_DOUBLE_EQ(expected, logits[n][0].item<double>()) << n;
+    EXPECT_DOUBLE_EQ(n == 0 ? expected : -expected, logits[0][n].item<double>()) << n;
+  }
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,218 @@
+// What every registered encoding must do, plain, over randomized positions and wrapped by DAPE.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "experiments/analysis/paper_table.h"
+#include "experiments/training/model_factory.h"
+#include "experiments/training/thread_limit.h"
+#include "experiments/training/training.h"
+#include "models/loss.h"
+#include "models/settings/encoding_entry.h"
+#include "tests/models/encodings/encoding_models.h"
+#include "tests/models/encodings/encoding_rig.h"
+#include "tests/models/reference_files.h"
+
+namespace che {
+namespace {
+
+class EveryEncoding : public testing::TestWithParam<std::string> {
+ protected:
+  RunConfig config_ = small_config(GetParam());
+};
+
+TEST_P(EveryEncoding, GivesFiniteGradientsToEveryParameter) {
+  const auto model = initialised(config_, {3});
+  const at::Tensor logits = forward(*model, config_, some_tokens(4, 9), 4);
+  ASSERT_EQ((std::vector<std::int64_t>{1, 4, 4, 2}), logits.sizes().vec());
+  score_batch(logits, at::ones({4, 4}, at::kLong), at::ones({4, 4}, at::kByte)).loss.sum().backward();
+  for (const ParameterSpec& spec : model->parameters().specs()) {
+    const at::Tensor gradient = model->parameters()[spec.name].grad();
+    EXPECT_TRUE(at::isfinite(gradient).all().item<bool>()) << spec.name;
+    EXPECT_GT(gradient.abs().sum().item<double>(), 0) << spec.name << " has no influence";
+  }
+}
+
+TEST_P(EveryEncoding, ComputesTheLastLayerForOutputTokensAlone) {
+  const auto model = initialised(config_, {3});
+  const at::Tensor tokens = some_tokens(2, 9);
+  const at::Tensor all = forward(*model, config_, tokens, 9);
+  EXPECT_EQ("", difference(forward(*model, config_, tokens, 3), all.slice(2, 6), 1e-6));
+}
+
+TEST_P(EveryEncoding, ReachesBeyondTrainingLengths) {
+  const auto model = initialised(config_, {3});
+  EXPECT_TRUE(at::isfinite(forward(*model, config_, some_tokens(1, 200), 100)).all().item<bool>());
+}
+
+TEST_P(EveryEncoding, ReplicasEqualSingleRuns) {
+  const at::Tensor tokens = some_tokens(3, 9);
+  const at::Tensor both = forward(*initialised(config_, {3, 4}), config_, tokens, 4);
+  EXPECT_EQ("",
+            difference(both.slice(0, 0, 1), forward(*initialised(config_, {3}), config_, tokens, 4), 1e-6));
+  EXPECT_EQ("",
+            difference(both.slice(0, 1, 2), forward(*initialised(config_, {4}), config_, tokens, 4), 1e-6));
+  EXPECT_NE("", difference(both.slice(0, 0, 1), both.slice(0, 1, 2), 1e-2)) << "seeds make no difference";
+}
+
+TEST_P(EveryEncoding, KeepsReplicasApart) {
+  const auto model = initialised(config_, {3, 4, 5});
+  const at::Tensor tokens = some_tokens(3, 9);
+  const at::Tensor before = forward(*model, config_, tokens, 4).detach().clone();
+  model->parameters().values()[1].mul_(1.5);
+  const at::Tensor after = forward(*model, config_, tokens, 4);
+  EXPECT_TRUE(at::equal(before[0], after[0]));
+  EXPECT_FALSE(at::equal(before[1], after[1]));
+  EXPECT_TRUE(at::equal(before[2], after[2]));
+}
+
+TEST_P(EveryEncoding, FusedKernelsEqualTheReference) {
+  const bool composed = config_.encoding.name == "cope" || config_.encoding.name == "relative" ||
+                        GetParam().starts_with("dape_v2_");
+  // A rotation counts, too.
+  expect_fused_equals_reference(config_, !composed);
+}
+
+// Every parameter, q and k, along random directions, by central differences.
+TEST_P(EveryEncoding, HasTheGradientOfItsFiniteDifferences) {
+  constexpr std::int64_t kLayer = 1;
+  constexpr std::int64_t kFirstQuery = 2;
+  EncodingRig rig(config_.encoding, config_.model, 2);
+  rig.randomise(7);
+  const auto positions = create_positions(config_, 5, Purpose::kPositions, 9);
+  at::Tensor q = some_numbers({2, 3, 6, 2, 8}, 1).requires_grad_(true);
+  at::Tensor k = some_numbers({2, 3, 6, 2, 8}, 2).requires_grad_(true);
+  const auto value = [&] {
+    const at::Tensor logits = rig.logits(q, k, *positions, kLayer, kFirstQuery);
+    at::Tensor sum = (logits * some_numbers(logits.sizes().vec(), 3)).sum();
+    const at::Tensor added = rig.embedding(6, *positions);
+    return added.defined() ? sum + (added * some_numbers(added.sizes().vec(), 4)).sum() : sum;
+  };
+  value().backward();
+  std::map<std::string, at::Tensor> leaves{{"q", q}, {"k", k}};
+  for (const ParameterSpec& spec : rig.parameters().specs())
+    leaves.emplace(spec.name, rig.parameters()[spec.name]);
+  for (auto& [name, leaf] : leaves) {
+    for (std::uint64_t direction_seed = 10; direction_seed < 13; ++direction_seed) {
+      const at::Tensor direction = some_numbers(leaf.sizes().vec(), direction_seed);
+      constexpr double kStep = 1e-7;  // Short, for the kinks of ReLU.
+      leaf.data().add_(direction, kStep);
+      const double above = value().item<double>();
+      leaf.data().sub_(direction, 2 * kStep);
+      const double below = value().item<double>();
+      leaf.data().add_(direction, kStep);
+      const double expected = (above - below) / (2 * kStep);
+      const double actual = leaf.grad().defined() ? (leaf.grad() * direction).sum().item<double>() : 0;
+      EXPECT_NEAR(expected, actual, 1e-5 * std::max(1.0, std::abs(expected))) << name;
+    }
+  }
+}
+
+// Equal tokens at contiguous positions: a logit depends on key minus query alone.
+TEST_P(EveryEncoding, IsInvariantToShifts) {
+  if (config_.encoding.positions != "contiguous") return;
+  EncodingRig rig(config_.encoding, config_.model, 1);
+  rig.randomise(7);
+  constexpr std::int64_t kTokens = 12;
+  const auto everywhere = [](std::uint64_t seed) {
+    return some_numbers({1, 1, 1, 2, 8}, seed).expand({1, 1, kTokens, 2, 8});
+  };
+  const at::Tensor logits = rig.logits(everywhere(1), everywhere(2), ContiguousPositions());
+  // DAPE V2's two convolutions see the zeros beyond the first and the last key.
+  const std::int64_t border = config_.encoding.dape && config_.encoding.dape->taps() > 1 ? 2 : 0;
+  EXPECT_EQ("", difference(logits.slice(3, 1).slice(4, 1 + border, kTokens - border),
+                           logits.slice(3, 0, kTokens - 1).slice(4, border, kTokens - 1 - border), 1e-9));
+  const bool outside_attention =
+      GetParam() == "none" || rig.embedding(kTokens, ContiguousPositions()).defined();
+  EXPECT_EQ(outside_attention, at::equal(logits.slice(4, 1), logits.slice(4, 0, kTokens - 1)));
+}
+
+// Inside attention every layer draws its own positions, and the same ones whenever it is asked.
+TEST_P(EveryEncoding, DrawsPositionsPerLayer) {
+  EncodingRig rig(config_.encoding, config_.model, 1);
+  rig.randomise(7);
+  for (const ParameterSpec& spec : rig.parameters().specs()) {
+    const std::string first = "layer0.attn.";
+    if (spec.name.starts_with(first)) {
+      rig.parameters()["layer1.attn." + spec.name.substr(first.size())].data().copy_(
+          rig.parameters()[spec.name].data());
+    }
+  }
+  const at::Tensor q = some_numbers({1, 1, 9, 2, 8}, 1);
+  const at::Tensor k = some_numbers({1, 1, 9, 2, 8}, 2);
+  const auto logits = [&](std::int64_t layer) {
+    return rig.logits(q, k, *create_positions(config_, 5, Purpose::kPositions, 9), layer);
+  };
+  const at::Tensor first = logits(0);
+  EXPECT_TRUE(at::equal(first, logits(0)));
+  const bool drawn = config_.encoding.positions == "randomized" &&
+                     !rig.embedding(9, *create_positions(config_, 5, Purpose::kPositions, 9)).defined();
+  EXPECT_EQ(drawn, !at::equal(first, logits(1)));
+}
+
+// Batches as they train: losses, gradients and parameters of three steps.
+TEST_P(EveryEncoding, TrainsToTheSameBitsWithOneThreadAndTwo) {
+  RunConfig config = config_;
+  config.model = {.width = 32, .layers = 2, .heads = 4, .ffn_multiple = 4};
+  config.training.batch_size = 128;
+  config.training.steps = 3;
+  config.training.first_length = config.training.last_length = 29;  // 58 tokens.
+  const auto trained = [&](std::int64_t threads) {
+    const ThreadLimit limit(threads);
+    TrainingState state({config});
+    std::vector<double> measured;
+    train(state, [&](std::int64_t, const StepResult& result) {
+      measured.insert(measured.end(), {result.loss[0], result.gradient_norm[0]});
+      return true;
+    });
+    return std::pair(measured, state.model->parameters().values().clone());
+  };
+  const auto [one, parameters_of_one] = trained(1);
+  const auto [two, parameters_of_two] = trained(2);
+  EXPECT_EQ(one, two);
+  EXPECT_TRUE(at::equal(parameters_of_one, parameters_of_two));
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryEncoding, testing::ValuesIn(all_labels()),
+                         [](const auto& label) { return label.param; });
+
+TEST(Encodings, AreTheOnesReadmeLists) {
+  EXPECT_EQ((std::vector<std::string>{"alibi", "cope", "fire", "kerple", "learned", "none", "relative",
+                                      "rope", "sandwich", "sin_cos", "t5"}),
+            Registry<EncodingEntry>::instance().names());
+}
+
+TEST(Encodings, StandInThePapersOrderAndLookDifferent) {
+  std::map<int, std::string> by_place;
+  std::set<std::string> colours;
+  for (const std::string& name : Registry<EncodingEntry>::instance().names()) {
+    const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
+    EXPECT_TRUE(by_place.emplace(entry.place, name).second) << name << " has the place of another";
+    EXPECT_TRUE(colours.insert(entry.colour).second) << name << " has the colour of another";
+  }
+  for (const PaperColumn& column : paper_columns()) {
+    if (column.heading != "Randomized") continue;
+    const int place = static_cast<int>(&column - paper_columns().data()) + 1;
+    EXPECT_EQ(column.form.name, by_place[place]);
+  }
+}
+
+// Without positions, attention sees a set: permuted inputs give permuted outputs. With them, not.
+TEST(Encodings, OnlyNoneIsPermutationEquivariant) {
+  const at::Tensor tokens = some_tokens(1, 9);
+  const at::Tensor order = at::tensor(std::vector<std::int64_t>{4, 0, 8, 2, 6, 1, 7, 3, 5}, at::kLong);
+  for (const std::string& label : all_labels()) {
+    const RunConfig config = small_config(label);
+    const auto model = initialised(config, {3});
+    const at::Tensor permuted_output = forward(*model, config, tokens, 9).index_select(2, order);
+    const std::string found =
+        difference(forward(*model, config, tokens.index_select(1, order), 9), permuted_output, 1e-5);
+    EXPECT_EQ(label == "none", found.empty()) << label << " " << found;
+  }
+}
+
+}  // namespace
+}  // namespace che

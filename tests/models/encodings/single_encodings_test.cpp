@@ -1,0 +1,145 @@
+// What only one encoding does.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "experiments/training/model_factory.h"
+#include "models/settings/encoding_entry.h"
+#include "tests/models/encodings/encoding_models.h"
+#include "tests/models/encodings/encoding_rig.h"
+#include "tests/models/reference_files.h"
+
+namespace che {
+namespace {
+
+TEST(Dape, FusedVariantsEqualTheReference) {
+  for (const std::string& variant : dape_variants()) {
+    for (const char* label : {"dape_kerple", "randomized_dape_alibi", "dape_fire"}) {
+      SCOPED_TRACE(variant + " of " + label);
+      RunConfig config = small_config(label);
+      config.encoding.dape->variant = variant;
+      expect_fused_equals_reference(config, true);
+    }
+  }
+}
+
+TEST(Encodings, DapeNeedsABias) { EXPECT_THROW(create_encoding("rope", {}, DapeOptions{}), Error); }
+
+// With f's output layer zero, f vanishes: the residual variants are the base, the others no bias.
+TEST(Dape, WithoutItsMlpIsTheBaseOrNothing) {
+  // (FIRE has another MLP inside DAPE.)
+  for (const std::string base : {"alibi", "kerple", "t5"}) {
+    for (const std::string& variant : dape_variants()) {
+      SCOPED_TRACE(base + " " + variant);
+      RunConfig config = small_config("dape_" + base);
+      config.encoding.dape->variant = variant;
+      const auto wrapped = initialised(config, {3});
+      const at::Tensor tokens = some_tokens(2, 9);
+      for (const char* layer : {"layer0.attn.dape.", "layer1.attn.dape."}) {
+        for (const char* name : {"w2", "b2"}) wrapped->parameters()[std::string(layer) + name].data().zero_();
+      }
+      const bool residual = variant.ends_with("_residual");
+      const RunConfig plain_config = small_config(residual ? base : "none");
+      const at::Tensor expected = forward(*initialised(plain_config, {3}), plain_config, tokens, 4);
+      EXPECT_EQ("", difference(forward(*wrapped, config, tokens, 4), expected, 1e-6));
+    }
+  }
+}
+
+// FIRE divides by the position beyond its threshold, and there shifts matter.
+TEST(Fire, IsNotInvariantToShiftsBeyondItsThreshold) {
+  EncodingConfig config;
+  config.reset("fire");
+  config.options["length"] = "3";
+  EncodingRig rig(config, {.width = 16, .layers = 1, .heads = 2, .ffn_multiple = 2}, 1);
+  rig.randomise(7);
+  const at::Tensor zero = at::zeros({1, 1, 12, 2, 8}, at::kDouble);
+  const at::Tensor logits = rig.logits(zero, zero, ContiguousPositions());
+  EXPECT_NE("", difference(logits.slice(3, 1).slice(4, 1), logits.slice(3, 0, 11).slice(4, 0, 11), 1e-6));
+}
+
+std::string check_message(const std::string& encoding, const OptionValues& options,
+                          std::int64_t max_position) {
+  RunConfig config = small_config(encoding);
+  config.encoding.options = options;
+  config.encoding.max_position = max_position;
+  config.evaluation.last_length = 500;
+  try {
+    config.check();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Learned, NeedsARowForEveryPosition) {
+  EXPECT_EQ("", check_message("learned", {{"rows", "1000"}}, 7));
+  EXPECT_EQ(
+      "encoding.rows: learned has rows for 999 positions and the longest sequence has 1000 tokens; raise "
+      "rows to 1000 or lower evaluation.last_length",
+      check_message("learned", {{"rows", "999"}}, 4096));
+  EXPECT_EQ("", check_message("randomized_learned", {{"rows", "2048"}}, 2048));
+  EXPECT_EQ(
+      "encoding.rows: learned has rows for 2048 positions and encoding.max_position is 2049; raise rows to "
+      "2049 or lower max_position",
+      check_message("randomized_learned", {{"rows", "2048"}}, 2049));
+}
+
+TEST(Learned, RowsArePartOfARunsIdentity) {
+  RunConfig config = small_config("learned");
+  const std::string id = run_id(config);
+  config.encoding.max_position = 100;
+  EXPECT_EQ(id, run_id(config)) << "contiguous positions do not read it";
+  config.encoding.options = {{"rows", "1000"}};
+  EXPECT_NE(id, run_id(config));
+}
+
+// Ids of runs that program version 0.1.0 stored, when half_offset was the default direction of kerple and
+// fire.
+TEST(Encodings, RunsStoredUnderAnOlderDefaultKeepTheirIds) {
+  const auto id = [](const std::string& label, const char* direction) {
+    RunConfig config;
+    config.task.reset("even_pairs");
+    config.encoding.reset(label);
+    config.encoding.options["direction"] = direction;
+    config.learning_rate = 1e-3;
+    config.model.width = 64;
+    config.model.layers = 3;
+    config.training.steps = 4800;
+    config.training.batch_size = 32;
+    return run_id(config);
+  };
+  for (const auto& [label, stored] : {std::pair("kerple", "even_pairs-kerple-lr0.001-seed0-18c5f1053b8f"),
+                                      {"fire", "even_pairs-fire-lr0.001-seed0-9bda67afc05a"},
+                                      {"dape_kerple", "even_pairs-dape_kerple-lr0.001-seed0-09caab60a3de"}}) {
+    EXPECT_EQ(stored, id(label, "half_offset"));
+    EXPECT_NE(stored, id(label, "symmetric")) << "today's default is another run";
+  }
+}
+
+TEST(Fire, InsideDapeHasTheWidthOfDape) {
+  RunConfig config = small_config("fire");
+  config.encoding.options["hidden"] = "16";
+  config.check();
+  EXPECT_EQ(std::vector<std::int64_t>{16},
+            create_transformer(config, 1)->parameters()["layer0.attn.fire.b1"].sizes().slice(1).vec());
+  config.encoding.dape.emplace();
+  try {
+    config.check();
+    ADD_FAILURE() << "fire's own width inside DAPE is accepted";
+  } catch (const Error& error) {
+    EXPECT_STREQ(
+        "encoding.hidden: inside DAPE the network of fire has the width of encoding.dape.hidden (64); set "
+        "that "
+        "one instead",
+        error.what());
+  }
+}
+
+TEST(Relative, NeedsAnEvenWidth) {
+  RunConfig config = small_config("relative");
+  config.model = {.width = 15, .layers = 2, .heads = 3, .ffn_multiple = 2};
+  EXPECT_THROW(config.check(), Error);
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,76 @@
+#include "models/settings/positions.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+
+#include "core/error.h"
+
+namespace che {
+namespace {
+
+RandomizedPositions randomized(std::int64_t max_position, std::uint64_t step, std::uint64_t batch = 0) {
+  return {max_position, 1, Purpose::kPositions, step, batch};
+}
+
+TEST(ContiguousPositions, CountFromZero) {
+  EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3}), ContiguousPositions().of_tokens(0, 4));
+  EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3}), ContiguousPositions().of_offsets(2, 4));
+}
+
+TEST(RandomizedPositions, AreSortedDistinctAndInRange) {
+  for (std::uint64_t step = 0; step < 50; ++step) {
+    const auto tokens = randomized(64, step).of_tokens(0, 40);
+    ASSERT_EQ(40U, tokens.size());
+    EXPECT_TRUE(std::is_sorted(tokens.begin(), tokens.end()));
+    EXPECT_EQ(tokens.end(), std::adjacent_find(tokens.begin(), tokens.end()));
+    EXPECT_GE(tokens.front(), 0);
+    EXPECT_LT(tokens.back(), 64);
+    const auto offsets = randomized(64, step).of_offsets(0, 64);
+    ASSERT_EQ(64U, offsets.size());
+    for (std::size_t k = 0; k < offsets.size(); ++k) EXPECT_EQ(static_cast<std::int64_t>(k), offsets[k]);
+  }
+}
+
+TEST(RandomizedPositions, AreUniform) {
+  constexpr int kDraws = 20'000;
+  constexpr std::int64_t kMax = 20;
+  std::vector<double> counts(kMax);
+  for (int step = 0; step < kDraws; ++step) {
+    for (const std::int64_t p : randomized(kMax, static_cast<std::uint64_t>(step)).of_tokens(3, 5)) {
+      ++counts[static_cast<std::size_t>(p)];
+    }
+  }
+  // Counts of a sample without replacement vary less than multinomial ones; the exact factor of the
+  // statistic is (N - 1) / (N - n).
+  const double expected = kDraws * 5.0 / kMax;
+  double statistic = 0;
+  for (const double count : counts) statistic += (count - expected) * (count - expected) / expected;
+  statistic *= (kMax - 1.0) / (kMax - 5.0);
+  const boost::math::chi_squared distribution(kMax - 1);
+  EXPECT_GT(boost::math::cdf(boost::math::complement(distribution, statistic)), 1e-4);
+  EXPECT_GT(boost::math::cdf(distribution, statistic), 1e-4);
+}
+
+TEST(RandomizedPositions, DependOnSeedPurposeStepBatchAndLayerOnly) {
+  const RandomizedPositions draw = randomized(2048, 7, 1);
+  const auto tokens = draw.of_tokens(0, 50);
+  EXPECT_EQ(tokens, draw.of_tokens(0, 50));
+  EXPECT_EQ(tokens, randomized(2048, 7, 1).of_tokens(0, 50));
+  EXPECT_NE(tokens, draw.of_tokens(1, 50));
+  EXPECT_NE(tokens, draw.of_tokens(Positions::kEmbeddingLayer, 50));
+  EXPECT_NE(tokens, randomized(2048, 8, 1).of_tokens(0, 50));
+  EXPECT_NE(tokens, randomized(2048, 7, 2).of_tokens(0, 50));
+  EXPECT_NE(tokens, RandomizedPositions(2048, 2, Purpose::kPositions, 7, 1).of_tokens(0, 50));
+  EXPECT_NE(tokens, RandomizedPositions(2048, 1, Purpose::kEvaluationPositions, 7, 1).of_tokens(0, 50));
+}
+
+TEST(RandomizedPositions, RefuseMoreTokensThanPositions) {
+  EXPECT_EQ(16U, randomized(16, 0).of_tokens(0, 16).size());
+  EXPECT_THROW(randomized(16, 0).of_tokens(0, 17), Error);
+  EXPECT_THROW(randomized(16, 0).of_offsets(0, 17), Error);
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,154 @@
+#include "tables/time_table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/files.h"
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+TEST(TimeTable, GivesMediansAndRatios) {
+  const ScratchFolder scratch;
+  for (const auto& [encoding, step] : {std::pair("dape_kerple", 0.02), std::pair("rope", 0.01)}) {
+    RunConfig config = made_up_config("even_pairs", encoding);
+    config.training.first_length = config.training.last_length = 40;
+    const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);
+    // The first row holds the warm-up, the last a disturbance.
+    std::vector<MetricsRow> rows;
+    for (const double seconds : {5.0, 5 + 10 * step, 5 + 20 * step, 5 + 30 * step, 90.0}) {
+      rows.push_back({.step = 10 * static_cast<std::int64_t>(rows.size() + 1), .seconds = seconds});
+    }
+    run.write_metrics(rows);
+    RunStatus status = run.status();
+    status.evaluation_seconds = 100 * step;  // Of four lengths with 64 samples.
+    run.write_status(status);
+  }
+  EXPECT_EQ(
+      time_table(step_times(open_runs(scratch.path())), "dape_kerple"),
+      "even_pairs: milliseconds per training step, by training length\n\n"
+      "| encoding    |        40 |\n| ----------- | --------: |\n"
+      "| rope        | 10 (0.50) |\n| dape_kerple | 20 (1.00) |\n\n"
+      "even_pairs: milliseconds per test batch of 64, by test length\n\n"
+      "| encoding    |     41..44 |\n| ----------- | ---------: |\n"
+      "| rope        | 250 (0.50) |\n| dape_kerple | 500 (1.00) |\n\nIn parentheses: the ratio to "
+      "dape_kerple. "
+      "A number is the median over a cell's finished runs: of each its median step between two log lines, or "
+      "the mean test batch of its evaluation.\n");
+  EXPECT_EQ(message_of([&] { time_table(step_times(open_runs(scratch.path())), "fire"); }),
+            "no finished run has the encoding 'fire' to compare with; name another with --base; known: "
+            "rope, dape_kerple");
+}
+
+// A run whose steps take `step` seconds and whose evaluation took 0.4 in all.
+RunFolder store_timed(const ScratchFolder& scratch, const RunConfig& config, double step) {
+  const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  run.write_metrics({{.step = 10, .seconds = 5}, {.step = 20, .seconds = 5 + 10 * step}});
+  RunStatus status = run.status();
+  status.evaluation_seconds = 0.4;
+  run.write_status(status);
+  return run;
+}
+
+TEST(TimeTable, NamesCellsWhoseRunsDisagree) {
+  const ScratchFolder scratch;
+  for (const std::int64_t seed : {0, 1}) {
+    store_timed(scratch, made_up_config("even_pairs", "rope", seed), seed == 0 ? 0.01 : 2.5);
+    store_timed(scratch, made_up_config("even_pairs", "alibi", seed), seed == 0 ? 0.01 : 0.015);
+  }
+  const std::string table = time_table(step_times(open_runs(scratch.path())), "rope");
+  EXPECT_NE(table.find("| rope     | 1255 (1.00) |"), std::string::npos) << table;
+  EXPECT_TRUE(
+      table.ends_with("\nRuns behind one number differ more than twofold in 1 of 4 numbers; the largest "
+                      "difference: even_pairs rope, training step at 1..40: 10 to 2500.\n"))
+      << table;
+}
+
+TEST(TimeTable, MixesNoRunsThatDifferInMoreThanLengths) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("even_pairs", "rope");
+  store_timed(scratch, config, 0.01);
+  config.model.width = 128;
+  store_timed(scratch, config, 0.03);
+  config.training.last_length = 200;
+  store_timed(scratch, config, 0.05);
+  const std::string table = time_table(step_times(open_runs(scratch.path())), "rope(model.width=64)");
+  EXPECT_NE(table.find("| rope(model.width=64)  | 10 (1.00) |     -- |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| rope(model.width=128) | 30 (3.00) |     50 |"), std::string::npos) << table;
+  EXPECT_EQ(table.find("replicas"), std::string::npos) << table;
+}
+
+// Lengths of the evaluation have columns of their own; a seed apart, the runs train alike.
+TEST(TimeTable, TellsTestBatchesByTestLengths) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("even_pairs", "rope");
+  store_timed(scratch, config, 0.01);
+  config.seed = 1;
+  config.evaluation.last_length = 45;
+  config.evaluation.length_step = 4;
+  store_timed(scratch, config, 0.03);
+  const std::string table = time_table(step_times(open_runs(scratch.path())), "rope");
+  EXPECT_NE(table.find("| encoding |     1..40 |\n| -------- | --------: |\n| rope     | 20 (1.00) |"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("| encoding |     41..44 | 41..45 by 4 |\n| -------- | ---------: | ----------: |\n"
+                       "| rope     | 100 (1.00) |  200 (1.00) |"),
+            std::string::npos)
+      << table;
+}
+
+TEST(TimeTable, TellsRunsApartThatAreComputedDifferently) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("even_pairs", "rope");
+  store_timed(scratch, config, 0.01);
+  config.seed = 1;
+  config.log.every_steps = 7;
+  store_timed(scratch, config, 0.03);
+  config.seed = 2;
+  config.execution.replicas = 8;
+  store_timed(scratch, config, 0.08);
+  const std::string table = time_table(step_times(open_runs(scratch.path())), "rope");
+  EXPECT_NE(table.find("| rope                       | 20 (1.00) |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| rope(execution.replicas=8) | 80 (4.00) |"), std::string::npos) << table;
+  EXPECT_NE(table.find("the time of each is that of all of them"), std::string::npos) << table;
+}
+
+TEST(TimeTable, NamesWhatItLeavesOut) {
+  const ScratchFolder scratch;
+  const RunFolder more = store_timed(scratch, made_up_config("even_pairs", "rope"), 0.01);
+  std::vector<EvaluationRow> rows = more.evaluation();
+  rows.push_back({.length = 99, .samples = 64, .accuracy = 0.5});
+  more.write_evaluation(rows);
+  store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kFailed);
+  const RunFolder torn = store_timed(scratch, made_up_config("even_pairs", "rope", 2), 0.01);
+  write_file_atomically(torn.path() / "metrics.csv", "torn");
+  for (const std::int64_t seed : {3, 4})
+    RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope", seed));
+  std::string warnings;
+  const std::string table = time_table(
+      step_times(open_runs(scratch.path()), [&](const std::string& warning) { warnings += warning + "\n"; }),
+      "rope");
+  EXPECT_NE(table.find("| rope     | 10 (1.00) |"), std::string::npos) << table;
+  EXPECT_EQ(table.find("per test batch"), std::string::npos) << table;
+  EXPECT_EQ(std::ranges::count(warnings, '\n'), 4) << warnings;
+  for (const std::string& part :
+       {std::string("left out: 2 of 5 runs, not begun"), std::string("the test batches of 1 of 5 runs"),
+        "such as " + more.id(), std::string("is failed: loss is not finite"),
+        torn.id() + " is damaged: " + (torn.path() / "metrics.csv").string()}) {
+    EXPECT_NE(warnings.find(part), std::string::npos) << part << " is not in\n" << warnings;
+  }
+}
+
+TEST(TimeTable, SaysWhenNothingIsFinished) {
+  const ScratchFolder scratch;
+  RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope"));
+  EXPECT_EQ(message_of([&] { step_times(open_runs(scratch.path()), [](const std::string&) {}); }),
+            "no run is finished and undamaged; `che run` continues them");
+}
+
+}  // namespace
+}  // namespace che
