@@ -35,11 +35,13 @@ RunConfig config_of(const BenchOptions& options, const std::string& encoding) {
   RunConfig config;
   config.task.reset(options.task);
   config.encoding.reset(encoding);
+  config.training.last_length = *std::max_element(options.lengths.begin(), options.lengths.end());
   for (const std::string& text : options.settings) {
     const Setting setting = parse_setting(text, "model.width=64");
-    assign_path(setting.path, setting.value, [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+    const Assigned assigned = assign_path(setting.path, setting.value,
+                                          [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
+    for (const OldWord& word : assigned.old_words) print_warning(word.text);
   }
-  config.training.last_length = *std::max_element(options.lengths.begin(), options.lengths.end());
   config.check();
   return config;
 }

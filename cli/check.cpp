@@ -31,10 +31,10 @@ struct CheckOptions {
 };
 
 // What the number of repetitions allows `che table --compare` to find: of each cell's runs those count that
-// differ in seed or data_seed.
+// differ in their draw.
 std::string comparison_limit(const std::vector<RunConfig>& runs) {
-  std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>> draws_of_cell;
-  for (const RunConfig& run : runs) draws_of_cell[cell_id(run)].emplace(run.seed, run.data_seed);
+  std::map<std::string, std::set<Draw>> draws_of_cell;
+  for (const RunConfig& run : runs) draws_of_cell[cell_id(run)].insert(draw_of(run));
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (const auto& [cell, draws] : draws_of_cell) fewest = std::min(fewest, draws.size());
   if (fewest == 1) return "one repetition per cell: `che table --compare` has no test of a difference";
@@ -42,7 +42,7 @@ std::string comparison_limit(const std::vector<RunConfig>& runs) {
                                                    : 1 / static_cast<double>(kRandomAssignments + 1);
   return fmt::format(
       "{} repetitions per cell: the smallest p-value of `che table --compare`, a two-sided paired "
-      "permutation test, is {:.3g}",
+      "permutation test, is {:.3g} for one task and before Holm's adjustment over the tasks",
       fewest, smallest);
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -82,6 +83,7 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int6
   const WorkEstimate work = estimate_work(sweep.runs, folder);
   const std::vector<std::string> described = describe_runs(sweep.runs);
   std::set<std::string> cells;
+  std::vector<RunConfig> pending;
   std::string unmeasured;
   fmt::print("{:>12} {:>10} {:>10} {:>8}  {}\n", "parameters", "train", "evaluate", "time", "run");
   for (std::size_t i = 0; i < described.size(); ++i) {
@@ -89,20 +91,23 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int6
     fmt::print("{:>12} {:>10.2e} {:>10.2e} {:>8}  {}\n", run.parameters, run.needs.left.training,
                run.needs.left.evaluation, time_text(run), described[i]);
     cells.insert(cell_id(sweep.runs[i]));
+    if (!run.needs.is_complete()) pending.push_back(sweep.runs[i]);
     if (unmeasured.empty()) unmeasured = run.unmeasured;
   }
+  const auto jobs = static_cast<std::int64_t>(group_into_jobs(pending).size());
+  // More workers than jobs have nothing to do.
+  const std::int64_t busy = std::clamp<std::int64_t>(workers, 1, std::max<std::int64_t>(1, jobs));
   fmt::print(
-      "\n{}: {} of {} in {}, {} done; to do: {:.2e} floating point operations in training, {:.2e} in "
-      "evaluation (nominal: nothing trimmed)",
-      sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"),
-      counted(group_into_jobs(sweep.runs).size(), "job"), work.complete, work.left.training,
-      work.left.evaluation);
+      "\n{}: {} in {}, {} done; to do: {:.2e} floating point operations in training, {:.2e} in evaluation "
+      "(nominal: nothing trimmed) in {}",
+      sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"), work.complete,
+      work.left.training, work.left.evaluation, counted(jobs, "job"));
   if (work.unmeasured < work.runs.size()) {
     fmt::print(
         "; about {} for one worker, {} for {}, by measured steps of each encoding ({} for one worker by the "
         "fastest and the slowest of them{})",
-        duration_text(work.seconds.middle), duration_text(work.seconds.middle / static_cast<double>(workers)),
-        workers, duration_text(TimeRange{.min = work.seconds.least, .max = work.seconds.most}), load_text());
+        duration_text(work.seconds.middle), duration_text(work.seconds.middle / static_cast<double>(busy)),
+        busy, duration_text(TimeRange{.min = work.seconds.least, .max = work.seconds.most}), load_text());
   }
   if (work.unmeasured > 0) {
     fmt::print("; {} not measured and not in the time: {}", counted(work.unmeasured, "run"), unmeasured);
@@ -142,8 +147,7 @@ void add_run_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "Train and evaluate every run of a config");
   command->footer(
       "Finished runs are skipped, interrupted ones resume, failed ones are tried again. You can interrupt it "
-      "at any "
-      "time; run the same command again to resume.");
+      "at any time; run the same command again to resume.");
   auto options = std::make_shared<RunOptions>();
   command->add_option("CONFIG", options->config, "YAML file, see configs/")->required();
   command->add_option("key=value", options->overrides,

@@ -71,10 +71,10 @@ void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims
   notes.push_back(
       {NoteKind::kClaims,
        fmt::format(
-           "Claims of the paper, counted over tasks that are not permutation-invariant and have the scores, "
-           "not "
-           "both of cells that did not train, whatever the margin (dape_ counts before randomized_dape_; the "
-           "other side has randomized positions): {}.",
+           "Claims of the paper, counted over the tasks that are not permutation-invariant and that have "
+           "both scores; a task is left out where neither cell trained. Any positive difference counts. A "
+           "dape_ column is used where there is one, else randomized_dape_; the encoding it is compared with "
+           "has randomized positions. {}.",
            fmt::join(texts, "; "))});
 }
 
@@ -82,9 +82,8 @@ Note untrained_note(std::string_view who) {
   return {NoteKind::kReading,
           fmt::format(
               "{} Did not train: {}, over the last tenth of its steps, a training accuracy at least {:.0f} "
-              "points "
-              "above the best predictor that does not see the input, at the training lengths. The score says "
-              "nothing about extrapolation.",
+              "points above the best predictor that does not see the input, at the training lengths. The "
+              "score says nothing about extrapolation.",
               kUntrainedSign, who, 100 * kTrainedMargin)};
 }
 

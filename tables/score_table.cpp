@@ -141,7 +141,7 @@ std::vector<Note> notes(const ResultTable& table, const ScoreTableOptions& optio
   notes.push_back(
       {NoteKind::kReading,
        fmt::format("Accuracy in percent, mean over test lengths: {} over the finished runs of a cell ({}), "
-                   "which differ in seed and learning rate; {}: no finished run.",
+                   "which differ in seed, data seed and learning rate; {}: no finished run.",
                    aggregate_phrase(options.aggregate), count_text(table), kNoNumber)});
   append_waiting_note(notes, table);
   if (options.spread) {
@@ -246,13 +246,10 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
           {NoteKind::kReading,
            fmt::format(
                "Scores are fractions, 0 to 1: accuracy, mean over test lengths; n finished runs of a cell, "
-               "which "
-               "differ in seed and learning rate; spread: {}, of two runs or more; difference: score minus "
-               "paper; trained_runs: how many of these runs reached a training accuracy {:.0f} points above "
-               "the "
-               "best predictor without an input; training_accuracy: of the run with the highest score, over "
-               "the "
-               "last tenth of its steps, at the training lengths.",
+               "which differ in seed, data seed and learning rate; spread: {}, of two runs or more; "
+               "difference: score minus paper; trained_runs: how many of these runs reached a training "
+               "accuracy {:.0f} points above the best predictor without an input; training_accuracy: of the "
+               "run with the highest score, over the last tenth of its steps, at the training lengths.",
                spread_phrase(options.aggregate), 100 * kTrainedMargin)}}};
   append_waiting_note(data.notes, table);
   append_baseline_notes(data.notes, table);

@@ -27,8 +27,7 @@ const std::vector<Suite>& suites() {
                  "bucket_sort"}},
       {.name = "nnch-15/v1",
        .summary = "the 15 tasks of Neural Networks and the Chomsky Hierarchy (arXiv 2207.02098), tested at "
-                  "lengths 1 to "
-                  "500",
+                  "lengths 1 to 500",
        .tasks = {"even_pairs", "modular_arithmetic_simple", "parity_check", "cycle_navigation",
                  "stack_manipulation", "reverse_string", "modular_arithmetic_brackets", "solve_equation",
                  "duplicate_string", "missing_duplicate", "odds_first", "binary_addition",
@@ -45,8 +44,7 @@ const std::vector<Suite>& suites() {
        .samples = 256},
       {.name = "regular-4/v1",
        .summary = "the four regular tasks that papers on recurrent and state-space models report, tested at "
-                  "lengths 40 "
-                  "to 256",
+                  "lengths 40 to 256",
        .tasks = {"cycle_navigation", "even_pairs", "modular_arithmetic_simple", "parity_check"},
        .first_length = 40,
        .last_length = 256},

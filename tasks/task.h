@@ -127,6 +127,15 @@ struct BatchKey {
   std::uint64_t first_example = 0;
 };
 
+// The key of test samples of a length: `seed` is evaluation.seed of a config. Whatever evaluates a model,
+// exports samples or scores predictions draws them with it.
+inline BatchKey evaluation_key(std::int64_t seed, std::int64_t length, std::int64_t first_example) {
+  return {.seed = static_cast<std::uint64_t>(seed),
+          .purpose = Purpose::kEvaluation,
+          .step = static_cast<std::uint64_t>(length),
+          .first_example = static_cast<std::uint64_t>(first_example)};
+}
+
 // Samples `size` examples in parallel (oneTBB, in the caller's arena). A row depends only on the task, its
 // options, `key` and the row's example number, so any split of a batch and any number of threads give the
 // same rows. Reuses the memory of `batch`. Throws Error for a bad length.

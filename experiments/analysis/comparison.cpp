@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,16 +13,13 @@
 namespace che {
 namespace {
 
-// What one repetition of a run is drawn from: seed and data_seed.
-using Draw = std::pair<std::int64_t, std::int64_t>;
-
 using Scores = std::map<std::pair<Draw, double>, double>;  // By draw and learning rate.
 
 Scores scores_of(const ResultTable& table, const TableCell& cell) {
   Scores scores;
   for (const std::size_t i : cell.finished) {
     const TableRun& run = table.runs[i];
-    scores[{{run.config.seed, run.config.data_seed}, run.config.learning_rate}] = *run.score;
+    scores[{draw_of(run.config), run.config.learning_rate}] = *run.score;
   }
   return scores;
 }
@@ -139,9 +135,10 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
     pairs += comparison.tasks.back().seeds;
   }
   if (pairs == 0) {
-    throw Error(fmt::format(
-        "{} and {} have no finished runs of one task, seed and learning rate; run both with the same", one,
-        other));
+    throw Error(
+        fmt::format("{} and {} have no finished runs of one task, seed, data seed and learning rate; run "
+                    "both with the same",
+                    one, other));
   }
   adjust(comparison.tasks);
   return comparison;

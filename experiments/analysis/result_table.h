@@ -1,6 +1,8 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -36,7 +38,16 @@ struct TableRun {
   const std::string& error() const { return damage.empty() ? status.error : damage; }
 };
 
-// Runs that differ in nothing but seed and learning rate.
+// What one repetition of a run is drawn from. Runs are paired by it.
+struct Draw {
+  std::int64_t seed = 0;
+  std::int64_t data_seed = 0;
+
+  auto operator<=>(const Draw&) const = default;
+};
+inline Draw draw_of(const RunConfig& config) { return {.seed = config.seed, .data_seed = config.data_seed}; }
+
+// Runs that differ in nothing but their draw and learning rate.
 struct TableCell {
   std::string id;                      // cell_id of their config
   std::vector<std::size_t> finished;   // Indices into ResultTable::runs.

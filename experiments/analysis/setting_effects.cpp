@@ -1,7 +1,6 @@
 #include "experiments/analysis/setting_effects.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <set>
 #include <utility>
 
@@ -12,13 +11,13 @@ namespace {
 
 constexpr const char* kLearningRate = "learning_rate";
 
-// Scores by value, then by seed and learning rate.
-using Replicates = std::map<double, std::map<std::pair<std::int64_t, double>, double>>;
+// Scores by value, then by draw and learning rate.
+using Replicates = std::map<double, std::map<std::pair<Draw, double>, double>>;
 
-// The most values that share a seed and learning rate, and their scores of all seeds and rates that these
+// The most values that share a draw and learning rate, and their scores of all draws and rates that these
 // share.
 ScoresByValue matched(const Replicates& replicates) {
-  std::map<std::pair<std::int64_t, double>, std::set<double>> values_of;
+  std::map<std::pair<Draw, double>, std::set<double>> values_of;
   for (const auto& [value, scores] : replicates) {
     for (const auto& [replicate, score] : scores) values_of[replicate].insert(value);
   }
@@ -57,7 +56,8 @@ std::vector<SettingEffect> setting_effects(const ResultTable& table) {
     if (!run.score) continue;
     for (const auto& [path, value] : numbers_of(run.config)) {
       const double rate = path == kLearningRate ? 0 : run.config.learning_rate;
-      found[path][run.task][label_without(run.encoding, path)][value][{run.config.seed, rate}] = *run.score;
+      found[path][run.task][label_without(run.encoding, path)][value][{draw_of(run.config), rate}] =
+          *run.score;
     }
   }
   std::vector<SettingEffect> effects;

@@ -16,7 +16,7 @@ using ScoresByValue = std::map<double, std::vector<double>>;
 struct SettingEffect {
   std::string path;
   // By task and by label without this setting; only of two values or more. The values of one label have the
-  // same seeds and learning rates; values and runs without these are left out.
+  // same draws and learning rates; values and runs without these are left out.
   std::map<TaskLabel, std::map<EncodingLabel, ScoresByValue>> scores;
 };
 

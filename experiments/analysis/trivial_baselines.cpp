@@ -75,10 +75,8 @@ void each_batch(const Task& task, const EvaluationConfig& evaluation, std::int64
                 std::int64_t first_example, std::int64_t count, const Each& each) {
   Batch batch;
   for (std::int64_t done = 0; done < count; done += kEvaluationBatch) {
-    sample_batch(task,
-                 {static_cast<std::uint64_t>(evaluation.seed), Purpose::kEvaluation,
-                  static_cast<std::uint64_t>(length), static_cast<std::uint64_t>(first_example + done)},
-                 length, kEvaluationBatch, batch);
+    sample_batch(task, evaluation_key(evaluation.seed, length, first_example + done), length,
+                 kEvaluationBatch, batch);
     each(batch);
   }
 }

@@ -53,6 +53,16 @@ class PredictionLines {
     throw Error(fmt::format("{}:{}: {}", file_, number_, problem));
   }
 
+  // What `look_up` returns; an Error that it throws becomes one of the last line's field `name`.
+  template <class LookUp>
+  decltype(auto) looked_up(const char* name, const LookUp& look_up) const {
+    try {
+      return look_up();
+    } catch (const Error& error) {
+      fail(fmt::format("{}: {}", name, error.what()));
+    }
+  }
+
   // The field `name` of `object`; `accepts` says whether a value is one, `expected` what would be.
   const Json& field(const Json& object, const char* name, bool (Json::*accepts)() const noexcept,
                     const char* expected) const {
@@ -91,7 +101,7 @@ class PredictionLines {
 
 void check_suite(const PredictionLines& lines, const SampleHeader& header) {
   if (header.suite.empty()) return;
-  const Suite& suite = find_suite(header.suite);
+  const Suite& suite = lines.looked_up("suite", [&]() -> const Suite& { return find_suite(header.suite); });
   if (std::find(suite.tasks.begin(), suite.tasks.end(), header.task) == suite.tasks.end()) {
     lines.fail(fmt::format("task: suite {} has no task '{}'", header.suite, header.task));
   }
@@ -205,10 +215,7 @@ ScoredPredictions score_predictions(const std::filesystem::path& file) {
   for (const std::int64_t length : header.lengths) {
     double accuracy = 0;
     for (std::int64_t first = 0; first < header.samples; first += kEvaluationBatch) {
-      sample_batch(*task,
-                   {static_cast<std::uint64_t>(header.seed), Purpose::kEvaluation,
-                    static_cast<std::uint64_t>(length), static_cast<std::uint64_t>(first)},
-                   length, kEvaluationBatch, batch);
+      sample_batch(*task, evaluation_key(header.seed, length, first), length, kEvaluationBatch, batch);
       std::int64_t correct = 0;
       for (std::int64_t row = 0; row < batch.size; ++row) {
         correct += read_sample(lines, length, first + row, *task, batch, row);

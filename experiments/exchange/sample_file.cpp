@@ -38,10 +38,8 @@ void write_samples(const SampleHeader& header, const std::function<void(std::str
     const std::int64_t symbols = task->input_length(length) + 2 * task->output_length(length);
     const std::int64_t part = std::max<std::int64_t>(1, kSymbolsPerPart / symbols);
     for (std::int64_t first = 0; first < header.samples; first += batch.size) {
-      sample_batch(*task,
-                   {static_cast<std::uint64_t>(header.seed), Purpose::kEvaluation,
-                    static_cast<std::uint64_t>(length), static_cast<std::uint64_t>(first)},
-                   length, std::min(part, header.samples - first), batch);
+      sample_batch(*task, evaluation_key(header.seed, length, first), length,
+                   std::min(part, header.samples - first), batch);
       text.clear();
       for (std::int64_t row = 0; row < batch.size; ++row) {
         fmt::format_to(std::back_inserter(text),

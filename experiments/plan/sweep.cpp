@@ -115,6 +115,24 @@ void warn_of_replaced_variants(const SweepPlan& plan, const WrittenFields& writt
   }
 }
 
+// Warns where an axis replaces a component, such as `encoding`, of which the base sets more than the name.
+void warn_of_replaced_base(const SweepPlan& plan, const WarningSink& warn) {
+  for (const Axis& axis : plan.axes) {
+    const ConfigEntry* const set = plan.base.find(axis.name);
+    if (set == nullptr || set->value.find("name") == nullptr) continue;
+    std::vector<std::string> replaced;
+    for (const ConfigEntry& entry : set->value.entries) {
+      if (entry.key != "name") replaced.push_back(entry.key);
+    }
+    if (replaced.empty()) continue;
+    warn(config_error(set->location, "base." + axis.name,
+                      fmt::format("axes.{} replaces all of it, {} too; write what its values need into the "
+                                  "values, or as axes of their own",
+                                  axis.name, fmt::join(replaced, ", ")))
+             .what());
+  }
+}
+
 // One warning that names today's words for those of earlier versions.
 void warn_of_old_words(const std::vector<OldWord>& words, const WarningSink& warn) {
   if (words.empty()) return;
@@ -193,6 +211,7 @@ Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::strin
   }
   warn_of_old_words(old_words, warn);
   warn_of_replaced_variants(plan, written, warn);
+  warn_of_replaced_base(plan, warn);
   warn_of_idle_exclusions(plan, warn);
   return {.name = std::move(plan.name), .description = std::move(plan.description), .runs = std::move(runs)};
 }

@@ -96,8 +96,7 @@ class Scheduler {
     if (is_unwritable_) {
       print_progress(
           "Stopped: results cannot be read or written. Finished results are kept; free space or make the "
-          "folder "
-          "writable, and run the same command again.\n");
+          "folder writable, and run the same command again.\n");
       return 1;
     }
     if (is_interrupted_ || (stop_signal().load() != 0 && next_job_ < job_limit_)) {

@@ -15,9 +15,8 @@ namespace che {
 std::int64_t default_workers(const std::vector<RunConfig>& runs,
                              const Resources& resources = available_resources());
 
-// Threads that a job of execution.threads computes with: not more than there are cores. More would share the
-// cores, and thread pools spend their time in waiting for each other. The number changes no result beyond
-// rounding.
+// Threads that a job of execution.threads computes with: not more than there are cores. More would
+// only share the cores. The number changes no result beyond rounding.
 std::int64_t usable_threads(std::int64_t threads, const Resources& resources = available_resources());
 
 // One warning about runs that ask for more threads than there are cores; nothing where none does.

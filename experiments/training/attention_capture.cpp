@@ -83,10 +83,7 @@ AttentionBias capture_bias(const Transformer& model, const RunConfig& config, st
   // The sample and the positions that evaluation sees.
   const auto step = static_cast<std::uint64_t>(length);
   Batch batch;
-  sample_batch(*task,
-               {static_cast<std::uint64_t>(evaluation.seed), Purpose::kEvaluation, step,
-                static_cast<std::uint64_t>(sample)},
-               length, 1, batch);
+  sample_batch(*task, evaluation_key(evaluation.seed, length, sample), length, 1, batch);
   const auto positions = create_positions(config, evaluation.seed, Purpose::kEvaluationPositions, step,
                                           static_cast<std::uint64_t>(sample / kEvaluationBatch));
   const TensorBatch tensors =

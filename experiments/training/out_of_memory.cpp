@@ -40,8 +40,7 @@ std::string failure_text(const std::exception& error) {
                 std::strtod(std::string(text.substr(bytes + kBytes.size(), 30)).c_str(), nullptr) / 0x1p30);
   return fmt::format(
       "out of memory{}; use fewer workers, a smaller model, training.batch_size or execution.replicas, or a "
-      "lower "
-      "execution.memory_gib",
+      "lower execution.memory_gib",
       amount);
 }
 

@@ -58,15 +58,14 @@ std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& mod
   Batch batch;
   std::int64_t part = 0;  // Examples of a forward pass.
   for (std::int64_t b = 0; b < batches; ++b) {
-    const auto first_example = static_cast<std::uint64_t>(b * kEvaluationBatch);
-    sample_batch(*task,
-                 {static_cast<std::uint64_t>(evaluation.seed), Purpose::kEvaluation, step, first_example},
-                 length, kEvaluationBatch, batch);
+    const std::int64_t first_example = b * kEvaluationBatch;
+    sample_batch(*task, evaluation_key(evaluation.seed, length, first_example), length, kEvaluationBatch,
+                 batch);
     const auto positions = create_positions(config, evaluation.seed, Purpose::kEvaluationPositions, step,
                                             static_cast<std::uint64_t>(b));
     const auto measure = [&](std::int64_t first, std::int64_t count) {
       const TensorBatch tensors = to_tensors(batch, first, count, empty_symbol, device);
-      dropout.first_example = first_example + static_cast<std::uint64_t>(first);
+      dropout.first_example = static_cast<std::uint64_t>(first_example + first);
       const at::Tensor logits = model.forward(tensors.tokens, tensors.outputs(), *positions, dropout);
       return std::pair(score_batch(logits, tensors.targets, tensors.mask), tensors.mask.sum().item<double>());
     };

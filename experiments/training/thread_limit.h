@@ -14,6 +14,11 @@ class ThreadLimit {
   explicit ThreadLimit(std::int64_t threads);
 
  private:
+  struct Usable {
+    std::int64_t threads;
+  };
+  explicit ThreadLimit(Usable usable);
+
   tbb::global_control limit_;
 };
 

@@ -1,7 +1,8 @@
 """The formal-language tasks of the Chomsky Hierarchy Evaluation benchmark, sample for sample as che draws them.
 
 Symbols are ids, 0 .. number of symbols - 1; `list_tasks()` has the character of each. A model reads the input followed by one
-empty token per output symbol, and predicts the output at these tokens. Accuracy is the mean of the mask-weighted matches.
+empty token per output symbol, and predicts the output at these tokens. Accuracy is the share of right symbols
+among those whose mask is 1, over a batch of 64 samples; a length's accuracy is the mean over its batches.
 
     import che_tasks
     batch = che_tasks.sample("bucket_sort", length=9, count=3)
@@ -61,9 +62,9 @@ def _text(options: Optional[Mapping[str, object]]) -> dict:
   return {str(key): str(value) for key, value in (options or {}).items()}
 
 
-def list_tasks(options: Optional[Mapping[str, object]] = None) -> list:
-  """Every task, sorted by name, as a list of `Task`."""
-  return [Task(**_core.describe(name, _text(options))) for name in _core.names()]
+def list_tasks() -> list:
+  """Every task with its default options, sorted by name, as a list of `Task`."""
+  return [Task(**_core.describe(name)) for name in _core.names()]
 
 
 def sample(task: str, length: int, count: int = 10, seed: int = 0, options: Optional[Mapping[str, object]] = None) -> Batch:

@@ -39,21 +39,24 @@ void check_count(const char* what, std::int64_t count) {
   if (count < 1) throw Error(fmt::format("{}: {} is out of range; allowed: 1 or more", what, count));
 }
 
-std::uint64_t seed_of(const char* what, std::int64_t seed) {
+void check_seed(const char* what, std::int64_t seed) {
   if (seed < 0) throw Error(fmt::format("{}: {} is out of range; allowed: 0 or more", what, seed));
+}
+
+std::uint64_t seed_of(const char* what, std::int64_t seed) {
+  check_seed(what, seed);
   return static_cast<std::uint64_t>(seed);
 }
 
-py::tuple draw(const std::string& name, const OptionValues& options, Purpose purpose, std::int64_t length,
-               std::int64_t count, std::int64_t seed) {
+py::tuple draw(const std::string& name, const OptionValues& options, const BatchKey& key, std::int64_t length,
+               std::int64_t count) {
   Batch batch;
   {
     const py::gil_scoped_release unlocked;
     const auto task = create_task(name, options);
     check_length(*task, length);
     check_count("count", count);
-    sample_batch(*task, {seed_of("seed", seed), purpose, static_cast<std::uint64_t>(length), 0}, length,
-                 count, batch);
+    sample_batch(*task, key, length, count, batch);
   }
   return to_arrays(std::move(batch));
 }
@@ -81,9 +84,9 @@ py::tuple draw_training_batch(const std::string& name, const OptionValues& optio
   return py::make_tuple(length) + to_arrays(std::move(batch));
 }
 
-py::dict describe(const std::string& name, const OptionValues& options) {
+py::dict describe(const std::string& name) {
   const TaskEntry& entry = Registry<TaskEntry>::instance().get(name);
-  const auto task = create_task(name, options);
+  const auto task = create_task(name);
   py::dict description;
   description["name"] = task->name();
   description["level"] = std::string(level_name(task->level()));
@@ -110,17 +113,23 @@ PYBIND11_MODULE(_core, module) {
     }
   });
   module.def("names", [] { return che::Registry<che::TaskEntry>::instance().names(); });
-  module.def("describe", &che::describe, "task"_a, "options"_a);
+  module.def("describe", &che::describe, "task"_a);
   module.def(
       "sample",
       [](const std::string& task, const che::OptionValues& options, std::int64_t length, std::int64_t count,
-         std::int64_t seed) { return che::draw(task, options, che::Purpose::kData, length, count, seed); },
+         std::int64_t seed) {
+        const che::BatchKey key{.seed = che::seed_of("seed", seed),
+                                .purpose = che::Purpose::kData,
+                                .step = static_cast<std::uint64_t>(length)};
+        return che::draw(task, options, key, length, count);
+      },
       "task"_a, "options"_a, "length"_a, "count"_a, "seed"_a);
   module.def(
       "evaluation_set",
       [](const std::string& task, const che::OptionValues& options, std::int64_t length, std::int64_t samples,
          std::int64_t seed) {
-        return che::draw(task, options, che::Purpose::kEvaluation, length, samples, seed);
+        che::check_seed("seed", seed);
+        return che::draw(task, options, che::evaluation_key(seed, length, 0), length, samples);
       },
       "task"_a, "options"_a, "length"_a, "samples"_a, "seed"_a);
   module.def("training_batch", &che::draw_training_batch, "task"_a, "options"_a, "step"_a, "batch_size"_a,

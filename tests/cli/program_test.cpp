@@ -142,7 +142,8 @@ TEST_F(ProgramTest, CheckSaysWhatTheRepetitionsAllow) {
   const std::string config = small_config();
   expect_contains(che({"check", config}).output, {"2 runs in 2 cells", "one repetition per cell"});
   expect_contains(che({"check", config, "axes.seed=[0, 1, 2]"}).output,
-                  {"3 repetitions per cell", "smallest p-value", "is 0.25\n"});
+                  {"3 repetitions per cell", "smallest p-value",
+                   "is 0.25 for one task and before Holm's adjustment over the tasks\n"});
   expect_contains(che({"check", config, "axes.data_seed=0:9"}).output, {"10 repetitions", "is 0.00195\n"});
 }
 

@@ -52,7 +52,8 @@ TEST_F(SweepProgramTest, OneDamagedFileStopsNothing) {
 TEST_F(SweepProgramTest, ListsAPlanWithoutRunning) {
   const Outcome plan = che({"run", small_config(), "--dry-run", "-o", results()});
   EXPECT_EQ(0, plan.exit_code);
-  EXPECT_NE(std::string::npos, plan.output.find("2 runs of 2 cells in 2 jobs")) << plan.output;
+  EXPECT_NE(std::string::npos, plan.output.find("2 runs in 2 cells, 0 done; to do: ")) << plan.output;
+  EXPECT_NE(std::string::npos, plan.output.find(" in 2 jobs; about ")) << plan.output;
   EXPECT_NE(std::string::npos, plan.output.find("by measured steps of each encoding (")) << plan.output;
   EXPECT_NE(std::string::npos, plan.output.find("load average ")) << plan.output;
   const Outcome list = che({"run", small_config(), "--list", "--only", "task=even_pairs", "-o", results()});

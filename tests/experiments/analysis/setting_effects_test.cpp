@@ -44,6 +44,21 @@ TEST(SettingEffects, DoNotCompareRunsOfOtherSeeds) {
   EXPECT_TRUE(setting_effects(make_table(open_runs(scratch.path()))).empty());
 }
 
+// Runs that differ in their data seed alone are repetitions of each other.
+TEST(SettingEffects, KeepRunsOfEveryDataSeed) {
+  const ScratchFolder scratch;
+  for (const std::int64_t data_seed : {0, 1}) {
+    RunConfig config = made_up_config("reverse_string", "rope");
+    config.data_seed = data_seed;
+    store_run(scratch.path(), config, RunState::kFinished, data_seed == 0 ? 0.5 : 0.625);
+    config.learning_rate = 1e-4;
+    store_run(scratch.path(), config, RunState::kFinished, data_seed == 0 ? 0.75 : 0.875);
+  }
+  const SettingEffect effect = setting_effects(make_table(open_runs(scratch.path()))).front();
+  const auto& line = effect.scores.at({.name = "reverse_string"}).at(label_of("rope"));
+  EXPECT_EQ(line.at(1e-4), (std::vector<double>{0.75, 0.875}));
+}
+
 TEST(SettingEffects, LeaveOutSettingsThatVaryTogether) {
   const ScratchFolder scratch;
   store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);

@@ -204,8 +204,7 @@ TEST(Config, LongestSequenceOfTrainingAndEvaluation) {
 TEST(Config, WarmUpEndsWithinTraining) {
   EXPECT_EQ(check_error({{"training", "{steps: 10, warmup_steps: 11}"}}),
             "training.warmup_steps, training.steps: 11 warm-up steps are more than the 10 steps of training; "
-            "allowed: "
-            "0 to training.steps");
+            "allowed: 0 to training.steps");
   EXPECT_EQ(check_error({{"training", "{steps: 10, warmup_steps: 10}"}}), "(no error)");
 }
 

@@ -148,6 +148,23 @@ TEST(Sweep, WarnsOfWhatHasNoEffect) {
             replaces + "encoding\n" + replaces + "encoding.dape.hidden\n" + replaces + "model.width\n");
 }
 
+TEST(Sweep, WarnsOfSettingsOfTheBaseThatAnAxisReplaces) {
+  const auto warnings = [](const std::string& yaml, const Overrides& overrides) {
+    const ScratchFile file(yaml);
+    std::string lines;
+    read_sweep(file.path(), overrides, {}, [&](const std::string& warning) { lines += warning; });
+    return lines;
+  };
+  const std::string base =
+      "name: a\nbase:\n  task: even_pairs\n  encoding: {name: kerple, direction: half_offset}\n";
+  const std::string both = base + "axes: {encoding: [kerple, fire]}\n";
+  EXPECT_TRUE(warnings(both, {}).ends_with(
+      ":4: base.encoding: axes.encoding replaces all of it, direction too; write what its values need into "
+      "the values, or as axes of their own"));
+  EXPECT_EQ(warnings(base + "axes: {encoding.positions: [contiguous, randomized]}\n", {}), "");
+  EXPECT_EQ(warnings(base, {"encoding.positions=randomized"}), "");
+}
+
 TEST(Sweep, WarnsOnceOfTheWordsOfEarlierVersions) {
   const auto warnings = [](const std::string& yaml, const Overrides& overrides, const Overrides& only) {
     const ScratchFile file(yaml);
@@ -265,8 +282,7 @@ TEST(Sweep, UnfitValuesNameTheLineThatSetsThem) {
       error_of(
           "name: a\naxes:\n  encoding:\n    - name: rope\n      positions: contiguous\n      dape: {}\n"),
       "x.yaml:6: encoding.dape: dape wraps an encoding that gives a bias and rope gives none; allowed: "
-      "alibi, "
-      "kerple (encoding={name: rope, positions: contiguous, dape: {}})");
+      "alibi, kerple (encoding={name: rope, positions: contiguous, dape: {}})");
   EXPECT_EQ(error_of("name: a\nbase:\n  task: duplicate_string\n  evaluation:\n    last_length: 9999\n"
                      "  encoding: randomized_rope\n"),
             "x.yaml:6: encoding.max_position: 2048 randomized positions are too few for the 29997 tokens of "

@@ -129,8 +129,7 @@ TEST(Fire, InsideDapeHasTheWidthOfDape) {
   } catch (const Error& error) {
     EXPECT_STREQ(
         "encoding.hidden: inside DAPE the network of fire has the width of encoding.dape.hidden (64); set "
-        "that "
-        "one instead",
+        "that one instead",
         error.what());
   }
 }
