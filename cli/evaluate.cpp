@@ -51,8 +51,7 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
 int evaluate(const EvaluateOptions& options) {
   const EvaluationRequest request = read_request(options);
   const PendingWork work = prepare_evaluation(options.folder, request);
-  const Schedule schedule{.workers = options.workers > 0 ? options.workers : default_workers(work.configs),
-                          .evaluation = request};
+  const Schedule schedule{.workers = workers_for(work.configs, options.workers), .evaluation = request};
   print_progress(
       fmt::format("{}: {} to evaluate with {}, {} evaluated before, {} left out (not finished or damaged)\n",
                   counted(work.runs(), "run"), work.jobs.size(), counted(schedule.workers, "worker"),
@@ -69,8 +68,7 @@ void add_evaluate_command(CLI::App& app, Action& action) {
       app.add_subcommand("evaluate", "Evaluate stored models at further lengths, without training");
   command->footer(
       "Adds rows to each run's evaluation.csv. A score counts the lengths of the run's config only: to "
-      "change these, "
-      "run the config with other evaluation settings.");
+      "change these, run the config with other evaluation settings.");
   command->add_option("EXPERIMENT_DIR", options->folder, "folder that `che run` wrote")->required();
   command->add_option("--lengths", options->lengths, "first:last or first:last:step, such as 501:1000:50")
       ->required();

@@ -77,8 +77,9 @@ std::string time_text(const RunEstimate& run) {
   return run.unmeasured.empty() ? duration_text(run.seconds.middle) : "?";
 }
 
-// What the sweep is made of and what it would cost; runs nothing.
-int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int64_t workers) {
+// What the sweep is made of and what it would cost; runs nothing. `asked` is the number of workers, 0 for the
+// default.
+int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int64_t asked) {
   if (const auto warning = threads_warning(sweep.runs)) print_warning(*warning);
   const WorkEstimate work = estimate_work(sweep.runs, folder);
   const std::vector<std::string> described = describe_runs(sweep.runs);
@@ -96,7 +97,8 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int6
   }
   const auto jobs = static_cast<std::int64_t>(group_into_jobs(pending).size());
   // More workers than jobs have nothing to do.
-  const std::int64_t busy = std::clamp<std::int64_t>(workers, 1, std::max<std::int64_t>(1, jobs));
+  const std::int64_t workers =
+      std::clamp<std::int64_t>(workers_for(pending, asked), 1, std::max<std::int64_t>(1, jobs));
   fmt::print(
       "\n{}: {} in {}, {} done; to do: {:.2e} floating point operations in training, {:.2e} in evaluation "
       "(nominal: nothing trimmed) in {}",
@@ -106,8 +108,8 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int6
     fmt::print(
         "; about {} for one worker, {} for {}, by measured steps of each encoding ({} for one worker by the "
         "fastest and the slowest of them{})",
-        duration_text(work.seconds.middle), duration_text(work.seconds.middle / static_cast<double>(busy)),
-        busy, duration_text(TimeRange{.min = work.seconds.least, .max = work.seconds.most}), load_text());
+        duration_text(work.seconds.middle), duration_text(work.seconds.middle / static_cast<double>(workers)),
+        workers, duration_text(TimeRange{.min = work.seconds.least, .max = work.seconds.most}), load_text());
   }
   if (work.unmeasured > 0) {
     fmt::print("; {} not measured and not in the time: {}", counted(work.unmeasured, "run"), unmeasured);
@@ -121,10 +123,10 @@ int run(const RunOptions& options) {
   const std::filesystem::path experiment = options.output.empty()
                                                ? std::filesystem::path("results") / sweep.name
                                                : std::filesystem::path(options.output);
-  const std::int64_t workers = options.workers > 0 ? options.workers : default_workers(sweep.runs);
   if (options.list) return list_runs(sweep, experiment);
-  if (options.dry_run) return show_plan(sweep, experiment, workers);
+  if (options.dry_run) return show_plan(sweep, experiment, options.workers);
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
+  const std::int64_t workers = workers_for(work.configs, options.workers);
   print_progress(fmt::format("{}: {}, {} done, {} to do in {} with {}; results in {}\n", sweep.name,
                              counted(work.runs(), "run"), work.complete, work.configs.size(),
                              counted(work.jobs.size(), "job"), counted(workers, "worker"),

@@ -29,6 +29,10 @@ std::int64_t default_workers(const std::vector<RunConfig>& runs, const Resources
   return std::max<std::int64_t>(1, std::min(by_cores, by_memory));
 }
 
+std::int64_t workers_for(const std::vector<RunConfig>& runs, std::int64_t asked) {
+  return asked > 0 ? asked : default_workers(runs);
+}
+
 std::int64_t usable_threads(std::int64_t threads, const Resources& resources) {
   return std::clamp<std::int64_t>(threads, 1, resources.cores);
 }

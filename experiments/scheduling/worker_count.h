@@ -15,6 +15,9 @@ namespace che {
 std::int64_t default_workers(const std::vector<RunConfig>& runs,
                              const Resources& resources = available_resources());
 
+// `asked` workers, or as many as default_workers says where it is 0.
+std::int64_t workers_for(const std::vector<RunConfig>& runs, std::int64_t asked);
+
 // Threads that a job of execution.threads computes with: not more than there are cores. More would
 // only share the cores. The number changes no result beyond rounding.
 std::int64_t usable_threads(std::int64_t threads, const Resources& resources = available_resources());

@@ -208,10 +208,13 @@ StoredRun RunFolder::read() const {
   return run;
 }
 
-void RunFolder::set_damage_aside(const WarningSink& warn) const {
-  for (const Damage& damage : read().damage) {
+StoredRun RunFolder::set_damage_aside(const WarningSink& warn) const {
+  StoredRun stored = read();
+  for (const Damage& damage : stored.damage) {
     warn(is_present(damage.file) ? che::set_damage_aside(damage, path_) : damage.what);
   }
+  stored.damage.clear();
+  return stored;
 }
 
 std::optional<fs::path> RunFolder::set_evaluation_aside() const {

@@ -64,8 +64,8 @@ class RunFolder {
   StoredRun read() const;
 
   // For the holder of the run's lock (experiments/store/damage.h): renames damaged files to *.damaged, so
-  // that the run can continue without them; warns of each.
-  void set_damage_aside(const WarningSink& warn) const;
+  // that the run can continue without them; warns of each. Returns what is stored without them.
+  StoredRun set_damage_aside(const WarningSink& warn) const;
   // For the same: renames evaluation.csv, where there is one, to *.replaced: rows of parameters that are lost
   // must not stand next to rows of others. Returns the new path.
   std::optional<std::filesystem::path> set_evaluation_aside() const;

@@ -7,18 +7,17 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/every.h"
-#include "core/file_lock.h"
 #include "experiments/plan/jobs.h"
 #include "experiments/scheduling/progress_meter.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/range_evaluation.h"
 #include "experiments/training/replica_set.h"
+#include "experiments/training/run_lock.h"
 
 namespace che {
 namespace {
@@ -88,19 +87,6 @@ void check_is_one_job(const std::vector<RunFolder>& runs) {
                       "them one by one",
                       runs.front().path().string(), run.path().string()));
     }
-  }
-}
-
-// Waits up to `patience` for a process that is about to end.
-FileLock lock_run(const RunFolder& run, const std::atomic<int>& stop, std::chrono::seconds patience) {
-  const Clock::time_point start = Clock::now();
-  while (true) {
-    try {
-      return FileLock(run.path());
-    } catch (const Error& error) {
-      if (error.fault() == Fault::kRuntime || stop.load() != 0 || Clock::now() - start >= patience) throw;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }
 

@@ -3,18 +3,19 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
-#include "core/file_lock.h"
 #include "experiments/training/range_evaluation.h"
 #include "experiments/training/restored_model.h"
+#include "experiments/training/run_lock.h"
 
 namespace che {
 
 JobOutcome evaluate_stored_model(const RunFolder& run, const EvaluationConfig& asked,
-                                 const ProgressSink& progress, const std::atomic<int>& stop) {
+                                 const ProgressSink& progress, const std::atomic<int>& stop,
+                                 std::chrono::seconds patience) {
   RunConfig config = run.config();
   config.evaluation = asked;
   config.check();
-  const FileLock lock(run.path());
+  const FileLock lock = lock_run(run, stop, patience);
   std::vector<EvaluationRow> rows = run.evaluation();
   const std::vector<std::int64_t> lengths = missing_lengths(rows, asked);
   if (lengths.empty()) return JobOutcome::kDone;

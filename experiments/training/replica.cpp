@@ -41,11 +41,11 @@ std::optional<Replica> load_replica(const RunFolder& run, std::int64_t parameter
                                     const ProgressSink& progress) {
   const auto warn = [&](const std::string& text) { progress(warning_about(run.id(), text)); };
   const RunConfig& config = run.config();
-  run.set_damage_aside(warn);
+  StoredRun stored = run.set_damage_aside(warn);
   Replica replica{.folder = run,
-                  .status = run.status(),
+                  .status = std::move(stored.status),
                   .metrics = MetricsLog(config.log.every_steps, config.training.steps),
-                  .evaluation = run.evaluation(),
+                  .evaluation = std::move(stored.evaluation),
                   .checkpoint = std::nullopt};
   LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), static_cast<std::size_t>(parameters),
                                             DamagedCheckpoints::kSetAside);
@@ -65,7 +65,7 @@ std::optional<Replica> load_replica(const RunFolder& run, std::int64_t parameter
     return std::nullopt;
   }
   if (status.step < config.training.steps) set_evaluation_aside(replica, warn);
-  replica.metrics.resume(run.metrics(), status.step,
+  replica.metrics.resume(std::move(stored.metrics), status.step,
                          replica.checkpoint ? replica.checkpoint->sums : MetricSums());
   run.write_status(status);
   return replica;

@@ -14,6 +14,7 @@
 #include "experiments/plan/jobs.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
+#include "experiments/training/reevaluation.h"
 
 namespace che {
 namespace {
@@ -259,6 +260,28 @@ TEST_F(JobTest, WaitsForAProcessThatIsAboutToEnd) {
   EXPECT_EQ(JobOutcome::kDone, work_on_job(
                                    {run}, [](const Progress&) {}, stop, std::chrono::seconds(60)));
   other.join();
+}
+
+TEST_F(JobTest, EvaluationWaitsForAProcessThatIsAboutToEnd) {
+  const RunFolder run = create("a", small_config());
+  ASSERT_EQ(JobOutcome::kDone, work({run}));
+  const std::size_t rows = run.evaluation().size();
+  EvaluationConfig asked = run.config().evaluation;
+  asked.last_length += asked.length_step;
+  const std::atomic<int> stop{0};
+  const auto evaluate = [&](std::chrono::seconds patience) {
+    return evaluate_stored_model(
+        run, asked, [](const Progress&) {}, stop, patience);
+  };
+  auto lock = std::make_optional<FileLock>(run.path());
+  EXPECT_THROW(evaluate(std::chrono::seconds(0)), Error);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    lock.reset();
+  });
+  EXPECT_EQ(JobOutcome::kDone, evaluate(std::chrono::seconds(60)));
+  other.join();
+  EXPECT_EQ(rows + 1, run.evaluation().size());
 }
 
 TEST_F(JobTest, LeavesAnEventFileForTensorboardOnRequest) {
