@@ -211,7 +211,7 @@ TEST_F(SweepProgramTest, AWorkerDoesNothingForADeadParent) {
 
 // A worker that is killed fails its job alone; the sweep goes on, and the next call resumes it.
 TEST_F(SweepProgramTest, AKilledWorkerIsRecordedAndRetried) {
-  const pid_t process = start({"run", small_config(), "training.steps=20000", "-o", results(), "-w", "1"});
+  const pid_t process = start({"run", small_config(), "training.steps=5000", "-o", results(), "-w", "1"});
   wait_for(": step ");
   const Outcome status = [&] {
     const std::string command =
@@ -229,7 +229,7 @@ TEST_F(SweepProgramTest, AKilledWorkerIsRecordedAndRetried) {
   EXPECT_EQ(75, finish(process).exit_code);
   EXPECT_NE(std::string::npos, che({"status", results()}).output.find("1 failed")) << "not recorded";
   const Outcome again =
-      che({"run", small_config(), "training.steps=20000", "-o", results(), "--only", "task=even_pairs"});
+      che({"run", small_config(), "training.steps=5000", "-o", results(), "--only", "task=even_pairs"});
   EXPECT_EQ(0, again.exit_code) << again.output;
 }
 

@@ -157,7 +157,7 @@ TEST(Sweep, WarnsOfSettingsOfTheBaseThatAnAxisReplaces) {
   };
   const std::string base =
       "name: a\nbase:\n  task: even_pairs\n  encoding: {name: kerple, direction: half_offset}\n";
-  const std::string both = base + "axes: {encoding: [kerple, fire]}\n";
+  const std::string both = base + "axes: {encoding: [kerple, rope]}\n";
   EXPECT_TRUE(warnings(both, {}).ends_with(
       ":4: base.encoding: axes.encoding replaces all of it, direction too; write what its values need into "
       "the values, or as axes of their own"));
