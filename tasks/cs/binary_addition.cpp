@@ -1,8 +1,9 @@
-// The sum of two binary numbers, all least significant bit first.
+// The sum of two binary numbers, all least significant bit first unless asked otherwise.
 //
 //   01+11 -> 101.
 //   1+001 -> 101.
 #include <algorithm>
+#include <memory>
 
 #include "tasks/cs/binary_number.h"
 #include "tasks/task.h"
@@ -27,6 +28,9 @@ std::size_t add(const Operands& operands, std::span<std::uint8_t> sum) {
 
 class BinaryAddition : public Task {
  public:
+  explicit BinaryAddition(const BitOrderOptions& options)
+      : most_significant_first_(options.bit_order == "most_first") {}
+
   std::string_view input_symbols() const override { return "01+"; }
   std::string_view output_symbols() const override { return "01."; }
   std::int64_t output_length(std::int64_t length) const override { return length + 1; }
@@ -34,6 +38,13 @@ class BinaryAddition : public Task {
 
   void sample(RandomStream& random, std::int64_t, std::span<std::uint8_t> input,
               std::span<std::uint8_t> output) const override {
+    draw(random, input, output);
+    if (most_significant_first_) reverse_numbers(input, output);
+  }
+
+ private:
+  // Least significant bit first.
+  static void draw(RandomStream& random, std::span<std::uint8_t> input, std::span<std::uint8_t> output) {
     const Operands operands = draw_operands(random, input);
     if (operands.second.empty()) {  // As published: the number itself.
       std::copy(input.begin(), input.end(), output.begin());
@@ -42,6 +53,8 @@ class BinaryAddition : public Task {
     }
     terminate_number(output, add(operands, output));
   }
+
+  bool most_significant_first_;
 };
 
 const Registered<TaskEntry> registered{{.name = "binary_addition",
@@ -49,7 +62,12 @@ const Registered<TaskEntry> registered{{.name = "binary_addition",
                                         .summary = "sum of two binary numbers, least significant bit first",
                                         .output_length = "L + 1",
                                         .chance = 0.5,
-                                        .make = make_task<BinaryAddition>}};
+                                        .make =
+                                            [](const OptionValues& values) {
+                                              return std::make_unique<BinaryAddition>(
+                                                  options_from<BitOrderOptions>(values));
+                                            },
+                                        .visit = visit_options<BitOrderOptions>}};
 
 }  // namespace
 }  // namespace che

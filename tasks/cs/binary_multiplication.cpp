@@ -1,8 +1,9 @@
-// The product of two binary numbers, all least significant bit first.
+// The product of two binary numbers, all least significant bit first unless asked otherwise.
 //
 //   01*11 -> 011.
 //   11*110 -> 1001.
 #include <algorithm>
+#include <memory>
 
 #include "tasks/cs/binary_number.h"
 #include "tasks/task.h"
@@ -12,6 +13,9 @@ namespace {
 
 class BinaryMultiplication : public Task {
  public:
+  explicit BinaryMultiplication(const BitOrderOptions& options)
+      : most_significant_first_(options.bit_order == "most_first") {}
+
   std::string_view input_symbols() const override { return "01*"; }
   std::string_view output_symbols() const override { return "01."; }
   std::int64_t output_length(std::int64_t length) const override { return length; }
@@ -19,6 +23,13 @@ class BinaryMultiplication : public Task {
 
   void sample(RandomStream& random, std::int64_t, std::span<std::uint8_t> input,
               std::span<std::uint8_t> output) const override {
+    draw(random, input, output);
+    if (most_significant_first_) reverse_numbers(input, output);
+  }
+
+ private:
+  // Least significant bit first.
+  static void draw(RandomStream& random, std::span<std::uint8_t> input, std::span<std::uint8_t> output) {
     const Operands operands = draw_operands(random, input);
     if (operands.second.empty()) {  // As published: a product of zero in L - 1 bits, whatever the number.
       std::fill(output.begin(), output.end(), std::uint8_t{0});
@@ -29,6 +40,8 @@ class BinaryMultiplication : public Task {
     multiply(operands.first, operands.second, output.first(bits));
     terminate_number(output, bits);
   }
+
+  bool most_significant_first_;
 };
 
 const Registered<TaskEntry> registered{
@@ -37,7 +50,11 @@ const Registered<TaskEntry> registered{
      .summary = "product of two binary numbers, least significant bit first",
      .output_length = "L",
      .chance = 0.5,
-     .make = make_task<BinaryMultiplication>}};
+     .make =
+         [](const OptionValues& values) {
+           return std::make_unique<BinaryMultiplication>(options_from<BitOrderOptions>(values));
+         },
+     .visit = visit_options<BitOrderOptions>}};
 
 }  // namespace
 }  // namespace che

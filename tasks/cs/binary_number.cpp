@@ -54,6 +54,18 @@ std::uint64_t word_square_root(std::uint64_t number) {
   return root;
 }
 
+// Whether a number is nearer to (root + 1)^2 than to root^2 in its square root: more than root^2 + root, the
+// whole part of (root + 1/2)^2. `remainder` is the number without root^2.
+bool is_above_the_middle(std::uint64_t remainder, std::uint64_t root) { return remainder > root; }
+
+// The same, least significant limb first; zeros may lead `root` only.
+bool is_above_the_middle(const std::vector<mp_limb_t>& remainder, const std::vector<mp_limb_t>& root) {
+  std::size_t limbs = root.size();
+  while (limbs > 0 && root[limbs - 1] == 0) --limbs;
+  if (remainder.size() != limbs) return remainder.size() > limbs;
+  return mpn_cmp(remainder.data(), root.data(), static_cast<mp_size_t>(limbs)) > 0;
+}
+
 }  // namespace
 
 void draw_nonzero(RandomStream& random, std::span<std::uint8_t> bits) {
@@ -96,21 +108,39 @@ void multiply(std::span<const std::uint8_t> first, std::span<const std::uint8_t>
   unpack(result, product);
 }
 
-void integer_square_root(std::span<const std::uint8_t> number, std::span<std::uint8_t> root) {
+void integer_square_root(std::span<const std::uint8_t> number, Rounding rounding,
+                         std::span<std::uint8_t> root) {
   thread_local std::vector<std::uint8_t> bits;
   bits.assign(number.rbegin(), number.rend());
   if (bits.size() <= kLimbBits) {
-    unpack_word(word_square_root(pack_word(bits)), root);
+    const std::uint64_t value = pack_word(bits);
+    std::uint64_t result = word_square_root(value);
+    if (rounding == Rounding::kNearest && is_above_the_middle(value - result * result, result)) ++result;
+    unpack_word(result, root);
   } else {
     thread_local std::vector<mp_limb_t> limbs;
     thread_local std::vector<mp_limb_t> result;
+    thread_local std::vector<mp_limb_t> remainder;
     pack(bits, limbs);
     result.assign(limbs_of(root.size()), 0);
     while (limbs.back() == 0) limbs.pop_back();  // GMP wants a leading limb that is not zero.
-    mpn_sqrtrem(result.data(), nullptr, limbs.data(), static_cast<mp_size_t>(limbs.size()));
+    remainder.resize(limbs.size());
+    const auto left = static_cast<std::size_t>(
+        mpn_sqrtrem(result.data(), remainder.data(), limbs.data(), static_cast<mp_size_t>(limbs.size())));
+    remainder.resize(left);
+    if (rounding == Rounding::kNearest && is_above_the_middle(remainder, result)) {
+      mpn_add_1(result.data(), result.data(), static_cast<mp_size_t>(result.size()), 1);
+    }
     unpack(result, root);
   }
   std::reverse(root.begin(), root.end());
+}
+
+void reverse_numbers(std::span<std::uint8_t> input, std::span<std::uint8_t> output) {
+  const auto middle = std::find(input.begin(), input.end(), kOperator);
+  std::reverse(input.begin(), middle);
+  if (middle != input.end()) std::reverse(middle + 1, input.end());
+  std::reverse(output.begin(), std::find(output.begin(), output.end(), kTerminator));
 }
 
 void terminate_number(std::span<std::uint8_t> output, std::size_t bits) {

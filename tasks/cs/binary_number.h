@@ -3,12 +3,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
+#include "core/config/fields.h"
 #include "core/random.h"
 
 namespace che {
 
 // Natural numbers as one bit an element, least significant bit first unless said otherwise.
+
+// How the numbers of binary_addition and binary_multiplication are written.
+struct BitOrderOptions {
+  std::string bit_order = "least_first";
+
+  void visit_fields(FieldVisitor& visit) {
+    visit.choice({.name = "bit_order",
+                  .help = "whether numbers are written least significant bit first, as in the released "
+                          "program, or most significant bit first, as in Table 4 of the DAPE paper"},
+                 bit_order, {"least_first", "most_first"});
+  }
+};
 
 // Fills `bits` with a number that is uniform over 1 .. 2^n - 1 (n elements).
 void draw_nonzero(RandomStream& random, std::span<std::uint8_t> bits);
@@ -28,12 +42,18 @@ Operands draw_operands(RandomStream& random, std::span<std::uint8_t> input);
 void multiply(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second,
               std::span<std::uint8_t> product);
 
-// Writes floor(sqrt(number)) into `root`, (n + 1) / 2 bits for n; both most significant bit first.
-// The number is not zero.
-void integer_square_root(std::span<const std::uint8_t> number, std::span<std::uint8_t> root);
+enum class Rounding : std::uint8_t { kFloor, kNearest };
+
+// Writes the rounded square root of `number`, which is not zero, into `root`; both most significant bit
+// first. For a number of n bits `root` has at least (n + 1) / 2 bits, or n / 2 + 1 with kNearest.
+void integer_square_root(std::span<const std::uint8_t> number, Rounding rounding,
+                         std::span<std::uint8_t> root);
 
 // Makes `output`, whose first `bits` elements (at least 1) hold a number, end that number without
 // superfluous zeros by a terminator and padding. Zero keeps one bit.
 void terminate_number(std::span<std::uint8_t> output, std::size_t bits);
+
+// Reverses the numbers of a sample: the one or two in `input` and the one before the terminator of `output`.
+void reverse_numbers(std::span<std::uint8_t> input, std::span<std::uint8_t> output);
 
 }  // namespace che

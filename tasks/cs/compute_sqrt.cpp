@@ -1,24 +1,48 @@
-// The integer square root of a binary number, both most significant bit first with leading zeros.
+// The integer square root of a binary number, both most significant bit first with leading zeros: by default
+// the floor, as in the released program.
 //
 //   100010 -> 101
 //   01111 -> 011
+#include <memory>
+#include <string>
+
 #include "tasks/cs/binary_number.h"
 #include "tasks/task.h"
 
 namespace che {
 namespace {
 
+struct ComputeSqrtOptions {
+  std::string rounding = "floor";
+
+  void visit_fields(FieldVisitor& visit) {
+    visit.choice({.name = "rounding",
+                  .help = "the floor of the root, as in the released program, or the nearest number, as in "
+                          "Table 4 of the DAPE paper, in floor(L / 2) + 1 bits"},
+                 rounding, {"floor", "nearest"});
+  }
+};
+
 class ComputeSqrt : public Task {
  public:
+  explicit ComputeSqrt(const ComputeSqrtOptions& options)
+      : rounding_(options.rounding == "floor" ? Rounding::kFloor : Rounding::kNearest) {}
+
   std::string_view input_symbols() const override { return "01"; }
   std::string_view output_symbols() const override { return "01"; }
-  std::int64_t output_length(std::int64_t length) const override { return (length + 1) / 2; }
+  std::int64_t output_length(std::int64_t length) const override {
+    // The nearest root of 2^L - 1 is 2^(L / 2) for an even L.
+    return rounding_ == Rounding::kFloor ? (length + 1) / 2 : length / 2 + 1;
+  }
 
   void sample(RandomStream& random, std::int64_t, std::span<std::uint8_t> input,
               std::span<std::uint8_t> output) const override {
     draw_nonzero(random, input);
-    integer_square_root(input, output);
+    integer_square_root(input, rounding_, output);
   }
+
+ private:
+  Rounding rounding_;
 };
 
 const Registered<TaskEntry> registered{{.name = "compute_sqrt",
@@ -26,7 +50,12 @@ const Registered<TaskEntry> registered{{.name = "compute_sqrt",
                                         .summary = "integer square root of a binary number",
                                         .output_length = "ceil(L / 2)",
                                         .chance = 0.5,
-                                        .make = make_task<ComputeSqrt>}};
+                                        .make =
+                                            [](const OptionValues& values) {
+                                              return std::make_unique<ComputeSqrt>(
+                                                  options_from<ComputeSqrtOptions>(values));
+                                            },
+                                        .visit = visit_options<ComputeSqrtOptions>}};
 
 }  // namespace
 }  // namespace che

@@ -22,10 +22,26 @@ mpz_class power_of_two(unsigned exponent) { return mpz_class(1) << exponent; }
 
 void expect_square_root(const mpz_class& number, std::size_t size) {
   const Bits bits = bits_of(number, size);
+  const Bits input(bits.rbegin(), bits.rend());
   Bits root((size + 1) / 2, 0xff);
-  integer_square_root(Bits(bits.rbegin(), bits.rend()), root);
-  const mpz_class expected = sqrt(number);
-  EXPECT_EQ(Bits(root.rbegin(), root.rend()), bits_of(expected, root.size())) << number.get_str();
+  integer_square_root(input, Rounding::kFloor, root);
+  EXPECT_EQ(Bits(root.rbegin(), root.rend()), bits_of(sqrt(number), root.size())) << number.get_str();
+  Bits nearest(size / 2 + 1, 0xff);
+  integer_square_root(input, Rounding::kNearest, nearest);
+  // floor(x + 1/2) = floor((floor(2 x) + 1) / 2)
+  const mpz_class expected = (sqrt(4 * number) + 1) / 2;
+  EXPECT_EQ(Bits(nearest.rbegin(), nearest.rend()), bits_of(expected, nearest.size())) << number.get_str();
+}
+
+// Half way between two squares: r^2 + r is nearer to r^2, the next number to (r + 1)^2.
+TEST(IntegerSquareRoot, RoundsToTheNearest) {
+  for (unsigned exponent = 0; exponent <= 80; ++exponent) {
+    const mpz_class root = power_of_two(exponent) + 1;
+    for (const int distance : {0, 1}) {
+      const mpz_class number = root * root + root + distance;
+      expect_square_root(number, mpz_sizeinbase(number.get_mpz_t(), 2));
+    }
+  }
 }
 
 // Rounding to double goes wrong next to squares.
