@@ -22,15 +22,15 @@ void add_commands(CLI::App& app, Action& action) {
     }
   };
   // In the order in which help shows them.
-  add_group("Run experiments",
-            {add_run_command, add_status_command, add_evaluate_command, add_prune_command});
+  add_group("Run experiments", {add_run_command, add_submit_command, add_status_command, add_evaluate_command,
+                                add_prune_command});
   add_group("Look at results",
             {add_table_command, add_plot_command, add_report_command, add_bias_command, add_time_command});
   add_group("Look at tasks, encodings and configs",
             {add_list_of_all, add_sample_command, add_encoding_command, add_check_command});
   add_group("Measure models outside che", {add_export_command, add_score_command});
   add_group("Measure this machine", {add_bench_command});
-  add_group("", {add_worker_command});  // Hidden.
+  add_group("", {add_task_command, add_worker_command});  // Hidden.
 }
 
 std::string describe_failure(const std::exception& error) {

@@ -35,7 +35,9 @@ void add_run_command(CLI::App& app, Action& action);
 void add_sample_command(CLI::App& app, Action& action);
 void add_score_command(CLI::App& app, Action& action);
 void add_status_command(CLI::App& app, Action& action);
+void add_submit_command(CLI::App& app, Action& action);
 void add_table_command(CLI::App& app, Action& action);
+void add_task_command(CLI::App& app, Action& action);
 void add_time_command(CLI::App& app, Action& action);
 void add_worker_command(CLI::App& app, Action& action);
 

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "core/text.h"
+#include "experiments/cluster/slurm_status.h"
 #include "experiments/scheduling/experiment_status.h"
 
 namespace che {
@@ -25,6 +26,7 @@ int show_status(const StatusOptions& options) {
     const ExperimentStatus status = experiment_status(options.folder);
     if (options.watch && terminal) fmt::print("\x1b[H\x1b[2J");
     fmt::print("{}: {}", one_line(options.folder, kWholeText), describe(status));
+    for (const std::string& line : slurm_status(options.folder)) fmt::print("{}\n", line);
     if (std::fflush(stdout) != 0) return 0;  // Nobody reads it any more, which main() reports.
     if (!options.watch || !status.is_worked_on) return 0;
     std::this_thread::sleep_for(std::chrono::seconds(terminal ? 2 : 30));

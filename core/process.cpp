@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/memory_file.h"
 
 extern char** environ;
 
@@ -49,6 +50,29 @@ int wait_for_process(pid_t process) {
     if (errno != EINTR) return -1;
   }
   return status;
+}
+
+ProgramOutput run_program(const std::vector<std::string>& words) {
+  const MemoryFile input("input");
+  const MemoryFile output("output");
+  const MemoryFile messages("messages");
+  const StartedProcess started = start_process({.words = words,
+                                                .descriptors = {{input.descriptor(), STDIN_FILENO},
+                                                                {output.descriptor(), STDOUT_FILENO},
+                                                                {messages.descriptor(), STDERR_FILENO}}});
+  if (started.error != 0) {
+    throw Error(fmt::format("cannot start {}: {}", words.front(),
+                            started.error == ENOENT ? "it is not on the PATH; install it"
+                                                    : std::strerror(started.error)),
+                Fault::kRuntime);
+  }
+  const int status = wait_for_process(started.process);
+  if (status < 0) {
+    throw Error(fmt::format("lost {}: {}", words.front(), std::strerror(errno)), Fault::kRuntime);
+  }
+  return {.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
+          .output = output.text(),
+          .messages = messages.text()};
 }
 
 std::pair<Descriptor, Descriptor> open_pipe() {

@@ -31,6 +31,17 @@ StartedProcess start_process(const ProcessPlan& plan);
 // Waits for the end of a child; its status as waitpid gives it, or -1 with errno set.
 int wait_for_process(pid_t process);
 
+// What a program wrote and how it ended.
+struct ProgramOutput {
+  int exit_code = 0;  // 128 and the signal's number where a signal ended it.
+  std::string output;
+  std::string messages;  // Its standard error.
+};
+
+// Runs a program to its end, without input. Throws Error (runtime) when it cannot be started: with the
+// remedy where it is not on the PATH.
+ProgramOutput run_program(const std::vector<std::string>& words);
+
 // A pipe's read end and write end, closed in programs that are started. Throws Error (runtime) with the
 // system's reason.
 std::pair<Descriptor, Descriptor> open_pipe();

@@ -1,16 +1,15 @@
 #include "plots/gnuplot/gnuplot.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "core/error.h"
+#include "core/memory_file.h"
 #include "core/process.h"
 #include "core/text.h"
 
@@ -20,40 +19,6 @@ namespace {
 Error failure(const std::string& problem) {
   return Error("cannot draw the figure: " + problem, Fault::kRuntime);
 }
-
-// A file in memory that a child process reads or writes. Unlike a pipe it neither fills up while the
-// other side waits nor raises SIGPIPE when gnuplot gives up early.
-class MemoryFile {
- public:
-  explicit MemoryFile(const char* name) : file_(::memfd_create(name, MFD_CLOEXEC)) {
-    if (!file_.is_open()) throw failure(fmt::format("no memory file: {}", std::strerror(errno)));
-  }
-
-  int descriptor() const { return file_.value(); }
-
-  void write(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t count = ::write(descriptor(), text.data(), text.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) throw failure(fmt::format("no memory for the script: {}", std::strerror(errno)));
-      text.remove_prefix(static_cast<std::size_t>(count));
-    }
-    ::lseek(descriptor(), 0, SEEK_SET);
-  }
-
-  std::string text() const {
-    std::string result;
-    std::array<char, 65536> buffer{};
-    ::lseek(descriptor(), 0, SEEK_SET);
-    for (ssize_t count; (count = ::read(descriptor(), buffer.data(), buffer.size())) > 0;) {
-      result.append(buffer.data(), static_cast<std::size_t>(count));
-    }
-    return result;
-  }
-
- private:
-  Descriptor file_;
-};
 
 constexpr int kOutputDescriptor = 3;  // In gnuplot's process, see kGnuplotOutput.
 

@@ -7,6 +7,8 @@
 #include <array>
 #include <cerrno>
 
+#include "core/error.h"
+
 namespace che {
 namespace {
 
@@ -27,6 +29,22 @@ std::string output_of(const std::vector<std::string>& words) {
 
 TEST(Process, HasItsArgumentsAndTheDescriptorsItWasGiven) {
   EXPECT_EQ(output_of({"printf", "%s|", "one word", "", "*"}), "one word||*|");
+}
+
+TEST(Process, IsRunToItsEndWithWhatItWrites) {
+  const ProgramOutput both = run_program({"sh", "-c", "echo words; echo problem >&2; exit 3"});
+  EXPECT_EQ(both.exit_code, 3);
+  EXPECT_EQ(both.output, "words\n");
+  EXPECT_EQ(both.messages, "problem\n");
+  EXPECT_EQ(run_program({"sh", "-c", "kill -9 $$"}).exit_code, 128 + 9);
+  EXPECT_EQ(run_program({"cat"}).output, "") << "it has an input";
+  try {
+    run_program({"no-such-program-of-che"});
+    ADD_FAILURE() << "it was started";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "cannot start no-such-program-of-che: it is not on the PATH; install it");
+    EXPECT_EQ(error.fault(), Fault::kRuntime);
+  }
 }
 
 // A worker must not hold another one's pipe open.

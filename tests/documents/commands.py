@@ -20,7 +20,7 @@ import tempfile
 SHORT = ["model.width=16", "model.heads=2", "model.layers=1", "training.steps=2", "training.warmup_steps=0",
          "training.batch_size=4", "evaluation.samples=64", "evaluation.first_length=17", "evaluation.last_length=24",
          "evaluation.length_step=7"]
-CONFIG_COMMANDS = ("run", "check")
+CONFIG_COMMANDS = ("run", "check", "submit")
 
 
 def commands(page):
@@ -64,6 +64,8 @@ def main():
         if words[1] == "run" and "--dry-run" not in words:
           words += ["--max-jobs", "1"]
           allowed = (0, 75)
+        if words[1] == "submit" and "--print" not in words:
+          words.append("--print")
         if words[1] == "prune":
           words[2] = shutil.copytree(folder / words[2], folder / "pruned")
         if words[1] == "status":

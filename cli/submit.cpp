@@ -1,0 +1,200 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "core/counted.h"
+#include "core/error.h"
+#include "core/files.h"
+#include "experiments/cluster/batch_script.h"
+#include "experiments/cluster/slurm.h"
+#include "experiments/cluster/slurm_status.h"
+#include "experiments/cluster/submission.h"
+#include "experiments/plan/sweep.h"
+#include "experiments/scheduling/pending_work.h"
+#include "experiments/scheduling/progress_display.h"
+
+namespace che {
+namespace {
+
+// What sites set unless they say otherwise; used by --print where there is no Slurm to ask.
+constexpr std::int64_t kUsualArraySize = 1001;
+
+struct SubmitOptions {
+  std::string config;
+  std::vector<std::string> overrides;
+  std::string output;
+  std::vector<std::string> only;
+  bool slurm = false;
+  bool retrain = false;
+  bool print = false;
+  std::int64_t runs_per_task = 1;
+  std::int64_t array_parallel = 0;
+  BatchOptions batch;
+};
+
+// Jobs without the runs that wait or work in the queue already.
+std::vector<std::vector<RunFolder>> jobs_out_of_queue(const std::vector<std::vector<RunFolder>>& jobs,
+                                                      const std::set<std::string>& queued) {
+  std::vector<std::vector<RunFolder>> left;
+  for (std::vector<RunFolder> job : jobs) {
+    std::erase_if(job, [&](const RunFolder& run) { return queued.contains(run.id()); });
+    if (!job.empty()) left.push_back(std::move(job));
+  }
+  return left;
+}
+
+// "0-11%4": elements of an array, at most four at a time.
+std::string elements(std::size_t count, std::int64_t parallel) {
+  std::string text = fmt::format("0-{}", count - 1);
+  if (parallel > 0) text += fmt::format("%{}", parallel);
+  return text;
+}
+
+std::int64_t array_size(bool print) {
+  try {
+    return max_array_size();
+  } catch (const Error&) {
+    if (!print) throw;
+    return kUsualArraySize;
+  }
+}
+
+// Submits the arrays of `submission` and the job after them; stores each id as soon as it is known.
+void submit_all(Submission& submission, const std::vector<SubmittedArray>& parts,
+                const std::filesystem::path& array_file, const std::filesystem::path& summary_file,
+                std::int64_t parallel) {
+  std::vector<std::int64_t> ids;
+  try {
+    for (SubmittedArray part : parts) {
+      part.job = submit_batch(
+          {"--array=" + elements(part.count, parallel), array_file.string(), std::to_string(part.first)});
+      ids.push_back(part.job);
+      submission.arrays.push_back(part);
+      submission.store();
+      print_progress(fmt::format("submitted {} as array {}\n", counted(part.count, "task"),
+                                 submission.arrays.back().job));
+    }
+    submission.summary =
+        submit_batch({fmt::format("--dependency=afterany:{}", fmt::join(ids, ":")), summary_file.string()});
+    submission.store();
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}; {} of {} submitted; `che submit` again submits the rest", error.what(),
+                            submission.arrays.size(), counted(parts.size(), "array")),
+                error.fault());
+  }
+  print_progress(fmt::format("table and report follow as job {}; logs in {}\n", submission.summary,
+                             submission.logs().string()));
+}
+
+int submit(const SubmitOptions& options) {
+  if (!options.slurm) throw Error("name the batch system: --slurm");
+  const Sweep sweep = read_sweep(options.config, options.overrides, options.only);
+  const std::filesystem::path experiment =
+      std::filesystem::absolute(options.output.empty() ? std::filesystem::path("results") / sweep.name
+                                                       : std::filesystem::path(options.output));
+  const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
+  const std::vector<Submission> before = read_submissions(experiment);
+  const bool has_arrays = std::ranges::any_of(before, [](const Submission& s) { return !s.arrays.empty(); });
+  const std::set<std::string> queued =
+      has_arrays ? runs_in_queue(before, queued_tasks()) : std::set<std::string>();
+  const std::vector<std::vector<RunFolder>> jobs = jobs_out_of_queue(work.jobs, queued);
+  const auto waits = [&](const RunConfig& config) { return queued.contains(run_id(config)); };
+  print_progress(fmt::format("{}: {}, {} done, {} in the queue, {} to submit; results in {}\n", sweep.name,
+                             counted(work.runs(), "run"), work.complete,
+                             std::ranges::count_if(work.configs, waits), counted(jobs.size(), "job"),
+                             experiment.string()));
+  if (jobs.empty()) return 0;
+
+  BatchOptions batch = options.batch;
+  for (const RunConfig& config : work.configs) batch.cores = std::max(batch.cores, config.execution.threads);
+  const std::int64_t largest = array_size(options.print);
+  Submission submission =
+      create_submission(experiment, jobs, static_cast<std::size_t>(options.runs_per_task));
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string name = "che-" + sweep.name;
+  const std::filesystem::path array_file = submission.folder / "array.sbatch";
+  const std::filesystem::path summary_file = submission.folder / "summary.sbatch";
+  const std::string script = array_script(submission, name, program, batch);
+  write_file_atomically(array_file, script);
+  write_file_atomically(summary_file, summary_script(submission, name + "-summary", program, batch));
+
+  std::vector<SubmittedArray> parts;
+  const auto size = static_cast<std::size_t>(largest);
+  for (std::size_t first = 0; first < submission.tasks.size(); first += size) {
+    parts.push_back({.job = 0, .first = first, .count = std::min(size, submission.tasks.size() - first)});
+  }
+  if (!options.print) {
+    submit_all(submission, parts, array_file, summary_file, options.array_parallel);
+    return 0;
+  }
+  fmt::print("{}\n", script);
+  for (const SubmittedArray& part : parts) {
+    fmt::print("sbatch --array={} {} {}\n", elements(part.count, options.array_parallel), array_file.string(),
+               part.first);
+  }
+  fmt::print("sbatch --dependency=afterany:JOB[:JOB...] {}\n", summary_file.string());
+  return 0;
+}
+
+}  // namespace
+
+void add_submit_command(CLI::App& app, Action& action) {
+  CLI::App* const command = app.add_subcommand("submit", "Hand the runs of a config to a batch system");
+  command->footer(
+      "Submits what is neither finished nor in the queue, as a job array, and a job that makes table and "
+      "report when it has ended. Call it again to submit what is missing or failed. 'che status' shows the "
+      "queue too. Example:\n  che submit configs/table2.yaml --slurm --partition cpu --time 4:00:00");
+  const auto options = std::make_shared<SubmitOptions>();
+  BatchOptions& batch = options->batch;
+  command->add_option("CONFIG", options->config, "YAML file, see configs/")->required();
+  command->add_option("key=value", options->overrides,
+                      "settings that replace the config's, such as training.steps=100 or axes.seed=[0,1]");
+  command->add_flag("--slurm", options->slurm, "the batch system: Slurm");
+  command->add_option("-o,--output", options->output,
+                      "results folder (default: results/<name of the config>); every node must see it");
+  add_only_option(*command, options->only);
+  command->add_option("--partition", batch.partition, "partition (default: the site's)");
+  command->add_option("--time", batch.time, "time limit of a task, as sbatch takes it (default: the site's)");
+  command->add_option("--mem", batch.memory, "memory of a task, such as 4G (default: the site's)");
+  command->add_option("--cpus", batch.cores, "cores of a task (default: execution.threads)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--gpus", batch.gpus, "GPUs of a task (default: none)");
+  command->add_option("--sbatch", batch.others, "further option of sbatch, such as --sbatch=--account=NAME")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--runs-per-task", options->runs_per_task,
+                   "jobs that a task works on, one after the other")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command->add_option("--array-parallel", options->array_parallel, "tasks at a time (default: no limit)")
+      ->check(CLI::Range(1, 100'000));
+  command
+      ->add_option("--warning", batch.warning_seconds,
+                   "seconds before the time limit at which a task writes a checkpoint and goes back into the "
+                   "queue")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  CLI::Option* const restarts =
+      command->add_option("--max-restarts", batch.max_restarts, "how often a task goes back into the queue")
+          ->check(CLI::Range(0, 100'000))
+          ->capture_default_str();
+  command
+      ->add_option("--preempted-exit", batch.preempted_exit,
+                   "a task that stops at a checkpoint exits with this code and does not go back by itself: "
+                   "for sites that put such tasks back")
+      ->check(CLI::Range(0, 255))
+      ->excludes(restarts);
+  command->add_flag("--retrain", options->retrain,
+                    "as for run: train runs again that lack test lengths and whose checkpoints were pruned");
+  command->add_flag("--print", options->print, "write the files and print what to submit; submit nothing");
+  command->callback([options, &action] { action = [options] { return submit(*options); }; });
+}
+
+}  // namespace che

@@ -1,0 +1,87 @@
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "core/error.h"
+#include "core/number_text.h"
+#include "experiments/cluster/slurm.h"
+#include "experiments/cluster/submission.h"
+#include "experiments/scheduling/progress_display.h"
+#include "experiments/scheduling/scheduler.h"
+#include "experiments/scheduling/stop_signal.h"
+
+namespace che {
+namespace {
+
+struct TaskOptions {
+  std::string submission;
+  std::size_t number = 0;
+  std::int64_t max_restarts = 0;
+  std::optional<int> preempted_exit;
+};
+
+// A whole number of the environment; nothing where it has none.
+std::optional<std::int64_t> number_in_environment(const char* name) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? std::nullopt : parse_integer(text);
+}
+
+// What a task that stopped at a checkpoint exits with. Slurm's warning before the time limit is SIGUSR1: the
+// task goes back into the queue by itself. Whoever sends another signal has decided what becomes of it.
+int stop(const TaskOptions& options) {
+  if (options.preempted_exit) return *options.preempted_exit;
+  const auto array = number_in_environment("SLURM_ARRAY_JOB_ID");
+  const auto index = number_in_environment("SLURM_ARRAY_TASK_ID");
+  if (!array || !index || stop_signal().load() != SIGUSR1) return kExitAgain;
+  const std::int64_t restarts = number_in_environment("SLURM_RESTART_COUNT").value_or(0);
+  if (restarts >= options.max_restarts) {
+    print_progress(fmt::format(
+        "Not put back into the queue: it was restarted {} times, --max-restarts allows {}; submit again\n",
+        restarts, options.max_restarts));
+    return kExitAgain;
+  }
+  const std::string element = fmt::format("{}_{}", *array, *index);
+  requeue(element);
+  print_progress(fmt::format("Put back into the queue as {}\n", element));
+  return 0;
+}
+
+int work(const TaskOptions& options) {
+  const Submission submission = read_submission(options.submission);
+  if (options.number >= submission.tasks.size()) {
+    throw Error(fmt::format("NUMBER {}: {} has tasks 0 to {}", options.number, options.submission,
+                            submission.tasks.size() - 1));
+  }
+  std::vector<std::vector<RunFolder>> jobs;
+  for (const std::vector<std::string>& ids : submission.tasks[options.number]) {
+    std::vector<RunFolder>& job = jobs.emplace_back();
+    for (const std::string& id : ids) job.push_back(RunFolder::open(submission.experiment() / "runs" / id));
+  }
+  const Schedule schedule{.workers = 1, .max_jobs = 0, .evaluation = std::nullopt};
+  const int code = run_jobs(jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
+  return code == kExitAgain ? stop(options) : code;
+}
+
+}  // namespace
+
+void add_task_command(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<TaskOptions>();
+  CLI::App* const command =
+      app.add_subcommand("task", "Work on one task of a submission (started by a batch system)");
+  command->add_option("SUBMISSION", options->submission, "EXPERIMENT_DIR/slurm/<number>/submission.json")
+      ->required();
+  command->add_option("NUMBER", options->number, "which task, from 0")->required();
+  command->add_option("--max-restarts", options->max_restarts,
+                      "after SIGUSR1 it goes back into Slurm's queue so often at most");
+  command->add_option("--preempted-exit", options->preempted_exit,
+                      "exit with this when a signal stopped it at a checkpoint, and do not call Slurm");
+  command->callback([options, &action] { action = [options] { return work(*options); }; });
+}
+
+}  // namespace che

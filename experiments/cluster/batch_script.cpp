@@ -1,0 +1,105 @@
+#include "experiments/cluster/batch_script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace che {
+namespace {
+
+// `text` as one word of a shell.
+std::string shell_word(std::string_view text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+// A file's path for --output, where % begins a pattern.
+std::string log_path(const std::filesystem::path& path, std::string_view pattern) {
+  std::string text;
+  for (const char c : path.string()) text += c == '%' ? std::string("%%") : std::string(1, c);
+  return fmt::format("\"{}/{}\"", text, pattern);
+}
+
+class Script {
+ public:
+  void add_option(std::string_view name, const std::string& value) {
+    if (!value.empty()) add_line(fmt::format("#SBATCH --{}={}", name, value));
+  }
+  // A line of the script, with nothing in it that could end the line.
+  void add_line(const std::string& line) {
+    const bool has_control =
+        std::ranges::any_of(line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+    if (has_control) {
+      throw Error(fmt::format("{}: control characters cannot be handed to sbatch", one_line(line)));
+    }
+    text_ += line + "\n";
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_ = "#!/bin/bash\n";
+};
+
+void check_can_be_quoted(const std::filesystem::path& path) {
+  if (path.string().find_first_of("\"\\") != std::string::npos) {
+    throw Error(
+        fmt::format("{}: sbatch cannot write logs below a path with \" or \\; choose another "
+                    "results folder with -o",
+                    path.string()));
+  }
+}
+
+Script begin(const Submission& submission, const std::string& name, std::string_view pattern,
+             const BatchOptions& options) {
+  check_can_be_quoted(submission.logs());
+  Script script;
+  script.add_option("job-name", name);
+  script.add_option("output", log_path(submission.logs(), pattern));
+  script.add_option("partition", options.partition);
+  for (const std::string& other : options.others) {
+    if (!other.starts_with("-")) {
+      throw Error(fmt::format("--sbatch {}: allowed: an option of sbatch, such as --account=NAME", other));
+    }
+    script.add_line("#SBATCH " + other);
+  }
+  return script;
+}
+
+}  // namespace
+
+std::string array_script(const Submission& submission, const std::string& name,
+                         const std::filesystem::path& program, const BatchOptions& options) {
+  Script script = begin(submission, name, "%A_%a.log", options);
+  script.add_option("time", options.time);
+  script.add_option("mem", options.memory);
+  script.add_option("gpus", options.gpus);
+  script.add_option("cpus-per-task", std::to_string(options.cores));
+  script.add_line("#SBATCH --open-mode=append");
+  script.add_line("#SBATCH --requeue");
+  script.add_option("signal", fmt::format("B:USR1@{}", options.warning_seconds));
+  script.add_line("# exec, so that Slurm's signals reach the program.");
+  script.add_line(fmt::format("exec {} task {} \"$(($1 + SLURM_ARRAY_TASK_ID))\" {}",
+                              shell_word(program.string()), shell_word(submission.file().string()),
+                              options.preempted_exit
+                                  ? fmt::format("--preempted-exit {}", *options.preempted_exit)
+                                  : fmt::format("--max-restarts {}", options.max_restarts)));
+  return script.text();
+}
+
+std::string summary_script(const Submission& submission, const std::string& name,
+                           const std::filesystem::path& program, const BatchOptions& options) {
+  Script script = begin(submission, name, "summary_%j.log", options);
+  const std::string che = shell_word(program.string());
+  const std::string folder = shell_word(submission.experiment().string());
+  script.add_line(fmt::format("{} table {}", che, folder));
+  script.add_line(fmt::format("exec {} report {}", che, folder));
+  return script.text();
+}
+
+}  // namespace che

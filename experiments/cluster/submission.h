@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiments/store/run_folder.h"
+
+namespace che {
+
+// A job array that the batch system has accepted.
+struct SubmittedArray {
+  std::int64_t job = 0;   // Its id.
+  std::size_t first = 0;  // Number of the submission's task that element 0 works on.
+  std::size_t count = 0;  // Elements.
+};
+
+// Work that was handed to a batch system at once: tasks, each of which works on some jobs, one after the
+// other. A job is the runs that train in lock-step.
+struct Submission {
+  std::filesystem::path folder;                              // EXPERIMENT_DIR/slurm/<number>
+  std::vector<std::vector<std::vector<std::string>>> tasks;  // Run ids, by task and job.
+  std::vector<SubmittedArray> arrays;
+  std::int64_t summary = 0;  // Id of the job that makes table and report at the end; 0 for none.
+
+  std::filesystem::path experiment() const { return folder.parent_path().parent_path(); }
+  std::filesystem::path file() const;
+  std::filesystem::path logs() const { return folder / "logs"; }
+  // Writes its file. Throws Error (runtime) when the disk refuses.
+  void store() const;
+};
+
+// A new submission of `jobs`, `jobs_per_task` in each task, with a folder of its own below `experiment`,
+// which the caller has locked; logs/ is in it. Throws Error (runtime) when the disk refuses.
+Submission create_submission(const std::filesystem::path& experiment,
+                             const std::vector<std::vector<RunFolder>>& jobs, std::size_t jobs_per_task);
+
+// Reads a submission's file. Throws Error (usage) that names file and member when it is damaged, and as
+// read_file does.
+Submission read_submission(const std::filesystem::path& file);
+
+// Every submission of an experiment, the oldest first; none where nothing was submitted. Throws Error as
+// read_submission does.
+std::vector<Submission> read_submissions(const std::filesystem::path& experiment);
+
+}  // namespace che

@@ -1,0 +1,59 @@
+#include "experiments/cluster/batch_script.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "tests/contains.h"
+#include "tests/message_of.h"
+
+namespace che {
+namespace {
+
+Submission at(const std::string& folder) {
+  return {.folder = folder, .tasks = {}, .arrays = {}, .summary = 0};
+}
+
+TEST(BatchScript, HandsEachElementOneTask) {
+  const BatchOptions options{.partition = "cpu", .time = "4:00:00", .memory = "4G", .cores = 2};
+  EXPECT_EQ(array_script(at("/r/a/slurm/1"), "che-a", "/opt/che", options),
+            "#!/bin/bash\n"
+            "#SBATCH --job-name=che-a\n"
+            "#SBATCH --output=\"/r/a/slurm/1/logs/%A_%a.log\"\n"
+            "#SBATCH --partition=cpu\n"
+            "#SBATCH --time=4:00:00\n"
+            "#SBATCH --mem=4G\n"
+            "#SBATCH --cpus-per-task=2\n"
+            "#SBATCH --open-mode=append\n"
+            "#SBATCH --requeue\n"
+            "#SBATCH --signal=B:USR1@120\n"
+            "# exec, so that Slurm's signals reach the program.\n"
+            "exec '/opt/che' task '/r/a/slurm/1/submission.json' \"$(($1 + SLURM_ARRAY_TASK_ID))\" "
+            "--max-restarts 20\n");
+  EXPECT_EQ(summary_script(at("/r/a/slurm/1"), "che-a-summary", "/opt/che", options),
+            "#!/bin/bash\n"
+            "#SBATCH --job-name=che-a-summary\n"
+            "#SBATCH --output=\"/r/a/slurm/1/logs/summary_%j.log\"\n"
+            "#SBATCH --partition=cpu\n"
+            "'/opt/che' table '/r/a'\n"
+            "exec '/opt/che' report '/r/a'\n");
+}
+
+TEST(BatchScript, QuotesPathsAndPassesOptionsOn) {
+  const BatchOptions options{.gpus = "1", .others = {"--account=x"}, .preempted_exit = 99};
+  expect_contains(array_script(at("/r/it's 5%/slurm/1"), "che-a", "/opt/c e", options),
+                  {"#SBATCH --output=\"/r/it's 5%%/slurm/1/logs/%A_%a.log\"\n", "#SBATCH --account=x\n",
+                   "#SBATCH --gpus=1\n", "exec '/opt/c e' task '/r/it'\\''s 5%/slurm/1/submission.json'",
+                   "--preempted-exit 99\n"});
+}
+
+TEST(BatchScript, RefusesWhatSbatchWouldReadInAnotherWay) {
+  const auto error_of = [](const std::string& folder, const BatchOptions& options) {
+    return message_of([&] { array_script(at(folder), "che-a", "/opt/che", options); });
+  };
+  expect_contains(error_of("/r\"/slurm/1", {}), {"choose another results folder with -o"});
+  expect_contains(error_of("/r/slurm/1", {.partition = "cpu\nrm -r x"}), {"control characters"});
+  expect_contains(error_of("/r/slurm/1", {.others = {"account=x"}}), {"--sbatch account=x: allowed:"});
+}
+
+}  // namespace
+}  // namespace che
