@@ -58,7 +58,8 @@ const Registered<EncodingEntry> registered{{
     .source = "Press et al., arXiv 2108.12409",
     .gives_bias = true,
     .place = 5,
-    .colour = "#D55E00",
+    .colour = "#E3260A",
+    .marker = Marker::kFullTriangle,
     .visit = visit_options<AlibiOptions>,
     .make = make_encoding<Alibi, AlibiOptions>,
 }};

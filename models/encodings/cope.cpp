@@ -66,7 +66,8 @@ const Registered<EncodingEntry> registered{{
     .source = "Golovneva et al., arXiv 2405.18719",
     .reads_positions = false,
     .place = 9,
-    .colour = "#7A4B2A",
+    .colour = "#4E2506",
+    .marker = Marker::kSquare,
     .make = make_encoding<Cope, NoOptions>,
 }};
 

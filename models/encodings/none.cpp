@@ -13,6 +13,7 @@ const Registered<EncodingEntry> registered{{
     .reads_positions = false,
     .place = 0,
     .colour = "#000000",
+    .marker = Marker::kCross,
     .make = make_encoding<Encoding, NoOptions>,
 }};
 

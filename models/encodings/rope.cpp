@@ -55,7 +55,8 @@ const Registered<EncodingEntry> registered{{
     .formula = "pairs (2k, 2k+1) of q and k turn by p_t 10000^(-2k/d_head)",
     .source = "Su et al., arXiv 2104.09864",
     .place = 3,
-    .colour = "#0072B2",
+    .colour = "#0D01FB",
+    .marker = Marker::kDisc,
     .problem = problem,
     .make = make_encoding<Rope, NoOptions>,
 }};

@@ -59,7 +59,8 @@ const Registered<EncodingEntry> registered{{
     .source = "Chi et al., arXiv 2212.10356",
     .gives_bias = true,
     .place = 10,
-    .colour = "#5B3A8C",
+    .colour = "#031D67",
+    .marker = Marker::kDownTriangle,
     .visit = visit_options<SandwichOptions>,
     .make = make_encoding<Sandwich, SandwichOptions>,
 }};

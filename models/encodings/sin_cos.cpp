@@ -33,7 +33,8 @@ const Registered<EncodingEntry> registered{{
     .formula = "x_t += [sin(p_t w_k), cos(p_t w_k)], w_k = 10000^(-2k/d)",
     .source = "Vaswani et al., arXiv 1706.03762",
     .place = 2,
-    .colour = "#56B4E9",
+    .colour = "#5CD3F5",
+    .marker = Marker::kCircle,
     .problem = problem,
     .make = make_encoding<SinCos, NoOptions>,
 }};

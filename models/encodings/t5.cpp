@@ -79,7 +79,8 @@ const Registered<EncodingEntry> registered{{
     .source = "Raffel et al., arXiv 1910.10683",
     .gives_bias = true,
     .place = 8,
-    .colour = "#8F8A00",
+    .colour = "#A2254D",
+    .marker = Marker::kTriangle,
     .visit = visit_options<T5Options>,
     .make = make_encoding<T5, T5Options>,
 }};

@@ -12,6 +12,7 @@
 #include "core/config/problem.h"
 #include "core/registry.h"
 #include "models/settings/dape_options.h"
+#include "models/settings/marker.h"
 #include "models/settings/model_shape.h"
 #include "models/settings/parameter_spec.h"
 #include "models/settings/positions.h"
@@ -42,7 +43,10 @@ struct EncodingEntry {
   bool gives_bias = false;  // An additive bias on the logits, which DAPE can wrap.
   // Where it stands in tables and legends: by ascending place, then by name. The paper's columns are 1 to 7.
   int place = 100;
-  std::string colour = "#5B3A8C";  // Of its curves.
+  // Of its curves. The colours and markers of all encodings are told apart by readers of every colour vision
+  // and in grey: tests/models/encodings/palette_test.cpp says how far they have to differ.
+  std::string colour = "#777777";
+  Marker marker = Marker::kPlus;
   // Lets a visitor see its options, with their defaults or as `values` says.
   std::function<void(OptionValues& values, FieldVisitor& visitor)> visit = visit_options<NoOptions>;
   // Values that a run's identity leaves out, where they differ from today's defaults: those of the defaults

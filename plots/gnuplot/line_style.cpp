@@ -1,18 +1,57 @@
 #include "plots/gnuplot/line_style.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
 
-// An encoding that is not registered has the colour of an entry without one.
-std::string colour_of(std::string_view name) {
-  const EncodingEntry* const entry = find_encoding(name);
-  return entry != nullptr ? entry->colour : EncodingEntry().colour;
+// gnuplot's number of a shape.
+int point_type(Marker marker) {
+  switch (marker) {
+    case Marker::kNone:
+      return 0;
+    case Marker::kPlus:
+      return 1;
+    case Marker::kCross:
+      return 2;
+    case Marker::kSquare:
+      return 4;
+    case Marker::kFullSquare:
+      return 5;
+    case Marker::kCircle:
+      return 6;
+    case Marker::kDisc:
+      return 7;
+    case Marker::kTriangle:
+      return 8;
+    case Marker::kFullTriangle:
+      return 9;
+    case Marker::kDownTriangle:
+      return 10;
+    case Marker::kFullDownTriangle:
+      return 11;
+    case Marker::kDiamond:
+      return 12;
+    case Marker::kFullDiamond:
+      return 13;
+    case Marker::kPentagon:
+      return 14;
+    case Marker::kFullPentagon:
+      return 15;
+  }
+  return 0;
+}
+
+// What an encoding that is not registered looks like.
+const EncodingEntry& unknown_encoding() {
+  static const EncodingEntry entry;
+  return entry;
 }
 
 const char* dashes(const EncodingForm& form) {
@@ -20,8 +59,18 @@ const char* dashes(const EncodingForm& form) {
   return form.dape ? "(10,4)" : "solid";
 }
 
-// Open and filled shapes in turn: circle, triangle, square, diamond, inverted triangle.
-constexpr std::array<int, 8> kMarkers = {7, 8, 5, 12, 11, 6, 9, 4};
+// Open and filled shapes in turn, for labels that differ in settings only.
+constexpr std::array<Marker, 8> kOtherMarkers = {
+    Marker::kDisc,   Marker::kTriangle,     Marker::kFullSquare, Marker::kDiamond, Marker::kFullDownTriangle,
+    Marker::kCircle, Marker::kFullTriangle, Marker::kSquare};
+
+// The shape of the label that has so many namesakes before it, and how often the shapes were used up by then.
+std::pair<Marker, std::size_t> marker_after(Marker own, std::size_t namesakes) {
+  if (namesakes == 0) return {own, 0};
+  std::vector<Marker> others;
+  std::ranges::copy_if(kOtherMarkers, std::back_inserter(others), [&](Marker other) { return other != own; });
+  return {others[(namesakes - 1) % others.size()], (namesakes - 1) / others.size()};
+}
 
 }  // namespace
 
@@ -35,18 +84,16 @@ bool shows_positions(const TableRow& row) {
 }
 
 std::vector<LineStyle> line_styles(const std::vector<EncodingLabel>& labels) {
-  std::map<std::pair<std::string, std::string>, std::size_t> seen;
+  std::map<EncodingForm, std::size_t> seen;
   std::vector<LineStyle> styles;
   for (const EncodingLabel& label : labels) {
-    LineStyle style{
-        .colour = colour_of(label.form.name), .dashes = dashes(label.form), .width = 2, .marker = 0};
-    const std::size_t namesakes = seen[{style.colour, style.dashes}]++;
-    if (namesakes > 0) {
-      style.marker = kMarkers[(namesakes - 1) % kMarkers.size()];
-      const std::size_t round = (namesakes - 1) / kMarkers.size();
-      style.width += 1.5 * static_cast<double>(round);
-    }
-    styles.push_back(std::move(style));
+    const EncodingEntry* const known = find_encoding(label.form.name);
+    const EncodingEntry& entry = known != nullptr ? *known : unknown_encoding();
+    const auto [marker, rounds] = marker_after(entry.marker, seen[label.form]++);
+    styles.push_back({.colour = entry.colour,
+                      .dashes = dashes(label.form),
+                      .width = 2 + 1.5 * static_cast<double>(rounds),
+                      .marker = point_type(marker)});
   }
   return styles;
 }

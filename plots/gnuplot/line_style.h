@@ -7,9 +7,9 @@
 
 namespace che {
 
-// How an encoding's line looks: its colour stands for the encoding's name, its dashes the form (plain,
-// dape_, randomized_, randomized_dape_), markers and, where these run out, the width tell apart labels that
-// differ in settings only.
+// How an encoding's line looks: its colour and marker stand for the encoding's name, its dashes for the form
+// (plain, dape_, randomized_, randomized_dape_). Of labels that differ in settings only the first has the
+// encoding's marker; others have another and, where these run out, another width.
 struct LineStyle {
   std::string colour;  // "#0072B2"
   std::string dashes;  // A gnuplot dash type.
@@ -26,8 +26,7 @@ LineStyle position_style();
 bool shows_positions(const TableRow& row);
 
 // Styles of `labels`, in their order. Colour and dashes depend only on a label, so that an encoding
-// looks the same in every figure. The palette is Okabe and Ito's for colour-blind readers, its yellow
-// darkened to stand out from white.
+// looks the same in every figure. EncodingEntry has the colour and the marker.
 std::vector<LineStyle> line_styles(const std::vector<EncodingLabel>& labels);
 
 }  // namespace che
