@@ -8,16 +8,16 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "core/counted.h"
 #include "core/text.h"
 #include "experiments/analysis/permutation.h"
 #include "experiments/analysis/result_table.h"
 #include "experiments/plan/sweep.h"
+#include "tables/run_grid.h"
 
 namespace che {
 namespace {
@@ -59,29 +59,11 @@ int check(const CheckOptions& options) {
     for (const RunConfig& run : sweep.runs) fmt::print("--- # {}\n{}", run_id(run), to_yaml(run));
     return 0;
   }
-  // Indices of first runs and numbers of runs, by cell, in the config's order.
-  const CellLabels labels = label_cells(sweep.runs);
-  std::vector<std::pair<std::size_t, std::size_t>> cells;
-  std::unordered_map<std::string, std::size_t> index_of_cell;
-  for (std::size_t i = 0; i < sweep.runs.size(); ++i) {
-    const auto [index, is_new] = index_of_cell.emplace(cell_id(sweep.runs[i]), cells.size());
-    if (is_new) cells.emplace_back(i, 0);
-    ++cells[index->second].second;
-  }
-  fmt::print("{}: {} in {}\n", sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"));
+  const RunGrid grid(sweep.runs);
+  fmt::print("{}: {} in {}\n", sweep.name, counted(sweep.runs.size(), "run"), counted(grid.cells(), "cell"));
   if (!sweep.description.empty()) fmt::print("{}\n", one_line(sweep.description, kWholeText));
-  std::size_t task_width = 0;
-  std::size_t encoding_width = 0;
-  for (const auto& [task, encoding] : labels.of) {
-    task_width = std::max(task_width, task.text().size());
-    encoding_width = std::max(encoding_width, encoding.text().size());
-  }
-  for (const auto& [first, count] : cells) {
-    const auto& [task, encoding] = labels.of[first];
-    fmt::print("  {:<{}}  {:<{}}  {}, {}\n", task.text(), task_width, encoding.text(), encoding_width,
-               counted(count, "run"), cell_id(sweep.runs[first]));
-  }
-  if (cells.size() > 1) fmt::print("{}\n", comparison_limit(sweep.runs));
+  fmt::print("{}", format_table(grid.table(), "terminal", standard_output_style()));
+  if (grid.cells() > 1) fmt::print("{}\n", comparison_limit(sweep.runs));
   return 0;
 }
 

@@ -11,9 +11,6 @@ namespace che {
 // What a parsed command line asks for; returns the exit code.
 using Action = std::function<int()>;
 
-// Adds --only, which chooses among the runs of a config.
-void add_only_option(CLI::App& command, std::vector<std::string>& only);
-
 // Adds every command of the program that is built: all_commands.cpp, or task_commands.cpp.
 void add_commands(CLI::App& app, Action& action);
 

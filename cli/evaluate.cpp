@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "core/config/reader.h"
 #include "core/counted.h"
 #include "core/error.h"
@@ -19,7 +20,7 @@ namespace che {
 namespace {
 
 struct EvaluateOptions {
-  std::string folder;
+  ReadRuns runs;
   std::string lengths;
   std::int64_t samples = 0;
   std::int64_t workers = 0;
@@ -50,7 +51,7 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
 
 int evaluate(const EvaluateOptions& options) {
   const EvaluationRequest request = read_request(options);
-  const PendingWork work = prepare_evaluation(options.folder, request);
+  const PendingWork work = prepare_evaluation(options.runs.folder, request, options.runs.choice());
   const Schedule schedule{.workers = workers_for(work.configs, options.workers), .evaluation = request};
   print_progress(
       fmt::format("{}: {} to evaluate with {}, {} evaluated before, {} left out (not finished or damaged)\n",
@@ -69,7 +70,7 @@ void add_evaluate_command(CLI::App& app, Action& action) {
   command->footer(
       "Adds rows to each run's evaluation.csv. A score counts the lengths of the run's config only: to "
       "change these, run the config with other evaluation settings.");
-  command->add_option("EXPERIMENT_DIR", options->folder, "folder that `che run` wrote")->required();
+  add_read_runs(*command, options->runs);
   command->add_option("--lengths", options->lengths, "first:last or first:last:step, such as 501:1000:50")
       ->required();
   command->add_option("--samples", options->samples, "samples per length, a multiple of 64")->required();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "core/counted.h"
 #include "core/file_lock.h"
 #include "experiments/store/checkpoint.h"
@@ -14,8 +15,9 @@
 namespace che {
 namespace {
 
-int prune(const std::string& folder) {
-  const std::vector<RunFolder> runs = open_runs(folder);
+int prune(const ReadRuns& read) {
+  const std::string& folder = read.folder;
+  const std::vector<RunFolder> runs = read.choice().of(open_runs(folder));
   const FileLock lock(folder);
   std::size_t pruned = 0;
   std::uintmax_t freed = 0;
@@ -39,14 +41,14 @@ int prune(const std::string& folder) {
 }  // namespace
 
 void add_prune_command(CLI::App& app, Action& action) {
-  const auto folder = std::make_shared<std::string>();
+  const auto runs = std::make_shared<ReadRuns>();
   CLI::App* const command = app.add_subcommand("prune", "Delete the checkpoints of finished runs");
   command->footer(
       "Scores, tables and figures stay; the models are lost: further test lengths then need `che run "
       "--retrain`, and "
       "`che evaluate` and `che bias` have nothing to work with.");
-  command->add_option("EXPERIMENT_DIR", *folder, "folder that `che run` wrote")->required();
-  command->callback([folder, &action] { action = [folder] { return prune(*folder); }; });
+  add_read_runs(*command, *runs);
+  command->callback([runs, &action] { action = [runs] { return prune(*runs); }; });
 }
 
 }  // namespace che

@@ -8,10 +8,12 @@
 #include <system_error>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/text.h"
 #include "experiments/analysis/result_table.h"
+#include "tables/length_table.h"
 #include "tables/run_table.h"
 #include "tables/score_table.h"
 
@@ -21,16 +23,21 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ReportOptions {
-  std::string folder;
+  ReadRuns runs;
   std::string output;
 };
 
 void print_path(const fs::path& path) { fmt::print("{}\n", one_line(path.string(), kWholeText)); }
 
 int report(const ReportOptions& options) {
-  ResultTable table = read_table(options.folder);
+  const RunChoice choice = options.runs.choice();
+  const bool is_part = !choice.conditions().empty();
+  if (is_part && options.output.empty()) {
+    throw Error("--only needs --output: a page on some of the runs does not replace the experiment's own");
+  }
+  ResultTable table = read_table(options.runs.folder, choice);
   add_trivial_baselines(table);
-  const fs::path folder = options.folder;
+  const fs::path folder = options.runs.folder;
   const fs::path output = options.output.empty() ? folder / "report.html" : fs::path(options.output);
   const fs::path parent = output.has_parent_path() ? output.parent_path() : ".";
   if (!fs::is_directory(parent)) {
@@ -40,12 +47,17 @@ int report(const ReportOptions& options) {
   std::error_code ignored;
   const bool is_stream =
       fs::exists(output) && (!fs::is_regular_file(output) || fs::equivalent(output, "/dev/stdout", ignored));
-  for (const auto& [name, contents] :
-       {std::pair{"table.csv", score_table(table)}, {"runs.csv", run_table(table)}}) {
-    write_file_atomically(folder / name, format_table(contents, "csv"));
-    if (!is_stream) print_path(folder / name);
+  ReportLinks links{.folder = fs::relative(folder, parent).generic_string(), .tables = ""};
+  // A page on some of the runs has tables of its own, next to it and named after it.
+  if (is_part) links.tables = output.stem().string() + "-";
+  for (const auto& [name, contents] : {std::pair{"table.csv", score_table(table)},
+                                       {"runs.csv", run_table(table)},
+                                       {"lengths.csv", length_table(table)}}) {
+    const fs::path file = is_part ? parent / (links.tables + name) : folder / name;
+    write_file_atomically(file, format_table(contents, "csv"));
+    if (!is_stream) print_path(file);
   }
-  write_output(output, report_html(table, {.folder = fs::relative(folder, parent).generic_string()}));
+  write_output(output, report_html(table, links));
   if (!is_stream) print_path(output);
   return 0;
 }
@@ -57,11 +69,11 @@ void add_report_command(CLI::App& app, Action& action) {
   CLI::App* const command =
       app.add_subcommand("report", "Write the results of an experiment as one HTML page");
   command->footer(
-      "The page has provenance, sortable tables, figures, failed runs and configs. It links to table.csv and "
-      "runs.csv, "
-      "which are written too.");
-  command->add_option("EXPERIMENT_DIR", options->folder, "folder that `che run` wrote")->required();
-  command->add_option("--output", options->output, "file to write; report.html in the folder unless given");
+      "The page has provenance, sortable tables, figures, failed runs and configs. It links to table.csv, "
+      "runs.csv and lengths.csv, which are written too. With --only it needs --output, and the three files "
+      "stand next to the page and begin with its name.");
+  add_read_runs(*command, options->runs);
+  add_output_option(*command, options->output, "file to write; report.html in the folder unless given");
   command->callback([options, &action] { action = [options] { return report(*options); }; });
 }
 

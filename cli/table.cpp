@@ -1,6 +1,4 @@
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -9,12 +7,13 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "core/error.h"
-#include "core/files.h"
 #include "experiments/analysis/paper_agreement.h"
 #include "experiments/analysis/result_table.h"
 #include "tables/agreement_table.h"
 #include "tables/comparison_table.h"
+#include "tables/length_table.h"
 #include "tables/run_table.h"
 #include "tables/score_table.h"
 
@@ -25,18 +24,18 @@ constexpr const char* kComparable = "comparable";
 constexpr const char* kPlain = "plain";
 
 struct TableOptions {
-  std::string folder;
-  std::string format = "terminal";
+  ReadRuns runs_read;
   std::string aggregate;  // Empty: max, or mean where encodings are compared.
   std::string paper;      // Empty: none; else "comparable" or "plain".
   bool difference = false;
   bool spread = false;
   bool baselines = false;
   bool runs = false;
+  bool lengths = false;
   bool rank_correlation = false;
   std::vector<std::string> compared;  // None or two.
   std::string notes = "all";
-  std::string output;
+  PrintedOutput output;
 };
 
 const std::map<std::string, NoteChoice>& note_choices() {
@@ -45,21 +44,15 @@ const std::map<std::string, NoteChoice>& note_choices() {
   return choices;
 }
 
-// The window that prints; a pipe or a file has any width and takes no escape sequences.
-TerminalStyle terminal_style() {
-  winsize window{};
-  if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) return {};
-  return {.width = window.ws_col, .escapes = true};
-}
-
 PaperValues paper_values(const std::string& option) {
   if (option.empty()) return PaperValues::kNone;
   return option == kPlain ? PaperValues::kAll : PaperValues::kComparable;
 }
 
 Table make_contents(const TableOptions& options) {
-  ResultTable results = read_table(options.folder);
+  ResultTable results = read_table(options.runs_read.folder, options.runs_read.choice());
   if (options.runs) return run_table(results);
+  if (options.lengths) return length_table(results);
   if (!options.compared.empty()) {
     const std::string aggregate = options.aggregate.empty() ? "mean" : options.aggregate;
     return comparison_table(
@@ -84,11 +77,7 @@ Table make_contents(const TableOptions& options) {
 int print_table(const TableOptions& options) {
   Table table = make_contents(options);
   choose_notes(table, note_choices().at(options.notes));
-  if (options.output.empty()) {
-    fmt::print("{}", format_table(table, options.format, terminal_style()));
-  } else {
-    write_output(options.output, format_table(table, options.format));
-  }
+  options.output.write(table);
   return 0;
 }
 
@@ -97,14 +86,11 @@ int print_table(const TableOptions& options) {
 void add_table_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<TableOptions>();
   CLI::App* const command = app.add_subcommand("table", "Print the results of an experiment as a table");
-  command->add_option("EXPERIMENT_DIR", options->folder, "folder that `che run` wrote")->required();
-  command
-      ->add_option(
-          "--format", options->format,
-          "terminal, md (Markdown), tex (LaTeX, booktabs): rounded, in percent; csv, json: unrounded "
-          "fractions, one row per cell with every aggregate, spread and n")
-      ->check(CLI::IsMember(table_formats()))
-      ->capture_default_str();
+  command->footer(
+      "Rounded numbers are percentages. csv and json have unrounded fractions, one row per cell with every "
+      "aggregate, spread and n.");
+  add_read_runs(*command, options->runs_read);
+  add_printed_output(*command, options->output);
   CLI::Option* const aggregate =
       command
           ->add_option(
@@ -115,13 +101,18 @@ void add_table_command(CLI::App& app, Action& action) {
   CLI::Option* const runs =
       command->add_flag("--runs", options->runs, "one row per run instead of one row per task");
   runs->excludes(aggregate);
+  CLI::Option* const lengths = command->add_flag(
+      "--lengths", options->lengths,
+      "one row per run and test length; csv and json have a column for every setting in which runs differ");
+  lengths->excludes(aggregate)->excludes(runs);
   CLI::Option* const compare =
       command
           ->add_option("--compare", options->compared,
                        "two columns A B: A minus B per task, paired over seeds, with a "
                        "permutation test, Holm-adjusted, and from six seeds on a bootstrap interval")
           ->expected(2)
-          ->excludes(runs);
+          ->excludes(runs)
+          ->excludes(lengths);
   CLI::Option* const rank_correlation =
       command
           ->add_flag("--rank-correlation", options->rank_correlation,
@@ -129,9 +120,10 @@ void add_table_command(CLI::App& app, Action& action) {
                      "permutation test, Holm-adjusted, the best here and there, and how far it passes "
                      "predictors that never see the input")
           ->excludes(runs)
+          ->excludes(lengths)
           ->excludes(compare);
   const auto of_scores = [&](CLI::Option* option) {
-    option->excludes(runs)->excludes(compare)->excludes(rank_correlation);
+    option->excludes(runs)->excludes(lengths)->excludes(compare)->excludes(rank_correlation);
   };
   of_scores(command
                 ->add_option("--paper", options->paper,
@@ -160,7 +152,6 @@ void add_table_command(CLI::App& app, Action& action) {
                    "(also statistics, baselines, the paper's values and where the runs come from)")
       ->check(CLI::IsMember({"none", "short", "all"}))
       ->capture_default_str();
-  command->add_option("--output", options->output, "file to write instead of printing");
   command->callback([options, &action] { action = [options] { return print_table(*options); }; });
 }
 

@@ -1,9 +1,8 @@
-#include <fmt/core.h>
-
 #include <memory>
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "experiments/store/experiment_folder.h"
 #include "tables/time_table.h"
 
@@ -11,12 +10,14 @@ namespace che {
 namespace {
 
 struct TimeOptions {
-  std::string folder;
+  ReadRuns runs;
+  PrintedOutput output;
   std::string base = "dape_kerple";
 };
 
 int print_times(const TimeOptions& options) {
-  fmt::print("{}", time_table(step_times(open_runs(options.folder)), options.base));
+  const StepTimes times = step_times(options.runs.choice().of(open_runs(options.runs.folder)));
+  options.output.write(time_table(times, options.base, options.output.format, options.output.style()));
   return 0;
 }
 
@@ -26,8 +27,9 @@ void add_time_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<TimeOptions>();
   CLI::App* const command = app.add_subcommand(
       "time", "Print what a training step and a test batch of each encoding took, as ratios to one of them");
-  command->add_option("EXPERIMENT_DIR", options->folder, "folder that `che run configs/time_cost.yaml` wrote")
-      ->required();
+  command->footer("For folders such as that of `che run configs/time_cost.yaml`.");
+  add_read_runs(*command, options->runs);
+  add_printed_output(*command, options->output);
   command->add_option("--base", options->base, "encoding to compare with, as tables label it")
       ->capture_default_str();
   command->callback([options, &action] { action = [options] { return print_times(*options); }; });

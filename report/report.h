@@ -9,11 +9,13 @@ namespace che {
 
 struct ReportLinks {
   std::string folder = ".";  // The experiment's folder as the report's reader reaches it.
+  std::string tables = "";   // What precedes the names of the CSV files; the folder unless given.
 };
 
 // One HTML page that needs no network and no other file to be read: where the results come from, the tables
 // (a click sorts them), every figure that has something to show, runs without a score, the config of every
-// cell. Links to CSV files lead below `links.folder`: table.csv, runs.csv and those of single runs. Where a
+// cell. Links lead to the files of single runs below `links.folder` and to
+// table.csv, runs.csv and lengths.csv. Where a
 // figure cannot be drawn, because gnuplot is missing or fails, a sentence takes its place and `warn` is told
 // why.
 std::string report_html(const ResultTable& table, const ReportLinks& links,

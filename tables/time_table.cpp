@@ -36,10 +36,10 @@ std::optional<double> median_of(const RunTimes& times, const EncodingLabel& labe
   return aggregate_of(found->second, Aggregate::kMedian);
 }
 
-// A heading and a table; nothing where no run was timed.
-std::string times_table(const std::string& title, const StepTimes& all, const RunTimes& times,
-                        const EncodingLabel& base) {
-  if (times.empty()) return "";
+// Nothing where no run was timed.
+std::optional<Table> times_table(std::string title, const StepTimes& all, const RunTimes& times,
+                                 const EncodingLabel& base) {
+  if (times.empty()) return std::nullopt;
   std::set<LengthRange> columns;
   for (const auto& [label, cells] : times) {
     for (const auto& [lengths, unused] : cells) columns.insert(lengths);
@@ -61,7 +61,7 @@ std::string times_table(const std::string& title, const StepTimes& all, const Ru
       if (time && of_base) cell.suffix = fmt::format(" ({:.2f})", *time / *of_base);
     }
   }
-  return fmt::format("{}\n\n{}", title, format_table({.title = title, .printed = table, .data = {}}, "md"));
+  return Table{.title = std::move(title), .printed = std::move(table), .data = {}};
 }
 
 // How many numbers stand for runs that differ more than twofold, and the one whose runs differ most.
@@ -90,34 +90,83 @@ std::string unsteady_text(const StepTimes& times) {
   }
   if (unsteady == 0) return "";
   return fmt::format(
-      "Runs behind one number differ more than twofold in {} of {}; the largest difference: {}.\n", unsteady,
+      "Runs behind one number differ more than twofold in {} of {}; the largest difference: {}.", unsteady,
       counted(numbers, "number"), worst);
+}
+
+// One row per task, measurement, encoding and lengths.
+DataTable time_data(const StepTimes& times, const EncodingLabel& base) {
+  DataTable data{.columns = {"task", "measured", "encoding", "first_length", "last_length", "length_step",
+                             "runs", "milliseconds", "ratio"},
+                 .rows = {}};
+  for (const auto& [task, of_task] : times.tasks) {
+    for (const auto& [measured, of_label] :
+         {std::pair("training_step", &of_task.step), {"test_batch", &of_task.batch}}) {
+      for (const EncodingLabel& label : times.encodings) {
+        const auto found = of_label->find(label);
+        if (found == of_label->end()) continue;
+        for (const auto& [lengths, of_runs] : found->second) {
+          const double time = aggregate_of(of_runs, Aggregate::kMedian);
+          const std::optional<double> of_base = median_of(*of_label, base, lengths);
+          data.rows.push_back({task.text(), std::string(measured), label.text(), lengths.first, lengths.last,
+                               lengths.step, static_cast<std::int64_t>(of_runs.size()), time,
+                               table_value(of_base ? std::optional(time / *of_base) : std::nullopt)});
+        }
+      }
+    }
+  }
+  return data;
 }
 
 }  // namespace
 
-std::string time_table(const StepTimes& times, const std::string& base) {
+std::string time_table(const StepTimes& times, const std::string& base, std::string_view format,
+                       const TerminalStyle& style) {
   const auto column = std::ranges::find(times.encodings, base, &EncodingLabel::text);
   if (column == times.encodings.end()) {
     throw Error(
         fmt::format("no finished run has the encoding '{}' to compare with; name another with --base{}", base,
                     known_encodings_hint(base, times.encodings)));
   }
-  std::string text;
-  for (const auto& [task, of_task] : times.tasks) {
-    text += times_table(fmt::format("{}: milliseconds per training step, by training length", task.text()),
-                        times, of_task.step, *column);
-    text += times_table(
-        fmt::format("{}: milliseconds per test batch of {}, by test length", task.text(), kEvaluationBatch),
-        times, of_task.batch, *column);
-  }
-  text += fmt::format(
+  std::vector<std::string> notes = {fmt::format(
       "In parentheses: the ratio to {}. A number is the median over a cell's finished runs: of each its "
-      "median step between two log lines, or the mean test batch of its evaluation.\n",
-      base);
-  text += unsteady_text(times);
+      "median step between two log lines, or the mean test batch of its evaluation.",
+      base)};
+  if (std::string text = unsteady_text(times); !text.empty()) notes.push_back(std::move(text));
   if (times.has_shared_jobs) {
-    text += "Runs of one job share their steps and test batches: the time of each is that of all of them.\n";
+    notes.emplace_back(
+        "Runs of one job share their steps and test batches: the time of each is that of all of them.");
+  }
+  if (format == "csv" || format == "json") {
+    Table table{.title = "Milliseconds per training step and test batch.", .printed = {}, .data = {}};
+    table.data = time_data(times, *column);
+    for (std::string& note : notes) table.data.notes.push_back({NoteKind::kReading, std::move(note)});
+    return format_table(table, format);
+  }
+  std::vector<Table> tables;
+  const auto add = [&](std::string title, const RunTimes& of_task) {
+    if (auto table = times_table(std::move(title), times, of_task, *column))
+      tables.push_back(*std::move(table));
+  };
+  for (const auto& [task, of_task] : times.tasks) {
+    add(fmt::format("{}: milliseconds per training step, by training length", task.text()), of_task.step);
+    add(fmt::format("{}: milliseconds per test batch of {}, by test length", task.text(), kEvaluationBatch),
+        of_task.batch);
+  }
+  std::string text;
+  // LaTeX has the notes below its last table; elsewhere they are paragraphs.
+  const bool is_latex = format == "tex";
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    if (is_latex && i + 1 == tables.size()) {
+      for (const std::string& note : notes) {
+        tables[i].printed.notes.push_back({NoteKind::kReading, note});
+      }
+    }
+    if (!is_latex) text += tables[i].title + "\n\n";
+    text += format_table(tables[i], format, style);
+  }
+  if (!is_latex) {
+    for (const std::string& note : notes) text += note + "\n";
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -21,9 +22,15 @@ using Kind = ConfigNode::Kind;
 class Reader : public FieldVisitor {
  public:
   // `shown` of the characters of `prefix` belong to messages only.
+  // `root` visits everything, for hints.
   Reader(const ConfigNode& value, std::span<const std::string> path, std::string prefix, std::size_t shown,
-         Assigned& assigned)
-      : value_(value), path_(path), prefix_(std::move(prefix)), shown_(shown), assigned_(assigned) {}
+         Assigned& assigned, const Members& root)
+      : value_(value),
+        path_(path),
+        prefix_(std::move(prefix)),
+        shown_(shown),
+        assigned_(assigned),
+        root_(root) {}
 
   void integer(const Field& field, std::int64_t& value, std::int64_t min, std::int64_t max) override {
     const ConfigNode* const node = find_leaf(field);
@@ -217,7 +224,7 @@ class Reader : public FieldVisitor {
   }
 
   void descend(const Target& target, const Field& field, const Members& members) const {
-    Reader nested(*target.value, target.rest, path_of(field) + ".", shown_, assigned_);
+    Reader nested(*target.value, target.rest, path_of(field) + ".", shown_, assigned_, root_);
     members(nested);
     nested.check_all_taken();
   }
@@ -245,7 +252,21 @@ class Reader : public FieldVisitor {
 
   void check_known(const std::string& key, const ConfigLocation& location) const {
     if (std::ranges::count(known_, key) || (!key.empty() && std::ranges::count(old_names_, key))) return;
-    throw config_error(location, prefix_ + key, "unknown key" + known_names_hint(key, known_));
+    std::string suggestion = closest_name(key, known_);
+    if (suggestion.empty()) suggestion = paths_of_leaf(key);
+    throw config_error(location, prefix_ + key, "unknown key" + names_hint(suggestion, known_));
+  }
+
+  // The key paths that end in the name that `key` may be meant to be: "training.steps" for "steps".
+  std::string paths_of_leaf(const std::string& key) const {
+    std::map<std::string, std::vector<std::string>> paths;
+    for (const FieldRecord& field : list_fields(root_)) {
+      if (!field.group) paths[field.path.substr(field.path.rfind('.') + 1)].push_back(field.path);
+    }
+    std::vector<std::string> leaves;
+    for (const auto& [leaf, unused] : paths) leaves.push_back(leaf);
+    const std::string leaf = closest_name(key, leaves);
+    return leaf.empty() ? "" : fmt::format("{}", fmt::join(paths.at(leaf), "' or '"));
   }
 
   const ConfigNode& value_;
@@ -253,6 +274,7 @@ class Reader : public FieldVisitor {
   std::string prefix_;
   std::size_t shown_;
   Assigned& assigned_;
+  const Members& root_;
   std::vector<std::string> known_;
   std::vector<std::string> old_names_;
 };
@@ -265,7 +287,7 @@ Assigned assign_fields(const ConfigNode& map, const FieldVisitor::Members& membe
                        fmt::format("got {}; allowed: a map of settings", short_text(map)));
   }
   Assigned assigned;
-  Reader reader(map, {}, std::string(prefix), prefix.size(), assigned);
+  Reader reader(map, {}, std::string(prefix), prefix.size(), assigned, members);
   members(reader);
   reader.check_all_taken();
   return assigned;
@@ -281,7 +303,7 @@ Assigned assign_path(std::string_view path, const ConfigNode& value, const Field
     path.remove_prefix(dot + 1);
   }
   Assigned assigned;
-  Reader reader(value, parts, std::string(prefix), prefix.size(), assigned);
+  Reader reader(value, parts, std::string(prefix), prefix.size(), assigned, members);
   members(reader);
   reader.check_all_taken();
   return assigned;

@@ -115,6 +115,9 @@ std::vector<Fact> provenance(const ResultTable& table) {
                                  "position for each token; the paper does not state which one it used",
                                  readings)});
   }
+  if (!table.conditions.empty()) {
+    facts.insert(facts.begin(), {"Only runs with", fmt::format("{}", fmt::join(table.conditions, " and "))});
+  }
   for (const std::string& reason : table.left_out) facts.push_back({"Left out", reason});
   return facts;
 }

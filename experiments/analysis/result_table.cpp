@@ -45,6 +45,7 @@ TableRun read_run(const RunFolder& folder, TrainingJudge& judge) {
                .status = stored.status,
                .score = std::nullopt,
                .evaluation = {},
+               .measured = {},
                .missing_lengths = 0,
                .metrics = stored.metrics,
                .damage = stored.damage_text(),
@@ -57,6 +58,7 @@ TableRun read_run(const RunFolder& folder, TrainingJudge& judge) {
   if (is_finished) run.score = score(rows, evaluation);
   if (run.score) {
     run.evaluation = present_rows(rows, evaluation);
+    run.measured = rows;
   } else {
     run.missing_lengths = missing_lengths(rows, evaluation).size();
   }
@@ -173,9 +175,10 @@ void warn_of_damage(const ResultTable& table, const WarningSink& warn) {
   }
 }
 
-ResultTable read_table(const std::filesystem::path& experiment) {
+ResultTable read_table(const std::filesystem::path& experiment, const RunChoice& choice) {
   std::vector<std::string> left_out;
-  ResultTable table = make_table(open_runs(experiment, print_warning, &left_out));
+  ResultTable table = make_table(choice.of(open_runs(experiment, print_warning, &left_out)));
+  table.conditions = choice.conditions();
   table.left_out = std::move(left_out);
   // Of "." and "quick/", too.
   const std::filesystem::path whole = std::filesystem::canonical(experiment);

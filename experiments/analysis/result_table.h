@@ -15,6 +15,7 @@
 #include "experiments/analysis/trivial_baselines.h"
 #include "experiments/plan/cell_key.h"
 #include "experiments/plan/run_config.h"
+#include "experiments/store/run_choice.h"
 #include "experiments/store/run_folder.h"
 
 namespace che {
@@ -28,6 +29,7 @@ struct TableRun {
   RunStatus status;
   std::optional<double> score;            // 0 .. 1, of a finished run
   std::vector<EvaluationRow> evaluation;  // What the score is the mean of, by ascending length.
+  std::vector<EvaluationRow> measured;    // Every test length of a finished run, those of `che evaluate` too.
   std::size_t missing_lengths = 0;        // Test lengths asked for and not measured.
   std::vector<MetricsRow> metrics;        // By ascending step.
   std::string damage;                     // What is wrong with its files; empty without damage.
@@ -81,6 +83,7 @@ struct ResultTable {
   std::vector<SettingValue> shared_settings;  // Off default in every run and in no label.
   bool has_baselines = false;                 // Whether they were asked for; see add_trivial_baselines.
   std::vector<std::string> left_out;          // Why open_runs left runs out.
+  std::vector<std::string> conditions;        // What the runs were chosen by; see RunChoice.
 
   // Null where no run has both.
   const TableCell* cell(const TaskLabel& task, const EncodingLabel& encoding) const;
@@ -102,8 +105,9 @@ ResultTable make_table(const std::vector<RunFolder>& runs);
 // Names the damaged files of runs, which `table` counts as unfinished.
 void warn_of_damage(const ResultTable& table, const WarningSink& warn = print_warning);
 
-// The table of every run below `experiment`, with warnings of damage. Throws as open_runs does.
-ResultTable read_table(const std::filesystem::path& experiment);
+// The table of the chosen runs below `experiment`, with warnings of damage. Throws as open_runs and
+// RunChoice::of do.
+ResultTable read_table(const std::filesystem::path& experiment, const RunChoice& choice = {});
 
 // Measures the trivial baselines of every row whose runs are all evaluated on the same samples; takes
 // seconds at the paper's size.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/config/reader.h"
 #include "core/integer_range.h"
@@ -13,6 +14,14 @@ namespace che {
 namespace {
 
 using Kind = ConfigNode::Kind;
+
+// How --only names the variants that `label` may be the label of; else some setting.
+std::string filter_example(const VariantAxes& variants, const std::string& label) {
+  for (const auto& [axis, labels] : variants) {
+    if (std::ranges::count(labels, label)) return fmt::format("{}={}", axis, label);
+  }
+  return "task=parity_check";
+}
 
 // The values that a condition lists: one, a list of them, or a range of whole numbers. Labels of variants
 // may hold a comma, settings do not.
@@ -81,6 +90,28 @@ std::string structure_around(const std::string& key, const std::vector<FieldReco
 }
 
 }  // namespace
+
+Setting parse_override(const std::string& text, std::string_view example) {
+  Setting setting = parse_setting(text, example);
+  if (setting.path == "base" || setting.path.starts_with("base.")) {
+    throw config_error(setting.value.location, setting.path,
+                       "key paths on the command line leave out 'base.'");
+  }
+  return setting;
+}
+
+std::vector<RunFilter> filters_of(const std::vector<std::string>& conditions, const VariantAxes& variants) {
+  std::vector<RunFilter> filters;
+  for (const std::string& text : conditions) {
+    Setting setting = parse_override(text, filter_example(variants, text));
+    ConfigNode map;
+    map.kind = Kind::kMap;
+    map.location = setting.value.location;
+    map.entries.push_back({std::move(setting.path), map.location, std::move(setting.value)});
+    filters.emplace_back(map, "", variants);
+  }
+  return filters;
+}
 
 AskedRun::AskedRun(const RunConfig& run, VariantLabels run_labels)
     : config(run), labels(std::move(run_labels)), fields(list_fields(run)) {}

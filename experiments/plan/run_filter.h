@@ -81,4 +81,11 @@ class RunFilter {
   std::vector<std::string> variant_axes_;
 };
 
+// Reads "key=value" from a command line, as parse_setting does; refuses key paths of a config file ("base.").
+Setting parse_override(const std::string& text, std::string_view example);
+
+// The filters of a command line, one per "key=value", which all must match. Throws Error (usage) as the
+// constructor does.
+std::vector<RunFilter> filters_of(const std::vector<std::string>& conditions, const VariantAxes& variants);
+
 }  // namespace che

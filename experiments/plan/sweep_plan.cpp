@@ -191,15 +191,6 @@ SweepPlan read_config_part(const ConfigNode& root) {
   return plan;
 }
 
-Setting parse_override(const std::string& text, std::string_view example) {
-  Setting setting = parse_setting(text, example);
-  if (setting.path == "base" || setting.path.starts_with("base.")) {
-    throw config_error(setting.value.location, setting.path,
-                       "key paths on the command line leave out 'base.'");
-  }
-  return setting;
-}
-
 // Throws for two overrides of one key path. `values` has those before by key path.
 void check_is_first(const Setting& setting, std::map<std::string, std::string>& values) {
   const std::string key =
@@ -287,14 +278,6 @@ VariantAxes variant_axes(const SweepPlan& plan) {
   return axes;
 }
 
-// How --only names the variants that `label` may be the label of; else some setting.
-std::string filter_example(const VariantAxes& variants, const std::string& label) {
-  for (const auto& [axis, labels] : variants) {
-    if (std::ranges::count(labels, label)) return fmt::format("{}={}", axis, label);
-  }
-  return "task=parity_check";
-}
-
 void add_exclusions(SweepPlan& plan, const ConfigNode& node) {
   if (node.kind != Kind::kSequence) {
     throw config_error(
@@ -367,15 +350,7 @@ SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<s
   SweepPlan plan = read_config_part(root);
   add_overrides(plan, overrides);
   if (const ConfigEntry* const exclude = root.find("exclude")) add_exclusions(plan, exclude->value);
-  const VariantAxes variants = variant_axes(plan);
-  for (const std::string& text : only) {
-    Setting setting = parse_override(text, filter_example(variants, text));
-    ConfigNode map;
-    map.kind = Kind::kMap;
-    map.location = setting.value.location;
-    map.entries.push_back({std::move(setting.path), map.location, std::move(setting.value)});
-    plan.only.emplace_back(map, "", variants);
-  }
+  plan.only = filters_of(only, variant_axes(plan));
   return plan;
 }
 

@@ -40,7 +40,7 @@ std::string detail_text(const ObservedRun& run, const RunConfig& config) {
 
 }  // namespace
 
-ExperimentStatus experiment_status(const std::filesystem::path& experiment) {
+ExperimentStatus experiment_status(const std::filesystem::path& experiment, const RunChoice& choice) {
   ExperimentStatus all;
   const auto note = [&](const std::string& state, const std::string& text) {
     all.lines.push_back(fmt::format("  {:<11} {}", state, text));
@@ -55,11 +55,25 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment) {
   double done = 0;     // and those done in
   double seconds = 0;  // this time, added up over the runs.
   std::size_t at_work = 0;
-  for (const RunFolder& folder : found.runs) {
+  for (const RunFolder& folder : choice.of(found.runs)) {
     ++all.runs;
     const ObservedRun run = observe(folder);
     ++(run.needs.is_damaged ? all.damaged : all.by_state[run.state]);
-    const std::string detail = detail_text(run, folder.config());
+    const RunConfig& config = folder.config();
+    const std::string detail = detail_text(run, config);
+    const std::size_t lengths = config.evaluation.lengths().size();
+    all.progress.push_back({.id = folder.id(),
+                            .task = config.task.label().text(),
+                            .encoding = config.encoding.label().text(),
+                            .seed = config.seed,
+                            .data_seed = config.data_seed,
+                            .learning_rate = config.learning_rate,
+                            .state = run.state_text(),
+                            .step = run.stored.status.step,
+                            .steps = config.training.steps,
+                            .measured = lengths - run.needs.missing.size(),
+                            .lengths = lengths,
+                            .detail = detail});
     if (!detail.empty()) note(run.state_text(), fmt::format("{}: {}", folder.id(), detail));
     if (run.is_at_work) ++at_work;
     if (run.state == RunState::kFailed || run.needs.is_damaged) continue;

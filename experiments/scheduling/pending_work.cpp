@@ -49,13 +49,13 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
 }
 
 PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationRequest& request,
-                               const WarningSink& warn) {
+                               const RunChoice& choice, const WarningSink& warn) {
   std::size_t left_out = 0;
   const auto leave_out = [&](const std::string& reason) {
     ++left_out;
     warn(reason);
   };
-  std::vector<RunFolder> runs = open_runs(experiment, leave_out);
+  std::vector<RunFolder> runs = choice.of(open_runs(experiment, leave_out), warn);
   PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};
   std::size_t waiting = 0;
   for (RunFolder& run : runs) {

@@ -7,6 +7,7 @@
 #include "core/file_lock.h"
 #include "core/warning.h"
 #include "experiments/scheduling/worker_task.h"
+#include "experiments/store/run_choice.h"
 #include "experiments/store/run_folder.h"
 
 namespace che {
@@ -28,9 +29,9 @@ struct PendingWork {
 PendingWork prepare_training(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
                              bool retrain);
 
-// What `che evaluate` has to do so that every finished run of `experiment` has the rows of `request`. Runs
-// that are not finished, or damaged, are left out.
+// What `che evaluate` has to do so that every finished run among the chosen ones of `experiment` has the rows
+// of `request`. Runs that are not finished, or damaged, are left out.
 PendingWork prepare_evaluation(const std::filesystem::path& experiment, const EvaluationRequest& request,
-                               const WarningSink& warn = print_warning);
+                               const RunChoice& choice = {}, const WarningSink& warn = print_warning);
 
 }  // namespace che

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/files.h"
+#include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -39,6 +40,17 @@ TEST(TimeTable, GivesMediansAndRatios) {
       "dape_kerple. "
       "A number is the median over a cell's finished runs: of each its median step between two log lines, or "
       "the mean test batch of its evaluation.\n");
+  EXPECT_EQ(time_table(step_times(open_runs(scratch.path())), "dape_kerple", "csv"),
+            "task,measured,encoding,first_length,last_length,length_step,runs,milliseconds,ratio\n"
+            "even_pairs,training_step,rope,40,40,1,1,10.000000000000009,0.5\n"
+            "even_pairs,training_step,dape_kerple,40,40,1,1,20.000000000000018,1\n"
+            "even_pairs,test_batch,rope,41,44,1,1,250,0.5\n"
+            "even_pairs,test_batch,dape_kerple,41,44,1,1,500,1\n");
+  for (const char* format : {"terminal", "tex", "json"}) {
+    EXPECT_TRUE(
+        contains(time_table(step_times(open_runs(scratch.path())), "dape_kerple", format), "the ratio to"))
+        << format;
+  }
   EXPECT_EQ(message_of([&] { time_table(step_times(open_runs(scratch.path())), "fire"); }),
             "no finished run has the encoding 'fire' to compare with; name another with --base; known: "
             "rope, dape_kerple");

@@ -245,6 +245,19 @@ TEST(Sweep, MalformedOverrides) {
             "batch_size, "
             "first_length, "
             "last_length, clip_norm, dropout");
+  EXPECT_TRUE(
+      error_of(kQuick, {"steps=5"})
+          .starts_with("command line: steps: unknown key; did you mean 'training.steps'?; known: task"));
+  EXPECT_TRUE(error_of(kQuick, {"wdith=5"})
+                  .starts_with("command line: wdith: unknown key; did you mean 'model.width'?"));
+  EXPECT_TRUE(
+      error_of(kQuick, {"first_length=5"})
+          .starts_with("command line: first_length: unknown key; did you mean 'training.first_length' or "
+                       "'evaluation.first_length'?"));
+  EXPECT_TRUE(error_of(kQuick, {"training.width=5"})
+                  .starts_with("command line: training.width: unknown key; did you mean 'model.width'?"));
+  EXPECT_TRUE(
+      error_of(kQuick, {"lr=5"}).starts_with("command line: lr: unknown key; did you mean 'learning_rate'?"));
   EXPECT_TRUE(error_of(kQuick, {"bogus=5"}).starts_with("command line: bogus: unknown key; known: task, "));
   EXPECT_TRUE(error_of(kQuick, {"axes.seed=[1, 2"}).starts_with("command line: axes.seed:1: a key must be"));
   EXPECT_EQ(error_of(kQuick, {"learning_rate=[1, 2]"}),

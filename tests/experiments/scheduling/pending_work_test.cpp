@@ -66,7 +66,7 @@ TEST(PrepareEvaluation, LeavesOutWhatHasNoFinalModelAndSaysWhich) {
   const EvaluationRequest further{.lengths = {.first = 900, .last = 901}, .samples = 64};
   const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
   {
-    const PendingWork work = prepare_evaluation(scratch.path(), further, warn);
+    const PendingWork work = prepare_evaluation(scratch.path(), further, {}, warn);
     EXPECT_EQ(4U, work.runs());
     EXPECT_EQ(3U, work.left_out);
     ASSERT_EQ(1U, work.jobs.size());
@@ -79,7 +79,7 @@ TEST(PrepareEvaluation, LeavesOutWhatHasNoFinalModelAndSaysWhich) {
   const EvaluationRequest present{
       .lengths = {.first = own.first_length, .last = own.last_length, .step = own.length_step},
       .samples = own.samples};
-  EXPECT_EQ(1U, prepare_evaluation(scratch.path(), present, warn).complete);
+  EXPECT_EQ(1U, prepare_evaluation(scratch.path(), present, {}, warn).complete);
 }
 
 }  // namespace

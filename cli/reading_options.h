@@ -1,0 +1,46 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/store/run_choice.h"
+#include "tables/formats/table.h"
+
+namespace che {
+
+// Adds --only, which chooses among the runs of a config or of an experiment.
+void add_only_option(CLI::App& command, std::vector<std::string>& only);
+
+// The runs that a command reads.
+struct ReadRuns {
+  std::string folder;  // Of the experiment.
+  std::vector<std::string> only;
+
+  RunChoice choice() const { return RunChoice(only); }
+};
+
+// Adds EXPERIMENT_DIR and --only.
+void add_read_runs(CLI::App& command, ReadRuns& runs);
+
+// Adds -o,--output.
+CLI::Option* add_output_option(CLI::App& command, std::string& output, const std::string& help);
+
+// What standard output shows: a window has a width and takes escape sequences, a file has and takes neither.
+TerminalStyle standard_output_style();
+
+// What a command prints: a table in one of table_formats(), on standard output or into a file.
+struct PrintedOutput {
+  std::string format = "terminal";
+  std::string file;  // Empty: standard output.
+
+  TerminalStyle style() const { return file.empty() ? standard_output_style() : TerminalStyle(); }
+  // Writes text that is in that format.
+  void write(const std::string& text) const;
+  void write(const Table& table) const { write(format_table(table, format, style())); }
+};
+
+// Adds --format and -o,--output.
+void add_printed_output(CLI::App& command, PrintedOutput& output);
+
+}  // namespace che

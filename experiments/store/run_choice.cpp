@@ -1,0 +1,40 @@
+#include "experiments/store/run_choice.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "core/counted.h"
+#include "core/error.h"
+
+namespace che {
+
+RunChoice::RunChoice(const std::vector<std::string>& conditions)
+    : conditions_(conditions), filters_(filters_of(conditions, {})) {}
+
+std::vector<RunFolder> RunChoice::of(std::vector<RunFolder> runs, const WarningSink& warn) const {
+  if (filters_.empty()) return runs;
+  // Filters note what they have matched.
+  std::vector<RunFilter> filters = filters_;
+  std::vector<RunFolder> chosen;
+  for (const RunFolder& run : runs) {
+    const AskedRun asked(run.config(), {});
+    bool holds = true;
+    for (RunFilter& filter : filters) holds &= filter.matches(asked);
+    if (holds) chosen.push_back(run);
+  }
+  std::set<std::string> old_words;
+  for (const RunFilter& filter : filters) {
+    filter.check_made_sense();
+    for (const OldWord& word : filter.old_words()) old_words.insert(word.text);
+  }
+  for (const std::string& word : old_words) warn(fmt::format("--only: {}; the old word is still read", word));
+  if (chosen.empty()) {
+    throw Error(fmt::format("--only leaves none of {}; `che table EXPERIMENT_DIR --runs` shows what there is",
+                            counted(runs.size(), "stored run")));
+  }
+  return chosen;
+}
+
+}  // namespace che
