@@ -75,12 +75,14 @@ int show_bias(const BiasOptions& options) {
   const auto print_files = [](const std::vector<fs::path>& files) {
     for (const fs::path& file : files) fmt::print("{}\n", one_line(file.string(), kWholeText));
   };
-  print_files(draw_figure(folder, query_stem, [&](std::string_view format, const fs::path& file) {
-    return attention_bias_query_script(bias, query, format, file);
-  }));
-  print_files(draw_figure(folder, map_stem, [&](std::string_view format, const fs::path& file) {
-    return attention_bias_map_script(bias, format, file);
-  }));
+  print_files(draw_figure(folder, {query_stem, "Bias of one query"},
+                          [&](const FigureFormat& format, const fs::path& file) {
+                            return attention_bias_query_script(bias, query, format, file);
+                          }));
+  print_files(draw_figure(folder, {map_stem, "Adapted bias of all queries"},
+                          [&](const FigureFormat& format, const fs::path& file) {
+                            return attention_bias_map_script(bias, format, file);
+                          }));
   return 0;
 }
 
@@ -97,7 +99,7 @@ void add_bias_command(CLI::App& app, Action& action) {
   command->add_option("--query", options->query, "query of the lines; the first output token unless given")
       ->check(CLI::NonNegativeNumber);
   command->add_option(
-      "--output", options->output,
+      "-o,--output", options->output,
       "folder for CSV and figures, which are named after the run there; the run's own unless given");
   command
       ->add_option("--memory-gib", options->memory_gib,

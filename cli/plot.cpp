@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "experiments/analysis/result_table.h"
@@ -19,26 +20,28 @@ namespace {
 namespace fs = std::filesystem;
 
 struct PlotOptions {
-  std::string folder;
+  ReadRuns runs;
   std::vector<std::string> figures;  // All that have something to draw unless given.
   std::vector<std::string> formats = figure_formats();
   std::string aggregate = "max";
   std::string output;
+  double width_mm = 0;  // 0 for the size of a screen.
 };
 
 int plot(const PlotOptions& options) {
-  ResultTable table = read_table(options.folder);
+  ResultTable table = read_table(options.runs.folder, options.runs.choice());
   std::vector<const Figure*> chosen;
   for (const std::string& name : options.figures) chosen.push_back(&figure_named(name));
   if (chosen.empty()) chosen = drawable_figures(table);
   if (chosen.empty()) throw Error("nothing to draw: no run has finished; run the experiment to its end");
   if (std::ranges::any_of(chosen, &Figure::baselines)) add_trivial_baselines(table);
-  const fs::path output = options.output.empty() ? options.folder : options.output;
+  const fs::path output = options.output.empty() ? options.runs.folder : options.output;
   for (const Figure* figure : chosen) {
-    const auto script = [&](std::string_view format, const fs::path& file) {
+    const auto script = [&](const FigureFormat& format, const fs::path& file) {
       return figure->script(table, aggregate_named(options.aggregate), format, file);
     };
-    for (const fs::path& file : draw_figure(output, figure->name, script, options.formats)) {
+    for (const fs::path& file :
+         draw_figure(output, {figure->name, figure->title}, script, options.formats, options.width_mm)) {
       fmt::print("{}\n", one_line(file.string(), kWholeText));
     }
   }
@@ -57,7 +60,7 @@ std::string figure_help() {
 void add_plot_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<PlotOptions>();
   CLI::App* const command = app.add_subcommand("plot", "Draw the results of an experiment");
-  command->add_option("EXPERIMENT_DIR", options->folder, "folder that `che run` wrote")->required();
+  add_read_runs(*command, options->runs);
   command->add_option("--figure", options->figures, figure_help())
       ->check(CLI::IsMember(figure_names()))
       ->delimiter(',');
@@ -69,7 +72,14 @@ void add_plot_command(CLI::App& app, Action& action) {
                    "what stands for a cell's runs: max (the best run's own line), mean, median, iqm")
       ->check(CLI::IsMember(aggregate_names()))
       ->capture_default_str();
-  command->add_option("--output", options->output, "folder to write to; the results folder unless given");
+  command
+      ->add_option(
+          "--width", options->width_mm,
+          "width of the page or column in mm, such as 140 or 85: the layout fits it, and a PDF has it and "
+          "text of 7 to 9 pt; the size of a screen unless given")
+      ->type_name("MM")
+      ->check(CLI::Range(kMinWidth, kMaxWidth));
+  add_output_option(*command, options->output, "folder to write to; the results folder unless given");
   command->callback([options, &action] { action = [options] { return plot(*options); }; });
 }
 

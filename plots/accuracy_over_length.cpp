@@ -1,8 +1,10 @@
 #include "plots/accuracy_over_length.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,9 +75,76 @@ std::string position_data(const std::vector<TrivialBaselines::AtLength>& lengths
   return data + "EOD\n";
 }
 
+// The accuracy at the training lengths of what a curve shows, in percent; nothing where it is not known.
+std::optional<double> training_accuracy(const ResultTable& table, const TableCell& cell,
+                                        Aggregate aggregate) {
+  std::vector<double> known;
+  for (const TableRun* run : runs_of_curve(table, cell, aggregate)) {
+    if (run->training) known.push_back(100 * run->training->accuracy);
+  }
+  if (known.empty()) return std::nullopt;
+  return aggregate_of(known, aggregate == Aggregate::kMax ? Aggregate::kMean : aggregate);
+}
+
+// One marker per encoding over the training lengths, in the order of the columns from left to right.
+std::vector<std::string> append_training_marks(std::string& script, const ResultTable& table,
+                                               const CurvePanel& panel, const Lengths& lengths,
+                                               Aggregate aggregate, const std::vector<LineStyle>& styles) {
+  std::vector<std::string> elements;
+  const auto width = static_cast<double>(lengths.last_trained - lengths.first_trained);
+  for (std::size_t c = 0; c < panel.entries.size(); ++c) {
+    const std::size_t column = panel.entries[c].column;
+    const TableCell* const cell = table.cell(panel.row->task, table.encodings[column]);
+    const auto accuracy = training_accuracy(table, *cell, aggregate);
+    if (!accuracy) continue;
+    const double place = static_cast<double>(lengths.first_trained) +
+                         width * static_cast<double>(c + 1) / static_cast<double>(panel.entries.size() + 1);
+    script += fmt::format("$t{} << EOD\n{:.6g} {:.6g}\nEOD\n", c, place, *accuracy);
+    elements.push_back(
+        fmt::format("$t{} with {} title {}", c, marker_text(styles[column]),
+                    gnuplot_string(table.encodings[column].text() + ", accuracy at the training lengths")));
+  }
+  return elements;
+}
+
+// Whether no curve is, on average over the lengths, above what predictors without the input reach, but for
+// noise.
+bool says_nothing(const CurvePanel& panel) {
+  constexpr double kNoise = 2;  // Percent.
+  double without_input = panel.row->chance;
+  if (panel.row->baselines) {
+    without_input = std::max(
+        {without_input, panel.row->baselines->position_only.score, panel.row->baselines->constant.score});
+  }
+  return std::ranges::none_of(panel.entries, [&](const CurvePanel::Entry& entry) {
+    double mean = 0;
+    for (const CurvePoint& point : entry.curve.points) {
+      mean += point.high / static_cast<double>(entry.curve.points.size());
+    }
+    return mean > 100 * without_input + kNoise;
+  });
+}
+
+// Removes the panels that say nothing, unless all do, and returns a sentence that names them.
+std::string fold(std::vector<CurvePanel>& panels) {
+  if (std::ranges::all_of(panels, says_nothing)) return "";
+  std::vector<std::string> names;
+  for (const CurvePanel& panel : panels) {
+    if (says_nothing(panel)) names.push_back(panel.row->task.text());
+  }
+  std::erase_if(panels, says_nothing);
+  if (names.empty()) return "";
+  return fmt::format(
+      " Not drawn, since no encoding is 2 points above predictors that do not see the input: {}.",
+      fmt::join(names, ", "));
+}
+
 void append_panel(std::string& script, const ResultTable& table, const PanelGrid& grid,
-                  const CurvePanel& panel, std::size_t index, const std::vector<LineStyle>& styles) {
+                  const CurvePanel& panel, std::size_t index, const std::vector<LineStyle>& styles,
+                  Aggregate aggregate) {
   const Lengths lengths = lengths_of(table, panel);
+  const std::vector<std::string> training =
+      append_training_marks(script, table, panel, lengths, aggregate, styles);
   if (shows_positions(*panel.row)) script += position_data(panel.row->baselines->lengths);
   script += grid.place(index, panel.row->task.text(), "length", "accuracy (%)");
   script += percent_axis('y', lowest_value(panel));
@@ -89,10 +158,12 @@ void append_panel(std::string& script, const ResultTable& table, const PanelGrid
       "noborder\n",
       lengths.first_trained, lengths.last_trained, kShade);
   script += "plot ";
-  script += fmt::format("{} with lines {}, ", 100 * panel.row->chance, line_text(chance_style()));
-  script += curve_elements(panel, index, styles);
+  script +=
+      fmt::format("{} with lines {} title 'chance', ", 100 * panel.row->chance, line_text(chance_style()));
+  script += curve_elements(panel, index, styles, table.encodings);
+  for (const std::string& element : training) script += ", " + element;
   if (shows_positions(*panel.row)) {
-    script += fmt::format(", $position with {}",
+    script += fmt::format(", $position with {} title 'position only'",
                           curve_text(position_style(), panel.row->baselines->lengths.size()));
   }
   script += "\nunset object 1\n";
@@ -101,8 +172,9 @@ void append_panel(std::string& script, const ResultTable& table, const PanelGrid
 }  // namespace
 
 std::string accuracy_over_length_script(const ResultTable& table, Aggregate aggregate,
-                                        std::string_view format, const std::filesystem::path& file) {
-  const std::vector<CurvePanel> panels = curve_panels(table, aggregate, accuracy_by_length, kMeasured);
+                                        const FigureFormat& format, const std::filesystem::path& file) {
+  std::vector<CurvePanel> panels = curve_panels(table, aggregate, accuracy_by_length, kMeasured);
+  const std::string folded = fold(panels);
   const std::vector<LineStyle> styles = line_styles(table.encodings);
   std::vector<LegendEntry> legend = curve_legend(table, panels, styles);
   legend.push_back({.label = "chance", .line = chance_style()});
@@ -110,10 +182,18 @@ std::string accuracy_over_length_script(const ResultTable& table, Aggregate aggr
     legend.push_back({.label = "position only", .line = position_style()});
   }
   legend.push_back({.label = "training lengths", .line = std::nullopt});
-  const PanelGrid grid(panels.size(), std::move(legend), curve_caption(panels, aggregate, kMeasured));
+  std::string caption = curve_caption(panels, aggregate, kMeasured) +
+                        " Markers in the grey area: accuracy at the training lengths.";
+  if (std::ranges::any_of(panels, [](const CurvePanel& panel) { return shows_positions(*panel.row); })) {
+    caption += " Position only: the most frequent symbol of each output position, without the input.";
+  }
+  const PanelGrid grid(panels.size(), std::move(legend), caption + folded,
+                       {.canvas_width = format.canvas_width()});
 
   std::string script = curve_data(panels) + grid.begin(format, file);
-  for (std::size_t i = 0; i < panels.size(); ++i) append_panel(script, table, grid, panels[i], i, styles);
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    append_panel(script, table, grid, panels[i], i, styles, aggregate);
+  }
   return script + grid.end();
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "experiments/analysis/result_table.h"
+#include "plots/gnuplot/figure_format.h"
 
 namespace che {
 
@@ -13,6 +14,6 @@ namespace che {
 // training lengths shaded, the level of guessing and, where rows have trivial baselines that are
 // another, that of predictors by position dotted. Throws Error (usage) when no run has finished.
 std::string accuracy_over_length_script(const ResultTable& table, Aggregate aggregate,
-                                        std::string_view format, const std::filesystem::path& file);
+                                        const FigureFormat& format, const std::filesystem::path& file);
 
 }  // namespace che

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "plots/gnuplot/axis_marks.h"
 #include "plots/gnuplot/caption.h"
@@ -68,7 +70,7 @@ struct Layout {
   }
 };
 
-void begin(std::string& script, const Layout& layout, std::string_view format,
+void begin(std::string& script, const Layout& layout, const FigureFormat& format,
            const std::filesystem::path& file) {
   script += gnuplot_output(format, file.string(), layout.width, layout.height, kFontSize) + "set multiplot\n";
 }
@@ -76,7 +78,7 @@ void begin(std::string& script, const Layout& layout, std::string_view format,
 // Draws what stands on the canvas next to the panels.
 void place_labels(std::string& script, const Layout& layout) {
   script += layout.caption.script(layout.height);
-  script += "unset border\nunset tics\nunset key\nset xrange [0:1]\nset yrange [0:1]\nplot NaN\n";
+  script += "unset border\nunset tics\nunset key\nset xrange [0:1]\nset yrange [0:1]\nplot NaN notitle\n";
   script += "unset label\nunset arrow\nunset object\nset border 3 lw 1.2\n";
 }
 
@@ -99,6 +101,12 @@ struct Range {
   Range widened(double share) const {
     const double margin = high - low > 1e-6 ? share * (high - low) : 0.5;
     return {low - margin, high + margin};
+  }
+
+  // Both ends as far from zero.
+  Range symmetric() const {
+    const double most = std::max({std::abs(low), std::abs(high), 1e-6});
+    return {-most, most};
   }
 
   double step(int marks) const { return mark_step(high - low, marks); }
@@ -170,7 +178,7 @@ std::string map_rows(const AttentionBias& bias, std::int64_t layer, std::int64_t
 }  // namespace
 
 std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t query,
-                                        std::string_view format, const std::filesystem::path& file) {
+                                        const FigureFormat& format, const std::filesystem::path& file) {
   const Layout layout(
       bias, fmt::format("{}\nquery {} over all keys; adapted bias: logits minus A", subject(bias), query),
       kLegend);
@@ -206,8 +214,8 @@ std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t 
           "noborder\nset arrow 1 from first {}, graph 0 to first {}, graph 1 nohead back {}\nplot",
           static_cast<double>(bias.first_output) - 0.5, kShade, query, query, kQueryStyle);
       for (std::size_t i = 0; i < kLines.size(); ++i) {
-        script += fmt::format("{} $l{}h{} using 1:{} with lines {}", i == 0 ? "" : ",", layer, head, i + 2,
-                              kLines[i].style);
+        script += fmt::format("{} $l{}h{} using 1:{} with lines {} title '{}'", i == 0 ? "" : ",", layer,
+                              head, i + 2, kLines[i].style, kLines[i].label);
       }
       script += "\nunset object 1\nunset arrow 1\nunset label 1\n";
     }
@@ -216,38 +224,44 @@ std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t 
   return script;
 }
 
-std::string attention_bias_map_script(const AttentionBias& bias, std::string_view format,
+std::string attention_bias_map_script(const AttentionBias& bias, const FigureFormat& format,
                                       const std::filesystem::path& file) {
   const std::int64_t side = (bias.tokens + kMaxCells - 1) / kMaxCells;
   const std::int64_t covered = (bias.tokens + side - 1) / side * side;  // By whole blocks.
   const double end = static_cast<double>(covered) - 0.5;
   const Layout layout(
       bias,
-      fmt::format("{}\nadapted bias: logits minus A{}; the output begins at the white lines", subject(bias),
-                  side == 1 ? "" : fmt::format(", mean over {0} x {0} pairs", side)),
+      fmt::format("{}\nadapted bias: logits minus A{}; white is zero, and one scale serves the heads of a "
+                  "layer; the output begins at the grey lines",
+                  subject(bias), side == 1 ? "" : fmt::format(", mean over {0} x {0} pairs", side)),
       0);
   std::string script;
   begin(script, layout, format, file);
   place_labels(script, layout);
-  script += kViridis;
+  script += kDiverging;
   script += fmt::format("set xrange [-0.5:{0}]\nset yrange [{0}:-0.5]\n{1}", end, key_marks(bias));
   script += fmt::format("set ytics nomirror out scale 0.6 offset 0.4,0 0,{}\n",
                         std::max(1.0, mark_step(static_cast<double>(bias.tokens), 5)));
   for (std::int64_t layer = 0; layer < bias.layers; ++layer) {
+    Range range;
+    std::vector<std::string> rows;
     for (std::int64_t head = 0; head < bias.heads; ++head) {
-      Range range;
-      script += fmt::format("$map << EOD\n{}EOD\n", map_rows(bias, layer, head, side, range));
-      range = range.widened(0);
+      rows.push_back(map_rows(bias, layer, head, side, range));
+    }
+    range = range.symmetric();
+    for (std::int64_t head = 0; head < bias.heads; ++head) {
+      script += fmt::format("$map << EOD\n{}EOD\n", rows[static_cast<std::size_t>(head)]);
       script += layout.panel(layer, head, kRight + kScale, head % layout.columns == 0 ? "query" : "");
       script += fmt::format("set cbrange [{}:{}]\nset cbtics nomirror out scale 0.5 offset -0.6,0 {}\n",
                             range.low, range.high, range.step(4));
       const double border = static_cast<double>(bias.first_output) - 0.5;
       script += fmt::format(
-          "set arrow 1 from first {0}, graph 0 to first {0}, graph 1 nohead front lc rgb 'white' lw 1\n"
-          "set arrow 2 from graph 0, first {0} to graph 1, first {0} nohead front lc rgb 'white' lw 1\n",
+          "set arrow 1 from first {0}, graph 0 to first {0}, graph 1 nohead front lc rgb '#555555' lw 1\n"
+          "set arrow 2 from graph 0, first {0} to graph 1, first {0} nohead front lc rgb '#555555' lw 1\n",
           border);
-      script += fmt::format("plot $map matrix using ($1*{0}+{1}):($2*{0}+{1}):3 with image\n", side,
-                            static_cast<double>(side - 1) / 2);
+      script +=
+          fmt::format("plot $map matrix using ($1*{0}+{1}):($2*{0}+{1}):3 with image title 'adapted bias'\n",
+                      side, static_cast<double>(side - 1) / 2);
     }
   }
   script += "unset multiplot\nset output\n";

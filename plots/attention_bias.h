@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "experiments/analysis/attention_bias.h"
+#include "plots/gnuplot/figure_format.h"
 
 namespace che {
 
@@ -13,11 +14,11 @@ namespace che {
 // figure_formats), as Fig. 1 of arXiv 2405.14722: one panel per head, layer by layer, with the logits A, the
 // bias B and the adapted bias.
 std::string attention_bias_query_script(const AttentionBias& bias, std::int64_t query,
-                                        std::string_view format, const std::filesystem::path& file);
+                                        const FigureFormat& format, const std::filesystem::path& file);
 
 // The same for the adapted bias of every query and key, as one heat map per head. Many tokens are averaged in
 // square blocks.
-std::string attention_bias_map_script(const AttentionBias& bias, std::string_view format,
+std::string attention_bias_map_script(const AttentionBias& bias, const FigureFormat& format,
                                       const std::filesystem::path& file);
 
 }  // namespace che

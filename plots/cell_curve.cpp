@@ -6,22 +6,6 @@
 namespace che {
 namespace {
 
-// Of the runs that a cell's curve shows; with kMax the best one comes first.
-std::vector<const TableRun*> runs_shown(const ResultTable& table, const TableCell& cell,
-                                        Aggregate aggregate) {
-  std::vector<const TableRun*> runs;
-  if (cell.finished.empty()) return runs;
-  const TableRun& best = table.runs[cell.best];
-  if (aggregate == Aggregate::kMax) runs.push_back(&best);
-  for (const std::size_t i : cell.finished) {
-    const TableRun& run = table.runs[i];
-    const bool shown = aggregate != Aggregate::kMax ||
-                       (i != cell.best && run.config.learning_rate == best.config.learning_rate);
-    if (shown) runs.push_back(&run);
-  }
-  return runs;
-}
-
 std::vector<CurvePoint> grouped(const std::vector<CurvePoint>& points, std::size_t group) {
   std::vector<CurvePoint> result;
   for (std::size_t first = 0; first < points.size(); first += group) {
@@ -45,10 +29,25 @@ std::size_t curve_group(std::size_t points) {
   return (points / (kMaxCurvePoints / 2) + 1) / 2 * 2;
 }
 
+std::vector<const TableRun*> runs_of_curve(const ResultTable& table, const TableCell& cell,
+                                           Aggregate aggregate) {
+  std::vector<const TableRun*> runs;
+  if (cell.finished.empty()) return runs;
+  const TableRun& best = table.runs[cell.best];
+  if (aggregate == Aggregate::kMax) runs.push_back(&best);
+  for (const std::size_t i : cell.finished) {
+    const TableRun& run = table.runs[i];
+    const bool shown = aggregate != Aggregate::kMax ||
+                       (i != cell.best && run.config.learning_rate == best.config.learning_rate);
+    if (shown) runs.push_back(&run);
+  }
+  return runs;
+}
+
 CellCurve cell_curve(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
                      const Measurements& measurements) {
   const bool follows_best = aggregate == Aggregate::kMax;
-  std::vector<const TableRun*> runs = runs_shown(table, cell, aggregate);
+  std::vector<const TableRun*> runs = runs_of_curve(table, cell, aggregate);
   if (follows_best && (runs.empty() || measurements(*runs.front()).empty())) return {};
   // A run whose measurements were lost keeps its score and hides nobody's curve.
   std::erase_if(runs, [&](const TableRun* run) { return measurements(*run).empty(); });
@@ -62,8 +61,10 @@ CellCurve cell_curve(const ResultTable& table, const TableCell& cell, Aggregate 
   for (const auto& [x, ys] : values) {
     if (!follows_best && ys.size() < runs.size()) continue;
     const auto [low, high] = std::minmax_element(ys.begin(), ys.end());
-    points.push_back(
-        {.x = x, .y = follows_best ? ys.front() : aggregate_of(ys, aggregate), .low = *low, .high = *high});
+    points.push_back({.x = x,
+                      .y = aggregate_of(ys, follows_best ? Aggregate::kMean : aggregate),
+                      .low = *low,
+                      .high = *high});
   }
   const std::size_t group = curve_group(points.size());
   return {.points = grouped(points, group), .runs = runs.size(), .group = group};

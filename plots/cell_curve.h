@@ -36,11 +36,14 @@ using Measurements = std::function<std::vector<Measurement>(const TableRun&)>;
 // So many neighbours among `points` make a point of a curve.
 std::size_t curve_group(std::size_t points);
 
-// The curve of a cell's finished runs. With kMax it is that of the run with the best score, and the
-// band spans the runs of its learning rate, which differ in their seed; else `aggregate` of all runs,
-// and the band spans them; measurements that not all of these runs have are left out. Of the best run none
-// is, and the band is of those that have them. Empty without a finished run, and where
-// the best one has no measurements.
+// The finished runs that a cell's curve is of: with kMax those at the learning rate of the run with the best
+// score, which comes first and from which they differ in their seeds; else all.
+std::vector<const TableRun*> runs_of_curve(const ResultTable& table, const TableCell& cell,
+                                           Aggregate aggregate);
+
+// The curve of these runs, with a band that spans them. With kMax a point is their mean, of those that have
+// the measurement, where the best run has it; else it is `aggregate` of all, and measurements that not all
+// have are left out. Empty without a finished run, and with kMax where the best one has no measurements.
 CellCurve cell_curve(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
                      const Measurements& measurements);
 

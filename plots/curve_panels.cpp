@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "plots/gnuplot/gnuplot.h"
 
 namespace che {
 namespace {
@@ -48,12 +49,18 @@ std::vector<CurvePanel> curve_panels(const ResultTable& table, Aggregate aggrega
 
 std::string curve_caption(const std::vector<CurvePanel>& panels, Aggregate aggregate,
                           const std::string& measured) {
-  std::string caption = aggregate == Aggregate::kMax
-                            ? "Of every cell the run with the best score"
-                            : fmt::format("Of every cell {} over its runs", aggregate_phrase(aggregate));
-  if (std::ranges::any_of(panels, &CurvePanel::has_band)) {
-    caption += aggregate == Aggregate::kMax ? "; its band spans the seeds at that run's learning rate"
-                                            : "; its band spans the runs";
+  const bool has_bands = std::ranges::any_of(panels, &CurvePanel::has_band);
+  std::string caption;
+  if (aggregate != Aggregate::kMax) {
+    caption = fmt::format("Lines: {} over the runs of a cell", aggregate_phrase(aggregate));
+  } else if (has_bands) {
+    caption = "Lines: mean over the seeds at the learning rate of the cell's best run";
+  } else {
+    caption = "Lines: the best run of each cell";
+  }
+  if (has_bands) caption += "; bands: the range";
+  if (std::ranges::any_of(panels, [](const CurvePanel& panel) { return panel.entries.size() > 1; })) {
+    caption += "; markers stand at different points, so that lines that coincide show all of theirs";
   }
   std::size_t group = 1;
   for (const CurvePanel& panel : panels) group = std::max(group, panel.largest_group());
@@ -88,20 +95,32 @@ std::string curve_data(const std::vector<CurvePanel>& panels) {
   return script;
 }
 
-std::string curve_elements(const CurvePanel& panel, std::size_t index, const std::vector<LineStyle>& styles) {
+std::string curve_elements(const CurvePanel& panel, std::size_t index, const std::vector<LineStyle>& styles,
+                           const std::vector<EncodingLabel>& labels) {
   std::vector<std::string> elements;
   const auto bands = static_cast<std::size_t>(std::ranges::count_if(
       panel.entries, [](const CurvePanel::Entry& entry) { return has_its_band(entry.curve); }));
   // Bands lie below all lines.
   for (std::size_t c = 0; c < panel.entries.size(); ++c) {
     if (!has_its_band(panel.entries[c].curve)) continue;
-    elements.push_back(fmt::format("{} using 1:3:4 with {}", data_name(index, c),
-                                   band_text(styles[panel.entries[c].column].colour, bands)));
+    const CurvePanel::Entry& entry = panel.entries[c];
+    elements.push_back(fmt::format(
+        "{} using 1:3:4 with {} title {}", data_name(index, c), band_text(styles[entry.column].colour, bands),
+        gnuplot_string(
+            fmt::format("{}, range over {} runs", labels[entry.column].text(), entry.curve.runs))));
   }
   for (std::size_t c = 0; c < panel.entries.size(); ++c) {
     const CurvePanel::Entry& entry = panel.entries[c];
-    elements.push_back(fmt::format("{} with {}", data_name(index, c),
-                                   curve_text(styles[entry.column], entry.curve.points.size())));
+    const LineStyle& style = styles[entry.column];
+    const std::size_t points = entry.curve.points.size();
+    const std::string title = gnuplot_string(labels[entry.column].text());
+    elements.push_back(
+        fmt::format("{} with {} title {}", data_name(index, c), curve_text(style, points), title));
+    if (points == 1 || style.marker == 0) continue;
+    // Half a dozen markers per line, each line's between those of the others.
+    const std::size_t step = std::max<std::size_t>(points / 6, 1);
+    elements.push_back(fmt::format("{} every {}::{} with {} title {}", data_name(index, c), step,
+                                   c * step / panel.entries.size(), marker_text(style), title));
   }
   return fmt::format("{}", fmt::join(elements, ", "));
 }

@@ -40,7 +40,9 @@ std::vector<LegendEntry> curve_legend(const ResultTable& table, const std::vecto
 // Data blocks of all panels: x, y, low, high a line.
 std::string curve_data(const std::vector<CurvePanel>& panels);
 
-// The elements of a plot command that draw one panel's bands and lines, separated by commas.
-std::string curve_elements(const CurvePanel& panel, std::size_t index, const std::vector<LineStyle>& styles);
+// The elements of a plot command that draw one panel's bands, lines and markers, separated by commas.
+// `styles` and `labels` are those of the table's columns.
+std::string curve_elements(const CurvePanel& panel, std::size_t index, const std::vector<LineStyle>& styles,
+                           const std::vector<EncodingLabel>& labels);
 
 }  // namespace che

@@ -42,7 +42,7 @@ const std::vector<Figure>& figures() {
        .title = "Scores of single runs",
        .baselines = true,
        .drawable = has_score,
-       .script = [](const ResultTable& table, Aggregate, std::string_view format,
+       .script = [](const ResultTable& table, Aggregate, const FigureFormat& format,
                     const std::filesystem::path& file) { return run_strips_script(table, format, file); }},
       {.name = "learning",
        .title = "Training loss over steps",

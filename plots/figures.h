@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/analysis/result_table.h"
+#include "plots/gnuplot/figure_format.h"
 
 namespace che {
 
@@ -18,7 +19,7 @@ struct Figure {
   // Whether there is something to draw.
   std::function<bool(const ResultTable&)> drawable;
   // For plots/figure_files.h; throws Error (usage) when there is nothing to draw.
-  std::function<std::string(const ResultTable&, Aggregate, std::string_view format,
+  std::function<std::string(const ResultTable&, Aggregate, const FigureFormat& format,
                             const std::filesystem::path&)>
       script;
 };

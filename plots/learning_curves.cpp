@@ -82,18 +82,19 @@ std::string step_axis(double last_step) {
 
 }  // namespace
 
-std::string learning_curves_script(const ResultTable& table, Aggregate aggregate, std::string_view format,
+std::string learning_curves_script(const ResultTable& table, Aggregate aggregate, const FigureFormat& format,
                                    const std::filesystem::path& file) {
   const std::vector<CurvePanel> panels = curve_panels(table, aggregate, loss_by_step, kMeasured);
   const std::vector<LineStyle> styles = line_styles(table.encodings);
   const PanelGrid grid(panels.size(), curve_legend(table, panels, styles),
-                       curve_caption(panels, aggregate, kMeasured) + axes_caption(panels), {.left = 10});
+                       curve_caption(panels, aggregate, kMeasured) + axes_caption(panels),
+                       {.left = 10, .canvas_width = format.canvas_width()});
   std::string script = curve_data(panels) + grid.begin(format, file);
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const Range range = range_of(panels[i]);
     script += grid.place(i, panels[i].row->task.text(), "training step", "training loss (nats)");
     script += loss_axis(range) + step_axis(range.last_step);
-    script += "plot " + curve_elements(panels[i], i, styles) + "\n";
+    script += "plot " + curve_elements(panels[i], i, styles, table.encodings) + "\n";
   }
   return script + grid.end();
 }

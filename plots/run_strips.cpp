@@ -65,7 +65,7 @@ std::string strip_data(const ResultTable& table, const Strip& strip) {
 
 }  // namespace
 
-std::string run_strips_script(const ResultTable& table, std::string_view format,
+std::string run_strips_script(const ResultTable& table, const FigureFormat& format,
                               const std::filesystem::path& file) {
   std::vector<const TableRow*> rows;
   for (const TableRow& row : table.rows) {
@@ -93,7 +93,8 @@ std::string run_strips_script(const ResultTable& table, std::string_view format,
       "One point per run, in each strip from top to bottom by learning rate, then seed; the bar "
       "is the median of two runs or more.",
       {.height = kAround + kStripHeight * count,
-       .left = kCharacter * static_cast<double>(longest - kMinMark)});
+       .left = kCharacter * static_cast<double>(longest - kMinMark),
+       .canvas_width = format.canvas_width()});
   std::string script = grid.begin(format, file);
   for (std::size_t p = 0; p < rows.size(); ++p) {
     const TableRow& row = *rows[p];
@@ -107,18 +108,22 @@ std::string run_strips_script(const ResultTable& table, std::string_view format,
       return fmt::format("${0} << EOD\n{1:.6g} -0.6\n{1:.6g} {2}\nEOD\n", name, 100 * score, count - 0.4);
     };
     script += level("chance", row.chance);
-    std::vector<std::string> elements = {"$chance with lines " + line_text(chance_style())};
+    std::vector<std::string> elements = {"$chance with lines " + line_text(chance_style()) +
+                                         " title 'chance'"};
     if (shows_positions(row)) {
       script += level("position", row.baselines->position_only.score);
-      elements.push_back("$position with lines " + line_text(position_style()));
+      elements.push_back("$position with lines " + line_text(position_style()) + " title 'position only'");
     }
     for (const Strip& strip : strips) {
       script += strip_data(table, strip);
       const std::string& colour = styles[strip.column].colour;
-      elements.push_back(fmt::format("$s{} with points pt 7 ps 0.8 lc rgb '{}'", strip.column, colour));
+      const std::string label = table.encodings[strip.column].text();
+      elements.push_back(fmt::format("$s{} with points pt 7 ps 0.8 lc rgb '{}' title {}", strip.column,
+                                     colour, gnuplot_string(label + ", single runs")));
       // Of a single run it would hide the point.
       if (strip.cell->scores->n > 1) {
-        elements.push_back(fmt::format("$m{} with lines lw 2 lc rgb '#333333'", strip.column));
+        elements.push_back(fmt::format("$m{} with lines lw 2 lc rgb '#333333' title {}", strip.column,
+                                       gnuplot_string(label + ", median")));
       }
     }
     script += fmt::format("plot {}\n", fmt::join(elements, ", "));

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -23,24 +24,27 @@ namespace {
 constexpr double kCellWidth = 58;  // At least.
 constexpr double kLine = 22;       // Of a label.
 constexpr double kCellHeight = 30;
-constexpr double kCharacter = 10.6;  // Width of one, on average.
-constexpr double kGap = 46;          // Between the maps, and right of them.
-constexpr double kScale = 18;        // Width of the scale of colours.
-constexpr double kScaleLabels = 70;  // And of what stands next to it.
-constexpr double kTop = 44;
+constexpr double kCharacter = 9.2;    // Width of one, on average.
+constexpr double kGap = 24;           // Between the maps, and right of them.
+constexpr double kMinCellWidth = 29;  // Where cells have room for whole percents only.
+constexpr double kDecimals = 50;      // Width of a cell from which numbers have a decimal.
+constexpr double kScale = 14;         // Height of the scale of colours.
+constexpr double kScaleBlock = 62;    // With its marks and its title.
+constexpr double kScaleWidth = 320;   // At most.
+constexpr double kTop = 62;           // For a title of two lines.
 constexpr double kMaxPageWidth = 1500;
 constexpr int kFontSize = 14;
 constexpr std::size_t kMaxLine = 30;  // Characters; settings go on in a further line.
 
+// A text, in lines.
+using Lines = std::vector<std::string>;
+
 // One map: of each task and encoding a fraction, where it has one.
 struct Map {
-  std::string title;
+  Lines title;
   std::vector<EncodingLabel> encodings;
   std::function<std::optional<double>(const TableRow&, const EncodingLabel&)> score;
 };
-
-// A name on an axis, in lines.
-using Lines = std::vector<std::string>;
 
 // The settings stand below the encoding.
 Lines label_lines(const EncodingLabel& label) {
@@ -93,15 +97,32 @@ std::string marks(const std::vector<Lines>& names) {
   return fmt::format("({})", fmt::join(texts, ", "));
 }
 
+// Width, steps and test lengths of the runs: "width 64, 2000 steps, lengths 17-80".
+std::string settings_of(const ResultTable& table) {
+  std::set<std::int64_t> widths, steps;
+  std::set<std::string> lengths;
+  for (const TableRun& run : table.runs) {
+    if (!run.score) continue;
+    widths.insert(run.config.model.width);
+    steps.insert(run.config.training.steps);
+    lengths.insert(
+        fmt::format("{}-{}", run.config.evaluation.first_length, run.config.evaluation.last_length));
+  }
+  return fmt::format("width {}, {} steps, lengths {}", fmt::join(widths, "/"), fmt::join(steps, "/"),
+                     fmt::join(lengths, "/"));
+}
+
 std::vector<Map> maps_of(const ResultTable& table, Aggregate aggregate) {
-  Map ours{.title = "ours", .encodings = {}, .score = {}};
+  Map ours{.title = {"ours", settings_of(table)}, .encodings = {}, .score = {}};
   ours.score = [&table, aggregate](const TableRow& row,
                                    const EncodingLabel& encoding) -> std::optional<double> {
     const TableCell* const cell = table.cell(row.task, encoding);
     if (cell == nullptr || !cell->scores) return std::nullopt;
     return cell->scores->value(aggregate);
   };
-  Map papers{.title = "paper (DAPE, Table 2)", .encodings = {}, .score = {}};
+  Map papers{.title = {"paper (DAPE, Table 2)", "width 256, 200000 steps, lengths 41-500"},
+             .encodings = {},
+             .score = {}};
   papers.score = [](const TableRow& row, const EncodingLabel& encoding) {
     return row.task.settings.empty() ? paper_score(row.task.name, encoding.form) : std::nullopt;
   };
@@ -134,7 +155,7 @@ double way_from_chance(const TableRow& row, double score) {
 constexpr double kLight = 0.55;
 
 // The lines of a script that draw one map's cells and numbers within margins that are set.
-std::string map_plot(const ResultTable& table, const Map& map) {
+std::string map_plot(const ResultTable& table, const Map& map, bool has_decimals) {
   std::string cells;
   std::string dark;  // Numbers on dark and on light cells.
   std::string light;
@@ -147,16 +168,19 @@ std::string map_plot(const ResultTable& table, const Map& map) {
       }
       const double way = way_from_chance(table.rows[y], *score);
       cells += fmt::format("{} {} {:.4f}\n", x, y, way);
-      (way < kLight ? dark : light) += fmt::format("{} {} {:.1f}\n", x, y, 100 * *score);
+      (way < kLight ? dark : light) +=
+          fmt::format("{} {} {:.{}f}\n", x, y, 100 * *score, has_decimals ? 1 : 0);
     }
   }
   std::string data = fmt::format("$cells << EOD\n{}EOD\n", cells);
-  std::string plot = "plot $cells using 1:2:(0.48):(0.46):3 with boxxyerror fs solid noborder palette";
+  std::string plot =
+      fmt::format("plot $cells using 1:2:(0.48):(0.46):3 with boxxyerror fs solid noborder palette title {}",
+                  gnuplot_string(fmt::format("{}", fmt::join(map.title, ", "))));
   const auto add_numbers = [&](const char* name, const std::string& numbers, const char* colour) {
     // gnuplot dies of labels that have no data.
     if (numbers.empty()) return;
     data += fmt::format("{} << EOD\n{}EOD\n", name, numbers);
-    plot += fmt::format(", {} using 1:2:3 with labels textcolor rgb '{}'", name, colour);
+    plot += fmt::format(", {} using 1:2:3 with labels textcolor rgb '{}' title 'percent'", name, colour);
   };
   add_numbers("$dark", dark, "white");
   add_numbers("$light", light, "black");
@@ -172,34 +196,56 @@ struct Layout {
   bool stacked;       // Maps that are too wide for a page stand one below the other.
   double width;
 
-  Layout(const std::vector<Map>& maps, const std::vector<Lines>& tasks, const std::vector<Lines>& encodings)
+  Layout(const std::vector<Map>& maps, const std::vector<Lines>& tasks, const std::vector<Lines>& encodings,
+         double canvas_width)
       : cell_width(std::max(kCellWidth, 8 + kLine * static_cast<double>(max_lines(encodings)))),
         left(24 + kCharacter * static_cast<double>(max_line(tasks))),
         map_height(static_cast<double>(tasks.size()) * kCellHeight),
         map_block(kTop + map_height + 20 + kCharacter * static_cast<double>(max_line(encodings))) {
-    double side_by_side = 0;
-    double widest = 0;
+    const bool is_paper = canvas_width > 0;
+    std::size_t widest = 0;
+    std::size_t all = 0;
     for (const Map& map : maps) {
-      side_by_side += width_of(map) + (side_by_side > 0 ? kGap : 0);
-      widest = std::max(widest, width_of(map));
+      widest = std::max(widest, map.encodings.size());
+      all += map.encodings.size();
     }
-    constexpr double kRightOfMaps = kGap + kScale + kScaleLabels;
-    stacked = left + side_by_side + kRightOfMaps > kMaxPageWidth;
-    width = std::max(left + (stacked ? widest : side_by_side) + kRightOfMaps, 640.0);
+    const auto gaps = kGap * static_cast<double>(maps.size() - 1);
+    const double page = is_paper ? canvas_width : kMaxPageWidth;
+    const auto needed = [&](std::size_t cells, double between) {
+      return left + static_cast<double>(cells) * cell_width + between + kGap;
+    };
+    stacked = needed(all, gaps) > page;
+    width = std::max(needed(stacked ? widest : all, stacked ? 0 : gaps), 640.0);
+    if (!is_paper) return;
+    width = canvas_width;
+    const double room = (canvas_width - left - kGap) / static_cast<double>(stacked ? widest : all);
+    const double least = std::max(kMinCellWidth, cell_width - kCellWidth + kMinCellWidth);
+    if (stacked && room < least) {
+      const double needed_mm =
+          (left + kGap + least * static_cast<double>(widest)) / FigureFormat::kPixelsPerPoint / 72 * 25.4;
+      throw Error(
+          fmt::format("the map's {} columns do not fit the width; allowed: --width {:.0f} and more, or fewer "
+                      "encodings with "
+                      "--only",
+                      widest, std::ceil(needed_mm)));
+    }
+    cell_width = std::min(cell_width, room);
   }
 
+  bool has_decimals() const { return cell_width >= kDecimals; }
   double width_of(const Map& map) const { return static_cast<double>(map.encodings.size()) * cell_width; }
 };
 
-// The marks that a scale of colours of this height has room for.
-const char* scale_marks(double height) {
-  if (height >= 5 * kLine) return "0,0.25,1";
-  return height >= 3 * kLine ? "0,0.5,1" : "0,1,1";
+// Lines that double quotes join.
+std::string joined(const Lines& texts) {
+  std::vector<std::string> lines;
+  for (const std::string& text : texts) lines.push_back(gnuplot_string(text));
+  return fmt::format("{}", fmt::join(lines, R"(."\n".)"));
 }
 
 }  // namespace
 
-std::string score_map_script(const ResultTable& table, Aggregate aggregate, std::string_view format,
+std::string score_map_script(const ResultTable& table, Aggregate aggregate, const FigureFormat& format,
                              const std::filesystem::path& file) {
   const bool measured =
       std::ranges::any_of(table.cells, [](const auto& entry) { return entry.second.scores.has_value(); });
@@ -211,22 +257,21 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, std:
     tasks.push_back({row.task.text() + (row.permutation_invariant ? kInvariantSign : "")});
     has_invariant = has_invariant || row.permutation_invariant;
   }
-  const Layout layout(maps, tasks, names_of(table.encodings));
+  const Layout layout(maps, tasks, names_of(table.encodings), format.canvas_width());
   const Caption caption(
-      fmt::format("Score in percent: {} over seeds and learning rates of a cell. -- : no value. Colours show "
-                  "the way from chance or less (0) to perfect (1).{}",
-                  aggregate_phrase(aggregate),
-                  has_invariant ? fmt::format(" {} : permutation-invariant.", kInvariantSign) : ""),
+      fmt::format(
+          "Score in percent: {} over seeds and learning rates of a cell. -- : no value. Colour: the way "
+          "from chance to perfect, clipped below chance.{}",
+          aggregate_phrase(aggregate),
+          has_invariant ? fmt::format(" {} : permutation-invariant.", kInvariantSign) : ""),
       layout.width);
-  const double height =
-      (layout.stacked ? static_cast<double>(maps.size()) : 1.0) * layout.map_block + caption.height();
+  const double height = (layout.stacked ? static_cast<double>(maps.size()) : 1.0) * layout.map_block +
+                        kScaleBlock + caption.height();
 
   std::string script =
       gnuplot_output(format, file.string(), layout.width, height, kFontSize) + "set multiplot\n";
   script += kViridis;
   script += "set cbrange [0:1]\nunset key\nset border 0\n";
-  script +=
-      fmt::format("set cbtics nomirror out scale 0.5 offset -0.5,0 {}\n", scale_marks(layout.map_height));
   script += fmt::format("set yrange [{}:-0.5]\n", static_cast<double>(tasks.size()) - 0.5);
   script += caption.script(height);
   double from = layout.left;
@@ -239,21 +284,26 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, std:
         "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\nset bmargin at screen "
         "{}\n",
         from / layout.width, to / layout.width, 1 - top / height, bottom);
-    script += fmt::format("set title {}\n", gnuplot_string(map.title));
+    script += fmt::format("set title {}\n", joined(map.title));
     script += fmt::format("set xrange [-0.5:{}]\n", static_cast<double>(map.encodings.size()) - 0.5);
     script += fmt::format("set xtics scale 0 rotate by 90 right offset 0,-0.3 {}\n",
                           marks(names_of(map.encodings)));
-    // Maps in a row share the tasks' names on the left and the scale on the right.
+    // Maps in a row share the tasks' names on the left.
     const bool names_tasks = i == 0 || layout.stacked;
-    const bool has_scale = i + 1 == maps.size() || layout.stacked;
     script += names_tasks ? fmt::format("set ytics scale 0 {}\n", marks(tasks)) : "unset ytics\n";
-    script += has_scale ? fmt::format(
-                              "set colorbox vertical user origin screen {}, screen {} size screen {}, "
-                              "screen {}\n",
-                              (to + kGap / 2) / layout.width, bottom, kScale / layout.width,
-                              layout.map_height / height)
-                        : "unset colorbox\n";
-    script += map_plot(table, map) + "unset label\n";
+    // One scale for all maps, below the last.
+    if (i + 1 == maps.size()) {
+      const double width = std::min(kScaleWidth, layout.width - 80);
+      script += fmt::format(
+          "set colorbox horizontal user origin screen {}, screen {} size screen {}, screen {}\n"
+          "set cbtics nomirror out scale 0.5 offset 0,0.4 0,0.25,1\n"
+          "set cblabel '(accuracy - chance) / (1 - chance)' offset 0,0.9\n",
+          (layout.width - width) / 2 / layout.width, (caption.height() + kScaleBlock - kScale) / height,
+          width / layout.width, kScale / height);
+    } else {
+      script += "unset colorbox\n";
+    }
+    script += map_plot(table, map, layout.has_decimals()) + "unset label\n";
     if (layout.stacked) {
       top += layout.map_block;
     } else {

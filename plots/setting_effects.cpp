@@ -20,10 +20,13 @@ namespace {
 
 using Lines = std::map<EncodingLabel, ScoresByValue>;
 
+using Baselines = std::map<EncodingLabel, std::vector<double>>;
+
 struct Panel {
   std::string path;
   TaskLabel task;
   const Lines* lines;
+  const Baselines* without_dape;  // Null where there are none.
 };
 
 std::vector<Panel> panels_of(const ResultTable& table, const std::vector<SettingEffect>& effects) {
@@ -32,7 +35,12 @@ std::vector<Panel> panels_of(const ResultTable& table, const std::vector<Setting
     for (const TableRow& row : table.rows) {
       const auto found = effect.scores.find(row.task);
       if (found == effect.scores.end()) continue;
-      panels.push_back({.path = effect.path, .task = row.task, .lines = &found->second});
+      const auto baselines = effect.without_dape.find(row.task);
+      panels.push_back(
+          {.path = effect.path,
+           .task = row.task,
+           .lines = &found->second,
+           .without_dape = baselines == effect.without_dape.end() ? nullptr : &baselines->second});
     }
   }
   return panels;
@@ -57,8 +65,26 @@ std::string value_axis(const Lines& lines) {
   return range + fmt::format("set xtics nomirror out scale 0.6 offset 0,0.3 ({})\n", fmt::join(marks, ", "));
 }
 
-double lowest_value(const Lines& lines) {
+// The level of an encoding without DAPE, in the colour of the line that it belongs to.
+LineStyle baseline_style(LineStyle style) {
+  style.dashes = "(2,4)";
+  style.width = 2.5;
+  style.marker = 0;
+  return style;
+}
+
+// What a panel calls the encoding without DAPE that belongs to a line.
+std::string baseline_name(EncodingLabel label) {
+  label.form.dape = false;
+  return label.form.text() + " (no DAPE)";
+}
+
+double lowest_value(const Panel& panel) {
+  const Lines& lines = *panel.lines;
   double low = 1;
+  if (panel.without_dape != nullptr) {
+    for (const auto& [label, scores] : *panel.without_dape) low = std::min(low, std::ranges::min(scores));
+  }
   for (const auto& [label, line] : lines) {
     for (const auto& [value, scores] : line)
       low = std::min(low, *std::min_element(scores.begin(), scores.end()));
@@ -68,7 +94,7 @@ double lowest_value(const Lines& lines) {
 
 }  // namespace
 
-std::string setting_effects_script(const ResultTable& table, Aggregate aggregate, std::string_view format,
+std::string setting_effects_script(const ResultTable& table, Aggregate aggregate, const FigureFormat& format,
                                    const std::filesystem::path& file) {
   const std::vector<SettingEffect> effects = setting_effects(table);
   const std::vector<Panel> panels = panels_of(table, effects);
@@ -91,16 +117,23 @@ std::string setting_effects_script(const ResultTable& table, Aggregate aggregate
   std::vector<LegendEntry> legend;
   const std::vector<LineStyle> in_order = line_styles(labels);
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    LineStyle& style = styles[labels[i]] = in_order[i];
-    // Every value was measured; what lies between was not.
-    if (style.marker == 0) style.marker = 7;
-    legend.push_back({.label = labels[i].text(), .line = style});
+    styles[labels[i]] = in_order[i];
+    legend.push_back({.label = labels[i].text(), .line = in_order[i]});
+  }
+  std::set<std::string> baselines;
+  for (const Panel& panel : panels) {
+    if (panel.without_dape == nullptr) continue;
+    for (const auto& [label, scores] : *panel.without_dape) {
+      const std::string name = baseline_name(label);
+      if (baselines.insert(name).second)
+        legend.push_back({.label = name, .line = baseline_style(styles.at(label))});
+    }
   }
   const PanelGrid grid(panels.size(), std::move(legend),
                        fmt::format("Score over a setting, all others equal: {} over the seeds and learning "
                                    "rates that all values share{}.",
                                    aggregate_phrase(aggregate), bands ? "; the band spans them" : ""),
-                       {.height = 326});
+                       {.height = 326, .canvas_width = format.canvas_width()});
 
   std::string script = grid.begin(format, file);
   for (std::size_t p = 0; p < panels.size(); ++p) {
@@ -108,7 +141,7 @@ std::string setting_effects_script(const ResultTable& table, Aggregate aggregate
     // The horizontal axis differs from panel to panel.
     script += grid.place(p, panel.task.text(), panel.path, "score (%)");
     script += fmt::format("set xlabel {} offset 0,0.6\n", gnuplot_string(panel.path));
-    script += percent_axis('y', lowest_value(*panel.lines)) + value_axis(*panel.lines);
+    script += percent_axis('y', lowest_value(panel)) + value_axis(*panel.lines);
     std::vector<std::string> band_elements;
     std::vector<std::string> line_elements;
     for (const auto& [label, line] : *panel.lines) {
@@ -124,11 +157,19 @@ std::string setting_effects_script(const ResultTable& table, Aggregate aggregate
       script += "EOD\n";
       const LineStyle& style = styles.at(label);
       if (band) {
-        band_elements.push_back(
-            fmt::format("{} using 1:3:4 with {}", data, band_text(style.colour, panel.lines->size())));
+        band_elements.push_back(fmt::format("{} using 1:3:4 with {} title {}", data,
+                                            band_text(style.colour, panel.lines->size()),
+                                            gnuplot_string(label.text() + ", range")));
       }
-      line_elements.push_back(
-          fmt::format("{} with linespoints {} pt {} ps 0.8", data, line_text(style), style.marker));
+      line_elements.push_back(fmt::format("{} with linespoints {} pt {} ps 0.9 title {}", data,
+                                          line_text(style), style.marker, gnuplot_string(label.text())));
+    }
+    if (panel.without_dape != nullptr) {
+      for (const auto& [label, scores] : *panel.without_dape) {
+        line_elements.push_back(
+            fmt::format("{:.6g} with lines {} title {}", 100 * aggregate_of(scores, aggregate),
+                        line_text(baseline_style(styles.at(label))), gnuplot_string(baseline_name(label))));
+      }
     }
     band_elements.insert(band_elements.end(), line_elements.begin(), line_elements.end());
     script += fmt::format("plot {}\n", fmt::join(band_elements, ", "));

@@ -117,7 +117,7 @@ std::string inline_svg(std::string svg, const Figure& figure) {
     replace("id=\"" + id, "id=\"" + figure.name + id);
     replace("'#" + id, "'#" + figure.name + id);
   }
-  replace("<title>Gnuplot</title>", "<title>" + html_text(figure.title) + "</title>");
+
   return svg;
 }
 
@@ -131,11 +131,11 @@ FigureViews figure_views(const ResultTable& table, const WarningSink& warn) {
   FigureViews views;
   std::map<std::string, std::vector<std::string>> titles_of_failure;
   for (const Figure* figure : drawable_figures(table)) {
-    const auto script = [&](std::string_view format, const std::filesystem::path& file) {
+    const auto script = [&](const FigureFormat& format, const std::filesystem::path& file) {
       return figure->script(table, Aggregate::kMax, format, file);
     };
     try {
-      const std::string svg = inline_svg(figure_bytes("svg", script), *figure);
+      const std::string svg = inline_svg(figure_bytes("svg", script, figure->title), *figure);
       views.drawn.push_back(texts({{"name", figure->name}, {"caption", figure->title}, {"svg", svg}}));
     } catch (const Error& failure) {
       titles_of_failure[failure.what()].push_back(figure->title);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/number_text.h"
@@ -11,22 +12,31 @@ namespace {
 
 constexpr const char* kLearningRate = "learning_rate";
 
-// Scores by value, then by draw and learning rate.
-using Replicates = std::map<double, std::map<std::pair<Draw, double>, double>>;
+// Scores by draw and learning rate.
+using Repetitions = std::map<std::pair<Draw, double>, double>;
+
+// Those of each value.
+using Replicates = std::map<double, Repetitions>;
+
+struct Matched {
+  ScoresByValue scores;
+  std::set<std::pair<Draw, double>> repetitions;  // That every value has.
+};
 
 // The most values that share a draw and learning rate, and their scores of all draws and rates that these
 // share.
-ScoresByValue matched(const Replicates& replicates) {
+Matched matched(const Replicates& replicates) {
   std::map<std::pair<Draw, double>, std::set<double>> values_of;
   for (const auto& [value, scores] : replicates) {
     for (const auto& [replicate, score] : scores) values_of[replicate].insert(value);
   }
   const auto& [any, shared] =
       *std::ranges::max_element(values_of, {}, [](const auto& replicate) { return replicate.second.size(); });
-  ScoresByValue matched;
+  Matched matched;
   for (const auto& [replicate, values] : values_of) {
     if (!std::ranges::includes(values, shared)) continue;
-    for (const double value : shared) matched[value].push_back(replicates.at(value).at(replicate));
+    matched.repetitions.insert(replicate);
+    for (const double value : shared) matched.scores[value].push_back(replicates.at(value).at(replicate));
   }
   return matched;
 }
@@ -47,6 +57,22 @@ EncodingLabel label_without(EncodingLabel label, const std::string& path) {
   return label;
 }
 
+constexpr std::string_view kDapePrefix = "encoding.dape.";
+
+// The scores of an encoding as `label` has it, but without DAPE and its settings, at these repetitions.
+std::vector<double> scores_without_dape(const ResultTable& table, const TaskLabel& task, EncodingLabel label,
+                                        const std::set<std::pair<Draw, double>>& repetitions) {
+  label.form.dape = false;
+  std::erase_if(label.settings,
+                [](const SettingValue& setting) { return setting.path.starts_with(kDapePrefix); });
+  std::vector<double> scores;
+  for (const TableRun& run : table.runs) {
+    if (!run.score || run.task != task || run.encoding != label) continue;
+    if (repetitions.contains({draw_of(run.config), run.config.learning_rate})) scores.push_back(*run.score);
+  }
+  return scores;
+}
+
 }  // namespace
 
 std::vector<SettingEffect> setting_effects(const ResultTable& table) {
@@ -62,11 +88,15 @@ std::vector<SettingEffect> setting_effects(const ResultTable& table) {
   }
   std::vector<SettingEffect> effects;
   for (const auto& [path, tasks] : found) {
-    SettingEffect effect{.path = path, .scores = {}};
+    SettingEffect effect{.path = path, .scores = {}, .without_dape = {}};
     for (const auto& [task, labels] : tasks) {
       for (const auto& [label, replicates] : labels) {
-        ScoresByValue scores = matched(replicates);
-        if (scores.size() > 1) effect.scores[task][label] = std::move(scores);
+        auto [scores, repetitions] = matched(replicates);
+        if (scores.size() < 2) continue;
+        effect.scores[task][label] = std::move(scores);
+        if (!path.starts_with(kDapePrefix)) continue;
+        std::vector<double> without = scores_without_dape(table, task, label, repetitions);
+        if (!without.empty()) effect.without_dape[task][label] = std::move(without);
       }
     }
     if (!effect.scores.empty()) effects.push_back(std::move(effect));

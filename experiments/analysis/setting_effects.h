@@ -18,6 +18,9 @@ struct SettingEffect {
   // By task and by label without this setting; only of two values or more. The values of one label have the
   // same draws and learning rates; values and runs without these are left out.
   std::map<TaskLabel, std::map<EncodingLabel, ScoresByValue>> scores;
+  // For settings of DAPE: by the same task and label the scores of the same encoding without DAPE, at the
+  // draws and learning rates that it shares with the values; nothing where it has none.
+  std::map<TaskLabel, std::map<EncodingLabel, std::vector<double>>> without_dape = {};
 };
 
 // Every such number among the finished runs, by path.

@@ -64,16 +64,19 @@ std::string run_gnuplot(const std::string& script, const std::string& program) {
   return output.text();
 }
 
-std::string gnuplot_output(std::string_view format, const std::string& file, double width, double height,
+std::string gnuplot_output(const FigureFormat& format, const std::string& file, double width, double height,
                            int font_size) {
   // A PDF's canvas is measured in inches of 72 points, and its lines and letters are half as large by
   // default.
-  const bool pdf = format == "pdf";
-  const std::string size =
-      pdf ? fmt::format("{:.4f}in,{:.4f}in", width / 72, height / 72) : fmt::format("{},{}", width, height);
-  const std::string_view terminal = pdf               ? "pdfcairo fontscale 1 linewidth 2"
-                                    : format == "png" ? "pngcairo"
-                                                      : "svg";
+  const double scale = format.width_mm > 0 ? format.width_mm / 25.4 * 72 / width : 1;
+  const bool pdf = format.kind == "pdf";
+  const std::string size = pdf ? fmt::format("{:.4f}in,{:.4f}in", width * scale / 72, height * scale / 72)
+                               : fmt::format("{},{}", width, height);
+  const std::string terminal =
+      pdf ? fmt::format("pdfcairo fontscale {0:.4f} linewidth {1:.4f} dashlength {1:.4f} pointscale {0:.4f}",
+                        scale, 2 * scale)
+      : format.kind == "png" ? "pngcairo"
+                             : "svg";
   return fmt::format(
       "set terminal {} noenhanced size {} font 'DejaVu Sans,{}' background rgb 'white'\n"
       "set output {}\nset encoding utf8\n",

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "plots/gnuplot/figure_format.h"
+
 namespace che {
 
 // Where a script writes its figure: a file in memory, so that nothing is left of a figure whose process was
@@ -13,9 +15,9 @@ inline constexpr const char* kGnuplotOutput = "/dev/fd/3";
 // (runtime) with gnuplot's own words when it fails, and with how to install it when it is missing.
 std::string run_gnuplot(const std::string& script, const std::string& program = "gnuplot");
 
-// The lines of a script that open `file` in a figure format ("svg", "pdf", "png"): a canvas of so many
-// pixels, which in a PDF are points.
-std::string gnuplot_output(std::string_view format, const std::string& file, double width, double height,
+// The lines of a script that open `file`: a canvas of so many pixels, which in a PDF are points, unless the
+// format has a width of paper, which the PDF then has.
+std::string gnuplot_output(const FigureFormat& format, const std::string& file, double width, double height,
                            int font_size);
 
 // Text as a gnuplot string, quotes included.

@@ -12,9 +12,10 @@ namespace che {
 namespace {
 
 // All sizes in pixels of the figure at full size; text stays legible at half of it.
-constexpr int kPanelWidth = 430;
-constexpr int kLeft = 82;         // From a panel's edge to its axis.
-constexpr int kLabelMiddle = 16;  // To the middle of the vertical axis' label.
+constexpr double kPanelWidth = 430;     // On a screen;
+constexpr double kMinPanelWidth = 290;  // and at least.
+constexpr int kLeft = 82;               // From a panel's edge to its axis.
+constexpr int kLabelMiddle = 16;        // To the middle of the vertical axis' label.
 constexpr int kRight = 26;
 constexpr int kTop = 36;
 constexpr int kBottom = 64;
@@ -25,6 +26,12 @@ constexpr int kLegendGap = 10;       // Between the line and its label.
 constexpr int kLegendSpace = 34;     // Between two entries.
 constexpr double kCharacter = 11.4;  // Width of one in the legend, on average.
 
+// Three columns keep a page's proportions.
+std::size_t columns_of(std::size_t panels, const PanelShape& shape) {
+  const double fitting = shape.canvas_width > 0 ? (shape.canvas_width - shape.left) / kMinPanelWidth : 3;
+  return std::min(panels, static_cast<std::size_t>(std::clamp(fitting, 1.0, 3.0)));
+}
+
 }  // namespace
 
 PanelGrid::PanelGrid(std::size_t panels, std::vector<LegendEntry> legend, const std::string& caption,
@@ -32,9 +39,14 @@ PanelGrid::PanelGrid(std::size_t panels, std::vector<LegendEntry> legend, const 
     : panels_(panels),
       shape_(shape),
       legend_(std::move(legend)),
-      // Three columns keep a page's proportions, and even one panel leaves room for legend and caption.
-      columns_(std::min<std::size_t>(panels, 3)),
-      width_(shape.left + static_cast<double>(std::max<std::size_t>(columns_, 2) * kPanelWidth)),
+      columns_(columns_of(panels, shape)),
+      panel_width_(shape.canvas_width > 0 ? std::min(kPanelWidth, (shape.canvas_width - shape.left) /
+                                                                      static_cast<double>(columns_))
+                                          : kPanelWidth),
+      // Even one panel leaves room for legend and caption.
+      width_(shape.canvas_width > 0
+                 ? shape.canvas_width
+                 : shape.left + static_cast<double>(std::max<std::size_t>(columns_, 2)) * kPanelWidth),
       caption_(caption, width_) {
   if (!legend_.empty()) {
     std::size_t longest = 0;
@@ -82,10 +94,10 @@ std::string PanelGrid::legend_script() const {
   return script;
 }
 
-std::string PanelGrid::begin(std::string_view format, const std::filesystem::path& file) const {
+std::string PanelGrid::begin(const FigureFormat& format, const std::filesystem::path& file) const {
   std::string script = gnuplot_output(format, file.string(), width_, height_, kFontSize) + "set multiplot\n";
   script += legend_script() + caption_.script(height_);
-  script += "unset border\nunset tics\nunset key\nset xrange [0:1]\nset yrange [0:1]\nplot NaN\n";
+  script += "unset border\nunset tics\nunset key\nset xrange [0:1]\nset yrange [0:1]\nplot NaN notitle\n";
   script += "unset label\nunset arrow\nunset object\nset border 3 lw 1.2\n";
   return script;
 }
@@ -95,13 +107,13 @@ std::string PanelGrid::place(std::size_t panel, const std::string& title, const 
   const std::size_t column = panel % columns_;
   const std::size_t row = panel / columns_;
   // Fewer panels than the canvas is wide stand in its middle.
-  const double left = shape_.left + static_cast<double>(column * kPanelWidth) +
-                      (width_ - shape_.left - static_cast<double>(columns_ * kPanelWidth)) / 2;
+  const double left = shape_.left + static_cast<double>(column) * panel_width_ +
+                      (width_ - shape_.left - static_cast<double>(columns_) * panel_width_) / 2;
   const double top = legend_height_ + static_cast<double>(row) * shape_.height;
   std::string script = fmt::format(
       "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\nset bmargin at screen "
       "{}\n",
-      x(left + kLeft), x(left + kPanelWidth - kRight), y_from_top(top + kTop),
+      x(left + kLeft), x(left + panel_width_ - kRight), y_from_top(top + kTop),
       y_from_top(top + shape_.height - kBottom));
   script += fmt::format("set title {} offset 0,-0.5\n", gnuplot_string(title));
   script +=
@@ -126,12 +138,12 @@ std::string line_text(const LineStyle& style) {
 }
 
 std::string curve_text(const LineStyle& style, std::size_t points) {
-  if (points == 1) {
-    return fmt::format("points lc rgb '{}' pt {} ps 1.2", style.colour, style.marker > 0 ? style.marker : 2);
-  }
-  if (style.marker == 0) return "lines " + line_text(style);
-  return fmt::format("linespoints {} pt {} ps 1 pi {}", line_text(style), style.marker,
-                     std::max<std::size_t>(points / 12, 1));
+  if (points > 1) return "lines " + line_text(style);
+  return fmt::format("points lc rgb '{}' pt {} ps 1.2", style.colour, style.marker > 0 ? style.marker : 2);
+}
+
+std::string marker_text(const LineStyle& style) {
+  return fmt::format("points lc rgb '{}' pt {} ps 0.9", style.colour, style.marker);
 }
 
 }  // namespace che

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plots/gnuplot/caption.h"
+#include "plots/gnuplot/figure_format.h"
 #include "plots/gnuplot/line_style.h"
 
 namespace che {
@@ -25,9 +26,11 @@ inline constexpr const char* kShade = "#E4E4E4";
 struct PanelShape {
   double height = 290;
   double left = 0;  // Room left of the first column, for long marks of its vertical axis.
+  double canvas_width =
+      0;  // Of the whole, which then decides how many panels stand in a row; 0 for a screen's.
 };
 
-// A gnuplot script's canvas: a legend above, up to three panels a row, a caption below. Everything is
+// A gnuplot script's canvas: a legend above, up to three panels per row, a caption below. Everything is
 // placed by pixel, since gnuplot's own key and margins guess widths and overflow.
 class PanelGrid {
  public:
@@ -35,7 +38,7 @@ class PanelGrid {
             PanelShape shape = {});
 
   // Opens `file` and draws legend and caption.
-  std::string begin(std::string_view format, const std::filesystem::path& file) const;
+  std::string begin(const FigureFormat& format, const std::filesystem::path& file) const;
   // Sets margins and title of a panel; those in the first column get the label of the vertical axis,
   // those that are last in theirs that of the horizontal one.
   std::string place(std::size_t panel, const std::string& title, const std::string& horizontal,
@@ -54,6 +57,7 @@ class PanelGrid {
   PanelShape shape_;
   std::vector<LegendEntry> legend_;
   std::size_t columns_;
+  double panel_width_;
   std::size_t legend_columns_ = 1;
   double legend_entry_ = 0;  // Width of one.
   double legend_height_ = 0;
@@ -68,8 +72,10 @@ std::string band_text(const std::string& colour, std::size_t bands);
 // "lc rgb '#0072B2' lw 2 dt solid"
 std::string line_text(const LineStyle& style);
 
-// What a plot says of a curve with so many points: lines, a dozen markers where the style has them, a
-// single point as a marker.
+// What a plot says of a curve with so many points: lines, or a marker for a single point.
 std::string curve_text(const LineStyle& style, std::size_t points);
+
+// And of the markers that stand on it.
+std::string marker_text(const LineStyle& style);
 
 }  // namespace che

@@ -27,10 +27,11 @@ std::string script_of(const ResultTable& table, Aggregate aggregate = Aggregate:
   return accuracy_over_length_script(table, aggregate, "svg", "out.svg");
 }
 
-TEST(AccuracyOverLength, DrawsTheBestRunOfEachCell) {
+TEST(AccuracyOverLength, DrawsTheMeanOverTheSeedsOfEachCell) {
   const ScratchFolder scratch;
   const std::string script = script_of(small_table(scratch));
-  EXPECT_TRUE(contains(script, "\n41 75 50 75\n42 75 50 75\n43 75 50 75\n44 75 50 75\nEOD\n")) << script;
+  EXPECT_TRUE(contains(script, "\n41 62.5 50 75\n42 62.5 50 75\n43 62.5 50 75\n44 62.5 50 75\nEOD\n"))
+      << script;
   EXPECT_TRUE(contains(script, "\n41 62.5 62.5 62.5\n"));
   EXPECT_TRUE(contains(script, "\n41 25 25 25\n"));
   EXPECT_FALSE(contains(script, "\n41 50 ")) << "a run that is not the best of its cell";
@@ -51,14 +52,14 @@ TEST(AccuracyOverLength, HasAPanelATaskWithAxesTrainingRangeAndChance) {
   for (const char* label : {"'rope'", "'dape_kerple'", "'chance'", "'training lengths'"}) {
     EXPECT_TRUE(contains(script, label)) << label;
   }
-  EXPECT_TRUE(contains(script, "the run with the best score"));
+  EXPECT_TRUE(contains(script, "mean over the seeds at the learning rate"));
 }
 
 TEST(AccuracyOverLength, DrawsTheMeanWithItsRunsWhenAsked) {
   const ScratchFolder scratch;
   const std::string script = script_of(small_table(scratch), Aggregate::kMean);
   EXPECT_TRUE(contains(script, "\n41 62.5 50 75\n")) << script;
-  EXPECT_TRUE(contains(script, "the mean over its runs; its band spans the runs"));
+  EXPECT_TRUE(contains(script, "the mean over the runs of a cell; bands: the range"));
 }
 
 // gnuplot's SVG would draw neighbours in the legend that differ only in their dashes as one path.
@@ -67,10 +68,12 @@ TEST(AccuracyOverLength, TheLegendOfAnSvgShowsDashes) {
   store_run(scratch.path(), made_up_config("reverse_string", "kerple"), RunState::kFinished, 0.5);
   store_run(scratch.path(), made_up_config("reverse_string", "dape_kerple"), RunState::kFinished, 0.75);
   const ResultTable table = make_table(open_runs(scratch.path()));
-  const std::string svg =
-      figure_bytes("svg", [&](std::string_view format, const std::filesystem::path& file) {
+  const std::string svg = figure_bytes(
+      "svg",
+      [&](const FigureFormat& format, const std::filesystem::path& file) {
         return accuracy_over_length_script(table, Aggregate::kMax, format, file);
-      });
+      },
+      "Accuracy over length");
   std::size_t dashed = 0;
   for (std::size_t at = 0; (at = svg.find("stroke-dasharray='10.0,4.0'", at)) != std::string::npos; ++at)
     ++dashed;
@@ -93,7 +96,7 @@ TEST(AccuracyOverLength, TheBestRunIsDrawnWhole) {
   ResultTable table = make_table(open_runs(scratch.path()));
   auto shorter = std::ranges::find(table.runs, other.id(), &TableRun::id);
   shorter->evaluation.resize(2);
-  EXPECT_TRUE(contains(script_of(table), "\n41 75 50 75\n42 75 50 75\n43 75 75 75\n44 75 75 75\nEOD\n"));
+  EXPECT_TRUE(contains(script_of(table), "\n41 62.5 50 75\n42 62.5 50 75\n43 75 75 75\n44 75 75 75\nEOD\n"));
   EXPECT_TRUE(contains(script_of(table, Aggregate::kMean), "\n42 62.5 50 75\nEOD\n"));
 }
 
@@ -114,7 +117,7 @@ TEST(AccuracyOverLength, TheBandOfTheBestRunKeepsToItsLearningRate) {
   store_run(scratch.path(), other_rate, RunState::kFinished, 0.25);
   store_run(scratch.path(), made_up_config("reverse_string", "rope", 0), RunState::kFinished, 0.5);
   store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), RunState::kFinished, 0.75);
-  EXPECT_TRUE(contains(script_of(make_table(open_runs(scratch.path()))), "\n41 75 50 75\n"));
+  EXPECT_TRUE(contains(script_of(make_table(open_runs(scratch.path()))), "\n41 62.5 50 75\n"));
 }
 
 TEST(AccuracyOverLength, ShowsWhatPositionsTellWhereTheyTellMoreThanChance) {
@@ -149,6 +152,41 @@ TEST(AccuracyOverLength, AveragesAnEvenNumberOfNeighbours) {
   store_run(scratch.path(), config, RunState::kFinished, 0.5);
   const std::string script = script_of(make_table(open_runs(scratch.path())));
   EXPECT_TRUE(contains(script, "mean over 6 neighbouring"));
+}
+
+TEST(AccuracyOverLength, MarksTheAccuracyAtTheTrainingLengths) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope", 0), RunState::kFinished, 0.5, 0.75);
+  store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), RunState::kFinished, 0.75, 1);
+  const std::string script = script_of(make_table(open_runs(scratch.path())));
+  EXPECT_TRUE(contains(script, "$t0 << EOD\n20.5 87.5\nEOD\n"))
+      << "the mean, amid lengths 1 to 40: " << script;
+  EXPECT_TRUE(contains(script, "'rope, accuracy at the training lengths'"));
+}
+
+// Markers of lines that coincide do not.
+TEST(AccuracyOverLength, MarkersOfTheCurvesStandApart) {
+  const ScratchFolder scratch;
+  for (const char* encoding : {"rope", "kerple"}) {
+    RunConfig config = made_up_config("reverse_string", encoding);
+    config.evaluation.last_length = 64;  // 24 lengths: a marker at every fourth.
+    store_run(scratch.path(), config, RunState::kFinished, 0.75);
+  }
+  const std::string script = script_of(make_table(open_runs(scratch.path())));
+  EXPECT_TRUE(contains(script, "$p0c0 every 4::0 with points")) << script;
+  EXPECT_TRUE(contains(script, "$p0c1 every 4::2 with points")) << script;
+}
+
+TEST(AccuracyOverLength, NamesTasksThatShowChanceOnlyInsteadOfDrawingThem) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.75);
+  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.51);
+  const std::string script = script_of(make_table(open_runs(scratch.path())));
+  EXPECT_FALSE(contains(script, "set title 'even_pairs'"));
+  EXPECT_TRUE(contains(script, "input: even_pairs.") || contains(script, "even_pairs.'")) << script;
+  // One that stands alone is drawn.
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  EXPECT_TRUE(contains(script_of(make_table(open_runs(scratch.path()))), "set title 'even_pairs'"));
 }
 
 TEST(AccuracyOverLength, NothingFinishedIsAnError) {

@@ -55,8 +55,8 @@ TEST(AttentionBias, MapsTheAdaptedBias) {
   const std::string script = attention_bias_map_script(made_up_bias(1, 2, 2), "svg", "out.svg");
   EXPECT_TRUE(contains(script, "$map << EOD\n0 -1 \n-2 -3 \nEOD\n")) << script;
   EXPECT_TRUE(contains(script, "$map << EOD\n-4 -5 \n-6 -7 \nEOD\n"));
-  EXPECT_TRUE(contains(script, "set cbrange [-3:0]")) << script;
-  EXPECT_TRUE(contains(script, "set cbrange [-7:-4]"));
+  EXPECT_TRUE(contains(script, "set cbrange [-7:7]")) << script;
+  EXPECT_FALSE(contains(script, "set cbrange [-3")) << "one scale per layer";
   EXPECT_FALSE(contains(script, "mean over"));
 }
 
@@ -77,12 +77,14 @@ TEST(AttentionBias, DrawsFilesEvenOfConstantValues) {
     std::fill(values->begin(), values->end(), 0.0F);
   }
   for (const AttentionBias& one : {made_up_bias(2, 2, 10), bias}) {
-    draw_figure(scratch.path(), "query", [&](std::string_view format, const std::filesystem::path& file) {
-      return attention_bias_query_script(one, 5, format, file);
-    });
-    draw_figure(scratch.path(), "map", [&](std::string_view format, const std::filesystem::path& file) {
-      return attention_bias_map_script(one, format, file);
-    });
+    draw_figure(scratch.path(), {"query", "query"},
+                [&](const FigureFormat& format, const std::filesystem::path& file) {
+                  return attention_bias_query_script(one, 5, format, file);
+                });
+    draw_figure(scratch.path(), {"map", "map"},
+                [&](const FigureFormat& format, const std::filesystem::path& file) {
+                  return attention_bias_map_script(one, format, file);
+                });
     for (const char* name : {"query", "map"}) {
       const std::string svg = read_file(scratch.path() / (std::string(name) + ".svg"));
       EXPECT_GT(svg.size(), 5'000U);

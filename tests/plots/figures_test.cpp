@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <map>
 
 #include "core/files.h"
@@ -19,9 +20,10 @@ namespace {
 
 std::vector<std::filesystem::path> draw(const Figure& figure, const ResultTable& table, Aggregate aggregate,
                                         const std::filesystem::path& folder) {
-  return draw_figure(folder, figure.name, [&](std::string_view format, const std::filesystem::path& file) {
-    return figure.script(table, aggregate, format, file);
-  });
+  return draw_figure(folder, {figure.name, figure.title},
+                     [&](const FigureFormat& format, const std::filesystem::path& file) {
+                       return figure.script(table, aggregate, format, file);
+                     });
 }
 
 TEST(Figures, AreDrawnInEveryFormatAndLeaveNothingElse) {
@@ -200,21 +202,89 @@ TEST(ScoreMap, OfOneCellIsDrawn) {
   }
 }
 
-// Three rows leave no room for a mark at every quarter, nor for the caption in a line.
-TEST(ScoreMap, OfFewTasksHasRoomForItsTexts) {
-  const auto script_of = [](const std::vector<std::string>& tasks) {
-    const ScratchFolder scratch;
-    for (const std::string& task : tasks) {
-      store_run(scratch.path(), made_up_config(task, "rope"), RunState::kFinished, 0.5);
-    }
-    return figure_named("map").script(make_table(open_runs(scratch.path())), Aggregate::kMax, "svg", "x");
+TEST(ScoreMap, NamesItsScaleOnceAndTheSettingsOfBothSides) {
+  const ScratchFolder scratch;
+  const std::string script =
+      figure_named("map").script(made_up_experiment(scratch.path()), Aggregate::kMax, "svg", "x");
+  EXPECT_TRUE(contains(script, "set title 'ours'.\"\\n\".'width 64, 1000 steps, lengths 41-44'")) << script;
+  EXPECT_TRUE(contains(script, "'paper (DAPE, Table 2)'.\"\\n\".'width 256, 200000 steps, lengths 41-500'"));
+  const std::string title = "set cblabel '(accuracy - chance) / (1 - chance)'";
+  EXPECT_NE(script.find(title), std::string::npos);
+  EXPECT_EQ(script.find(title), script.rfind(title));
+}
+
+TEST(ScoreMap, OfManyColumnsHasWholePercentsOnANarrowPageAndSaysWhenItFitsNone) {
+  const ScratchFolder scratch;
+  for (const char* encoding : {"none", "rope", "alibi", "kerple", "randomized_rope", "randomized_alibi",
+                               "randomized_kerple", "dape_alibi", "dape_kerple"}) {
+    store_run(scratch.path(), made_up_config("even_pairs", encoding), RunState::kFinished, 0.875);
+  }
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  const auto script = [&](double width) {
+    return figure_named("map").script(table, Aggregate::kMax, {"pdf", width}, "x");
   };
-  const std::string one = script_of({"even_pairs"});
-  EXPECT_TRUE(contains(one, "offset -0.5,0 0,1,1\n")) << one;
-  EXPECT_TRUE(contains(one, "set label 'to perfect (1).'")) << "wrapped: " << one;
-  EXPECT_TRUE(contains(script_of({"even_pairs", "parity_check", "bucket_sort"}), "offset -0.5,0 0,0.5,1\n"));
-  EXPECT_TRUE(contains(script_of({"even_pairs", "parity_check", "bucket_sort", "odds_first"}),
-                       "offset -0.5,0 0,0.25,1\n"));
+  EXPECT_TRUE(contains(script(0), "\n0 0 87.5\n"));
+  EXPECT_TRUE(contains(script(85), "\n0 0 88\n")) << script(85);
+  EXPECT_EQ(message_of([&] { script(60); }),
+            "the map's 9 columns do not fit the width; allowed: --width 79 and more, or fewer encodings with "
+            "--only");
+}
+
+// Every figure as gnuplot draws it, at the width of a page and of a column: the size of the paper, and of the
+// text.
+TEST(Figures, HaveThePapersWidthAndItsSizeOfText) {
+  const ScratchFolder scratch;
+  const ResultTable table = made_up_experiment(scratch.path());
+  for (const double width : {90.0, 140.0}) {
+    for (const Figure& figure : figures()) {
+      SCOPED_TRACE(figure.name);
+      const std::string script = figure.script(table, Aggregate::kMax, {"pdf", width}, "x");
+      const auto number_after = [&](const std::string& text) {
+        const std::size_t at = script.find(text);
+        EXPECT_NE(at, std::string::npos) << text;
+        return std::stod(script.substr(at + text.size()));
+      };
+      EXPECT_NEAR(number_after(" size "), width / 25.4, 0.001) << "inches";
+      const double scale = number_after("fontscale ");
+      const double points = number_after("font 'DejaVu Sans,") * scale;
+      EXPECT_GE(points, 7);
+      EXPECT_LE(points, 9);
+      const double caption = number_after("center font ',") * scale;
+      EXPECT_GE(caption, 7);
+      const std::string pdf = figure_bytes(
+          {"pdf", width},
+          [&](const FigureFormat& format, const std::filesystem::path& file) {
+            return figure.script(table, Aggregate::kMax, format, file);
+          },
+          "");
+      const std::size_t box = pdf.find("/MediaBox");
+      ASSERT_NE(box, std::string::npos);
+      double left = 0, bottom = 0, right = 0;
+      ASSERT_EQ(std::sscanf(pdf.c_str() + box, "/MediaBox [ %lf %lf %lf", &left, &bottom, &right), 3);
+      EXPECT_NEAR(right - left, width / 25.4 * 72, 1) << "points";
+    }
+  }
+}
+
+TEST(Figures, ASvgSaysWhatItsCurvesAre) {
+  const ScratchFolder scratch;
+  const ResultTable table = made_up_experiment(scratch.path());
+  for (const Figure& figure : figures()) {
+    SCOPED_TRACE(figure.name);
+    const std::string svg = figure_bytes(
+        "svg",
+        [&](const FigureFormat& format, const std::filesystem::path& file) {
+          return figure.script(table, Aggregate::kMax, format, file);
+        },
+        figure.title);
+    EXPECT_TRUE(contains(svg, "<title>" + figure.title + "</title>"));
+    EXPECT_FALSE(contains(svg, "<title>Gnuplot"));
+    EXPECT_FALSE(contains(svg, "<title>gnuplot_plot"));
+    EXPECT_FALSE(contains(svg, "<title>$"));
+    EXPECT_FALSE(contains(svg, "<title>NaN"));
+    if (figure.name == "map") continue;
+    EXPECT_TRUE(contains(svg, "<title>dape_kerple")) << "a curve";
+  }
 }
 
 TEST(RunStrips, ShowEveryFinishedRunAndTheMedian) {
@@ -242,13 +312,31 @@ TEST(RunStrips, ShowWhatPositionsScoreWhereTheyTellMoreThanGuessing) {
   EXPECT_TRUE(contains(script, "'position only'"));
 }
 
+TEST(SettingEffectsFigure, DrawsTheLevelWithoutDapeWhereTheExperimentHasIt) {
+  const ScratchFolder scratch;
+  varied_experiment(scratch.path());
+  const auto script = [&] {
+    return figure_named("ablation")
+        .script(make_table(open_runs(scratch.path())), Aggregate::kMean, "svg", "x");
+  };
+  EXPECT_FALSE(contains(script(), "no DAPE"));
+  // The values share the seeds 0 and 1 only.
+  for (const std::int64_t seed : {0, 1, 2}) {
+    store_run(scratch.path(), made_up_config("reverse_string", "kerple", seed), RunState::kFinished,
+              seed == 2 ? 1 : 0.25 + 0.125 * static_cast<double>(seed));
+  }
+  EXPECT_TRUE(contains(script(), ", 31.25 with lines")) << script();
+  EXPECT_TRUE(contains(script(), "title 'kerple (no DAPE)'"));
+  EXPECT_TRUE(contains(script(), "set label 'kerple (no DAPE)'")) << "in the legend";
+}
+
 TEST(SettingEffectsFigure, HasOnePanelPerNumberAndTask) {
   const ScratchFolder scratch;
   const std::string script =
       figure_named("ablation").script(varied_experiment(scratch.path()), Aggregate::kMean, "svg", "x");
   EXPECT_TRUE(contains(script, "set xlabel 'encoding.dape.hidden'"));
   EXPECT_TRUE(contains(script, "set xlabel 'learning_rate'"));
-  EXPECT_TRUE(contains(script.substr(0, script.find("plot NaN")), " point pt 7 ")) << "of the legend";
+  EXPECT_TRUE(contains(script.substr(0, script.find("plot NaN")), " point pt 13 ")) << "of the legend";
   EXPECT_TRUE(contains(script, "\n16 56.25 50 62.5\n64 62.5 56.25 68.75\nEOD\n")) << script;
 }
 

@@ -37,7 +37,7 @@ TEST(Gnuplot, NeedsNoTemporaryFolder) {
   ::setenv("TMPDIR", "/nonexistent", 1);
   for (const std::string format : {"svg", "pdf", "png"}) {
     EXPECT_GT(
-        run_gnuplot(gnuplot_output(format, kGnuplotOutput, 300, 200, 12) + "plot x\nset output\n").size(),
+        run_gnuplot(gnuplot_output({format, 0}, kGnuplotOutput, 300, 200, 12) + "plot x\nset output\n").size(),
         500U)
         << format;
   }
