@@ -10,11 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "experiments/analysis/paper_agreement.h"
 #include "experiments/analysis/provenance.h"
 #include "plots/figures.h"
 #include "plots/gnuplot/figure_files.h"
+#include "plots/gnuplot/gnuplot.h"
 #include "report/assets.h"
 #include "report/html_text.h"
 #include "report/table_view.h"
@@ -105,20 +107,37 @@ mustache::list scores_view(const ResultTable& table) {
 }
 
 // gnuplot's SVG as an element of a page that holds several: ids of its own, and no prologue.
-std::string inline_svg(std::string svg, const Figure& figure) {
+std::string inline_svg(std::string svg, const Figure& figure, const std::string& css_class) {
   const auto replace = [&svg](const std::string& text, const std::string& by) {
     for (std::size_t at = 0; (at = svg.find(text, at)) != std::string::npos; at += by.size()) {
       svg.replace(at, text.size(), by);
     }
   };
   svg.erase(0, svg.find("<svg"));
+  const std::string prefix = css_class + figure.name;
   for (const std::string id : {"gpDot", "gpPt", "gnuplot_", "textbox", "greybox"}) {
-    replace("id='" + id, "id='" + figure.name + id);
-    replace("id=\"" + id, "id=\"" + figure.name + id);
-    replace("'#" + id, "'#" + figure.name + id);
+    replace("id='" + id, "id='" + prefix + id);
+    replace("id=\"" + id, "id=\"" + prefix + id);
+    replace("'#" + id, "'#" + prefix + id);
   }
-
+  // A reader's program that does not see the picture says what it is.
+  replace("<svg ",
+          "<svg role=\"img\" aria-label=\"" + html_text(figure.title) + "\" class=\"" + css_class + "\" ");
   return svg;
+}
+
+// The figure for the window of a phone; empty where it has too much to fit.
+std::string narrow_svg(const Figure& figure, const FigureScript& script) {
+  constexpr double kMillimetres = 72;  // 367 pixels.
+  std::string text;
+  try {
+    text = script({"svg", kMillimetres}, kGnuplotOutput);
+  } catch (const Error&) {
+    return "";
+  }
+  return inline_svg(figure_bytes(
+                        {"svg", kMillimetres}, [&](const auto&, const auto&) { return text; }, figure.title),
+                    figure, "narrow");
 }
 
 // What is drawn, and sentences about what is not.
@@ -135,8 +154,11 @@ FigureViews figure_views(const ResultTable& table, const WarningSink& warn) {
       return figure->script(table, Aggregate::kMax, format, file);
     };
     try {
-      const std::string svg = inline_svg(figure_bytes("svg", script, figure->title), *figure);
-      views.drawn.push_back(texts({{"name", figure->name}, {"caption", figure->title}, {"svg", svg}}));
+      const std::string svg = inline_svg(figure_bytes("svg", script, figure->title), *figure, "whole");
+      views.drawn.push_back(texts({{"name", figure->name},
+                                   {"caption", figure->title},
+                                   {"svg", svg},
+                                   {"narrow", narrow_svg(*figure, script)}}));
     } catch (const Error& failure) {
       titles_of_failure[failure.what()].push_back(figure->title);
     }
@@ -175,6 +197,7 @@ mustache::list configs_view(const ResultTable& table) {
       views.push_back(texts({{"task", row.task.text()},
                              {"encoding", encoding.text()},
                              {"cell_runs", fmt::format("{}", fmt::join(runs, "; "))},
+                             {"cell", cell_id(found->second.front()->config)},
                              {"yaml", to_yaml(found->second.front()->config)}}));
     }
   }
@@ -189,14 +212,19 @@ std::string report_html(const ResultTable& table, const ReportLinks& links, cons
   mustache::list runs;
   runs.push_back(titled_view(run_table(table, {.runs_url = folder + "/runs", .reasons = false}), "runs-table",
                              {NoteKind::kProvenance}));
-  mustache::data page = texts(
-      {{"experiment", table.name}, {"folder", folder}, {"style", kReportStyle}, {"script", kReportScript}});
+  mustache::data page = texts({{"experiment", table.name},
+                               {"tables", links.tables.empty() ? folder + "/" : url_path(links.tables)},
+                               {"style", kReportStyle},
+                               {"script", kReportScript}});
   page["table"] = mustache::data(mustache::partial([] { return std::string(kReportTable); }));
   page["facts"] = mustache::data(facts_view(table));
   page["scores"] = mustache::data(scores_view(table));
   page["figures"] = mustache::data(figures.drawn);
   page["undrawn"] = mustache::data(figures.undrawn);
-  page["missing"] = mustache::data(missing_view(table));
+  const mustache::list missing = missing_view(table);
+  page["missing"] = mustache::data(missing);
+  page["has_missing"] = !missing.empty();
+  page["missing_count"] = counted(missing.size(), "run");
   page["runs"] = mustache::data(runs);
   page["configs"] = mustache::data(configs_view(table));
   return render(kReportPage, page);

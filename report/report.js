@@ -32,3 +32,33 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+// A filter keeps the rows that have all of its words.
+for (const filter of document.querySelectorAll("input.filter")) {
+  const rows = Array.from(document.getElementById(filter.dataset.table).tBodies[0].rows);
+  filter.addEventListener("input", () => {
+    const words = filter.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    for (const row of rows) {
+      const text = Array.from(row.cells, (cell) => cell.textContent.toLowerCase()).join(" ");
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+  });
+}
+// What a link leads to is shown, even where it is folded.
+const unfold = () => {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let part = target || null; part !== null; part = part.parentElement) {
+    if (part.tagName === "DETAILS") part.open = true;
+  }
+  if (target) target.scrollIntoView();
+};
+window.addEventListener("hashchange", unfold);
+unfold();
+// Paper folds no table.
+let folded = [];
+window.addEventListener("beforeprint", () => {
+  folded = Array.from(document.querySelectorAll("details.printed:not([open])"));
+  for (const part of folded) part.open = true;
+});
+window.addEventListener("afterprint", () => {
+  for (const part of folded) part.open = false;
+});

@@ -81,6 +81,9 @@ mustache::data table_view(const PrintedTable& table, const std::string& id) {
 
   mustache::data view;
   view["id"] = id;
+  // A few rows are read at once.
+  constexpr std::size_t kMinFiltered = 6;
+  view["has_filter"] = rows.size() >= kMinFiltered;
   view["columns"] = mustache::data(columns);
   view["rows"] = mustache::data(rows);
   view["has_footnotes"] = !footnotes.empty();

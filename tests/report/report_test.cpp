@@ -33,7 +33,8 @@ TEST(Report, HoldsEverythingAndLeadsNowhereElse) {
        {"<title>made_up: results</title>", "0123abc", "1000 steps of 128 samples", "id=\"scores\"",
         "id=\"means\"", "figure-accuracy", "figure-map", "figure-runs", "figure-learning", "figure-ablation",
         "loss is not finite at step 200, &quot;nan&quot; | stop", "learning_rate: 0.0003",
-        "href=\"./table.csv\"", "href=\"./runs.csv\"", "/evaluation.csv\"", "dape.hidden=16"}) {
+        "href=\"./table.csv\"", "href=\"./runs.csv\"", "href=\"./lengths.csv\"", "/evaluation.csv\"",
+        "dape.hidden=16"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
   }
   EXPECT_EQ(html.find("<img"), std::string::npos);
