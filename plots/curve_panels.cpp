@@ -13,6 +13,33 @@ namespace {
 
 std::string data_name(std::size_t panel, std::size_t entry) { return fmt::format("$p{}c{}", panel, entry); }
 
+std::string markers_name(std::size_t panel, std::size_t entry) {
+  return fmt::format("$p{}m{}", panel, entry);
+}
+
+// What lines between the points have at x.
+double value_at(const std::vector<CurvePoint>& points, double x) {
+  const auto right = std::ranges::lower_bound(points, x, {}, &CurvePoint::x);
+  if (right == points.begin()) return points.front().y;
+  if (right == points.end()) return points.back().y;
+  const auto left = right - 1;
+  return left->y + (right->y - left->y) * (x - left->x) / (right->x - left->x);
+}
+
+// The places of a line's markers. Those of `lines` lines take turns, so that lines that coincide do not hide
+// one another.
+std::vector<double> marker_places(const std::vector<CurvePoint>& points, std::size_t line,
+                                  std::size_t lines) {
+  constexpr int kMarkers = 4;
+  const double step = (points.back().x - points.front().x) / kMarkers;
+  std::vector<double> places;
+  for (int i = 0; i < kMarkers; ++i) {
+    const double turn = (static_cast<double>(line) + 0.5) / static_cast<double>(lines);
+    places.push_back(points.front().x + (i + turn) * step);
+  }
+  return places;
+}
+
 bool has_its_band(const CellCurve& curve) { return curve.runs > 1 && curve.points.size() > 1; }
 
 }  // namespace
@@ -60,7 +87,7 @@ std::string curve_caption(const std::vector<CurvePanel>& panels, Aggregate aggre
   }
   if (has_bands) caption += "; bands: the range";
   if (std::ranges::any_of(panels, [](const CurvePanel& panel) { return panel.entries.size() > 1; })) {
-    caption += "; markers stand at different points, so that lines that coincide show all of theirs";
+    caption += "; markers of different lines take turns, so that lines that coincide show all of theirs";
   }
   std::size_t group = 1;
   for (const CurvePanel& panel : panels) group = std::max(group, panel.largest_group());
@@ -90,6 +117,13 @@ std::string curve_data(const std::vector<CurvePanel>& panels) {
         script += fmt::format("{:.6g} {:.6g} {:.6g} {:.6g}\n", point.x, point.y, point.low, point.high);
       }
       script += "EOD\n";
+      const std::vector<CurvePoint>& points = panels[p].entries[c].curve.points;
+      if (points.size() < 2) continue;
+      script += markers_name(p, c) + " << EOD\n";
+      for (const double x : marker_places(points, c, panels[p].entries.size())) {
+        script += fmt::format("{:.6g} {:.6g}\n", x, value_at(points, x));
+      }
+      script += "EOD\n";
     }
   }
   return script;
@@ -117,10 +151,7 @@ std::string curve_elements(const CurvePanel& panel, std::size_t index, const std
     elements.push_back(
         fmt::format("{} with {} title {}", data_name(index, c), curve_text(style, points), title));
     if (points == 1 || style.marker == 0) continue;
-    // Half a dozen markers per line, each line's between those of the others.
-    const std::size_t step = std::max<std::size_t>(points / 6, 1);
-    elements.push_back(fmt::format("{} every {}::{} with {} title {}", data_name(index, c), step,
-                                   c * step / panel.entries.size(), marker_text(style), title));
+    elements.push_back(fmt::format("{} with {} title {}", markers_name(index, c), marker_text(style), title));
   }
   return fmt::format("{}", fmt::join(elements, ", "));
 }

@@ -37,7 +37,7 @@ std::string curve_caption(const std::vector<CurvePanel>& panels, Aggregate aggre
 std::vector<LegendEntry> curve_legend(const ResultTable& table, const std::vector<CurvePanel>& panels,
                                       const std::vector<LineStyle>& styles);
 
-// Data blocks of all panels: x, y, low, high a line.
+// Data blocks of all panels: x, y, low, high per line, and x, y of the markers.
 std::string curve_data(const std::vector<CurvePanel>& panels);
 
 // The elements of a plot command that draw one panel's bands, lines and markers, separated by commas.

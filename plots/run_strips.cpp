@@ -19,7 +19,7 @@ namespace {
 constexpr double kStripHeight = 26;  // Pixels.
 constexpr double kAround = 116;      // Of a panel's height: title, axis and its label.
 constexpr double kStripWidth = 0.6;  // Of the distance between two strips.
-constexpr double kCharacter = 11.9;  // Pixels of one in a mark, on average.
+constexpr double kCharacter = 10.7;  // Pixels of one in a mark, on average.
 constexpr std::size_t kMinMark = 5;  // Characters for which a panel has room anyway.
 
 struct Strip {
@@ -94,13 +94,14 @@ std::string run_strips_script(const ResultTable& table, const FigureFormat& form
       "is the median of two runs or more.",
       {.height = kAround + kStripHeight * count,
        .left = kCharacter * static_cast<double>(longest - kMinMark),
-       .canvas_width = format.canvas_width()});
+       .canvas_width = format.canvas_width(),
+       .min_width = 240});
   std::string script = grid.begin(format, file);
   for (std::size_t p = 0; p < rows.size(); ++p) {
     const TableRow& row = *rows[p];
     const std::vector<Strip> strips = strips_of(table, row);
     script += grid.place(p, row.task.text(), "score (%)", "");
-    script += percent_axis('x', lowest_value(row, strips));
+    script += percent_axis('x', lowest_value(row, strips), grid.axis_width());
     script += fmt::format("set yrange [{}:-0.6]\nset grid ytics lc rgb '#E4E4E4' lt 1 lw 1\n", count - 0.4);
     script += fmt::format("set ytics nomirror scale 0 ({})\n",
                           fmt::join(grid.first_in_row(p) ? marks : nameless, ", "));

@@ -24,14 +24,15 @@ namespace {
 constexpr double kCellWidth = 58;  // At least.
 constexpr double kLine = 22;       // Of a label.
 constexpr double kCellHeight = 30;
-constexpr double kCharacter = 9.2;    // Width of one, on average.
+constexpr double kCharacter = 10.4;   // Width of one, on average.
 constexpr double kGap = 24;           // Between the maps, and right of them.
-constexpr double kMinCellWidth = 29;  // Where cells have room for whole percents only.
-constexpr double kDecimals = 50;      // Width of a cell from which numbers have a decimal.
+constexpr double kMinCellWidth = 30;  // Where cells have room for whole percents only.
+constexpr double kDecimals = 44;      // Width of a cell from which numbers have a decimal.
 constexpr double kScale = 14;         // Height of the scale of colours.
-constexpr double kScaleBlock = 62;    // With its marks and its title.
+constexpr double kScaleBlock = 74;    // With its marks and its title.
 constexpr double kScaleWidth = 320;   // At most.
-constexpr double kTop = 62;           // For a title of two lines.
+constexpr double kTitle = 42;         // From a map to the first line of its title.
+constexpr double kTop = 72;           // For a title of two lines.
 constexpr double kMaxPageWidth = 1500;
 constexpr int kFontSize = 14;
 constexpr std::size_t kMaxLine = 30;  // Characters; settings go on in a further line.
@@ -97,14 +98,20 @@ std::string marks(const std::vector<Lines>& names) {
   return fmt::format("({})", fmt::join(texts, ", "));
 }
 
+// "4800", "200k"
+std::string steps_text(std::int64_t steps) {
+  return steps >= 10'000 && steps % 1000 == 0 ? fmt::format("{}k", steps / 1000) : fmt::format("{}", steps);
+}
+
 // Width, steps and test lengths of the runs: "width 64, 2000 steps, lengths 17-80".
 std::string settings_of(const ResultTable& table) {
-  std::set<std::int64_t> widths, steps;
+  std::set<std::int64_t> widths;
+  std::set<std::string> steps;
   std::set<std::string> lengths;
   for (const TableRun& run : table.runs) {
     if (!run.score) continue;
     widths.insert(run.config.model.width);
-    steps.insert(run.config.training.steps);
+    steps.insert(steps_text(run.config.training.steps));
     lengths.insert(
         fmt::format("{}-{}", run.config.evaluation.first_length, run.config.evaluation.last_length));
   }
@@ -120,7 +127,8 @@ std::vector<Map> maps_of(const ResultTable& table, Aggregate aggregate) {
     if (cell == nullptr || !cell->scores) return std::nullopt;
     return cell->scores->value(aggregate);
   };
-  Map papers{.title = {"paper (DAPE, Table 2)", "width 256, 200000 steps, lengths 41-500"},
+  Map papers{.title = {"paper (DAPE, Table 2)",
+                       fmt::format("width 256, {} steps, lengths 41-500", steps_text(200'000))},
              .encodings = {},
              .score = {}};
   papers.score = [](const TableRow& row, const EncodingLabel& encoding) {
@@ -154,6 +162,12 @@ double way_from_chance(const TableRow& row, double score) {
 // Colours below this are too dark for black text.
 constexpr double kLight = 0.55;
 
+// "75.1", or where it does not fit "75". The widest number, 100, needs no decimal.
+std::string cell_text(double score, bool has_decimals) {
+  const std::string text = fmt::format("{:.{}f}", 100 * score, has_decimals ? 1 : 0);
+  return text == "100.0" ? "100" : text;
+}
+
 // The lines of a script that draw one map's cells and numbers within margins that are set.
 std::string map_plot(const ResultTable& table, const Map& map, bool has_decimals) {
   std::string cells;
@@ -168,8 +182,7 @@ std::string map_plot(const ResultTable& table, const Map& map, bool has_decimals
       }
       const double way = way_from_chance(table.rows[y], *score);
       cells += fmt::format("{} {} {:.4f}\n", x, y, way);
-      (way < kLight ? dark : light) +=
-          fmt::format("{} {} {:.{}f}\n", x, y, 100 * *score, has_decimals ? 1 : 0);
+      (way < kLight ? dark : light) += fmt::format("{} {} {}\n", x, y, cell_text(*score, has_decimals));
     }
   }
   std::string data = fmt::format("$cells << EOD\n{}EOD\n", cells);
@@ -187,6 +200,11 @@ std::string map_plot(const ResultTable& table, const Map& map, bool has_decimals
   return data + plot + "\n";
 }
 
+// Where the first map begins: right of the tasks' names.
+double left_of_maps(const std::vector<Lines>& tasks) {
+  return 24 + kCharacter * static_cast<double>(max_line(tasks));
+}
+
 // Where everything stands on the canvas.
 struct Layout {
   double cell_width;
@@ -199,7 +217,7 @@ struct Layout {
   Layout(const std::vector<Map>& maps, const std::vector<Lines>& tasks, const std::vector<Lines>& encodings,
          double canvas_width)
       : cell_width(std::max(kCellWidth, 8 + kLine * static_cast<double>(max_lines(encodings)))),
-        left(24 + kCharacter * static_cast<double>(max_line(tasks))),
+        left(left_of_maps(tasks)),
         map_height(static_cast<double>(tasks.size()) * kCellHeight),
         map_block(kTop + map_height + 20 + kCharacter * static_cast<double>(max_line(encodings))) {
     const bool is_paper = canvas_width > 0;
@@ -219,22 +237,35 @@ struct Layout {
     if (!is_paper) return;
     width = canvas_width;
     const double room = (canvas_width - left - kGap) / static_cast<double>(stacked ? widest : all);
-    const double least = std::max(kMinCellWidth, cell_width - kCellWidth + kMinCellWidth);
-    if (stacked && room < least) {
-      const double needed_mm =
-          (left + kGap + least * static_cast<double>(widest)) / FigureFormat::kPixelsPerPoint / 72 * 25.4;
-      throw Error(
-          fmt::format("the map's {} columns do not fit the width; allowed: --width {:.0f} and more, or fewer "
-                      "encodings with "
-                      "--only",
-                      widest, std::ceil(needed_mm)));
-    }
     cell_width = std::min(cell_width, room);
   }
 
   bool has_decimals() const { return cell_width >= kDecimals; }
   double width_of(const Map& map) const { return static_cast<double>(map.encodings.size()) * cell_width; }
 };
+
+// On paper, maps with more columns than the width has room for go on below.
+std::vector<Map> split(std::vector<Map> maps, const std::vector<Lines>& tasks, double canvas_width) {
+  if (canvas_width <= 0) return maps;
+  const double room = canvas_width - left_of_maps(tasks) - kGap;
+  std::vector<Map> parts;
+  for (Map& map : maps) {
+    const std::size_t lines = max_lines(names_of(map.encodings));
+    const double cell = std::max(kMinCellWidth, 8 + kLine * static_cast<double>(lines));
+    const auto fitting = static_cast<std::size_t>(std::max(room / cell, 1.0));
+    const std::size_t count = (map.encodings.size() + fitting - 1) / fitting;
+    for (std::size_t part = 0; part < count; ++part) {
+      // As equally wide as can be.
+      const auto column = [&](std::size_t index) {
+        return map.encodings.begin() + static_cast<std::ptrdiff_t>(index * map.encodings.size() / count);
+      };
+      parts.push_back(
+          {.title = map.title, .encodings = {column(part), column(part + 1)}, .score = map.score});
+      if (part > 0) parts.back().title = {map.title.front() + ", continued"};
+    }
+  }
+  return parts;
+}
 
 // Lines that double quotes join.
 std::string joined(const Lines& texts) {
@@ -250,20 +281,20 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
   const bool measured =
       std::ranges::any_of(table.cells, [](const auto& entry) { return entry.second.scores.has_value(); });
   if (!measured) throw Error("nothing to draw: no run has finished; run the experiment to its end");
-  const std::vector<Map> maps = maps_of(table, aggregate);
   std::vector<Lines> tasks;
   bool has_invariant = false;
   for (const TableRow& row : table.rows) {
     tasks.push_back({row.task.text() + (row.permutation_invariant ? kInvariantSign : "")});
     has_invariant = has_invariant || row.permutation_invariant;
   }
+  const std::vector<Map> maps = split(maps_of(table, aggregate), tasks, format.canvas_width());
   const Layout layout(maps, tasks, names_of(table.encodings), format.canvas_width());
   const Caption caption(
       fmt::format(
-          "Score in percent: {} over seeds and learning rates of a cell. -- : no value. Colour: the way "
+          "Score in percent: {} over seeds and learning rates of a cell. --: no value. Colour: the way "
           "from chance to perfect, clipped below chance.{}",
           aggregate_phrase(aggregate),
-          has_invariant ? fmt::format(" {} : permutation-invariant.", kInvariantSign) : ""),
+          has_invariant ? fmt::format(" {}: permutation-invariant.", kInvariantSign) : ""),
       layout.width);
   const double height = (layout.stacked ? static_cast<double>(maps.size()) : 1.0) * layout.map_block +
                         kScaleBlock + caption.height();
@@ -284,7 +315,12 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
         "set lmargin at screen {}\nset rmargin at screen {}\nset tmargin at screen {}\nset bmargin at screen "
         "{}\n",
         from / layout.width, to / layout.width, 1 - top / height, bottom);
-    script += fmt::format("set title {}\n", joined(map.title));
+    // A title may be wider than a map that stands alone in its row.
+    script += fmt::format("set title {}\n", layout.stacked ? "''" : joined(map.title));
+    if (layout.stacked) {
+      script += fmt::format("set label 99 {} at screen 0.5, screen {} center\n", joined(map.title),
+                            1 - (top - kTitle) / height);
+    }
     script += fmt::format("set xrange [-0.5:{}]\n", static_cast<double>(map.encodings.size()) - 0.5);
     script += fmt::format("set xtics scale 0 rotate by 90 right offset 0,-0.3 {}\n",
                           marks(names_of(map.encodings)));

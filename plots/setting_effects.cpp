@@ -131,8 +131,9 @@ std::string setting_effects_script(const ResultTable& table, Aggregate aggregate
   }
   const PanelGrid grid(panels.size(), std::move(legend),
                        fmt::format("Score over a setting, all others equal: {} over the seeds and learning "
-                                   "rates that all values share{}.",
-                                   aggregate_phrase(aggregate), bands ? "; the band spans them" : ""),
+                                   "rates that all values share{}{}.",
+                                   aggregate_phrase(aggregate), bands ? "; the band spans them" : "",
+                                   baselines.empty() ? "" : "; dotted: without DAPE"),
                        {.height = 326, .canvas_width = format.canvas_width()});
 
   std::string script = grid.begin(format, file);

@@ -19,10 +19,15 @@ double mark_step(double span, int marks) {
   }
 }
 
-std::string percent_axis(char axis, double lowest) {
+std::string percent_axis(char axis, double lowest, double length) {
   const double low = std::max(0.0, std::floor((lowest - 4) / 10) * 10);
+  constexpr double kMark = 40;  // What "100" takes with some space.
+  double step = low < 40 ? 20 : 10;
+  for (const double wider : {20.0, 50.0}) {
+    if (length > 0 && (100 - low) / step * kMark > length) step = wider;
+  }
   return fmt::format("set {0}range [{1}:101]\nset {0}tics nomirror out scale 0.6 offset {2} 0,{3},100\n",
-                     axis, low, axis == 'x' ? "0,0.3" : "0.4,0", low < 40 ? 20 : 10);
+                     axis, low, axis == 'x' ? "0,0.3" : "0.4,0", step);
 }
 
 }  // namespace che

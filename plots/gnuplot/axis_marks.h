@@ -9,7 +9,7 @@ namespace che {
 double mark_step(double span, int marks);
 
 // Lines of a gnuplot script for an axis of percentages ('x' or 'y') that ends at 100 and begins at the
-// ten below `lowest`. A line at 100 % keeps its full width.
-std::string percent_axis(char axis, double lowest);
+// ten below `lowest`. A line at 100 % keeps its full width. An axis of few pixels has fewer marks.
+std::string percent_axis(char axis, double lowest, double length = 0);
 
 }  // namespace che

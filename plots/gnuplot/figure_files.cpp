@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/number_text.h"
 #include "plots/gnuplot/gnuplot.h"
 
 namespace che {
@@ -20,6 +21,28 @@ void name_other_fonts(std::string& svg) {
   constexpr std::string_view kFonts = "font-family=\"DejaVu Sans, Verdana, sans-serif\"";
   for (std::size_t at = 0; (at = svg.find(kFont, at)) != std::string::npos; at += kFonts.size()) {
     svg.replace(at, kFont.size(), kFonts);
+  }
+}
+
+// gnuplot's SVG draws points of a size nearly twice as large as its other terminals do.
+void shrink_points(std::string& svg) {
+  constexpr double kShare = 0.6;
+  constexpr std::string_view kPoint = "<use xlink:href='#gpPt";
+  constexpr std::string_view kScale = " scale(";
+  for (std::size_t at = 0; (at = svg.find(kPoint, at)) != std::string::npos; ++at) {
+    const std::size_t end = svg.find('>', at);
+    const std::size_t scale = svg.find(kScale, at);
+    if (scale == std::string::npos || scale > end) continue;
+    const std::size_t number = scale + kScale.size();
+    const std::size_t close = svg.find(')', number);
+    if (const auto value = parse_real(svg.substr(number, close - number))) {
+      svg.replace(number, close - number, fmt::format("{:.2f}", kShare * *value));
+    }
+  }
+  // Their outlines stay as thick as they are.
+  constexpr std::string_view kOutline = "stroke-width='0.178'";
+  for (std::size_t at = 0; (at = svg.find(kOutline, at)) != std::string::npos;) {
+    svg.replace(at, kOutline.size(), "stroke-width='0.297'");
   }
 }
 
@@ -94,6 +117,7 @@ std::string figure_bytes(const FigureFormat& format, const FigureScript& script,
   if (bytes.empty()) throw Error("gnuplot drew nothing and named no error", Fault::kRuntime);
   if (format.kind == "svg") {
     name_other_fonts(bytes);
+    shrink_points(bytes);
     set_titles(bytes, title, titles_of(text));
   }
   return bytes;

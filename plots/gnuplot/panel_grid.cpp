@@ -12,10 +12,10 @@ namespace che {
 namespace {
 
 // All sizes in pixels of the figure at full size; text stays legible at half of it.
-constexpr double kPanelWidth = 430;     // On a screen;
-constexpr double kMinPanelWidth = 290;  // and at least.
-constexpr int kLeft = 82;               // From a panel's edge to its axis.
-constexpr int kLabelMiddle = 16;        // To the middle of the vertical axis' label.
+constexpr double kPanelWidth = 430;       // On a screen; on paper at most.
+constexpr double kTitleCharacter = 10.6;  // Width of one in a title, on average.
+constexpr int kLeft = 82;                 // From a panel's edge to its axis.
+constexpr int kLabelMiddle = 16;          // To the middle of the vertical axis' label.
 constexpr int kRight = 26;
 constexpr int kTop = 36;
 constexpr int kBottom = 64;
@@ -26,10 +26,12 @@ constexpr int kLegendGap = 10;       // Between the line and its label.
 constexpr int kLegendSpace = 34;     // Between two entries.
 constexpr double kCharacter = 11.4;  // Width of one in the legend, on average.
 
-// Three columns keep a page's proportions.
+// Three columns keep a page's proportions. Rows are equally full, as far as they can be.
 std::size_t columns_of(std::size_t panels, const PanelShape& shape) {
-  const double fitting = shape.canvas_width > 0 ? (shape.canvas_width - shape.left) / kMinPanelWidth : 3;
-  return std::min(panels, static_cast<std::size_t>(std::clamp(fitting, 1.0, 3.0)));
+  const double room = shape.canvas_width > 0 ? (shape.canvas_width - shape.left) / shape.min_width : 3;
+  const auto fitting = static_cast<std::size_t>(std::clamp(room, 1.0, 3.0));
+  const std::size_t rows = std::max<std::size_t>((panels + fitting - 1) / fitting, 1);
+  return std::max<std::size_t>((panels + rows - 1) / rows, 1);
 }
 
 }  // namespace
@@ -115,7 +117,13 @@ std::string PanelGrid::place(std::size_t panel, const std::string& title, const 
       "{}\n",
       x(left + kLeft), x(left + panel_width_ - kRight), y_from_top(top + kTop),
       y_from_top(top + shape_.height - kBottom));
-  script += fmt::format("set title {} offset 0,-0.5\n", gnuplot_string(title));
+  // A title that is wider than its axis ends at the panel's right edge.
+  const bool is_wide = kTitleCharacter * static_cast<double>(title.size()) > axis_width() + 2 * kRight;
+  script += fmt::format("set title {} offset 0,-0.5\nunset label 2\n", gnuplot_string(is_wide ? "" : title));
+  if (is_wide) {
+    script += fmt::format("set label 2 {} at screen {}, screen {} right\n", gnuplot_string(title),
+                          x(left + panel_width_ - kRight / 2.0), y_from_top(top + kTop / 2.0));
+  }
   script +=
       fmt::format("set xlabel {} offset 0,0.6\n", gnuplot_string(last_in_column(panel) ? horizontal : ""));
   script += "unset label 1\n";
@@ -125,6 +133,8 @@ std::string PanelGrid::place(std::size_t panel, const std::string& title, const 
   }
   return script;
 }
+
+double PanelGrid::axis_width() const { return panel_width_ - kLeft - kRight; }
 
 std::string PanelGrid::end() const { return "unset multiplot\nset output\n"; }
 

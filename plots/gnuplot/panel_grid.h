@@ -26,8 +26,9 @@ inline constexpr const char* kShade = "#E4E4E4";
 struct PanelShape {
   double height = 290;
   double left = 0;  // Room left of the first column, for long marks of its vertical axis.
-  double canvas_width =
-      0;  // Of the whole, which then decides how many panels stand in a row; 0 for a screen's.
+  // Of the whole, on paper; 0 for a screen. As many panels stand in a row as have their least width.
+  double canvas_width = 0;
+  double min_width = 290;
 };
 
 // A gnuplot script's canvas: a legend above, up to three panels per row, a caption below. Everything is
@@ -45,6 +46,8 @@ class PanelGrid {
                     const std::string& vertical) const;
   std::string end() const;
 
+  // Of a panel's horizontal axis, in pixels.
+  double axis_width() const;
   bool first_in_row(std::size_t panel) const { return panel % columns_ == 0; }
 
  private:

@@ -165,16 +165,23 @@ TEST(AccuracyOverLength, MarksTheAccuracyAtTheTrainingLengths) {
 }
 
 // Markers of lines that coincide do not.
-TEST(AccuracyOverLength, MarkersOfTheCurvesStandApart) {
+TEST(AccuracyOverLength, MarkersOfTheCurvesTakeTurns) {
   const ScratchFolder scratch;
   for (const char* encoding : {"rope", "kerple"}) {
-    RunConfig config = made_up_config("reverse_string", encoding);
-    config.evaluation.last_length = 64;  // 24 lengths: a marker at every fourth.
-    store_run(scratch.path(), config, RunState::kFinished, 0.75);
+    const RunFolder run =
+        store_run(scratch.path(), made_up_config("reverse_string", encoding), RunState::kFinished, 0.75);
+    std::vector<EvaluationRow> rows = run.evaluation();
+    rows.back().accuracy = 0.5;
+    run.write_evaluation(rows);
   }
   const std::string script = script_of(make_table(open_runs(scratch.path())));
-  EXPECT_TRUE(contains(script, "$p0c0 every 4::0 with points")) << script;
-  EXPECT_TRUE(contains(script, "$p0c1 every 4::2 with points")) << script;
+  // Of four lengths, 41 to 44, the last is lower: the last markers stand on the line that leads there.
+  EXPECT_TRUE(contains(script, "$p0m0 << EOD\n41.1875 75\n41.9375 75\n42.6875 75\n43.4375 64.0625\nEOD\n"))
+      << script;
+  EXPECT_TRUE(
+      contains(script, "$p0m1 << EOD\n41.5625 75\n42.3125 75\n43.0625 73.4375\n43.8125 54.6875\nEOD\n"))
+      << script;
+  EXPECT_TRUE(contains(script, "$p0m1 with points"));
 }
 
 TEST(AccuracyOverLength, NamesTasksThatShowChanceOnlyInsteadOfDrawingThem) {

@@ -36,9 +36,9 @@ TEST(Gnuplot, NeedsNoTemporaryFolder) {
   const std::string before = folder == nullptr ? "" : folder;
   ::setenv("TMPDIR", "/nonexistent", 1);
   for (const std::string format : {"svg", "pdf", "png"}) {
-    EXPECT_GT(
-        run_gnuplot(gnuplot_output({format, 0}, kGnuplotOutput, 300, 200, 12) + "plot x\nset output\n").size(),
-        500U)
+    EXPECT_GT(run_gnuplot(gnuplot_output({format, 0}, kGnuplotOutput, 300, 200, 12) + "plot x\nset output\n")
+                  .size(),
+              500U)
         << format;
   }
   folder == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before.c_str(), 1);
