@@ -16,7 +16,6 @@
 #include "experiments/analysis/provenance.h"
 #include "plots/figures.h"
 #include "plots/gnuplot/figure_files.h"
-#include "plots/gnuplot/gnuplot.h"
 #include "report/assets.h"
 #include "report/html_text.h"
 #include "report/table_view.h"
@@ -126,18 +125,10 @@ std::string inline_svg(std::string svg, const Figure& figure, const std::string&
   return svg;
 }
 
-// The figure for the window of a phone; empty where it has too much to fit.
+// The figure for the window of a phone.
 std::string narrow_svg(const Figure& figure, const FigureScript& script) {
   constexpr double kMillimetres = 72;  // 367 pixels.
-  std::string text;
-  try {
-    text = script({"svg", kMillimetres}, kGnuplotOutput);
-  } catch (const Error&) {
-    return "";
-  }
-  return inline_svg(figure_bytes(
-                        {"svg", kMillimetres}, [&](const auto&, const auto&) { return text; }, figure.title),
-                    figure, "narrow");
+  return inline_svg(figure_bytes({"svg", kMillimetres}, script, figure.title), figure, "narrow");
 }
 
 // What is drawn, and sentences about what is not.

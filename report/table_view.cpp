@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -36,7 +37,16 @@ mustache::data cell_view(const PrintedCell& cell, bool is_number) {
 
 mustache::data column_view(const PrintedColumn& column) {
   mustache::data view;
-  view["title"] = column.title;
+  // A narrow column breaks its title behind underscores.
+  mustache::list parts;
+  for (std::size_t at = 0; at < column.title.size();) {
+    const std::size_t end = std::min(column.title.find('_', at), column.title.size() - 1) + 1;
+    mustache::data& part = parts.emplace_back();
+    part["part"] = column.title.substr(at, end - at);
+    part["breaks"] = end < column.title.size();
+    at = end;
+  }
+  view["title"] = mustache::data(parts);
   view["has_settings"] = !column.settings.empty();
   view["settings"] = column.settings;
   view["is_number"] = column.number;

@@ -10,7 +10,7 @@ namespace {
 TEST(HtmlTable, HasMarksValuesLinksAndFootnotes) {
   PrintedTable table;
   table.group_title = "level";
-  table.columns = {{.title = "a<b", .number = false}, {.title = "rope", .settings = "(x=1)"}};
+  table.columns = {{.title = "a<b", .number = false}, {.title = "dape_alibi", .settings = "(x=1)"}};
   table.rows = {
       {.group = "dcf",
        .cells = {{.text = "one", .link = "a&b/"}, {.text = "1.0", .mark = Mark::kBest, .value = 0.01}}},
@@ -21,7 +21,7 @@ TEST(HtmlTable, HasMarksValuesLinksAndFootnotes) {
   table.notes = {{.text = "{{id}} & all"}};
   const std::string html = html_table(table, "t");
   for (const char* part :
-       {"<table id=\"t\" class=\"sortable\">", "a&lt;b", "rope<wbr>(x=1)<",
+       {"<table id=\"t\" class=\"sortable\">", "a&lt;b", "dape_<wbr>alibi<wbr>(x=1)<",
         "<td><a href=\"a&amp;b/\">one</a></td>", "<td class=\"number\" data-value=\"0.01\"><b>1.0</b></td>",
         "<tr class=\"begins\"><td>cs</td>",
         "<td class=\"number\"><u>0.5</u><sup><a href=\"#t-note-1\">1</a></sup><small> (2.0)</small></td>",
