@@ -144,7 +144,8 @@ TEST_F(ProgramTest, CheckSaysWhatTheRepetitionsAllow) {
   expect_contains(che({"check", config, "axes.seed=[0, 1, 2]"}).output,
                   {"3 repetitions per cell", "smallest p-value",
                    "is 0.25 for one task and before Holm's adjustment over the tasks\n"});
-  expect_contains(che({"check", config, "axes.data_seed=0:9"}).output, {"10 repetitions", "is 0.00195 for one task"});
+  expect_contains(che({"check", config, "axes.data_seed=0:9"}).output,
+                  {"10 repetitions", "is 0.00195 for one task"});
 }
 
 TEST_F(ProgramTest, NamesAWorkingDirectoryThatIsGone) {

@@ -1,0 +1,109 @@
+// --only, -o and --format, which every command that reads an experiment takes alike.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/cli/program_test.h"
+
+namespace che {
+namespace {
+
+class ReadingProgram : public ProgramTest {
+ protected:
+  ReadingProgram() {
+    EXPECT_EQ(0,
+              che({"run", small_config(), "-o", results(), "axes.encoding=[rope, dape_kerple]"}).exit_code);
+  }
+
+  // A command line that reads the experiment.
+  std::vector<std::string> reading(const std::vector<std::string>& command,
+                                   const std::vector<std::string>& options) const {
+    std::vector<std::string> words = {command.front(), results()};
+    words.insert(words.end(), command.begin() + 1, command.end());
+    words.insert(words.end(), options.begin(), options.end());
+    return words;
+  }
+
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+};
+
+TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"table"},
+                                             {"plot", "--figure", "runs", "--format", "svg"},
+                                             {"report", "--output", file("part.html")},
+                                             {"evaluate", "--lengths", "12:13", "--samples", "64"},
+                                             {"status"},
+                                             {"prune"},
+                                             {"time"}}) {
+    SCOPED_TRACE(command.front());
+    expect_refusal(che(reading(command, {"--only", "encoding=ropes"})),
+                   {"unknown encoding 'ropes'", "did you mean 'rope'"});
+    expect_refusal(che(reading(command, {"--only", "lr=1"})),
+                   {"lr: unknown key; did you mean 'learning_rate'?"});
+    expect_refusal(che(reading(command, {"--only", "steps=1"})), {"did you mean 'training.steps'?"});
+    expect_refusal(che(reading(command, {"--only", "seed=5"})), {"--only leaves none of 4 stored runs"});
+    expect_refusal(che(reading(command, {"--only", "rope"})), {"allowed: key=value"});
+  }
+  const std::vector<std::string> only = {"--only", "encoding=dape_kerple", "--only", "task=even_pairs"};
+  const std::string table = che(reading({"table"}, only)).output;
+  expect_contains(table,
+                  {"even_pairs", "dape_kerple", "Only runs with: encoding=dape_kerple and task=even_pairs."});
+  EXPECT_EQ(table.find("reverse_string"), std::string::npos);
+  expect_contains(che(reading({"status"}, only)).output, {": 1 run: 1 finished"});
+  expect_contains(che(reading({"time"}, only)).output, {"even_pairs: milliseconds per training step"});
+  expect_contains(che(reading({"evaluate", "--lengths", "12:13", "--samples", "64"}, only)).output,
+                  {"1 run: 1 to evaluate"});
+  // The further lengths are in the table of lengths.
+  const std::string lengths = che(reading({"table", "--lengths", "--format", "csv"}, only)).output;
+  EXPECT_EQ(std::ranges::count(lengths, '\n'), 1 + 3 + 2) << lengths;
+  expect_contains(lengths, {",12,64,", ",no,", ",yes,"});
+  expect_contains(che(reading({"prune"}, only)).output, {"deleted the checkpoints of 1 of 1 run"});
+  EXPECT_EQ(
+      0,
+      che(reading({"plot", "--figure", "runs", "--format", "svg", "-o", file("figures")}, only)).exit_code);
+  EXPECT_EQ(read_file(file("figures/runs.svg")).find("reverse_string"), std::string::npos);
+}
+
+TEST_F(ReadingProgram, OutputGoesIntoAFileAsItIsPrinted) {
+  for (const char* command : {"table", "status", "time"}) {
+    for (const char* format : {"terminal", "md", "tex", "csv", "json"}) {
+      SCOPED_TRACE(std::string(command) + " " + format);
+      const Outcome printed = che(reading({command}, {"--format", format}));
+      EXPECT_EQ(0, printed.exit_code) << printed.output;
+      EXPECT_FALSE(printed.output.empty());
+      EXPECT_EQ(0, che(reading({command}, {"--format", format, "-o", file("text")})).exit_code);
+      EXPECT_EQ(read_file(file("text")), printed.output);
+    }
+    expect_contains(che(reading({command}, {"--format", "cvs"})).output, {"--format", "csv"});
+    EXPECT_EQ(2, che(reading({command}, {"--format", "cvs"})).exit_code);
+  }
+  EXPECT_EQ(2, che(reading({"status"}, {"--watch", "--format", "csv"})).exit_code);
+}
+
+TEST_F(ReadingProgram, AReportOnSomeRunsReplacesNothing) {
+  EXPECT_EQ(0, che({"report", results()}).exit_code);
+  const auto before = everything(results());
+  expect_contains(before.at("lengths.csv"), {"run,level,task,encoding,", "reverse_string"});
+  expect_refusal(che({"report", results(), "--only", "task=even_pairs"}), {"--only needs --output"});
+  EXPECT_EQ(0, che({"report", results(), "--only", "task=even_pairs", "-o", file("even.html")}).exit_code);
+  EXPECT_EQ(everything(results()), before);
+  expect_contains(read_file(file("even.html")), {"href=\"even-table.csv\"", "href=\"even-lengths.csv\"",
+                                                 "href=\"results/runs/even_pairs-"});
+  for (const char* name : {"even-table.csv", "even-runs.csv", "even-lengths.csv"}) {
+    const std::string text = read_file(file(name));
+    EXPECT_NE(text.find("even_pairs"), std::string::npos) << name;
+    EXPECT_EQ(text.find("reverse_string"), std::string::npos) << name;
+  }
+}
+
+TEST_F(ReadingProgram, AWidthOfPaperHasLimits) {
+  const Outcome narrow = che({"plot", results(), "--width", "20"});
+  EXPECT_EQ(narrow.exit_code, 2);
+  expect_contains(narrow.output, {"--width", "60", "400"});
+  EXPECT_EQ(0, che({"plot", results(), "--width", "85", "--format", "pdf", "-o", file("figures")}).exit_code);
+  expect_contains(read_file(file("figures/accuracy.pdf")), {"%PDF-"});
+}
+
+}  // namespace
+}  // namespace che
