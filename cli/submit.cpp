@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "core/counted.h"
 #include "core/error.h"
 #include "core/files.h"

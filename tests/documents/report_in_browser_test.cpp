@@ -178,6 +178,21 @@ TEST(ReportInBrowser, AFilterKeepsTheRowsThatHaveItsWords) {
   EXPECT_EQ(noted(result), "even_pairs rope, even_pairs randomized_rope");
 }
 
+TEST(ReportInBrowser, TitlesOfATableStayAndShowThatTheySort) {
+  CHE_NEEDS_VIEWER("chromium");
+  const ScratchFolder scratch;
+  const Visit result = visit(
+      report(scratch),
+      "document.querySelector('#runs details').open = true;"
+      "const wide = document.querySelector('#runs .wide'); wide.style.maxHeight = '120px'; wide.scrollTop = "
+      "90;"
+      "const title = wide.querySelector('th');"
+      "const moved = title.getBoundingClientRect().top - wide.getBoundingClientRect().top;" +
+          note("wide.scrollTop + ' scrolled, ' + Math.round(moved) + ' moved, ' +"
+               " getComputedStyle(title.querySelector('button'), '::after').content.includes('\u2195')"));
+  EXPECT_EQ(noted(result), "90 scrolled, 0 moved, true");
+}
+
 TEST(ReportInBrowser, AnchorsLeadSomewhereAndOpenWhatIsFolded) {
   CHE_NEEDS_VIEWER("chromium");
   const ScratchFolder scratch;
