@@ -151,9 +151,10 @@ class Trial:
     return call("squeue", "-h", "-r", "-o", "%F_%K %T").split("\n")[:-1]
 
   def wait_for_checkpoint(self, task):
-    """Until the first run of a task of the first submission is in training."""
+    """Until the first run of a task of the first submission is in training; returns the run."""
     run = json.loads((self.folder / "slurm" / "1" / "submission.json").read_text())["tasks"][task][0][0]
     wait_until(lambda: (self.folder / "runs" / run / "checkpoint.bin").exists(), "a first checkpoint")
+    return run
 
   def wait(self):
     wait_until(lambda: not self.queue(), "the end of all jobs")
@@ -217,15 +218,13 @@ def test_warning(program, work):
 
 
 def test_failure(program, work):
-  trial = Trial(program, work / "failure")
-  trial.submit("--print")
-  broken = next((trial.folder / "runs").glob("*-none-*-seed0-*"))
-  (broken / "checkpoint.bin").mkdir()
+  trial = Trial(program, work / "failure", steps=1500)
   trial.submit()
+  run = trial.wait_for_checkpoint(0)
+  call("pkill", "-KILL", "-f", f"{program} worker .*{run}")
   trial.wait()
   if "1 failed" not in call(program, "status", trial.folder) or not (trial.folder / "report.html").exists():
     raise Failure("a failed run must not keep the others and the report from being made")
-  (broken / "checkpoint.bin").rmdir()
   if "1 job to submit" not in trial.submit():
     raise Failure("the failed run was not submitted again")
   trial.wait()
