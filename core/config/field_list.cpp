@@ -39,6 +39,11 @@ class Lister : public FieldVisitor {
     }
   }
 
+  void text(const Field& field, std::string& value, const Accept& /*accept*/) override {
+    if (value.empty()) return;
+    if (FieldRecord* const record = add(field, value, "a text")) record->structural = true;
+  }
+
   void group(const Field& field, const Members& members) override { descend(field, members, false); }
 
   void optional_group(const Field& field, bool& present, const Members& members) override {

@@ -21,15 +21,15 @@ struct FieldRecord {
   Role role = Role::kCell;
   bool number = false;
   bool boolean = false;
-  // The name of a component, or (with the value "present") an optional group that is there: what
-  // decides which other fields exist.
+  // The name of a component, a text that is there, or (with the value "present") an optional group that is
+  // there: what decides which other fields exist.
   bool structural = false;
   // An optional group; it has no value of its own in a config.
   bool group = false;
 };
 
-// Every field that `members` visits, in that order. An optional group that is absent is left out,
-// one that is present precedes its fields.
+// Every field that `members` visits, in that order. A text or an optional group that is absent is left out, a
+// group that is present precedes its fields.
 std::vector<FieldRecord> list_fields(const FieldVisitor::Members& members);
 
 // The fields of `config` that its type does not determine: structural ones, and those whose value differs

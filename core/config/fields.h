@@ -40,6 +40,10 @@ class FieldVisitor {
   virtual void real(const Field& field, double& value, double min, double max) = 0;
   virtual void choice(const Field& field, std::string& value, const std::vector<std::string>& allowed) = 0;
   virtual void boolean(const Field& field, bool& value) = 0;
+  // A text that may be absent, which is empty, and may have several lines. Readers set it to what `accept`
+  // returns for the config's text; `accept` throws Error for a text that is not allowed.
+  using Accept = std::function<std::string(std::string_view)>;
+  virtual void text(const Field& field, std::string& value, const Accept& accept) = 0;
 
   using Members = std::function<void(FieldVisitor&)>;
 

@@ -80,6 +80,23 @@ class Reader : public FieldVisitor {
     }
   }
 
+  void text(const Field& field, std::string& value, const Accept& accept) override {
+    const ConfigNode* const node = find_leaf(field);
+    // Hints name what every config has.
+    if (!known_.empty() && known_.back() == field.name) {
+      known_.pop_back();
+      old_names_.emplace_back(field.name);
+    }
+    if (!node) return;
+    if (node->kind != Kind::kScalar || node->text.empty()) refuse(*node, field, "a text that is not empty");
+    try {
+      value = accept(node->text);
+    } catch (const Error& error) {
+      throw config_error(node->location, path_of(field), error.what());
+    }
+    note_field(field, *node);
+  }
+
   void group(const Field& field, const Members& members) override {
     const auto target = find(field);
     if (!target) return;

@@ -25,7 +25,7 @@ bool is_plain_word(std::string_view text) {
   return letter_first && !std::ranges::count(kReservedWords, text);
 }
 
-// Choices are text without control characters; numbers, true and false are written as they are.
+// Choices and texts of one line have no control characters; numbers, true and false are written as they are.
 std::string scalar(const FieldRecord& record) {
   if (record.number || record.boolean || is_plain_word(record.value)) return record.value;
   std::string quoted = "\"";
@@ -34,6 +34,18 @@ std::string scalar(const FieldRecord& record) {
     quoted += c;
   }
   return quoted + '"';
+}
+
+// A text of several lines, none of them empty and the first not indented, as a block of YAML. Its lines stand
+// two columns further in than the key.
+std::string block(std::string_view text, const std::string& indentation) {
+  std::string yaml = text.ends_with('\n') ? "|\n" : "|-\n";
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    yaml += fmt::format("{}  {}\n", indentation, text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return yaml;
 }
 
 }  // namespace
@@ -59,7 +71,9 @@ std::string write_fields(const FieldVisitor::Members& members) {
       start = dot + 1;
     }
     open = group;
-    yaml += fmt::format("{}{}: {}\n", indent(group), record.path.substr(name_at), scalar(record));
+    const bool is_block = record.value.find('\n') != std::string::npos;
+    yaml += fmt::format("{}{}: {}", indent(group), record.path.substr(name_at),
+                        is_block ? block(record.value, indent(group)) : scalar(record) + "\n");
   }
   return yaml;
 }

@@ -56,6 +56,7 @@ struct Widen : FieldVisitor {
   void real(const Field&, double&, double, double) override {}
   void choice(const Field&, std::string&, const std::vector<std::string>&) override {}
   void boolean(const Field&, bool&) override {}
+  void text(const Field&, std::string&, const Accept&) override {}
   void group(const Field&, const Members&) override {}
   void optional_group(const Field&, bool&, const Members&) override {}
   void component(const Field&, const std::function<void(std::string_view)>&, const Members&) override {}

@@ -44,6 +44,7 @@ class ChoiceCollector : public FieldVisitor {
     choices.emplace_back(std::string(field.name), allowed);
   }
   void boolean(const Field&, bool&) override {}
+  void text(const Field&, std::string&, const Accept&) override {}
   void group(const Field&, const Members& members) override { members(*this); }
   void optional_group(const Field&, bool&, const Members&) override {}
   void component(const Field&, const std::function<void(std::string_view)>&,
