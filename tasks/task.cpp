@@ -41,6 +41,9 @@ void check_length(const Task& task, std::int64_t length) {
     throw Error(
         fmt::format("{}: length {} is out of range; allowed: 1 .. {}", task.name(), length, kMaxLength));
   }
+  if (const std::string problem = task.length_problem(length); !problem.empty()) {
+    throw Error(fmt::format("{}: {}", task.name(), problem));
+  }
 }
 
 namespace {

@@ -45,7 +45,8 @@ class Task {
   // Tasks with one key draw from the same random streams.
   const std::string& stream_key() const { return traits_.stream_key; }
 
-  // One printable character per symbol id ("01234+-*" ...); the size is the number of symbols.
+  // One printable character per symbol id ("01234+-*" ...), see tasks/symbols.h; the size is the number of
+  // symbols.
   // The input alphabet does not hold the model's empty symbol.
   virtual std::string_view input_symbols() const = 0;
   virtual std::string_view output_symbols() const = 0;
@@ -53,6 +54,12 @@ class Task {
   // Symbols really produced for a sample of `length` (1 .. kMaxLength).
   virtual std::int64_t input_length(std::int64_t length) const { return length; }
   virtual std::int64_t output_length(std::int64_t length) const = 0;
+
+  // Why there are no samples of a length; empty where there are. Allowed for lengths 1 .. kMaxLength.
+  virtual std::string length_problem(std::int64_t /*length*/) const { return {}; }
+
+  // Accuracy of the best constant answer to samples of a length, where the task knows it; else chance().
+  virtual double chance_at(std::int64_t /*length*/) const { return chance(); }
 
   // Draws one sample. The spans have exactly input_length and output_length elements; every one is
   // written, with a symbol id.
@@ -104,7 +111,7 @@ std::unique_ptr<Task> make_task(const OptionValues& values) {
 // for an unknown name.
 std::unique_ptr<Task> create_task(std::string_view name, const OptionValues& options = {});
 
-// Throws Error unless 1 <= length <= kMaxLength.
+// Throws Error unless 1 <= length <= kMaxLength and the task has samples of that length.
 void check_length(const Task& task, std::int64_t length);
 
 // Samples of one task and length, row after row.

@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
+#include "tasks/symbols.h"
+
 namespace che {
 
 std::string text_form(const Task& task, std::span<const std::uint8_t> input,
                       std::span<const std::uint8_t> output, std::span<const std::uint8_t> mask) {
   std::string text;
   text.reserve(input.size() + output.size() + 4);
-  for (const std::uint8_t symbol : input) text += task.input_symbols()[symbol];
+  for (const std::uint8_t symbol : input) text += shown_symbols(task.input_symbols().substr(symbol, 1));
   text += " -> ";
-  for (std::size_t i = 0; i < output.size() && mask[i] == 1; ++i) text += task.output_symbols()[output[i]];
+  for (std::size_t i = 0; i < output.size() && mask[i] == 1; ++i)
+    text += shown_symbols(task.output_symbols().substr(output[i], 1));
   return text;
 }
 

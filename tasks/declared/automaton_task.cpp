@@ -1,0 +1,125 @@
+#include "tasks/declared/automaton_task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace che {
+
+AutomatonTask::AutomatonTask(TaskDefinition definition) : definition_(std::move(definition)) {
+  if (definition_.sampling == InputSampling::kBalanced) {
+    accepted_ = std::make_unique<StringCounts>(definition_.automaton, true);
+    rejected_ = std::make_unique<StringCounts>(definition_.automaton, false);
+  } else {
+    chance_ = std::make_unique<AnswerChance>(definition_);
+  }
+}
+
+bool AutomatonTask::has_both(std::int64_t length) const {
+  return !accepted_->count(length).is_zero() && !rejected_->count(length).is_zero();
+}
+
+std::int64_t AutomatonTask::input_length(std::int64_t length) const {
+  if (!accepted_) return length;
+  for (std::int64_t shorter = length; shorter >= 1; --shorter) {
+    if (has_both(shorter)) return shorter;
+  }
+  return length;  // It has a problem.
+}
+
+std::int64_t AutomatonTask::output_length(std::int64_t length) const {
+  const bool each_position =
+      definition_.answer == AnswerKind::kStates || definition_.answer == AnswerKind::kOutput;
+  return each_position ? input_length(length) : 1;
+}
+
+std::string AutomatonTask::length_problem(std::int64_t length) const {
+  if (!accepted_) return {};
+  if (length > accepted_->max_length()) {
+    return fmt::format("balanced samples of length {} need too many counts; allowed with {} states: up to {}",
+                       length, definition_.automaton.states(), accepted_->max_length());
+  }
+  if (has_both(input_length(length))) return {};
+  // Which lengths have strings of a kind repeats, at the latest after as many lengths as there are states.
+  const std::int64_t last = std::min(length + 2 * static_cast<std::int64_t>(definition_.automaton.states()),
+                                     accepted_->max_length());
+  for (std::int64_t longer = length + 1; longer <= last; ++longer) {
+    if (has_both(longer)) {
+      return fmt::format(
+          "has no balanced samples of length {}, where the automaton accepts all strings or none; allowed: "
+          "lengths "
+          "from {}",
+          length, longer);
+    }
+  }
+  return fmt::format(
+      "has no balanced samples of length {}: the automaton accepts all strings of a length or none; allowed: "
+      "sample "
+      "'uniform'",
+      length);
+}
+
+double AutomatonTask::chance_at(std::int64_t length) const { return chance_ ? chance_->at(length) : 0.5; }
+
+void AutomatonTask::walk(RandomStream& random, std::span<std::uint8_t> input) const {
+  const FiniteAutomaton& automaton = definition_.automaton;
+  const std::size_t symbols = automaton.symbols.size();
+  std::int32_t state = automaton.start;
+  for (std::uint8_t& drawn : input) {
+    std::uint32_t choices = 0;
+    for (std::size_t symbol = 0; symbol < symbols; ++symbol)
+      choices += automaton.step(state, symbol) != automaton.sink ? 1 : 0;
+    std::uint32_t left = random.below(choices);
+    std::size_t symbol = 0;
+    while (automaton.step(state, symbol) == automaton.sink || left-- > 0) ++symbol;
+    drawn = static_cast<std::uint8_t>(symbol);
+    state = automaton.step(state, symbol);
+  }
+}
+
+void AutomatonTask::answer(std::span<const std::uint8_t> input, std::span<std::uint8_t> output) const {
+  const FiniteAutomaton& automaton = definition_.automaton;
+  std::int32_t state = automaton.start;
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    const std::size_t edge = automaton.edge(state, input[i]);
+    state = automaton.next[edge];
+    if (definition_.answer == AnswerKind::kStates) output[i] = static_cast<std::uint8_t>(state);
+    if (definition_.answer == AnswerKind::kOutput) output[i] = automaton.output[edge];
+    if (definition_.answer == AnswerKind::kLastOutput) output[0] = automaton.output[edge];
+  }
+  if (definition_.answer == AnswerKind::kAccept) output[0] = automaton.is_accepting(state) ? 1 : 0;
+  if (definition_.answer == AnswerKind::kLastState) output[0] = static_cast<std::uint8_t>(state);
+}
+
+void AutomatonTask::sample(RandomStream& random, std::int64_t /*length*/, std::span<std::uint8_t> input,
+                           std::span<std::uint8_t> output) const {
+  switch (definition_.sampling) {
+    case InputSampling::kUniform:
+      for (std::uint8_t& symbol : input) {
+        symbol = static_cast<std::uint8_t>(random.below(definition_.automaton.symbols.size()));
+      }
+      break;
+    case InputSampling::kBalanced:
+      ((random() & 1U) != 0 ? *accepted_ : *rejected_).draw(random, input);
+      break;
+    case InputSampling::kWalk:
+      walk(random, input);
+      break;
+  }
+  answer(input, output);
+}
+
+std::unique_ptr<Task> make_task(TaskDefinition definition) {
+  TaskTraits traits{.name = definition.name,
+                    .level = definition.level,
+                    .chance = 1 / static_cast<double>(definition.outputs.size()),
+                    .stream_key = definition.canonical()};
+  return with_traits(std::make_unique<AutomatonTask>(std::move(definition)), std::move(traits));
+}
+
+std::unique_ptr<Task> create_task_or_read(const std::string& name_or_file) {
+  return is_task_file(name_or_file) ? make_task(read_task_file(name_or_file)) : create_task(name_or_file);
+}
+
+}  // namespace che

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tasks/declared/answer_chance.h"
+#include "tasks/declared/string_counts.h"
+#include "tasks/declared/task_definition.h"
+#include "tasks/task.h"
+
+namespace che {
+
+// The task of a definition.
+class AutomatonTask : public Task {
+ public:
+  explicit AutomatonTask(TaskDefinition definition);
+
+  const TaskDefinition& definition() const { return definition_; }
+
+  std::string_view input_symbols() const override { return definition_.automaton.symbols; }
+  std::string_view output_symbols() const override { return definition_.outputs; }
+  // Balanced samples of a length at which all strings are accepted, or all rejected, are of the next shorter
+  // length that has both.
+  std::int64_t input_length(std::int64_t length) const override;
+  std::int64_t output_length(std::int64_t length) const override;
+  std::string length_problem(std::int64_t length) const override;
+  double chance_at(std::int64_t length) const override;
+
+  void sample(RandomStream& random, std::int64_t length, std::span<std::uint8_t> input,
+              std::span<std::uint8_t> output) const override;
+
+  // Writes the answer to `input`, whose symbols are ids; `output` has output_length elements of its length.
+  void answer(std::span<const std::uint8_t> input, std::span<std::uint8_t> output) const;
+
+ private:
+  bool has_both(std::int64_t length) const;
+  void walk(RandomStream& random, std::span<std::uint8_t> input) const;
+
+  TaskDefinition definition_;
+  std::unique_ptr<AnswerChance> chance_;    // Null where inputs are balanced.
+  std::unique_ptr<StringCounts> accepted_;  // Null where they are not.
+  std::unique_ptr<StringCounts> rejected_;
+};
+
+}  // namespace che

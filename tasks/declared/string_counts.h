@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <shared_mutex>
+#include <span>
+#include <vector>
+
+#include "core/random.h"
+#include "tasks/declared/finite_automaton.h"
+#include "tasks/declared/scaled_number.h"
+
+namespace che {
+
+// How many strings of each length an automaton accepts (or rejects), from every state; with them it draws one
+// of those strings uniformly, symbol by symbol. Each symbol is chosen in proportion to the number of ways to
+// finish. Counts are exact up to the rounding of a double at each sum, for every length. Every function may
+// be called from several threads.
+class StringCounts {
+ public:
+  // `automaton` must outlive the object.
+  StringCounts(const FiniteAutomaton& automaton, bool accepted);
+
+  // Of strings of `length` from the start. Takes time and memory in proportion to length times states, once.
+  ScaledNumber count(std::int64_t length) const;
+
+  // Draws uniformly one of the strings of this length; there must be one.
+  void draw(RandomStream& random, std::span<std::uint8_t> input) const;
+
+  // The greatest length that the memory for counts allows.
+  std::int64_t max_length() const;
+
+ private:
+  void extend(std::size_t length) const;
+  std::size_t choose(RandomStream& random, const std::vector<ScaledNumber>& after, std::int32_t state) const;
+
+  const FiniteAutomaton& automaton_;
+  mutable std::shared_mutex mutex_;
+  mutable std::deque<std::vector<ScaledNumber>> counts_;  // By length: (states)
+};
+
+}  // namespace che

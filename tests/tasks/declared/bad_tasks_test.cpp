@@ -1,0 +1,118 @@
+// Files of tasks that are refused, and the message for each, as data: tests/golden/bad_tasks.txt. A case is a
+// line, followed by an indented line with the message, or "accepted":
+//
+//   yaml TEXT      a whole file task.yaml; next to it lie good.att and good.syms of the symbols a and b
+//   att TEXT       the automaton x.att of a task with the symbols a and b and the answer accept
+//   walk TEXT      the same with the answer states and sampled by walks
+//   map TEXT       the transducer x.att of a task with the outputs x and y
+//   syms TEXT      the symbol table x.syms
+//
+// with the escapes \n, \t, \\ and \xHH. CHE_UPDATE_GOLDEN=1 writes the messages anew: read the difference.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "tasks/declared/task_definition.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+const std::string kFile = CHE_SOURCE_DIR "/tests/golden/bad_tasks.txt";
+
+const std::map<std::string, std::string>& heads() {
+  static const std::map<std::string, std::string> heads = {
+      {"att", "name: t\nsymbols: [a, b]\nanswer: accept\nautomaton: x.att\n"},
+      {"walk", "name: t\nsymbols: [a, b]\nanswer: states\nsample: walk\nautomaton: x.att\n"},
+      {"map", "name: t\nsymbols: [a, b]\noutputs: [x, y]\nanswer: output\nautomaton: x.att\n"},
+      {"syms", "name: t\nsymbols: x.syms\nanswer: accept\nautomaton: good.att\n"}};
+  return heads;
+}
+
+std::string unescaped(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\') {
+      result += text[i];
+      continue;
+    }
+    ++i;
+    if (text.at(i) == 'n') {
+      result += '\n';
+    } else if (text[i] == 't') {
+      result += '\t';
+    } else if (text[i] == 'x') {
+      result += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
+      i += 2;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
+// What reading the file of a case says, without the folder's path.
+std::string outcome(const std::string& line) {
+  const ScratchFolder folder;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder.path() / name, std::ios::binary) << text;
+  };
+  const std::string kind = line.substr(0, line.find(' '));
+  const std::string text = unescaped(std::string_view(line).substr(std::min(line.size(), kind.size() + 1)));
+  write("good.att", "0 0 b\n0 1 a\n1 0 b\n0\n");
+  write("good.syms", "<eps> 0\na 1\nb 2\n");
+  write("word.syms", "<eps> 0\na 1\nword 2\n");
+  if (kind == "yaml") {
+    write("task.yaml", text);
+  } else {
+    write(kind == "syms" ? "x.syms" : "x.att", text);
+    write("task.yaml", heads().at(kind));
+  }
+  try {
+    read_task_file(folder.path() / "task.yaml");
+  } catch (const Error& error) {
+    std::string message = error.what();
+    EXPECT_EQ(error.fault(), Fault::kUsage) << line << ": exit code 2 is for what a user wrote";
+    EXPECT_EQ(message.find('\n'), std::string::npos) << line << ": more than one line: " << message;
+    const std::string prefix = folder.path().string() + "/";
+    for (std::size_t at = message.find(prefix); at != std::string::npos; at = message.find(prefix)) {
+      message.erase(at, prefix.size());
+    }
+    return message;
+  }
+  return "accepted";
+}
+
+TEST(BadTasks, AreRefusedWithTheMessagesOfTheTable) {
+  std::ifstream stream(kFile);
+  ASSERT_TRUE(stream) << "cannot read " << kFile;
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::string updated;
+  std::set<std::string> messages;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string& line = lines[i];
+    if (line.starts_with("    ")) continue;  // The message of the line above.
+    updated += line + "\n";
+    if (line.empty() || line[0] == '#') continue;
+    const std::string message = outcome(line);
+    const bool has_message = i + 1 < lines.size() && lines[i + 1].starts_with("    ");
+    EXPECT_EQ(has_message ? lines[i + 1].substr(4) : "", message) << kFile << ":" << i + 1 << ": " << line;
+    updated += "    " + message + "\n";
+    if (message != "accepted") messages.insert(message);
+  }
+  EXPECT_GE(messages.size(), 60U) << "different messages";
+  const char* update = std::getenv("CHE_UPDATE_GOLDEN");
+  if (update != nullptr && std::string_view(update) == "1") std::ofstream{kFile} << updated;
+}
+
+}  // namespace
+}  // namespace che
