@@ -156,6 +156,7 @@ std::vector<Map> maps_of(const ResultTable& table, Aggregate aggregate) {
 
 // From guessing, 0, to perfection, 1; worse than guessing is 0.
 double way_from_chance(const TableRow& row, double score) {
+  if (row.chance >= 1) return score >= 1 ? 1 : 0;
   return std::clamp((score - row.chance) / (1 - row.chance), 0.0, 1.0);
 }
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 
 #include "experiments/analysis/display_order.h"
 #include "experiments/store/experiment_folder.h"
+#include "tasks/declared/task_definition.h"
 #include "tasks/task.h"
 
 namespace che {
@@ -34,6 +36,17 @@ Settings other_settings(const RunConfig& config, const std::vector<Role>& roles)
   labelled.task = config.task;
   labelled.encoding = config.encoding;
   return without(settings_of(config, roles), settings_of(labelled, roles));
+}
+
+// Names of declared tasks that stand for several definitions.
+std::set<std::string> ambiguous_tasks(const std::vector<RunConfig>& configs) {
+  std::map<std::string, std::string> definitions;
+  std::set<std::string> ambiguous;
+  for (const RunConfig& config : configs) {
+    const auto [first, is_new] = definitions.emplace(config.task.name, config.task.definition);
+    if (first->second != config.task.definition) ambiguous.insert(config.task.name);
+  }
+  return ambiguous;
 }
 
 TableRun read_run(const RunFolder& folder, TrainingJudge& judge) {
@@ -65,13 +78,22 @@ TableRun read_run(const RunFolder& folder, TrainingJudge& judge) {
   return run;
 }
 
+// Over the test lengths.
+double mean_chance(const Task& task, const EvaluationConfig& evaluation) {
+  double sum = 0;
+  const std::vector<std::int64_t> lengths = evaluation.lengths();
+  for (const std::int64_t length : lengths) sum += task.chance_at(length);
+  return sum / static_cast<double>(lengths.size());
+}
+
 TableRow make_row(const TableRun& run) {
-  const TaskEntry& entry = Registry<TaskEntry>::instance().get(run.config.task.name);
-  const auto task = create_task(run.config.task.name, run.config.task.options);
+  const auto task = create_task(run.config.task);
+  const bool is_declared = run.config.task.is_declared();
   return {.level = std::string(level_name(task->level())),
           .task = run.task,
-          .chance = task->chance(),
-          .permutation_invariant = entry.permutation_invariant,
+          .chance = is_declared ? mean_chance(*task, run.config.evaluation) : task->chance(),
+          .permutation_invariant =
+              !is_declared && Registry<TaskEntry>::instance().get(task->name()).permutation_invariant,
           .baselines = std::nullopt};
 }
 
@@ -116,11 +138,16 @@ CellLabels label_cells(const std::vector<RunConfig>& configs, const std::vector<
     const Settings differing = without(shared, settings.back());
     shared = settings.size() == 1 ? settings.back() : without(shared, differing);
   }
+  const std::set<std::string> ambiguous = ambiguous_tasks(configs);
   CellLabels labels;
   labels.of.reserve(configs.size());
   for (std::size_t i = 0; i < configs.size(); ++i) {
     CellKey& key = labels.of.emplace_back(
         CellKey{.task = configs[i].task.label(), .encoding = configs[i].encoding.label()});
+    if (ambiguous.contains(key.task.name)) {
+      const TaskDefinition definition = parse_task_definition(configs[i].task.definition, "definition");
+      key.task.settings.push_back({.path = "task.definition", .value = definition.digest()});
+    }
     std::ranges::copy(without(settings[i], shared), std::back_inserter(key.encoding.settings));
   }
   labels.shared_settings.assign(shared.begin(), shared.end());

@@ -169,7 +169,7 @@ const Baseline& TrivialBaselines::best() const {
 
 TrivialBaselines measure_trivial_baselines(const TaskConfig& task_config,
                                            const EvaluationConfig& evaluation) {
-  const std::unique_ptr<Task> task = create_task(task_config.name, task_config.options);
+  const std::unique_ptr<Task> task = create_task(task_config);
   const std::size_t symbols = task->output_symbols().size();
   const std::optional<FrequentSymbol> counting = FrequentSymbol::of(*task);
   const std::vector<std::int64_t> lengths = evaluation.lengths();

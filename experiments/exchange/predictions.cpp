@@ -125,8 +125,9 @@ ScoredPredictions read_header(PredictionLines& lines) {
     lines.fail("the file is empty; its first line is a header with format, model, task, ...");
   if (lines.text(object, "format") != "che-predictions/1")
     lines.fail("format: expected \"che-predictions/1\"");
-  lines.refuse_other_fields(object, {"format", "model", "model_seed", "task", "options", "suite", "lengths",
-                                     "samples", "seed", "input_symbols", "output_symbols", "version"});
+  lines.refuse_other_fields(
+      object, {"format", "model", "model_seed", "task", "options", "suite", "lengths", "samples", "seed",
+               "input_symbols", "output_symbols", "version", "definition"});
   ScoredPredictions scored;
   scored.model = lines.text(object, "model");
   const auto is_name = [](char c) {
@@ -146,6 +147,7 @@ ScoredPredictions read_header(PredictionLines& lines) {
       header.options.emplace(item.key(), item.value().get<std::string>());
     }
   }
+  if (object.contains("definition")) header.definition = lines.text(object, "definition");
   if (object.contains("suite")) header.suite = lines.text(object, "suite");
   for (const Json& length : lines.field(object, "lengths", &Json::is_array, "a list of lengths")) {
     if (!length.is_number_integer()) lines.fail("lengths: expected whole numbers");
@@ -204,7 +206,7 @@ ScoredPredictions score_predictions(const std::filesystem::path& file) {
   const SampleHeader& header = scored.header;
   std::unique_ptr<Task> task;
   try {
-    task = create_task(header.task, header.options);
+    task = create_task(header);
     for (const std::int64_t length : header.lengths) check_length(*task, length);
   } catch (const Error& error) {
     lines.fail(error.what());

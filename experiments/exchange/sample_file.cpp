@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "core/error.h"
 #include "core/version.h"
+#include "tasks/declared/task_definition.h"
+#include "tasks/symbols.h"
 #include "tasks/task.h"
 #include "tasks/text_form.h"
 
@@ -18,8 +22,18 @@ constexpr std::int64_t kSymbolsPerPart = 1 << 18;
 
 }  // namespace
 
+std::unique_ptr<Task> create_task(const SampleHeader& header) {
+  if (header.definition.empty()) return create_task(header.task, header.options);
+  TaskDefinition definition = parse_task_definition(header.definition, "definition");
+  if (definition.name != header.task) {
+    throw Error(fmt::format("the definition is of '{}', the task is '{}'", definition.name, header.task));
+  }
+  if (!header.options.empty()) throw Error("a task with a definition has no options");
+  return make_task(std::move(definition));
+}
+
 void write_samples(const SampleHeader& header, const std::function<void(std::string_view)>& write) {
-  const auto task = create_task(header.task, header.options);
+  const auto task = create_task(header);
   for (const std::int64_t length : header.lengths) check_length(*task, length);
   nlohmann::ordered_json first_line = {{"format", "che-samples/1"},
                                        {"task", header.task},
@@ -28,9 +42,10 @@ void write_samples(const SampleHeader& header, const std::function<void(std::str
                                        {"lengths", header.lengths},
                                        {"samples", header.samples},
                                        {"seed", header.seed},
-                                       {"input_symbols", task->input_symbols()},
-                                       {"output_symbols", task->output_symbols()},
+                                       {"input_symbols", shown_symbols(task->input_symbols())},
+                                       {"output_symbols", shown_symbols(task->output_symbols())},
                                        {"version", program_version()}};
+  if (!header.definition.empty()) first_line["definition"] = header.definition;
   write(first_line.dump() + "\n");
   Batch batch;
   fmt::memory_buffer text;

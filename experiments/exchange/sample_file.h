@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/config/fields.h"
+#include "tasks/task.h"
 
 namespace che {
 
@@ -15,16 +17,22 @@ namespace che {
 struct SampleHeader {
   std::string task = {};
   OptionValues options = {};  // Of the task, off default.
-  std::string suite = {};     // Name; empty where the lengths or samples are not those of a suite.
+  std::string definition =
+      {};                  // Of a task that a file declares (see TaskDefinition); empty for a built-in one.
+  std::string suite = {};  // Name; empty where the lengths or samples are not those of a suite.
   std::vector<std::int64_t> lengths = {};
   std::int64_t samples = 0;  // Per length; a multiple of 64.
   std::int64_t seed = 0;     // Of the test samples, evaluation.seed of a config.
 };
 
+// The task that the header names. Throws Error (usage) for an unknown one and for a definition that is none.
+std::unique_ptr<Task> create_task(const SampleHeader& header);
+
 // Writes the test samples of `header` that `che run` and `che evaluate` use, part by part, to `write`:
 //   {"format":"che-samples/1","task":...,"input_symbols":"ab",...}
 //   {"length":41,"index":0,"input":[...],"output":[...],"mask":[...]}
-// The mask is 1 where accuracy counts the symbol. Throws Error (usage) for an unknown task or a bad length.
+// A task of a file has its "definition" next to its name. The mask is 1 where accuracy counts the symbol.
+// Throws Error (usage) for an unknown task or a bad length.
 void write_samples(const SampleHeader& header, const std::function<void(std::string_view)>& write);
 
 }  // namespace che

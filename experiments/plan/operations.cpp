@@ -7,7 +7,7 @@ namespace {
 
 // Of a forward pass over one example of each of `lengths`, summed.
 double forward_operations(const RunConfig& config, const std::vector<std::int64_t>& lengths) {
-  const auto task = create_task(config.task.name, config.task.options);
+  const auto task = create_task(config.task);
   const auto d = static_cast<double>(config.model.width);
   const double dape_width = config.encoding.dape
                                 ? static_cast<double>(config.model.heads * config.encoding.dape->hidden *

@@ -12,8 +12,9 @@
 #include "core/config/reader.h"
 #include "core/config/writer.h"
 #include "core/number_text.h"
+#include "core/text.h"
 #include "models/settings/encoding_entry.h"
-#include "tasks/task.h"
+#include "tasks/declared/task_definition.h"
 
 namespace che {
 namespace {
@@ -32,8 +33,35 @@ std::optional<ConfigProblem> reversed_lengths(std::string_view group, std::int64
                   first, last)};
 }
 
+// Of a task that has no samples of a length that is asked for.
+std::optional<ConfigProblem> length_problem(const RunConfig& config) {
+  const std::unique_ptr<Task> task = create_task(config.task);
+  const auto problem_of = [&](std::int64_t length, std::string_view path) -> std::optional<ConfigProblem> {
+    const std::string problem = task->length_problem(length);
+    if (problem.empty()) return std::nullopt;
+    return ConfigProblem{{std::string(path), "task"}, fmt::format("{} {}", task->name(), problem)};
+  };
+  const TrainingConfig& training = config.training;
+  for (std::int64_t length = training.first_length; length <= training.last_length; ++length) {
+    if (auto problem = problem_of(length, "training.first_length")) return problem;
+  }
+  for (const std::int64_t length : config.evaluation.lengths()) {
+    if (auto problem = problem_of(length, "evaluation.first_length")) return problem;
+  }
+  return std::nullopt;
+}
+
 // The same task with every setting at its default.
-TaskConfig with_defaults(const TaskConfig& config) { return {.name = config.name, .options = {}}; }
+TaskConfig with_defaults(const TaskConfig& config) {
+  return {
+      .name = config.name, .options = {}, .definition = config.definition, .description = config.description};
+}
+
+// `text`, which must be one line.
+std::string one_line_text(std::string_view text) {
+  if (one_line(text, kWholeText) != text) throw Error("more than one line, or control characters");
+  return std::string(text);
+}
 
 FieldVisitor::Members fields_of(auto& config) {
   return [&config](FieldVisitor& visitor) { config.visit_fields(visitor); };
@@ -74,17 +102,37 @@ std::string hash_text(std::string_view format, std::string_view text) {
 }  // namespace
 
 void TaskConfig::reset(std::string_view new_name) {
+  if (is_declared() && new_name == name) return;
   TaskConfig fresh;
   if (!new_name.empty()) fresh.name = Registry<TaskEntry>::instance().get(new_name).name;
   *this = std::move(fresh);
 }
 
 void TaskConfig::visit_fields(FieldVisitor& visit) {
+  const std::string old_definition = definition;
+  visit.text({"definition", "a task of your own, which a file declares"}, definition,
+             [](std::string_view text) { return parse_task_definition(text, "definition").canonical(); });
+  if (definition != old_definition) {
+    name = parse_task_definition(definition, "definition").name;
+    options.clear();
+  }
+  if (is_declared()) {
+    visit.choice({"name", "which task"}, name, {name});
+    visit.role(Role::kExecution);
+    visit.text({"description", "what the task is, in one line"}, description, one_line_text);
+    visit.role(Role::kCell);
+    return;
+  }
   const auto& registry = Registry<TaskEntry>::instance();
   const std::string old_name = name;
   visit.choice({"name", "which task"}, name, registry.names());
   if (name != old_name) options.clear();
   registry.get(name).visit(options, visit);
+}
+
+std::unique_ptr<Task> create_task(const TaskConfig& config) {
+  return config.is_declared() ? make_task(parse_task_definition(config.definition, "definition"))
+                              : create_task(config.name, config.options);
 }
 
 TaskLabel TaskConfig::label() const {
@@ -184,6 +232,7 @@ std::optional<ConfigProblem> RunConfig::problem() const {
         fmt::format("got {}; allowed: multiples of {}", evaluation.samples, kEvaluationBatch)};
   }
   if (auto problem = encoding.problem()) return problem;
+  if (auto problem = length_problem(*this)) return problem;
   const std::int64_t tokens = longest_sequence();
   if (encoding.is_randomized() && tokens > encoding.max_position) {
     return ConfigProblem{
@@ -204,7 +253,7 @@ void RunConfig::check() const {
 }
 
 std::int64_t RunConfig::longest_sequence() const {
-  const std::unique_ptr<Task> created = create_task(task.name, task.options);
+  const std::unique_ptr<Task> created = create_task(task);
   std::int64_t longest = 0;
   // A greater length need not be the longer sequence.
   const auto include = [&](std::int64_t length) {

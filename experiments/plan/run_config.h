@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,21 +13,31 @@
 #include "experiments/plan/cell_key.h"
 #include "experiments/plan/encoding_config.h"
 #include "models/settings/model_shape.h"
+#include "tasks/task.h"
 
 namespace che {
 
-// Which task, with its options as text (see OptionValues).
+// Which task, with its options as text (see OptionValues), or one that a file declares.
 struct TaskConfig {
   std::string name = "reverse_string";
-  OptionValues options;
+  OptionValues options = {};
+  std::string definition =
+      {};  // Of a declared task, canonical (see TaskDefinition); empty for a registered one.
+  std::string description = {};  // Of a declared task, one line; determines nothing.
 
-  // From a task's name; an empty string gives the defaults.
+  // From a task's name; an empty string gives the defaults. The name of the declared task that this is
+  // changes nothing.
   void reset(std::string_view name);
   void visit_fields(FieldVisitor& visit);
+
+  bool is_declared() const { return !definition.empty(); }
 
   // The task with every setting that is off its default.
   TaskLabel label() const;
 };
+
+// The task of a config. Throws Error (usage) for an unknown name.
+std::unique_ptr<Task> create_task(const TaskConfig& config);
 
 // One training length for the whole batch, uniform over first_length .. last_length, each step.
 struct TrainingConfig {

@@ -9,6 +9,7 @@
 #include "core/config/reader.h"
 #include "core/integer_range.h"
 #include "core/suggestion.h"
+#include "experiments/plan/task_files.h"
 
 namespace che {
 namespace {
@@ -97,6 +98,7 @@ Setting parse_override(const std::string& text, std::string_view example) {
     throw config_error(setting.value.location, setting.path,
                        "key paths on the command line leave out 'base.'");
   }
+  replace_task_files(setting);
   return setting;
 }
 

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/integer_range.h"
 #include "core/suggestion.h"
+#include "experiments/plan/task_files.h"
 
 namespace che {
 namespace {
@@ -346,7 +347,8 @@ std::string SweepPlan::describe(std::size_t run) const {
 
 SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<std::string>& overrides,
                           const std::vector<std::string>& only) {
-  const ConfigNode root = read_config_file(path);
+  ConfigNode root = read_config_file(path);
+  replace_task_files(root, path.parent_path());
   SweepPlan plan = read_config_part(root);
   add_overrides(plan, overrides);
   if (const ConfigEntry* const exclude = root.find("exclude")) add_exclusions(plan, exclude->value);

@@ -65,7 +65,7 @@ void check_gives_bias(const RunConfig& config) {
 AttentionBias capture_bias(const Transformer& model, const RunConfig& config, std::int64_t length,
                            std::int64_t sample, double memory_gib) {
   check_gives_bias(config);
-  const auto task = create_task(config.task.name, config.task.options);
+  const auto task = create_task(config.task);
   check_length(*task, length);
   const EvaluationConfig& evaluation = config.evaluation;
   if (sample < 0 || sample >= evaluation.samples) {

@@ -12,9 +12,7 @@ TrainingBatches training_batches(const RunConfig& config) {
 }
 
 BatchStream::BatchStream(const RunConfig& config, std::int64_t first_step)
-    : task_(create_task(config.task.name, config.task.options)),
-      batches_(training_batches(config)),
-      step_(first_step) {
+    : task_(create_task(config.task)), batches_(training_batches(config)), step_(first_step) {
   upcoming_ = std::async(std::launch::async, &BatchStream::sample, this, step_, Batch{});
 }
 

@@ -11,7 +11,7 @@ std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config) {
 }
 
 Vocabulary vocabulary_of(const TaskConfig& task) {
-  const auto created = create_task(task.name, task.options);
+  const auto created = create_task(task);
   return {static_cast<std::int64_t>(created->input_symbols().size()),
           static_cast<std::int64_t>(created->output_symbols().size())};
 }
@@ -37,8 +37,10 @@ std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::in
 std::unique_ptr<Positions> create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose,
                                             std::uint64_t step, std::uint64_t batch) {
   if (config.encoding.positions == "contiguous") return std::make_unique<ContiguousPositions>();
+  // The name of a registered task is its key.
+  const std::string& stream_key = config.task.is_declared() ? config.task.definition : config.task.name;
   return std::make_unique<RandomizedPositions>(config.encoding.max_position,
-                                               keyed_seed(static_cast<std::uint64_t>(seed), config.task.name),
+                                               keyed_seed(static_cast<std::uint64_t>(seed), stream_key),
                                                purpose, step, batch);
 }
 

@@ -42,7 +42,7 @@ std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& mod
   const c10::NoGradGuard no_grad;
   const RunConfig& config = runs.front();
   const EvaluationConfig& evaluation = config.evaluation;
-  const auto task = create_task(config.task.name, config.task.options);
+  const auto task = create_task(config.task);
   const auto replicas = static_cast<std::int64_t>(runs.size());
   const auto step = static_cast<std::uint64_t>(length);
   const at::Device device = model.backend().device();

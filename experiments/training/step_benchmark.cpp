@@ -122,7 +122,7 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
   std::int64_t batch_size = plan.evaluate ? kEvaluationBatch : config.training.batch_size;
   if (plan.most_examples > 0) batch_size = std::min(batch_size, plan.most_examples);
   TrainingState state({config});
-  const auto task = create_task(config.task.name, config.task.options);
+  const auto task = create_task(config.task);
   const std::int64_t empty_symbol = state.model->vocabulary().empty_symbol();
   const std::int64_t tokens = task->input_length(length) + task->output_length(length);
   const at::Device device = state.model->backend().device();

@@ -1,6 +1,7 @@
 #include "experiments/exchange/predictions.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tasks/declared/task_definition.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
@@ -174,6 +176,38 @@ TEST_F(Predictions, NameLineAndFieldOfWhatIsWrong) {
   EXPECT_NE(refusal().find(":2: nested more than 4 deep"), std::string::npos) << refusal();
   lines_[1] = R"({"length":5,"index":0,"output":[)";
   EXPECT_NE(refusal().find(":2: not JSON ("), std::string::npos) << refusal();
+}
+
+TEST_F(Predictions, OfATaskOfAFileCarryItsDefinition) {
+  const TaskDefinition definition = parse_task_definition(
+      "name: no_three\nsymbols: [a, b]\nanswer: accept\nautomaton: \"0 1 a\\n0 0 b\\n1 0 b\\n0\\n1\\n\"\n",
+      "x");
+  std::string text;
+  write_samples({.task = definition.name,
+                 .definition = definition.canonical(),
+                 .lengths = {6},
+                 .samples = 64,
+                 .seed = 2},
+                [&](std::string_view part) { text += part; });
+  lines_.clear();
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    Json object = Json::parse(line);
+    if (lines_.empty()) {
+      EXPECT_EQ(object["definition"], definition.canonical());
+      object["format"] = "che-predictions/1";
+      object["model"] = "lstm";
+    } else {
+      object.erase("input");
+      object.erase("mask");
+    }
+    lines_.push_back(object.dump());
+  }
+  EXPECT_EQ(score().rows.at(0).accuracy, 1);
+  change(1, [](Json& header) { header["task"] = "other"; });
+  EXPECT_THAT(refusal(), testing::HasSubstr(":1: the definition is of 'no_three', the task is 'other'"));
+  change(1, [](Json& header) { header["definition"] = "name: [x"; });
+  EXPECT_THAT(refusal(), testing::HasSubstr(":1: definition:1: "));
 }
 
 }  // namespace

@@ -1,0 +1,83 @@
+#include "experiments/plan/task_files.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "tasks/declared/task_definition.h"
+
+namespace che {
+namespace {
+
+using Kind = ConfigNode::Kind;
+
+ConfigEntry entry(std::string_view key, std::string text, const ConfigLocation& location) {
+  ConfigEntry result{.key = std::string(key), .location = location};
+  result.value.kind = Kind::kScalar;
+  result.value.location = location;
+  result.value.text = std::move(text);
+  return result;
+}
+
+// Replaces the value of a `task` that names a file.
+void replace(ConfigNode& task, const std::filesystem::path& folder) {
+  if (task.kind == Kind::kSequence) {
+    for (ConfigNode& item : task.items) replace(item, folder);
+    return;
+  }
+  const ConfigEntry* const file = task.find("file");
+  if (file == nullptr) return;
+  const auto fail = [&](const ConfigLocation& location, const std::string& problem) {
+    throw config_error(location, "task.file", problem);
+  };
+  if (file->value.kind != Kind::kScalar || file->value.text.empty()) {
+    fail(file->location, fmt::format("got {}; allowed: the path of a task's file", short_text(file->value)));
+  }
+  if (task.entries.size() > 1) fail(file->location, "stands alone; the file has all settings of its task");
+  const std::filesystem::path path = folder / file->value.text;
+  TaskDefinition definition;
+  try {
+    definition = read_task_file(path);
+  } catch (const Error& error) {
+    throw Error(config_error(file->location, "task.file", error.what()).what(), error.fault());
+  }
+  ConfigNode inlined;
+  inlined.kind = Kind::kMap;
+  inlined.location = task.location;
+  inlined.entries.push_back(entry("name", definition.name, file->location));
+  inlined.entries.push_back(entry("definition", definition.canonical(), file->location));
+  if (!definition.description.empty()) {
+    inlined.entries.push_back(entry("description", definition.description, file->location));
+  }
+  task = std::move(inlined);
+}
+
+}  // namespace
+
+void replace_task_files(ConfigNode& config, const std::filesystem::path& folder) {
+  for (ConfigNode& item : config.items) replace_task_files(item, folder);
+  for (ConfigEntry& member : config.entries) {
+    if (member.key == "task") {
+      replace(member.value, folder);
+    } else if (member.key == "task.file") {
+      throw config_error(member.location, "task.file", "write it as task: {file: my_task.yaml}");
+    } else {
+      replace_task_files(member.value, folder);
+    }
+  }
+}
+
+void replace_task_files(Setting& setting) {
+  if (setting.path == "task" || setting.path == "axes.task") {
+    replace(setting.value, "");
+  } else if (setting.path == "task.file" || setting.path == "axes.task.file") {
+    throw config_error(setting.value.location, setting.path, "write it as task={file: my_task.yaml}");
+  } else {
+    replace_task_files(setting.value, "");
+  }
+}
+
+}  // namespace che

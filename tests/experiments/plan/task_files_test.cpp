@@ -1,0 +1,188 @@
+#include "experiments/plan/task_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "experiments/analysis/result_table.h"
+#include "experiments/plan/sweep.h"
+#include "tasks/declared/task_definition.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTask =
+    "name: no_three\ndescription: no aaa\nsymbols: [a, b]\nanswer: accept\nautomaton: no_three.att\n";
+constexpr std::string_view kAutomaton = "0 1 a\n0 0 b\n1 2 a\n1 0 b\n2 0 b\n0\n1\n2\n";
+
+// A folder with a task in tasks/ and a config next to it.
+class TaskFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(folder_.path() / "tasks");
+    write("tasks/no_three.yaml", kTask);
+    write("tasks/no_three.att", kAutomaton);
+  }
+
+  void write(const std::string& name, std::string_view text) const {
+    std::ofstream(folder_.path() / name, std::ios::binary) << text;
+  }
+
+  Sweep read(const std::string& config, const std::vector<std::string>& overrides = {},
+             const std::vector<std::string>& only = {}) const {
+    write("x.yaml", config);
+    return read_sweep(folder_.path() / "x.yaml", overrides, only, [](const std::string&) {});
+  }
+
+  std::string error(const std::string& config, const std::vector<std::string>& overrides = {}) const {
+    std::string message = message_of([&] { read(config, overrides); });
+    const std::string prefix = folder_.path().string() + "/";
+    for (std::size_t at = message.find(prefix); at != std::string::npos; at = message.find(prefix)) {
+      message.erase(at, prefix.size());
+    }
+    return message;
+  }
+
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  ScratchFolder folder_;
+};
+
+const std::string kConfig = "name: a\nbase: {task: {file: tasks/no_three.yaml}, encoding: rope}\n";
+
+TEST_F(TaskFiles, StandInConfigsByTheirPathFromTheConfig) {
+  const RunConfig run = read(kConfig).runs.at(0);
+  EXPECT_EQ(run.task.name, "no_three");
+  EXPECT_EQ(run.task.description, "no aaa");
+  EXPECT_TRUE(run.task.is_declared());
+  EXPECT_EQ(run.task.label().text(), "no_three");
+  EXPECT_EQ(create_task(run.task)->input_symbols(), "ab");
+}
+
+TEST_F(TaskFiles, AreStoredWithTheRun) {
+  const RunConfig run = read(kConfig).runs.at(0);
+  const std::string yaml = to_yaml(run);
+  EXPECT_THAT(yaml, StartsWith("task:\n  definition: |\n    name: no_three\n    version: 1\n"));
+  EXPECT_THAT(yaml, HasSubstr("    automaton: |\n      0 1 a\n      0 0 b\n"));
+  EXPECT_THAT(yaml, Not(HasSubstr("no_three.att")));
+  fs::remove_all(folder_.path() / "tasks");
+  const RunConfig stored = parse_run_config(yaml, "config.yaml");
+  EXPECT_EQ(run_id(stored), run_id(run));
+  EXPECT_EQ(cell_id(stored), cell_id(run));
+  EXPECT_EQ(to_yaml(stored), yaml);
+  EXPECT_EQ(create_task(stored.task)->stream_key(), create_task(run.task)->stream_key());
+}
+
+TEST_F(TaskFiles, AreIdentifiedByTheirContent) {
+  const std::string id = run_id(read(kConfig).runs.at(0));
+  EXPECT_THAT(id, StartsWith("no_three-rope-lr0.0003-seed0-"));
+  // Another place, another order of lines, a comment, another description and the automaton inside.
+  write("moved.yaml",
+        "# Mine.\nname: no_three\nanswer: accept\nsymbols: [a, b]\nautomaton: |\n  0 0 b\n  2\n  1\n  0 1 "
+        "a\n  1 0 b\n"
+        "  2 0 b\n  1 2 a\n  0\n");
+  EXPECT_EQ(run_id(read("name: a\nbase: {task: {file: moved.yaml}, encoding: rope}\n").runs.at(0)), id);
+  // Another language, version, name, answer or order of symbols.
+  const auto id_of = [&](const std::string& head, std::string_view automaton) {
+    write("tasks/no_three.yaml", head);
+    write("tasks/no_three.att", automaton);
+    return run_id(read(kConfig).runs.at(0));
+  };
+  const std::string head(kTask);
+  EXPECT_NE(id_of(head, "0 1 a\n0 0 b\n1 2 a\n1 0 b\n2 0 b\n0\n1\n"), id);
+  EXPECT_NE(id_of(head + "version: 2\n", kAutomaton), id);
+  EXPECT_NE(id_of(head + "level: dcf\n", kAutomaton), id);
+}
+
+TEST_F(TaskFiles, StandInAxesVariantsFiltersAndOverrides) {
+  const std::string axes =
+      "name: a\nbase: {encoding: rope}\naxes:\n  task: [even_pairs, {file: tasks/no_three.yaml}]\n  seed: "
+      "[0, 1]\n";
+  EXPECT_EQ(read(axes).runs.size(), 4U);
+  EXPECT_EQ(read(axes, {}, {"task=no_three"}).runs.size(), 2U);
+  EXPECT_EQ(read(axes, {}, {"task=no_three"}).runs[0].task.name, "no_three");
+  EXPECT_EQ(read(axes, {}, {"task=even_pairs"}).runs[0].task.name, "even_pairs");
+  EXPECT_EQ(read(axes, {}, {"task={file: " + path("tasks/no_three.yaml") + "}"}).runs.size(), 2U);
+  EXPECT_EQ(read(axes + "exclude:\n  - {task: {file: tasks/no_three.yaml}, seed: 1}\n").runs.size(), 3U);
+  EXPECT_EQ(read(axes + "exclude:\n  - {task: no_three}\n").runs.size(), 2U);
+  EXPECT_EQ(read("name: a\nbase: {encoding: rope}\naxes:\n  kind:\n    - {label: x, task: {file: "
+                 "tasks/no_three.yaml}}\n"
+                 "    - {label: y, task: parity_check}\n")
+                .runs[0]
+                .task.name,
+            "no_three");
+  EXPECT_EQ(read(axes, {"task={file: " + path("tasks/no_three.yaml") + "}"}).runs.size(), 2U);
+  EXPECT_EQ(read(axes, {"axes.task=[{file: " + path("tasks/no_three.yaml") + "}, parity_check]"}).runs.size(),
+            4U);
+}
+
+TEST_F(TaskFiles, AreRefusedWithTheirPlaces) {
+  const auto base = [](const std::string& task) {
+    return "name: a\nbase:\n  task: " + task + "\n  encoding: rope\n";
+  };
+  EXPECT_EQ(error(base("{file: tasks/none.yaml}")), "x.yaml:3: task.file: tasks/none.yaml: no such file");
+  EXPECT_EQ(error(base("{file: [a]}")), "x.yaml:3: task.file: got [a]; allowed: the path of a task's file");
+  EXPECT_EQ(error(base("{file: tasks/no_three.yaml, name: x}")),
+            "x.yaml:3: task.file: stands alone; the file has all settings of its task");
+  EXPECT_THAT(error(base("no_three")), HasSubstr("unknown task 'no_three'"));
+  EXPECT_EQ(error(kConfig, {"task.file=x.yaml"}),
+            "command line: task.file: write it as task={file: my_task.yaml}");
+  write("tasks/no_three.att", "0 1 a\n0 2 a\n1\n");
+  EXPECT_EQ(error(base("{file: tasks/no_three.yaml}")),
+            "x.yaml:3: task.file: tasks/no_three.att:2: not deterministic: state 0 has two transitions for "
+            "'a', the "
+            "first in line 1; fstdeterminize makes an automaton deterministic");
+}
+
+TEST_F(TaskFiles, AreRefusedInStoredRunsWithTheirPlaces) {
+  const auto stored = [](const std::string& task) {
+    return message_of([&] { parse_run_config("task:\n" + task + "encoding: {name: rope}\n", "c.yaml"); });
+  };
+  EXPECT_EQ(stored("  name: x\n  file: x.yaml\n").substr(0, 7), "c.yaml:");
+  EXPECT_THAT(stored("  name: x\n  definition: |\n    name: x\n    answer: accpet\n"),
+              HasSubstr("task.definition: definition:2: answer: got accpet; did you mean 'accept'?"));
+  EXPECT_THAT(stored("  name: x\n  definition: |\n    name: x\n    answer: accept\n    symbols: [a, b]\n    "
+                     "automaton: y.att\n"),
+              HasSubstr("a stored definition names no files"));
+  EXPECT_THAT(stored("  name: y\n  definition: |\n    name: x\n    answer: accept\n    symbols: [a, b]\n    "
+                     "automaton: |\n"
+                     "      0 0 a\n      0\n"),
+              HasSubstr("task.name: got y; allowed: x"));
+}
+
+TEST_F(TaskFiles, WithoutSamplesOfALengthAreRefusedWhereTheLengthIsSet) {
+  write("tasks/no_three.yaml", std::string(kTask) + "sample: balanced\n");
+  EXPECT_EQ(error(kConfig),
+            "x.yaml:2: training.first_length, task: no_three has no balanced samples of length 1, where "
+            "the automaton accepts all strings or none; allowed: lengths from 3");
+  EXPECT_EQ(read(kConfig, {"training.first_length=3"}).runs.size(), 1U);
+}
+
+TEST_F(TaskFiles, WithOneNameAndTwoDefinitionsHaveRowsOfTheirOwn) {
+  write("tasks/other.yaml", std::string(kTask) + "version: 2\n");
+  const std::vector<RunConfig> runs = read(
+                                          "name: a\nbase: {encoding: rope}\naxes:\n  task: [{file: "
+                                          "tasks/no_three.yaml}, {file: tasks/other.yaml}]\n")
+                                          .runs;
+  const CellLabels labels = label_cells(runs);
+  ASSERT_EQ(labels.of.size(), 2U);
+  EXPECT_NE(labels.of[0].task, labels.of[1].task);
+  const std::string digest = parse_task_definition(runs[0].task.definition, "x").digest();
+  EXPECT_EQ(labels.of[0].task.text(), "no_three(definition=" + digest + ")");
+  EXPECT_EQ(label_cells({runs[0]}).of[0].task.text(), "no_three");
+}
+
+}  // namespace
+}  // namespace che
