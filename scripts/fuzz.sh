@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-30}
 scripts/setup.sh fuzz
 for reader in config:config_fuzzer overrides:overrides_fuzzer stored:stored_files_fuzzer status:status_fuzzer \
-  checkpoint:checkpoint_fuzzer; do
+  checkpoint:checkpoint_fuzzer task:task_file_fuzzer; do
   corpus=tests/fuzz/corpus/${reader%%:*}
   program=${reader##*:}
   mkdir -p "build-fuzz/corpus/$program"
