@@ -37,8 +37,7 @@ int show_status(const StatusOptions& options) {
     const ExperimentStatus status = experiment_status(folder, choice);
     if (options.watch && terminal) fmt::print("\x1b[H\x1b[2J");
     std::string text = fmt::format("{}: {}", one_line(folder, kWholeText), describe(status));
-    for (const std::string& line : slurm_status(folder)) text += line + "
-";
+    for (const std::string& line : slurm_status(folder)) text += line + "\n";
     options.output.write(text);
     if (std::fflush(stdout) != 0) return 0;  // Nobody reads it any more, which main() reports.
     if (!options.watch || !status.is_worked_on) return 0;
