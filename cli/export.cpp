@@ -15,6 +15,7 @@
 #include "core/suggestion.h"
 #include "experiments/exchange/sample_file.h"
 #include "experiments/store/evaluation_rows.h"
+#include "tasks/declared/task_definition.h"
 #include "tasks/suite.h"
 
 namespace che {
@@ -58,7 +59,17 @@ SampleHeader header_of(const Suite& suite, const ExportOptions& options) {
   return header;
 }
 
-int export_samples(const ExportOptions& options) {
+// What to write: the tasks of a suite, or the one that a file declares, at the lengths of a suite's default.
+std::vector<SampleHeader> headers_of(const ExportOptions& options) {
+  std::vector<SampleHeader> headers;
+  if (is_task_file(options.suite)) {
+    if (!options.tasks.empty()) throw Error("--task: chooses from a suite; the file has one task");
+    const TaskDefinition definition = read_task_file(options.suite);
+    SampleHeader header = header_of(Suite{}, options);
+    header.task = definition.name;
+    header.definition = definition.canonical();
+    return {header};
+  }
   const Suite& suite = find_suite(options.suite);
   SampleHeader header = header_of(suite, options);
   for (const std::string& task : options.tasks) {
@@ -67,14 +78,22 @@ int export_samples(const ExportOptions& options) {
                               known_names_hint(task, suite.tasks)));
     }
   }
+  for (const std::string& task : options.tasks.empty() ? suite.tasks : options.tasks) {
+    header.task = task;
+    headers.push_back(header);
+  }
+  return headers;
+}
+
+int export_samples(const ExportOptions& options) {
+  const std::vector<SampleHeader> headers = headers_of(options);
   std::error_code failed;
   fs::create_directories(options.folder, failed);
   if (failed)
     throw Error(fmt::format("cannot create '{}': {}", options.folder, failed.message()),
                 fault_of(failed.value()));
-  for (const std::string& task : options.tasks.empty() ? suite.tasks : options.tasks) {
-    header.task = task;
-    const fs::path target = fs::path(options.folder) / (task + ".jsonl");
+  for (const SampleHeader& header : headers) {
+    const fs::path target = fs::path(options.folder) / (header.task + ".jsonl");
     FileReplacement file(target);
     write_samples(header, [&](std::string_view text) { file.write(text); });
     file.finish();
@@ -89,7 +108,10 @@ void add_export_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<ExportOptions>();
   CLI::App* const command =
       app.add_subcommand("export", "Write the test samples of a suite, for models outside che");
-  command->add_option("SUITE", options->suite, "'che list suites' shows them")->required();
+  command
+      ->add_option("SUITE", options->suite,
+                   "'che list suites' shows them; or the .yaml file of a task, at lengths 41 to 500")
+      ->required();
   command->add_option("-o,--output", options->folder, "folder; one file TASK.jsonl per task")->required();
   command->add_option("--task", options->tasks, "NAME,NAME...: only these tasks of the suite")
       ->delimiter(',');

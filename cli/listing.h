@@ -27,6 +27,9 @@ Listing task_listing();
 Listing encoding_listing();
 Listing suite_listing();
 
+// Prints what there is to know of a task: a registered one, or one that a file declares.
+void print_task(const std::string& name_or_file);
+
 // Appends a line for every option of an entry: its default, the allowed values and the help.
 void append_options(const std::function<void(OptionValues&, FieldVisitor&)>& visit,
                     std::vector<std::string>& details);

@@ -15,6 +15,7 @@
 #include "core/config/field_list.h"
 #include "core/error.h"
 #include "core/warning.h"
+#include "tasks/declared/task_definition.h"
 #include "tasks/task.h"
 #include "tasks/text_form.h"
 
@@ -69,8 +70,10 @@ bool print(const fmt::memory_buffer& text) {
 
 int sample(const SampleOptions& options) {
   const OptionValues settings = task_options(options.settings);
-  const auto task = create_task(options.task, settings);
-  warn_of_old_names(Registry<TaskEntry>::instance().get(options.task), settings);
+  const bool is_file = is_task_file(options.task);
+  if (is_file && !settings.empty()) throw Error("--set: a task of a file has no options; change the file");
+  const auto task = is_file ? create_task_or_read(options.task) : create_task(options.task, settings);
+  if (!is_file) warn_of_old_names(Registry<TaskEntry>::instance().get(options.task), settings);
   check_length(*task, options.length);
 
   const std::int64_t symbols = task->input_length(options.length) + task->output_length(options.length);
@@ -89,7 +92,7 @@ int sample(const SampleOptions& options) {
         fmt::format_to(std::back_inserter(text),
                        R"({{"task":"{}","length":{},{}}})"
                        "\n",
-                       options.task, batch.length, json_members(batch, row));
+                       task->name(), batch.length, json_members(batch, row));
       } else {
         fmt::format_to(std::back_inserter(text), "{}\n", text_form(*task, batch, row));
       }
@@ -104,7 +107,10 @@ int sample(const SampleOptions& options) {
 void add_sample_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<SampleOptions>();
   CLI::App* const command = app.add_subcommand("sample", "Print samples of a task, 'input -> output'");
-  command->add_option("task", options->task, "name of the task; 'che list tasks' shows them")->required();
+  command
+      ->add_option("task", options->task,
+                   "name of the task, 'che list tasks' shows them; or the .yaml file of one")
+      ->required();
   command
       ->add_option("--length", options->length, fmt::format("length asked of the task, 1 .. {}", kMaxLength))
       ->required();
