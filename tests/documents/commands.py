@@ -40,6 +40,7 @@ def main():
     (folder / "build").mkdir()
     (folder / "build/che").symlink_to(program)
     (folder / "configs").symlink_to(source / "configs")
+    (folder / "tasks").symlink_to(source / "tasks")
     # The experiments that the pages look at.
     for arguments in (["configs/quick.yaml", *SHORT], ["configs/time_cost.yaml", *SHORT, "--only", "encoding=dape_kerple"]):
       status = subprocess.run(["build/che", "run", *arguments], cwd=folder, capture_output=True, text=True)
