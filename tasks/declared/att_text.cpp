@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -45,8 +46,8 @@ struct Transition {
 // Reads the text line by line.
 class AttReader {
  public:
-  AttReader(const ConfigLocation& origin, std::string_view symbols, std::string_view outputs)
-      : location_(origin), symbols_(symbols), outputs_(outputs) {}
+  AttReader(ConfigLocation origin, std::string_view symbols, std::string_view outputs)
+      : location_(std::move(origin)), symbols_(symbols), outputs_(outputs) {}
 
   FiniteAutomaton read(std::string_view text) {
     const ConfigLocation origin = location_;
