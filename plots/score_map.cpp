@@ -21,8 +21,9 @@ namespace che {
 namespace {
 
 // All sizes in pixels of the figure at full size.
-constexpr double kCellWidth = 58;  // At least.
-constexpr double kLine = 22;       // Of a label.
+constexpr double kCellWidth = 58;    // At least.
+constexpr double kMaxStretch = 1.5;  // Of cells, for the titles above them.
+constexpr double kLine = 22;         // Of a label.
 constexpr double kCellHeight = 30;
 constexpr double kCharacter = 10.4;   // Width of one, on average.
 constexpr double kGap = 24;           // Between the maps, and right of them.
@@ -224,7 +225,11 @@ struct Layout {
     const bool is_paper = canvas_width > 0;
     std::size_t widest = 0;
     std::size_t all = 0;
+    // Cells are wide enough for the titles above them, within reason.
+    double for_titles = 0;
     for (const Map& map : maps) {
+      for_titles = std::max(for_titles, kCharacter * static_cast<double>(max_line({map.title})) /
+                                            static_cast<double>(map.encodings.size()));
       widest = std::max(widest, map.encodings.size());
       all += map.encodings.size();
     }
@@ -233,7 +238,9 @@ struct Layout {
     const auto needed = [&](std::size_t cells, double between) {
       return left + static_cast<double>(cells) * cell_width + between + kGap;
     };
-    stacked = needed(all, gaps) > page;
+    const bool titles_fit = for_titles <= kMaxStretch * cell_width;
+    if (!is_paper && titles_fit) cell_width = std::max(cell_width, for_titles);
+    stacked = needed(all, gaps) > page || !titles_fit;
     width = std::max(needed(stacked ? widest : all, stacked ? 0 : gaps), 640.0);
     if (!is_paper) return;
     width = canvas_width;
