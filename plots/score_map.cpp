@@ -238,7 +238,7 @@ struct Layout {
     const auto needed = [&](std::size_t cells, double between) {
       return left + static_cast<double>(cells) * cell_width + between + kGap;
     };
-    const bool titles_fit = for_titles <= kMaxStretch * cell_width;
+    const bool titles_fit = for_titles <= kMaxStretch * cell_width || is_paper;
     if (!is_paper && titles_fit) cell_width = std::max(cell_width, for_titles);
     stacked = needed(all, gaps) > page || !titles_fit;
     width = std::max(needed(stacked ? widest : all, stacked ? 0 : gaps), 640.0);

@@ -134,8 +134,8 @@ TEST(ScoreMap, StandsBesideThePapersValues) {
   const ScratchFolder scratch;
   const ResultTable table = made_up_experiment(scratch.path());
   const std::string script = figure_named("map").script(table, Aggregate::kMax, "svg", "x");
-  EXPECT_TRUE(contains(script, "set title 'ours'"));
-  EXPECT_TRUE(contains(script, "set title 'paper (DAPE, Table 2)'"));
+  EXPECT_TRUE(contains(script, "'ours'.\"\\n\""));
+  EXPECT_TRUE(contains(script, "'paper (DAPE, Table 2)'.\"\\n\""));
   // Row and column of reverse_string and rope: half the way from chance to perfect.
   EXPECT_TRUE(contains(script, "\n1 1 0.5000\n")) << script;
   EXPECT_TRUE(contains(script, "\n1 1 75.0\n"));
@@ -206,7 +206,7 @@ TEST(ScoreMap, NamesItsScaleOnceAndTheSettingsOfBothSides) {
   const ScratchFolder scratch;
   const std::string script =
       figure_named("map").script(made_up_experiment(scratch.path()), Aggregate::kMax, "svg", "x");
-  EXPECT_TRUE(contains(script, "set title 'ours'.\"\\n\".'width 64, 1000 steps, lengths 41-44'")) << script;
+  EXPECT_TRUE(contains(script, "'ours'.\"\\n\".'width 64, 1000 steps, lengths 41-44'")) << script;
   EXPECT_TRUE(contains(script, "'paper (DAPE, Table 2)'.\"\\n\".'width 256, 200k steps, lengths 41-500'"));
   const std::string title = "set cblabel '(accuracy - chance) / (1 - chance)'";
   EXPECT_NE(script.find(title), std::string::npos);
