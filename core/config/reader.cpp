@@ -281,6 +281,7 @@ class Reader : public FieldVisitor {
       if (!field.group) paths[field.path.substr(field.path.rfind('.') + 1)].push_back(field.path);
     }
     std::vector<std::string> leaves;
+    leaves.reserve(paths.size());
     for (const auto& [leaf, unused] : paths) leaves.push_back(leaf);
     const std::string leaf = closest_name(key, leaves);
     return leaf.empty() ? "" : fmt::format("{}", fmt::join(paths.at(leaf), "' or '"));

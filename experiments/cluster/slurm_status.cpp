@@ -46,12 +46,13 @@ std::vector<std::string> slurm_status(const std::filesystem::path& experiment) {
       ++counts[{task.state, task.state == "PENDING" ? " (" + task.reason + ")" : ""}];
     }
     std::vector<std::string> texts;
+    texts.reserve(counts.size());
     for (const auto& [state, count] : counts) {
       texts.push_back(fmt::format("{} {}{}", count, state.first, state.second));
     }
     if (!texts.empty()) lines.push_back(fmt::format("Slurm: array {}: {}", array, fmt::join(texts, ", ")));
   }
-  if (lines.empty()) lines.push_back("Slurm: none of the submitted tasks is in the queue");
+  if (lines.empty()) lines.emplace_back("Slurm: none of the submitted tasks is in the queue");
   return lines;
 }
 

@@ -63,7 +63,7 @@ const Json& list_at(const Json& object, const char* name) {
 
 // A name of a folder below runs/, and no way out of it.
 std::string run_id_from(const Json& value) {
-  const auto id = value.is_string() ? value.get<std::string>() : std::string();
+  auto id = value.is_string() ? value.get<std::string>() : std::string();
   if (id.empty() || id.front() == '.' || id.find('/') != std::string::npos) {
     throw Error(fmt::format("tasks: expected run ids, got {}", one_line(value.dump())));
   }
