@@ -114,14 +114,14 @@ std::string inline_svg(std::string svg, const Figure& figure, const std::string&
   };
   svg.erase(0, svg.find("<svg"));
   const std::string prefix = css_class + figure.name;
-  for (const std::string id : {"gpDot", "gpPt", "gnuplot_", "textbox", "greybox"}) {
-    replace("id='" + id, "id='" + prefix + id);
-    replace("id=\"" + id, "id=\"" + prefix + id);
-    replace("'#" + id, "'#" + prefix + id);
+  for (const char* const id : {"gpDot", "gpPt", "gnuplot_", "textbox", "greybox"}) {
+    for (const char* const before : {"id='", "id=\"", "'#"}) {
+      replace(fmt::format("{}{}", before, id), fmt::format("{}{}{}", before, prefix, id));
+    }
   }
   // A reader's program that does not see the picture says what it is.
   replace("<svg ",
-          "<svg role=\"img\" aria-label=\"" + html_text(figure.title) + "\" class=\"" + css_class + "\" ");
+          fmt::format(R"(<svg role="img" aria-label="{}" class="{}" )", html_text(figure.title), css_class));
   return svg;
 }
 
