@@ -10,7 +10,6 @@
 
 #include "models/encodings/distance.h"
 #include "models/encodings/encoding.h"
-#include "models/kernels/reference/each_replica.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
@@ -78,11 +77,7 @@ class Fire : public Encoding {
     }
     // Pairs last, so that the result needs no transpose.
     const auto layer = [&](const char* w, const char* b, const at::Tensor& x) {
-      const at::Tensor weights = context.parameters[w];
-      return each_replica(weights.size(0), [&](std::int64_t r) {
-        return at::baddbmm(of_replica(context.parameters[b], r).unsqueeze(2),
-                           of_replica(weights, r).transpose(1, 2), of_replica(x, r));
-      });
+      return at::baddbmm(context.parameters[b].unsqueeze(2), context.parameters[w].transpose(1, 2), x);
     };
     const at::Tensor hidden = layer("fire.w1", "fire.b1", ratio.values);
     const at::Tensor active = leaky_ ? at::leaky_relu(hidden, 0.01) : at::relu(hidden);

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/error.h"
-#include "models/kernels/reference/each_replica.h"
 
 namespace che {
 namespace {
@@ -41,9 +40,7 @@ FusedTerms fused_terms(const AttentionTerms& terms) {
   }
   // f(B) is an additive bias itself. Pairs last, so that it needs no transpose.
   const auto layer = [](const at::Tensor& w, const at::Tensor& b, const at::Tensor& x) {
-    return each_replica(w.size(0), [&](std::int64_t r) {
-      return at::matmul(of_replica(w, r).transpose(1, 2), of_replica(x, r)) + of_replica(b, r).unsqueeze(2);
-    });
+    return at::matmul(w.transpose(1, 2), x) + b.unsqueeze(2);
   };
   const PairValues& bias = adapted->bias;
   const at::Tensor values = layer(f.w2, f.b2, at::leaky_relu(layer(f.w1, f.b1, bias.values), 0.01));
@@ -54,11 +51,10 @@ FusedTerms fused_terms(const AttentionTerms& terms) {
 SplitMlp split(const PairMlp& f, const PairValues& bias, std::int64_t heads) {
   const at::Tensor of_logits = f.w1.narrow(1, 0, heads);
   const at::Tensor of_bias = f.w1.narrow(1, f.reads == PairMlp::Reads::kLogitsAndBias ? heads : 0, heads);
-  const at::Tensor hidden_bias = each_replica(f.w1.size(0), [&](std::int64_t r) {
-    return at::matmul(of_replica(of_bias, r).transpose(1, 2), of_replica(bias.values, r)) +
-           of_replica(f.b1, r).unsqueeze(2);
-  });
-  return {of_logits.contiguous(), f.w2.contiguous(), f.b2.contiguous(), {hidden_bias, bias.by_offset}};
+  return {of_logits.contiguous(),
+          f.w2.contiguous(),
+          f.b2.contiguous(),
+          {at::matmul(of_bias.transpose(1, 2), bias.values) + f.b1.unsqueeze(2), bias.by_offset}};
 }
 
 // A replica for each of `replicas`, and rows without gaps.

@@ -176,8 +176,9 @@ TEST_P(EveryEncoding, TrainsToTheSameBitsWithOneThreadAndTwo) {
   EXPECT_TRUE(at::equal(parameters_of_one, parameters_of_two));
 }
 
-// A run that a crash parted from its neighbour goes on alone. Of two encodings the last bits depend on that,
-// as docs/fault-tolerance.md says.
+// A run that a crash parted from its neighbour goes on alone. Of some encodings the last bits depend on that,
+// as docs/fault-tolerance.md says: a batched product of small matrices adds in another order than a single
+// one.
 TEST_P(EveryEncoding, TrainsToTheSameBitsAloneAndInLockStep) {
   const ThreadLimit limit(1);
   for (const std::int64_t width : {8, 32}) {
@@ -194,7 +195,9 @@ TEST_P(EveryEncoding, TrainsToTheSameBitsAloneAndInLockStep) {
       train(state, [](std::int64_t, const StepResult&) { return true; });
       return state.model->parameters().values().clone();
     };
-    const double tolerance = GetParam() == "cope" || GetParam() == "randomized_fire" ? 1e-5 : 0;
+    const bool is_exact =
+        !config_.encoding.dape && config_.encoding.name != "cope" && config_.encoding.name != "fire";
+    const double tolerance = is_exact ? 0 : 1e-2;
     const at::Tensor both = trained({config, other});
     EXPECT_EQ("", difference(both.slice(0, 0, 1), trained({config}), tolerance)) << "width " << width;
     EXPECT_EQ("", difference(both.slice(0, 1, 2), trained({other}), tolerance)) << "width " << width;
