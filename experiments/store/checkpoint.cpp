@@ -70,6 +70,9 @@ Checkpoint parse_checkpoint(std::string_view bytes, const std::string& id, std::
   if (hash(bytes.substr(0, body)) != word_at(bytes, body)) throw Error("has a wrong checksum");
   if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) throw Error("is of another format");
   if (word_at(bytes, 8) != hash(id)) throw Error("belongs to another run");
+  if (word_at(bytes, 24) != size) {
+    throw Error(fmt::format("says that it has {} values per tensor instead of {}", word_at(bytes, 24), size));
+  }
   Checkpoint checkpoint;
   checkpoint.step = static_cast<std::int64_t>(word_at(bytes, 16));
   std::memcpy(&checkpoint.sums, bytes.data() + 32, sizeof checkpoint.sums);
