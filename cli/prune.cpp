@@ -45,8 +45,7 @@ void add_prune_command(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand("prune", "Delete the checkpoints of finished runs");
   command->footer(
       "Scores, tables and figures stay; the models are lost: further test lengths then need `che run "
-      "--retrain`, and "
-      "`che evaluate` and `che bias` have nothing to work with.");
+      "--retrain`, and `che evaluate` and `che bias` have nothing to work with.");
   add_read_runs(*command, *runs);
   command->callback([runs, &action] { action = [runs] { return prune(*runs); }; });
 }

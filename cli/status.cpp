@@ -53,8 +53,7 @@ void add_status_command(CLI::App& app, Action& action) {
       app.add_subcommand("status", "Show the state of an experiment (reads its files only)");
   command->footer(
       "On a terminal it shows the counts, and what there is to say of runs that are neither finished nor "
-      "waiting; "
-      "the other formats have one row per run.");
+      "waiting; the other formats have one row per run.");
   add_read_runs(*command, options->runs);
   add_printed_output(*command, options->output);
   CLI::Option* const watch = command->add_flag(

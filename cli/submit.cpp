@@ -79,8 +79,7 @@ void submit_all(Submission& submission, const std::vector<SubmittedArray>& parts
       ids.push_back(part.job);
       submission.arrays.push_back(part);
       submission.store();
-      print_progress(fmt::format("submitted {} as array {}\n", counted(part.count, "task"),
-                                 submission.arrays.back().job));
+      print_progress(fmt::format("submitted {} as array {}\n", counted(part.count, "task"), part.job));
     }
     submission.summary =
         submit_batch({fmt::format("--dependency=afterany:{}", fmt::join(ids, ":")), summary_file.string()});

@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <utility>
 
 #include "core/error.h"
 #include "core/files.h"
