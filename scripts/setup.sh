@@ -58,7 +58,21 @@ if [[ ! -e $folder/build.ninja ]] || ! grep -q "^CHE_WERROR:BOOL=$werror" "$fold
     { cat "$folder/configure.log" >&2; exit 1; }
 fi
 echo "setup: building ${targets[*]:-everything} in $folder"
-# A terminal sees ninja's progress, a log the warnings alone.
-quiet=(--quiet)
-[[ ! -t 1 ]] || quiet=()
-cmake --build "$folder" -- "${quiet[@]}" "${targets[@]}"
+# A terminal sees ninja's progress, a log a line for every tenth and what the compiler says.
+show_progress() {
+  local line tenth last=0
+  while IFS= read -r line; do
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\]\  ]]; then
+      tenth=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+      ((tenth == last)) || echo "setup: built ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} files"
+      last=$tenth
+    elif [[ $line != "ninja: no work to do." ]]; then
+      echo "$line"
+    fi
+  done
+}
+if [[ -t 1 ]]; then
+  cmake --build "$folder" -- "${targets[@]}"
+else
+  cmake --build "$folder" -- "${targets[@]}" | show_progress
+fi
