@@ -87,15 +87,23 @@ mustache::data titled_view(Table table, const std::string& id, std::initializer_
   return view;
 }
 
+// The id of the part that describes a cell of the score tables.
+std::string config_id(std::size_t row, std::size_t column) {
+  return fmt::format("config-{}-{}", row, column);
+}
+std::string link_to_config(std::size_t row, std::size_t column) { return "#" + config_id(row, column); }
+
 mustache::list scores_view(const ResultTable& table) {
   mustache::list views;
-  views.push_back(titled_view(
-      score_table(table,
-                  {.aggregate = Aggregate::kMax, .paper = PaperValues::kComparable, .difference = true}),
-      "scores", {NoteKind::kProvenance}));
+  views.push_back(titled_view(score_table(table, {.aggregate = Aggregate::kMax,
+                                                  .paper = PaperValues::kComparable,
+                                                  .difference = true,
+                                                  .link = link_to_config}),
+                              "scores", {NoteKind::kProvenance}));
   if (has_spread(table)) {
-    views.push_back(titled_view(score_table(table, {.aggregate = Aggregate::kMean, .spread = true}), "means",
-                                {NoteKind::kProvenance}));
+    views.push_back(titled_view(
+        score_table(table, {.aggregate = Aggregate::kMean, .spread = true, .link = link_to_config}), "means",
+        {NoteKind::kProvenance}));
   }
   if (const PaperAgreement agreed = agree(table, Aggregate::kMax); agreed.ranked > 0) {
     // What the paper's values are stands below the scores.
@@ -173,23 +181,31 @@ mustache::list missing_view(const ResultTable& table) {
   return views;
 }
 
-mustache::list configs_view(const ResultTable& table) {
+mustache::list configs_view(const ResultTable& table, const std::string& runs_url) {
   std::map<CellKey, std::vector<const TableRun*>> runs_of;
   for (const TableRun& run : table.runs) runs_of[{run.task, run.encoding}].push_back(&run);
   mustache::list views;
-  for (const TableRow& row : table.rows) {
-    for (const EncodingLabel& encoding : table.encodings) {
-      const auto found = runs_of.find({row.task, encoding});
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    for (std::size_t column = 0; column < table.encodings.size(); ++column) {
+      const TaskLabel& task = table.rows[row].task;
+      const EncodingLabel& encoding = table.encodings[column];
+      const auto found = runs_of.find({task, encoding});
       if (found == runs_of.end()) continue;
-      std::vector<std::string> runs;
+      mustache::list runs;
       for (const TableRun* run : found->second) {
-        runs.push_back(fmt::format("seed {} learning rate {}", run->config.seed, run->config.learning_rate));
+        const std::string score =
+            run->score ? fmt::format("score {} %", percent(*run->score)) : missing_reason(*run);
+        runs.push_back(texts(
+            {{"run", fmt::format("seed {}, learning rate {}", run->config.seed, run->config.learning_rate)},
+             {"outcome", score},
+             {"folder", fmt::format("{}/{}/", runs_url, run->id)}}));
       }
-      views.push_back(texts({{"task", row.task.text()},
-                             {"encoding", encoding.text()},
-                             {"cell_runs", fmt::format("{}", fmt::join(runs, "; "))},
-                             {"cell", cell_id(found->second.front()->config)},
-                             {"yaml", to_yaml(found->second.front()->config)}}));
+      mustache::data view = texts({{"task", task.text()},
+                                   {"encoding", encoding.text()},
+                                   {"id", config_id(row, column)},
+                                   {"yaml", to_yaml(found->second.front()->config)}});
+      view["cell_runs"] = mustache::data(runs);
+      views.push_back(view);
     }
   }
   return views;
@@ -217,7 +233,7 @@ std::string report_html(const ResultTable& table, const ReportLinks& links, cons
   page["has_missing"] = !missing.empty();
   page["missing_count"] = counted(missing.size(), "run");
   page["runs"] = mustache::data(runs);
-  page["configs"] = mustache::data(configs_view(table));
+  page["configs"] = mustache::data(configs_view(table, folder + "/runs"));
   return render(kReportPage, page);
 }
 

@@ -185,6 +185,8 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
       const TableCell* const cell = table.cell(row.task, encoding);
       line.cells.push_back(score_cell(cell, options));
       if (cell == nullptr) continue;
+      if (options.link)
+        line.cells.back().link = options.link(printed.rows.size() - 1, line.cells.size() - 1 - first);
       if (std::string text = missing_footnote(table, row, encoding, *cell); !text.empty()) {
         printed.footnotes.push_back(std::move(text));
         line.cells.back().footnote = printed.footnotes.size();

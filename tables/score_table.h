@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <string>
+
 #include "experiments/analysis/result_table.h"
 #include "tables/formats/table.h"
 
@@ -17,6 +21,8 @@ struct ScoreTableOptions {
   PaperValues paper = PaperValues::kNone;  // In parentheses.
   bool difference = false;                 // Ours minus the paper's comparable value, in parentheses too.
   bool spread = false;                     // See ScoreSummary::spread.
+  // Where the scores of a row and column, both from 0, lead; nowhere unless given.
+  std::function<std::string(std::size_t row, std::size_t column)> link = {};
 };
 
 // One row per task and one column per encoding, grouped by level: in percent, as people read it; unrounded

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -68,6 +69,24 @@ TEST(Report, NoTwoElementsHaveOneId) {
     }
   }
   EXPECT_GT(seen.size(), 20U);
+}
+
+TEST(Report, AScoreLeadsToTheRunsOfItsCell) {
+  const ScratchFolder scratch;
+  const std::string html = report_html(made_up_experiment(scratch.path()), {.folder = "."});
+  std::set<std::string> ids;
+  for (const std::string& id : texts_after(html, "id=\"", "\"")) ids.insert(id);
+  std::size_t to_cells = 0;
+  for (const std::string& target : texts_after(html, "href=\"#", "\"")) {
+    EXPECT_TRUE(ids.contains(target)) << target;
+    if (target.starts_with("config-")) ++to_cells;
+  }
+  // The tables of best and of mean scores, and each part's link to itself.
+  const auto cells = static_cast<std::size_t>(
+      std::ranges::count_if(ids, [](const std::string& id) { return id.starts_with("config-"); }));
+  EXPECT_GT(cells, 3U);
+  EXPECT_EQ(to_cells, 3 * cells);
+  EXPECT_NE(html.find(">seed 0, learning rate 0.0003</a>: score "), std::string::npos);
 }
 
 TEST(Report, LinksLeadBelowTheFolder) {

@@ -12,7 +12,7 @@
 namespace che {
 namespace {
 
-constexpr ScoreTableOptions kEverything{
+const ScoreTableOptions kEverything{
     .aggregate = Aggregate::kMean, .paper = PaperValues::kAll, .difference = true, .spread = true};
 
 TEST(ScoreTable, MarkdownIsGolden) {
