@@ -9,9 +9,16 @@
 namespace che {
 namespace {
 
-std::vector<double> to_doubles(const at::Tensor& values) {
-  const at::Tensor copy = values.detach().to(at::kCPU, at::kDouble).contiguous();
-  return {copy.data_ptr<double>(), copy.data_ptr<double>() + copy.numel()};
+// What a step tells of each replica, (replicas) each, in one copy to the host, for which it waits.
+StepResult read_result(const at::Tensor& loss, const at::Tensor& accuracy, const at::Tensor& gradient_norm) {
+  const at::Tensor all =
+      at::stack({loss.detach().to(at::kDouble), accuracy.to(at::kDouble), gradient_norm.to(at::kDouble)})
+          .to(at::kCPU);
+  const auto row = [&](std::int64_t i) {
+    const double* const values = all.const_data_ptr<double>() + i * all.size(1);
+    return std::vector<double>(values, values + all.size(1));
+  };
+  return {.loss = row(0), .accuracy = row(1), .gradient_norm = row(2)};
 }
 
 std::vector<double> learning_rates(const std::vector<RunConfig>& runs) {
@@ -36,7 +43,7 @@ StepResult training_step(Transformer& model, Adam& adam, const TensorBatch& batc
   score.loss.sum().backward();
   model.parameters().collect_gradients();
   const at::Tensor norms = adam.update(model.parameters(), step, rate_fraction);
-  return {to_doubles(score.loss), to_doubles(score.correct / batch.mask.sum(at::kDouble)), to_doubles(norms)};
+  return read_result(score.loss, score.correct / batch.mask.sum(at::kDouble), norms);
 }
 
 TrainingState::TrainingState(std::vector<RunConfig> replicas)

@@ -3,6 +3,14 @@
 #include <ATen/ATen.h>
 
 namespace che {
+namespace {
+
+// Whether distances are differences of positions that are drawn for each token.
+bool subtracts_positions(const EncodingContext& context, std::string_view randomized_distance) {
+  return randomized_distance == "per_position" && !context.positions.contiguous();
+}
+
+}  // namespace
 
 void DistanceOptions::visit_fields(FieldVisitor& visit) {
   visit.choice(
@@ -23,7 +31,7 @@ PairValues signed_distance(const EncodingContext& context, std::string_view rand
   const auto row = [&](const std::vector<std::int64_t>& values) {
     return at::tensor(values, at::kLong).to(context.backend.options);
   };
-  if (randomized_distance == "per_position" && !context.positions.contiguous()) {
+  if (subtracts_positions(context, randomized_distance)) {
     const at::Tensor positions = row(context.positions.of_tokens(context.layer, context.tokens));
     const at::Tensor r = positions.unsqueeze(0) - positions.slice(0, context.first_query).unsqueeze(1);
     return {r.view({1, 1, -1}), false};
@@ -33,6 +41,14 @@ PairValues signed_distance(const EncodingContext& context, std::string_view rand
   for (std::size_t i = offsets.size() - 1; i > 0; --i) both_sides.push_back(-offsets[i]);
   both_sides.insert(both_sides.end(), offsets.begin(), offsets.end());
   return {row(both_sides).view({1, 1, -1}), true};
+}
+
+std::int64_t largest_distance(const EncodingContext& context, std::string_view randomized_distance) {
+  if (subtracts_positions(context, randomized_distance)) {
+    const std::vector<std::int64_t> positions = context.positions.of_tokens(context.layer, context.tokens);
+    return positions.back() - positions.front();
+  }
+  return context.positions.of_offsets(context.layer, context.tokens).back();
 }
 
 PairValues distance(const EncodingContext& context, const DistanceOptions& options) {

@@ -35,7 +35,7 @@ class Sandwich : public Encoding {
     const PairValues r = signed_distance(context, options_.randomized_distance);
     const at::Tensor distance = r.values.abs().to(at::kLong).flatten();
     // Distances are whole: one value for each, in double.
-    const at::Tensor every = at::arange(distance.max().item<std::int64_t>() + 1,
+    const at::Tensor every = at::arange(largest_distance(context, options_.randomized_distance) + 1,
                                         at::TensorOptions(context.backend.options).dtype(at::kDouble));
     at::Tensor values = at::zeros_like(every);
     for (std::int64_t k = 1; k <= options_.frequencies; ++k) {

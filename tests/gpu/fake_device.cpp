@@ -1,0 +1,205 @@
+#include "tests/gpu/fake_device.h"
+
+#include <ATen/ATen.h>
+#include <ATen/EmptyTensor.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
+#include <ATen/native/CPUFallback.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/unfold_native.h>
+#include <ATen/ops/view_native.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <c10/core/impl/alloc_cpu.h>
+#include <torch/library.h>
+
+#include <atomic>
+#include <cstring>
+#include <optional>
+
+namespace che {
+namespace {
+
+constexpr auto kFake = c10::DeviceType::PrivateUse1;
+const c10::DispatchKeySet kFakeKeys(c10::DispatchKey::PrivateUse1);
+
+// The backward pass runs in a thread of its own.
+std::atomic<std::int64_t> operations, to_device, to_host, scalars;
+
+class HostMemory : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    void* const memory = c10::alloc_cpu(bytes);
+    return {memory, memory, &c10::free_cpu, fake_device()};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &c10::free_cpu; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    std::memcpy(to, from, bytes);
+  }
+};
+
+HostMemory& host_memory() {
+  static HostMemory memory;
+  return memory;
+}
+
+// One stream. Events do nothing, because every operation ends before it returns.
+class Guard : public c10::impl::NoOpDeviceGuardImpl<kFake> {
+ public:
+  // The base class answers -1, with which the autograd engine would read outside its tables.
+  c10::Device exchangeDevice(c10::Device) const override { return fake_device(); }
+  c10::Device getDevice() const override { return fake_device(); }
+  c10::Stream getStream(c10::Device) const noexcept override { return stream(); }
+  c10::Stream getDefaultStream(c10::Device) const override { return stream(); }
+  c10::Stream getNewStream(c10::Device, int) const override { return stream(); }
+  c10::Stream exchangeStream(c10::Stream) const noexcept override { return stream(); }
+  void record(void** event, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {
+    *event = const_cast<Guard*>(this);
+  }
+  void block(void*, const c10::Stream&) const override {}
+  bool queryEvent(void*) const override { return true; }
+  void destroyEvent(void*, c10::DeviceIndex) const noexcept override {}
+  bool queryStream(const c10::Stream&) const override { return true; }
+  void synchronizeStream(const c10::Stream&) const override {}
+  void synchronizeEvent(void*) const override {}
+
+ private:
+  static c10::Stream stream() { return c10::Stream(c10::Stream::DEFAULT, fake_device()); }
+};
+
+class Hooks : public at::PrivateUse1HooksInterface {
+ public:
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  c10::DeviceIndex deviceCount() const override { return 1; }
+};
+
+const bool registered = [] {
+  static Hooks hooks;
+  c10::SetAllocator(kFake, &host_memory());
+  at::RegisterPrivateUse1HooksInterface(&hooks);
+  c10::register_privateuse1_backend("fake");
+  return true;
+}();
+
+// The same memory as a tensor of the CPU.
+at::Tensor on_host(const at::Tensor& x) {
+  if (x.is_cpu()) return x;
+  return at::from_blob(x.data_ptr(), x.sizes(), x.strides(), at::TensorOptions().dtype(x.dtype()));
+}
+
+at::Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> type, std::optional<at::Layout>,
+                 std::optional<at::Device>, std::optional<bool>, std::optional<at::MemoryFormat> format) {
+  return at::detail::empty_generic(size, &host_memory(), kFakeKeys, type.value_or(at::kFloat), format);
+}
+
+at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::optional<at::ScalarType> type,
+                         std::optional<at::Layout>, std::optional<at::Device>, std::optional<bool>) {
+  return at::detail::empty_strided_generic(size, stride, &host_memory(), kFakeKeys,
+                                           type.value_or(at::kFloat));
+}
+
+at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
+  if (from.is_cpu()) ++to_device;
+  if (to.is_cpu()) ++to_host;
+  if (!from.is_cpu() && !to.is_cpu()) ++operations;
+  on_host(to).copy_(on_host(from));
+  return to;
+}
+
+at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
+  // What has the size keeps its strides: a view is written through.
+  if (to.sizes() != from.sizes()) to.resize_(from.sizes());
+  return copy_from(from, to, false);
+}
+
+at::Scalar read_scalar(const at::Tensor& x) {
+  ++scalars;
+  return on_host(x).item();
+}
+
+const at::Tensor& resize(const at::Tensor& self, at::IntArrayRef size, std::optional<at::MemoryFormat>) {
+  std::size_t bytes = self.element_size();
+  for (const std::int64_t extent : size) bytes *= static_cast<std::size_t>(extent);
+  bytes += static_cast<std::size_t>(self.storage_offset()) * self.element_size();
+  if (self.storage().nbytes() < bytes) {
+    self.storage().set_data_ptr_noswap(host_memory().allocate(bytes));
+    self.storage().set_nbytes(bytes);
+  }
+  self.unsafeGetTensorImpl()->set_sizes_contiguous(size);
+  return self;
+}
+
+at::Tensor as_strided(const at::Tensor& self, at::IntArrayRef size, at::IntArrayRef stride,
+                      std::optional<std::int64_t> offset) {
+  return at::native::as_strided_tensorimpl(self, size, stride, offset);
+}
+
+at::Tensor reshape_alias(const at::Tensor& self, at::IntArrayRef size, at::IntArrayRef stride) {
+  return at::native::as_strided_tensorimpl(self, size, stride, self.storage_offset());
+}
+
+at::Tensor view(const at::Tensor& self, at::IntArrayRef size) { return at::native::view(self, size); }
+
+at::Tensor unfold(const at::Tensor& self, std::int64_t axis, std::int64_t size, std::int64_t step) {
+  return at::native::unfold(self, axis, size, step);
+}
+
+// The fallback itself would take a tensor of the CPU among those of the device. A GPU takes scalars only.
+void check_device(const c10::OperatorHandle& operation, const at::Tensor& x) {
+  TORCH_CHECK(!x.defined() || !x.is_cpu() || x.dim() == 0, operation.schema().name(),
+              ": a tensor of the CPU beside one of the device");
+}
+
+void fall_back(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
+  ++operations;
+  for (const c10::IValue& value : torch::jit::last(*stack, operation.schema().arguments().size())) {
+    if (value.isTensor()) check_device(operation, value.toTensor());
+    if (value.isTensorList()) {
+      for (const at::Tensor& x : value.toTensorVector()) check_device(operation, x);
+    }
+  }
+  // Copies that the fallback makes are none of a GPU.
+  const DeviceCounts before = device_counts();
+  at::native::cpu_fallback(operation, stack);
+  operations = before.operations;
+  to_device = before.to_device;
+  to_host = before.to_host;
+  scalars = before.scalars;
+}
+
+TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
+  library.fallback(torch::CppFunction::makeFromBoxedFunction<&fall_back>());
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  library.impl("empty.memory_format", &empty);
+  library.impl("empty_strided", &empty_strided);
+  library.impl("_copy_from", &copy_from);
+  library.impl("_copy_from_and_resize", &copy_from_and_resize);
+  library.impl("_local_scalar_dense", &read_scalar);
+  library.impl("resize_", &resize);
+  library.impl("as_strided", &as_strided);
+  library.impl("_reshape_alias", &reshape_alias);
+  library.impl("view", &view);
+  library.impl("unfold", &unfold);
+}
+
+}  // namespace
+
+// Registers a guard with LibTorch; the macro needs the type's plain name.
+C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard)
+
+at::Device fake_device() { return {kFake, 0}; }
+
+DeviceCounts device_counts() {
+  return {.operations = operations, .to_device = to_device, .to_host = to_host, .scalars = scalars};
+}
+
+void reset_device_counts() {
+  operations = 0;
+  to_device = 0;
+  to_host = 0;
+  scalars = 0;
+}
+
+}  // namespace che
