@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "core/integer_range.h"
 #include "core/number_text.h"
 #include "core/text.h"
 #include "core/warning.h"
@@ -31,17 +33,63 @@ constexpr double kMaxMemoryGib = 1e6;
 struct BiasOptions {
   std::string run;
   std::int64_t length = 0;
-  std::int64_t sample = 0;
+  std::string samples = "0";
   std::optional<std::int64_t> query;
   std::optional<double> memory_gib;
   std::string output;
+  double width_mm = 0;  // 0 for the size of a screen.
 };
+
+constexpr std::int64_t kMaxSamples = 1000;
+
+std::vector<std::int64_t> samples_of(const std::string& text) {
+  const auto range = parse_integer_range(text.find(':') == std::string::npos ? text + ":" + text : text);
+  const auto samples = range ? range->values(kMaxSamples) : std::nullopt;
+  if (!samples) {
+    throw Error(fmt::format("--sample {}: allowed: a number from 0, or {}, at most {} samples", text,
+                            kIntegerRangeForms, kMaxSamples));
+  }
+  return *samples;
+}
 
 RunFolder open_run(const std::string& folder) {
   if (!fs::exists(fs::path(folder) / "config.yaml")) {
     throw Error(fmt::format("no run in '{}'; name a folder results/<experiment>/runs/<run id>", folder));
   }
   return RunFolder::open(folder);
+}
+
+// Writes the numbers and the figures of one sample.
+void draw_sample(const BiasOptions& options, const RunFolder& run, const RestoredModel& restored,
+                 std::int64_t sample) {
+  const RunConfig& config = run.config();
+  AttentionBias bias = capture_bias(*restored.model, config, options.length, sample,
+                                    options.memory_gib.value_or(config.execution.memory_gib));
+  bias.step = restored.step;
+  const std::int64_t query = options.query.value_or(bias.first_output);
+  if (query >= bias.tokens) {
+    throw Error(fmt::format("--query {}: the sample has {} tokens; allowed: 0 .. {}", query, bias.tokens,
+                            bias.tokens - 1));
+  }
+  const fs::path folder = options.output.empty() ? run.path() : fs::path(options.output);
+  create_writable_folder(folder);
+  // Outside the run's folder, other runs' files may stand next to these.
+  const std::string stem = fmt::format("{}bias-length{}-sample{}",
+                                       options.output.empty() ? "" : run.id() + "-", options.length, sample);
+  write_file_atomically(folder / (stem + ".csv"), attention_bias_csv(bias));
+  fmt::print("{}\n", one_line((folder / (stem + ".csv")).string(), kWholeText));
+  const auto draw = [&](const FigureName& name, const FigureScript& script) {
+    for (const fs::path& file : draw_figure(folder, name, script, figure_formats(), options.width_mm)) {
+      fmt::print("{}\n", one_line(file.string(), kWholeText));
+    }
+  };
+  draw({fmt::format("{}-query{}", stem, query), "Bias of one query"},
+       [&](const FigureFormat& format, const fs::path& file) {
+         return attention_bias_query_script(bias, query, format, file);
+       });
+  draw({stem + "-map", "Adapted bias of all queries"}, [&](const FigureFormat& format, const fs::path& file) {
+    return attention_bias_map_script(bias, format, file);
+  });
 }
 
 int show_bias(const BiasOptions& options) {
@@ -53,36 +101,7 @@ int show_bias(const BiasOptions& options) {
   if (restored.step < config.training.steps) {
     fmt::print(stderr, "che: note: the run stands at step {} of {}\n", restored.step, config.training.steps);
   }
-  AttentionBias bias = capture_bias(*restored.model, config, options.length, options.sample,
-                                    options.memory_gib.value_or(config.execution.memory_gib));
-  bias.step = restored.step;
-  const std::int64_t query = options.query.value_or(bias.first_output);
-  if (query >= bias.tokens) {
-    throw Error(fmt::format("--query {}: the sample has {} tokens; allowed: 0 .. {}", query, bias.tokens,
-                            bias.tokens - 1));
-  }
-
-  const fs::path folder = options.output.empty() ? run.path() : fs::path(options.output);
-  create_writable_folder(folder);
-  // Outside the run's folder, other runs' files may stand next to these.
-  const std::string stem =
-      fmt::format("{}bias-length{}-sample{}", options.output.empty() ? "" : run.id() + "-", options.length,
-                  options.sample);
-  const std::string query_stem = fmt::format("{}-query{}", stem, query);
-  const std::string map_stem = stem + "-map";
-  write_file_atomically(folder / (stem + ".csv"), attention_bias_csv(bias));
-  fmt::print("{}\n", one_line((folder / (stem + ".csv")).string(), kWholeText));
-  const auto print_files = [](const std::vector<fs::path>& files) {
-    for (const fs::path& file : files) fmt::print("{}\n", one_line(file.string(), kWholeText));
-  };
-  print_files(draw_figure(folder, {query_stem, "Bias of one query"},
-                          [&](const FigureFormat& format, const fs::path& file) {
-                            return attention_bias_query_script(bias, query, format, file);
-                          }));
-  print_files(draw_figure(folder, {map_stem, "Adapted bias of all queries"},
-                          [&](const FigureFormat& format, const fs::path& file) {
-                            return attention_bias_map_script(bias, format, file);
-                          }));
+  for (const std::int64_t sample : samples_of(options.samples)) draw_sample(options, run, restored, sample);
   return 0;
 }
 
@@ -91,16 +110,19 @@ int show_bias(const BiasOptions& options) {
 void add_bias_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<BiasOptions>();
   CLI::App* const command = app.add_subcommand(
-      "bias", "Draw what a trained run's encoding adds to its attention logits, for one test sample");
+      "bias", "Draw what a trained run's encoding adds to its attention logits, for test samples");
   command->add_option("RUN_DIR", options->run, "folder EXPERIMENT_DIR/runs/<run id>")->required();
   command->add_option("--length", options->length, "length asked of the task")->required();
-  command->add_option("--sample", options->sample, "which of the run's test samples, from 0")
+  command
+      ->add_option("--sample", options->samples,
+                   "which of the run's test samples, from 0: one, or several as first:last")
       ->capture_default_str();
   command->add_option("--query", options->query, "query of the lines; the first output token unless given")
       ->check(CLI::NonNegativeNumber);
   command->add_option(
       "-o,--output", options->output,
       "folder for CSV and figures, which are named after the run there; the run's own unless given");
+  add_width_option(*command, options->width_mm);
   command
       ->add_option("--memory-gib", options->memory_gib,
                    "GiB that it may use; the run's execution.memory_gib unless given")

@@ -72,13 +72,7 @@ void add_plot_command(CLI::App& app, Action& action) {
                    "what stands for a cell's runs: max (the best run's own line), mean, median, iqm")
       ->check(CLI::IsMember(aggregate_names()))
       ->capture_default_str();
-  command
-      ->add_option(
-          "--width", options->width_mm,
-          "width of the page or column in mm, such as 140 or 85: the layout fits it, and a PDF has it and "
-          "text of 7 to 9 pt; the size of a screen unless given")
-      ->type_name("MM")
-      ->check(CLI::Range(kMinWidth, kMaxWidth));
+  add_width_option(*command, options->width_mm);
   add_output_option(*command, options->output, "folder to write to; the results folder unless given");
   command->callback([options, &action] { action = [options] { return plot(*options); }; });
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/files.h"
+#include "plots/gnuplot/figure_format.h"
 
 namespace che {
 
@@ -21,6 +22,16 @@ void add_only_option(CLI::App& command, std::vector<std::string>& only) {
 void add_read_runs(CLI::App& command, ReadRuns& runs) {
   command.add_option("EXPERIMENT_DIR", runs.folder, "folder that `che run` wrote")->required();
   add_only_option(command, runs.only);
+}
+
+void add_width_option(CLI::App& command, double& width_mm) {
+  command
+      .add_option(
+          "--width", width_mm,
+          "width of the page or column in mm, such as 140 or 85: the layout fits it, and a PDF has it and "
+          "text of 7 to 9 pt; the size of a screen unless given")
+      ->type_name("MM")
+      ->check(CLI::Range(kMinWidth, kMaxWidth));
 }
 
 CLI::Option* add_output_option(CLI::App& command, std::string& output, const std::string& help) {

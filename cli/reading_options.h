@@ -24,6 +24,8 @@ struct ReadRuns {
 void add_read_runs(CLI::App& command, ReadRuns& runs);
 
 // Adds -o,--output.
+// --width of figures in mm; 0 for the size of a screen.
+void add_width_option(CLI::App& command, double& width_mm);
 CLI::Option* add_output_option(CLI::App& command, std::string& output, const std::string& help);
 
 // What standard output shows: a window has a width and takes escape sequences, a file has and takes neither.

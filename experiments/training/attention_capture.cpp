@@ -76,6 +76,8 @@ AttentionBias capture_bias(const Transformer& model, const RunConfig& config, st
                      .task = config.task.name,
                      .length = length,
                      .sample = sample,
+                     .has_f = config.encoding.dape.has_value(),
+                     .adds_bias = !config.encoding.dape || config.encoding.dape->adds_bias(),
                      .layers = config.model.layers,
                      .heads = config.model.heads,
                      .tokens = task->input_length(length) + task->output_length(length),

@@ -38,6 +38,32 @@ TEST(AttentionBias, BecomesCsvWithALineAPair) {
       csv);
 }
 
+TEST(AttentionBias, ShowsDapesNetworkBesideWhatItIsPartOf) {
+  AttentionBias bias = made_up_bias(1, 1, 2);
+  bias.has_f = true;
+  EXPECT_TRUE(attention_bias_csv(bias).starts_with(
+      "layer,head,query,key,logit,bias,adapted,f\n0,0,0,0,0,0,0,0\n0,0,0,1,1,0.1,-1,-1.1\n"));
+  EXPECT_TRUE(contains(attention_bias_query_script(bias, 0, "svg", "out.svg"), "using 1:5 with lines"));
+  bias.adds_bias = false;
+  EXPECT_TRUE(attention_bias_csv(bias).starts_with(
+      "layer,head,query,key,logit,bias,adapted,f\n0,0,0,0,0,0,0,0\n0,0,0,1,1,0.1,-1,-1\n"));
+  EXPECT_FALSE(contains(attention_bias_query_script(made_up_bias(1, 1, 2), 0, "svg", "out.svg"), "using 1:5"));
+}
+
+// A column of a paper has two panels a row; the legend then takes two rows.
+TEST(AttentionBias, FitsTheWidthOfPaper) {
+  const std::string script =
+      attention_bias_query_script(made_up_bias(1, 3, 4), 2, FigureFormat("pdf", 85), "out.pdf");
+  const std::string wide = attention_bias_query_script(made_up_bias(1, 3, 4), 2, "pdf", "out.pdf");
+  const auto left_of = [](const std::string& text, std::size_t panel) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i <= panel; ++i) at = text.find("set lmargin at screen ", at + 1);
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_NE(left_of(wide, 0), left_of(wide, 1));
+  EXPECT_EQ(left_of(script, 0), left_of(script, 1)) << "one panel a row";
+}
+
 TEST(AttentionBias, DrawsOneQueryOverAllKeys) {
   const std::string script = attention_bias_query_script(made_up_bias(2, 3, 4), 2, "svg", "out.svg");
   EXPECT_TRUE(contains(script, "$l0h0 << EOD\n0 8 0.8 -8\n1 9 0.9 -9\n2 10 1 -10\n3 11 1.1 -11\nEOD\n"))
