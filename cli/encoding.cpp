@@ -27,6 +27,7 @@ constexpr double kMaxRows = 3e7;
 struct EncodingOptions {
   std::string name;
   std::int64_t length = 0;
+  std::int64_t trained_tokens = 0;  // 0: as many as `length`.
   ModelShape shape;
   std::int64_t seed = 0;
   std::vector<std::string> settings;  // key=value
@@ -74,9 +75,11 @@ int show_encoding(const EncodingOptions& options) {
                             rows, kMaxRows));
   }
 
+  const std::int64_t trained = options.trained_tokens == 0 ? options.length : options.trained_tokens;
   RunConfig run;
   run.encoding = config;
-  Transformer model(shape, Vocabulary{1, 1}, create_encoding(config), 1, backend_of(run.execution));
+  Transformer model(shape, Vocabulary{1, 1}, create_encoding(config, {.count = trained}), 1,
+                    backend_of(run.execution));
   const std::array<std::int64_t, 1> seeds{options.seed};
   model.parameters().initialise(seeds);
   model.project();
@@ -102,6 +105,10 @@ void add_encoding_command(CLI::App& app, Action& action) {
       ->required();
   command->add_option("--length", options->length, "tokens")
       ->required()
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
+  command
+      ->add_option("--trained-tokens", options->trained_tokens,
+                   "tokens of the longest training sequence, for rope's scaling (default: --length)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
   command->add_option("--heads", options->shape.heads, "attention heads")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}))

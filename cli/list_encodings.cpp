@@ -28,7 +28,7 @@ std::vector<ListRow> encoding_rows() {
   const auto& registry = Registry<EncodingEntry>::instance();
   for (const std::string& name : registry.names()) {
     const EncodingEntry& entry = registry.get(name);
-    ListRow row{{name, entry.reads_positions ? "yes" : "no", entry.gives_bias ? "yes" : "no",
+    ListRow row{{name, entry.reads_positions ? "yes" : "no", entry.takes_dape() ? "yes" : "no",
                  columns_of(name), entry.summary},
                 {"formula: " + entry.formula, "source: " + entry.source}};
     append_options(entry.visit, row.details);

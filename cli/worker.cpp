@@ -13,17 +13,20 @@ namespace {
 
 struct WorkerOptions {
   WorkerTask task;
+  bool evaluate = false;
   std::string lengths;
-  std::int64_t samples = 0;
+  EvaluationRequest request;
 };
 
 int work(const WorkerOptions& options) {
   WorkerTask task = options.task;
-  if (!options.lengths.empty()) {
-    const auto lengths = parse_integer_range(options.lengths);
-    if (!lengths) throw Error(fmt::format("--lengths: allowed: {}", kIntegerRangeForms));
-    if (task.folders.size() != 1) throw Error("--lengths: evaluates one run; name one folder");
-    task.evaluation = EvaluationRequest{.lengths = *lengths, .samples = options.samples};
+  if (options.evaluate) {
+    if (task.folders.size() != 1) throw Error("--evaluate: evaluates one run; name one folder");
+    task.evaluation = options.request;
+    if (!options.lengths.empty()) {
+      task.evaluation->lengths = parse_integer_range(options.lengths);
+      if (!task.evaluation->lengths) throw Error(fmt::format("--lengths: allowed: {}", kIntegerRangeForms));
+    }
   }
   return run_worker(task);
 }
@@ -35,12 +38,15 @@ void add_worker_command(CLI::App& app, Action& action) {
       "worker", "Work on one job: runs that differ only in seed and learning rate (started by `run`)");
   const auto options = std::make_shared<WorkerOptions>();
   command->add_option("RUN_DIR", options->task.folders, "folders EXPERIMENT_DIR/runs/<run id>")->required();
-  CLI::Option* const lengths = command->add_option(
-      "--lengths", options->lengths, "only evaluate the stored model of one run at these, first:last:step");
-  CLI::Option* const samples =
-      command->add_option("--samples", options->samples, "samples per length for --lengths");
-  lengths->needs(samples);
-  samples->needs(lengths);
+  CLI::Option* const evaluate =
+      command->add_flag("--evaluate", options->evaluate, "only evaluate the stored model of one run");
+  command->add_option("--lengths", options->lengths, "at these, first:last:step")->needs(evaluate);
+  command->add_option("--samples", options->request.samples, "with so many samples per length")
+      ->needs(evaluate);
+  command
+      ->add_option("--encoding-settings", options->request.encoding_settings,
+                   "with these settings of its encoding, NAME=VALUE;NAME=VALUE")
+      ->needs(evaluate);
   command->add_option("--parent", options->task.parent, "process that starts it; when that ends, it stops");
   command->callback([options, &action] { action = [options] { return work(*options); }; });
 }

@@ -16,6 +16,15 @@ struct KerpleOptions {
   }
 };
 
+struct RopeOptions {
+  std::string scaling = "none";
+
+  void visit_fields(FieldVisitor& visit) {
+    visit.role(Role::kEvaluation);
+    visit.choice({"scaling", "of frequencies"}, scaling, {"none", "ntk", "yarn"});
+  }
+};
+
 std::optional<ConfigProblem> rope_problem(const EncodingUse& use) {
   if (use.shape.head_width() % 2 == 0) return std::nullopt;
   return ConfigProblem{{"model.width", "model.heads"},
@@ -28,6 +37,7 @@ const Registered<EncodingEntry> none{{.name = "none",
                                       .formula = "",
                                       .source = "",
                                       .reads_positions = false,
+                                      .does_nothing = true,
                                       .place = 0,
                                       .colour = "#000000",
                                       .marker = Marker::kCross,
@@ -39,6 +49,7 @@ const Registered<EncodingEntry> rope{{.name = "rope",
                                       .place = 3,
                                       .colour = "#0D01FB",
                                       .marker = Marker::kDisc,
+                                      .visit = visit_options<RopeOptions>,
                                       .problem = rope_problem,
                                       .make = {}}};
 const Registered<EncodingEntry> alibi{{.name = "alibi",

@@ -59,6 +59,11 @@ class FieldVisitor {
   virtual void role(Role role) = 0;
 };
 
+// What `config` lists, which has to outlive the result.
+FieldVisitor::Members fields_of(auto& config) {
+  return [&config](FieldVisitor& visitor) { config.visit_fields(visitor); };
+}
+
 // The options of a task or an encoding in canonical text by name: what a config carries while it
 // does not know the option's struct.
 using OptionValues = std::map<std::string, std::string>;

@@ -49,12 +49,13 @@ std::set<std::string> ambiguous_tasks(const std::vector<RunConfig>& configs) {
   return ambiguous;
 }
 
-TableRun read_run(const RunFolder& folder, TrainingJudge& judge) {
-  const StoredRun stored = folder.read();
+// `config`: the folder's, or one that differs in what its encoding is evaluated with.
+TableRun read_run(const RunFolder& folder, const RunConfig& config, const StoredRun& stored,
+                  TrainingJudge& judge) {
   TableRun run{.id = folder.id(),
                .task = {},
                .encoding = {},
-               .config = folder.config(),
+               .config = config,
                .status = stored.status,
                .score = std::nullopt,
                .evaluation = {},
@@ -67,15 +68,34 @@ TableRun read_run(const RunFolder& folder, TrainingJudge& judge) {
   // A run that still trains is not judged.
   if (is_finished) run.training = judge.judge(run.config, run.metrics);
   const std::vector<EvaluationRow>& rows = stored.evaluation;
-  const EvaluationConfig& evaluation = run.config.evaluation;
-  if (is_finished) run.score = score(rows, evaluation);
+  if (is_finished) run.score = score(rows, config);
   if (run.score) {
-    run.evaluation = present_rows(rows, evaluation);
-    run.measured = rows;
+    run.evaluation = present_rows(rows, config);
+    std::ranges::copy_if(rows, std::back_inserter(run.measured),
+                         [settings = config.encoding.evaluation_settings()](const EvaluationRow& row) {
+                           return row.encoding_settings == settings;
+                         });
   } else {
-    run.missing_lengths = missing_lengths(rows, evaluation).size();
+    run.missing_lengths = missing_lengths(rows, config).size();
   }
   return run;
+}
+
+// What the run's own config asks for and, after it, each other setting of its encoding at which `che
+// evaluate` measured all test lengths.
+std::vector<TableRun> read_runs(const RunFolder& folder, TrainingJudge& judge) {
+  const StoredRun stored = folder.read();
+  std::vector<TableRun> runs{read_run(folder, folder.config(), stored, judge)};
+  std::set<std::string> settings;
+  for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
+  settings.erase(folder.config().encoding.evaluation_settings());
+  for (const std::string& other : settings) {
+    RunConfig config = folder.config();
+    config.encoding = config.encoding.with_evaluation_settings(other);
+    TableRun run = read_run(folder, config, stored, judge);
+    if (run.score) runs.push_back(std::move(run));
+  }
+  return runs;
 }
 
 // Over the test lengths.
@@ -159,8 +179,10 @@ ResultTable make_table(const std::vector<RunFolder>& folders) {
   std::vector<RunConfig> configs;
   TrainingJudge judge;
   for (const RunFolder& folder : folders) {
-    table.runs.push_back(read_run(folder, judge));
-    configs.push_back(folder.config());
+    for (TableRun& run : read_runs(folder, judge)) {
+      configs.push_back(run.config);
+      table.runs.push_back(std::move(run));
+    }
   }
   CellLabels labels = label_cells(configs);
   for (std::size_t i = 0; i < table.runs.size(); ++i) {

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "core/config/field_list.h"
+#include "core/config/node.h"
+#include "core/config/reader.h"
 #include "core/error.h"
 #include "core/number_text.h"
 #include "core/registry.h"
@@ -22,11 +25,11 @@ constexpr std::string_view kRandomized = "randomized";
 
 // Why DAPE cannot wrap the encoding; empty where it can.
 std::string dape_problem(const EncodingEntry& entry) {
-  if (entry.gives_bias) return {};
+  if (entry.takes_dape()) return {};
   const auto& registry = Registry<EncodingEntry>::instance();
   std::vector<std::string> biased;
   for (const std::string& name : registry.names()) {
-    if (registry.get(name).gives_bias) biased.push_back(name);
+    if (registry.get(name).takes_dape()) biased.push_back(name);
   }
   return fmt::format("dape wraps an encoding that gives a bias and {} gives none; allowed: {}", entry.name,
                      fmt::join(biased, ", "));
@@ -77,10 +80,13 @@ void EncodingConfig::reset(std::string_view shorthand) {
   const auto registered = [&] { return std::ranges::count(registry.names(), shorthand) > 0; };
   if (!shorthand.empty()) {
     if (!registered() && take_prefix(shorthand, "randomized_")) fresh.positions = kRandomized;
-    if (!registered() && take_prefix(shorthand, "dape_")) fresh.dape.emplace();
+    const bool wrapped = !registered() && take_prefix(shorthand, "dape_");
     if (!registered()) throw unknown_encoding(form);
     const EncodingEntry& entry = registry.get(shorthand);
-    if (fresh.dape) check_takes_dape(entry);
+    if (wrapped) {
+      check_takes_dape(entry);
+      fresh.dape = entry.default_dape();
+    }
     fresh.name = entry.name;
   }
   *this = std::move(fresh);
@@ -97,12 +103,19 @@ void EncodingConfig::visit_fields(FieldVisitor& visit) {
                     "its positions",
                     error.what()));
   }
-  if (name != old_name) options.clear();
-  registry.get(name).visit(options, visit);
+  const EncodingEntry& entry = registry.get(name);
+  if (name != old_name) {
+    options.clear();
+    if (dape && dape->variant == registry.get(old_name).default_dape().variant) {
+      dape->variant = entry.default_dape().variant;
+    }
+  }
+  entry.visit(options, visit);
+  visit.role(Role::kCell);
   bool wrapped = dape.has_value();
   visit.optional_group({"dape", "wraps the encoding's bias in DAPE's network"}, wrapped,
                        [&](FieldVisitor& nested) {
-                         if (!dape) dape.emplace();
+                         if (!dape) dape = entry.default_dape();
                          dape->visit_fields(nested);
                        });
   visit.choice({"positions", "0, 1, 2, ... or a random subset of 0 .. max_position-1"}, positions,
@@ -121,14 +134,59 @@ EncodingLabel EncodingConfig::label() const {
   EncodingConfig defaults = with_defaults();
   defaults.positions = positions;
   return {.form = form(),
-          .settings = settings_off_default(
-              "encoding", [&](FieldVisitor& visitor) { config.visit_fields(visitor); },
-              [&](FieldVisitor& visitor) { defaults.visit_fields(visitor); })};
+          .settings = settings_off_default("encoding", fields_of(config), fields_of(defaults))};
+}
+
+std::string EncodingConfig::evaluation_settings() const {
+  EncodingConfig config = *this;
+  EncodingConfig defaults = with_defaults();
+  std::vector<std::string> settings;
+  for (const FieldRecord& field : distinct_fields(fields_of(config), fields_of(defaults))) {
+    if (field.role == Role::kEvaluation) settings.push_back(fmt::format("{}={}", field.path, field.value));
+  }
+  std::ranges::sort(settings);
+  return fmt::format("{}", fmt::join(settings, ";"));
+}
+
+EncodingConfig EncodingConfig::with_evaluation_settings(std::string_view text) const {
+  EncodingConfig config = *this;
+  std::vector<std::string> known;
+  for (const FieldRecord& field : list_fields(fields_of(config))) {
+    if (field.role != Role::kEvaluation) continue;
+    known.push_back(field.path);
+    config.options.erase(field.path);
+  }
+  while (!text.empty()) {
+    const std::string_view setting = text.substr(0, text.find(';'));
+    text.remove_prefix(std::min(text.size(), setting.size() + 1));
+    const std::size_t equals = setting.find('=');
+    const std::string path(setting.substr(0, equals));
+    if (equals == std::string_view::npos || std::ranges::count(known, path) == 0) {
+      throw Error(
+          fmt::format("'{}' is no setting of {} that only evaluation reads; {}", setting, name,
+                      known.empty() ? "it has none" : fmt::format("allowed: {}", fmt::join(known, ", "))));
+    }
+    ConfigNode node;
+    node.kind = ConfigNode::Kind::kScalar;
+    node.location.source = std::make_shared<const std::string>(fmt::format("encoding.{}", path));
+    node.text = setting.substr(equals + 1);
+    assign_path(path, node, fields_of(config), "encoding.");
+  }
+  return config;
 }
 
 std::optional<ConfigProblem> EncodingConfig::problem() const {
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
-  if (dape && !entry.gives_bias) return ConfigProblem{{"encoding.dape"}, dape_problem(entry)};
+  if (dape && !entry.takes_dape()) return ConfigProblem{{"encoding.dape"}, dape_problem(entry)};
+  if (dape && entry.does_nothing != (dape->variant == kAttentionOnly)) {
+    return ConfigProblem{
+        {"encoding.dape.variant"},
+        entry.does_nothing
+            ? fmt::format("{} has no bias that f could read; allowed: {}", name, kAttentionOnly)
+            : fmt::format("{} is A + f(A), around none; {} gives a bias, which every other "
+                          "variant reads",
+                          kAttentionOnly, name)};
+  }
   if (is_randomized() && !entry.reads_positions) {
     return ConfigProblem{{"encoding.positions"},
                          fmt::format("{} reads no positions; allowed: contiguous", name)};
@@ -139,7 +197,7 @@ std::optional<ConfigProblem> EncodingConfig::problem() const {
 EncodingConfig EncodingConfig::with_defaults() const {
   EncodingConfig defaults;
   defaults.name = name;
-  if (dape) defaults.dape.emplace();
+  if (dape) defaults.dape = Registry<EncodingEntry>::instance().get(name).default_dape();
   return defaults;
 }
 

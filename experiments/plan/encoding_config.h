@@ -36,6 +36,14 @@ struct EncodingConfig {
   // The same encoding with the settings that a run's identity leaves out.
   EncodingConfig with_identity_defaults() const;
 
+  // The settings that only evaluation reads and that are off their default, "scaling=yarn;beta_fast=16",
+  // sorted; empty for none.
+  std::string evaluation_settings() const;
+
+  // The same encoding with these, and with every other one that only evaluation reads at its default. Throws
+  // Error for a text that evaluation_settings() of this encoding cannot give.
+  EncodingConfig with_evaluation_settings(std::string_view text) const;
+
   // Its text is what `reset` reads.
   EncodingForm form() const;
 

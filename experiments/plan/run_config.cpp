@@ -24,6 +24,10 @@ constexpr std::int64_t kMaxConfigLength = 10'000;
 constexpr std::int64_t kMaxSamples = 1'000'000;
 constexpr std::int64_t kMaxLogSteps = 1'000'000'000;
 
+std::int64_t tokens_of(const Task& task, std::int64_t length) {
+  return task.input_length(length) + task.output_length(length);
+}
+
 std::optional<ConfigProblem> reversed_lengths(std::string_view group, std::int64_t first, std::int64_t last) {
   if (first <= last) return std::nullopt;
   return ConfigProblem{
@@ -61,10 +65,6 @@ TaskConfig with_defaults(const TaskConfig& config) {
 std::string one_line_text(std::string_view text) {
   if (one_line(text, kWholeText) != text) throw Error("more than one line, or control characters");
   return std::string(text);
-}
-
-FieldVisitor::Members fields_of(auto& config) {
-  return [&config](FieldVisitor& visitor) { config.visit_fields(visitor); };
 }
 
 // The fields of `roles` that are off their default, with one of their paths, sorted by their text.
@@ -252,15 +252,22 @@ void RunConfig::check() const {
   if (const auto found = problem()) throw Error(found->message());
 }
 
-std::int64_t RunConfig::longest_sequence() const {
+std::int64_t RunConfig::longest_training_sequence() const {
   const std::unique_ptr<Task> created = create_task(task);
   std::int64_t longest = 0;
   // A greater length need not be the longer sequence.
-  const auto include = [&](std::int64_t length) {
-    longest = std::max(longest, created->input_length(length) + created->output_length(length));
-  };
-  for (std::int64_t length = training.first_length; length <= training.last_length; ++length) include(length);
-  for (const std::int64_t length : evaluation.lengths()) include(length);
+  for (std::int64_t length = training.first_length; length <= training.last_length; ++length) {
+    longest = std::max(longest, tokens_of(*created, length));
+  }
+  return longest;
+}
+
+std::int64_t RunConfig::longest_sequence() const {
+  const std::unique_ptr<Task> created = create_task(task);
+  std::int64_t longest = longest_training_sequence();
+  for (const std::int64_t length : evaluation.lengths()) {
+    longest = std::max(longest, tokens_of(*created, length));
+  }
   return longest;
 }
 

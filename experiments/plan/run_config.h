@@ -115,7 +115,8 @@ struct RunConfig {
   // Throws Error where there is such a problem.
   void check() const;
 
-  // Tokens (input and output symbols) of the longest sequence in training or evaluation.
+  // Tokens (input and output symbols) of the longest sequence in training, and in training or evaluation.
+  std::int64_t longest_training_sequence() const;
   std::int64_t longest_sequence() const;
 };
 

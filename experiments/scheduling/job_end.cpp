@@ -11,9 +11,10 @@
 namespace che {
 namespace {
 
-std::string score_text(const RunFolder& run, const EvaluationConfig& evaluation) {
-  const auto mean = score(run.evaluation(), evaluation);
+std::string score_text(const RunFolder& run, const RunConfig& asked) {
+  const auto mean = score(run.evaluation(), asked);
   if (!mean) return "";
+  const EvaluationConfig& evaluation = asked.evaluation;
   return fmt::format(", score {:.1f} % (mean accuracy over lengths {}..{})", 100 * *mean,
                      evaluation.first_length, evaluation.last_length);
 }
@@ -30,10 +31,10 @@ std::string training_line(const RunFolder& run, int exit_status, const std::stri
   }
   if (status.state == RunState::kFinished) {
     // It lacks test lengths that its worker could not measure.
-    if (!reason.empty() && score_text(run, run.config().evaluation).empty()) {
+    if (!reason.empty() && score_text(run, run.config()).empty()) {
       return fmt::format("{}: not evaluated: {}", run.id(), reason);
     }
-    return line + score_text(run, run.config().evaluation) +
+    return line + score_text(run, run.config()) +
            fmt::format(", {:.0f} s", status.training_seconds + status.evaluation_seconds);
   }
   if (end == JobEnd::kDone) end = JobEnd::kInterrupted;
@@ -43,7 +44,7 @@ std::string training_line(const RunFolder& run, int exit_status, const std::stri
 // A line about a run whose worker evaluated its stored model.
 std::string evaluation_line(const RunFolder& run, const EvaluationRequest& asked, int exit_status,
                             const std::string& reason, JobEnd& end) {
-  const std::string text = score_text(run, asked.applied_to(run.config().evaluation));
+  const std::string text = score_text(run, asked.applied_to(run.config()));
   if (WIFEXITED(exit_status) && WEXITSTATUS(exit_status) == 1) {
     return fmt::format("{}: not evaluated: see the warning above", run.id());
   }

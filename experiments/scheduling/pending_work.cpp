@@ -58,10 +58,15 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
   std::vector<RunFolder> runs = choice.of(open_runs(experiment, leave_out), warn);
   PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};
   std::size_t waiting = 0;
+  std::size_t other_encodings = 0;
   for (RunFolder& run : runs) {
     const StoredRun stored = run.read();
-    RunConfig asked = run.config();
-    asked.evaluation = request.applied_to(asked.evaluation);
+    if (!request.fits(run.config().encoding)) {
+      ++other_encodings;
+      continue;
+    }
+    const RunConfig asked = request.applied_to(run.config());
+    asked.check();
     const RunNeeds needs = assess(asked, stored, has_checkpoint(run.path()));
     if (needs.is_complete()) {
       ++work.complete;
@@ -80,6 +85,9 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
   if (waiting > 0) {
     warn(fmt::format("left out: {} of {} waiting; `che run` trains them", waiting,
                      counted(runs.size(), "run")));
+  }
+  if (other_encodings == runs.size() && !runs.empty()) {
+    throw Error(fmt::format("no run has an encoding with {}", *request.encoding_settings));
   }
   work.left_out = left_out + waiting;
   return work;

@@ -19,7 +19,7 @@ SweepProgress::SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
     for (const RunFolder& run : runs) {
       const StoredRun stored = run.read();
       RunConfig config = run.config();
-      if (evaluation) config.evaluation = evaluation->applied_to(config.evaluation);
+      if (evaluation) config = evaluation->applied_to(config);
       const bool has_model = evaluation || has_checkpoint(run.path());
       const Operations left = assess(config, stored, has_model).left;
       if (left.all() == 0) continue;

@@ -2,23 +2,43 @@
 
 #include <fmt/core.h>
 
+#include "core/error.h"
+
 namespace che {
 
-EvaluationConfig EvaluationRequest::applied_to(EvaluationConfig config) const {
-  config.first_length = lengths.first;
-  config.last_length = lengths.last;
-  config.length_step = lengths.step;
-  config.samples = samples;
+bool EvaluationRequest::fits(const EncodingConfig& encoding) const {
+  if (!encoding_settings) return true;
+  try {
+    encoding.with_evaluation_settings(*encoding_settings);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+RunConfig EvaluationRequest::applied_to(RunConfig config) const {
+  if (lengths) {
+    config.evaluation.first_length = lengths->first;
+    config.evaluation.last_length = lengths->last;
+    config.evaluation.length_step = lengths->step;
+  }
+  if (samples) config.evaluation.samples = *samples;
+  if (encoding_settings) config.encoding = config.encoding.with_evaluation_settings(*encoding_settings);
   return config;
 }
 
 std::vector<std::string> WorkerTask::arguments() const {
   std::vector<std::string> words{"worker", "--parent", std::to_string(parent)};
   if (evaluation) {
-    const IntegerRange& lengths = evaluation->lengths;
-    words.insert(words.end(),
-                 {"--lengths", fmt::format("{}:{}:{}", lengths.first, lengths.last, lengths.step),
-                  "--samples", std::to_string(evaluation->samples)});
+    words.emplace_back("--evaluate");
+    if (const auto& lengths = evaluation->lengths) {
+      words.insert(words.end(),
+                   {"--lengths", fmt::format("{}:{}:{}", lengths->first, lengths->last, lengths->step)});
+    }
+    if (evaluation->samples) words.insert(words.end(), {"--samples", std::to_string(*evaluation->samples)});
+    if (const auto& settings = evaluation->encoding_settings) {
+      words.insert(words.end(), {"--encoding-settings", *settings});
+    }
   }
   words.insert(words.end(), folders.begin(), folders.end());
   return words;

@@ -15,13 +15,17 @@ namespace che {
 // Exit code of a process that stopped at a checkpoint because it was asked to: "again".
 inline constexpr int kExitAgain = 75;
 
-// Test lengths and samples that `che evaluate` asks of stored models.
+// What `che evaluate` asks of stored models.
 struct EvaluationRequest {
-  IntegerRange lengths;
-  std::int64_t samples = 0;
+  std::optional<IntegerRange> lengths;  // Without, those of the run's config.
+  std::optional<std::int64_t> samples;  // Per length; likewise.
+  // Of the encoding, in the form of EncodingConfig::evaluation_settings; without, the run's own.
+  std::optional<std::string> encoding_settings;
 
-  // `config` with these in the place of its own.
-  EvaluationConfig applied_to(EvaluationConfig config) const;
+  // Whether an encoding has what `encoding_settings` sets.
+  bool fits(const EncodingConfig& encoding) const;
+  // `config` with these in the place of its own. Throws Error for settings that its encoding does not have.
+  RunConfig applied_to(RunConfig config) const;
 };
 
 // What one worker process does: trains and evaluates the runs of one job or, with a request, evaluates the

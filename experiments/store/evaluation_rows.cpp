@@ -6,36 +6,37 @@
 
 namespace che {
 
-std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows,
-                                        const EvaluationConfig& config) {
+std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
+  const EvaluationConfig& asked = config.evaluation;
+  const std::string settings = config.encoding.evaluation_settings();
   std::map<std::int64_t, const EvaluationRow*> by_length;
   for (const EvaluationRow& row : rows) {
-    if (row.samples == config.samples && row.seed == config.seed && row.eval_dropout == config.eval_dropout) {
+    if (row.samples == asked.samples && row.seed == asked.seed && row.eval_dropout == asked.eval_dropout &&
+        row.encoding_settings == settings) {
       by_length[row.length] = &row;
     }
   }
   std::vector<EvaluationRow> present;
-  for (const std::int64_t length : config.lengths()) {
+  for (const std::int64_t length : config.evaluation.lengths()) {
     const auto found = by_length.find(length);
     if (found != by_length.end()) present.push_back(*found->second);
   }
   return present;
 }
 
-std::optional<double> score(const std::vector<EvaluationRow>& rows, const EvaluationConfig& config) {
+std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
   const std::vector<EvaluationRow> present = present_rows(rows, config);
-  if (present.empty() || present.size() < config.lengths().size()) return std::nullopt;
+  if (present.empty() || present.size() < config.evaluation.lengths().size()) return std::nullopt;
   double sum = 0;
   for (const EvaluationRow& row : present) sum += row.accuracy;
   return sum / static_cast<double>(present.size());
 }
 
-std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows,
-                                          const EvaluationConfig& config) {
+std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
   const std::vector<EvaluationRow> present = present_rows(rows, config);
   auto next = present.begin();
   std::vector<std::int64_t> missing;
-  for (const std::int64_t length : config.lengths()) {
+  for (const std::int64_t length : config.evaluation.lengths()) {
     if (next != present.end() && next->length == length) {
       ++next;
     } else {
@@ -47,7 +48,7 @@ std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows
 
 void store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row) {
   const auto key = [](const EvaluationRow& one) {
-    return std::tie(one.length, one.samples, one.seed, one.eval_dropout);
+    return std::tie(one.length, one.samples, one.seed, one.eval_dropout, one.encoding_settings);
   };
   const auto place = std::lower_bound(
       rows.begin(), rows.end(), row,

@@ -15,20 +15,19 @@ struct EvaluationRow {
   std::int64_t samples = 0;
   std::int64_t seed = 0;
   bool eval_dropout = false;
-  double accuracy = 0;  // Mean over batches of sum(mask correct) / sum(mask), 0 .. 1
-  double loss = 0;      // Nats per output symbol, mean over samples and output symbols.
+  double accuracy = 0;                 // Mean over batches of sum(mask correct) / sum(mask), 0 .. 1
+  double loss = 0;                     // Nats per output symbol, mean over samples and output symbols.
+  std::string encoding_settings = {};  // See EncodingConfig::evaluation_settings.
 };
 
 // The rows of `rows` that `config` asks for, by ascending length.
-std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows,
-                                        const EvaluationConfig& config);
+std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
 // Mean accuracy over the requested lengths, 0 .. 1; nothing while one is missing.
-std::optional<double> score(const std::vector<EvaluationRow>& rows, const EvaluationConfig& config);
+std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
-// Lengths that `config` asks for and `rows` lack.
-std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows,
-                                          const EvaluationConfig& config);
+// Test lengths that `config` asks for and `rows` lack.
+std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
 // Adds `row`, or replaces the row of the same key; `rows` are sorted by key, length first, and stay so.
 void store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row);

@@ -22,7 +22,7 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
                  .is_damaged = !stored.damage.empty(),
                  .has_model = has_model,
                  .was_trained = stored.status.state == RunState::kFinished || !stored.evaluation.empty(),
-                 .missing = missing_lengths(stored.evaluation, config.evaluation),
+                 .missing = missing_lengths(stored.evaluation, config),
                  .left = {}};
   needs.left = operations_left(config, stored.status.step, needs);
   return needs;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -20,6 +21,15 @@ const std::vector<std::string> kMetricsColumns = {"step",          "loss",    "a
                                                   "gradient_norm", "seconds", std::string(kChecksumColumn)};
 const std::vector<std::string> kEvaluationColumns = {
     "length", "samples", "seed", "eval_dropout", "accuracy", "loss", std::string(kChecksumColumn)};
+// Of a file some of whose rows were measured with other settings of the encoding than the trained model's.
+const std::vector<std::string> kColumnsWithSettings = {"length",
+                                                       "samples",
+                                                       "seed",
+                                                       "eval_dropout",
+                                                       "encoding_settings",
+                                                       "accuracy",
+                                                       "loss",
+                                                       std::string(kChecksumColumn)};
 constexpr std::string_view kChecksumLine = "# checksum: ";
 
 std::string checksum_line(std::string_view key, std::string_view settings) {
@@ -92,33 +102,42 @@ std::vector<MetricsRow> parse_metrics(std::string_view text, std::string_view id
 }
 
 std::string evaluation_text(const std::vector<EvaluationRow>& rows, std::string_view id) {
+  const bool has_settings =
+      std::ranges::any_of(rows, [](const EvaluationRow& row) { return !row.encoding_settings.empty(); });
   std::string text;
   for (const EvaluationRow& row : rows) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{}\n", row.length, row.samples, row.seed,
-                   row.eval_dropout ? "on" : "off", row.accuracy, row.loss);
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}{}{},{}\n", row.length, row.samples, row.seed,
+                   row.eval_dropout ? "on" : "off", row.encoding_settings, has_settings ? "," : "",
+                   row.accuracy, row.loss);
   }
-  return csv_text(kEvaluationColumns, text, id);
+  return csv_text(has_settings ? kColumnsWithSettings : kEvaluationColumns, text, id);
 }
 
 std::vector<EvaluationRow> parse_evaluation(std::string_view text, std::string_view id,
                                             const std::string& file) {
-  const CsvRows csv(file, text, kEvaluationColumns, std::string(kEvaluationRemedy));
+  const std::string header = fmt::format("{}\n", fmt::join(kColumnsWithSettings, ","));
+  const bool has_settings = text.starts_with(header);
+  const CsvRows csv(file, text, has_settings ? kColumnsWithSettings : kEvaluationColumns,
+                    std::string(kEvaluationRemedy));
+  const std::size_t accuracy = has_settings ? 5 : 4;
   std::vector<EvaluationRow> rows;
   rows.reserve(csv.size());
-  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>> keys;
+  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, std::string>> keys;
   for (std::size_t i = 0; i < csv.size(); ++i) {
     const std::string_view eval_dropout = csv.text(i, 3);
     rows.push_back({.length = csv.integer(i, 0),
                     .samples = csv.integer(i, 1),
                     .seed = csv.integer(i, 2),
                     .eval_dropout = eval_dropout == "on",
-                    .accuracy = csv.real(i, 4),
-                    .loss = csv.real(i, 5)});
+                    .accuracy = csv.real(i, accuracy),
+                    .loss = csv.real(i, accuracy + 1),
+                    .encoding_settings = std::string(has_settings ? csv.text(i, 4) : "")});
     const EvaluationRow& row = rows.back();
     if (eval_dropout != "on" && eval_dropout != "off") csv.fail(i, 3, "on or off");
-    if (!(row.accuracy >= 0 && row.accuracy <= 1)) csv.fail(i, 4, "a number from 0 to 1");
-    if (!keys.emplace(row.length, row.samples, row.seed, row.eval_dropout).second) {
-      csv.fail(i, 0, "each length once for the same samples, seed and eval_dropout");
+    if (!(row.accuracy >= 0 && row.accuracy <= 1)) csv.fail(i, accuracy, "a number from 0 to 1");
+    if (!keys.emplace(row.length, row.samples, row.seed, row.eval_dropout, row.encoding_settings).second) {
+      csv.fail(i, 0,
+               "each length once for the same samples, seed, eval_dropout and settings of the encoding");
     }
   }
   csv.check_checksum(id);

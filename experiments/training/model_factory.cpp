@@ -6,8 +6,16 @@
 #include "tasks/task.h"
 
 namespace che {
-std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config) {
-  return create_encoding(config.name, config.options, config.dape);
+namespace {
+
+std::unique_ptr<Encoding> encoding_of(const RunConfig& config) {
+  return create_encoding(config.encoding, {.count = config.longest_training_sequence()});
+}
+
+}  // namespace
+
+std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config, TrainedTokens trained) {
+  return create_encoding(config.name, config.options, config.dape, trained);
 }
 
 Vocabulary vocabulary_of(const TaskConfig& task) {
@@ -25,13 +33,12 @@ Backend backend_of(const ExecutionConfig& execution) {
 
 std::int64_t parameter_count(const RunConfig& config) {
   return parameter_count(
-      transformer_parameters(config.model, vocabulary_of(config.task), *create_encoding(config.encoding)));
+      transformer_parameters(config.model, vocabulary_of(config.task), *encoding_of(config)));
 }
 
 std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::int64_t replicas) {
-  return std::make_unique<Transformer>(config.model, vocabulary_of(config.task),
-                                       create_encoding(config.encoding), replicas,
-                                       backend_of(config.execution));
+  return std::make_unique<Transformer>(config.model, vocabulary_of(config.task), encoding_of(config),
+                                       replicas, backend_of(config.execution));
 }
 
 std::unique_ptr<Positions> create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose,

@@ -11,7 +11,7 @@
 namespace che {
 
 // What a run's config says of its model: the only place where configs become tensors.
-std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config);
+std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config, TrainedTokens trained);
 
 Vocabulary vocabulary_of(const TaskConfig& task);
 

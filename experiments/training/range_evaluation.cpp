@@ -89,7 +89,8 @@ std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& mod
   std::vector<EvaluationRow> rows;
   for (std::int64_t r = 0; r < replicas; ++r) {
     rows.push_back({length, evaluation.samples, evaluation.seed, evaluation.eval_dropout,
-                    accuracy[r].item<double>(), loss[r].item<double>()});
+                    accuracy[r].item<double>(), loss[r].item<double>(),
+                    config.encoding.evaluation_settings()});
   }
   return rows;
 }

@@ -9,29 +9,26 @@
 
 namespace che {
 
-JobOutcome evaluate_stored_model(const RunFolder& run, const EvaluationConfig& asked,
-                                 const ProgressSink& progress, const std::atomic<int>& stop,
-                                 std::chrono::seconds patience) {
-  RunConfig config = run.config();
-  config.evaluation = asked;
-  config.check();
+JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, const ProgressSink& progress,
+                                 const std::atomic<int>& stop, std::chrono::seconds patience) {
+  asked.check();
   const FileLock lock = lock_run(run, stop, patience);
   std::vector<EvaluationRow> rows = run.evaluation();
   const std::vector<std::int64_t> lengths = missing_lengths(rows, asked);
   if (lengths.empty()) return JobOutcome::kDone;
-  const RestoredModel restored = restore_model(run, DamagedCheckpoints::kSetAside);
+  const RestoredModel restored = restore_model(run, asked.encoding, DamagedCheckpoints::kSetAside);
   for (const std::string& warning : restored.warnings) {
     progress(warning_about(run.id(), warning));
   }
-  if (restored.step != config.training.steps) {
+  if (restored.step != asked.training.steps) {
     throw Error(
         fmt::format("its newest good checkpoint is of step {} of {}; remove the run's folder, and "
                     "`che run` trains it again",
-                    restored.step, config.training.steps));
+                    restored.step, asked.training.steps));
   }
   const auto take = [&](const std::vector<EvaluationRow>& measured) { store_row(rows, measured.front()); };
   const auto write = [&] { run.write_evaluation(rows); };
-  const bool all = evaluate_lengths(*restored.model, {config}, lengths, progress, stop, take, write);
+  const bool all = evaluate_lengths(*restored.model, {asked}, lengths, progress, stop, take, write);
   return all ? JobOutcome::kDone : JobOutcome::kInterrupted;
 }
 

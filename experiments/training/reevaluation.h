@@ -11,8 +11,8 @@ namespace che {
 // rows that are there stay. Config and status stay as they are. Throws Error (usage) for a run without a
 // good checkpoint of its last step, for lengths that its encoding cannot serve, and when another process
 // works on it and does not let go of it for `patience`; (runtime) when the disk refuses.
-JobOutcome evaluate_stored_model(const RunFolder& run, const EvaluationConfig& asked,
-                                 const ProgressSink& progress, const std::atomic<int>& stop,
+JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, const ProgressSink& progress,
+                                 const std::atomic<int>& stop,
                                  std::chrono::seconds patience = std::chrono::seconds(0));
 
 }  // namespace che

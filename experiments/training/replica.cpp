@@ -58,7 +58,7 @@ std::optional<Replica> load_replica(const RunFolder& run, std::int64_t parameter
   status.error.clear();  // An earlier attempt's is no longer the run's.
   status.step = replica.checkpoint ? replica.checkpoint->step : 0;
   status.state = RunState::kWaiting;
-  if (missing_lengths(replica.evaluation, config.evaluation).empty()) {
+  if (missing_lengths(replica.evaluation, config).empty()) {
     status.state = RunState::kFinished;
     status.step = config.training.steps;
     run.write_status(status);

@@ -136,7 +136,7 @@ std::vector<std::int64_t> ReplicaSet::missing_lengths() const {
   std::set<std::int64_t> lengths;
   for (const Replica& replica : replicas_) {
     if (replica.has_failed()) continue;
-    for (const std::int64_t length : che::missing_lengths(replica.evaluation, config().evaluation)) {
+    for (const std::int64_t length : che::missing_lengths(replica.evaluation, config())) {
       lengths.insert(length);
     }
   }

@@ -10,7 +10,14 @@
 namespace che {
 
 RestoredModel restore_model(const RunFolder& run, DamagedCheckpoints damaged) {
-  RestoredModel restored{create_transformer(run.config(), 1), 0, {}};
+  return restore_model(run, run.config().encoding, damaged);
+}
+
+RestoredModel restore_model(const RunFolder& run, const EncodingConfig& encoding,
+                            DamagedCheckpoints damaged) {
+  RunConfig config = run.config();
+  config.encoding = encoding;
+  RestoredModel restored{create_transformer(config, 1), 0, {}};
   const auto size = static_cast<std::size_t>(restored.model->parameters().size());
   LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), size, damaged);
   if (!loaded.checkpoint) {

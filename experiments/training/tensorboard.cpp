@@ -104,7 +104,7 @@ void write_tensorboard(const RunFolder& run, const std::vector<MetricsRow>& metr
                        const std::vector<EvaluationRow>& evaluation, const RunStatus& status) {
   if (!run.config().log.tensorboard) return;
   write_file_atomically(run.path() / "events.out.tfevents.che",
-                        tensorboard_events(metrics, present_rows(evaluation, run.config().evaluation),
+                        tensorboard_events(metrics, present_rows(evaluation, run.config()),
                                            utc_seconds(status.started).value_or(0)));
 }
 

@@ -60,8 +60,8 @@ int train(const std::vector<RunFolder>& runs) {
 
 int evaluate(const RunFolder& run, const EvaluationRequest& request) {
   try {
-    return exit_code(evaluate_stored_model(run, request.applied_to(run.config().evaluation), report,
-                                           stop_signal(), kLockPatience));
+    return exit_code(
+        evaluate_stored_model(run, request.applied_to(run.config()), report, stop_signal(), kLockPatience));
   } catch (const std::exception& error) {
     report(warning_about(run.id(), failure_text(error)));
   }

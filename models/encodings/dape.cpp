@@ -45,8 +45,9 @@ AttentionTerms Dape::attention_terms(const EncodingContext& context) const {
 AdaptedBias dape_terms(const PairValues& bias, PairMlp mlp, std::string_view variant) {
   mlp.reads = concatenates(variant)              ? PairMlp::Reads::kLogitsAndBias
               : variant.starts_with("bias_only") ? PairMlp::Reads::kBias
+              : variant == kAttentionOnly        ? PairMlp::Reads::kLogits
                                                  : PairMlp::Reads::kSum;
-  return {bias, variant.ends_with("_residual"), std::move(mlp)};
+  return {bias, DapeOptions{.variant = std::string(variant)}.adds_bias(), std::move(mlp)};
 }
 
 }  // namespace che

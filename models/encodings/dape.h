@@ -17,6 +17,7 @@ namespace che {
 //   bias_only_residual  A + B + f(B)
 //   add                 A + f(A + B)
 //   bias_only           A + f(B)
+//   attention_only      A + f(A)              around `none`, which has no B
 //
 //   f(x) = W2 LeakyReLU_0.01(W1 x + b1) + b2,  hidden width D, inputs: heads A then heads B.
 //

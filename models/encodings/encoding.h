@@ -15,6 +15,7 @@
 #include "models/kernels/reference/attention_terms.h"
 #include "models/parameters/parameter_set.h"
 #include "models/settings/dape_options.h"
+#include "models/settings/encoding_entry.h"
 #include "models/settings/model_shape.h"
 #include "models/settings/parameter_spec.h"
 #include "models/settings/positions.h"
@@ -70,16 +71,20 @@ class Encoding {
 // The encoding `name` with `options`, wrapped by DAPE where `dape` is given. Throws Error for an
 // unknown name, bad options or a base without a bias.
 std::unique_ptr<Encoding> create_encoding(std::string_view name, const OptionValues& options = {},
-                                          const std::optional<DapeOptions>& dape = {});
+                                          const std::optional<DapeOptions>& dape = {},
+                                          TrainedTokens trained = {});
 
 // What a registry entry's `make` is for an encoding `E` built from its Options, and from DAPE's
-// where it differs inside DAPE.
+// where it differs inside DAPE, or from the reach of training where it differs beyond that.
 template <class E, class Options>
-std::unique_ptr<Encoding> make_encoding(const OptionValues& values, const std::optional<DapeOptions>& dape) {
+std::unique_ptr<Encoding> make_encoding(const OptionValues& values, const std::optional<DapeOptions>& dape,
+                                        [[maybe_unused]] TrainedTokens trained) {
   if constexpr (std::is_same_v<Options, NoOptions>) {
     return std::make_unique<E>();
   } else if constexpr (std::is_constructible_v<E, Options, const std::optional<DapeOptions>&>) {
     return std::make_unique<E>(options_from<Options>(values), dape);
+  } else if constexpr (std::is_constructible_v<E, Options, TrainedTokens>) {
+    return std::make_unique<E>(options_from<Options>(values), trained);
   } else {
     return std::make_unique<E>(options_from<Options>(values));
   }

@@ -11,6 +11,7 @@ const Registered<EncodingEntry> registered{{
     .formula = "nothing",
     .source = "Kazemnejad et al., arXiv 2305.19466",
     .reads_positions = false,
+    .does_nothing = true,
     .place = 0,
     .colour = "#000000",
     .marker = Marker::kCross,

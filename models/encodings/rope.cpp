@@ -1,52 +1,122 @@
 // RoPE (arXiv 2104.09864): neighbouring feature pairs (2k, 2k+1) of queries and keys turn by the
-// angle p_t 10000^(-k/(d_head/2)).
+// angle p_t w_k, w_k = b^(-2k/d), b = 10000, d = d_head.
+//
+// At more tokens T than the L of the longest training sequence, `scaling` changes the frequencies, with
+// s = T/L (1 in training, whose parameters are therefore those of plain RoPE):
+//   linear (arXiv 2306.15595)  w_k / s
+//   ntk    (bloc97, 2023)      (b s^(d/(d-2)))^(-2k/d)
+//   yarn   (arXiv 2309.00071)  (1 - m_k) w_k / s + m_k w_k, m_k = 1 - clamp((k - low) / (high - low), 0, 1),
+//                              low = floor c(beta_fast), high = ceil c(beta_slow), within 0 .. d - 1,
+//                              c(r) = d ln(L / (2 pi r)) / (2 ln b); queries and keys times 0.1 ln s + 1
 #include <ATen/ATen.h>
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
 #include "core/error.h"
-#include "models/encodings/encoding.h"
 #include "models/encodings/rotary.h"
-#include "models/encodings/sinusoid.h"
-#include "models/kernels/rotation.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
-
-at::Tensor rotate_pairs(const at::Tensor& heads, const std::vector<std::int64_t>& positions, double max_time,
-                        const Backend& backend) {
-  const std::int64_t width = heads.size(4);
-  const at::Tensor table = sinusoid(positions, width, max_time);
-  return rotate(heads, table.slice(1, 0, width / 2), table.slice(1, width / 2), backend);
-}
-
 namespace {
 
-class Rope : public Encoding {
- public:
-  at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
-                    const EncodingContext& context) const override {
-    const std::vector<std::int64_t> all = context.positions.of_tokens(context.layer, context.tokens);
-    const auto first = all.begin() + first_token;
-    return rotate_pairs(heads, {first, first + heads.size(2)}, 10000, context.backend);
-  }
+constexpr double kMaxTime = 10000;
 
-  std::optional<EncodingTable> table(const EncodingContext& context) const override {
-    const std::vector<std::int64_t> positions = context.positions.of_tokens(context.layer, context.tokens);
-    // (tokens, pairs, 2)
-    const at::Tensor cosine_and_sine =
-        sinusoid(positions, context.shape.head_width()).unflatten(1, {2, -1}).flip(1).transpose(1, 2);
-    return make_table({"position", "pair", "cos", "sin"}, {positions, {}}, cosine_and_sine);
+struct RopeOptions {
+  double fraction = 1;  // p-RoPE (arXiv 2410.06205): only the fastest pairs turn, this share of all.
+  std::string scaling = "none";
+  // The published values; turns within L positions.
+  double beta_fast = 32;
+  double beta_slow = 1;
+
+  bool is_scaled() const { return scaling != "none"; }
+
+  void visit_fields(FieldVisitor& visit) {
+    visit.real({"fraction", "share of the feature pairs that turn, fastest first"}, fraction, 0, 1);
+    visit.role(Role::kEvaluation);
+    visit.choice({"scaling", "how frequencies change beyond the longest training sequence"}, scaling,
+                 {"none", "linear", "ntk", "yarn"});
+    visit.real({"beta_fast", "yarn: pairs with more turns in a training sequence keep their frequency"},
+               beta_fast, 1e-3, 1e6);
+    visit.real({"beta_slow", "yarn: pairs with fewer turns are slowed down by T/L"}, beta_slow, 1e-3, 1e6);
   }
 };
 
+class Rope : public RotaryEncoding {
+ public:
+  Rope(RopeOptions options, TrainedTokens trained) : options_(std::move(options)), trained_(trained) {
+    if (options_.is_scaled() && trained.count < 1) {
+      throw Error("rope: scaling needs the number of tokens of the longest training sequence",
+                  Fault::kRuntime);
+    }
+  }
+
+  PairTurns turns(const std::vector<std::int64_t>& positions, const EncodingContext& context) const override {
+    const std::int64_t width = context.shape.head_width();
+    const double stretch =
+        options_.is_scaled()
+            ? std::max(1.0, static_cast<double>(context.tokens) / static_cast<double>(trained_.count))
+            : 1.0;
+    at::Tensor frequencies = scaled(width, stretch);
+    const double turning = std::floor(options_.fraction * static_cast<double>(width / 2));
+    frequencies.slice(0, static_cast<std::int64_t>(turning)).zero_();
+    return {rotary_angles(positions, frequencies),
+            options_.scaling == "yarn" ? 0.1 * std::log(stretch) + 1 : 1};
+  }
+
+ private:
+  at::Tensor scaled(std::int64_t width, double stretch) const {
+    const auto d = static_cast<double>(width);
+    if (stretch == 1) return rotary_frequencies(width, kMaxTime);
+    // A single pair has the frequency 1 whatever the base.
+    if (options_.scaling == "ntk") {
+      return rotary_frequencies(width, width == 2 ? kMaxTime : kMaxTime * std::pow(stretch, d / (d - 2)));
+    }
+    const at::Tensor plain = rotary_frequencies(width, kMaxTime);
+    if (options_.scaling == "linear") return plain / stretch;
+    // The pair that makes `turns` turns within a training sequence.
+    const auto pair_of = [&](double turns) {
+      return d * std::log(static_cast<double>(trained_.count) / (2 * std::numbers::pi * turns)) /
+             (2 * std::log(kMaxTime));
+    };
+    const double low = std::clamp(std::floor(pair_of(options_.beta_fast)), 0.0, d - 1);
+    const double high = std::clamp(std::ceil(pair_of(options_.beta_slow)), 0.0, d - 1);
+    // As released: a ramp of no width is a step.
+    const double width_of_ramp = high == low ? 1e-3 : high - low;
+    const at::Tensor kept = 1 - ((at::arange(0, width / 2, at::kDouble) - low) / width_of_ramp).clamp(0, 1);
+    return (1 - kept) * plain / stretch + kept * plain;
+  }
+
+  RopeOptions options_;
+  TrainedTokens trained_;
+};
+
 std::optional<ConfigProblem> problem(const EncodingUse& use) {
-  if (use.shape.head_width() % 2 == 0) return std::nullopt;
-  return ConfigProblem{
-      {"model.width", "model.heads"},
-      fmt::format("rope rotates pairs of features and needs an even width per head; got {} / {} = {}; set "
-                  "model.width to a multiple of {}, such as {}",
-                  use.shape.width, use.shape.heads, use.shape.head_width(), 2 * use.shape.heads,
-                  use.shape.width + use.shape.heads)};
+  if (use.shape.head_width() % 2 != 0) {
+    return ConfigProblem{
+        {"model.width", "model.heads"},
+        fmt::format("rope rotates pairs of features and needs an even width per head; got {} / {} = {}; set "
+                    "model.width to a multiple of {}, such as {}",
+                    use.shape.width, use.shape.heads, use.shape.head_width(), 2 * use.shape.heads,
+                    use.shape.width + use.shape.heads)};
+  }
+  const auto options = options_from<RopeOptions>(use.options);
+  if (options.is_scaled() && use.max_position > 0) {
+    return ConfigProblem{
+        {"encoding.scaling", "encoding.positions"},
+        fmt::format(
+            "scaling: {} is for contiguous positions: randomized ones lie below max_position in training "
+            "and test alike; set scaling to none or positions to contiguous",
+            options.scaling)};
+  }
+  if (options.beta_fast <= options.beta_slow) {
+    return ConfigProblem{{"encoding.beta_fast", "encoding.beta_slow"},
+                         fmt::format("beta_fast is to be greater than beta_slow; got {} and {}",
+                                     options.beta_fast, options.beta_slow)};
+  }
+  return std::nullopt;
 }
 
 const Registered<EncodingEntry> registered{{
@@ -57,8 +127,9 @@ const Registered<EncodingEntry> registered{{
     .place = 3,
     .colour = "#0D01FB",
     .marker = Marker::kDisc,
+    .visit = visit_options<RopeOptions>,
     .problem = problem,
-    .make = make_encoding<Rope, NoOptions>,
+    .make = make_encoding<Rope, RopeOptions>,
 }};
 
 }  // namespace

@@ -3,16 +3,41 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "models/encodings/encoding.h"
 #include "models/kernels/dispatch.h"
 
 namespace che {
 
-// Turns neighbouring feature pairs (2k, 2k+1) of `heads` (replicas, batch, tokens, heads,
-// head_width) by the angle p max_time^(-2k/head_width), p the token's entry in `positions`. Angles
-// are computed in double.
-at::Tensor rotate_pairs(const at::Tensor& heads, const std::vector<std::int64_t>& positions, double max_time,
-                        const Backend& backend);
+// How far the feature pairs of queries and keys turn, and by what they are multiplied after that.
+struct PairTurns {
+  at::Tensor angles;  // (tokens, head_width / 2), radians, double
+  double factor = 1;
+};
+
+// An encoding that turns neighbouring feature pairs (2k, 2k+1) of queries and keys by angles that depend on
+// the token and the pair alone. A variant says which; the rest is here.
+class RotaryEncoding : public Encoding {
+ public:
+  // For tokens at `positions`, some of those of `context`.
+  virtual PairTurns turns(const std::vector<std::int64_t>& positions,
+                          const EncodingContext& context) const = 0;
+
+  at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
+                    const EncodingContext& context) const override;
+  std::optional<EncodingTable> table(const EncodingContext& context) const override;
+};
+
+// The angular frequencies max_time^(-2k/width) of the pairs k = 0 .. width/2 - 1, radians per position,
+// double.
+at::Tensor rotary_frequencies(std::int64_t width, double max_time);
+
+// The angle of every position (row) and frequency (column), double.
+at::Tensor rotary_angles(const std::vector<std::int64_t>& positions, const at::Tensor& frequencies);
+
+// Turns the pairs of `heads` (replicas, batch, tokens, heads, head_width).
+at::Tensor rotate_pairs(const at::Tensor& heads, const PairTurns& turns, const Backend& backend);
 
 }  // namespace che

@@ -47,9 +47,15 @@ FusedTerms fused_terms(const AttentionTerms& terms) {
   return {{adapted->adds_bias ? bias.values + values : values, bias.by_offset}, {}};
 }
 
-// f for the bias `bias`, B or some queries of it.
-SplitMlp split(const PairMlp& f, const PairValues& bias, std::int64_t heads) {
+// f for the bias `bias`, B or some queries of it, or none.
+SplitMlp split(const PairMlp& f, const PairValues& bias, std::int64_t heads, std::int64_t keys) {
   const at::Tensor of_logits = f.w1.narrow(1, 0, heads);
+  if (f.reads == PairMlp::Reads::kLogits) {
+    return {of_logits.contiguous(),
+            f.w2.contiguous(),
+            f.b2.contiguous(),
+            {f.b1.unsqueeze(2).expand({-1, -1, 2 * keys - 1}), true}};
+  }
   const at::Tensor of_bias = f.w1.narrow(1, f.reads == PairMlp::Reads::kLogitsAndBias ? heads : 0, heads);
   return {of_logits.contiguous(),
           f.w2.contiguous(),
@@ -184,7 +190,7 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
     operands.bias = of_replicas(part(terms.bias), replicas);
     operands.bias_by_offset = terms.bias.by_offset;
     if (!terms.adapted) return;
-    const SplitMlp f = split(terms.adapted->mlp, part(terms.adapted->bias), heads);
+    const SplitMlp f = split(terms.adapted->mlp, part(terms.adapted->bias), heads, keys);
     operands.w1 = f.w1;
     operands.w2 = f.w2;
     operands.b2 = f.b2;
@@ -231,10 +237,11 @@ void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
   if (const PairValues bias = additive_bias(terms); bias.defined()) check_bias(bias, q, k.size(2));
   const auto* const adapted = std::get_if<AdaptedBias>(&terms);
   if (adapted == nullptr) return;
-  if (!adapted->bias.defined()) {
-    throw Error("attention: an MLP over logits and bias needs a bias", Fault::kRuntime);
-  }
   const PairMlp& mlp = adapted->mlp;
+  if (adapted->bias.defined() != (mlp.reads != PairMlp::Reads::kLogits)) {
+    throw Error("attention: an MLP over a bias needs one, and one over the logits alone takes none",
+                Fault::kRuntime);
+  }
   const std::int64_t hidden = mlp.b1.size(-1);
   const std::int64_t inputs = mlp.reads == PairMlp::Reads::kLogitsAndBias ? 2 * heads : heads;
   const auto layer = [&](std::int64_t in, std::int64_t out) -> std::vector<std::int64_t> {

@@ -32,6 +32,12 @@ struct EncodingUse {
   const std::optional<DapeOptions>& dape;
 };
 
+// Tokens of the longest training sequence of a run; 0 where there is no training, as in a picture of an
+// encoding.
+struct TrainedTokens {
+  std::int64_t count = 0;
+};
+
 // A positional encoding as a config names it. The struct knows no LibTorch, so that configs and
 // tables can be read without it.
 struct EncodingEntry {
@@ -40,7 +46,8 @@ struct EncodingEntry {
   std::string formula;  // One line.
   std::string source;   // Paper or program.
   bool reads_positions = true;
-  bool gives_bias = false;  // An additive bias on the logits, which DAPE can wrap.
+  bool gives_bias = false;    // An additive bias on the logits, which DAPE can wrap.
+  bool does_nothing = false;  // No encoding at all: DAPE around it reads the logits alone.
   // Where it stands in tables and legends: by ascending place, then by name. The paper's columns are 1 to 7.
   int place = 100;
   // Of its curves. The colours and markers of all encodings are told apart by readers of every colour vision
@@ -56,9 +63,17 @@ struct EncodingEntry {
   std::function<std::optional<ConfigProblem>(const EncodingUse& use)> problem =
       [](const EncodingUse&) -> std::optional<ConfigProblem> { return std::nullopt; };
   // With `dape`, what DAPE so configured is to wrap.
-  std::function<std::unique_ptr<class Encoding>(const OptionValues& values,
-                                                const std::optional<DapeOptions>& dape)>
+  std::function<std::unique_ptr<class Encoding>(
+      const OptionValues& values, const std::optional<DapeOptions>& dape, TrainedTokens trained)>
       make;
+
+  bool takes_dape() const { return gives_bias || does_nothing; }
+  // What DAPE around it is unless a config says otherwise.
+  DapeOptions default_dape() const {
+    DapeOptions options;
+    if (does_nothing) options.variant = kAttentionOnly;
+    return options;
+  }
 
   static const char* kind() { return "encoding"; }
 };

@@ -119,8 +119,9 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"evaluate", results(), "--lengths", "1:99999", "--samples", "64"},
                "che: --lengths: evaluation.last_length: got 99999; allowed: whole numbers from 1 to 10000\n");
   expect_wrong({"worker", results(), "--samples", "64"}, "--samples requires --lengths");
-  expect_wrong({"worker", results(), "--lengths", "5:6"}, "--lengths requires --samples");
-  expect_wrong({"worker", results(), results(), "--lengths", "5:6", "--samples", "64"}, "name one folder");
+  expect_wrong({"worker", results(), "--lengths", "5:6"}, "--lengths requires --evaluate");
+  expect_wrong({"worker", results(), results(), "--evaluate", "--lengths", "5:6", "--samples", "64"},
+               "name one folder");
   EXPECT_EQ(0, che({"--help"}).exit_code);
   EXPECT_EQ(0, che({"run", "--help"}).exit_code);
 }

@@ -147,6 +147,34 @@ TEST_F(SweepProgramTest, EvaluateNamesTheRunsThatItLeavesOut) {
   EXPECT_NE(std::string::npos, damaged.output.find("1 left out (not finished or damaged)")) << damaged.output;
 }
 
+TEST_F(SweepProgramTest, EvaluatesATrainedModelWithAnotherSettingOfItsEncoding) {
+  ASSERT_EQ(
+      0, che({"run", small_config(), "axes.encoding=[rope, none]", "axes.task=[even_pairs]", "-o", results()})
+             .exit_code);
+  const auto metrics = contents(results(), "metrics.csv");
+  const Outcome scaled =
+      che({"evaluate", results(), "--set", "encoding.scaling=yarn", "--set", "encoding.beta_slow=0.5"});
+  ASSERT_EQ(0, scaled.exit_code) << scaled.output;
+  expect_contains(scaled.output, {"1 run: 1 to evaluate"});
+  EXPECT_EQ(metrics, contents(results(), "metrics.csv"));
+  expect_contains(che({"table", results(), "--format", "csv"}).output,
+                  {",rope,", "\"rope(beta_slow=0.5, scaling=yarn)\"", ",none,"});
+  expect_contains(che({"evaluate", results(), "--set", "encoding.scaling=none"}).output, {"0 to evaluate"});
+  // The same run still has nothing left to do.
+  expect_contains(
+      che({"run", small_config(), "axes.encoding=[rope, none]", "axes.task=[even_pairs]", "-o", results()})
+          .output,
+      {"2 done, 0 to do"});
+  expect_refusal(che({"evaluate", results(), "--set", "encoding.scaling=yarm"}), {"scaling", "yarm", "yarn"});
+  expect_refusal(che({"evaluate", results(), "--set", "encoding.fraction=0.5"}),
+                 {"fraction", "encoding.scaling"});
+  expect_refusal(che({"evaluate", results(), "--set", "seed=1"}), {"--set seed=1", "encoding.scaling"});
+  expect_refusal(che({"evaluate", results()}), {"--lengths, --samples or --set"});
+  expect_refusal(
+      che({"evaluate", results(), "--set", "encoding.scaling=yarn", "--set", "encoding.scaling=ntk"}),
+      {"encoding.scaling", "twice"});
+}
+
 TEST_F(SweepProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
   const auto metrics = contents(results(), "metrics.csv");

@@ -42,15 +42,15 @@ at::Tensor inputs_of(const at::Tensor& w, std::int64_t first, std::int64_t count
   return w.narrow(w.dim() - 2, first, count);
 }
 
-// bias (replicas or 1, heads, queries, keys).
+// bias (replicas or 1, heads, queries, keys), undefined where `mlp` reads the logits alone.
 at::Tensor adapted_logits(const at::Tensor& logits, const at::Tensor& bias, const PairMlp& mlp,
                           bool adds_bias) {
   const std::int64_t replicas = logits.size(0);
   const std::int64_t heads = logits.size(2);
   // Heads last, for the MLP.
   const at::Tensor a = logits.permute({0, 1, 3, 4, 2});  // (r, b, q, k, h)
-  const at::Tensor b =
-      bias.permute({0, 2, 3, 1}).unsqueeze(1).expand({replicas, -1, -1, -1, -1});  // (r, 1, q, k, h)
+  at::Tensor b;                                          // (r, 1, q, k, h)
+  if (bias.defined()) b = bias.permute({0, 2, 3, 1}).unsqueeze(1).expand({replicas, -1, -1, -1, -1});
   const at::Tensor bias1 = mlp.b1.view({replicas, 1, 1, 1, -1});
 
   at::Tensor hidden;  // (r, b or 1, q, k, hidden)
@@ -66,6 +66,9 @@ at::Tensor adapted_logits(const at::Tensor& logits, const at::Tensor& bias, cons
     case PairMlp::Reads::kBias:
       hidden = apply_layer(b, mlp.w1) + bias1;
       break;
+    case PairMlp::Reads::kLogits:
+      hidden = apply_layer(a, mlp.w1) + bias1;
+      break;
   }
   const at::Tensor f =
       (apply_layer(at::leaky_relu(hidden, 0.01), mlp.w2) + mlp.b2.view({replicas, 1, 1, 1, -1}))
@@ -79,12 +82,11 @@ at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tenso
                   const AttentionTerms& terms) {
   if (const auto* const custom = std::get_if<CustomLogits>(&terms)) return custom->apply(scaled, q, k);
   const PairValues bias = additive_bias(terms);
-  if (!bias.defined()) return scaled;
-  const at::Tensor dense = bias.dense(scaled.size(3), scaled.size(4));
+  const at::Tensor dense = bias.defined() ? bias.dense(scaled.size(3), scaled.size(4)) : at::Tensor();
   if (const auto* const adapted = std::get_if<AdaptedBias>(&terms)) {
     return adapted_logits(scaled, dense, adapted->mlp, adapted->adds_bias);
   }
-  return scaled + dense.unsqueeze(1);
+  return dense.defined() ? scaled + dense.unsqueeze(1) : scaled;
 }
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

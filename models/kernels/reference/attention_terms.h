@@ -18,7 +18,7 @@ namespace che {
 // x_(j-1)
 // + w_1 x_j + w_2 x_(j+1), zero beyond the first and last key.
 struct PairMlp {
-  enum class Reads : std::uint8_t { kLogitsAndBias, kSum, kBias };  // x: [A; B], A + B or B.
+  enum class Reads : std::uint8_t { kLogitsAndBias, kSum, kBias, kLogits };  // x: [A; B], A + B, B or A.
 
   at::Tensor w1;  // (replicas, inputs, hidden), or (replicas, 3, inputs, hidden)
   at::Tensor b1;  // (replicas, hidden)
@@ -31,7 +31,7 @@ struct PairMlp {
 
 // The logits become A [+ B] + f(A, B).
 struct AdaptedBias {
-  PairValues bias;  // B, by head.
+  PairValues bias;  // B, by head; undefined where `mlp` reads the logits alone.
   bool adds_bias;   // Whether B itself is added.
   PairMlp mlp;
 };

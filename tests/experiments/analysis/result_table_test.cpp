@@ -56,6 +56,32 @@ TEST(ResultTable, OneRunHasNoDeviation) {
   EXPECT_FALSE(cell_called(table, "reverse_string", "rope")->scores->deviation.has_value());
 }
 
+// What `che evaluate --set` measured of the same trained model.
+TEST(ResultTable, AnotherSettingOfTheEncodingInEvaluationIsAColumn) {
+  const ScratchFolder scratch;
+  const RunConfig config = made_up_config("reverse_string", "rope");
+  const RunFolder folder = store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  std::vector<EvaluationRow> rows = folder.evaluation();
+  for (EvaluationRow row : folder.evaluation()) {
+    row.encoding_settings = "scaling=yarn";
+    row.accuracy = 0.75;
+    rows.push_back(row);
+    // Not at every test length, which is no score.
+    row.encoding_settings = "scaling=ntk";
+    if (row.length == config.evaluation.first_length) rows.push_back(row);
+  }
+  folder.write_evaluation(rows);
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  EXPECT_EQ(texts_of(table.encodings), (std::vector<std::string>{"rope", "rope(scaling=yarn)"}));
+  EXPECT_EQ(cell_called(table, "reverse_string", "rope")->scores->max, 0.5);
+  EXPECT_EQ(cell_called(table, "reverse_string", "rope(scaling=yarn)")->scores->max, 0.75);
+  ASSERT_EQ(table.runs.size(), 2U);
+  EXPECT_EQ(table.runs[0].id, table.runs[1].id);
+  for (const TableRun& run : table.runs) {
+    EXPECT_EQ(run.measured.size(), config.evaluation.lengths().size()) << run.encoding.text();
+  }
+}
+
 TEST(ResultTable, RunsOfOtherSettingsAreNotMixed) {
   const ScratchFolder scratch;
   store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);

@@ -95,7 +95,7 @@ TEST(Config, UnknownTasksAndEncodings) {
 
 TEST(Config, DapeNeedsABias) {
   const std::string reason =
-      "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, kerple";
+      "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, kerple, none";
   for (const std::string form : {"dape_rope", "dape_rop", "DAPE-rope"}) {
     EXPECT_EQ(set_error("encoding", form), "x.yaml:1: encoding: " + reason);
   }
@@ -119,7 +119,7 @@ TEST(Config, OptionsStandNextToTheName) {
       "x.yaml:1: encoding.direction: got left; did you mean 'left_only'?; allowed: symmetric, half_offset, "
       "left_only");
   EXPECT_EQ(set_error("encoding", "{name: rope, direction: symmetric}"),
-            "x.yaml:1: encoding.direction: unknown key; known: name, dape, positions, max_position");
+            "x.yaml:1: encoding.direction: unknown key; known: name, scaling, dape, positions, max_position");
 }
 
 TEST(Config, ANewNameDropsTheOldOnesOptions) {

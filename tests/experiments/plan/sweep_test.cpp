@@ -210,7 +210,7 @@ TEST(Sweep, UnknownTaskAndEncodingInAnAxis) {
           .starts_with("x.yaml:3: task: unknown task 'even_pears'; did you mean 'even_pairs'?; known: "));
   EXPECT_EQ(error_of("name: a\naxes:\n  encoding:\n    - rope\n    - dape_rope\n"),
             "x.yaml:5: encoding: dape wraps an encoding that gives a bias and rope gives none; allowed: "
-            "alibi, kerple");
+            "alibi, kerple, none");
 }
 
 TEST(Sweep, NamesAreFolderNames) {
@@ -295,7 +295,7 @@ TEST(Sweep, UnfitValuesNameTheLineThatSetsThem) {
       error_of(
           "name: a\naxes:\n  encoding:\n    - name: rope\n      positions: contiguous\n      dape: {}\n"),
       "x.yaml:6: encoding.dape: dape wraps an encoding that gives a bias and rope gives none; allowed: "
-      "alibi, kerple (encoding={name: rope, positions: contiguous, dape: {}})");
+      "alibi, kerple, none (encoding={name: rope, positions: contiguous, dape: {}})");
   EXPECT_EQ(error_of("name: a\nbase:\n  task: duplicate_string\n  evaluation:\n    last_length: 9999\n"
                      "  encoding: randomized_rope\n"),
             "x.yaml:6: encoding.max_position: 2048 randomized positions are too few for the 29997 tokens of "

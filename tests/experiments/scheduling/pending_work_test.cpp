@@ -1,5 +1,6 @@
 #include "experiments/scheduling/pending_work.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -9,6 +10,7 @@
 #include "core/error.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
+#include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
@@ -63,7 +65,8 @@ TEST(PrepareEvaluation, LeavesOutWhatHasNoFinalModelAndSaysWhich) {
   std::ofstream(store_run(scratch.path(), config(3), RunState::kFinished, 0.5).path() / "status.json")
       << "torn";
   std::vector<std::string> warnings;
-  const EvaluationRequest further{.lengths = {.first = 900, .last = 901}, .samples = 64};
+  const EvaluationRequest further{
+      .lengths = IntegerRange{.first = 900, .last = 901}, .samples = 64, .encoding_settings = {}};
   const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
   {
     const PendingWork work = prepare_evaluation(scratch.path(), further, {}, warn);
@@ -77,9 +80,33 @@ TEST(PrepareEvaluation, LeavesOutWhatHasNoFinalModelAndSaysWhich) {
                   {stopped.id(), "not finished but interrupted", "status.json", "1 of 4 runs waiting"});
   const EvaluationConfig& own = config(0).evaluation;
   const EvaluationRequest present{
-      .lengths = {.first = own.first_length, .last = own.last_length, .step = own.length_step},
-      .samples = own.samples};
+      .lengths = IntegerRange{.first = own.first_length, .last = own.last_length, .step = own.length_step},
+      .samples = own.samples,
+      .encoding_settings = {}};
   EXPECT_EQ(1U, prepare_evaluation(scratch.path(), present, {}, warn).complete);
+}
+
+TEST(PrepareEvaluation, PassesOverEncodingsWithoutTheSettingAndRefusesWhenNoneHasIt) {
+  const ScratchFolder scratch;
+  RunConfig kerple = config(0);
+  kerple.encoding.reset("kerple");
+  put_checkpoint(store_run(scratch.path(), kerple, RunState::kFinished, 0.5));
+  const EvaluationRequest scaled{.lengths = {}, .samples = {}, .encoding_settings = "scaling=yarn"};
+  EXPECT_THAT(message_of([&] { prepare_evaluation(scratch.path(), scaled); }),
+              testing::HasSubstr("no run has an encoding with scaling=yarn"));
+  RunConfig rope = config(0);
+  rope.encoding.reset("rope");
+  const RunFolder run = store_run(scratch.path(), rope, RunState::kFinished, 0.5);
+  put_checkpoint(run);
+  {
+    const PendingWork work = prepare_evaluation(scratch.path(), scaled);
+    ASSERT_EQ(1U, work.jobs.size());
+    EXPECT_EQ(run.id(), work.jobs[0].front().id());
+    EXPECT_EQ(0U, work.left_out);
+  }
+  // The run's own setting is measured already.
+  const EvaluationRequest own{.lengths = {}, .samples = {}, .encoding_settings = "scaling=none"};
+  EXPECT_EQ(1U, prepare_evaluation(scratch.path(), own).complete);
 }
 
 }  // namespace

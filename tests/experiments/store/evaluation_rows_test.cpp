@@ -26,10 +26,8 @@ TEST(EvaluationRows, AreKeptInOneOrderWhateverTheOrderOfMeasuring) {
 }
 
 TEST(EvaluationRows, MissingLengthsAreThoseOfTheAskedMeasurement) {
-  EvaluationConfig asked;
-  asked.first_length = 7;
-  asked.last_length = 9;
-  asked.samples = 64;
+  RunConfig asked;
+  asked.evaluation = {.first_length = 7, .last_length = 9, .samples = 64};
   EXPECT_EQ(missing_lengths({row(7, 64, 1), row(8, 128, 1)}, asked), (std::vector<std::int64_t>{8, 9}));
   EXPECT_TRUE(missing_lengths({row(7, 64, 1), row(8, 64, 1), row(9, 64, 1)}, asked).empty());
 }

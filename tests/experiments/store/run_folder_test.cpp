@@ -1,5 +1,6 @@
 #include "experiments/store/run_folder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -275,41 +276,61 @@ TEST(Score, IsTheMeanOverRequestedLengthsOnly) {
   std::vector<EvaluationRow> rows = rows_of_lengths({43, 41, 42}, 0.5);
   rows[1].accuracy = 0.8;
   for (const EvaluationRow& row : rows_of_lengths({44, 99}, 0)) rows.push_back(row);
-  const EvaluationConfig evaluation = config().evaluation;
-  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), (0.8 + 0.5 + 0.5) / 3);
-  const std::vector<EvaluationRow> present = present_rows(rows, evaluation);
+  EXPECT_DOUBLE_EQ(score(rows, config()).value(), (0.8 + 0.5 + 0.5) / 3);
+  const std::vector<EvaluationRow> present = present_rows(rows, config());
   ASSERT_EQ(present.size(), 3U);
   EXPECT_EQ(present[0].length, 41);
   EXPECT_EQ(present[2].length, 43);
 }
 
 TEST(Score, IsNothingWhileALengthIsMissing) {
-  EXPECT_FALSE(score(rows_of_lengths({41, 43}, 0.5), config().evaluation).has_value());
-  EXPECT_TRUE(present_rows({}, config().evaluation).empty());
+  EXPECT_FALSE(score(rows_of_lengths({41, 43}, 0.5), config()).has_value());
+  EXPECT_TRUE(present_rows({}, config()).empty());
 }
 
-TEST(Score, PicksRowsBySamplesSeedAndDropout) {
+TEST(Score, PicksRowsBySamplesSeedDropoutAndSettingsOfTheEncoding) {
   std::vector<EvaluationRow> rows = rows_of_lengths({41, 42, 43}, 0.5);
-  for (const double accuracy : {0.1, 0.2, 0.3}) {
+  for (const double accuracy : {0.1, 0.2, 0.3, 0.4}) {
     for (EvaluationRow row : rows_of_lengths({41, 42, 43}, accuracy)) {
       if (accuracy == 0.1) row.samples = 64;
       if (accuracy == 0.2) row.seed = 1;
       if (accuracy == 0.3) row.eval_dropout = true;
+      if (accuracy == 0.4) row.encoding_settings = "scaling=yarn";
       rows.push_back(row);
     }
   }
-  EvaluationConfig evaluation = config().evaluation;
-  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), 0.5);
-  evaluation.samples = 64;
-  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), 0.1);
-  evaluation = config().evaluation;
-  evaluation.seed = 1;
-  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), 0.2);
-  evaluation = config().evaluation;
-  evaluation.eval_dropout = true;
-  EXPECT_DOUBLE_EQ(score(rows, evaluation).value(), 0.3);
-  evaluation.samples = 64;
-  EXPECT_FALSE(score(rows, evaluation).has_value());
+  RunConfig asked = config();
+  asked.encoding.reset("rope");
+  const EvaluationConfig own = asked.evaluation;
+  EXPECT_DOUBLE_EQ(score(rows, asked).value(), 0.5);
+  asked.evaluation.samples = 64;
+  EXPECT_DOUBLE_EQ(score(rows, asked).value(), 0.1);
+  asked.evaluation = own;
+  asked.evaluation.seed = 1;
+  EXPECT_DOUBLE_EQ(score(rows, asked).value(), 0.2);
+  asked.evaluation = own;
+  asked.encoding = asked.encoding.with_evaluation_settings("scaling=yarn");
+  EXPECT_DOUBLE_EQ(score(rows, asked).value(), 0.4);
+  asked.encoding = asked.encoding.with_evaluation_settings("");
+  asked.evaluation.eval_dropout = true;
+  EXPECT_DOUBLE_EQ(score(rows, asked).value(), 0.3);
+  asked.evaluation.samples = 64;
+  EXPECT_FALSE(score(rows, asked).has_value());
+}
+
+TEST(Evaluation, HasAColumnForSettingsOfTheEncodingOnlyWhereOneWasChanged) {
+  std::vector<EvaluationRow> rows = rows_of_lengths({41}, 0.5);
+  EXPECT_THAT(evaluation_text(rows, "a"),
+              testing::StartsWith("length,samples,seed,eval_dropout,accuracy,loss,"));
+  rows.push_back(rows[0]);
+  rows[1].encoding_settings = "beta_fast=16;scaling=yarn";
+  const std::string text = evaluation_text(rows, "a");
+  EXPECT_THAT(text, testing::StartsWith("length,samples,seed,eval_dropout,encoding_settings,accuracy,loss,"));
+  const std::vector<EvaluationRow> read = parse_evaluation(text, "a", "file");
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].encoding_settings, "");
+  EXPECT_EQ(read[1].encoding_settings, "beta_fast=16;scaling=yarn");
+  EXPECT_EQ(read[1].accuracy, 0.5);
 }
 
 TEST(RunStatus, KeepsAnErrorOfAnyText) {

@@ -266,8 +266,8 @@ TEST_F(JobTest, EvaluationWaitsForAProcessThatIsAboutToEnd) {
   const RunFolder run = create("a", small_config());
   ASSERT_EQ(JobOutcome::kDone, work({run}));
   const std::size_t rows = run.evaluation().size();
-  EvaluationConfig asked = run.config().evaluation;
-  asked.last_length += asked.length_step;
+  RunConfig asked = run.config();
+  asked.evaluation.last_length += asked.evaluation.length_step;
   const std::atomic<int> stop{0};
   const auto evaluate = [&](std::chrono::seconds patience) {
     return evaluate_stored_model(

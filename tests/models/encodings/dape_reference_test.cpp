@@ -124,7 +124,7 @@ std::unique_ptr<Encoding> fire_of(const json& one, const json& mlp) {
   } else {
     options["hidden"] = std::to_string(hidden);
   }
-  return Registry<EncodingEntry>::instance().get("fire").make(options, dape);
+  return Registry<EncodingEntry>::instance().get("fire").make(options, dape, {});
 }
 
 // The file's names of the parameters of FIRE that are not its MLP's.

@@ -54,6 +54,7 @@ std::vector<std::string> all_labels() {
       labels.push_back("randomized_dape_" + name);
       labels.push_back("dape_v2_" + name);
     }
+    if (entry.does_nothing) labels.insert(labels.end(), {"dape_" + name, "dape_v2_" + name});
   }
   return labels;
 }
@@ -79,7 +80,9 @@ std::unique_ptr<Transformer> initialised(const RunConfig& config, const std::vec
   auto model = create_transformer(config, static_cast<std::int64_t>(seeds.size()));
   model->parameters().initialise(seeds);
   // What an encoding starts from a constant (CoPE's tables from zero) would have no say otherwise.
-  for (const ParameterSpec& own : create_encoding(config.encoding)->layer_parameters(config.model)) {
+  for (const ParameterSpec& own :
+       create_encoding(config.encoding, {.count = config.longest_training_sequence()})
+           ->layer_parameters(config.model)) {
     if (own.init.kind != Init::Kind::kConstant) continue;
     for (std::int64_t layer = 0; layer < config.model.layers; ++layer) {
       const std::string name = "layer" + std::to_string(layer) + ".attn." + own.name;

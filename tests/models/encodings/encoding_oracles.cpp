@@ -51,12 +51,38 @@ double learned(const OracleInput& in, Index t, Index f) {
   return in.parameter("table", {in.input_positions.at(static_cast<std::size_t>(t)), f});
 }
 
+// Radians per position at which RoPE turns a pair of features.
+double rope_frequency(const OracleInput& in, Index pair) {
+  const auto pairs = static_cast<double>(in.head_width) / 2;
+  const auto k = static_cast<double>(pair);
+  if (k >= std::floor(std::stod(in.options.at("fraction")) * pairs)) return 0;
+  const double stretch =
+      std::max(1.0, static_cast<double>(in.tokens) / static_cast<double>(in.trained_tokens));
+  const std::string& scaling = in.options.at("scaling");
+  const double plain = std::pow(10000.0, -k / pairs);
+  if (scaling == "linear") return plain / stretch;
+  // bloc97: the lowest frequency becomes that of linear scaling.
+  if (scaling == "ntk") return plain * std::pow(stretch, pairs == 1 ? 0 : -k / (pairs - 1));
+  if (scaling == "none") return plain;
+  // The wavelength of pair k fits this many times into the training length.
+  const auto pair_of_turns = [&](double turns) {
+    const double wavelength = static_cast<double>(in.trained_tokens) / turns;
+    return pairs * std::log10(wavelength / (2 * 3.14159265358979323846)) / 4;
+  };
+  const double last = 2 * pairs - 1;
+  const double low =
+      std::min(std::max(std::floor(pair_of_turns(std::stod(in.options.at("beta_fast")))), 0.0), last);
+  const double high =
+      std::min(std::max(std::ceil(pair_of_turns(std::stod(in.options.at("beta_slow")))), 0.0), last);
+  const double ramp = k <= low ? 0 : k >= high ? 1 : (k - low) / (high - low);
+  return plain * (1 - ramp + ramp / stretch);
+}
+
 // Turning q by a and k by b leaves, of each pair, the product turned by a - b.
 double rope(const OracleInput& in, Index h, Index i, Index j) {
   double sum = 0;
   for (Index pair = 0; pair < in.head_width / 2; ++pair) {
-    const double frequency =
-        std::pow(10000.0, -static_cast<double>(pair) / (static_cast<double>(in.head_width) / 2));
+    const double frequency = rope_frequency(in, pair);
     const double angle = frequency * (at_index(in.positions, i) - at_index(in.positions, j));
     const double q0 = in.q(h, i, 2 * pair);
     const double q1 = in.q(h, i, 2 * pair + 1);
@@ -64,7 +90,10 @@ double rope(const OracleInput& in, Index h, Index i, Index j) {
     const double k1 = in.k(h, j, 2 * pair + 1);
     sum += std::cos(angle) * (q0 * k0 + q1 * k1) + std::sin(angle) * (q0 * k1 - q1 * k0);
   }
-  return sum;
+  if (in.options.at("scaling") != "yarn" || in.tokens <= in.trained_tokens) return sum;
+  const double factor =
+      1 + 0.1 * std::log(static_cast<double>(in.tokens) / static_cast<double>(in.trained_tokens));
+  return sum * factor * factor;
 }
 
 double relative(const OracleInput& in, Index h, Index i, Index j) {

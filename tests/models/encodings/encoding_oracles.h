@@ -21,6 +21,7 @@ struct OracleInput {
   std::vector<std::int64_t> input_positions;  // Of the tokens, at the embedding.
   std::vector<std::int64_t> offsets;          // Distance of tokens k apart, in the layer.
   std::int64_t max_position;                  // 0 for contiguous positions.
+  std::int64_t trained_tokens;                // Of the longest training sequence.
   OptionValues options;                       // Every one.
   std::optional<DapeOptions> dape;
   // Queries and keys as projected, and the encoding's parameters by name.

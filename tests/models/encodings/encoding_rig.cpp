@@ -58,7 +58,7 @@ class ChoiceCollector : public FieldVisitor {
 
 EncodingRig::EncodingRig(const EncodingConfig& config, const ModelShape& shape, std::int64_t replicas)
     : shape_(shape),
-      encoding_(create_encoding(config)),
+      encoding_(create_encoding(config, {.count = kTrainedTokens})),
       parameters_(specs_of(*encoding_, shape), replicas, kDouble.options) {}
 
 void EncodingRig::randomise(std::int64_t seed) {

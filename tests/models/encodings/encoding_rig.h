@@ -12,6 +12,9 @@
 
 namespace che {
 
+// Tokens of the longest sequence that a rig's encoding counts as trained on.
+inline constexpr std::int64_t kTrainedTokens = 4;
+
 // An encoding with the parameters that `shape` gives it, in double, and no transformer around.
 class EncodingRig {
  public:

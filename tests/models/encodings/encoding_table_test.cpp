@@ -10,6 +10,7 @@
 #include "models/encodings/rotary.h"
 #include "models/settings/encoding_entry.h"
 #include "models/transformer.h"
+#include "tests/models/encodings/encoding_rig.h"
 
 namespace che {
 namespace {
@@ -20,8 +21,8 @@ std::optional<EncodingTable> table_of(const std::string& label, std::int64_t tok
                                       const Positions& positions = ContiguousPositions()) {
   EncodingConfig config;
   config.reset(label);
-  Transformer model({.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 1}, {1, 1}, create_encoding(config),
-                    1, kBackend);
+  Transformer model({.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 1}, {1, 1},
+                    create_encoding(config, {.count = kTrainedTokens}), 1, kBackend);
   const std::vector<std::int64_t> seeds{4};
   model.parameters().initialise(seeds);
   return model.encoding_table(tokens, positions);
@@ -51,7 +52,9 @@ TEST(EncodingTable, HoldsRopesRotations) {
   ASSERT_EQ(20U, table->values.size());
   // The pair (1, 0) turns to (cos, sin).
   const at::Tensor unit = at::tensor({1, 0, 1, 0}, at::kDouble).expand({1, 1, 5, 1, 4});
-  const at::Tensor turned = rotate_pairs(unit, {0, 1, 2, 3, 4}, 10000, kBackend).contiguous();
+  const at::Tensor turned =
+      rotate_pairs(unit, {rotary_angles({0, 1, 2, 3, 4}, rotary_frequencies(4, 10000))}, kBackend)
+          .contiguous();
   for (std::size_t i = 0; i < table->values.size(); ++i) {
     EXPECT_NEAR(turned.data_ptr<double>()[i], table->values[i], 1e-12) << i;
   }

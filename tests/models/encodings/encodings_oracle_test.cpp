@@ -1,6 +1,7 @@
 // Every registered encoding, with every combination of its switches, against its formula written a
 // second time in loops.
 #include <ATen/ATen.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "models/settings/encoding_entry.h"
@@ -33,6 +34,12 @@ std::vector<EncodingConfig> configs_of(const std::string& name) {
       config.options = options;
       config.positions = positions;
       configs.push_back(config);
+      if (entry.does_nothing) {
+        for (const char* kernel : {"1x1", "1x3"}) {
+          config.dape = DapeOptions{.hidden = 5, .variant = kAttentionOnly, .kernel = kernel};
+          configs.push_back(config);
+        }
+      }
       if (!entry.gives_bias) continue;
       for (const std::string& variant : kDapeVariants) {
         config.dape = DapeOptions{.hidden = 5, .variant = variant};
@@ -66,6 +73,7 @@ OracleInput input_of(const EncodingConfig& config, const EncodingRig& rig, const
           .input_positions = positions.of_tokens(Positions::kEmbeddingLayer, tokens),
           .offsets = positions.of_offsets(layer, tokens),
           .max_position = config.positions == "contiguous" ? 0 : kMaxPosition,
+          .trained_tokens = kTrainedTokens,
           .options = config.options,
           .dape = config.dape,
           .q = element(q),
@@ -147,6 +155,7 @@ TEST(T5, BucketsAreTheReleasedOnes) {
                     .input_positions = {},
                     .offsets = positions.of_offsets(0, kTokens),
                     .max_position = 0,
+                    .trained_tokens = kTrainedTokens,
                     .options = {},
                     .dape = {},
                     .q = {},
@@ -161,6 +170,32 @@ TEST(T5, BucketsAreTheReleasedOnes) {
   }
   EXPECT_EQ(31, buckets[0][91].item<double>());
   EXPECT_EQ(14, buckets[90][0].item<double>());
+}
+
+// Enough pairs for each part of YaRN's ramp, and a share of pairs that stand still.
+TEST(Rope, ScalesTheFrequenciesOfManyPairs) {
+  const EncodingOracle& oracle = encoding_oracles().at("rope");
+  const ModelShape shape{.width = 32, .layers = 1, .heads = 1, .ffn_multiple = 1};
+  const ContiguousPositions positions;
+  for (const std::string scaling : {"none", "linear", "ntk", "yarn"}) {
+    for (const std::int64_t tokens : {kTrainedTokens, 5 * kTrainedTokens}) {
+      SCOPED_TRACE(fmt::format("{} {}", scaling, tokens));
+      EncodingConfig config;
+      config.reset("rope");
+      // The ramp lies between pairs 1 and 12.
+      config.options = {
+          {"scaling", scaling}, {"fraction", "0.9"}, {"beta_fast", "0.3"}, {"beta_slow", "0.001"}};
+      const EncodingRig rig(config, shape, 1);
+      const at::Tensor q = some_numbers({1, 1, tokens, 1, 32}, 1);
+      const at::Tensor k = some_numbers({1, 1, tokens, 1, 32}, 2);
+      const OracleInput input = input_of(config, rig, q, k, positions, 0);
+      const at::Tensor logits = rig.logits(q, k, positions)[0][0][0];
+      for (const std::int64_t j : {std::int64_t{0}, tokens / 2, tokens - 1}) {
+        EXPECT_NEAR(oracle_logit(oracle, input, 0, tokens - 1, j), logits[tokens - 1][j].item<double>(),
+                    1e-9);
+      }
+    }
+  }
 }
 
 // A count beyond the table stays at its last row.

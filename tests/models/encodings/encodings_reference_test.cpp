@@ -102,7 +102,8 @@ TEST_F(EncodingsReference, Rotary) {
       const double tolerance = type == at::kDouble ? 1e-8 : kTolerance;
       const auto rotated = [&](const char* name) {
         const at::Tensor heads = reference_input(one.at(name)).to(type).unsqueeze(0);
-        return rotate_pairs(heads, positions, one.at("max_time"), kReference).squeeze(0);
+        const at::Tensor frequencies = rotary_frequencies(heads.size(4), one.at("max_time"));
+        return rotate_pairs(heads, {rotary_angles(positions, frequencies)}, kReference).squeeze(0);
       };
       const at::Tensor q = rotated("q");
       const at::Tensor k = rotated("k");
