@@ -1,0 +1,86 @@
+// One source, two builds. nvcc: CUDA. Any host compiler with CHE_EMULATE_GPU: the same kernels run on the CPU
+// by an emulation that tests bring. Kernels use what this header offers and nothing else of CUDA.
+#pragma once
+
+#include <cstdint>
+
+#ifdef CHE_EMULATE_GPU
+#include <emulated_gpu.h>
+#else
+#include <cuda_runtime.h>
+
+#define CHE_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
+
+namespace che::gpu {
+
+// What a block of the current device may have of shared memory; 0 without a device.
+inline std::int64_t max_shared_bytes() {
+  int device = 0;
+  int bytes = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess) {
+    return 0;
+  }
+  return bytes;
+}
+
+// Returns CUDA's error, 0 for none.
+template <class... Parameters, class... Arguments>
+int launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::int64_t shared_bytes, void* stream,
+           const Arguments&... arguments) {
+  constexpr std::int64_t kWithoutAsking = 48 * 1024;
+  if (shared_bytes > kWithoutAsking) {
+    const cudaError_t error =
+        cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+    if (error != cudaSuccess) return error;
+  }
+  kernel<<<grid, block, static_cast<std::size_t>(shared_bytes), static_cast<cudaStream_t>(stream)> > >(
+      arguments...);
+  return cudaGetLastError();
+}
+
+// d (16, 8) += a (16, 8) b (8, 8) in TF32 on a warp's tensor cores.
+__device__ __forceinline__ void mma_tf32(float (&d)[4], const std::uint32_t (&a)[4],
+                                         const std::uint32_t (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+__device__ __forceinline__ std::uint32_t to_tf32(float x) {
+  std::uint32_t bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return bits;
+}
+
+}  // namespace che::gpu
+#endif
+
+namespace che::gpu {
+
+constexpr int kWarp = 32;
+
+// Of the values of a warp's lanes, in all lanes.
+template <class Value>
+__device__ __forceinline__ Value warp_sum(Value x) {
+  for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) x += __shfl_xor_sync(0xffffffffU, x, lanes);
+  return x;
+}
+
+// The largest of the values of a warp's lanes, NaN left out.
+__device__ __forceinline__ float warp_max(float x) {
+  for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, lanes));
+  return x;
+}
+
+// Of the current block.
+__device__ __forceinline__ int thread_number() { return static_cast<int>(threadIdx.x); }
+
+inline unsigned blocks(std::int64_t count) { return static_cast<unsigned>(count); }
+
+inline std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace che::gpu
