@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/kernels/forms/adam_form.h"
+#include "models/kernels/forms/attention_form.h"
+#include "models/kernels/forms/bias_relu_form.h"
+#include "models/kernels/forms/dropout_bits.h"
+#include "models/kernels/forms/rotation_form.h"
+#include "models/kernels/forms/views.h"
+
+namespace che {
+
+// Changes with everything in this header and in the headers that it includes.
+constexpr std::int32_t kCudaAbiVersion = 1;
+
+// What a kernel's function answers; a positive number is an error of CUDA.
+constexpr int kCudaDone = 0;
+constexpr int kCudaNotServed = -1;  // This shape, or on this device; nothing was done.
+
+enum class CudaPrecision : std::int32_t {
+  kFp32 = 0,
+  kTf32 = 1,  // f's products on tensor cores, forward; 10 bits of mantissa in their operands.
+};
+
+// With every call. All pointers of all operands are memory of the stream's device, which is the current one,
+// and aligned to 16 bytes. Calls only enqueue work: they neither wait, nor copy, nor allocate.
+struct CudaCall {
+  void* stream;      // A cudaStream_t.
+  float* workspace;  // As many floats as the operation's *_workspace says; free when the call's work is done.
+  CudaPrecision precision;
+};
+
+// The dropout of one call: each replica's Philox key, and what its examples' counters share.
+// Dropout::bits() of models/kernels/forms/dropout.h is its source: of replica r and row 0.
+constexpr std::int64_t kMaxDropoutReplicas = 64;
+struct CudaDropout {
+  std::uint32_t keys[kMaxDropoutReplicas][2];
+  DropoutBits first;  // Of row 0 of any replica, its key unused; row b has counter[0] + b.
+};
+
+// ResidualNormInputs of models/kernels/forms/residual_norm_form.h in plain memory.
+struct CudaResidualNormInputs {
+  std::int64_t replicas;
+  std::int64_t batch;
+  std::int64_t rows;
+  std::int64_t width;
+  ExampleView<const float> x;  // (rows, width) per example
+  ExampleView<const float> y;  // likewise
+  const float* y_bias;         // (replicas, width), or null
+  const float* scale;          // (replicas, width)
+  const float* offset;         // (replicas, width)
+  std::int64_t first_token;    // Of the rows, within their sequences: dropout counts from token 0.
+  float epsilon;
+  CudaDropout dropout;
+};
+
+// Like ResidualNormGradients of models/kernels/forms/residual_norm_form.h.
+struct CudaResidualNormGradients {
+  ExampleView<float> d_x;
+  ExampleView<float> d_y;
+  float* d_y_bias;
+  float* d_scale;
+  float* d_offset;
+};
+
+// The operations of forms/kernel_table.h on CUDA devices: the forms' whole-batch signatures with a CudaCall
+// in front. Results do not depend on the device's number of processors, nor do they change from call to call.
+//
+// Served: attention with head widths of 4, 8, ... 64, at most 16 heads and heads * head_width <= 512, f of
+// any width that shared memory has room for, at most 65535 examples and replicas, sequences of up to 2^24
+// tokens; residual norms of at most 2048 features and 64 replicas, where dropout is; everything of the
+// others.
+struct CudaKernels {
+  std::int32_t version;  // kCudaAbiVersion of the library's source.
+
+  std::int64_t max_mlp_heads;
+  std::int64_t (*attention_saved_values)(const AttentionShape* shape);
+  int (*attention_forward)(const CudaCall* call, const AttentionInputs* in, const ExampleView<float>* out,
+                           float* saved);
+  std::int64_t (*attention_backward_workspace)(const AttentionInputs* in, const AttentionGradients* out);
+  int (*attention_backward)(const CudaCall* call, const AttentionInputs* in, const float* saved,
+                            const ExampleView<const float>* d_out, const AttentionGradients* out);
+
+  int (*residual_norm_forward)(const CudaCall* call, const CudaResidualNormInputs* in,
+                               const ExampleView<float>* out, const ExampleView<float>* moments);
+  std::int64_t (*residual_norm_backward_workspace)(const CudaResidualNormInputs* in);
+  int (*residual_norm_backward)(const CudaCall* call, const CudaResidualNormInputs* in,
+                                const ExampleView<const float>* moments,
+                                const ExampleView<const float>* d_out, const CudaResidualNormGradients* out);
+
+  std::int64_t (*adam_norms_workspace)(std::int64_t replicas, std::int64_t size);
+  int (*adam_norms)(const CudaCall* call, std::int64_t replicas, std::int64_t size, const float* gradients,
+                    float* norms);
+  int (*adam_update)(const CudaCall* call, const AdamOperands* operands, const AdamSettings* settings);
+
+  int (*rotate)(const CudaCall* call, const RotationInputs* in, float* out);
+
+  std::int64_t bias_relu_block_rows;
+  std::int64_t bias_relu_partial_sums;
+  int (*bias_relu_forward)(const CudaCall* call, const HiddenRows* values, const float* bias);
+  int (*bias_relu_backward)(const CudaCall* call, const HiddenRows* gradient, const HiddenRows* activation,
+                            float* d_bias);
+};
+
+// The library's one symbol; null where `version` is not its own.
+extern "C" const CudaKernels* che_cuda_kernels(std::int32_t version);
+
+}  // namespace che

@@ -1,0 +1,73 @@
+#include "tests/gpu/kernel_rig.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/random.h"
+#include "models/kernels/cuda/gpu.h"
+#include "tests/gpu/race_reports.h"
+
+namespace che {
+
+std::vector<float> some_values(std::int64_t count, std::uint64_t seed, float scale) {
+  RandomStream random(seed, Purpose::kInit);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = scale * static_cast<float>(random.normal());
+  return values;
+}
+
+std::vector<float> unwritten(std::int64_t count) {
+  return std::vector<float>(static_cast<std::size_t>(count), NAN);
+}
+
+Results in_every_schedule(const Results& results, std::int64_t workspace,
+                          const std::function<int(const CudaCall&, Results&)>& run, CudaPrecision precision) {
+  using gpu::Schedule;
+  std::vector<Schedule> schedules = {Schedule::kAscending};
+  if (!kFindsRaces) schedules.insert(schedules.end(), {Schedule::kDescending, Schedule::kRandom});
+  Results first;
+  for (const Schedule schedule : schedules) {
+    gpu::set_schedule(schedule);
+    Results got = results;
+    std::vector<float> scratch = unwritten(workspace);
+    EXPECT_EQ(kCudaDone, run({.stream = nullptr, .workspace = scratch.data(), .precision = precision}, got));
+    if (first.empty()) {
+      first = std::move(got);
+      continue;
+    }
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(
+          0, std::memcmp(first[i].values.data(), got[i].values.data(), got[i].values.size() * sizeof(float)))
+          << got[i].name << " depends on the order of threads";
+    }
+  }
+  gpu::set_schedule(Schedule::kAscending);
+  return first;
+}
+
+void expect_near(const Results& expected, const Results& got, double bound) {
+  ASSERT_EQ(expected.size(), got.size());
+  for (std::size_t n = 0; n < expected.size(); ++n) {
+    const std::vector<float>& values = expected[n].values;
+    ASSERT_EQ(values.size(), got[n].values.size()) << expected[n].name;
+    double largest = 1;
+    for (const float value : values) {
+      if (std::isfinite(value)) largest = std::max(largest, std::abs(static_cast<double>(value)));
+    }
+    double worst = 0;
+    std::size_t place = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (std::isnan(values[i]) && std::isnan(got[n].values[i])) continue;
+      const double error = std::abs(static_cast<double>(values[i]) - static_cast<double>(got[n].values[i]));
+      if (error <= worst) continue;  // NaN goes on.
+      worst = std::isnan(error) ? HUGE_VAL : error;
+      place = i;
+    }
+    testing::Test::RecordProperty("worst_" + expected[n].name, std::to_string(worst / largest));
+    EXPECT_LE(worst, bound * largest) << expected[n].name << "[" << place << "]: expected " << values[place]
+                                      << ", got " << got[n].values[place];
+  }
+}
+
+}  // namespace che

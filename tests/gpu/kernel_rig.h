@@ -1,0 +1,47 @@
+// What tests of kernels share: values, and runs of an emulated kernel in several schedules.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/kernels/cuda/abi.h"
+
+namespace che {
+
+// Standard normal values times `scale`. Vectors have exactly the size that kernels are promised, so that
+// AddressSanitizer finds what they access beside it.
+std::vector<float> some_values(std::int64_t count, std::uint64_t seed, float scale = 1);
+
+// Values that nobody has written.
+std::vector<float> unwritten(std::int64_t count);
+
+// Results of a kernel by name, to be written.
+struct Result {
+  std::string name;
+  std::vector<float> values;
+};
+using Results = std::vector<Result>;
+
+// Calls `run` with fresh results like `results` and a workspace of that size: with the threads of each block
+// in ascending, in descending and in random order. Fails unless it answers kCudaDone and gives the same bits
+// every time. Under ThreadSanitizer, which needs no other order, once. Returns the results.
+Results in_every_schedule(const Results& results, std::int64_t workspace,
+                          const std::function<int(const CudaCall&, Results&)>& run,
+                          CudaPrecision precision = CudaPrecision::kFp32);
+
+// Fails unless the largest difference is at most `bound` times the larger of 1 and the largest expected
+// value, for every result; NaN fails but where it is expected.
+void expect_near(const Results& expected, const Results& got, double bound);
+
+// Lets CPU kernels, which are the reference, run on the test's own thread, which sanitizers understand.
+class OneThread {
+ private:
+  tbb::global_control control_{tbb::global_control::max_allowed_parallelism, 1};
+};
+
+}  // namespace che
