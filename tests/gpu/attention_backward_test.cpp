@@ -1,0 +1,149 @@
+// Attention's backward kernels on the emulated GPU against the CPU's.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "models/kernels/cpu/kernel_table.h"
+#include "models/kernels/cuda/functions.h"
+#include "tests/gpu/attention_rig.h"
+#include "tests/gpu/kernel_rig.h"
+
+namespace che {
+namespace {
+
+// Of the largest gradient, or of 1.
+constexpr double kBound = 3e-5;
+
+enum Gradient : std::size_t { kQ, kK, kV, kBias, kW1, kW2, kB2, kHiddenBias };
+
+Results gradients_of(const AttentionOperands& operands) {
+  const AttentionShape shape = operands.inputs().shape;
+  const bool has_mlp = shape.hidden > 0;
+  return {{"d_q", unwritten(operands.out_size())},
+          {"d_k", unwritten(operands.kv_size())},
+          {"d_v", unwritten(operands.kv_size())},
+          {"d_bias", unwritten(operands.bias_size())},
+          {"d_w1", unwritten(operands.mlp_size())},
+          {"d_w2", unwritten(operands.mlp_size())},
+          {"d_b2", unwritten(has_mlp ? shape.replicas * shape.heads : 0)},
+          {"d_hidden_bias", unwritten(has_mlp ? operands.hidden_bias_size() : 0)}};
+}
+
+AttentionGradients views_of(const AttentionOperands& operands, Results& results) {
+  const auto data = [&](Gradient gradient) { return results[gradient].values.data(); };
+  return {.d_q = operands.out_view(data(kQ)),
+          .d_k = operands.kv_view(data(kK)),
+          .d_v = operands.kv_view(data(kV)),
+          .d_bias = operands.bias_view(data(kBias)),
+          .d_w1 = data(kW1),
+          .d_w2 = data(kW2),
+          .d_b2 = data(kB2),
+          .d_hidden_bias = operands.hidden_bias_view(data(kHiddenBias))};
+}
+
+Results expected_of(const AttentionOperands& operands) {
+  const OneThread one_thread;
+  const AttentionInputs in = operands.inputs();
+  const AttentionForm& form = cpu_kernels().attention;
+  std::vector<float> out = unwritten(operands.out_size());
+  std::vector<float> saved = unwritten(form.saved_values(in.shape));
+  form.forward(in, operands.out_view(out.data()), saved.data());
+  Results results = gradients_of(operands);
+  form.backward(in, saved.data(), operands.out_view(operands.d_out().data()), views_of(operands, results));
+  return results;
+}
+
+Results got_of(const AttentionOperands& operands) {
+  const AttentionInputs in = operands.inputs();
+  const ExampleView<const float> d_out = operands.out_view(operands.d_out().data());
+  std::vector<float> out = unwritten(operands.out_size());
+  std::vector<float> saved = unwritten(gpu::attention_saved_values(&in.shape));
+  const ExampleView<float> out_view = operands.out_view(out.data());
+  const CudaCall forward_call{};
+  EXPECT_EQ(kCudaDone, gpu::attention_forward(&forward_call, &in, &out_view, saved.data()));
+  Results results = gradients_of(operands);
+  const AttentionGradients views = views_of(operands, results);
+  const std::int64_t workspace = gpu::attention_backward_workspace(&in, &views);
+  return in_every_schedule(results, workspace, [&](const CudaCall& call, Results& got) {
+    const AttentionGradients gradients = views_of(operands, got);
+    return gpu::attention_backward(&call, &in, saved.data(), &d_out, &gradients);
+  });
+}
+
+class AttentionBackward : public testing::TestWithParam<AttentionCase> {};
+
+TEST_P(AttentionBackward, IsTheCpus) {
+  const AttentionOperands operands(GetParam());
+  expect_near(expected_of(operands), got_of(operands), kBound);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, AttentionBackward,
+    testing::ValuesIn(std::vector<AttentionCase>{
+        {.shape = {1, 1, 1, 1, 8, 32, 0}, .bias = Pairs::kNone},
+        {.shape = {2, 2, 17, 33, 8, 32, 0}, .replicas_share = true},
+        {.shape = {1, 2, 5, 40, 8, 32, 0}, .bias = Pairs::kByPair},
+        {.shape = {1, 1, 16, 16, 3, 12, 0}},
+        {.shape = {1, 1, 3, 19, 16, 32, 0}, .bias = Pairs::kByPair},
+        {.shape = {1, 1, 2, 3, 1, 4, 0}},
+        {.shape = {1, 1, 9, 9, 8, 64, 0}},
+        // f.
+        {.shape = {2, 2, 17, 20, 8, 32, 64}},
+        {.shape = {2, 3, 5, 18, 8, 32, 16},
+         .bias = Pairs::kByPair,
+         .hidden_bias = Pairs::kByPair,
+         .replicas_share = true},
+        {.shape = {1, 1, 16, 32, 2, 64, 4}, .bias = Pairs::kNone, .hidden_bias = Pairs::kByPair},
+        {.shape = {1, 1, 7, 7, 1, 8, 5}},
+        {.shape = {1, 1, 7, 19, 4, 16, 8}, .bias = Pairs::kByPair},
+        {.shape = {1, 1, 3, 9, 3, 8, 3}},
+        {.shape = {1, 2, 18, 18, 5, 8, 32}},
+        {.shape = {1, 1, 4, 5, 8, 64, 9}},
+        {.shape = {1, 1, 5, 17, 16, 16, 64}},
+        {.shape = {1, 1, 5, 6, 11, 32, 6}},
+    }),
+    [](const auto& c) { return name_of(c.param); });
+
+// More examples than parts, which are added up in order.
+TEST(AttentionBackwardKernel, SumsOverManyExamples) {
+  const AttentionOperands by_offset({.shape = {1, 130, 2, 3, 2, 4, 3}});
+  expect_near(expected_of(by_offset), got_of(by_offset), kBound);
+  const AttentionOperands by_pair({.shape = {1, 35, 2, 3, 2, 4, 3}, .hidden_bias = Pairs::kByPair});
+  expect_near(expected_of(by_pair), got_of(by_pair), kBound);
+}
+
+// A bias that is no parameter has no gradient; then nothing is shared.
+TEST(AttentionBackwardKernel, LeavesOutTheBiasWhereItIsNotWanted) {
+  const AttentionOperands operands({.shape = {1, 3, 5, 5, 2, 8, 0}});
+  const AttentionInputs in = operands.inputs();
+  const ExampleView<const float> d_out = operands.out_view(operands.d_out().data());
+  std::vector<float> out = unwritten(operands.out_size());
+  std::vector<float> saved = unwritten(gpu::attention_saved_values(&in.shape));
+  const ExampleView<float> out_view = operands.out_view(out.data());
+  Results results = gradients_of(operands);
+  AttentionGradients gradients = views_of(operands, results);
+  gradients.d_bias = {};
+  std::vector<float> workspace = unwritten(gpu::attention_backward_workspace(&in, &gradients));
+  EXPECT_EQ(3U * 5 * 2, workspace.size());
+  const CudaCall call{.stream = nullptr, .workspace = workspace.data(), .precision = CudaPrecision::kFp32};
+  ASSERT_EQ(kCudaDone, gpu::attention_forward(&call, &in, &out_view, saved.data()));
+  ASSERT_EQ(kCudaDone, gpu::attention_backward(&call, &in, saved.data(), &d_out, &gradients));
+  Results expected = expected_of(operands);
+  expected[kBias] = results[kBias] = {"d_bias", {}};
+  expect_near(expected, results, kBound);
+}
+
+TEST(AttentionBackwardKernel, SaysWhatItDoesNotServe) {
+  const CudaCall call{};
+  for (const AttentionShape& shape :
+       {AttentionShape{1, 1, 1, 1, 17, 8, 0}, AttentionShape{1, 1, 1, 1, 8, 32, 4096}}) {
+    AttentionInputs in{};
+    in.shape = shape;
+    const ExampleView<const float> d_out{};
+    const AttentionGradients gradients{};
+    EXPECT_EQ(kCudaNotServed, gpu::attention_backward(&call, &in, nullptr, &d_out, &gradients));
+  }
+}
+
+}  // namespace
+}  // namespace che
