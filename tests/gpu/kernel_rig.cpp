@@ -1,5 +1,7 @@
 #include "tests/gpu/kernel_rig.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -64,7 +66,7 @@ void expect_near(const Results& expected, const Results& got, double bound) {
       worst = std::isnan(error) ? HUGE_VAL : error;
       place = i;
     }
-    testing::Test::RecordProperty("worst_" + expected[n].name, std::to_string(worst / largest));
+    testing::Test::RecordProperty("worst_" + expected[n].name, fmt::format("{:.1e}", worst / largest));
     EXPECT_LE(worst, bound * largest) << expected[n].name << "[" << place << "]: expected " << values[place]
                                       << ", got " << got[n].values[place];
   }

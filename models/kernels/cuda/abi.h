@@ -104,6 +104,6 @@ struct CudaKernels {
 };
 
 // The library's one symbol; null where `version` is not its own.
-extern "C" const CudaKernels* che_cuda_kernels(std::int32_t version);
+extern "C" __attribute__((visibility("default"))) const CudaKernels* che_cuda_kernels(std::int32_t version);
 
 }  // namespace che

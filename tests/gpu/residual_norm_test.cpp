@@ -1,0 +1,229 @@
+// The residual norm's kernels on the emulated GPU against the CPU's, whose dropout draws the same bits.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "models/kernels/cpu/kernel_table.h"
+#include "models/kernels/cuda/functions.h"
+#include "tests/gpu/kernel_rig.h"
+
+namespace che {
+namespace {
+
+// Of the largest value, or of 1.
+constexpr double kBound = 2e-5;
+
+struct Case {
+  std::int64_t replicas, batch, rows, width;
+  double rate = 0;
+  std::int64_t first_token = 0;
+  bool has_bias = true;
+};
+
+class Operands {
+ public:
+  explicit Operands(const Case& c)
+      : case_(c),
+        dropout_{.rate = c.rate, .seeds = {}, .purpose = Purpose::kDropout, .step = 77, .first_example = 5},
+        x_(some_values(size(), 1)),
+        y_(some_values(size(), 2)),
+        y_bias_(some_values(features(), 3)),
+        scale_(some_values(features(), 4)),
+        offset_(some_values(features(), 5)),
+        d_out_(some_values(size(), 6)) {
+    for (std::int64_t r = 0; r < c.replicas; ++r) dropout_.seeds.push_back(0x123456789abcdef + r);
+  }
+
+  std::int64_t size() const { return case_.replicas * case_.batch * case_.rows * case_.width; }
+  std::int64_t features() const { return case_.replicas * case_.width; }
+  std::int64_t moments() const { return case_.replicas * case_.batch * case_.rows * 2; }
+
+  template <class Value>
+  ExampleView<Value> view(Value* data, std::int64_t width) const {
+    return {data, case_.batch * case_.rows * width, case_.rows * width};
+  }
+  template <class Value>
+  ExampleView<Value> view(Value* data) const {
+    return view(data, case_.width);
+  }
+  template <class Value>
+  ExampleView<Value> moments_view(Value* data) const {
+    return view(data, 2);
+  }
+
+  ResidualNormInputs cpu() const {
+    return {.replicas = case_.replicas,
+            .batch = case_.batch,
+            .rows = case_.rows,
+            .width = case_.width,
+            .x = view(x_.data()),
+            .y = view(y_.data()),
+            .y_bias = case_.has_bias ? y_bias_.data() : nullptr,
+            .scale = scale_.data(),
+            .offset = offset_.data(),
+            .site = {dropout_, 3, case_.first_token},
+            .epsilon = 1e-5F};
+  }
+
+  CudaResidualNormInputs cuda() const {
+    const ResidualNormInputs in = cpu();
+    CudaResidualNormInputs plain{.replicas = in.replicas,
+                                 .batch = in.batch,
+                                 .rows = in.rows,
+                                 .width = in.width,
+                                 .x = in.x,
+                                 .y = in.y,
+                                 .y_bias = in.y_bias,
+                                 .scale = in.scale,
+                                 .offset = in.offset,
+                                 .first_token = in.site.first_token,
+                                 .epsilon = in.epsilon,
+                                 .dropout = {}};
+    for (std::int64_t r = 0; r < in.replicas; ++r) {
+      const DropoutBits bits = dropout_.bits(r, 0, in.site.site);
+      plain.dropout.first = bits;
+      plain.dropout.keys[r][0] = bits.key[0];
+      plain.dropout.keys[r][1] = bits.key[1];
+    }
+    return plain;
+  }
+
+  ExampleView<const float> d_out() const { return view(d_out_.data()); }
+  const std::vector<float>& x() const { return x_; }
+
+ private:
+  Case case_;
+  Dropout dropout_;
+  std::vector<float> x_, y_, y_bias_, scale_, offset_, d_out_;
+};
+
+class ResidualNorm : public testing::TestWithParam<Case> {};
+
+TEST_P(ResidualNorm, ForwardIsTheCpus) {
+  const Operands operands(GetParam());
+  Results expected = {{"out", unwritten(operands.size())}, {"moments", unwritten(operands.moments())}};
+  const Results fresh = expected;
+  {
+    const OneThread one_thread;
+    cpu_kernels().residual_norm.forward(operands.cpu(), operands.view(expected[0].values.data()),
+                                        operands.moments_view(expected[1].values.data()));
+  }
+  const CudaResidualNormInputs in = operands.cuda();
+  const Results got = in_every_schedule(fresh, 0, [&](const CudaCall& call, Results& results) {
+    const ExampleView<float> out = operands.view(results[0].values.data());
+    const ExampleView<float> moments = operands.moments_view(results[1].values.data());
+    return gpu::residual_norm_forward(&call, &in, &out, &moments);
+  });
+  expect_near(expected, got, kBound);
+}
+
+TEST_P(ResidualNorm, BackwardIsTheCpus) {
+  const Operands operands(GetParam());
+  std::vector<float> out = unwritten(operands.size());
+  std::vector<float> kept = unwritten(operands.moments());
+  Results expected = {{"d_x", unwritten(operands.size())},
+                      {"d_y", unwritten(operands.size())},
+                      {"d_y_bias", unwritten(operands.features())},
+                      {"d_scale", unwritten(operands.features())},
+                      {"d_offset", unwritten(operands.features())}};
+  const Results fresh = expected;
+  const auto data = [](Results& results, std::size_t i) { return results[i].values.data(); };
+  const ExampleView<const float> moments = operands.moments_view<const float>(kept.data());
+  {
+    const OneThread one_thread;
+    const ResidualNormForm& form = cpu_kernels().residual_norm;
+    form.forward(operands.cpu(), operands.view(out.data()), operands.moments_view(kept.data()));
+    form.backward(operands.cpu(), moments, operands.d_out(),
+                  {.d_x = operands.view(data(expected, 0)),
+                   .d_y = operands.view(data(expected, 1)),
+                   .d_y_bias = data(expected, 2),
+                   .d_scale = data(expected, 3),
+                   .d_offset = data(expected, 4)});
+  }
+  const CudaResidualNormInputs in = operands.cuda();
+  const ExampleView<const float> d_out = operands.d_out();
+  const Results got = in_every_schedule(
+      fresh, gpu::residual_norm_backward_workspace(&in), [&](const CudaCall& call, Results& results) {
+        const CudaResidualNormGradients gradients{.d_x = operands.view(data(results, 0)),
+                                                  .d_y = operands.view(data(results, 1)),
+                                                  .d_y_bias = data(results, 2),
+                                                  .d_scale = data(results, 3),
+                                                  .d_offset = data(results, 4)};
+        return gpu::residual_norm_backward(&call, &in, &moments, &d_out, &gradients);
+      });
+  expect_near(expected, got, kBound);
+}
+
+// Widths that fill no Philox block move the blocks' borders from row to row.
+INSTANTIATE_TEST_SUITE_P(Shapes, ResidualNorm,
+                         testing::Values(Case{1, 1, 1, 1}, Case{2, 3, 5, 256, 0.1}, Case{1, 2, 9, 7, 0.5, 3},
+                                         Case{2, 2, 3, 33, 0.1, 2, false}, Case{1, 5, 27, 16, 0.1},
+                                         Case{1, 1, 2, 2048, 0.25, 1}, Case{1, 1, 4, 250, 0.1, 1}),
+                         [](const auto& c) {
+                           return "w" + std::to_string(c.param.width) + "_rows" +
+                                  std::to_string(c.param.rows);
+                         });
+
+// What is dropped, bit by bit: y is 0 there, and 1 / (1 - rate) elsewhere. The gradient of y has its zeros.
+TEST(ResidualNormKernel, DropsWhatTheCpuDrops) {
+  for (const std::int64_t width : {8, 13}) {
+    const Operands operands(
+        {.replicas = 2, .batch = 2, .rows = 70, .width = width, .rate = 0.3, .first_token = 5});
+    const ResidualNormInputs cpu = operands.cpu();
+    const CudaResidualNormInputs in = operands.cuda();
+    std::vector<float> out = unwritten(operands.size());
+    std::vector<float> kept = unwritten(operands.moments());
+    std::vector<float> d_x = out, d_y = out;
+    std::vector<float> of_features = unwritten(3 * operands.features());
+    std::vector<float> workspace = unwritten(gpu::residual_norm_backward_workspace(&in));
+    const ExampleView<float> out_view = operands.view(out.data());
+    const ExampleView<float> moments = operands.moments_view(kept.data());
+    const ExampleView<const float> const_moments = operands.moments_view<const float>(kept.data());
+    const ExampleView<const float> d_out = operands.d_out();
+    const CudaResidualNormGradients gradients{.d_x = operands.view(d_x.data()),
+                                              .d_y = operands.view(d_y.data()),
+                                              .d_y_bias = of_features.data(),
+                                              .d_scale = of_features.data() + operands.features(),
+                                              .d_offset = of_features.data() + 2 * operands.features()};
+    const CudaCall call{.stream = nullptr, .workspace = workspace.data(), .precision = CudaPrecision::kFp32};
+    ASSERT_EQ(kCudaDone, gpu::residual_norm_forward(&call, &in, &out_view, &moments));
+    ASSERT_EQ(kCudaDone, gpu::residual_norm_backward(&call, &in, &const_moments, &d_out, &gradients));
+    std::int64_t dropped = 0;
+    for (std::int64_t r = 0; r < 2; ++r) {
+      for (std::int64_t b = 0; b < 2; ++b) {
+        const Dropout& dropout = cpu.site.dropout;
+        std::vector<float> factors(static_cast<std::size_t>(70 * width));
+        dropout_factors(dropout.rate, static_cast<std::uint64_t>(dropout.seeds[static_cast<std::size_t>(r)]),
+                        dropout.purpose, dropout.step, dropout.first_example + static_cast<std::uint64_t>(b),
+                        3, static_cast<std::uint64_t>(5 * width), factors);
+        for (std::int64_t i = 0; i < 70 * width; ++i) {
+          const auto at = static_cast<std::size_t>((r * 2 + b) * 70 * width + i);
+          EXPECT_EQ(d_x[at] * factors[static_cast<std::size_t>(i)], d_y[at]);
+          if (factors[static_cast<std::size_t>(i)] == 0) ++dropped;
+        }
+      }
+    }
+    EXPECT_NEAR(0.3, static_cast<double>(dropped) / static_cast<double>(operands.size()), 0.05);
+  }
+}
+
+TEST(ResidualNormKernel, SaysWhatItDoesNotServe) {
+  const CudaCall call{};
+  CudaResidualNormInputs in{};
+  in.replicas = in.batch = in.rows = 1;
+  in.width = 2049;
+  EXPECT_EQ(kCudaNotServed, gpu::residual_norm_forward(&call, &in, nullptr, nullptr));
+  EXPECT_EQ(kCudaNotServed, gpu::residual_norm_backward(&call, &in, nullptr, nullptr, nullptr));
+  in.width = 1;
+  in.replicas = 65;
+  in.dropout.first.threshold = 1;
+  EXPECT_EQ(kCudaNotServed, gpu::residual_norm_forward(&call, &in, nullptr, nullptr));
+  in.rows = 0;
+  in.dropout.first.threshold = 0;
+  EXPECT_EQ(kCudaDone, gpu::residual_norm_forward(&call, &in, nullptr, nullptr));
+}
+
+}  // namespace
+}  // namespace che
