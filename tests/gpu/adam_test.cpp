@@ -1,0 +1,98 @@
+// Adam's kernels on the emulated GPU against the CPU's.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "models/kernels/cpu/kernel_table.h"
+#include "models/kernels/cuda/functions.h"
+#include "tests/gpu/kernel_rig.h"
+
+namespace che {
+namespace {
+
+// Of the largest value, or of 1.
+constexpr double kBound = 1e-6;
+
+Results norms_on_the_cpu(std::int64_t replicas, std::int64_t size, const std::vector<float>& gradients) {
+  const OneThread one_thread;
+  std::vector<float> norms = unwritten(replicas);
+  cpu_kernels().adam.norms(replicas, size, gradients.data(), norms.data());
+  return {{"norms", norms}};
+}
+
+Results norms_on_the_gpu(std::int64_t replicas, std::int64_t size, const std::vector<float>& gradients) {
+  return in_every_schedule({{"norms", unwritten(replicas)}}, gpu::adam_norms_workspace(replicas, size),
+                           [&](const CudaCall& call, Results& results) {
+                             return gpu::adam_norms(&call, replicas, size, gradients.data(),
+                                                    results[0].values.data());
+                           });
+}
+
+TEST(AdamKernel, TakesNorms) {
+  for (const std::int64_t size : {1, 255, 8192, 20000}) {
+    const std::vector<float> gradients = some_values(3 * size, 1);
+    expect_near(norms_on_the_cpu(3, size, gradients), norms_on_the_gpu(3, size, gradients), kBound);
+  }
+  EXPECT_EQ(0.0F, norms_on_the_gpu(1, 0, {})[0].values[0]);
+}
+
+TEST(AdamKernel, ANormOfNoNumberIsNone) {
+  std::vector<float> gradients = some_values(2 * 100, 1);
+  gradients[150] = NAN;
+  const Results got = norms_on_the_gpu(2, 100, gradients);
+  EXPECT_FALSE(std::isnan(got[0].values[0]));
+  EXPECT_TRUE(std::isnan(got[0].values[1]));
+}
+
+// Replica 0 is clipped, replica 1 is not, replica 2 has a norm of no number.
+TEST(AdamKernel, UpdatesAsTheCpu) {
+  constexpr std::int64_t kReplicas = 3;
+  for (const std::int64_t size : {5, 9001}) {
+    const std::vector<float> gradients = some_values(kReplicas * size, 1);
+    const std::vector<float> rates = {1e-3F, 3e-4F, 1e-3F};
+    const std::vector<float> norms = {10, 0.5, NAN};
+    const AdamSettings settings{.clip_norm = 1.5, .rate_fraction = 0.7, .updates = 13};
+    const auto operands = [&](Results& results) -> AdamOperands {
+      return {.replicas = kReplicas,
+              .size = size,
+              .learning_rates = rates.data(),
+              .norms = norms.data(),
+              .gradients = gradients.data(),
+              .first_moment = results[0].values.data(),
+              .second_moment = results[1].values.data(),
+              .values = results[2].values.data()};
+    };
+    std::vector<float> squares = some_values(kReplicas * size, 3, 0.1F);
+    for (float& square : squares) square *= square;
+    const Results before = {{"first_moment", some_values(kReplicas * size, 2, 0.1F)},
+                            {"second_moment", squares},
+                            {"values", some_values(kReplicas * size, 4)}};
+    Results expected = before;
+    {
+      const OneThread one_thread;
+      cpu_kernels().adam.update(operands(expected), settings);
+    }
+    const Results got = in_every_schedule(before, 0, [&](const CudaCall& call, Results& results) {
+      const AdamOperands of_results = operands(results);
+      return gpu::adam_update(&call, &of_results, &settings);
+    });
+    expect_near(expected, got, kBound);
+    EXPECT_TRUE(std::isnan(got[2].values.back()));
+    EXPECT_FALSE(std::isnan(got[2].values[0]));
+  }
+}
+
+TEST(AdamKernel, SaysWhatItDoesNotServe) {
+  const CudaCall call{};
+  EXPECT_EQ(kCudaNotServed, gpu::adam_norms(&call, 65536, 1, nullptr, nullptr));
+  EXPECT_EQ(kCudaDone, gpu::adam_norms(&call, 0, 1, nullptr, nullptr));
+  AdamOperands operands{};
+  const AdamSettings settings;
+  EXPECT_EQ(kCudaDone, gpu::adam_update(&call, &operands, &settings));
+  operands.replicas = 65536;
+  EXPECT_EQ(kCudaNotServed, gpu::adam_update(&call, &operands, &settings));
+}
+
+}  // namespace
+}  // namespace che
