@@ -1,0 +1,52 @@
+// Rotation's kernel on the emulated GPU against the CPU's.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "models/kernels/cpu/kernel_table.h"
+#include "models/kernels/cuda/functions.h"
+#include "tests/gpu/kernel_rig.h"
+
+namespace che {
+namespace {
+
+constexpr double kBound = 1e-6;  // Of the largest value.
+
+TEST(RotationKernel, TurnsAsTheCpu) {
+  for (const RotationInputs& shape : {RotationInputs{3, 5, 8, 32, nullptr, nullptr, nullptr, false},
+                                      RotationInputs{1, 1, 1, 2, nullptr, nullptr, nullptr, false},
+                                      RotationInputs{2, 7, 3, 6, nullptr, nullptr, nullptr, true}}) {
+    const std::int64_t size = shape.examples * shape.tokens * shape.heads * shape.head_width;
+    const std::vector<float> values = some_values(size, 1);
+    std::vector<float> sine = some_values(shape.tokens * shape.head_width / 2, 2);
+    std::vector<float> cosine = sine;
+    for (float& angle : sine) angle = std::sin(angle);
+    for (float& angle : cosine) angle = std::cos(angle);
+    RotationInputs in = shape;
+    in.values = values.data();
+    in.sine = sine.data();
+    in.cosine = cosine.data();
+    Results expected = {{"out", unwritten(size)}};
+    const Results fresh = expected;
+    {
+      const OneThread one_thread;
+      cpu_kernels().rotation.rotate(in, expected[0].values.data());
+    }
+    expect_near(expected,
+                in_every_schedule(fresh, 0,
+                                  [&](const CudaCall& call, Results& results) {
+                                    return gpu::rotate(&call, &in, results[0].values.data());
+                                  }),
+                kBound);
+  }
+}
+
+TEST(RotationKernel, DoesNothingForNoValues) {
+  const CudaCall call{};
+  const RotationInputs in{};
+  EXPECT_EQ(kCudaDone, gpu::rotate(&call, &in, nullptr));
+}
+
+}  // namespace
+}  // namespace che
