@@ -35,9 +35,12 @@ int launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::int64_t sh
                              cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
     if (error != cudaSuccess) return error;
   }
-  kernel<<<grid, block, static_cast<std::size_t>(shared_bytes), static_cast<cudaStream_t>(stream)> > >(
-      arguments...);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+  config.stream = static_cast<cudaStream_t>(stream);
+  return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
 }
 
 // d (16, 8) += a (16, 8) b (8, 8) in TF32 on a warp's tensor cores.

@@ -1,0 +1,38 @@
+// The library's symbol.
+#include "models/kernels/cuda/attention_tiles.h"
+#include "models/kernels/cuda/bias_relu.h"
+#include "models/kernels/cuda/functions.h"
+
+namespace che {
+namespace {
+
+// A library's products take whole batches: a block of rows in a cache is a CPU's concern.
+constexpr std::int64_t kAllRows = std::int64_t{1} << 40;
+
+constexpr CudaKernels kKernels{
+    kCudaAbiVersion,
+    gpu::kMaxHeads,
+    gpu::attention_saved_values,
+    gpu::attention_forward,
+    gpu::attention_backward_workspace,
+    gpu::attention_backward,
+    gpu::residual_norm_forward,
+    gpu::residual_norm_backward_workspace,
+    gpu::residual_norm_backward,
+    gpu::adam_norms_workspace,
+    gpu::adam_norms,
+    gpu::adam_update,
+    gpu::rotate,
+    kAllRows,
+    gpu::kBiasReluParts,
+    gpu::bias_relu_forward,
+    gpu::bias_relu_backward,
+};
+
+}  // namespace
+
+extern "C" const CudaKernels* che_cuda_kernels(std::int32_t version) {
+  return version == kCudaAbiVersion ? &kKernels : nullptr;
+}
+
+}  // namespace che
