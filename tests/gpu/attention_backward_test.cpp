@@ -6,6 +6,7 @@
 #include "models/kernels/cpu/kernel_table.h"
 #include "models/kernels/cuda/functions.h"
 #include "tests/gpu/attention_rig.h"
+#include "tests/gpu/emulated_gpu.h"
 #include "tests/gpu/kernel_rig.h"
 
 namespace che {
@@ -131,6 +132,14 @@ TEST(AttentionBackwardKernel, LeavesOutTheBiasWhereItIsNotWanted) {
   Results expected = expected_of(operands);
   expected[kBias] = results[kBias] = {"d_bias", {}};
   expect_near(expected, results, kBound);
+}
+
+// With the paper's shape, f included.
+TEST(AttentionBackwardKernel, HasSharedMemoryForTwoBlocksOfAnH100) {
+  const AttentionOperands operands({.shape = {1, 1, 1, 1, 8, 32, 64}});
+  gpu::take_largest_shared_bytes();
+  got_of(operands);
+  EXPECT_LE(2 * (gpu::take_largest_shared_bytes() + 1024), 228 * 1024);
 }
 
 TEST(AttentionBackwardKernel, SaysWhatItDoesNotServe) {

@@ -7,6 +7,7 @@
 #include "models/kernels/cpu/kernel_table.h"
 #include "models/kernels/cuda/functions.h"
 #include "tests/gpu/attention_rig.h"
+#include "tests/gpu/emulated_gpu.h"
 #include "tests/gpu/kernel_rig.h"
 #include "tests/gpu/race_reports.h"
 
@@ -144,6 +145,14 @@ TEST(AttentionForwardKernel, TreatsInfinityAndNoNumbersAsTheCpu) {
   expect_near({{"out", expected}}, {{"out", got}}, kBound);
   EXPECT_TRUE(std::isnan(got[16]));
   EXPECT_FALSE(std::isnan(got[0]));
+}
+
+// With the paper's shape, f included, so that registers are what limits the blocks of a processor.
+TEST(AttentionForwardKernel, HasSharedMemoryForThreeBlocksOfAnH100) {
+  const AttentionOperands operands({.shape = {1, 1, 1, 1, 8, 32, 64}});
+  gpu::take_largest_shared_bytes();
+  got_of(operands);
+  EXPECT_LE(3 * (gpu::take_largest_shared_bytes() + 1024), 228 * 1024);
 }
 
 TEST(AttentionForwardKernel, SaysWhatItDoesNotServe) {

@@ -77,6 +77,7 @@ struct Block {
 
 thread_local Block* current = nullptr;
 Schedule chosen_schedule = Schedule::kAscending;
+std::int64_t largest_shared_bytes = 0;
 
 // Unwinds a thread of a block that an error stopped.
 struct Stopped {};
@@ -256,6 +257,8 @@ void check_guard(Block& block, std::size_t shared_bytes) {
 
 }  // namespace
 
+std::int64_t take_largest_shared_bytes() { return std::exchange(largest_shared_bytes, 0); }
+
 void set_schedule(Schedule schedule) { chosen_schedule = schedule; }
 
 const dim3& thread_index() { return current->running->index; }
@@ -293,6 +296,7 @@ void run_grid(dim3 grid, dim3 block, std::int64_t shared_bytes, const std::funct
   Block state;
   const unsigned count = block.x * block.y * block.z;
   const auto shared = static_cast<std::size_t>(shared_bytes);
+  largest_shared_bytes = std::max(largest_shared_bytes, shared_bytes);
   state.size = block;
   state.threads.resize(count);
   state.warps.resize((count + kWarp - 1) / kWarp);

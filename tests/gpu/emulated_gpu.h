@@ -58,6 +58,9 @@ const unsigned char* exchange_bytes(unsigned mask, const void* mine, unsigned by
 // behind its end.
 void run_grid(dim3 grid, dim3 block, std::int64_t shared_bytes, const std::function<void()>& body);
 
+// The most shared memory that a block had since the last call.
+std::int64_t take_largest_shared_bytes();
+
 inline std::int64_t max_shared_bytes() { return kMaxSharedBytes; }
 
 template <class... Parameters, class... Arguments>

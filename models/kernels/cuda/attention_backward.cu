@@ -34,10 +34,10 @@ constexpr std::int64_t kMaxPartsByPair = 32;
 
 // Places in shared memory. padded_heads are those of f, or all of them without it.
 struct BackwardLayout {
-  int row, step;
-  int q, d_out, k, v;              // (16, step)
+  int row, step;                   // Without and with padding, by which no two keys are in one bank.
+  int q, d_out, k, v;              // (16, row), (16, row), (16, step), (16, step)
   int logits, weights, gradients;  // (padded_heads, kHeadStep): A, P, dP and then dS
-  int active, d_before;            // (kHiddenAtOnce, kHeadStep)
+  int active, d_before;            // (kHiddenAtOnce, kPairs)
   int mlp, d_mlp;                  // (hidden, {w1, w2}, padded_heads)
   int b2, d_b2;                    // (padded_heads)
   int end;
@@ -46,15 +46,15 @@ struct BackwardLayout {
     row = heads * width;
     step = row + 4;
     q = 0;
-    d_out = q + kQueries * step;
-    k = d_out + kQueries * step;
+    d_out = q + kQueries * row;
+    k = d_out + kQueries * row;
     v = k + kKeys * step;
     logits = v + kKeys * step;
     weights = logits + padded_heads * kHeadStep;
     gradients = weights + padded_heads * kHeadStep;
     active = gradients + padded_heads * kHeadStep;
-    d_before = active + (hidden > 0 ? kHiddenAtOnce * kHeadStep : 0);
-    mlp = d_before + (hidden > 0 ? kHiddenAtOnce * kHeadStep : 0);
+    d_before = active + (hidden > 0 ? kHiddenAtOnce * kPairs : 0);
+    mlp = d_before + (hidden > 0 ? kHiddenAtOnce * kPairs : 0);
     d_mlp = mlp + hidden * 2 * padded_heads;
     b2 = d_mlp + hidden * 2 * padded_heads;
     d_b2 = b2 + padded_heads;
@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(kThreads)
   means[(number * shape.heads + head) * shape.queries + query] = sum;
 }
 
-// Adds the tile's values (rows, kPairs) to sums by offset (rows, 2 keys - 1).
-__device__ __forceinline__ void add_diagonals(const float* values, int rows, int queries, int keys,
+// Adds the tile's values (rows, step), kPairs of each row, to sums by offset (rows, 2 keys - 1).
+__device__ __forceinline__ void add_diagonals(const float* values, int step, int rows, int queries, int keys,
                                               int query0, int key0, float* sums) {
   for (int item = thread_number(); item < rows * kDiagonals; item += kThreads) {
     const int row = item / kDiagonals;
@@ -104,7 +104,7 @@ __device__ __forceinline__ void add_diagonals(const float* values, int rows, int
     if (offset < 0 || offset >= 2 * keys - 1) continue;
     float sum = 0;
     for (int i = max(0, -difference); i < min(kQueries, kKeys - difference); ++i) {
-      sum += values[row * kHeadStep + i * kKeys + i + difference];
+      sum += values[row * step + i * kKeys + i + difference];
     }
     sums[std::int64_t{row} * (2 * keys - 1) + offset] += sum;
   }
@@ -122,9 +122,13 @@ struct BackwardOperands {
   float* sums;  // (replicas, parts, places.end)
 };
 
+// For how many blocks a processor is to have registers: two, at the price of some that spill, but where many
+// would.
+constexpr int blocks_at_once(int heads, int columns) { return heads <= 8 && columns == 1 ? 2 : 1; }
+
 // H: heads that f is compiled for, 0 without f. kColumns: columns of a thread.
 template <int H, int kColumns>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
     attention_backward(AttentionInputs in, BackwardOperands operands) {
   CHE_DYNAMIC_SHARED(shared_bytes);
   float* const shared = reinterpret_cast<float*>(shared_bytes);
@@ -173,8 +177,8 @@ __global__ void __launch_bounds__(kThreads)
       float d_k[kColumns][kKeys] = {};
       float d_v[kColumns][kKeys] = {};
       for (int query0 = 0; query0 < queries; query0 += kQueries) {
-        load_rows(example_of(in.q, replica, example), query0, queries, kQueries, row, step, scale, q);
-        load_rows(example_of(operands.d_out, replica, example), query0, queries, kQueries, row, step, 1, g);
+        load_rows(example_of(in.q, replica, example), query0, queries, kQueries, row, row, scale, q);
+        load_rows(example_of(operands.d_out, replica, example), query0, queries, kQueries, row, row, 1, g);
         __syncthreads();
 
         // A and dP.
@@ -191,8 +195,8 @@ __global__ void __launch_bounds__(kThreads)
             const float4 value = load4(v + j * step + c);
 #pragma unroll
             for (int i = 0; i < kRows; ++i) {
-              a[i] = dot4(load4(q + (i0 + i) * step + c), key, a[i]);
-              d_p[i] = dot4(load4(g + (i0 + i) * step + c), value, d_p[i]);
+              a[i] = dot4(load4(q + (i0 + i) * row + c), key, a[i]);
+              d_p[i] = dot4(load4(g + (i0 + i) * row + c), value, d_p[i]);
             }
           }
 #pragma unroll
@@ -271,8 +275,8 @@ __global__ void __launch_bounds__(kThreads)
               d_x *= slope;
 #pragma unroll
               for (int h = 0; h < H; ++h) d_a[h] += w[h] * d_x;
-              active[m * kHeadStep + thread] = x * slope;
-              d_before[m * kHeadStep + thread] = d_x;
+              active[m * kPairs + thread] = x * slope;
+              d_before[m * kPairs + thread] = d_x;
               if (is_pair && !in.hidden_bias.by_offset) {
                 sums[operands.places.hidden_bias + (std::int64_t{n0 + m} * queries + query) * keys + key] +=
                     d_x;
@@ -283,8 +287,8 @@ __global__ void __launch_bounds__(kThreads)
               float d_w1[H] = {};
               float d_w2[H] = {};
               for (int p = lane; p < kPairs; p += kWarp) {
-                const float d_x = d_before[warp * kHeadStep + p];
-                const float x = active[warp * kHeadStep + p];
+                const float d_x = d_before[warp * kPairs + p];
+                const float x = active[warp * kPairs + p];
 #pragma unroll
                 for (int h = 0; h < H; ++h) {
                   d_w1[h] += logits[h * kHeadStep + p] * d_x;
@@ -302,7 +306,7 @@ __global__ void __launch_bounds__(kThreads)
               }
             }
             if (in.hidden_bias.by_offset) {
-              add_diagonals(d_before, count, queries, keys, query0, key0,
+              add_diagonals(d_before, kPairs, count, queries, keys, query0, key0,
                             sums + operands.places.hidden_bias + std::int64_t{n0} * (2 * keys - 1));
             }
             __syncthreads();
@@ -313,7 +317,8 @@ __global__ void __launch_bounds__(kThreads)
         __syncthreads();
 
         if (operands.wants_bias && operands.bias_by_offset) {
-          add_diagonals(gradients, heads, queries, keys, query0, key0, sums + operands.places.bias);
+          add_diagonals(gradients, kHeadStep, heads, queries, keys, query0, key0,
+                        sums + operands.places.bias);
         }
         if constexpr (H > 0) {
           for (int h = warp; h < heads; h += kWarps) {
@@ -334,8 +339,8 @@ __global__ void __launch_bounds__(kThreads)
           for (int j = 0; j < kKeys; ++j) of_keys[j] = k[j * step + c];
 #pragma unroll 2
           for (int i = 0; i < kQueries; ++i) {
-            const float of_query_column = q[i * step + c];
-            const float of_result = g[i * step + c];
+            const float of_query_column = q[i * row + c];
+            const float of_result = g[i * row + c];
             float sum = 0;
 #pragma unroll
             for (int j = 0; j < kKeys; j += 4) {
