@@ -69,7 +69,10 @@ struct Block {
   const std::function<void()>* body = nullptr;
   std::string error;
   char barrier[2] = {};
+  // Likewise, of the beginning and the end of threads: two, so that a thread that has returned before another
+  // starts is not ordered before it.
   char start = 0;
+  char end = 0;
   void* tsan = nullptr;
   const void* scheduler_stack = nullptr;
   std::size_t scheduler_stack_size = 0;
@@ -121,7 +124,7 @@ void fiber_main(context::transfer_t from) {
   } catch (const Stopped&) {
   }
   current->running->state = State::kDone;
-  orders_before(&current->start);
+  orders_before(&current->end);
   to_scheduler(true);
 }
 
@@ -232,7 +235,7 @@ void run_block(Block& block) {
 // A new block at the start of its kernel.
 void start_block(Block& block, dim3 index, std::size_t shared_bytes) {
   block.index = index;
-  orders_after(&block.start);
+  orders_after(&block.end);
   block.shared.reset(new unsigned char[shared_bytes + kGuard]);
   std::memset(block.shared.get(), 0xff, shared_bytes + kGuard);  // NaN
   orders_before(&block.start);
@@ -312,7 +315,7 @@ void run_grid(dim3 grid, dim3 block, std::int64_t shared_bytes, const std::funct
     run_block(state);
     check_guard(state, shared);
   }
-  orders_after(&state.start);
+  orders_after(&state.end);
 #ifdef CHE_TSAN
   for (Thread& thread : state.threads) __tsan_destroy_fiber(thread.tsan);
 #endif

@@ -131,6 +131,27 @@ TEST(EmulatedGpu, WritingBehindSharedMemoryIsFound) {
   EXPECT_THROW(is_wrong_in_a_schedule<Plant::kWriteBehind>(), std::runtime_error);
 }
 
+// Thread 0 returns before the others start, in one of the schedules.
+__global__ void without_barrier(float* out) {
+  CHE_DYNAMIC_SHARED(bytes);
+  float* const shared = reinterpret_cast<float*>(bytes);
+  if (thread_number() == 0) shared[0] = 1;
+  out[thread_number()] = shared[0];
+}
+
+TEST(EmulatedGpu, AMissingBarrierIsFoundWhereThreadsReturn) {
+  std::vector<float> out(kWarp);
+  set_schedule(Schedule::kDescending);
+  launch(&without_barrier, dim3(1), dim3(kWarp), std::int64_t{sizeof(float)}, nullptr, out.data());
+  EXPECT_TRUE(std::isnan(out[1]));
+  set_schedule(Schedule::kAscending);
+  const int before = race_reports();
+  launch(&without_barrier, dim3(1), dim3(kWarp), std::int64_t{sizeof(float)}, nullptr, out.data());
+  EXPECT_EQ(1, out[1]);
+  EXPECT_EQ(kFindsRaces, race_reports() > before);
+  expect_races(race_reports());
+}
+
 __global__ void read_shared(float* out) {
   CHE_DYNAMIC_SHARED(bytes);
   out[0] = reinterpret_cast<const float*>(bytes)[0];
