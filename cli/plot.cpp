@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct PlotOptions {
-  ReadRuns runs;
+  ReadExperiments runs;
   std::vector<std::string> figures;  // All that have something to draw unless given.
   std::vector<std::string> formats = figure_formats();
   std::string aggregate = "max";
@@ -29,13 +29,16 @@ struct PlotOptions {
 };
 
 int plot(const PlotOptions& options) {
-  ResultTable table = read_table(options.runs.folder, options.runs.choice());
+  if (options.output.empty() && options.runs.folders.size() > 1) {
+    throw Error("several experiments need --output: the figures belong to no one folder");
+  }
+  ResultTable table = read_table(options.runs.paths(), options.runs.choice());
   std::vector<const Figure*> chosen;
   for (const std::string& name : options.figures) chosen.push_back(&figure_named(name));
   if (chosen.empty()) chosen = drawable_figures(table);
   if (chosen.empty()) throw Error("nothing to draw: no run has finished; run the experiment to its end");
   if (std::ranges::any_of(chosen, &Figure::baselines)) add_trivial_baselines(table);
-  const fs::path output = options.output.empty() ? options.runs.folder : options.output;
+  const fs::path output = options.output.empty() ? options.runs.folders.front() : options.output;
   for (const Figure* figure : chosen) {
     const auto script = [&](const FigureFormat& format, const fs::path& file) {
       return figure->script(table, aggregate_named(options.aggregate), format, file);
@@ -60,7 +63,7 @@ std::string figure_help() {
 void add_plot_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<PlotOptions>();
   CLI::App* const command = app.add_subcommand("plot", "Draw the results of an experiment");
-  add_read_runs(*command, options->runs);
+  add_read_experiments(*command, options->runs);
   command->add_option("--figure", options->figures, figure_help())
       ->check(CLI::IsMember(figure_names()))
       ->delimiter(',');
@@ -73,7 +76,8 @@ void add_plot_command(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(aggregate_names()))
       ->capture_default_str();
   add_width_option(*command, options->width_mm);
-  add_output_option(*command, options->output, "folder to write to; the results folder unless given");
+  add_output_option(*command, options->output,
+                    "folder to write to; the results folder unless given; needed with several experiments");
   command->callback([options, &action] { action = [options] { return plot(*options); }; });
 }
 

@@ -24,6 +24,14 @@ void add_read_runs(CLI::App& command, ReadRuns& runs) {
   add_only_option(command, runs.only);
 }
 
+void add_read_experiments(CLI::App& command, ReadExperiments& experiments) {
+  command
+      .add_option("EXPERIMENT_DIR", experiments.folders,
+                  "folders that `che run` or `che score` wrote; of several, all runs in one table")
+      ->required();
+  add_only_option(command, experiments.only);
+}
+
 void add_width_option(CLI::App& command, double& width_mm) {
   command
       .add_option(

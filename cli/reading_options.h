@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,18 @@ struct ReadRuns {
 
 // Adds EXPERIMENT_DIR and --only.
 void add_read_runs(CLI::App& command, ReadRuns& runs);
+
+// The runs of one experiment or several that a command shows side by side.
+struct ReadExperiments {
+  std::vector<std::string> folders;
+  std::vector<std::string> only;
+
+  RunChoice choice() const { return RunChoice(only); }
+  std::vector<std::filesystem::path> paths() const { return {folders.begin(), folders.end()}; }
+};
+
+// Adds EXPERIMENT_DIR..., and --only.
+void add_read_experiments(CLI::App& command, ReadExperiments& experiments);
 
 // Adds -o,--output.
 // --width of figures in mm; 0 for the size of a screen.

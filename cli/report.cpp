@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/reading_options.h"
@@ -23,21 +24,34 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ReportOptions {
-  ReadRuns runs;
+  ReadExperiments runs;
   std::string output;
+  bool entries = false;
 };
 
 void print_path(const fs::path& path) { fmt::print("{}\n", one_line(path.string(), kWholeText)); }
 
+// Of `results/*`, which may name files too.
+std::vector<fs::path> result_folders(std::vector<fs::path> paths) {
+  std::erase_if(paths, [](const fs::path& path) { return !fs::is_directory(path); });
+  return paths;
+}
+
 int report(const ReportOptions& options) {
   const RunChoice choice = options.runs.choice();
-  const bool is_part = !choice.conditions().empty();
-  if (is_part && options.output.empty()) {
+  const bool is_joint = options.runs.folders.size() > 1 || options.entries;
+  // A page of its own, with CSV files of its own next to it.
+  const bool is_apart = is_joint || !choice.conditions().empty();
+  if (is_joint && options.output.empty()) {
+    throw Error("several experiments need --output: the page belongs to no one folder");
+  }
+  if (is_apart && options.output.empty()) {
     throw Error("--only needs --output: a page on some of the runs does not replace the experiment's own");
   }
-  ResultTable table = read_table(options.runs.folder, choice);
+  ResultTable table = options.entries ? read_entries(result_folders(options.runs.paths()), choice)
+                                      : read_table(options.runs.paths(), choice);
   add_trivial_baselines(table);
-  const fs::path folder = options.runs.folder;
+  const fs::path folder = options.runs.folders.front();
   const fs::path output = options.output.empty() ? folder / "report.html" : fs::path(options.output);
   const fs::path parent = output.has_parent_path() ? output.parent_path() : ".";
   if (!fs::is_directory(parent)) {
@@ -47,13 +61,15 @@ int report(const ReportOptions& options) {
   std::error_code ignored;
   const bool is_stream =
       fs::exists(output) && (!fs::is_regular_file(output) || fs::equivalent(output, "/dev/stdout", ignored));
-  ReportLinks links{.folder = fs::relative(folder, parent).generic_string(), .tables = ""};
-  // A page on some of the runs has tables of its own, next to it and named after it.
-  if (is_part) links.tables = output.stem().string() + "-";
+  ReportLinks links{.folders = {}, .tables = ""};
+  for (const fs::path& path : options.entries ? result_folders(options.runs.paths()) : options.runs.paths()) {
+    links.folders.push_back(fs::relative(path, parent).generic_string());
+  }
+  if (is_apart) links.tables = output.stem().string() + "-";
   for (const auto& [name, contents] : {std::pair{"table.csv", score_table(table)},
                                        {"runs.csv", run_table(table)},
                                        {"lengths.csv", length_table(table)}}) {
-    const fs::path file = is_part ? parent / (links.tables + name) : folder / name;
+    const fs::path file = is_apart ? parent / (links.tables + name) : folder / name;
     write_file_atomically(file, format_table(contents, "csv"));
     if (!is_stream) print_path(file);
   }
@@ -70,9 +86,13 @@ void add_report_command(CLI::App& app, Action& action) {
       app.add_subcommand("report", "Write the results of an experiment as one HTML page");
   command->footer(
       "The page has provenance, sortable tables, figures, failed runs and configs. It links to table.csv, "
-      "runs.csv and lengths.csv, which are written too. With --only it needs --output, and the three files "
-      "stand next to the page and begin with its name.");
-  add_read_runs(*command, options->runs);
+      "runs.csv and lengths.csv, which are written too. With --only or several experiments it needs "
+      "--output, and the "
+      "three files stand next to the page and begin with its name.");
+  add_read_experiments(*command, options->runs);
+  command->add_flag("--entries", options->entries,
+                    "the folders are entries of several authors, such as results/*: a column that several of "
+                    "them have names the entry, and what a quoted.csv quotes is shown and marked as quoted");
   add_output_option(*command, options->output, "file to write; report.html in the folder unless given");
   command->callback([options, &action] { action = [options] { return report(*options); }; });
 }

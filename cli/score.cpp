@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
+#include "core/counted.h"
+#include "core/error.h"
+#include "core/file_lock.h"
 #include "core/files.h"
-#include "experiments/exchange/predictions.h"
+#include "core/text.h"
+#include "experiments/exchange/prediction_runs.h"
 
 namespace che {
 namespace {
@@ -16,6 +21,7 @@ namespace {
 struct ScoreOptions {
   std::vector<std::string> files;
   std::string csv;
+  std::string output;
 };
 
 double mean_accuracy(const ScoredPredictions& scored) {
@@ -24,10 +30,37 @@ double mean_accuracy(const ScoredPredictions& scored) {
   return sum / static_cast<double>(scored.rows.size());
 }
 
+// Nothing is stored unless all of it can be.
+void check_can_be_stored(const std::vector<std::string>& files, const std::vector<ScoredPredictions>& all) {
+  std::map<std::string, std::string> file_of;  // By run id.
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::string id;
+    try {
+      id = run_id(prediction_config(all[i]));
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}: {}", files[i], error.what()));
+    }
+    const auto [first, is_new] = file_of.emplace(id, files[i]);
+    if (!is_new) {
+      throw Error(fmt::format("{}: the model, model_seed and task of {}; repetitions need another model_seed",
+                              files[i], first->second));
+    }
+  }
+}
+
+void store(const std::string& folder, const std::vector<ScoredPredictions>& all) {
+  create_writable_folder(folder);
+  const FileLock lock(folder);
+  for (const ScoredPredictions& scored : all) store_predictions(folder, scored);
+  fmt::print("{} stored in {}; `che table` shows them\n", counted(all.size(), "result"),
+             one_line(folder, kWholeText));
+}
+
 int score(const ScoreOptions& options) {
   std::vector<ScoredPredictions> all;
   all.reserve(options.files.size());
   for (const std::string& file : options.files) all.push_back(score_predictions(file));
+  if (!options.output.empty()) check_can_be_stored(options.files, all);
   std::size_t model_width = 5;
   std::size_t task_width = 4;
   for (const ScoredPredictions& scored : all) {
@@ -49,6 +82,7 @@ int score(const ScoreOptions& options) {
     }
   }
   if (!options.csv.empty()) write_output(options.csv, std::string_view(rows.data(), rows.size()));
+  if (!options.output.empty()) store(options.output, all);
   return 0;
 }
 
@@ -60,6 +94,10 @@ void add_score_command(CLI::App& app, Action& action) {
       "score", "Score the predictions of a model outside che on the samples that 'export' writes");
   command->add_option("PREDICTIONS", options->files, "files of predictions (JSON lines), one task each")
       ->required();
+  command->add_option(
+      "-o,--output", options->output,
+      "results folder, new or one that `che run` wrote, where table, plot and report then show "
+      "the model next to the encodings");
   command->add_option("--csv", options->csv, "also write the accuracy at each length to this file");
   command->callback([options, &action] { action = [options] { return score(*options); }; });
 }

@@ -24,7 +24,7 @@ constexpr const char* kComparable = "comparable";
 constexpr const char* kPlain = "plain";
 
 struct TableOptions {
-  ReadRuns runs_read;
+  ReadExperiments runs_read;
   std::string aggregate;  // Empty: max, or mean where encodings are compared.
   std::string paper;      // Empty: none; else "comparable" or "plain".
   bool difference = false;
@@ -50,7 +50,7 @@ PaperValues paper_values(const std::string& option) {
 }
 
 Table make_contents(const TableOptions& options) {
-  ResultTable results = read_table(options.runs_read.folder, options.runs_read.choice());
+  ResultTable results = read_table(options.runs_read.paths(), options.runs_read.choice());
   if (options.runs) return run_table(results);
   if (options.lengths) return length_table(results);
   if (!options.compared.empty()) {
@@ -89,7 +89,7 @@ void add_table_command(CLI::App& app, Action& action) {
   command->footer(
       "Rounded numbers are percentages. csv and json have unrounded fractions, one row per cell with every "
       "aggregate, spread and n.");
-  add_read_runs(*command, options->runs_read);
+  add_read_experiments(*command, options->runs_read);
   add_printed_output(*command, options->output);
   CLI::Option* const aggregate =
       command

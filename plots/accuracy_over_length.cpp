@@ -39,12 +39,14 @@ Lengths lengths_of(const ResultTable& table, const CurvePanel& panel) {
     const TableCell* const cell = table.cell(panel.row->task, table.encodings[entry.column]);
     for (const std::size_t i : cell->finished) {
       const TableRun& run = table.runs[i];
+      lengths.last = std::max(lengths.last, run.evaluation.back().length);
+      if (run.config.is_foreign()) continue;
       const TrainingConfig& training = run.config.training;
       lengths.first_trained = lengths.first_trained == 0
                                   ? training.first_length
                                   : std::min(lengths.first_trained, training.first_length);
       lengths.last_trained = std::max(lengths.last_trained, training.last_length);
-      lengths.last = std::max({lengths.last, training.last_length, run.evaluation.back().length});
+      lengths.last = std::max(lengths.last, training.last_length);
     }
   }
   return lengths;

@@ -111,13 +111,16 @@ std::string settings_of(const ResultTable& table) {
   std::set<std::string> lengths;
   for (const TableRun& run : table.runs) {
     if (!run.score) continue;
-    widths.insert(run.config.model.width);
-    steps.insert(steps_text(run.config.training.steps));
+    if (!run.config.is_foreign()) {
+      widths.insert(run.config.model.width);
+      steps.insert(steps_text(run.config.training.steps));
+    }
     lengths.insert(
         fmt::format("{}-{}", run.config.evaluation.first_length, run.config.evaluation.last_length));
   }
-  return fmt::format("width {}, {} steps, lengths {}", fmt::join(widths, "/"), fmt::join(steps, "/"),
-                     fmt::join(lengths, "/"));
+  const std::string tested = fmt::format("lengths {}", fmt::join(lengths, "/"));
+  if (widths.empty()) return tested;
+  return fmt::format("width {}, {} steps, {}", fmt::join(widths, "/"), fmt::join(steps, "/"), tested);
 }
 
 std::vector<Map> maps_of(const ResultTable& table, Aggregate aggregate) {

@@ -20,6 +20,7 @@
 #include "report/html_text.h"
 #include "report/table_view.h"
 #include "tables/agreement_table.h"
+#include "tables/quoted_table.h"
 #include "tables/result_notes.h"
 #include "tables/run_table.h"
 #include "tables/score_table.h"
@@ -214,18 +215,23 @@ mustache::list configs_view(const ResultTable& table, const std::string& runs_ur
 }  // namespace
 
 std::string report_html(const ResultTable& table, const ReportLinks& links, const WarningSink& warn) {
-  const std::string folder = url_path(links.folder);
+  std::vector<std::string> urls;
+  for (const std::string& folder : links.folders) urls.push_back(url_path(folder));
   FigureViews figures = figure_views(table, warn);
   mustache::list runs;
-  runs.push_back(titled_view(run_table(table, {.runs_url = folder + "/runs", .reasons = false}), "runs-table",
-                             {NoteKind::kProvenance}));
+  runs.push_back(
+      titled_view(run_table(table, {.urls = urls, .reasons = false}), "runs-table", {NoteKind::kProvenance}));
   mustache::data page = texts({{"experiment", table.name},
-                               {"tables", links.tables.empty() ? folder + "/" : url_path(links.tables)},
+                               {"tables", links.tables.empty() ? urls.front() + "/" : url_path(links.tables)},
                                {"style", kReportStyle},
                                {"script", kReportScript}});
   page["table"] = mustache::data(mustache::partial([] { return std::string(kReportTable); }));
   page["facts"] = mustache::data(facts_view(table));
   page["scores"] = mustache::data(scores_view(table));
+  mustache::list quoted;
+  if (!table.quoted.empty()) quoted.push_back(titled_view(quoted_table(table), "quoted-table", {}));
+  page["has_quoted"] = !quoted.empty();
+  page["quoted"] = mustache::data(quoted);
   page["figures"] = mustache::data(figures.drawn);
   page["undrawn"] = mustache::data(figures.undrawn);
   const mustache::list missing = missing_view(table);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/warning.h"
 #include "experiments/analysis/result_table.h"
@@ -8,13 +9,14 @@
 namespace che {
 
 struct ReportLinks {
-  std::string folder = ".";  // The experiment's folder as the report's reader reaches it.
-  std::string tables = "";   // What precedes the names of the CSV files; the folder unless given.
+  // The experiments' folders as the report's reader reaches them.
+  std::vector<std::string> folders = {"."};
+  std::string tables = "";  // What precedes the names of the CSV files; the only folder unless given.
 };
 
 // One HTML page that needs no network and no other file to be read: where the results come from, the tables
 // (a click sorts them), every figure that has something to show, runs without a score, the config of every
-// cell. Links lead to the files of single runs below `links.folder` and to
+// cell. Links lead to the files of single runs below `links.folders` and to
 // table.csv, runs.csv and lengths.csv. Where a
 // figure cannot be drawn, because gnuplot is missing or fails, a sentence takes its place and `warn` is told
 // why.

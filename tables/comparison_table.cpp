@@ -74,6 +74,12 @@ std::vector<Note> notes_of(const Comparison& comparison, const ResultTable& tabl
                                        : fmt::format("every assignment up to {} seeds, {} random ones beyond",
                                                      kMaxExactPairs, kRandomAssignments),
            tests)}};
+  if (comparison.one.form.foreign != comparison.other.form.foreign) {
+    notes.push_back({NoteKind::kStatistics,
+                     "One of the two is a model outside che: repetitions are paired by their seeds' numbers, "
+                     "share neither initial parameters nor training data, and its learning rate is not "
+                     "known."});
+  }
   if (tests == 0) {
     notes.push_back({NoteKind::kStatistics, "Tests need two seeds or more."});
   } else if (max_seeds <= kMaxExactPairs) {

@@ -101,9 +101,10 @@ DataTable data(const ResultTable& table) {
         const auto found = settings[i].find(path);
         values.push_back(found == settings[i].end() ? TableValue() : found->second);
       }
+      const bool is_foreign = run.config.is_foreign();
       const std::vector<TableValue> numbers = {run.config.seed,
-                                               run.config.data_seed,
-                                               run.config.learning_rate,
+                                               is_foreign ? TableValue() : run.config.data_seed,
+                                               is_foreign ? TableValue() : run.config.learning_rate,
                                                measured.length,
                                                measured.samples,
                                                measured.seed,
@@ -111,7 +112,7 @@ DataTable data(const ResultTable& table) {
                                                yes_or_no(is_in_score(run, measured)),
                                                row.chance,
                                                measured.accuracy,
-                                               measured.loss};
+                                               is_foreign ? TableValue() : measured.loss};
       values.insert(values.end(), numbers.begin(), numbers.end());
       data.rows.push_back(std::move(values));
     }
@@ -140,10 +141,10 @@ PrintedTable print(const ResultTable& table) {
       row.cells = {{.text = run.task.text()},
                    {.text = run.encoding.text()},
                    {.text = fmt::format("{}", run.config.seed)},
-                   {.text = real_text(run.config.learning_rate)},
+                   {.text = run.config.is_foreign() ? kNoNumber : real_text(run.config.learning_rate)},
                    {.text = fmt::format("{}", measured.length)},
                    {.text = fmt::format("{}", measured.samples)},
-                   {.text = fmt::format("{:.4f}", measured.loss)},
+                   {.text = run.config.is_foreign() ? kNoNumber : fmt::format("{:.4f}", measured.loss)},
                    {.text = percent(measured.accuracy)}};
       printed.rows.push_back(std::move(row));
     }

@@ -18,6 +18,11 @@ std::string level_of(const ResultTable& table, const TableRun& run) {
   return "";
 }
 
+// Empty where it is not known.
+TableValue learning_rate(const TableRun& run) {
+  return run.config.is_foreign() ? TableValue() : TableValue(run.config.learning_rate);
+}
+
 std::optional<double> training_accuracy(const TableRun& run) {
   if (run.metrics.empty()) return std::nullopt;
   return final_training_accuracy(run.metrics);
@@ -50,8 +55,9 @@ PrintedTable print(const ResultTable& table, const RunTableOptions& options) {
     }
     const bool measured = !run.metrics.empty();
     const auto link = [&](const char* file, bool exists = true) {
-      return exists && !options.runs_url.empty() ? fmt::format("{}/{}/{}", options.runs_url, run.id, file)
-                                                 : std::string();
+      return exists && !options.urls.empty()
+                 ? fmt::format("{}/runs/{}/{}", options.urls.at(run.experiment), run.id, file)
+                 : std::string();
     };
     const double seconds = run.status.training_seconds + run.status.evaluation_seconds;
     PrintedRow row{.group = level_of(table, run), .cells = {}};
@@ -62,6 +68,8 @@ PrintedTable print(const ResultTable& table, const RunTableOptions& options) {
                  {.text = fmt::format("{}", run.config.learning_rate), .value = run.config.learning_rate},
                  {.text = fmt::format("{}", run.status.step), .value = static_cast<double>(run.status.step)},
                  {.text = fmt::format("{:.0f}", seconds), .value = seconds}};
+    if (run.config.is_foreign())
+      std::fill(row.cells.end() - 3, row.cells.end(), PrintedCell{.text = kNoNumber});
     row.cells.push_back(measured ? PrintedCell{.text = fmt::format("{:.4g}", run.metrics.back().loss),
                                                .link = link("metrics.csv"),
                                                .value = run.metrics.back().loss}
@@ -94,8 +102,11 @@ DataTable data(const ResultTable& table) {
   append_provenance(data.notes, table);
   for (const TableRun& run : table.runs) {
     const bool measured = !run.metrics.empty();
-    data.rows.push_back({run.id, run.task.text(), run.encoding.text(), run.config.seed, run.config.data_seed,
-                         run.config.learning_rate, run.status.step, run.state(), table_value(run.score),
+    const bool is_foreign = run.config.is_foreign();
+    data.rows.push_back({run.id, run.task.text(), run.encoding.text(), run.config.seed,
+                         is_foreign ? TableValue() : TableValue(run.config.data_seed), learning_rate(run),
+                         is_foreign ? TableValue() : TableValue(run.status.step), run.state(),
+                         table_value(run.score),
                          table_value(measured ? std::optional(run.metrics.back().loss) : std::nullopt),
                          table_value(training_accuracy(run)),
                          run.training ? TableValue(run.training->trained ? "yes" : "no") : TableValue(),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "experiments/analysis/result_table.h"
 #include "tables/formats/table.h"
@@ -8,8 +9,9 @@
 namespace che {
 
 struct RunTableOptions {
-  std::string runs_url = "";  // Of the folder of runs, for formats with links; empty for no links.
-  bool reasons = true;        // Footnotes that say why runs have no score.
+  // Of the experiments' folders, for formats with links; empty for no links.
+  std::vector<std::string> urls = {};
+  bool reasons = true;  // Footnotes that say why runs have no score.
 };
 
 // One row per run, finished or not. Loss and accuracy in training are those of the last row of metrics.csv.

@@ -91,6 +91,9 @@ struct TaskEntry {
   // Marked with a dagger in Table 2 of the DAPE paper (arXiv 2405.14722): a task that asks for little or
   // nothing of the order of its input. The paper's claims are about the others.
   bool permutation_invariant = false;
+  // Of the generator: raised with every change of the samples that it draws, so that results of the old ones
+  // and of the new ones never stand in one cell. tests/golden/suites.txt has samples of every version.
+  int version = 1;
   // From options in text.
   std::function<std::unique_ptr<Task>(const OptionValues&)> make;
   // Lets a visitor see its options.

@@ -49,19 +49,41 @@ Design common_design(const Scores& one, const Scores& other) {
   return best;
 }
 
+bool is_foreign(const ResultTable& table, const TableCell& cell) {
+  return !cell.finished.empty() && table.runs[cell.finished.front()].config.is_foreign();
+}
+
+// The scores of a model outside che, whose learning rate is not known, at every rate of the model that it is
+// compared with. Repetitions of one seed share nothing then; any pairing leaves the test of signs valid.
+Scores at_rates_of(const Scores& foreign, const Scores& other) {
+  Scores scores;
+  for (const auto& [key, score] : other) {
+    for (const auto& [foreign_key, foreign_score] : foreign) {
+      if (foreign_key.first == key.first) scores[key] = foreign_score;
+    }
+  }
+  return scores;
+}
+
 ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const TableCell& one,
                            const TableCell& other, Aggregate aggregate) {
   ComparedTask result;
   result.level = row.level;
   result.task = row.task;
-  const Scores of_one = scores_of(table, one);
-  const Scores of_other = scores_of(table, other);
+  Scores of_one = scores_of(table, one);
+  Scores of_other = scores_of(table, other);
+  const bool one_is_foreign = is_foreign(table, one);
+  const bool other_is_foreign = is_foreign(table, other);
+  if (one_is_foreign && !other_is_foreign) of_one = at_rates_of(of_one, of_other);
+  if (other_is_foreign && !one_is_foreign) of_other = at_rates_of(of_other, of_one);
   const Design design = common_design(of_one, of_other);
   const std::set<Draw>& seeds = design.seeds;
   const std::vector<double>& rates = design.rates;
   result.seeds = seeds.size();
-  result.rates = rates;
-  result.unpaired = one.finished.size() + other.finished.size() - 2 * seeds.size() * rates.size();
+  if (!one_is_foreign || !other_is_foreign) result.rates = rates;
+  const auto paired = [&](bool foreign) { return seeds.size() * (foreign ? 1 : rates.size()); };
+  result.unpaired =
+      one.finished.size() + other.finished.size() - paired(one_is_foreign) - paired(other_is_foreign);
   if (seeds.empty()) return result;
   const auto mean = [&](const Scores& scores, const Draw& seed) {
     double sum = 0;

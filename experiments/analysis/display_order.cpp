@@ -35,7 +35,8 @@ std::size_t place_of_task(std::string_view name) {
 
 bool encoding_before(const EncodingLabel& one, const EncodingLabel& other) {
   const auto key = [](const EncodingForm& form) {
-    return std::tuple(form.dape, form.randomized, place_of_encoding(form.name), std::string_view(form.name));
+    return std::tuple(form.foreign, form.dape, form.randomized, place_of_encoding(form.name),
+                      std::string_view(form.name));
   };
   if (one.form != other.form) return key(one.form) < key(other.form);
   // Numbers by value: hidden=4 before hidden=16.

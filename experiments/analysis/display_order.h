@@ -7,8 +7,8 @@
 namespace che {
 
 // Whether the column `one` stands before `other`: plain encodings, then randomized_*, dape_* and
-// randomized_dape_*, as the paper orders its columns; each by EncodingEntry::place, then by name; last by
-// settings, numbers by value.
+// randomized_dape_*, as the paper orders its columns, then models outside che; each by EncodingEntry::place,
+// then by name; last by settings, numbers by value.
 bool encoding_before(const EncodingLabel& one, const EncodingLabel& other);
 
 // Whether a row of this level ("regular", "dcf", "cs" or empty) and task stands before another: levels and

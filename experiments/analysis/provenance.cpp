@@ -25,6 +25,7 @@ std::string each_once(const ResultTable& table, Describe describe) {
 }
 
 std::string describe_training(const TableRun& run) {
+  if (run.config.is_foreign()) return "";
   const TrainingConfig& training = run.config.training;
   const ModelShape& model = run.config.model;
   return fmt::format("{} steps of {} samples, lengths {}..{}, width {}, {} layers, {} heads", training.steps,
@@ -68,7 +69,7 @@ std::string randomized_distances(const ResultTable& table) {
   std::map<std::string, std::set<std::string>> encodings;
   for (const TableRun& run : table.runs) {
     const EncodingConfig& encoding = run.config.encoding;
-    if (encoding.positions == EncodingConfig().positions) continue;
+    if (run.config.is_foreign() || encoding.positions == EncodingConfig().positions) continue;
     for (const FieldRecord& field : list_fields(run.config)) {
       if (field.path != "encoding.randomized_distance") continue;
       encodings[field.value].insert((encoding.dape ? "dape_" : "") + encoding.name);
@@ -89,18 +90,32 @@ std::vector<Fact> provenance(const ResultTable& table) {
   std::set<std::int64_t> seeds;
   std::set<std::int64_t> data_seeds;
   std::set<double> rates;
+  std::set<std::string> foreign;
   for (const TableRun& run : table.runs) {
     updated = std::max(updated, run.status.updated);
+    if (run.config.is_foreign()) {
+      foreign.insert(run.config.foreign_model);
+      continue;
+    }
     seeds.insert(run.config.seed);
     data_seeds.insert(run.config.data_seed);
     rates.insert(run.config.learning_rate);
   }
   std::vector<std::string> off_default;
   for (const SettingValue& setting : table.shared_settings) off_default.push_back(setting.text());
-  std::vector<Fact> facts = {
-      {"Training", each_once(table, describe_training)},
-      {"Seeds", fmt::format("{}; data seeds: {}; learning rates: {}", fmt::join(seeds, ", "),
-                            fmt::join(data_seeds, ", "), fmt::join(rates, ", "))},
+  std::vector<Fact> facts;
+  if (!seeds.empty()) {
+    facts = {{"Training", each_once(table, describe_training)},
+             {"Seeds", fmt::format("{}; data seeds: {}; learning rates: {}", fmt::join(seeds, ", "),
+                                   fmt::join(data_seeds, ", "), fmt::join(rates, ", "))}};
+  }
+  if (!foreign.empty()) {
+    facts.push_back({"Models outside che",
+                     fmt::format("{}; their predictions were scored on the same samples, how they were "
+                                 "trained is not known",
+                                 fmt::join(foreign, ", "))});
+  }
+  const std::vector<Fact> of_all = {
       {"Evaluation", each_once(table, describe_evaluation)},
       {"Switches", switches(table)},
       {"Off default in all runs",
@@ -109,6 +124,7 @@ std::vector<Fact> provenance(const ResultTable& table) {
                                  each_once(table, [](const TableRun& run) { return run.status.git_commit; }),
                                  each_once(table, [](const TableRun& run) { return run.status.device; }),
                                  updated.empty() ? "unknown" : updated)}};
+  facts.insert(facts.end(), of_all.begin(), of_all.end());
   if (const std::string readings = randomized_distances(table); !readings.empty()) {
     facts.push_back({"Randomized distances",
                      fmt::format("{}; per_offset draws one distance for each offset, per_position one "

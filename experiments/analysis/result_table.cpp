@@ -1,6 +1,7 @@
 #include "experiments/analysis/result_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -8,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/error.h"
 #include "experiments/analysis/display_order.h"
 #include "experiments/store/experiment_folder.h"
 #include "tasks/declared/task_definition.h"
@@ -34,8 +36,28 @@ Settings settings_of(const RunConfig& config, const std::vector<Role>& roles) {
 Settings other_settings(const RunConfig& config, const std::vector<Role>& roles) {
   RunConfig labelled;
   labelled.task = config.task;
+  labelled.foreign_model = config.foreign_model;
   labelled.encoding = config.encoding;
   return without(settings_of(config, roles), settings_of(labelled, roles));
+}
+
+// The settings that all of these have. A model outside che has none of training: it shares those of
+// evaluation only, unless there are no others.
+Settings shared_by(const std::vector<RunConfig>& configs, const std::vector<Settings>& settings) {
+  const bool all_foreign = std::ranges::all_of(configs, &RunConfig::is_foreign);
+  std::optional<Settings> shared;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    if (configs[i].is_foreign() && !all_foreign) continue;
+    shared = shared ? without(*shared, without(*shared, settings[i])) : settings[i];
+  }
+  if (!shared) return {};
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    if (!configs[i].is_foreign()) continue;
+    std::erase_if(*shared, [&](const SettingValue& setting) {
+      return is_below(setting.path, "evaluation") && !settings[i].contains(setting);
+    });
+  }
+  return *std::move(shared);
 }
 
 // Names of declared tasks that stand for several definitions.
@@ -122,7 +144,7 @@ void fill_cells(ResultTable& table) {
     const TableRun& run = table.runs[i];
     TableCell& cell = table.cells[{run.task, run.encoding}];
     cell.id = cell_id(run.config);
-    cell.paper = paper_value(run.task, run.config.encoding);
+    if (!run.config.is_foreign()) cell.paper = paper_value(run.task, run.config.encoding);
     if (!run.score) {
       cell.missing.push_back(i);
       continue;
@@ -152,18 +174,14 @@ const TableCell* ResultTable::cell(const TaskLabel& task, const EncodingLabel& e
 
 CellLabels label_cells(const std::vector<RunConfig>& configs, const std::vector<Role>& roles) {
   std::vector<Settings> settings;
-  Settings shared;
-  for (const RunConfig& config : configs) {
-    settings.push_back(other_settings(config, roles));
-    const Settings differing = without(shared, settings.back());
-    shared = settings.size() == 1 ? settings.back() : without(shared, differing);
-  }
+  for (const RunConfig& config : configs) settings.push_back(other_settings(config, roles));
+  const Settings shared = shared_by(configs, settings);
   const std::set<std::string> ambiguous = ambiguous_tasks(configs);
   CellLabels labels;
   labels.of.reserve(configs.size());
   for (std::size_t i = 0; i < configs.size(); ++i) {
     CellKey& key = labels.of.emplace_back(
-        CellKey{.task = configs[i].task.label(), .encoding = configs[i].encoding.label()});
+        CellKey{.task = configs[i].task.label(), .encoding = configs[i].column_label()});
     if (ambiguous.contains(key.task.name)) {
       const TaskDefinition definition = parse_task_definition(configs[i].task.definition, "definition");
       key.task.settings.push_back({.path = "task.definition", .value = definition.digest()});
@@ -174,12 +192,32 @@ CellLabels label_cells(const std::vector<RunConfig>& configs, const std::vector<
   return labels;
 }
 
-ResultTable make_table(const std::vector<RunFolder>& folders) {
+namespace {
+
+// A stored run, and which of the folders that are read holds it.
+struct FoundRun {
+  RunFolder folder;
+  std::size_t experiment = 0;
+};
+
+// Gives the columns that several entries have the names of these.
+void name_entries(std::vector<TableRun>& runs, const std::vector<std::string>& entries) {
+  std::map<EncodingLabel, std::set<std::size_t>> entries_of;
+  for (const TableRun& run : runs) entries_of[run.encoding].insert(run.experiment);
+  for (TableRun& run : runs) {
+    if (entries_of.at(run.encoding).size() < 2) continue;
+    run.encoding.settings.push_back({.path = "entry", .value = entries[run.experiment]});
+  }
+}
+
+// The table of these runs; of several entries, where there are any, with their names (see read_entries).
+ResultTable table_of(const std::vector<FoundRun>& runs, const std::vector<std::string>& entries) {
   ResultTable table;
   std::vector<RunConfig> configs;
   TrainingJudge judge;
-  for (const RunFolder& folder : folders) {
-    for (TableRun& run : read_runs(folder, judge)) {
+  for (const FoundRun& found : runs) {
+    for (TableRun& run : read_runs(found.folder, judge)) {
+      run.experiment = found.experiment;
       configs.push_back(run.config);
       table.runs.push_back(std::move(run));
     }
@@ -190,6 +228,7 @@ ResultTable make_table(const std::vector<RunFolder>& folders) {
     table.runs[i].encoding = std::move(labels.of[i].encoding);
   }
   table.shared_settings = std::move(labels.shared_settings);
+  if (!entries.empty()) name_entries(table.runs, entries);
 
   std::map<TaskLabel, TableRow> rows;
   for (const TableRun& run : table.runs) {
@@ -218,20 +257,100 @@ ResultTable make_table(const std::vector<RunFolder>& folders) {
   return table;
 }
 
+// Of "." and "quick/", too.
+std::string folder_name(const std::filesystem::path& folder) {
+  return std::filesystem::canonical(folder).filename().string();
+}
+
+// Those of the runs that are chosen.
+std::vector<FoundRun> chosen_of(const std::vector<FoundRun>& runs, const RunChoice& choice) {
+  std::vector<RunFolder> folders;
+  std::map<std::filesystem::path, std::size_t> experiment_of;
+  for (const FoundRun& run : runs) {
+    folders.push_back(run.folder);
+    experiment_of[run.folder.path()] = run.experiment;
+  }
+  std::vector<FoundRun> chosen;
+  for (RunFolder& folder : choice.of(std::move(folders))) {
+    const std::size_t experiment = experiment_of.at(folder.path());
+    chosen.push_back({.folder = std::move(folder), .experiment = experiment});
+  }
+  return chosen;
+}
+
+}  // namespace
+
+ResultTable make_table(const std::vector<RunFolder>& folders) {
+  std::vector<FoundRun> runs;
+  runs.reserve(folders.size());
+  for (const RunFolder& folder : folders) runs.push_back({.folder = folder});
+  return table_of(runs, {});
+}
+
 void warn_of_damage(const ResultTable& table, const WarningSink& warn) {
   for (const TableRun& run : table.runs) {
     if (!run.damage.empty()) warn(fmt::format("not counted: {}", run.damage));
   }
 }
 
-ResultTable read_table(const std::filesystem::path& experiment, const RunChoice& choice) {
+ResultTable read_table(const std::vector<std::filesystem::path>& experiments, const RunChoice& choice) {
   std::vector<std::string> left_out;
-  ResultTable table = make_table(choice.of(open_runs(experiment, print_warning, &left_out)));
+  std::vector<FoundRun> runs;
+  std::map<std::string, std::size_t> experiment_of;  // By id.
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < experiments.size(); ++i) {
+    for (RunFolder& run : open_runs(experiments[i], print_warning, &left_out)) {
+      const auto [first, is_new] = experiment_of.emplace(run.id(), i);
+      if (is_new) {
+        runs.push_back({.folder = std::move(run), .experiment = i});
+        continue;
+      }
+      left_out.push_back(
+          fmt::format("{}: the same run is in {}", run.path().string(), experiments[first->second].string()));
+      print_warning("left out: " + left_out.back());
+    }
+    names.push_back(folder_name(experiments[i]));
+  }
+  ResultTable table = table_of(chosen_of(runs, choice), {});
   table.conditions = choice.conditions();
   table.left_out = std::move(left_out);
-  // Of "." and "quick/", too.
-  const std::filesystem::path whole = std::filesystem::canonical(experiment);
-  table.name = whole.filename().string();
+  table.name = fmt::format("{}", fmt::join(names, " + "));
+  warn_of_damage(table);
+  return table;
+}
+
+ResultTable read_table(const std::filesystem::path& experiment, const RunChoice& choice) {
+  return read_table(std::vector{experiment}, choice);
+}
+
+ResultTable read_entries(const std::vector<std::filesystem::path>& entries, const RunChoice& choice) {
+  std::vector<std::string> left_out;
+  std::vector<FoundRun> runs;
+  std::vector<std::string> names;
+  std::vector<QuotedScore> quoted;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    names.push_back(folder_name(entries[i]));
+    if (std::ranges::count(names, names.back()) > 1) {
+      throw Error(fmt::format("two entries are called {}; rename one of the folders", names.back()));
+    }
+    const bool has_runs = std::filesystem::is_directory(entries[i] / "runs");
+    std::vector<QuotedScore> of_entry = read_quoted_scores(entries[i]);
+    if (!has_runs && of_entry.empty()) {
+      print_warning(fmt::format("left out: '{}' is no results folder: it has neither runs nor a {}",
+                                entries[i].string(), kQuotedFile));
+    }
+    std::ranges::move(of_entry, std::back_inserter(quoted));
+    if (!has_runs) continue;
+    for (RunFolder& run : open_runs(entries[i], print_warning, &left_out)) {
+      runs.push_back({.folder = std::move(run), .experiment = i});
+    }
+  }
+  if (runs.empty()) throw Error("no entry has runs; name folders that `che run` or `che score` wrote");
+  ResultTable table = table_of(chosen_of(runs, choice), names);
+  table.conditions = choice.conditions();
+  table.left_out = std::move(left_out);
+  table.name = "several entries";
+  table.quoted = std::move(quoted);
   warn_of_damage(table);
   return table;
 }
@@ -244,7 +363,8 @@ void add_trivial_baselines(ResultTable& table) {
     for (const TableRun& run : table.runs) {
       if (run.task != row.task) continue;
       if (first == nullptr) first = &run;
-      same = same && same_samples(run.config.evaluation, first->config.evaluation);
+      same =
+          same && is_drawn(run.config.task) && same_samples(run.config.evaluation, first->config.evaluation);
     }
     if (same) row.baselines = measure_trivial_baselines(first->config.task, first->config.evaluation);
   }

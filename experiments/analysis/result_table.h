@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "experiments/analysis/paper_table.h"
+#include "experiments/analysis/quoted_scores.h"
 #include "experiments/analysis/score_summary.h"
 #include "experiments/analysis/training_outcome.h"
 #include "experiments/analysis/trivial_baselines.h"
@@ -33,6 +34,7 @@ struct TableRun {
   std::size_t missing_lengths = 0;        // Test lengths asked for and not measured.
   std::vector<MetricsRow> metrics;        // By ascending step.
   std::string damage;                     // What is wrong with its files; empty without damage.
+  std::size_t experiment = 0;             // Which of those that were read holds it.
   std::optional<TrainingOutcome> training;
 
   std::string state() const { return damage.empty() ? state_name(status.state) : kDamaged; }
@@ -75,7 +77,7 @@ struct TableRow {
 
 // The results of an experiment: one row per task, one column per encoding.
 struct ResultTable {
-  std::string name;                      // Of the experiment: its folder's.
+  std::string name;                      // Of the experiment: its folder's; of several, joined by " + ".
   std::vector<TableRow> rows;            // In the benchmark's order.
   std::vector<EncodingLabel> encodings;  // Labels of the columns, in the order of encoding_before.
   std::map<CellKey, TableCell> cells;
@@ -83,6 +85,7 @@ struct ResultTable {
   std::vector<SettingValue> shared_settings;  // Off default in every run and in no label.
   bool has_baselines = false;                 // Whether they were asked for; see add_trivial_baselines.
   std::vector<std::string> left_out;          // Why open_runs left runs out.
+  std::vector<QuotedScore> quoted;            // See read_entries.
   std::vector<std::string> conditions;        // What the runs were chosen by; see RunChoice.
 
   // Null where no run has both.
@@ -105,8 +108,16 @@ ResultTable make_table(const std::vector<RunFolder>& runs);
 // Names the damaged files of runs, which `table` counts as unfinished.
 void warn_of_damage(const ResultTable& table, const WarningSink& warn = print_warning);
 
-// The table of the chosen runs below `experiment`, with warnings of damage. Throws as open_runs and
+// The table of the chosen runs below all of these experiments, with warnings of damage. A run that two of
+// them hold is read from the first and left out, with a warning, of the second. Throws as open_runs and
 // RunChoice::of do.
+ResultTable read_table(const std::vector<std::filesystem::path>& experiments, const RunChoice& choice = {});
+// The same of results folders of several authors: a column that more than one of them has names the entry, so
+// that repetitions by others stand next to each other and are not mixed, and what they quote is in `quoted`.
+// Warns of folders that hold neither runs nor quoted scores. Throws Error (usage) when none holds runs.
+ResultTable read_entries(const std::vector<std::filesystem::path>& entries, const RunChoice& choice = {});
+
+// As read_table of several, of one.
 ResultTable read_table(const std::filesystem::path& experiment, const RunChoice& choice = {});
 
 // Measures the trivial baselines of every row whose runs are all evaluated on the same samples; takes

@@ -29,7 +29,7 @@ double final_training_accuracy(const std::vector<MetricsRow>& metrics) {
 
 std::optional<TrainingOutcome> TrainingJudge::judge(const RunConfig& config,
                                                     const std::vector<MetricsRow>& metrics) {
-  if (metrics.empty()) return std::nullopt;
+  if (metrics.empty() || !is_drawn(config.task)) return std::nullopt;
   TrainingOutcome outcome{.accuracy = final_training_accuracy(metrics)};
   outcome.trained = outcome.accuracy >= best_without_input(config) + kTrainedMargin;
   return outcome;

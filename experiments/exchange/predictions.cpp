@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/suggestion.h"
+#include "experiments/plan/run_config.h"
 #include "experiments/store/bounded_json.h"
 #include "tasks/suite.h"
 #include "tasks/task.h"
@@ -119,24 +120,20 @@ void check_suite(const PredictionLines& lines, const SampleHeader& header) {
   }
 }
 
-ScoredPredictions read_header(PredictionLines& lines) {
+// `task_version` is set where the header has one.
+ScoredPredictions read_header(PredictionLines& lines, std::int64_t& task_version) {
   Json object;
   if (!lines.next(object))
     lines.fail("the file is empty; its first line is a header with format, model, task, ...");
   if (lines.text(object, "format") != "che-predictions/1")
     lines.fail("format: expected \"che-predictions/1\"");
   lines.refuse_other_fields(
-      object, {"format", "model", "model_seed", "task", "options", "suite", "lengths", "samples", "seed",
-               "input_symbols", "output_symbols", "version", "definition"});
+      object, {"format", "model", "model_seed", "task", "task_version", "options", "suite", "lengths",
+               "samples", "seed", "input_symbols", "output_symbols", "version", "definition"});
   ScoredPredictions scored;
   scored.model = lines.text(object, "model");
-  const auto is_name = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
-  };
-  if (scored.model.empty() || scored.model.size() > 60 || scored.model.front() == '.' ||
-      !std::all_of(scored.model.begin(), scored.model.end(), is_name)) {
-    lines.fail("model: a name of 1 to 60 letters, digits, '_', '-' and '.', not starting with '.'");
+  if (const std::string problem = foreign_name_problem(scored.model); !problem.empty()) {
+    lines.fail(fmt::format("model: {}", problem));
   }
   if (object.contains("model_seed")) scored.seed = lines.integer(object, "model_seed", 0);
   SampleHeader& header = scored.header;
@@ -147,6 +144,7 @@ ScoredPredictions read_header(PredictionLines& lines) {
       header.options.emplace(item.key(), item.value().get<std::string>());
     }
   }
+  if (object.contains("task_version")) task_version = lines.integer(object, "task_version", 1);
   if (object.contains("definition")) header.definition = lines.text(object, "definition");
   if (object.contains("suite")) header.suite = lines.text(object, "suite");
   for (const Json& length : lines.field(object, "lengths", &Json::is_array, "a list of lengths")) {
@@ -202,11 +200,17 @@ std::int64_t read_sample(PredictionLines& lines, std::int64_t length, std::int64
 
 ScoredPredictions score_predictions(const std::filesystem::path& file) {
   PredictionLines lines(file);
-  ScoredPredictions scored = read_header(lines);
+  std::int64_t asked_version = 0;
+  ScoredPredictions scored = read_header(lines, asked_version);
   const SampleHeader& header = scored.header;
   std::unique_ptr<Task> task;
   try {
     task = create_task(header);
+    if (asked_version != 0 && asked_version != task_version(header)) {
+      throw Error(
+          fmt::format("task_version: the predictions are for version {} of {}; this che draws version {}",
+                      asked_version, header.task, task_version(header)));
+    }
     for (const std::int64_t length : header.lengths) check_length(*task, length);
   } catch (const Error& error) {
     lines.fail(error.what());

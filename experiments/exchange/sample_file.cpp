@@ -32,11 +32,16 @@ std::unique_ptr<Task> create_task(const SampleHeader& header) {
   return make_task(std::move(definition));
 }
 
-void write_samples(const SampleHeader& header, const std::function<void(std::string_view)>& write) {
+std::int64_t task_version(const SampleHeader& header) {
+  if (header.definition.empty()) return Registry<TaskEntry>::instance().get(header.task).version;
+  return parse_task_definition(header.definition, "definition").version;
+}
+
+std::string header_line(const SampleHeader& header) {
   const auto task = create_task(header);
-  for (const std::int64_t length : header.lengths) check_length(*task, length);
   nlohmann::ordered_json first_line = {{"format", "che-samples/1"},
                                        {"task", header.task},
+                                       {"task_version", task_version(header)},
                                        {"options", header.options},
                                        {"suite", header.suite},
                                        {"lengths", header.lengths},
@@ -46,7 +51,13 @@ void write_samples(const SampleHeader& header, const std::function<void(std::str
                                        {"output_symbols", shown_symbols(task->output_symbols())},
                                        {"version", program_version()}};
   if (!header.definition.empty()) first_line["definition"] = header.definition;
-  write(first_line.dump() + "\n");
+  return first_line.dump();
+}
+
+void write_samples(const SampleHeader& header, const std::function<void(std::string_view)>& write) {
+  const auto task = create_task(header);
+  for (const std::int64_t length : header.lengths) check_length(*task, length);
+  write(header_line(header) + "\n");
   Batch batch;
   fmt::memory_buffer text;
   for (const std::int64_t length : header.lengths) {

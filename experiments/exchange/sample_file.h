@@ -28,8 +28,14 @@ struct SampleHeader {
 // The task that the header names. Throws Error (usage) for an unknown one and for a definition that is none.
 std::unique_ptr<Task> create_task(const SampleHeader& header);
 
+// The version of that task whose samples this program draws. Throws as create_task does.
+std::int64_t task_version(const SampleHeader& header);
+
+// The header as the first line of a file of samples, without a line break. Throws as create_task does.
+std::string header_line(const SampleHeader& header);
+
 // Writes the test samples of `header` that `che run` and `che evaluate` use, part by part, to `write`:
-//   {"format":"che-samples/1","task":...,"input_symbols":"ab",...}
+//   {"format":"che-samples/1","task":...,"task_version":1,...,"input_symbols":"ab",...}
 //   {"length":41,"index":0,"input":[...],"output":[...],"mask":[...]}
 // A task of a file has its "definition" next to its name. The mask is 1 where accuracy counts the symbol.
 // Throws Error (usage) for an unknown task or a bad length.

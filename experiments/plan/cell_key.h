@@ -24,13 +24,14 @@ std::vector<SettingValue> settings_off_default(std::string_view component,
                                                const FieldVisitor::Members& config,
                                                const FieldVisitor::Members& defaults);
 
-// Which encoding, whether DAPE wraps it and whether its positions are randomized.
+// Which encoding, whether DAPE wraps it and whether its positions are randomized; or a model outside che.
 struct EncodingForm {
   std::string name;
   bool dape = false;
   bool randomized = false;
+  bool foreign = false;  // The name is that of a model outside che, of which only predictions are known.
 
-  // The shorthand of configs: [randomized_][dape_]NAME.
+  // The shorthand of configs: [randomized_][dape_]NAME; the name of a model outside che.
   std::string text() const;
   auto operator<=>(const EncodingForm&) const = default;
 };

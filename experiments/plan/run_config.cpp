@@ -23,6 +23,7 @@ constexpr std::int64_t kMaxSeed = std::int64_t{1} << 53;
 constexpr std::int64_t kMaxConfigLength = 10'000;
 constexpr std::int64_t kMaxSamples = 1'000'000;
 constexpr std::int64_t kMaxLogSteps = 1'000'000'000;
+constexpr std::size_t kMaxForeignName = 60;
 
 std::int64_t tokens_of(const Task& task, std::int64_t length) {
   return task.input_length(length) + task.output_length(length);
@@ -46,13 +47,30 @@ std::optional<ConfigProblem> length_problem(const RunConfig& config) {
     return ConfigProblem{{std::string(path), "task"}, fmt::format("{} {}", task->name(), problem)};
   };
   const TrainingConfig& training = config.training;
-  for (std::int64_t length = training.first_length; length <= training.last_length; ++length) {
-    if (auto problem = problem_of(length, "training.first_length")) return problem;
+  if (!config.is_foreign()) {
+    for (std::int64_t length = training.first_length; length <= training.last_length; ++length) {
+      if (auto problem = problem_of(length, "training.first_length")) return problem;
+    }
   }
   for (const std::int64_t length : config.evaluation.lengths()) {
     if (auto problem = problem_of(length, "evaluation.first_length")) return problem;
   }
   return std::nullopt;
+}
+
+std::optional<ConfigProblem> evaluation_problem(const EvaluationConfig& evaluation) {
+  if (auto problem = reversed_lengths("evaluation", evaluation.first_length, evaluation.last_length)) {
+    return problem;
+  }
+  if (evaluation.samples % kEvaluationBatch == 0) return std::nullopt;
+  return ConfigProblem{{"evaluation.samples"},
+                       fmt::format("got {}; allowed: multiples of {}", evaluation.samples, kEvaluationBatch)};
+}
+
+// The name of a model outside che, which may be called so.
+std::string foreign_name(std::string_view name) {
+  if (const std::string problem = foreign_name_problem(name); !problem.empty()) throw Error(problem);
+  return std::string(name);
 }
 
 // The same task with every setting at its default.
@@ -73,6 +91,7 @@ std::vector<SettingValue> settings_of_roles(const RunConfig& config, const std::
   RunConfig copy = config;
   RunConfig defaults;
   defaults.task = with_defaults(copy.task);
+  defaults.foreign_model = copy.foreign_model;
   defaults.encoding = copy.encoding.with_identity_defaults();
   std::vector<SettingValue> settings;
   for (const FieldRecord& record : distinct_fields(fields_of(copy), fields_of(defaults))) {
@@ -104,7 +123,11 @@ std::string hash_text(std::string_view format, std::string_view text) {
 void TaskConfig::reset(std::string_view new_name) {
   if (is_declared() && new_name == name) return;
   TaskConfig fresh;
-  if (!new_name.empty()) fresh.name = Registry<TaskEntry>::instance().get(new_name).name;
+  if (!new_name.empty()) {
+    const TaskEntry& entry = Registry<TaskEntry>::instance().get(new_name);
+    fresh.name = entry.name;
+    fresh.version = entry.version;
+  }
   *this = std::move(fresh);
 }
 
@@ -126,8 +149,25 @@ void TaskConfig::visit_fields(FieldVisitor& visit) {
   const auto& registry = Registry<TaskEntry>::instance();
   const std::string old_name = name;
   visit.choice({"name", "which task"}, name, registry.names());
-  if (name != old_name) options.clear();
-  registry.get(name).visit(options, visit);
+  if (name != old_name) {
+    options.clear();
+    version = 1;
+  }
+  const TaskEntry& entry = registry.get(name);
+  if (entry.version > 1) {
+    visit.integer({"version", "of the generator; every version draws other samples"}, version, 1,
+                  entry.version);
+  }
+  entry.visit(options, visit);
+}
+
+std::int64_t task_version(const TaskConfig& config) {
+  if (!config.is_declared()) return config.version;
+  return parse_task_definition(config.definition, "definition").version;
+}
+
+bool is_drawn(const TaskConfig& config) {
+  return config.is_declared() || config.version == Registry<TaskEntry>::instance().get(config.name).version;
 }
 
 std::unique_ptr<Task> create_task(const TaskConfig& config) {
@@ -193,6 +233,15 @@ void RunConfig::visit_fields(FieldVisitor& visit) {
   visit.role(Role::kCell);
   visit.component(
       {"task", "what is learned"}, [&](std::string_view text) { task.reset(text); }, fields_of(task));
+  visit.text({"foreign_model", "the model outside che of whose predictions the results are"}, foreign_model,
+             foreign_name);
+  if (is_foreign()) {
+    visit.role(Role::kReplica);
+    visit.integer({"seed", "of the model, as its author counts repetitions"}, seed, 0, kMaxSeed);
+    visit.role(Role::kEvaluation);
+    visit.group({"evaluation", "what is measured"}, fields_of(evaluation));
+    return;
+  }
   visit.component(
       {"encoding", "positional encoding"}, [&](std::string_view text) { encoding.reset(text); },
       fields_of(encoding));
@@ -213,7 +262,42 @@ void RunConfig::visit_fields(FieldVisitor& visit) {
   visit.group({"log", "what is written next to the results"}, fields_of(log));
 }
 
+EncodingForm RunConfig::column_form() const {
+  if (is_foreign()) return {.name = foreign_model, .foreign = true};
+  return encoding.form();
+}
+
+EncodingLabel RunConfig::column_label() const {
+  if (is_foreign()) return {.form = column_form()};
+  return encoding.label();
+}
+
+std::string foreign_name_problem(std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  };
+  if (name.empty() || name.size() > kMaxForeignName || name.front() == '.' || name.front() == '-' ||
+      !std::ranges::all_of(name, allowed)) {
+    return fmt::format("allowed: a name of 1 to {} letters, digits, '_', '-' and '.', no '.' or '-' first",
+                       kMaxForeignName);
+  }
+  try {
+    EncodingConfig().reset(name);
+  } catch (const Error&) {
+    return "";
+  }
+  return fmt::format(
+      "'{0}' is an encoding of che, next to which the model stands in tables; give the model "
+      "another name, such as my_{0}",
+      name);
+}
+
 std::optional<ConfigProblem> RunConfig::problem() const {
+  if (is_foreign()) {
+    const auto problem = evaluation_problem(evaluation);
+    return problem ? problem : length_problem(*this);
+  }
   if (auto problem = model.problem()) return problem;
   if (auto problem = reversed_lengths("training", training.first_length, training.last_length))
     return problem;
@@ -223,14 +307,7 @@ std::optional<ConfigProblem> RunConfig::problem() const {
                                      "training.steps",
                                      training.warmup_steps, training.steps)};
   }
-  if (auto problem = reversed_lengths("evaluation", evaluation.first_length, evaluation.last_length)) {
-    return problem;
-  }
-  if (evaluation.samples % kEvaluationBatch != 0) {
-    return ConfigProblem{
-        {"evaluation.samples"},
-        fmt::format("got {}; allowed: multiples of {}", evaluation.samples, kEvaluationBatch)};
-  }
+  if (auto problem = evaluation_problem(evaluation)) return problem;
   if (auto problem = encoding.problem()) return problem;
   if (auto problem = length_problem(*this)) return problem;
   const std::int64_t tokens = longest_sequence();
@@ -301,13 +378,13 @@ std::string identity_text(const RunConfig& config, const std::vector<Role>& role
 }
 
 std::string run_id(const RunConfig& config) {
-  return fmt::format("{}-{}-lr{}-seed{}-{}", config.task.name, config.encoding.form().text(),
-                     real_text(config.learning_rate), config.seed,
+  const std::string rate = config.is_foreign() ? "" : fmt::format("lr{}-", real_text(config.learning_rate));
+  return fmt::format("{}-{}-{}seed{}-{}", config.task.name, config.column_form().text(), rate, config.seed,
                      hash_text("che-run-1", hashed_fields(config, {Role::kCell, Role::kReplica})));
 }
 
 std::string cell_id(const RunConfig& config) {
-  return fmt::format("{}-{}-{}", config.task.name, config.encoding.form().text(),
+  return fmt::format("{}-{}-{}", config.task.name, config.column_form().text(),
                      hash_text("che-cell-1", hashed_fields(config, {Role::kCell})));
 }
 

@@ -21,6 +21,7 @@ namespace che {
 struct TaskConfig {
   std::string name = "reverse_string";
   OptionValues options = {};
+  std::int64_t version = 1;  // Of a registered task's generator (see TaskEntry) that the samples are from.
   std::string definition =
       {};  // Of a declared task, canonical (see TaskDefinition); empty for a registered one.
   std::string description = {};  // Of a declared task, one line; determines nothing.
@@ -36,7 +37,13 @@ struct TaskConfig {
   TaskLabel label() const;
 };
 
-// The task of a config. Throws Error (usage) for an unknown name.
+// The version of the task that a config names: of its generator, or of its definition.
+std::int64_t task_version(const TaskConfig& config);
+
+// Whether this program still draws the samples that the config means.
+bool is_drawn(const TaskConfig& config);
+
+// The task of a config, in the version that this program draws. Throws Error (usage) for an unknown name.
 std::unique_ptr<Task> create_task(const TaskConfig& config);
 
 // One training length for the whole batch, uniform over first_length .. last_length, each step.
@@ -92,9 +99,12 @@ struct LogConfig {
   void visit_moved(FieldVisitor& visit);
 };
 
-// A complete description of one run.
+// A complete description of one run, or of what the predictions of a model outside che are for.
 struct RunConfig {
   TaskConfig task;
+  // The name of a model outside che of whose predictions the results are; empty for a run of che. Of such a
+  // run only task, seed and evaluation are known: its other members are at their defaults and mean nothing.
+  std::string foreign_model = {};
   EncodingConfig encoding;
   std::int64_t seed = 0;  // Initial parameters and dropout.
   double learning_rate = 3e-4;
@@ -108,6 +118,12 @@ struct RunConfig {
   // Every field, once, with its role, help and limits.
   void visit_fields(FieldVisitor& visit);
 
+  bool is_foreign() const { return !foreign_model.empty(); }
+
+  // What tables call the column of the run: the encoding, or the model outside che.
+  EncodingForm column_form() const;
+  EncodingLabel column_label() const;
+
   // Values that do not fit together: heads that do not divide the width, reversed lengths, an encoding that
   // cannot serve the lengths asked for. Nothing when all fit.
   std::optional<ConfigProblem> problem() const;
@@ -119,6 +135,10 @@ struct RunConfig {
   std::int64_t longest_training_sequence() const;
   std::int64_t longest_sequence() const;
 };
+
+// Why a model outside che cannot be called so: a name is 1 to 60 letters, digits, '_', '-' and '.', does not
+// start with '.' or '-' and is no encoding of che, next to which it stands in tables. Empty where it can.
+std::string foreign_name_problem(std::string_view name);
 
 // Every field of `config` with its value.
 std::vector<FieldRecord> list_fields(RunConfig config);
@@ -135,7 +155,8 @@ std::vector<SettingValue> identity_settings(const RunConfig& config, const std::
 std::string identity_text(const RunConfig& config, const std::vector<Role>& roles);
 
 // Readable name and hash of the fields that determine the trained parameters:
-// "reverse_string-dape_kerple-lr0.0003-seed0-1f2e3d4c5b6a". Only letters, digits, '.', '_', '-'.
+// "reverse_string-dape_kerple-lr0.0003-seed0-1f2e3d4c5b6a", "reverse_string-lstm-seed0-6a5b4c3d2e1f" of a
+// model outside che. Only letters, digits, '.', '_', '-'.
 std::string run_id(const RunConfig& config);
 
 // Identity without seeds and learning rate: runs with equal cells share a place in a table.

@@ -154,6 +154,16 @@ RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const Variant
 
 bool RunFilter::holds(Condition& condition, const AskedRun& run) {
   const std::string& key = condition.key;
+  // A model outside che has no encoding and stands in the encodings' place.
+  if (key == "encoding" && run.config.is_foreign()) {
+    bool is_named = false;
+    for (Value& value : condition.values) {
+      const bool is_this = is_single(value.node) && value.node.text == run.config.foreign_model;
+      value.made_sense |= is_this;
+      is_named |= is_this;
+    }
+    return is_named;
+  }
   // What the run would hold with the value; nothing where this run has no such setting.
   const auto text_with = [&](Value& value) -> std::optional<std::string> {
     RunConfig assigned = run.config;

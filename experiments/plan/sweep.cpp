@@ -152,11 +152,30 @@ void warn_of_idle_exclusions(const SweepPlan& plan, const WarningSink& warn) {
   }
 }
 
+void check_trains(const SweepPlan& plan, const RunConfig& run) {
+  if (!run.is_foreign()) return;
+  throw config_error(plan.file, "foreign_model",
+                     "a config describes runs of che; results of a model outside che come from `che score`");
+}
+
+// A config means the tasks as this program draws them.
+void use_drawn_version(const SweepPlan& plan, TaskConfig& task) {
+  if (is_drawn(task)) return;
+  const int drawn = Registry<TaskEntry>::instance().get(task.name).version;
+  if (task.version != TaskConfig().version) {
+    throw config_error(
+        plan.file, "task.version",
+        fmt::format("got {}; this che draws version {} of {}", task.version, drawn, task.name));
+  }
+  task.version = drawn;
+}
+
 std::vector<RunConfig> expand(SweepPlan& plan, WrittenFields& written) {
   RunConfig base;
   const Assigned assigned = assign_fields(
       plan.base, [&](FieldVisitor& visitor) { base.visit_fields(visitor); }, "base.");
   plan.old_words.insert(plan.old_words.end(), assigned.old_words.begin(), assigned.old_words.end());
+  check_trains(plan, base);
   const std::size_t count = plan.count();
   std::vector<RunConfig> runs;
   std::map<std::string, std::size_t> run_of_id;
@@ -172,6 +191,8 @@ std::vector<RunConfig> expand(SweepPlan& plan, WrittenFields& written) {
         throw Error(error.what() + plan.describe(i));
       }
     }
+    check_trains(plan, run);
+    use_drawn_version(plan, run.task);
     written.check_apart(settings);
     if (!is_wanted(plan, run, i)) continue;
     if (const auto problem = run.problem()) throw locate_problem(plan, i, *problem);

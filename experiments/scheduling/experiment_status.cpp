@@ -64,7 +64,7 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment, cons
     const std::size_t lengths = config.evaluation.lengths().size();
     all.progress.push_back({.id = folder.id(),
                             .task = config.task.label().text(),
-                            .encoding = config.encoding.label().text(),
+                            .encoding = config.column_label().text(),
                             .seed = config.seed,
                             .data_seed = config.data_seed,
                             .learning_rate = config.learning_rate,

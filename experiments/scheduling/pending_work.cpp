@@ -70,6 +70,16 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
     const RunNeeds needs = assess(asked, stored, has_checkpoint(run.path()));
     if (needs.is_complete()) {
       ++work.complete;
+    } else if (run.config().is_foreign()) {
+      leave_out(
+          fmt::format("left out: {} has predictions of a model outside che; `che score` measures it at "
+                      "further lengths",
+                      run.path().string()));
+    } else if (!is_drawn(run.config().task)) {
+      leave_out(
+          fmt::format("left out: {} was measured on version {} of the task, of which this che draws no "
+                      "samples",
+                      run.path().string(), run.config().task.version));
     } else if (needs.is_damaged) {
       leave_out("left out: " + stored.damage_text());
     } else if (needs.state == RunState::kWaiting) {

@@ -60,6 +60,39 @@ TEST_F(ExchangeProgram, ScoresWhatItExported) {
   EXPECT_EQ(0, half.exit_code) << half.output;
 }
 
+TEST_F(ExchangeProgram, ShowsScoredModelsNextToEachOther) {
+  ASSERT_EQ(0, che({"export", "quick/v1", "-o", samples_folder(), "--task", "even_pairs"}).exit_code);
+  const std::string right = predict("even_pairs.jsonl", [](int symbol) { return symbol; });
+  const std::string one = results() + "/one";
+  const std::string other = results() + "/other";
+  const Outcome stored = che({"score", right, "-o", one});
+  ASSERT_EQ(0, stored.exit_code) << stored.output;
+  expect_contains(stored.output, {"1 result stored in " + one});
+  std::string text = read_file(predict("even_pairs.jsonl", [](int) { return 0; }));
+  text.replace(text.find("my_model"), 8, "constant");
+  ASSERT_EQ(0, che({"score", write("constant.jsonl", text), "-o", other}).exit_code);
+
+  const Outcome table = che({"table", one, other, "--format", "csv"});
+  EXPECT_EQ(0, table.exit_code) << table.output;
+  expect_contains(table.output, {"regular,even_pairs,constant,", "regular,even_pairs,my_model,"});
+  // Other seeds than the constant's.
+  expect_refusal(che({"table", one, "--compare", "my_model", "lstm"}), {"'lstm' is no encoding", "my_model"});
+  const Outcome compared = che({"table", one, other, "--compare", "my_model", "constant"});
+  EXPECT_EQ(0, compared.exit_code) << compared.output;
+  const std::string page = (folder_ / "page.html").string();
+  expect_refusal(che({"report", one, other}), {"several experiments need --output"});
+  expect_refusal(che({"plot", one, other}), {"several experiments need --output"});
+  write("results/one/quoted.csv", "task,model,score,source\neven_pairs,oracle,0.5,a paper\n");
+  const Outcome report = che({"report", "--entries", one, other, "-o", page});
+  EXPECT_EQ(0, report.exit_code) << report.output;
+  expect_contains(read_file(page), {"my_model", "constant", "oracle (quoted)", "a paper"});
+
+  expect_refusal(che({"score", right, right, "-o", one}), {"the model, model_seed and task of"});
+  text.replace(text.find("constant"), 8, "rope");
+  expect_refusal(che({"score", write("rope.jsonl", text)}),
+                 {"rope.jsonl:1", "model", "is an encoding of che"});
+}
+
 TEST_F(ExchangeProgram, SamplesAreThoseOfTheSuiteUnlessAskedOtherwise) {
   ASSERT_EQ(0, che({"export", "che-14/v1", "-o", samples_folder(), "--task", "parity_check", "--lengths",
                     "41:43", "--samples", "64", "--seed", "5"})

@@ -8,6 +8,7 @@ settings that are appended to the command. Of scripts only the file and its exec
 with a word in capitals or in angle brackets has a value to fill in; RUN is a run of the experiment, and the others are skipped.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -31,6 +32,20 @@ def commands(page):
       yield number, shlex.split(match.group(1))
 
 
+def score_right_answers(folder):
+  """Stores predictions of a model that is always right, for the test samples of the experiment quick, as results/lstm."""
+  subprocess.run(["build/che", "export", "quick/v1", "--lengths", "17:24:7", "--samples", "64", "-o", "samples"], cwd=folder,
+                 capture_output=True, check=True)
+  files = []
+  for samples in sorted((folder / "samples").glob("*.jsonl")):
+    header, *rows = map(json.loads, samples.read_text().splitlines())
+    header |= {"format": "che-predictions/1", "model": "lstm", "model_seed": 0}
+    rows = [{key: row[key] for key in ("length", "index", "output")} for row in rows]
+    files.append(samples.with_suffix(".predictions"))
+    files[-1].write_text("".join(json.dumps(line) + "\n" for line in [header, *rows]))
+  subprocess.run(["build/che", "score", *files, "-o", "results/lstm"], cwd=folder, capture_output=True, check=True)
+
+
 def main():
   program, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
   pages = [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").glob("*.md"))]
@@ -46,6 +61,7 @@ def main():
       status = subprocess.run(["build/che", "run", *arguments], cwd=folder, capture_output=True, text=True)
       if status.returncode not in (0, 75):
         sys.exit(f"commands: che run {arguments[0]} exits with {status.returncode}: {status.stderr}")
+    score_right_answers(folder)
     run = next((folder / "results/quick/runs").glob("even_pairs-randomized_alibi-*")).name
     for page in pages:
       for number, words in commands(page):

@@ -29,7 +29,7 @@ TEST(Report, HoldsEverythingAndLeadsNowhereElse) {
   const ScratchFolder scratch;
   ResultTable table = made_up_experiment(scratch.path());
   add_trivial_baselines(table);
-  const std::string html = report_html(table, {.folder = "."});
+  const std::string html = report_html(table, {.folders = {"."}});
   for (const char* part :
        {"<title>made_up: results</title>", "0123abc", "1000 steps of 128 samples", "id=\"scores\"",
         "id=\"means\"", "figure-accuracy", "figure-map", "figure-runs", "figure-learning", "figure-ablation",
@@ -53,7 +53,7 @@ TEST(Report, RanksEncodingsAgainstThePaperWhereFourCount) {
   for (const char* const encoding : {"randomized_rope", "randomized_alibi", "randomized_kerple"}) {
     store_run(scratch.path(), made_up_config("even_pairs", encoding), RunState::kFinished, 0.5);
   }
-  const auto html = [&] { return report_html(make_table(open_runs(scratch.path())), {.folder = "."}); };
+  const auto html = [&] { return report_html(make_table(open_runs(scratch.path())), {.folders = {"."}}); };
   EXPECT_EQ(html().find("id=\"agreement\""), std::string::npos);
   store_run(scratch.path(), made_up_config("even_pairs", "dape_kerple"), RunState::kFinished, 0.75);
   EXPECT_NE(html().find("id=\"agreement\""), std::string::npos);
@@ -61,7 +61,7 @@ TEST(Report, RanksEncodingsAgainstThePaperWhereFourCount) {
 
 TEST(Report, NoTwoElementsHaveOneId) {
   const ScratchFolder scratch;
-  const std::string html = report_html(made_up_experiment(scratch.path()), {.folder = "."});
+  const std::string html = report_html(made_up_experiment(scratch.path()), {.folders = {"."}});
   std::set<std::string> seen;
   for (const char* quote : {"'", "\""}) {
     for (const std::string& id : texts_after(html, std::string(" id=") + quote, quote)) {
@@ -91,7 +91,7 @@ TEST(Report, AScoreLeadsToTheRunsOfItsCell) {
 
 TEST(Report, LinksLeadBelowTheFolder) {
   const ScratchFolder scratch;
-  const std::string html = report_html(made_up_experiment(scratch.path()), {.folder = "../run #2 \"100%\""});
+  const std::string html = report_html(made_up_experiment(scratch.path()), {.folders = {"../run #2 \"100%\""}});
   EXPECT_NE(html.find("href=\"../run%20%232%20%22100%25%22/table.csv\""), std::string::npos);
   EXPECT_NE(html.find("href=\"../run%20%232%20%22100%25%22/runs/reverse_string-rope-"), std::string::npos);
 }

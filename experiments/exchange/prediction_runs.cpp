@@ -1,0 +1,61 @@
+#include "experiments/exchange/prediction_runs.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/error.h"
+#include "core/file_lock.h"
+#include "core/process.h"
+#include "core/version.h"
+
+namespace che {
+
+RunConfig prediction_config(const ScoredPredictions& scored) {
+  const SampleHeader& header = scored.header;
+  RunConfig config;
+  if (header.definition.empty()) {
+    config.task.reset(header.task);
+    config.task.options = header.options;
+  } else {
+    config.task.name = header.task;
+    config.task.definition = header.definition;
+  }
+  config.foreign_model = scored.model;
+  config.seed = scored.seed;
+  EvaluationConfig& evaluation = config.evaluation;
+  evaluation.first_length = header.lengths.front();
+  evaluation.last_length = header.lengths.back();
+  evaluation.length_step = header.lengths.size() > 1 ? header.lengths[1] - header.lengths[0] : 1;
+  evaluation.samples = header.samples;
+  evaluation.seed = header.seed;
+  if (evaluation.lengths() != header.lengths) {
+    throw Error(fmt::format("{}: the {} test lengths are not evenly spaced, as those of a results folder are",
+                            header.task, header.lengths.size()));
+  }
+  // Reading what is written checks every limit.
+  return parse_run_config(to_yaml(config), fmt::format("predictions for {}", header.task));
+}
+
+RunFolder store_predictions(const std::filesystem::path& experiment, const ScoredPredictions& scored,
+                            const WarningSink& warn) {
+  const RunConfig config = prediction_config(scored);
+  RunFolder folder = RunFolder::at(experiment, config, warn);
+  folder.store_config();
+  const FileLock lock(folder.path());
+  StoredRun stored = folder.set_damage_aside(warn);
+  for (const EvaluationRow& row : scored.rows) store_row(stored.evaluation, row);
+  folder.write_evaluation(stored.evaluation);
+  RunStatus status;
+  status.state = RunState::kFinished;
+  status.git_commit = git_commit();
+  status.version = program_version();
+  status.device = "predictions";
+  status.host = host_name();
+  status.updated = current_utc_time();
+  status.started = stored.status.started.empty() ? status.updated : stored.status.started;
+  folder.write_status(status);
+  return folder;
+}
+
+}  // namespace che

@@ -1,0 +1,181 @@
+#include "experiments/exchange/prediction_runs.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "experiments/analysis/comparison.h"
+#include "experiments/analysis/provenance.h"
+#include "experiments/analysis/result_table.h"
+#include "experiments/store/run_choice.h"
+#include "tables/length_table.h"
+#include "tables/run_table.h"
+#include "tables/score_table.h"
+#include "tests/contains.h"
+#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+// For the samples that runs of made_up_config are measured on.
+ScoredPredictions made_up_predictions(const std::string& model, std::int64_t seed, double accuracy,
+                                      const std::string& task = "reverse_string") {
+  ScoredPredictions scored;
+  scored.model = model;
+  scored.seed = seed;
+  scored.header = {.task = task, .lengths = {41, 42, 43, 44}, .samples = 64, .seed = 0};
+  for (const std::int64_t length : scored.header.lengths) {
+    scored.rows.push_back({.length = length,
+                           .samples = 64,
+                           .seed = 0,
+                           .accuracy = accuracy,
+                           .loss = std::numeric_limits<double>::quiet_NaN()});
+  }
+  return scored;
+}
+
+void store_own_runs(const std::filesystem::path& experiment) {
+  for (std::int64_t seed = 0; seed < 2; ++seed) {
+    store_run(experiment, made_up_config("reverse_string", "dape_kerple", seed), RunState::kFinished,
+              seed == 0 ? 0.75 : 0.625);
+  }
+}
+
+TEST(PredictionRuns, AreReadLikeFinishedRuns) {
+  const ScratchFolder scratch;
+  const RunFolder stored = store_predictions(scratch.path(), made_up_predictions("lstm", 3, 0.875));
+  EXPECT_TRUE(stored.id().starts_with("reverse_string-lstm-seed3-")) << stored.id();
+
+  const RunFolder opened = RunFolder::open(stored.path());
+  EXPECT_EQ("lstm", opened.config().foreign_model);
+  EXPECT_EQ(3, opened.config().seed);
+  EXPECT_EQ(RunState::kFinished, opened.status().state);
+  EXPECT_EQ("predictions", opened.status().device);
+  EXPECT_TRUE(opened.read().damage.empty());
+  ASSERT_EQ(4U, opened.evaluation().size());
+  EXPECT_DOUBLE_EQ(0.875, opened.evaluation()[0].accuracy);
+}
+
+TEST(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
+  const ScratchFolder scratch;
+  store_predictions(scratch.path(), made_up_predictions("lstm", 0, 0.5));
+  ScoredPredictions longer = made_up_predictions("lstm", 0, 0.25);
+  longer.header.lengths = {44, 45};
+  longer.rows.erase(longer.rows.begin(), longer.rows.begin() + 2);
+  longer.rows[0].length = 44;
+  longer.rows[1].length = 45;
+  const RunFolder folder = store_predictions(scratch.path(), longer);
+  const std::vector<EvaluationRow> rows = folder.evaluation();
+  ASSERT_EQ(5U, rows.size());
+  EXPECT_DOUBLE_EQ(0.5, rows[2].accuracy);
+  EXPECT_DOUBLE_EQ(0.25, rows[3].accuracy);
+  EXPECT_EQ(44, RunFolder::open(folder.path()).config().evaluation.first_length);
+}
+
+TEST(PredictionRuns, StandNextToEncodingsInOneTable) {
+  const ScratchFolder own;
+  const ScratchFolder foreign;
+  store_own_runs(own.path());
+  store_predictions(foreign.path(), made_up_predictions("lstm", 0, 0.875));
+  store_predictions(foreign.path(), made_up_predictions("lstm", 0, 0.25, "even_pairs"));
+
+  const ResultTable table = read_table({own.path(), foreign.path()});
+  EXPECT_EQ((std::vector<std::string>{"dape_kerple", "lstm"}), texts_of(table.encodings))
+      << "no settings: both were measured on the same samples";
+  ASSERT_NE(nullptr, cell_called(table, "reverse_string", "lstm"));
+  EXPECT_DOUBLE_EQ(0.875, cell_called(table, "reverse_string", "lstm")->scores->max);
+  EXPECT_DOUBLE_EQ(0.75, cell_called(table, "reverse_string", "dape_kerple")->scores->max);
+  EXPECT_FALSE(cell_called(table, "reverse_string", "lstm")->paper);
+  EXPECT_EQ(table.name, own.path().filename().string() + " + " + foreign.path().filename().string());
+
+  const std::string printed = format_table(score_table(table), "md");
+  expect_contains(printed, {" lstm |", "87.5", "75.0", "Models outside che: lstm;"});
+  const std::string runs = format_table(run_table(table), "csv");
+  expect_contains(runs,
+                  {"reverse_string,lstm,0,,,,finished,0.875,,,,", "reverse_string,dape_kerple,0,0,0.0003"});
+  const std::string lengths = format_table(length_table(table), "csv");
+  expect_contains(lengths, {",0,,,41,64,0,no,yes,", ",0.875,\n"});
+}
+
+TEST(PredictionRuns, MeasuredOnOtherSamplesSaySoInTheirLabel) {
+  const ScratchFolder scratch;
+  store_own_runs(scratch.path());
+  ScoredPredictions scored = made_up_predictions("lstm", 0, 0.875);
+  scored.header.lengths = {41, 42};
+  scored.rows.resize(2);
+  store_predictions(scratch.path(), scored);
+  EXPECT_EQ(
+      (std::vector<std::string>{"dape_kerple(evaluation.last_length=44)", "lstm(evaluation.last_length=42)"}),
+      texts_of(read_table(scratch.path()).encodings));
+}
+
+TEST(PredictionRuns, AreComparedSeedBySeedWithEveryRate) {
+  const ScratchFolder scratch;
+  store_own_runs(scratch.path());
+  RunConfig other_rate = made_up_config("reverse_string", "dape_kerple", 0);
+  other_rate.learning_rate = 1e-4;
+  store_run(scratch.path(), other_rate, RunState::kFinished, 0.25);
+  for (std::int64_t seed = 0; seed < 3; ++seed) {
+    store_predictions(scratch.path(), made_up_predictions("lstm", seed, 0.875));
+    store_predictions(scratch.path(), made_up_predictions("gru", seed, 0.5));
+  }
+  const ResultTable table = read_table(scratch.path());
+  const ComparedTask task = compare(table, "lstm", "dape_kerple", Aggregate::kMean).tasks.at(0);
+  EXPECT_EQ(2U, task.seeds);
+  EXPECT_EQ((std::vector<double>{3e-4}), task.rates) << "the only rate of both seeds";
+  EXPECT_EQ(2U, task.unpaired) << "seed 2 of lstm and the other rate";
+  EXPECT_DOUBLE_EQ(0.875 - 0.6875, *task.difference);
+
+  const ComparedTask foreign = compare(table, "lstm", "gru", Aggregate::kMean).tasks.at(0);
+  EXPECT_EQ(3U, foreign.seeds);
+  EXPECT_TRUE(foreign.rates.empty());
+  EXPECT_EQ(0U, foreign.unpaired);
+  EXPECT_DOUBLE_EQ(0.375, *foreign.difference);
+}
+
+TEST(PredictionRuns, AreChosenByTheModelsName) {
+  const ScratchFolder scratch;
+  store_own_runs(scratch.path());
+  store_predictions(scratch.path(), made_up_predictions("lstm", 0, 0.875));
+  store_predictions(scratch.path(), made_up_predictions("gru", 0, 0.5));
+  const auto columns = [&](const std::string& condition) {
+    return texts_of(read_table(scratch.path(), RunChoice({condition})).encodings);
+  };
+  EXPECT_EQ((std::vector<std::string>{"dape_kerple", "lstm"}), columns("encoding=[lstm,dape_kerple]"));
+  EXPECT_EQ((std::vector<std::string>{"gru"}), columns("foreign_model=gru"));
+  EXPECT_EQ((std::vector<std::string>{"dape_kerple"}), columns("encoding=dape_kerple"));
+  EXPECT_TRUE(contains(message_of([&] { columns("encoding=mamba"); }), "unknown encoding 'mamba'"));
+}
+
+TEST(PredictionRuns, OfTwoFoldersCountOnce) {
+  const ScratchFolder one;
+  const ScratchFolder other;
+  store_predictions(one.path(), made_up_predictions("lstm", 0, 0.875));
+  store_predictions(other.path(), made_up_predictions("lstm", 0, 0.5));
+  const ResultTable table = read_table({one.path(), other.path()});
+  ASSERT_EQ(1U, table.runs.size());
+  EXPECT_DOUBLE_EQ(0.875, *table.runs[0].score);
+  ASSERT_EQ(1U, table.left_out.size());
+  EXPECT_TRUE(contains(table.left_out[0], "the same run is in"));
+}
+
+TEST(PredictionRuns, RefuseWhatAFolderCannotHold) {
+  ScoredPredictions uneven = made_up_predictions("lstm", 0, 1);
+  uneven.header.lengths = {41, 42, 44};
+  EXPECT_TRUE(contains(message_of([&] { prediction_config(uneven); }), "not evenly spaced"));
+  const auto problem_of = [](const std::string& name) { return foreign_name_problem(name); };
+  EXPECT_EQ("", problem_of("my_model-1.5"));
+  EXPECT_TRUE(contains(problem_of("randomized_rope"), "is an encoding of che"));
+  EXPECT_TRUE(contains(problem_of("../up"), "allowed: a name"));
+  EXPECT_TRUE(contains(problem_of("-x"), "allowed: a name"));
+  EXPECT_TRUE(contains(problem_of(std::string(61, 'a')), "allowed: a name"));
+  EXPECT_TRUE(contains(problem_of(""), "allowed: a name"));
+}
+
+}  // namespace
+}  // namespace che
