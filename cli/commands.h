@@ -21,6 +21,7 @@ std::string describe_failure(const std::exception& error);
 // Each adds one command to `app` whose callback sets `action`. One file per command; `list` is in listing.h.
 void add_bench_command(CLI::App& app, Action& action);
 void add_bias_command(CLI::App& app, Action& action);
+void add_bundle_command(CLI::App& app, Action& action);
 void add_check_command(CLI::App& app, Action& action);
 void add_encoding_command(CLI::App& app, Action& action);
 void add_evaluate_command(CLI::App& app, Action& action);
@@ -36,6 +37,7 @@ void add_submit_command(CLI::App& app, Action& action);
 void add_table_command(CLI::App& app, Action& action);
 void add_task_command(CLI::App& app, Action& action);
 void add_time_command(CLI::App& app, Action& action);
+void add_verify_command(CLI::App& app, Action& action);
 void add_worker_command(CLI::App& app, Action& action);
 
 }  // namespace che

@@ -49,4 +49,7 @@ std::pair<Descriptor, Descriptor> open_pipe();
 // The name of this machine.
 std::string host_name();
 
+// The model of its processor, as the system calls it; empty where it does not say.
+std::string processor_name();
+
 }  // namespace che

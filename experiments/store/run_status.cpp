@@ -23,6 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kChecksum = "checksum";
+constexpr const char* kProcessor = "processor";
 // Of arrays and objects in each other; a status has one object.
 constexpr std::size_t kMaxDepth = 1000;
 // In the order of RunState.
@@ -42,6 +43,7 @@ void for_each_member(Status& status, Each each) {
   each("torch_version", status.torch_version);
   each("device", status.device);
   each("host", status.host);
+  each(kProcessor, status.processor);
   each("started", status.started);
   each("updated", status.updated);
 }
@@ -90,6 +92,7 @@ std::string state_name(RunState state) { return kStates[static_cast<std::size_t>
 std::string to_json(const RunStatus& status, std::string_view id) {
   Json json;
   for_each_member(status, [&](const char* key, const auto& member) { json[key] = stored(member); });
+  if (status.processor.empty()) json.erase(kProcessor);
   json[kChecksum] = checksum(id, dump(json));
   return dump(json);
 }
@@ -107,6 +110,7 @@ RunStatus parse_status(std::string_view text, std::string_view id, const std::st
   if (!json.is_object()) fail("found " + std::string(json.type_name()) + ", expected an object");
   RunStatus status;
   for_each_member(status, [&](const char* key, auto& member) {
+    if (!json.contains(key) && std::string_view(key) == kProcessor) return;
     if (!json.contains(key)) fail(fmt::format("'{}' is missing", key));
     try {
       assign(json[key], member);

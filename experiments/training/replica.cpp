@@ -32,6 +32,7 @@ void sign(RunStatus& status, const RunConfig& config) {
   status.torch_version = TORCH_VERSION;
   status.device = config.execution.device;
   status.host = host_name();
+  status.processor = processor_name();
   status.updated = current_utc_time();
 }
 

@@ -93,6 +93,25 @@ TEST_F(ExchangeProgram, ShowsScoredModelsNextToEachOther) {
                  {"rope.jsonl:1", "model", "is an encoding of che"});
 }
 
+TEST_F(ExchangeProgram, BundlesAndVerifies) {
+  ASSERT_EQ(0, che({"export", "quick/v1", "-o", samples_folder(), "--task", "even_pairs"}).exit_code);
+  ASSERT_EQ(0, che({"score", predict("even_pairs.jsonl", [](int symbol) { return symbol; }), "-o", results()})
+                   .exit_code);
+  const std::string bundle = (folder_ / "results.tar.zst").string();
+  const Outcome written = che({"bundle", results(), "-o", bundle});
+  EXPECT_EQ(0, written.exit_code) << written.output;
+  const Outcome verified = che({"verify", bundle});
+  EXPECT_EQ(0, verified.exit_code) << verified.output;
+  expect_contains(verified.output,
+                  {"1 run of the experiment results", "even_pairs (version 1)", "every byte"});
+  std::string changed = read_file(bundle);
+  changed[changed.size() / 2] = static_cast<char>(changed[changed.size() / 2] ^ 1);
+  expect_refusal(che({"verify", write("changed.tar.zst", changed)}), {"changed.tar.zst"});
+  expect_refusal(che({"verify", write("none.tar.zst", "nothing")}), {"none.tar.zst", "is no archive"});
+  expect_refusal(che({"bundle", results(), "-o", "results.zip"}), {"--output results.zip", "NAME.tar.zst"});
+  expect_refusal(che({"bundle", (folder_ / "missing").string(), "-o", bundle}), {"no results in"});
+}
+
 TEST_F(ExchangeProgram, SamplesAreThoseOfTheSuiteUnlessAskedOtherwise) {
   ASSERT_EQ(0, che({"export", "che-14/v1", "-o", samples_folder(), "--task", "parity_check", "--lengths",
                     "41:43", "--samples", "64", "--seed", "5"})

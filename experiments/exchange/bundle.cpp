@@ -1,0 +1,302 @@
+#include "experiments/exchange/bundle.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "core/counted.h"
+#include "core/error.h"
+#include "core/files.h"
+#include "core/text.h"
+#include "core/version.h"
+#include "experiments/exchange/archive.h"
+#include "experiments/store/bounded_json.h"
+#include "experiments/store/experiment_folder.h"
+#include "experiments/store/run_files.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "che-bundle/1";
+constexpr const char* kManifest = "MANIFEST.json";
+constexpr const char* kConfig = "config.yaml";
+constexpr const char* kStatus = "status.json";
+// What a bundle has of a run, in the order of the archive. A run may lack all but the first.
+constexpr std::array<const char*, 4> kRunFiles = {kConfig, "evaluation.csv", "metrics.csv", kStatus};
+constexpr std::size_t kMaxDepth = 4;
+
+using Texts = std::map<std::string, std::string>;  // By name of the file.
+
+// Adds a run, whose files are parsed as a results folder's, to the summary. Throws Error that names a file
+// below `place`.
+void add_run(BundleSummary& summary,
+             std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>>& seeds,
+             const std::string& id, const Texts& texts, const std::string& place) {
+  const auto parsed = [&](const char* name, const auto& parse) {
+    using Result = decltype(parse(std::string_view(), id, std::string()));
+    const auto found = texts.find(name);
+    return found == texts.end() ? Result() : parse(found->second, id, fmt::format("{}/{}", place, name));
+  };
+  if (!texts.contains(kConfig)) throw Error(fmt::format("{}: has no {}", place, kConfig));
+  const StoredConfig stored = parsed(kConfig, parse_stored_config);
+  if (stored.id != id) throw Error(fmt::format("{}/{}: belongs to run {}", place, kConfig, stored.id));
+  const RunConfig& config = stored.config;
+  const RunStatus status = parsed(kStatus, parse_status);
+  const std::vector<EvaluationRow> rows = parsed("evaluation.csv", parse_evaluation);
+  const std::vector<MetricsRow> metrics = parsed("metrics.csv", parse_metrics);
+  if (!texts.contains(kStatus) && !(rows.empty() && metrics.empty())) {
+    throw Error(fmt::format("{}: has results and no {}", place, kStatus));
+  }
+  ++summary.runs;
+  summary.task_versions[config.task.label().text()] = task_version(config.task);
+  const std::string cell = fmt::format("{}, {}", config.task.label().text(), config.column_label().text());
+  auto& of_cell = seeds[cell];
+  if (status.state != RunState::kFinished) {
+    summary.unfinished[id] = state_name(status.state);
+  } else if (!score(rows, config.evaluation)) {
+    summary.unfinished[id] =
+        fmt::format("{} test lengths are missing", missing_lengths(rows, config.evaluation).size());
+  } else {
+    of_cell.emplace(config.seed, config.data_seed);
+  }
+  summary.seeds[cell] = of_cell.size();
+  if (!status.host.empty()) {
+    std::string hardware =
+        fmt::format("{} on {}", status.processor.empty() ? status.device : status.processor, status.host);
+    if (std::ranges::find(summary.hardware, hardware) == summary.hardware.end()) {
+      summary.hardware.push_back(std::move(hardware));
+    }
+  }
+}
+
+// The files of a run that are there.
+Texts read_texts(const fs::path& run) {
+  Texts texts;
+  for (const char* const name : kRunFiles) {
+    if (is_present(run / name)) texts.emplace(name, read_file(run / name));
+  }
+  return texts;
+}
+
+std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+Json manifest_of(const BundleSummary& summary, const Json& files) {
+  return {{"format", kFormat},
+          {"name", summary.name},
+          {"version", summary.version},
+          {"git_commit", summary.git_commit},
+          {"tasks", summary.task_versions},
+          {"seeds", summary.seeds},
+          {"unfinished", summary.unfinished},
+          {"hardware", summary.hardware},
+          {"files", files}};
+}
+
+// The name that the experiment's folder has in the bundle.
+std::string bundled_name(const fs::path& experiment) {
+  std::string name = fs::canonical(experiment).filename().string();
+  if (name.find('/') != std::string::npos || !archived_path_problem(name).empty()) {
+    throw Error(
+        fmt::format("'{}' cannot name a bundle; rename the folder: allowed are letters, digits and "
+                    "._-+",
+                    one_line(name)));
+  }
+  return name;
+}
+
+class BundleReader {
+ public:
+  explicit BundleReader(const fs::path& file) : file_(file.string()), archive_(file) {}
+
+  BundleSummary read() {
+    read_manifest();
+    Texts texts;
+    std::string run;
+    const auto finish_run = [&] {
+      if (!run.empty())
+        add_run(summary_, seeds_, run, texts, fmt::format("{}: {}/runs/{}", file_, root_, run));
+      texts.clear();
+    };
+    std::string last;
+    while (std::optional<ArchivedFile> file = archive_.next()) {
+      const auto [id, name] = place_of(file->path);
+      if (file->path <= last) fail(file->path, "is not in the order of the names");
+      last = file->path;
+      check_file(*file);
+      if (id != run) {
+        finish_run();
+        run = id;
+      }
+      texts.emplace(name, std::move(file->content));
+    }
+    finish_run();
+    if (!files_.empty()) fail(files_.begin()->first, "is in the manifest and not in the bundle");
+    if (!archive_.is_whole()) {
+      throw Error(
+          fmt::format("{}: is damaged: its content is whole, its own bytes or its hash are not", file_));
+    }
+    summary_.digits = archive_.digits();
+    if (dump(manifest_of(summary_, listed_)) != manifest_) {
+      fail(fmt::format("{}/{}", root_, kManifest), "does not say what the bundle holds");
+    }
+    return std::move(summary_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& path, const std::string& problem) const {
+    throw Error(fmt::format("{}: {}: {}", file_, one_line(path, kWholeText), problem));
+  }
+
+  void read_manifest() {
+    const std::optional<ArchivedFile> first = archive_.next();
+    if (!first) throw Error(fmt::format("{}: is empty", file_));
+    const std::size_t slash = first->path.find('/');
+    if (slash == std::string::npos || first->path.substr(slash + 1) != kManifest) {
+      fail(first->path, fmt::format("the first file of a bundle is NAME/{}", kManifest));
+    }
+    root_ = first->path.substr(0, slash);
+    manifest_ = first->content;
+    try {
+      const Json json = parse_bounded_json(first->content, kMaxDepth);
+      if (json.at("format") != kFormat) {
+        throw Error(fmt::format("format: expected \"{}\"; this che reads no other", kFormat));
+      }
+      summary_.name = json.at("name").get<std::string>();
+      if (summary_.name != root_) throw Error(fmt::format("name: is not {}", root_));
+      summary_.version = json.at("version").get<std::string>();
+      summary_.git_commit = json.at("git_commit").get<std::string>();
+      listed_ = json.at("files");
+      for (const Json& file : listed_) {
+        files_[file.at("path").get<std::string>()] = {file.at("bytes").get<std::size_t>(),
+                                                      file.at("sha256").get<std::string>()};
+      }
+    } catch (const std::exception& error) {
+      fail(first->path, one_line(error.what(), kWholeText));
+    }
+    summary_.files = files_.size() + 1;
+  }
+
+  // The run and the file of a path NAME/runs/<run id>/<file>.
+  std::pair<std::string, std::string> place_of(const std::string& path) const {
+    const std::string start = root_ + "/runs/";
+    const std::size_t slash = path.rfind('/');
+    if (path.starts_with(start) && slash > start.size()) {
+      std::string id = path.substr(start.size(), slash - start.size());
+      std::string name = path.substr(slash + 1);
+      if (id.find('/') == std::string::npos && std::ranges::count(kRunFiles, name) > 0) {
+        return {std::move(id), std::move(name)};
+      }
+    }
+    fail(path, "is no file of a bundle; allowed: the files of runs, without checkpoints");
+  }
+
+  void check_file(const ArchivedFile& file) {
+    const auto listed = files_.find(file.path);
+    if (listed == files_.end()) fail(file.path, "is not in the manifest, or twice in the bundle");
+    const auto& [bytes, digits] = listed->second;
+    if (bytes != file.content.size() || digits != sha256(file.content)) {
+      fail(file.path, "has been changed: its SHA-256 is not that of the manifest");
+    }
+    files_.erase(listed);
+  }
+
+  std::string file_;
+  ArchiveReader archive_;
+  BundleSummary summary_;
+  std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>> seeds_;
+  std::string root_;
+  std::string manifest_;
+  Json listed_;
+  std::map<std::string, std::pair<std::size_t, std::string>> files_;  // Size and hash of those still to come.
+};
+
+}  // namespace
+
+BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
+  ExperimentRuns found = find_runs(experiment);
+  if (!found.left_out.empty()) {
+    throw Error(fmt::format("a bundle holds whole runs only: {}", found.left_out.front().text));
+  }
+  BundleSummary summary;
+  summary.name = bundled_name(experiment);
+  summary.version = program_version();
+  summary.git_commit = git_commit();
+  std::ranges::sort(found.runs, {}, &RunFolder::id);
+  std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>> seeds;
+  Json files = Json::array();
+  for (const RunFolder& run : found.runs) {
+    const Texts texts = read_texts(run.path());
+    add_run(summary, seeds, run.id(), texts, run.path().string());
+    for (const auto& [name, text] : texts) {
+      files.push_back({{"path", fmt::format("{}/runs/{}/{}", summary.name, run.id(), name)},
+                       {"bytes", text.size()},
+                       {"sha256", sha256(text)}});
+    }
+  }
+  summary.files = files.size() + 1;
+  ArchiveWriter archive(file);
+  archive.add(fmt::format("{}/{}", summary.name, kManifest), dump(manifest_of(summary, files)));
+  std::size_t next = 0;
+  for (const RunFolder& run : found.runs) {
+    for (const auto& [name, text] : read_texts(run.path())) {
+      const std::string path = fmt::format("{}/runs/{}/{}", summary.name, run.id(), name);
+      if (next == files.size() || files[next]["path"] != path || files[next]["sha256"] != sha256(text)) {
+        throw Error(
+            fmt::format("'{}' has changed meanwhile; bundle the experiment when no process works on it",
+                        (run.path() / name).string()));
+      }
+      archive.add(path, text);
+      ++next;
+    }
+  }
+  summary.digits = archive.finish();
+  return summary;
+}
+
+BundleSummary verify_bundle(const fs::path& file) { return BundleReader(file).read(); }
+
+std::string describe(const BundleSummary& summary, const fs::path& file) {
+  std::string text = fmt::format("{}: {} of the experiment {}, {}\n", one_line(file.string(), kWholeText),
+                                 counted(summary.runs, "run"), summary.name, counted(summary.files, "file"));
+  const auto add = [&](std::string_view key, const std::string& value) {
+    text += fmt::format("{:<11}  {}\n", key, value);
+  };
+  add("sha256", summary.digits);
+  add("made by", one_line(fmt::format("che {}, commit {}", summary.version, summary.git_commit)));
+  std::vector<std::string> tasks;
+  for (const auto& [task, version] : summary.task_versions) {
+    tasks.push_back(fmt::format("{} (version {})", task, version));
+  }
+  add("tasks", fmt::format("{}", fmt::join(tasks, ", ")));
+  std::size_t least = summary.runs;
+  std::size_t most = 0;
+  for (const auto& [cell, seeds] : summary.seeds) {
+    least = std::min(least, seeds);
+    most = std::max(most, seeds);
+  }
+  add("seeds", fmt::format("{} finished in each of {}",
+                           least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most),
+                           counted(summary.seeds.size(), "cell")));
+  if (!summary.hardware.empty()) {
+    add("computed on", one_line(fmt::format("{}", fmt::join(summary.hardware, "; ")), kWholeText));
+  }
+  if (summary.is_complete()) {
+    add("complete", "every run has a score");
+    return text;
+  }
+  add("incomplete", fmt::format("{} without a score:", counted(summary.unfinished.size(), "run")));
+  for (const auto& [run, reason] : summary.unfinished) text += fmt::format("  {}: {}\n", run, reason);
+  return text;
+}
+
+}  // namespace che

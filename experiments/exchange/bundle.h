@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace che {
+
+// An experiment as one file to publish: configs, rows, metrics and states of its runs, without checkpoints,
+// and a manifest with the SHA-256 of each file. The same results give the same bytes. Unpacked, it is a
+// results folder:
+//   NAME/MANIFEST.json
+//   NAME/runs/<run id>/config.yaml, evaluation.csv, metrics.csv, status.json
+
+struct BundleSummary {
+  std::string name;        // Of the experiment.
+  std::string digits;      // SHA-256 of the bundle.
+  std::string version;     // Of the program that made it,
+  std::string git_commit;  // and of its sources.
+  std::size_t files = 0;
+  std::size_t runs = 0;
+  std::map<std::string, std::string> unfinished;      // Runs without a score by id, and why.
+  std::map<std::string, std::int64_t> task_versions;  // By task as tables label it.
+  std::map<std::string, std::size_t> seeds;           // Finished seeds of each cell, by "task, encoding".
+  std::vector<std::string> hardware;  // What computed the runs: "processor on host", each once.
+
+  bool is_complete() const { return unfinished.empty(); }
+};
+
+// Writes the runs of the results folder `experiment`. Throws Error (usage) where there is none, for a damaged
+// run, which it names, and for a file that changes meanwhile; (runtime) when the disk refuses.
+BundleSummary write_bundle(const std::filesystem::path& experiment, const std::filesystem::path& file);
+
+// Reads a bundle without unpacking it and checks every byte: the archive's form and hash, each file's hash
+// and size in the manifest, that nothing is missing or surplus, and each run's config, rows and state as a
+// results folder's. Throws Error (usage) that names the file in which something is wrong.
+BundleSummary verify_bundle(const std::filesystem::path& file);
+
+// Lines that say what a bundle holds, for a reader who decides whether to trust it.
+std::string describe(const BundleSummary& summary, const std::filesystem::path& file);
+
+}  // namespace che

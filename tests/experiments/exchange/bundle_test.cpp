@@ -1,0 +1,207 @@
+#include "experiments/exchange/bundle.h"
+
+#include <gtest/gtest.h>
+#include <zstd.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/files.h"
+#include "experiments/exchange/archive.h"
+#include "tests/contains.h"
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Bundle : public testing::Test {
+ protected:
+  Bundle() {
+    fs::create_directories(experiment());
+    for (std::int64_t seed = 0; seed < 2; ++seed) {
+      store_run(experiment(), made_up_config("even_pairs", "rope", seed), RunState::kFinished, 0.75);
+    }
+  }
+
+  fs::path experiment() const { return scratch_.path() / "made_up"; }
+  fs::path file() const { return scratch_.path() / "made_up.tar.zst"; }
+
+  // The message with which the bundle is refused.
+  std::string refusal() const {
+    return message_of([&] { verify_bundle(file()); });
+  }
+
+  // The archive as it is before it is compressed.
+  std::string tar() const {
+    const std::string compressed = read_file(file());
+    std::string result(1 << 20, '\0');
+    result.resize(ZSTD_decompress(result.data(), result.size(), compressed.data(), compressed.size() - 40));
+    return result;
+  }
+
+  // Replaces the bundle by an archive with its right hash at its end.
+  void pack(const std::string& tar) const {
+    std::string compressed(ZSTD_compressBound(tar.size()), '\0');
+    compressed.resize(ZSTD_compress(compressed.data(), compressed.size(), tar.data(), tar.size(), 1));
+    const std::string digits = sha256(compressed);
+    compressed += std::string("\x50\x2a\x4d\x18\x20\x00\x00\x00", 8);
+    for (std::size_t i = 0; i < digits.size(); i += 2) {
+      compressed += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+    }
+    write_file_atomically(file(), compressed);
+  }
+
+  // Changes the header that begins at byte `at` and sets its sum right.
+  static std::string with_header(std::string tar, std::size_t at, const std::function<void(char*)>& change) {
+    char* const header = tar.data() + at;
+    change(header);
+    std::fill(header + 148, header + 156, ' ');
+    unsigned sum = 0;
+    for (int i = 0; i < 512; ++i) sum += static_cast<unsigned char>(header[i]);
+    fmt::format_to_n(header + 148, 6, "{:06o}", sum);
+    header[154] = '\0';
+    return tar;
+  }
+
+  // Where the second file's header begins, behind the manifest.
+  static std::size_t second_header(const std::string& tar) {
+    return (std::stoul(tar.substr(124, 11), nullptr, 8) + 1023) / 512 * 512;
+  }
+
+ private:
+  ScratchFolder scratch_;
+};
+
+TEST_F(Bundle, HoldsWhatTheManifestSays) {
+  const BundleSummary written = write_bundle(experiment(), file());
+  const BundleSummary verified = verify_bundle(file());
+  EXPECT_EQ(describe(written, file()), describe(verified, file()));
+  EXPECT_EQ("made_up", verified.name);
+  EXPECT_EQ(2U, verified.runs);
+  EXPECT_EQ(9U, verified.files);
+  EXPECT_TRUE(verified.is_complete());
+  EXPECT_EQ((std::map<std::string, std::int64_t>{{"even_pairs", 1}}), verified.task_versions);
+  EXPECT_EQ((std::map<std::string, std::size_t>{{"even_pairs, rope", 2}}), verified.seeds);
+  EXPECT_EQ(sha256(read_file(file())), verified.digits);
+  expect_contains(describe(verified, file()),
+                  {"2 runs of the experiment made_up, 9 files", verified.digits, "even_pairs (version 1)",
+                   "2 finished in each of 1 cell", "every run has a score"});
+}
+
+TEST_F(Bundle, HasNoCheckpointsAndTheSameBytesForTheSameResults) {
+  write_bundle(experiment(), file());
+  const std::string first = read_file(file());
+  for (const auto& entry : fs::directory_iterator(experiment() / "runs")) {
+    write_file_atomically(entry.path() / "checkpoint.bin", "parameters");
+    fs::last_write_time(entry.path() / "config.yaml", fs::file_time_type::clock::now());
+  }
+  write_bundle(experiment(), file());
+  EXPECT_EQ(first, read_file(file()));
+}
+
+TEST_F(Bundle, WithRunsWithoutAScoreSaysWhich) {
+  const RunFolder run = store_run(experiment(), made_up_config("even_pairs", "none"), RunState::kFailed);
+  write_bundle(experiment(), file());
+  const BundleSummary summary = verify_bundle(file());
+  EXPECT_FALSE(summary.is_complete());
+  EXPECT_EQ((std::map<std::string, std::string>{{run.id(), "failed"}}), summary.unfinished);
+  EXPECT_EQ(0U, summary.seeds.at("even_pairs, none"));
+  expect_contains(describe(summary, file()), {"0 to 2 finished", run.id() + ": failed"});
+}
+
+TEST_F(Bundle, WithOneChangedByteIsRefused) {
+  write_bundle(experiment(), file());
+  const std::string whole = read_file(file());
+  for (std::size_t at = 0; at < whole.size(); at += at + 64 < whole.size() && at > 64 ? 17 : 1) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ 0x10);
+    write_file_atomically(file(), changed);
+    EXPECT_TRUE(contains(refusal(), file().string())) << "byte " << at << ": " << refusal();
+  }
+  for (const std::size_t size : {std::size_t{0}, std::size_t{39}, whole.size() / 2, whole.size() - 1}) {
+    write_file_atomically(file(), whole.substr(0, size));
+    EXPECT_TRUE(contains(refusal(), "cut off")) << size << ": " << refusal();
+  }
+}
+
+TEST_F(Bundle, NamesTheFileThatWasChanged) {
+  write_bundle(experiment(), file());
+  std::string changed = tar();
+  const std::size_t at = changed.find("0.75");
+  ASSERT_NE(std::string::npos, at);
+  changed[at + 2] = '8';
+  pack(changed);
+  EXPECT_TRUE(contains(refusal(), "/evaluation.csv: has been changed")) << refusal();
+  // Behind the end of a file.
+  std::string padded = tar();
+  padded[second_header(padded) - 1] = 'x';
+  pack(padded);
+  EXPECT_TRUE(contains(refusal(), "MANIFEST.json: is damaged behind its end")) << refusal();
+}
+
+TEST_F(Bundle, RefusesWhatItDoesNotWrite) {
+  write_bundle(experiment(), file());
+  const std::string good = tar();
+  pack(good);
+  EXPECT_EQ(2U, verify_bundle(file()).runs) << "packed again with another level";
+  const std::size_t at = second_header(good);
+  const auto refused = [&](const std::function<void(char*)>& change, const std::string& part) {
+    pack(with_header(good, at, change));
+    EXPECT_TRUE(contains(refusal(), part)) << refusal();
+  };
+  refused([](char* header) { header[156] = '2'; }, "is a link");
+  refused([](char* header) { header[156] = '1'; }, "is a link");
+  refused([](char* header) { header[156] = '3'; }, "is a device");
+  refused([](char* header) { header[156] = '6'; }, "is a device or FIFO");
+  refused([](char* header) { header[156] = '5'; }, "is a folder");
+  refused([](char* header) { header[156] = 'L'; }, "an extension");
+  refused([](char* header) { header[0] = '/'; }, "an absolute path");
+  refused([](char* header) { std::copy_n("../", 3, header); }, "leaves the archive");
+  refused([](char* header) { header[8] = '\\'; }, "a character that is none of");
+  refused([](char* header) { std::copy_n("77777777777", 11, header + 124); }, "has 8589934591 bytes");
+  refused([](char* header) { header[124] = '9'; }, "its size is no number");
+  refused([](char* header) { header[136] = '1'; }, "another owner, time, mode");
+  refused([](char* header) { header[106] = '7'; }, "another owner, time, mode");
+  refused([](char* header) { header[13] = 'X'; }, "is not in the manifest");
+  pack(good.substr(0, good.size() - 1024));
+  EXPECT_TRUE(contains(refusal(), "is cut off")) << refusal();
+  pack(good + std::string(512, '\0'));
+  EXPECT_TRUE(contains(refusal(), "behind its end")) << refusal();
+  pack(good.substr(0, at) + std::string(1024, '\0'));
+  EXPECT_TRUE(contains(refusal(), "is in the manifest and not in the bundle")) << refusal();
+}
+
+TEST_F(Bundle, OfDamagedResultsIsNotWritten) {
+  const RunFolder run = RunFolder::open(fs::directory_iterator(experiment() / "runs")->path());
+  std::string rows = read_file(run.path() / "evaluation.csv");
+  rows.replace(rows.find("0.75"), 4, "0.95");
+  write_file_atomically(run.path() / "evaluation.csv", rows);
+  EXPECT_TRUE(contains(message_of([&] { write_bundle(experiment(), file()); }), "evaluation.csv"));
+  EXPECT_FALSE(fs::exists(file()));
+}
+
+TEST(ArchivedPath, StaysInTheArchive) {
+  EXPECT_EQ("", archived_path_problem("a/b-1.2/c_d+e.csv"));
+  EXPECT_EQ("", archived_path_problem(std::string(100, 'a')));
+  EXPECT_EQ("", archived_path_problem(std::string(155, 'a') + "/" + std::string(100, 'b')));
+  EXPECT_NE("", archived_path_problem(std::string(101, 'a')));
+  EXPECT_NE("", archived_path_problem(std::string(156, 'a') + "/b"));
+  for (const char* const path :
+       {"", "/a", "a//b", "a/", ".", "..", "../a", "a/../b", "a/./b", "a b", "a\nb", "\xc3\xa4"}) {
+    EXPECT_NE("", archived_path_problem(path)) << path;
+  }
+}
+
+TEST(Sha256, IsThatOfTheStandard) {
+  EXPECT_EQ("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", sha256(""));
+  EXPECT_EQ("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", sha256("abc"));
+}
+
+}  // namespace
+}  // namespace che
