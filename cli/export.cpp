@@ -14,6 +14,7 @@
 #include "core/integer_range.h"
 #include "core/suggestion.h"
 #include "experiments/exchange/sample_file.h"
+#include "experiments/exchange/sample_formats.h"
 #include "experiments/store/evaluation_rows.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/suite.h"
@@ -30,6 +31,7 @@ struct ExportOptions {
   std::string lengths;
   std::optional<std::int64_t> samples;
   std::optional<std::int64_t> seed;
+  std::string format = "jsonl";
 };
 
 constexpr std::int64_t kMaxExportedLengths = 100'000;
@@ -85,18 +87,52 @@ std::vector<SampleHeader> headers_of(const ExportOptions& options) {
   return headers;
 }
 
+void create_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed)
+    throw Error(fmt::format("cannot create '{}': {}", folder.string(), failed.message()),
+                fault_of(failed.value()));
+}
+
+// One file of samples.
+fs::path export_file(const SampleHeader& header, const ExportOptions& options) {
+  fs::path target = fs::path(options.folder) / fmt::format("{}.{}", header.task, options.format);
+  FileReplacement file(target);
+  const auto write = [&](std::string_view text) { file.write(text); };
+  if (options.format == "npz") {
+    write_npz_samples(header, write);
+  } else {
+    write_samples(header, write);
+  }
+  file.finish();
+  return target;
+}
+
+// FLaRe's files of a test set; the header stands next to them.
+fs::path export_flare(const SampleHeader& header, const fs::path& folder) {
+  fs::path target = folder / header.task / "datasets" / "test";
+  create_folder(target);
+  FileReplacement strings(target / "main.tok");
+  FileReplacement labels(target / "labels.txt");
+  write_flare_samples(
+      header, [&](std::string_view text) { strings.write(text); },
+      [&](std::string_view text) { labels.write(text); });
+  strings.finish();
+  labels.finish();
+  write_file_atomically(target / "header.json", header_line(header) + "\n");
+  return target;
+}
+
 int export_samples(const ExportOptions& options) {
   const std::vector<SampleHeader> headers = headers_of(options);
-  std::error_code failed;
-  fs::create_directories(options.folder, failed);
-  if (failed)
-    throw Error(fmt::format("cannot create '{}': {}", options.folder, failed.message()),
-                fault_of(failed.value()));
+  if (options.format == "flare") {
+    for (const SampleHeader& header : headers) check_flare_samples(header);
+  }
+  create_folder(options.folder);
   for (const SampleHeader& header : headers) {
-    const fs::path target = fs::path(options.folder) / (header.task + ".jsonl");
-    FileReplacement file(target);
-    write_samples(header, [&](std::string_view text) { file.write(text); });
-    file.finish();
+    const fs::path target =
+        options.format == "flare" ? export_flare(header, options.folder) : export_file(header, options);
     fmt::print("{}: {} lengths, {} samples each\n", target.string(), header.lengths.size(), header.samples);
   }
   return 0;
@@ -112,11 +148,18 @@ void add_export_command(CLI::App& app, Action& action) {
       ->add_option("SUITE", options->suite,
                    "'che list suites' shows them; or the .yaml file of a task, at lengths 41 to 500")
       ->required();
-  command->add_option("-o,--output", options->folder, "folder; one file TASK.jsonl per task")->required();
+  command->add_option("-o,--output", options->folder, "folder; one file TASK.jsonl or TASK.npz per task")
+      ->required();
   command->add_option("--task", options->tasks, "NAME,NAME...: only these tasks of the suite")
       ->delimiter(',');
   command->add_option("--lengths", options->lengths, "other lengths, first:last or first:last:step");
   command->add_option("--samples", options->samples, "other number of samples per length, a multiple of 64");
+  command
+      ->add_option("--format", options->format,
+                   "jsonl: JSON lines, which `che score` takes predictions for; npz: arrays for numpy.load; "
+                   "flare: TASK/datasets/test/main.tok and labels.txt, of tasks that answer 0 or 1")
+      ->check(CLI::IsMember({"jsonl", "npz", "flare"}))
+      ->capture_default_str();
   command->add_option("--seed", options->seed, "other seed of the test samples")
       ->check(CLI::NonNegativeNumber);
   command->callback([options, &action] { action = [options] { return export_samples(*options); }; });

@@ -124,6 +124,22 @@ TEST_F(ExchangeProgram, SamplesAreThoseOfTheSuiteUnlessAskedOtherwise) {
   EXPECT_EQ(1 + 3 * 64, std::count(text.begin(), text.end(), '\n'));
 }
 
+TEST_F(ExchangeProgram, ExportsFurtherFormats) {
+  ASSERT_EQ(0, che({"export", "quick/v1", "-o", samples_folder(), "--task", "even_pairs", "--format", "npz"})
+                   .exit_code);
+  EXPECT_TRUE(read_file(samples_folder() + "/even_pairs.npz").starts_with("PK"));
+  ASSERT_EQ(0,
+            che({"export", "quick/v1", "-o", samples_folder(), "--task", "even_pairs", "--format", "flare"})
+                .exit_code);
+  const std::string labels = read_file(samples_folder() + "/even_pairs/datasets/test/labels.txt");
+  EXPECT_EQ(2 * 256 * 10U, labels.size());
+  const std::string other = (folder_ / "other").string();
+  expect_refusal(che({"export", "quick/v1", "-o", other, "--format", "flare"}),
+                 {"--format flare", "reverse_string answers with"});
+  EXPECT_FALSE(std::filesystem::exists(other));
+  expect_refusal(che({"export", "quick/v1", "-o", other, "--format", "csv"}), {"--format", "jsonl"});
+}
+
 TEST_F(ExchangeProgram, RefusesWhatDoesNotFit) {
   expect_refusal(che({"export", "quick/v2", "-o", samples_folder()}),
                  {"unknown suite 'quick/v2'", "quick/v1"});

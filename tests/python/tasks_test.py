@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -27,6 +28,20 @@ class Tasks(unittest.TestCase):
       self.assertEqual(batch.input.tolist(), [row["input"] for row in rows], task.name)
       self.assertEqual(batch.output.tolist(), [row["output"] for row in rows], task.name)
       self.assertEqual(batch.mask.tolist(), [row["mask"] for row in rows], task.name)
+
+  def test_exported_arrays_are_the_test_samples(self):
+    with tempfile.TemporaryDirectory() as folder:
+      subprocess.run([PROGRAM, "export", "quick/v1", "-o", folder, "--task", "reverse_string", "--format", "npz"], check=True,
+                     capture_output=True)
+      with np.load(f"{folder}/reverse_string.npz") as file:
+        header = json.loads(bytes(file["header"]))
+        self.assertEqual(header["lengths"], file["lengths"].tolist())
+        for length in header["lengths"]:
+          batch = che_tasks.evaluation_set("reverse_string", length, header["samples"], header["seed"])
+          for name in ("input", "output", "mask"):
+            array = file[f"{name}_{length}"]
+            self.assertEqual(array.dtype, np.uint8)
+            self.assertTrue(np.array_equal(array, getattr(batch, name)), f"{name} of length {length}")
 
   def test_arrays_are_bytes_of_the_stated_shapes(self):
     batch = che_tasks.sample("binary_addition", length=9, count=4)
