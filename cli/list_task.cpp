@@ -10,6 +10,7 @@
 #include "tasks/declared/task_definition.h"
 #include "tasks/symbols.h"
 #include "tasks/task.h"
+#include "tasks/task_card.h"
 
 namespace che {
 namespace {
@@ -59,12 +60,19 @@ void print_task(const std::string& name_or_file) {
     return;
   }
   const TaskEntry& entry = Registry<TaskEntry>::instance().get(name_or_file);
-  print_line("task", entry.name);
+  print_line("task", fmt::format("{} (version {})", entry.name, entry.version));
   print_line("description", entry.summary);
   const std::unique_ptr<Task> task = create_task(name_or_file);
   print_symbols(*task);
   print_line("output length", fmt::format("{}, for input of length L", entry.output_length));
   print_line("chance", fmt::format("{}", task->chance()));
+  const TaskCard& card = task_card(entry.name);
+  print_line("source", card.source);
+  for (const std::string& pitfall : card.pitfalls) print_line("pitfall", pitfall);
+  for (std::size_t i = 0; i < card.changes.size(); ++i) {
+    print_line(fmt::format("version {}", i + 1), card.changes[i]);
+  }
+  fmt::print("\n{}\n", card.bibtex);
 }
 
 }  // namespace che
