@@ -56,7 +56,7 @@ std::map<std::string, TaskCard, std::less<>> make_cards() {
        {"Even positions first, counted from 0, as the released program emits; order: odd_first gives the "
         "published description."}},
       {"parity_check",
-       {"Bits, and 0 for an even number of ones; the DAPE paper's example has letters and the opposite sign.",
+       {"Bits, and 0 for an even number of ones; the DAPE paper's example has letters.",
         "It does not depend on the order of the input."}},
       {"reverse_string", {"The output has no terminator: its length is that of the input."}},
       {"solve_equation",

@@ -70,7 +70,7 @@ void add_run(BundleSummary& summary,
     of_cell.emplace(config.seed, config.data_seed);
   }
   summary.seeds[cell] = of_cell.size();
-  if (!status.host.empty()) {
+  if (!status.host.empty() && !config.is_foreign()) {
     std::string hardware =
         fmt::format("{} on {}", status.processor.empty() ? status.device : status.processor, status.host);
     if (std::ranges::find(summary.hardware, hardware) == summary.hardware.end()) {
