@@ -182,7 +182,8 @@ mustache::list missing_view(const ResultTable& table) {
   return views;
 }
 
-mustache::list configs_view(const ResultTable& table, const std::string& runs_url) {
+// `urls`: of the experiments' folders.
+mustache::list configs_view(const ResultTable& table, const std::vector<std::string>& urls) {
   std::map<CellKey, std::vector<const TableRun*>> runs_of;
   for (const TableRun& run : table.runs) runs_of[{run.task, run.encoding}].push_back(&run);
   mustache::list views;
@@ -199,7 +200,7 @@ mustache::list configs_view(const ResultTable& table, const std::string& runs_ur
         runs.push_back(texts(
             {{"run", fmt::format("seed {}, learning rate {}", run->config.seed, run->config.learning_rate)},
              {"outcome", score},
-             {"folder", fmt::format("{}/{}/", runs_url, run->id)}}));
+             {"folder", fmt::format("{}/runs/{}/", urls[run->experiment], run->id)}}));
       }
       mustache::data view = texts({{"task", task.text()},
                                    {"encoding", encoding.text()},
@@ -239,7 +240,7 @@ std::string report_html(const ResultTable& table, const ReportLinks& links, cons
   page["has_missing"] = !missing.empty();
   page["missing_count"] = counted(missing.size(), "run");
   page["runs"] = mustache::data(runs);
-  page["configs"] = mustache::data(configs_view(table, folder + "/runs"));
+  page["configs"] = mustache::data(configs_view(table, urls));
   return render(kReportPage, page);
 }
 

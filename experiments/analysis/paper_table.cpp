@@ -42,8 +42,9 @@ PaperTable read_paper_table() {
     if (!randomized && heading != "DAPE (Ours)") rows.fail(0, column, "Randomized or DAPE (Ours)");
     std::string_view name = names[column];
     const bool dape = take_prefix(name, "dape_");
-    table.columns.push_back(
-        {.form = {.name = std::string(name), .dape = dape, .randomized = randomized}, .heading = heading});
+    PaperColumn& added = table.columns.emplace_back();
+    added.form = {.name = std::string(name), .dape = dape, .randomized = randomized};
+    added.heading = heading;
   }
   for (std::size_t row = 1; row < rows.size(); ++row) {
     const std::string task(rows.text(row, 1));

@@ -63,9 +63,9 @@ void add_run(BundleSummary& summary,
   auto& of_cell = seeds[cell];
   if (status.state != RunState::kFinished) {
     summary.unfinished[id] = state_name(status.state);
-  } else if (!score(rows, config.evaluation)) {
+  } else if (!score(rows, config)) {
     summary.unfinished[id] =
-        fmt::format("{} test lengths are missing", missing_lengths(rows, config.evaluation).size());
+        fmt::format("{} test lengths are missing", missing_lengths(rows, config).size());
   } else {
     of_cell.emplace(config.seed, config.data_seed);
   }

@@ -73,7 +73,7 @@ TEST(Report, NoTwoElementsHaveOneId) {
 
 TEST(Report, AScoreLeadsToTheRunsOfItsCell) {
   const ScratchFolder scratch;
-  const std::string html = report_html(made_up_experiment(scratch.path()), {.folder = "."});
+  const std::string html = report_html(made_up_experiment(scratch.path()), {.folders = {"."}});
   std::set<std::string> ids;
   for (const std::string& id : texts_after(html, "id=\"", "\"")) ids.insert(id);
   std::size_t to_cells = 0;

@@ -1,5 +1,6 @@
 #include "experiments/exchange/bundle.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <zstd.h>
 

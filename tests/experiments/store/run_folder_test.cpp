@@ -99,6 +99,7 @@ TEST(RunFolder, StatusComesBack) {
                              .torch_version = "2.11.0",
                              .device = "cpu",
                              .host = "here",
+                             .processor = "a processor",
                              .started = current_utc_time(),
                              .updated = "2026-01-31T23:59:59Z"};
   folder.write_status(written);
