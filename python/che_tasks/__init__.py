@@ -19,7 +19,7 @@ import numpy as np
 
 from . import _core
 
-__all__ = ["Batch", "Task", "evaluation_set", "iter_batches", "list_tasks", "sample"]
+__all__ = ["Batch", "Task", "evaluation_set", "iter_batches", "list_tasks", "load_task", "sample"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Task:
   """One task: its name, level of the Chomsky hierarchy and alphabets.
 
   `input_symbols` and `output_symbols` have one character per symbol id; `chance` is one over the number of output symbols;
-  `output_length` is a formula in the length L.
+  `output_length` is a formula in the length L; `version` is raised when the samples change.
   """
 
   name: str
@@ -38,6 +38,7 @@ class Task:
   output_length: str
   chance: float
   permutation_invariant: bool
+  version: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +66,14 @@ def _text(options: Optional[Mapping[str, object]]) -> dict:
 def list_tasks() -> list:
   """Every task with its default options, sorted by name, as a list of `Task`."""
   return [Task(**_core.describe(name)) for name in _core.names()]
+
+
+def load_task(file: str) -> Task:
+  """The task that a YAML file declares. Its path, which ends in .yaml or .yml, also serves as `task` in every other function.
+
+  Raises ValueError with file and line for what is no task.
+  """
+  return Task(**_core.describe(str(file)))
 
 
 def sample(task: str, length: int, count: int = 10, seed: int = 0, options: Optional[Mapping[str, object]] = None) -> Batch:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "tasks/declared/task_definition.h"
 #include "tasks/task.h"
 #include "tasks/text_form.h"
 #include "tasks/training_batch.h"
@@ -48,12 +49,20 @@ std::uint64_t seed_of(const char* what, std::int64_t seed) {
   return static_cast<std::uint64_t>(seed);
 }
 
+// A registered task, or one that a file declares.
+std::unique_ptr<Task> make(const std::string& name_or_file, const OptionValues& options) {
+  if (!is_task_file(name_or_file)) return create_task(name_or_file, options);
+  if (!options.empty())
+    throw Error(fmt::format("{}: a task that a file declares has no options", name_or_file));
+  return make_task(read_task_file(name_or_file));
+}
+
 py::tuple draw(const std::string& name, const OptionValues& options, const BatchKey& key, std::int64_t length,
                std::int64_t count) {
   Batch batch;
   {
     const py::gil_scoped_release unlocked;
-    const auto task = create_task(name, options);
+    const auto task = make(name, options);
     check_length(*task, length);
     check_count("count", count);
     sample_batch(*task, key, length, count, batch);
@@ -67,7 +76,7 @@ py::tuple draw_training_batch(const std::string& name, const OptionValues& optio
   Batch batch;
   {
     const py::gil_scoped_release unlocked;
-    const auto task = create_task(name, options);
+    const auto task = make(name, options);
     check_length(*task, first_length);
     check_length(*task, last_length);
     if (first_length > last_length) {
@@ -84,9 +93,33 @@ py::tuple draw_training_batch(const std::string& name, const OptionValues& optio
   return py::make_tuple(length) + to_arrays(std::move(batch));
 }
 
-py::dict describe(const std::string& name) {
-  const TaskEntry& entry = Registry<TaskEntry>::instance().get(name);
-  const auto task = create_task(name);
+// What the arguments and the name of a task do not say of it.
+struct Description {
+  std::string summary;
+  std::string output_length;
+  bool permutation_invariant = false;
+  std::int64_t version = 1;
+};
+
+Description description_of(const std::string& name_or_file) {
+  if (is_task_file(name_or_file)) {
+    const TaskDefinition definition = read_task_file(name_or_file);
+    const bool at_each = definition.answer == AnswerKind::kStates || definition.answer == AnswerKind::kOutput;
+    return {.summary = definition.description,
+            .output_length = at_each ? "L" : "1",
+            .permutation_invariant = false,
+            .version = definition.version};
+  }
+  const TaskEntry& entry = Registry<TaskEntry>::instance().get(name_or_file);
+  return {.summary = entry.summary,
+          .output_length = entry.output_length,
+          .permutation_invariant = entry.permutation_invariant,
+          .version = entry.version};
+}
+
+py::dict describe(const std::string& name_or_file) {
+  const Description entry = description_of(name_or_file);
+  const auto task = make(name_or_file, {});
   py::dict description;
   description["name"] = task->name();
   description["level"] = std::string(level_name(task->level()));
@@ -96,6 +129,7 @@ py::dict describe(const std::string& name) {
   description["output_length"] = entry.output_length;
   description["chance"] = task->chance();
   description["permutation_invariant"] = entry.permutation_invariant;
+  description["version"] = entry.version;
   return description;
 }
 

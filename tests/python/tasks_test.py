@@ -1,6 +1,7 @@
 """Tests of the module che_tasks.   tasks_test.py CHE_PROGRAM"""
 
 import json
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ import che_tasks
 import numpy as np
 
 PROGRAM = sys.argv.pop(1)
+FILES = pathlib.Path(__file__).resolve().parents[2] / "tasks" / "files"
 
 
 def printed(*arguments):
@@ -28,6 +30,22 @@ class Tasks(unittest.TestCase):
       self.assertEqual(batch.input.tolist(), [row["input"] for row in rows], task.name)
       self.assertEqual(batch.output.tolist(), [row["output"] for row in rows], task.name)
       self.assertEqual(batch.mask.tolist(), [row["mask"] for row in rows], task.name)
+
+  def test_files_declare_tasks(self):
+    for name in ("tomita_4", "s5"):
+      file = str(FILES / f"{name}.yaml")
+      task = che_tasks.load_task(file)
+      self.assertEqual((task.name, task.version), (name, 1))
+      batch = che_tasks.sample(file, length=9, count=5, seed=3)
+      rows = printed(file, "--length", "9", "--count", "5", "--seed", "3")
+      self.assertEqual(batch.input.tolist(), [row["input"] for row in rows], name)
+      self.assertEqual(batch.output.tolist(), [row["output"] for row in rows], name)
+      self.assertEqual(next(che_tasks.iter_batches(file, batch_size=4, first_length=3)).input.shape[0], 4)
+    with self.assertRaises(ValueError) as raised:
+      che_tasks.sample("missing.yaml", length=3)
+    self.assertIn("missing.yaml", str(raised.exception))
+    with self.assertRaises(ValueError):
+      che_tasks.sample(file, length=3, options={"order": "up"})
 
   def test_exported_arrays_are_the_test_samples(self):
     with tempfile.TemporaryDirectory() as folder:
