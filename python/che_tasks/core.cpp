@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "tasks/declared/task_definition.h"
+#include "tasks/symbols.h"
 #include "tasks/task.h"
 #include "tasks/text_form.h"
 #include "tasks/training_batch.h"
@@ -124,8 +125,8 @@ py::dict describe(const std::string& name_or_file) {
   description["name"] = task->name();
   description["level"] = std::string(level_name(task->level()));
   description["summary"] = entry.summary;
-  description["input_symbols"] = std::string(task->input_symbols());
-  description["output_symbols"] = std::string(task->output_symbols());
+  description["input_symbols"] = shown_symbols(task->input_symbols());
+  description["output_symbols"] = shown_symbols(task->output_symbols());
   description["output_length"] = entry.output_length;
   description["chance"] = task->chance();
   description["permutation_invariant"] = entry.permutation_invariant;

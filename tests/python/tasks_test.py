@@ -36,6 +36,7 @@ class Tasks(unittest.TestCase):
       file = str(FILES / f"{name}.yaml")
       task = che_tasks.load_task(file)
       self.assertEqual((task.name, task.version), (name, 1))
+      self.assertEqual(len(task.output_symbols), {"tomita_4": 2, "s5": 120}[name])
       batch = che_tasks.sample(file, length=9, count=5, seed=3)
       rows = printed(file, "--length", "9", "--count", "5", "--seed", "3")
       self.assertEqual(batch.input.tolist(), [row["input"] for row in rows], name)
