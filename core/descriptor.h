@@ -35,7 +35,4 @@ class Descriptor {
 // process ends. False with errno set, EAGAIN or EACCES when another one holds it.
 bool lock_whole_file(const Descriptor& file);
 
-// Whether another descriptor holds such a lock.
-bool is_locked_elsewhere(const Descriptor& file);
-
 }  // namespace che

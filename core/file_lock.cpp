@@ -2,43 +2,250 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <string>
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <ctime>
+#include <mutex>
+#include <stop_token>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "core/files.h"
-#include "core/process.h"
 
 namespace che {
-FileLock::FileLock(const std::filesystem::path& folder)
-    : file_(open_regular_file(folder / kLockFile, O_RDWR | O_CREAT, "lock", Fault::kRuntime, "; remove it")) {
-  if (!lock_whole_file(file_)) {
-    if (errno != EAGAIN && errno != EACCES) {
-      throw Error(fmt::format("cannot lock '{}': {}", (folder / kLockFile).string(), std::strerror(errno)),
-                  fault_of(errno));
-    }
-    std::array<char, 300> holder{};
-    const ssize_t count = ::pread(file_.value(), holder.data(), holder.size() - 1, 0);
-    throw Error(fmt::format("'{}' is in use by {}; wait for it to finish or stop it", folder.string(),
-                            count > 0 ? holder.data() : "another process"));
-  }
-  // A failure would only cost the name in the message to a process that is refused.
-  const std::string holder = fmt::format("process {} on {}", ::getpid(), host_name());
-  static_cast<void>(::ftruncate(file_.value(), 0) == 0 &&
-                    ::pwrite(file_.value(), holder.data(), holder.size(), 0) > 0);
-  remove_temporary_files(folder);
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "lock.";
+constexpr std::string_view kOldName = "lock";  // Of versions whose locks were the file system's.
+// The first line. A lock is given back by writing one over the other, which no reader can see half.
+constexpr std::string_view kHeld = "held\n";
+constexpr std::string_view kFree = "free\n";
+static_assert(kHeld.size() == kFree.size());
+
+constexpr int kMaxAttempts = 1000;  // Each is lost to another process that got the lock.
+constexpr std::chrono::milliseconds kPause{5};
+constexpr std::chrono::seconds kLateEntry{1};  // Until a folder shows a file that was just made.
+constexpr double kSilentHeartbeats = 3;
+
+fs::path path_of(const fs::path& folder, std::uint64_t number) {
+  return folder / fmt::format("{}{}", kPrefix, number);
 }
 
-bool FileLock::is_held(const std::filesystem::path& folder) {
+std::optional<std::uint64_t> number_of(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
+  std::uint64_t number = 0;
+  const auto [rest, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (problem != std::errc() || rest != name.data() + name.size()) return std::nullopt;
+  return number;
+}
+
+// Of the lock's files in the folder, ascending. Throws Error when the system does not let us read it.
+std::vector<std::uint64_t> numbers_in(const fs::path& folder) {
+  std::vector<std::uint64_t> numbers;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (const auto number = number_of(entry->path().filename().string())) numbers.push_back(*number);
+  }
+  if (error) {
+    throw Error(fmt::format("cannot lock '{}': {}", folder.string(), error.message()),
+                fault_of(error.value()));
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+double seconds_of(const timespec& time) {
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// When the file was last written or touched, by the clock of its file system.
+double touched(const Descriptor& file) {
+  struct stat status {};
+  return ::fstat(file.value(), &status) == 0 ? seconds_of(status.st_mtim) : 0;
+}
+
+// What a lock's file says.
+struct LockState {
+  bool is_free = false;
+  std::optional<LockHolder> holder;  // Nothing where the text was not written by FileLock.
+  double touched = 0;
+};
+
+// Nothing when the file is gone. Throws Error (runtime) for what is no regular file.
+std::optional<LockState> read_state(const fs::path& path) {
+  for (bool is_first = true;; is_first = false) {
+    try {
+      const Descriptor file = open_regular_file(path, O_RDONLY, "lock", Fault::kRuntime, "; remove it");
+      const std::string text = read_open_file(file, path);
+      LockState state{.is_free = text.starts_with(kFree), .holder = {}, .touched = touched(file)};
+      if (text.size() > kHeld.size()) state.holder = parse_lock_holder(text.substr(kHeld.size()));
+      return state;
+    } catch (const Error&) {
+      if (!is_present(path)) return std::nullopt;
+      if (!is_first) throw;  // The first time the handle may have been stale.
+    }
+  }
+}
+
+bool is_restarted_task(const LockHolder& holder, const LockHolder& asking) {
+  return !asking.task.empty() && holder.task == asking.task && holder.restart < asking.restart;
+}
+
+bool is_gone(const LockState& state, const LockHolder& asking, double silent_seconds,
+             const LockTiming& timing) {
+  if (state.is_free) return true;
+  if (!state.holder) return silent_seconds >= timing.dead_seconds;
+  const LockHolder& holder = *state.holder;
+  if (is_on_same_system(holder, asking)) return !is_running(holder);  // However long it was stopped.
+  if (silent_seconds >= timing.dead_seconds || is_restarted_task(holder, asking)) return true;
+  // Another machine of the same name would have been heard of.
+  return holder.host == asking.host && holder.boot != asking.boot && silent_seconds > asking.up_seconds &&
+         silent_seconds > kSilentHeartbeats * timing.heartbeat_seconds;
+}
+
+LockRefusal refusal_of(const fs::path& folder, const fs::path& file, const LockState& state,
+                       const LockHolder& asking, double silent_seconds, const LockTiming& timing) {
+  const std::string who = state.holder ? describe(*state.holder) : "another process";
+  LockRefusal refusal{
+      .text = fmt::format("'{}' is in use by {}; wait for it to finish or stop it", folder.string(), who)};
+  if (state.holder && is_on_same_system(*state.holder, asking)) return refusal;
+  refusal.is_silent = silent_seconds > kSilentHeartbeats * timing.heartbeat_seconds;
+  refusal.text += fmt::format(
+      " (last heard of {:.0f} s ago; a process on another machine counts as dead after {:.0f} s; if you know "
+      "that it is, remove {})",
+      std::max(0.0, silent_seconds), timing.dead_seconds, file.string());
+  return refusal;
+}
+
+void remove_others(const fs::path& folder, const std::vector<std::uint64_t>& numbers, std::uint64_t own) {
+  std::error_code ignored;  // They are in nobody's way.
+  for (const std::uint64_t number : numbers) {
+    if (number < own) fs::remove(path_of(folder, number), ignored);
+  }
+  if (fs::is_regular_file(fs::symlink_status(folder / kOldName, ignored))) {
+    fs::remove(folder / kOldName, ignored);
+  }
+}
+
+// Touches the file until it is asked to stop.
+void beat(const std::stop_token& stop, int file, double seconds) {
+  std::mutex mutex;
+  std::condition_variable_any waiting;
+  std::unique_lock lock(mutex);
+  while (true) {
+    waiting.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
+    if (stop.stop_requested()) return;
+    // Without a time given, the file system's clock counts. A file that is gone is found by check().
+    static_cast<void>(::futimens(file, nullptr));
+  }
+}
+
+}  // namespace
+
+FileLock::FileLock(fs::path folder, std::uint64_t number, Descriptor file, double heartbeat_seconds)
+    : folder_(std::move(folder)),
+      number_(number),
+      file_(std::move(file)),
+      heartbeat_([descriptor = file_.value(), heartbeat_seconds](const std::stop_token& stop) {
+        beat(stop, descriptor, heartbeat_seconds);
+      }) {}
+
+FileLock::FileLock(const fs::path& folder) {
+  LockRefusal refusal;
+  std::optional<FileLock> lock = try_hold(folder, refusal);
+  if (!lock) throw Error(refusal.text);
+  *this = std::move(*lock);
+}
+
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  std::swap(folder_, other.folder_);
+  std::swap(number_, other.number_);
+  std::swap(file_, other.file_);
+  std::swap(heartbeat_, other.heartbeat_);
+  return *this;
+}
+
+FileLock::~FileLock() {
+  if (!file_.is_open()) return;
+  // Where it cannot be written, the lock is free with the end of this process.
+  static_cast<void>(::pwrite(file_.value(), kFree.data(), kFree.size(), 0) < 0);
+}
+
+std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& refusal,
+                                           const LockHolder& holder, const LockTiming& timing) {
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    if (attempt > 0) std::this_thread::sleep_for(kPause);
+    const std::vector<std::uint64_t> numbers = numbers_in(folder);
+    const std::uint64_t newest = numbers.empty() ? 0 : numbers.back();
+    FileReplacement file(path_of(folder, newest + 1));
+    file.write(std::string(kHeld) + to_text(holder));
+    if (newest > 0) {
+      const fs::path path = path_of(folder, newest);
+      const std::optional<LockState> state = read_state(path);
+      if (!state) continue;
+      static_cast<void>(::futimens(file.file().value(), nullptr));
+      const double silent_seconds = touched(file.file()) - state->touched;
+      if (!is_gone(*state, holder, silent_seconds, timing)) {
+        refusal = refusal_of(folder, path, *state, holder, silent_seconds, timing);
+        return std::nullopt;
+      }
+    }
+    if (!file.finish_new()) continue;
+    // Somebody may have got further since, and have removed the file whose number is now used again.
+    const std::vector<std::uint64_t> now = numbers_in(folder);
+    if (!now.empty() && now.back() > newest + 1) {
+      std::error_code ignored;
+      fs::remove(path_of(folder, newest + 1), ignored);
+      continue;
+    }
+    remove_others(folder, now, newest + 1);
+    remove_temporary_files(folder);
+    return FileLock(folder, newest + 1, file.take_file(), timing.heartbeat_seconds);
+  }
+  throw Error(fmt::format("cannot lock '{}': other processes get its lock again and again", folder.string()),
+              Fault::kRuntime);
+}
+
+void FileLock::check() const {
+  std::vector<std::uint64_t> numbers = numbers_in(folder_);
+  if (numbers.empty() || numbers.back() < number_) {
+    std::this_thread::sleep_for(kLateEntry);
+    numbers = numbers_in(folder_);
+  }
+  if (!numbers.empty() && numbers.back() == number_) return;
+  std::string who = "another process, or its lock was removed";
+  if (!numbers.empty() && numbers.back() > number_) {
+    const auto state = read_state(path_of(folder_, numbers.back()));
+    if (state && state->holder) who = describe(*state->holder);
+  }
+  throw Error(
+      fmt::format("'{}' was taken over by {}, as nothing was heard of this process; it writes nothing "
+                  "more there",
+                  folder_.string(), who));
+}
+
+bool FileLock::is_held(const fs::path& folder) {
   try {
-    return is_locked_elsewhere(open_regular_file(folder / kLockFile, O_RDONLY, "read", Fault::kRuntime));
+    const std::vector<std::uint64_t> numbers = numbers_in(folder);
+    if (numbers.empty()) return false;
+    const std::optional<LockState> state = read_state(path_of(folder, numbers.back()));
+    if (!state || state->is_free) return false;
+    const double silent_seconds = static_cast<double>(std::time(nullptr)) - state->touched;
+    return !is_gone(*state, this_process(), silent_seconds, LockTiming());
   } catch (const Error&) {
     return false;
   }
 }
+
+bool is_lock_file(std::string_view name) { return name == kOldName || number_of(name).has_value(); }
 
 }  // namespace che

@@ -1,29 +1,77 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
 
 #include "core/descriptor.h"
+#include "core/lock_holder.h"
 
 namespace che {
 
-// Holds the file `folder`/lock for this process while the object lives; the system lets go of it when the
-// process ends, however it ends, so that no lock is ever stale.
+// How often the holder of a lock shows that it is alive, and after how long a silence it is taken for dead
+// where no system can be asked.
+struct LockTiming {
+  double heartbeat_seconds = 60;
+  double dead_seconds = 15 * 60.0;
+};
+
+// Why a lock was not given.
+struct LockRefusal {
+  std::string text;        // For a user: who holds it, and what to do.
+  bool is_silent = false;  // Its holder is on another machine, and nothing is heard of it.
+};
+
+// Holds a folder for this process while the object lives, against processes on all machines that see the
+// folder. It needs no locks of the file system, which not all network file systems have and which do not hold
+// between machines on some: the lock is a file `folder`/lock.N that names its holder, and the highest N
+// counts. link(2) makes it, so that each N has one maker; who finds N free or its holder gone makes N + 1.
+// The holder touches its file every minute. It is gone when
+//  - the system that it runs on says so (same host, same start of the system, same process namespace),
+//  - we are the same task of a batch system, restarted since,
+//  - it was on this host, and the host has started again since it was heard of, or
+//  - nothing was heard of it for 15 minutes. What counts is the file system's clock: the file's time is
+//    compared with that of a file which is written now, never with this machine's clock.
 class FileLock {
  public:
-  // Creates the file where it is missing and writes process and host into it, then deletes the temporary
-  // files that killed processes left in the folder. Throws Error (usage) that names the holder when another
-  // process holds it; (runtime) when the file is a link or anything else but a regular file, which is left as
-  // it is; and with the system's reason and its fault_of when the file cannot be made.
+  // Takes the lock, then deletes the temporary files that killed processes left in the folder. Throws Error
+  // (usage) that names the holder when another process holds it; (runtime) when the newest file is a link or
+  // anything else but a regular file, which is left as it is, or where the file system has no hard links; and
+  // with the system's reason and its fault_of when the file cannot be made.
   explicit FileLock(const std::filesystem::path& folder);
 
-  // Whether anybody holds it, without holding it even for a moment: looking disturbs no start.
+  // The same without an exception when another process holds it: nothing, and `refusal` says why.
+  static std::optional<FileLock> try_hold(const std::filesystem::path& folder, LockRefusal& refusal,
+                                          const LockHolder& holder = this_process(),
+                                          const LockTiming& timing = {});
+
+  ~FileLock();
+  FileLock(FileLock&& other) noexcept = default;
+  FileLock& operator=(FileLock&& other) noexcept;
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+  // Throws Error (usage) that says who has the lock when it is not ours any more: this process was silent for
+  // so long that another one took over, and must not write into the folder again.
+  void check() const;
+
+  // Whether anybody holds it, without holding it even for a moment: looking disturbs no start. Of a holder on
+  // another machine by this machine's clock, as nothing is written: for what is shown to people.
   static bool is_held(const std::filesystem::path& folder);
 
  private:
+  FileLock(std::filesystem::path folder, std::uint64_t number, Descriptor file, double heartbeat_seconds);
+
+  std::filesystem::path folder_;
+  std::uint64_t number_ = 0;
   Descriptor file_;
+  std::jthread heartbeat_;  // Ends before its file is closed.
 };
 
-// The name of the file in a folder.
-inline constexpr const char* kLockFile = "lock";
+// Whether a file in a folder is its lock's.
+bool is_lock_file(std::string_view name);
 
 }  // namespace che

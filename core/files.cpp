@@ -56,13 +56,25 @@ bool write_all(int descriptor, std::string_view content) {
   return true;
 }
 
-// Nothing when there are more than `max_bytes`.
-std::optional<std::string> read_all(const Descriptor& file, const fs::path& path, std::size_t max_bytes) {
+// A network file system may know a file that another machine has replaced by its old handle: it says so once,
+// and finds the new file when the path is opened again.
+int open_again_if_stale(const fs::path& path, int flags) {
+  const int file = ::open(path.c_str(), flags, 0666);
+  return file < 0 && errno == ESTALE ? ::open(path.c_str(), flags, 0666) : file;
+}
+
+// Nothing when there are more than `max_bytes`, or when the file's handle is stale.
+std::optional<std::string> read_all(const Descriptor& file, const fs::path& path, std::size_t max_bytes,
+                                    bool* is_stale = nullptr) {
   std::string content;
   std::string buffer(std::size_t{1} << 16, 0);
   while (content.size() <= max_bytes) {
     const ssize_t count = ::read(file.value(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == ESTALE && is_stale != nullptr) {
+      *is_stale = true;
+      return std::nullopt;
+    }
     if (count < 0) fail("read", path, fault_of(errno));
     if (count == 0) return content;
     content.append(buffer, 0, static_cast<std::size_t>(count));
@@ -118,7 +130,7 @@ void write_into(const Descriptor& file, const fs::path& path, std::string_view c
 Descriptor open_regular_file(const fs::path& path, int flags, std::string_view verb, Fault kind_fault,
                              std::string_view remedy) {
   // O_NONBLOCK: a FIFO is opened without a writer, and then refused; regular files know no difference.
-  Descriptor file(::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666));
+  Descriptor file(open_again_if_stale(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
   if (!file.is_open()) {
     const int reason = errno;
@@ -135,7 +147,14 @@ Descriptor open_regular_file(const fs::path& path, int flags, std::string_view v
 }
 
 std::string read_file(const fs::path& path) {
-  return read_all(open_regular_file(path, O_RDONLY, "read", Fault::kUsage), path, SIZE_MAX).value();
+  const auto open = [&] { return open_regular_file(path, O_RDONLY, "read", Fault::kUsage); };
+  bool is_stale = false;
+  std::optional<std::string> content = read_all(open(), path, SIZE_MAX, &is_stale);
+  return content ? *std::move(content) : read_open_file(open(), path);
+}
+
+std::string read_open_file(const Descriptor& file, const fs::path& path) {
+  return read_all(file, path, SIZE_MAX).value();
 }
 
 std::string read_input_file(const fs::path& path, std::size_t max_bytes) {
@@ -170,7 +189,7 @@ FileReplacement::FileReplacement(const fs::path& path)
 }
 
 FileReplacement::~FileReplacement() {
-  if (!renamed_) ::unlink(temporary_.c_str());
+  if (!is_finished_) ::unlink(temporary_.c_str());
 }
 
 // The temporary file is locked while it is written, so that remove_temporary_files knows it from those of
@@ -192,9 +211,39 @@ void FileReplacement::finish() {
     refuse_kind("write", path_, status.st_mode, Fault::kRuntime);
   }
   // Renamed before it is closed: once it is closed its lock is gone.
-  renamed_ = ::fsync(file_.value()) == 0 && ::rename(temporary_.c_str(), path_.c_str()) == 0;
-  if (!renamed_ || !file_.close()) fail("write", path_, Fault::kRuntime);
+  is_finished_ = ::fsync(file_.value()) == 0 &&
+                 (::rename(temporary_.c_str(), path_.c_str()) == 0 || (errno == ENOENT && is_at_path()));
+  if (!is_finished_ || !file_.close()) fail("write", path_, Fault::kRuntime);
   if (!sync_folder(folder_)) fail("make durable", path_, Fault::kRuntime);
+}
+
+bool FileReplacement::finish_new() {
+  if (::fsync(file_.value()) != 0) fail("write", path_, Fault::kRuntime);
+  if (::link(temporary_.c_str(), path_.c_str()) != 0) {
+    const int reason = errno;
+    if (reason == EPERM || reason == EOPNOTSUPP || reason == ENOSYS || reason == EMLINK) {
+      fail("write", path_,
+           fmt::format("{}; locks need a file system with hard links: name a folder on another one with "
+                       "--output",
+                       std::strerror(reason)),
+           Fault::kRuntime);
+    }
+    // Without the temporary file: another machine, for which it was not locked, has cleared it.
+    if (reason != EEXIST && reason != ENOENT) fail("write", path_, std::strerror(reason), Fault::kRuntime);
+    if (!is_at_path()) return false;
+  }
+  is_finished_ = true;
+  ::unlink(temporary_.c_str());
+  return true;
+}
+
+// Whether the file has its name though the system says otherwise: when the answer of a file server is lost,
+// the client asks again, and the server refuses what it has done.
+bool FileReplacement::is_at_path() const {
+  struct stat own {};
+  struct stat there {};
+  return ::fstat(file_.value(), &own) == 0 && ::lstat(path_.c_str(), &there) == 0 &&
+         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
 
 void write_file_atomically(const fs::path& path, std::string_view content) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/descriptor.h"
 #include "core/error.h"
@@ -17,7 +18,8 @@ namespace che {
 // or a pipe.
 
 // The whole of a regular file. Throws Error with the system's reason and its fault_of; (usage) at once,
-// without waiting for a writer, when `path` is not a regular file or is a symbolic link.
+// without waiting for a writer, when `path` is not a regular file or is a symbolic link. A file that another
+// machine replaces meanwhile is opened again once.
 std::string read_file(const std::filesystem::path& path);
 
 // The whole of a file that the user named: links are followed, and a pipe is read to its end. Throws Error as
@@ -30,6 +32,10 @@ std::string read_input_file(const std::filesystem::path& path, std::size_t max_b
 Descriptor open_regular_file(const std::filesystem::path& path, int flags, std::string_view verb,
                              Fault kind_fault, std::string_view remedy = "");
 
+// The whole of `file`, from where it stands; `path` is its name for the message. Throws Error with the
+// system's reason and its fault_of.
+std::string read_open_file(const Descriptor& file, const std::filesystem::path& path);
+
 // Whether there is anything at `path`: a dangling link counts too. Throws Error with the system's reason and
 // its fault_of when the system does not say.
 bool is_present(const std::filesystem::path& path);
@@ -39,6 +45,10 @@ bool is_present(const std::filesystem::path& path);
 // folder. A symbolic link at `path` is replaced itself. All throw Error (runtime) with the system's reason,
 // `finish` also when something other than a file or a link is at `path`. Without a successful `finish` the
 // old file is untouched, and the temporary one is removed with the object.
+//
+// `finish_new` instead of `finish` makes a file where there is none: of several processes, on any machine,
+// one is told true. False, with nothing changed, when there is something at `path`. It needs hard links, and
+// throws Error (runtime) that says so where the file system has none.
 class FileReplacement {
  public:
   explicit FileReplacement(const std::filesystem::path& path);
@@ -48,15 +58,21 @@ class FileReplacement {
 
   void write(std::string_view content);
   void finish();
+  bool finish_new();
+
+  const Descriptor& file() const { return file_; }
+  // After `finish_new`: the file, open for writing.
+  Descriptor take_file() { return std::move(file_); }
 
  private:
   bool was_cleared() const;
+  bool is_at_path() const;
 
   std::filesystem::path path_;
   std::filesystem::path folder_;
   std::filesystem::path temporary_;
   Descriptor file_;
-  bool renamed_ = false;
+  bool is_finished_ = false;  // Nothing is left at `temporary_`.
 };
 
 // The same for content that is there at once.

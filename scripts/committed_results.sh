@@ -65,7 +65,7 @@ write() {
   "$che" plot "$folder" --format svg,png --output "$committed"
   # The same runs give the same bytes.
   tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u=rwX,go=rX \
-    --exclude='checkpoint*' --exclude=lock -C "$folder" runs | xz -9e --threads=1 > "$archive.new" ||
+    --exclude='checkpoint*' --exclude=lock --exclude='lock.*' -C "$folder" runs | xz -9e --threads=1 > "$archive.new" ||
     { rm -f "$archive.new"; exit 1; }
   mv "$archive.new" "$archive"
   ls -l "$committed"

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/file_lock.h"
 
 namespace che {
 namespace {
@@ -22,7 +23,8 @@ std::string score_text(const RunFolder& run, const RunConfig& asked) {
 // A line about a run whose worker trained and evaluated it.
 std::string training_line(const RunFolder& run, int exit_status, const std::string& reason, JobEnd& end) {
   // Not a run that another process holds: its status is that process's to write.
-  if (WIFSIGNALED(exit_status) || WEXITSTATUS(exit_status) == 1) run.mark_failed(reason);
+  const bool has_died = WIFSIGNALED(exit_status) || WEXITSTATUS(exit_status) == 1;
+  if (has_died && !FileLock::is_held(run.path())) run.mark_failed(reason);
   const RunStatus status = run.status();
   std::string line = fmt::format("{}: {}", run.id(), state_name(status.state));
   if (status.state == RunState::kFailed) {

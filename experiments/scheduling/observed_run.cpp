@@ -3,15 +3,10 @@
 #include <ctime>
 
 #include "core/file_lock.h"
-#include "core/process.h"
 #include "experiments/store/checkpoint.h"
 
 namespace che {
 namespace {
-
-// The lock of another host need not be visible here. Its worker writes its status every ten seconds or after
-// a slow step; one that was silent for this long is taken for dead.
-constexpr double kMaxSilentSeconds = 300;
 
 bool is_computing(RunState state) { return state == RunState::kTraining || state == RunState::kEvaluating; }
 
@@ -35,9 +30,7 @@ ObservedRun observe(const RunFolder& folder) {
   ObservedRun run{.stored = folder.read(), .needs = {}};
   const RunStatus& status = run.stored.status;
   run.silent_seconds = static_cast<double>(std::time(nullptr)) - utc_seconds(status.updated).value_or(0);
-  run.is_at_work =
-      FileLock::is_held(folder.path()) ||
-      (status.host != host_name() && is_computing(status.state) && run.silent_seconds < kMaxSilentSeconds);
+  run.is_at_work = FileLock::is_held(folder.path());
   run.needs = assess(folder.config(), run.stored, has_checkpoint(folder.path()));
   run.state = current_state(run);
   return run;

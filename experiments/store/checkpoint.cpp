@@ -109,9 +109,11 @@ void save_checkpoint(const std::filesystem::path& folder, const std::string& id,
   if (is_present(current)) {
     std::error_code error;
     std::filesystem::rename(current, folder / kFiles[1], error);
-    if (error)
+    // A file server whose answer was lost is asked again, and then knows the old name no more.
+    if (error && error != std::errc::no_such_file_or_directory) {
       throw Error(fmt::format("{}: cannot be renamed: {}", current.string(), error.message()),
                   Fault::kRuntime);
+    }
   }
   write_file_atomically(current, bytes);
 }

@@ -30,7 +30,7 @@ std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error)
 bool holds_anything(const fs::path& folder, std::error_code& error) {
   return std::ranges::any_of(entries_of(folder, error), [](const fs::path& entry) {
     const std::string name = entry.filename().string();
-    return name != kLockFile && !name.starts_with('.');
+    return !is_lock_file(name) && !name.starts_with('.');
   });
 }
 

@@ -93,11 +93,12 @@ void check_is_one_job(const std::vector<RunFolder>& runs) {
 // What is left to do of `runs`, by the step that they stand at: only runs at the same step can go on in
 // lock-step.
 std::map<std::int64_t, std::vector<Replica>> load_by_step(const std::vector<RunFolder>& runs,
+                                                          std::vector<FileLock> locks,
                                                           const ProgressSink& progress) {
   std::map<std::int64_t, std::vector<Replica>> by_step;
   const std::int64_t parameters = parameter_count(runs.front().config());
-  for (const RunFolder& run : runs) {
-    std::optional<Replica> replica = load_replica(run, parameters, progress);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::optional<Replica> replica = load_replica(runs[i], std::move(locks[i]), parameters, progress);
     if (replica) by_step[replica->status.step].push_back(std::move(*replica));
   }
   return by_step;
@@ -109,9 +110,9 @@ JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& p
                        const std::atomic<int>& stop, std::chrono::seconds patience) {
   check_is_one_job(runs);
   std::vector<FileLock> locks;
-  for (const RunFolder& run : runs) locks.push_back(lock_run(run, stop, patience));
+  for (const RunFolder& run : runs) locks.push_back(lock_run(run, progress, stop, patience));
   JobOutcome outcome = JobOutcome::kDone;
-  for (auto& [step, replicas] : load_by_step(runs, progress)) {
+  for (auto& [step, replicas] : load_by_step(runs, std::move(locks), progress)) {
     ReplicaSet set(std::move(replicas));
     const JobOutcome part = train_and_evaluate(set, progress, stop);
     if (part == JobOutcome::kInterrupted) return part;

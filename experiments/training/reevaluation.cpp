@@ -12,7 +12,7 @@ namespace che {
 JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, const ProgressSink& progress,
                                  const std::atomic<int>& stop, std::chrono::seconds patience) {
   asked.check();
-  const FileLock lock = lock_run(run, stop, patience);
+  const FileLock lock = lock_run(run, progress, stop, patience);
   std::vector<EvaluationRow> rows = run.evaluation();
   const std::vector<std::int64_t> lengths = missing_lengths(rows, asked);
   if (lengths.empty()) return JobOutcome::kDone;
@@ -27,7 +27,10 @@ JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, c
                     restored.step, asked.training.steps));
   }
   const auto take = [&](const std::vector<EvaluationRow>& measured) { store_row(rows, measured.front()); };
-  const auto write = [&] { run.write_evaluation(rows); };
+  const auto write = [&] {
+    lock.check();
+    run.write_evaluation(rows);
+  };
   const bool all = evaluate_lengths(*restored.model, {asked}, lengths, progress, stop, take, write);
   return all ? JobOutcome::kDone : JobOutcome::kInterrupted;
 }

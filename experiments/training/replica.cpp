@@ -38,12 +38,13 @@ void sign(RunStatus& status, const RunConfig& config) {
 
 }  // namespace
 
-std::optional<Replica> load_replica(const RunFolder& run, std::int64_t parameters,
+std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::int64_t parameters,
                                     const ProgressSink& progress) {
   const auto warn = [&](const std::string& text) { progress(warning_about(run.id(), text)); };
   const RunConfig& config = run.config();
   StoredRun stored = run.set_damage_aside(warn);
   Replica replica{.folder = run,
+                  .lock = std::move(lock),
                   .status = std::move(stored.status),
                   .metrics = MetricsLog(config.log.every_steps, config.training.steps),
                   .evaluation = std::move(stored.evaluation),

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/file_lock.h"
 #include "experiments/scheduling/progress.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/run_folder.h"
@@ -14,6 +15,7 @@ namespace che {
 // One run of a job, with its stored state in memory.
 struct Replica {
   RunFolder folder;
+  FileLock lock;  // Of the folder.
   RunStatus status;
   MetricsLog metrics;
   std::vector<EvaluationRow> evaluation;
@@ -23,11 +25,11 @@ struct Replica {
   bool has_failed() const { return status.state == RunState::kFailed; }
 };
 
-// Reads a run of `parameters` parameters that this process has locked, and makes it ready to go on from its
+// Reads a run of `parameters` parameters, whose `lock` this process has, and makes it ready to go on from its
 // newest good checkpoint: damaged files are set aside, and so is the evaluation of a model that is lost; the
 // job is warned of each. Nothing for a run with every row that its config asks for; it is finished then,
 // whatever else is lost of it.
-std::optional<Replica> load_replica(const RunFolder& run, std::int64_t parameters,
+std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::int64_t parameters,
                                     const ProgressSink& progress);
 
 }  // namespace che

@@ -33,14 +33,20 @@ std::array<std::pair<at::Tensor, std::vector<float>*>, 3> stored_tensors(const T
            {training.adam.second_moment[r], &checkpoint.second_moment}}};
 }
 
+// Before anything is written of a run: another process may have taken it over.
+const RunFolder& writable_folder(const Replica& replica) {
+  replica.lock.check();
+  return replica.folder;
+}
+
 void write_metrics(const Replica& replica) {
-  replica.folder.write_metrics(replica.metrics.rows());
+  writable_folder(replica).write_metrics(replica.metrics.rows());
   write_tensorboard(replica.folder, replica.metrics.rows(), replica.evaluation, replica.status);
 }
 
 void write_status(Replica& replica) {
   replica.status.updated = current_utc_time();
-  replica.folder.write_status(replica.status);
+  writable_folder(replica).write_status(replica.status);
 }
 
 }  // namespace
@@ -126,7 +132,7 @@ void ReplicaSet::save() {
       values->assign(copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel());
     }
     write_metrics(replica);
-    save_checkpoint(replica.folder.path(), replica.folder.id(), checkpoint);
+    save_checkpoint(writable_folder(replica).path(), replica.folder.id(), checkpoint);
     write_status(replica);
   }
   saved_step_ = training_.step;
@@ -154,7 +160,7 @@ void ReplicaSet::save_evaluation(double seconds) {
   for (Replica& replica : replicas_) {
     if (replica.has_failed()) continue;
     replica.status.evaluation_seconds += seconds;
-    write_tensorboard(replica.folder, replica.metrics.rows(), replica.evaluation, replica.status);
+    write_tensorboard(writable_folder(replica), replica.metrics.rows(), replica.evaluation, replica.status);
     replica.folder.write_evaluation(replica.evaluation);
     write_status(replica);
   }

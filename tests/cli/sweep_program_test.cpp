@@ -291,7 +291,28 @@ TEST_F(SweepProgramTest, StopsAtACheckpointAndGoesOn) {
 
 TEST_F(SweepProgramTest, TakesOverTheLockOfADeadProcess) {
   std::filesystem::create_directories(results());
-  std::ofstream(results() + "/lock") << "process 1 on elsewhere";
+  LockHolder dead = this_process();
+  dead.start = 1;  // Its number is in use again.
+  std::ofstream(results() + "/lock.5") << "held\n" << to_text(dead);
+  std::ofstream(results() + "/lock")
+      << "process 1 on elsewhere";  // Of a version whose locks were the system's.
+  EXPECT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  EXPECT_TRUE(std::filesystem::exists(results() + "/lock.6"));
+  EXPECT_FALSE(std::filesystem::exists(results() + "/lock"));
+}
+
+// Another machine is asked for nothing: its lock holds until it was silent for a quarter of an hour.
+TEST_F(SweepProgramTest, ARunOfAnotherMachineIsLeftAloneUntilThatIsSilent) {
+  ASSERT_EQ(75, che({"run", small_config(), "-o", results(), "--max-jobs", "1"}).exit_code);
+  const std::filesystem::path lock = results() + "/lock.9";
+  LockHolder other = this_process();
+  other.host = "elsewhere";
+  std::ofstream(lock) << "held\n" << to_text(other);
+  expect_refusal(che({"run", small_config(), "-o", results()}),
+                 {fmt::format("is in use by process {} on elsewhere", other.process),
+                  "counts as dead after 900 s", "remove " + lock.string()});
+  std::filesystem::last_write_time(lock,
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::minutes(16));
   EXPECT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
 }
 

@@ -30,7 +30,7 @@ TEST(OpenRuns, AreSortedAndLeaveOutEmptyFolders) {
   const fs::path half_made = scratch.path() / "runs" / "half-made";
   fs::create_directory(half_made);
   write_file_atomically(half_made / ".config.yaml.123-0.tmp", "torn");
-  write_file_atomically(half_made / "lock", "process 123 on elsewhere");
+  write_file_atomically(half_made / "lock.1", "free\n");
   std::sort(ids.begin(), ids.end());
   std::vector<std::string> found;
   for (const RunFolder& run : open_runs(scratch.path())) found.push_back(run.id());
