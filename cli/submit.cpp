@@ -33,6 +33,7 @@ struct SubmitOptions {
   std::string output;
   std::vector<std::string> only;
   bool slurm = false;
+  bool manifest = false;
   bool retrain = false;
   bool print = false;
   std::int64_t runs_per_task = 1;
@@ -67,43 +68,81 @@ std::int64_t array_size(bool print) {
   }
 }
 
-// Submits the arrays of `submission` and the job after them; stores each id as soon as it is known.
-void submit_all(Submission& submission, const std::vector<SubmittedArray>& parts,
-                const std::filesystem::path& array_file, const std::filesystem::path& summary_file,
-                std::int64_t parallel) {
-  std::vector<std::int64_t> ids;
+// The queue; nothing for --print where there is no Slurm to ask.
+std::vector<QueuedJob> queue_of(bool print) {
   try {
-    for (SubmittedArray part : parts) {
-      part.job = submit_batch(
-          {"--array=" + elements(part.count, parallel), array_file.string(), std::to_string(part.first)});
-      ids.push_back(part.job);
-      submission.arrays.push_back(part);
-      submission.store();
-      print_progress(fmt::format("submitted {} as array {}\n", counted(part.count, "task"), part.job));
-    }
-    submission.summary =
-        submit_batch({fmt::format("--dependency=afterany:{}", fmt::join(ids, ":")), summary_file.string()});
-    submission.store();
-  } catch (const Error& error) {
-    throw Error(fmt::format("{}; {} of {} submitted; `che submit` again submits the rest", error.what(),
-                            submission.arrays.size(), counted(parts.size(), "array")),
-                error.fault());
+    return queued_jobs();
+  } catch (const Error&) {
+    if (!print) throw;
+    return {};
   }
+}
+
+void submit_summary(Submission& submission, const std::vector<std::int64_t>& arrays) {
+  submission.summary = submit_batch({fmt::format("--dependency=afterany:{}", fmt::join(arrays, ":")),
+                                     submission.summary_script().string()});
+  submission.store();
   print_progress(fmt::format("table and report follow as job {}; logs in {}\n", submission.summary,
                              submission.logs().string()));
 }
 
+// What a process that was killed while it submitted left undone: ids that it did not store, and the job after
+// its arrays.
+void complete_submission(Submission& submission, const std::vector<QueuedJob>& queue) {
+  if (submission.arrays.empty() || submission.summary != 0) return;
+  const QueuedSubmission queued = find_in_queue(submission, queue);
+  if (queued.arrays.empty()) return;
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, first] : queued.arrays) {
+    ids.push_back(id);
+    for (SubmittedArray& array : submission.arrays) {
+      if (array.first == first) array.job = id;
+    }
+  }
+  submission.summary = queued.summary;
+  submission.store();
+  print_progress(fmt::format("found of a submission that was not completed: {} {}\n",
+                             ids.size() == 1 ? "array" : "arrays", fmt::join(ids, ", ")));
+  if (submission.summary == 0) submit_summary(submission, ids);
+}
+
+// Submits the arrays of `submission` and the job after them; stores each id as soon as it is known.
+void submit_all(Submission& submission, const std::vector<SubmittedArray>& parts, std::int64_t parallel) {
+  submission.arrays = parts;
+  submission.store();
+  std::vector<std::int64_t> ids;
+  try {
+    for (SubmittedArray& part : submission.arrays) {
+      part.job = submit_batch({"--array=" + elements(part.count, parallel),
+                               submission.array_script().string(), std::to_string(part.first)});
+      ids.push_back(part.job);
+      submission.store();
+      print_progress(fmt::format("submitted {} as array {}\n", counted(part.count, "task"), part.job));
+    }
+    submit_summary(submission, ids);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}; {} of {} submitted; `che submit` again submits the rest", error.what(),
+                            ids.size(), counted(parts.size(), "array")),
+                error.fault());
+  }
+}
+
 int submit(const SubmitOptions& options) {
-  if (!options.slurm) throw Error("name the batch system: --slurm");
+  if (!options.slurm && !options.manifest) {
+    throw Error("name the batch system: --slurm, or --manifest for another one");
+  }
   const Sweep sweep = read_sweep(options.config, options.overrides, options.only);
   const std::filesystem::path experiment =
       std::filesystem::absolute(options.output.empty() ? std::filesystem::path("results") / sweep.name
                                                        : std::filesystem::path(options.output));
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
-  const std::vector<Submission> before = read_submissions(experiment);
-  const bool has_arrays = std::ranges::any_of(before, [](const Submission& s) { return !s.arrays.empty(); });
-  const std::set<std::string> queued =
-      has_arrays ? runs_in_queue(before, queued_tasks()) : std::set<std::string>();
+  std::vector<Submission> before = read_submissions(experiment);
+  const std::vector<QueuedJob> queue =
+      before.empty() || options.manifest ? std::vector<QueuedJob>() : queue_of(options.print);
+  if (!options.print && !options.manifest) {
+    for (Submission& submission : before) complete_submission(submission, queue);
+  }
+  const std::set<std::string> queued = runs_in_queue(before, queue);
   const std::vector<std::vector<RunFolder>> jobs = jobs_out_of_queue(work.jobs, queued);
   const auto waits = [&](const RunConfig& config) { return queued.contains(run_id(config)); };
   print_progress(fmt::format("{}: {}, {} done, {} in the queue, {} to submit; results in {}\n", sweep.name,
@@ -112,18 +151,22 @@ int submit(const SubmitOptions& options) {
                              experiment.string()));
   if (jobs.empty()) return 0;
 
+  Submission submission =
+      create_submission(experiment, jobs, static_cast<std::size_t>(options.runs_per_task));
+  if (options.manifest) {
+    fmt::print("submission: {}\ntasks: {} (0 to {})\n", submission.file().string(), submission.tasks.size(),
+               submission.tasks.size() - 1);
+    return 0;
+  }
   BatchOptions batch = options.batch;
   for (const RunConfig& config : work.configs) batch.cores = std::max(batch.cores, config.execution.threads);
   const std::int64_t largest = array_size(options.print);
-  Submission submission =
-      create_submission(experiment, jobs, static_cast<std::size_t>(options.runs_per_task));
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
   const std::string name = "che-" + sweep.name;
-  const std::filesystem::path array_file = submission.folder / "array.sbatch";
-  const std::filesystem::path summary_file = submission.folder / "summary.sbatch";
   const std::string script = array_script(submission, name, program, batch);
-  write_file_atomically(array_file, script);
-  write_file_atomically(summary_file, summary_script(submission, name + "-summary", program, batch));
+  write_file_atomically(submission.array_script(), script);
+  write_file_atomically(submission.summary_script(),
+                        summary_script(submission, name + "-summary", program, batch));
 
   std::vector<SubmittedArray> parts;
   const auto size = static_cast<std::size_t>(largest);
@@ -131,15 +174,16 @@ int submit(const SubmitOptions& options) {
     parts.push_back({.job = 0, .first = first, .count = std::min(size, submission.tasks.size() - first)});
   }
   if (!options.print) {
-    submit_all(submission, parts, array_file, summary_file, options.array_parallel);
+    submit_all(submission, parts, options.array_parallel);
     return 0;
   }
   fmt::print("{}\n", script);
   for (const SubmittedArray& part : parts) {
-    fmt::print("sbatch --array={} {} {}\n", elements(part.count, options.array_parallel), array_file.string(),
-               part.first);
+    fmt::print("sbatch --array={} {} {}\n", elements(part.count, options.array_parallel),
+               shell_word(submission.array_script().string()), part.first);
   }
-  fmt::print("sbatch --dependency=afterany:JOB[:JOB...] {}\n", summary_file.string());
+  fmt::print("sbatch --dependency=afterany:JOB[:JOB...] {}\n",
+             shell_word(submission.summary_script().string()));
   return 0;
 }
 
@@ -149,14 +193,20 @@ void add_submit_command(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand("submit", "Hand the runs of a config to a batch system");
   command->footer(
       "Submits what is neither finished nor in the queue, as a job array, and a job that makes table and "
-      "report when it has ended. Call it again to submit what is missing or failed. 'che status' shows the "
-      "queue too. Example:\n  che submit configs/table2.yaml --slurm --partition cpu --time 4:00:00");
+      "report when it has ended. Call it again to submit what is missing or failed: finished runs are never "
+      "submitted, without an option such as --exclude-finished. 'che status' shows the queue too. Example:\n "
+      " che submit configs/table2.yaml --slurm --partition cpu --time 4:00:00");
   const auto options = std::make_shared<SubmitOptions>();
   BatchOptions& batch = options->batch;
   command->add_option("CONFIG", options->config, "YAML file, see configs/")->required();
   command->add_option("key=value", options->overrides,
                       "settings that replace the config's, such as training.steps=100 or axes.seed=[0,1]");
-  command->add_flag("--slurm", options->slurm, "the batch system: Slurm");
+  CLI::Option* const slurm = command->add_flag("--slurm", options->slurm, "the batch system: Slurm");
+  command
+      ->add_flag("--manifest", options->manifest,
+                 "another batch system: write the list of tasks and print its path and their number; "
+                 "examples/cluster/ starts them")
+      ->excludes(slurm);
   command->add_option("-o,--output", options->output,
                       "results folder (default: results/<name of the config>); every node must see it");
   add_only_option(*command, options->only);

@@ -74,7 +74,7 @@ void add_task_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<TaskOptions>();
   CLI::App* const command =
       app.add_subcommand("task", "Work on one task of a submission (started by a batch system)");
-  command->add_option("SUBMISSION", options->submission, "EXPERIMENT_DIR/slurm/<number>/submission.json")
+  command->add_option("SUBMISSION", options->submission, "EXPERIMENT_DIR/batch/<number>/submission.json")
       ->required();
   command->add_option("NUMBER", options->number, "which task, from 0")->required();
   command->add_option("--max-restarts", options->max_restarts,

@@ -11,13 +11,6 @@
 namespace che {
 namespace {
 
-// `text` as one word of a shell.
-std::string shell_word(std::string_view text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
 // A file's path for --output, where % begins a pattern.
 std::string log_path(const std::filesystem::path& path, std::string_view pattern) {
   std::string text;
@@ -72,6 +65,12 @@ Script begin(const Submission& submission, const std::string& name, std::string_
 }
 
 }  // namespace
+
+std::string shell_word(std::string_view text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
 
 std::string array_script(const Submission& submission, const std::string& name,
                          const std::filesystem::path& program, const BatchOptions& options) {

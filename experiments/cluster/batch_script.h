@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/cluster/submission.h"
@@ -22,6 +23,9 @@ struct BatchOptions {
   std::int64_t max_restarts = 20;          // How often a task puts itself back into the queue.
   std::optional<int> preempted_exit = {};  // A task that stops at a checkpoint exits with it, and does not.
 };
+
+// `text` as one word of a shell.
+std::string shell_word(std::string_view text);
 
 // Bash scripts for sbatch. `program` is che. Throw Error (usage) for a text that sbatch would not read as one
 // option.

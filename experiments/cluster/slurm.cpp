@@ -49,21 +49,21 @@ std::optional<std::int64_t> number_in(std::string_view text) {
 
 }  // namespace
 
-std::vector<QueuedTask> queued_tasks() {
-  std::istringstream lines(output_of({"squeue", "--me", "--noheader", "--array", "--format=%F|%K|%T|%r"}));
-  std::vector<QueuedTask> tasks;
+std::vector<QueuedJob> queued_jobs() {
+  std::istringstream lines(output_of({"squeue", "--me", "--noheader", "--array", "--format=%F|%K|%T|%r|%o"}));
+  std::vector<QueuedJob> jobs;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
-    std::string array, index, state, reason;
-    std::getline(fields, array, '|');
-    std::getline(fields, index, '|');
+    std::string id, index, state, reason, command;
+    std::getline(fields, id, '|');
+    std::getline(fields, index, '|');  // "N/A" where it is no array.
     std::getline(fields, state, '|');
-    std::getline(fields, reason);
-    const auto job = number_in(array);
-    const auto element = number_in(index);  // "N/A" where it is no array.
-    if (job && element) tasks.push_back({*job, *element, one_line(state), one_line(reason)});
+    std::getline(fields, reason, '|');
+    std::getline(fields, command);
+    const auto job = number_in(id);
+    if (job) jobs.push_back({*job, number_in(index), one_line(state), one_line(reason), command});
   }
-  return tasks;
+  return jobs;
 }
 
 std::int64_t max_array_size() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,17 @@ namespace che {
 // within kSlurmSeconds: without its controller it waits for long.
 inline constexpr int kSlurmSeconds = 15;
 
-// An element of a job array that is waiting or at work.
-struct QueuedTask {
-  std::int64_t array = 0;  // Id of the array.
-  std::int64_t index = 0;
-  std::string state;   // As squeue words it: PENDING, RUNNING, ...
-  std::string reason;  // Why it waits: Priority, Resources, ...
+// A job, or an element of a job array, that is waiting or at work.
+struct QueuedJob {
+  std::int64_t id = 0;                // Of the job or the array.
+  std::optional<std::int64_t> index;  // In the array.
+  std::string state;                  // As squeue words it: PENDING, RUNNING, ...
+  std::string reason;                 // Why it waits: Priority, Resources, ...
+  std::string command;                // The path of its script, and the script's arguments.
 };
 
-// What of this user's job arrays is in the queue.
-std::vector<QueuedTask> queued_tasks();
+// What of this user's jobs is in the queue.
+std::vector<QueuedJob> queued_jobs();
 
 // One more than the largest index of an array.
 std::int64_t max_array_size();

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFolder = "slurm";
+constexpr const char* kFolder = "batch";
 constexpr const char* kFile = "submission.json";
 constexpr std::size_t kMaxDepth = 5;
 
@@ -113,6 +113,11 @@ Submission create_submission(const fs::path& experiment, const std::vector<std::
     if (i % jobs_per_task == 0) submission.tasks.emplace_back();
     auto& job = submission.tasks.back().emplace_back();
     for (const RunFolder& run : jobs[i]) job.push_back(run.id());
+  }
+  if (!numbers.empty()) {
+    const fs::path newest = folder_of(fs::absolute(experiment), numbers.back());
+    const Submission before = read_submission(newest / kFile);
+    if (before.arrays.empty() && before.tasks == submission.tasks) submission.folder = newest;
   }
   create_writable_folder(submission.logs());
   submission.store();

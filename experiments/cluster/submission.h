@@ -10,9 +10,9 @@
 
 namespace che {
 
-// A job array that the batch system has accepted.
+// A job array that was handed to the batch system.
 struct SubmittedArray {
-  std::int64_t job = 0;   // Its id.
+  std::int64_t job = 0;   // Its id; 0 as long as it is not known.
   std::size_t first = 0;  // Number of the submission's task that element 0 works on.
   std::size_t count = 0;  // Elements.
 };
@@ -20,7 +20,7 @@ struct SubmittedArray {
 // Work that was handed to a batch system at once: tasks, each of which works on some jobs, one after the
 // other. A job is the runs that train in lock-step.
 struct Submission {
-  std::filesystem::path folder;                              // EXPERIMENT_DIR/slurm/<number>
+  std::filesystem::path folder;                              // EXPERIMENT_DIR/batch/<number>
   std::vector<std::vector<std::vector<std::string>>> tasks;  // Run ids, by task and job.
   std::vector<SubmittedArray> arrays;
   std::int64_t summary = 0;  // Id of the job that makes table and report at the end; 0 for none.
@@ -28,12 +28,16 @@ struct Submission {
   std::filesystem::path experiment() const { return folder.parent_path().parent_path(); }
   std::filesystem::path file() const;
   std::filesystem::path logs() const { return folder / "logs"; }
+  std::filesystem::path array_script() const { return folder / "array.sbatch"; }
+  std::filesystem::path summary_script() const { return folder / "summary.sbatch"; }
   // Writes its file. Throws Error (runtime) when the disk refuses.
   void store() const;
 };
 
 // A new submission of `jobs`, `jobs_per_task` in each task, with a folder of its own below `experiment`,
-// which the caller has locked; logs/ is in it. Throws Error (runtime) when the disk refuses.
+// which the caller has locked; logs/ is in it. The newest one is used again where nothing of it was handed to
+// the batch system and its tasks are the same. Throws Error (runtime) when the disk refuses, and as
+// read_submission does.
 Submission create_submission(const std::filesystem::path& experiment,
                              const std::vector<std::vector<RunFolder>>& jobs, std::size_t jobs_per_task);
 

@@ -18,7 +18,7 @@ struct Schedule {
 
 // Works on `jobs` in order in worker processes (`program` with the command `worker`) and shows their
 // progress on standard output. A job that fails or whose process dies is noted in its runs' status and does
-// not stop the others; a results folder that cannot be written does. SIGINT, SIGTERM and SIGUSR1 are passed
+// not stop the others; a results folder that cannot be written does. Stop signals are passed
 // on to the workers, which then write a checkpoint and end.
 // Returns 0 when every run is done, 1 when some failed, kExitAgain when interrupted or when jobs are left.
 int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& schedule,

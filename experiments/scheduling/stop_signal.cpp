@@ -5,7 +5,7 @@
 namespace che {
 namespace {
 
-constexpr std::array kStopSignals{SIGINT, SIGTERM, SIGUSR1, SIGHUP};
+constexpr std::array kStopSignals{SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP};
 
 std::atomic<int> caught{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it");

@@ -5,7 +5,7 @@
 
 namespace che {
 
-// The last of the stop signals (SIGINT, SIGTERM, SIGUSR1, SIGHUP) that this process was sent; 0 for
+// The last of the stop signals (SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP) that this process was sent; 0 for
 // none.
 const std::atomic<int>& stop_signal();
 

@@ -154,6 +154,7 @@ def test_taken_over(program, work):
   number = int(lock.name.split(".")[1])
   text = lock.read_text().replace(f"host {HOSTS[0]}", f"host {HOSTS[1]}")
   (run / f"lock.{number + 1}").write_text(text)
+  lock.unlink()
   before = {path.name: path.read_bytes() for path in run.iterdir()}
   os.kill(worker, signal.SIGCONT)
   time.sleep(5)

@@ -34,13 +34,16 @@ class SlurmCommands : public testing::Test {
 
 TEST_F(SlurmCommands, TellTheQueue) {
   set_command("squeue",
-              "echo '12|0|RUNNING|None'\necho '12|3|PENDING|Priority'\necho '13|N/A|PENDING|Dependency'\n");
-  const std::vector<QueuedTask> tasks = queued_tasks();
-  ASSERT_EQ(tasks.size(), 2U);
-  EXPECT_EQ(tasks[1].array, 12);
-  EXPECT_EQ(tasks[1].index, 3);
-  EXPECT_EQ(tasks[1].state, "PENDING");
-  EXPECT_EQ(tasks[1].reason, "Priority");
+              "echo '12|0|RUNNING|None|/a/b 0'\necho '12|3|PENDING|Priority|/a |/b 0'\n"
+              "echo '13|N/A|PENDING|Dependency|/a/c'\n");
+  const std::vector<QueuedJob> jobs = queued_jobs();
+  ASSERT_EQ(jobs.size(), 3U);
+  EXPECT_EQ(jobs[1].id, 12);
+  EXPECT_EQ(jobs[1].index, 3);
+  EXPECT_EQ(jobs[1].state, "PENDING");
+  EXPECT_EQ(jobs[1].reason, "Priority");
+  EXPECT_EQ(jobs[1].command, "/a |/b 0");
+  EXPECT_FALSE(jobs[2].index);
 }
 
 TEST_F(SlurmCommands, SubmitAndRequeue) {
@@ -63,29 +66,56 @@ TEST_F(SlurmCommands, ErrorsNameTheCommandAndTheReason) {
   set_command("scontrol", "echo nothing\n");
   expect_contains(message_of([] { max_array_size(); }), {"names no MaxArraySize"});
   set_command("squeue", "exit 124\n");  // As `timeout` does.
-  expect_contains(message_of([] { queued_tasks(); }), {"squeue: no answer within 15 seconds"});
+  expect_contains(message_of([] { queued_jobs(); }), {"squeue: no answer within 15 seconds"});
 }
 
 TEST_F(SlurmCommands, StatusCountsTheElementsOfOurArrays) {
   const ScratchFolder experiment;
   EXPECT_TRUE(slurm_status(experiment.path()).empty());
-  Submission submission{.folder = experiment.path() / "slurm" / "1",
+  Submission submission{.folder = experiment.path() / "batch" / "1",
                         .tasks = {{{"run-a"}}, {{"run-b"}}, {{"run-c"}, {"run-d"}}},
                         .arrays = {{.job = 12, .first = 0, .count = 2}, {.job = 14, .first = 2, .count = 1}},
                         .summary = 15};
   std::filesystem::create_directories(submission.folder);
   submission.store();
-  set_command("squeue", "echo '12|1|PENDING|Priority'\necho '14|0|RUNNING|None'\necho '99|0|RUNNING|None'\n");
+  // The same folder by another path.
+  const ScratchFolder links;
+  std::filesystem::create_directory_symlink(experiment.path(), links.path() / "link");
+  const std::string script = (links.path() / "link" / "batch" / "1" / "array.sbatch").string();
+  set_command("squeue", "echo '12|1|PENDING|Priority|" + submission.array_script().string() +
+                            " 0'\necho '14|0|RUNNING|None|" + script +
+                            " 2'\necho '99|0|RUNNING|None|/other/batch/1/array.sbatch 0'\n"
+                            "echo '12|0|RUNNING|None|/another/program 0'\necho '15|N/A|PENDING|Dependency|" +
+                            submission.summary_script().string() + "'\n");
   using Lines = std::vector<std::string>;
   EXPECT_EQ(slurm_status(experiment.path()),
             (Lines{"Slurm: array 12: 1 PENDING (Priority)", "Slurm: array 14: 1 RUNNING"}));
-  EXPECT_EQ(runs_in_queue({submission}, queued_tasks()), (std::set<std::string>{"run-b", "run-c", "run-d"}));
+  EXPECT_EQ(runs_in_queue({submission}, queued_jobs()), (std::set<std::string>{"run-b", "run-c", "run-d"}));
+  const QueuedSubmission found = find_in_queue(submission, queued_jobs());
+  EXPECT_EQ(found.arrays, (std::map<std::int64_t, std::size_t>{{12, 0}, {14, 2}}));
+  EXPECT_EQ(found.summary, 15);
   set_command("squeue", "");
   EXPECT_EQ(slurm_status(experiment.path()), (Lines{"Slurm: none of the submitted tasks is in the queue"}));
   set_command("squeue", "exit 1\n");
   const Lines unknown = slurm_status(experiment.path());
   ASSERT_EQ(unknown.size(), 1U);
   expect_contains(unknown[0], {"Slurm: arrays 12, 14 were submitted; their state is not known: squeue: "});
+}
+
+// What a process that is killed after it has called sbatch leaves: ids that are not stored.
+TEST_F(SlurmCommands, FindWhatWasSubmittedWithoutItsIds) {
+  const ScratchFolder experiment;
+  Submission submission{.folder = experiment.path() / "batch" / "1",
+                        .tasks = {{{"run-a"}}, {{"run-b"}}},
+                        .arrays = {},
+                        .summary = 0};
+  std::filesystem::create_directories(submission.folder);
+  submission.store();
+  set_command("squeue", "exit 1\n");
+  EXPECT_TRUE(slurm_status(experiment.path()).empty()) << "nothing was submitted from here";
+  set_command("squeue", "echo '12|0|RUNNING|None|" + submission.array_script().string() + " 1'\n");
+  EXPECT_EQ(runs_in_queue({submission}, queued_jobs()), (std::set<std::string>{"run-b"}));
+  EXPECT_EQ(slurm_status(experiment.path()), (std::vector<std::string>{"Slurm: array 12: 1 RUNNING"}));
 }
 
 }  // namespace

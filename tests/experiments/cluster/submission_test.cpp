@@ -23,7 +23,7 @@ TEST(Submission, IsReadAsItWasStored) {
   EXPECT_TRUE(read_submissions(scratch.path()).empty());
   const auto jobs = three_jobs(scratch.path());
   Submission first = create_submission(scratch.path(), jobs, 2);
-  EXPECT_EQ(first.folder, scratch.path() / "slurm" / "1");
+  EXPECT_EQ(first.folder, scratch.path() / "batch" / "1");
   EXPECT_EQ(first.experiment(), scratch.path());
   EXPECT_TRUE(std::filesystem::is_directory(first.logs()));
   first.arrays.push_back({.job = 12, .first = 0, .count = 2});
@@ -42,6 +42,18 @@ TEST(Submission, IsReadAsItWasStored) {
   EXPECT_EQ(all[0].arrays[0].count, 2U);
   EXPECT_EQ(all[0].summary, 13);
   EXPECT_EQ(all[1].tasks, (std::vector<Task>{{{jobs[2][0].id()}}}));
+}
+
+TEST(Submission, UsesTheFolderOfOneThatWasNotSubmittedAgain) {
+  const ScratchFolder scratch;
+  const auto jobs = three_jobs(scratch.path());
+  const auto first = create_submission(scratch.path(), jobs, 2);
+  EXPECT_EQ(create_submission(scratch.path(), jobs, 2).folder, first.folder);
+  EXPECT_EQ(create_submission(scratch.path(), jobs, 1).folder, scratch.path() / "batch" / "2");
+  Submission submitted = create_submission(scratch.path(), jobs, 1);
+  submitted.arrays.push_back({.job = 0, .first = 0, .count = 3});
+  submitted.store();
+  EXPECT_EQ(create_submission(scratch.path(), jobs, 1).folder, scratch.path() / "batch" / "3");
 }
 
 TEST(Submission, NamesWhatIsWrongWithItsFile) {
