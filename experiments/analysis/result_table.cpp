@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "core/error.h"
+#include "core/parallel.h"
 #include "experiments/analysis/display_order.h"
 #include "experiments/store/experiment_folder.h"
 #include "tasks/declared/task_definition.h"
@@ -72,7 +73,7 @@ std::set<std::string> ambiguous_tasks(const std::vector<RunConfig>& configs) {
 }
 
 // `config`: the folder's, or one that differs in what its encoding is evaluated with.
-TableRun read_run(const RunFolder& folder, const RunConfig& config, const StoredRun& stored,
+TableRun make_run(const RunFolder& folder, const RunConfig& config, const StoredRun& stored,
                   TrainingJudge& judge) {
   TableRun run{.id = folder.id(),
                .task = {},
@@ -105,16 +106,15 @@ TableRun read_run(const RunFolder& folder, const RunConfig& config, const Stored
 
 // What the run's own config asks for and, after it, each other setting of its encoding at which `che
 // evaluate` measured all test lengths.
-std::vector<TableRun> read_runs(const RunFolder& folder, TrainingJudge& judge) {
-  const StoredRun stored = folder.read();
-  std::vector<TableRun> runs{read_run(folder, folder.config(), stored, judge)};
+std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored, TrainingJudge& judge) {
+  std::vector<TableRun> runs{make_run(folder, folder.config(), stored, judge)};
   std::set<std::string> settings;
   for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
   settings.erase(folder.config().encoding.evaluation_settings());
   for (const std::string& other : settings) {
     RunConfig config = folder.config();
     config.encoding = config.encoding.with_evaluation_settings(other);
-    TableRun run = read_run(folder, config, stored, judge);
+    TableRun run = make_run(folder, config, stored, judge);
     if (run.score) runs.push_back(std::move(run));
   }
   return runs;
@@ -143,8 +143,10 @@ void fill_cells(ResultTable& table) {
   for (std::size_t i = 0; i < table.runs.size(); ++i) {
     const TableRun& run = table.runs[i];
     TableCell& cell = table.cells[{run.task, run.encoding}];
-    cell.id = cell_id(run.config);
-    if (!run.config.is_foreign()) cell.paper = paper_value(run.task, run.config.encoding);
+    if (cell.id.empty()) {
+      cell.id = cell_id(run.config);
+      if (!run.config.is_foreign()) cell.paper = paper_value(run.task, run.config.encoding);
+    }
     if (!run.score) {
       cell.missing.push_back(i);
       continue;
@@ -173,8 +175,8 @@ const TableCell* ResultTable::cell(const TaskLabel& task, const EncodingLabel& e
 }
 
 CellLabels label_cells(const std::vector<RunConfig>& configs, const std::vector<Role>& roles) {
-  std::vector<Settings> settings;
-  for (const RunConfig& config : configs) settings.push_back(other_settings(config, roles));
+  std::vector<Settings> settings(configs.size());
+  for_each_index(configs.size(), [&](std::size_t i) { settings[i] = other_settings(configs[i], roles); });
   const Settings shared = shared_by(configs, settings);
   const std::set<std::string> ambiguous = ambiguous_tasks(configs);
   CellLabels labels;
@@ -215,13 +217,15 @@ ResultTable table_of(const std::vector<FoundRun>& runs, const std::vector<std::s
   ResultTable table;
   std::vector<RunConfig> configs;
   TrainingJudge judge;
-  for (const FoundRun& found : runs) {
-    for (TableRun& run : read_runs(found.folder, judge)) {
-      run.experiment = found.experiment;
-      configs.push_back(run.config);
-      table.runs.push_back(std::move(run));
-    }
-  }
+  for_each_in_order(
+      runs.size(), [&](std::size_t i) { return runs[i].folder.read(); },
+      [&](std::size_t i, const StoredRun& stored) {
+        for (TableRun& run : make_runs(runs[i].folder, stored, judge)) {
+          run.experiment = runs[i].experiment;
+          configs.push_back(run.config);
+          table.runs.push_back(std::move(run));
+        }
+      });
   CellLabels labels = label_cells(configs);
   for (std::size_t i = 0; i < table.runs.size(); ++i) {
     table.runs[i].task = std::move(labels.of[i].task);
@@ -232,7 +236,7 @@ ResultTable table_of(const std::vector<FoundRun>& runs, const std::vector<std::s
 
   std::map<TaskLabel, TableRow> rows;
   for (const TableRun& run : table.runs) {
-    rows.emplace(run.task, make_row(run));
+    if (!rows.contains(run.task)) rows.emplace(run.task, make_row(run));
     if (std::ranges::find(table.encodings, run.encoding) == table.encodings.end()) {
       table.encodings.push_back(run.encoding);
     }

@@ -4,6 +4,7 @@
 
 #include "core/counted.h"
 #include "core/file_lock.h"
+#include "core/parallel.h"
 #include "core/text.h"
 #include "experiments/scheduling/observed_run.h"
 #include "experiments/scheduling/time_left.h"
@@ -55,9 +56,10 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment, cons
   double done = 0;     // and those done in
   double seconds = 0;  // this time, added up over the runs.
   std::size_t at_work = 0;
-  for (const RunFolder& folder : choice.of(found.runs)) {
+  const std::vector<RunFolder> chosen = choice.of(found.runs);
+  const auto take = [&](std::size_t index, const ObservedRun& run) {
+    const RunFolder& folder = chosen[index];
     ++all.runs;
-    const ObservedRun run = observe(folder);
     ++(run.needs.is_damaged ? all.damaged : all.by_state[run.state]);
     const RunConfig& config = folder.config();
     const std::string detail = detail_text(run, config);
@@ -76,7 +78,7 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment, cons
                             .detail = detail});
     if (!detail.empty()) note(run.state_text(), fmt::format("{}: {}", folder.id(), detail));
     if (run.is_at_work) ++at_work;
-    if (run.state == RunState::kFailed || run.needs.is_damaged) continue;
+    if (run.state == RunState::kFailed || run.needs.is_damaged) return;
     // Before its first checkpoint a run at work has its model in memory only.
     const bool has_model = run.is_at_work || run.needs.has_model;
     const double run_left = assess(folder.config(), run.stored, has_model).left.all();
@@ -84,10 +86,12 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment, cons
     const double run_done = run_operations(folder.config()).all() - run_left;
     const double spent = run.stored.status.training_seconds + run.stored.status.evaluation_seconds;
     // A lost model has taken time and is not done; a status that was lost and written anew knows no times.
-    if (run_done <= 0 || spent <= 0) continue;
+    if (run_done <= 0 || spent <= 0) return;
     done += run_done;
     seconds += spent;
-  }
+  };
+  for_each_in_order(
+      chosen.size(), [&](std::size_t index) { return observe(chosen[index]); }, take);
   all.is_worked_on = at_work > 0 || FileLock::is_held(experiment);
   if (at_work > 0 && done > 0) all.seconds_left = left * seconds / done / static_cast<double>(at_work);
   return all;

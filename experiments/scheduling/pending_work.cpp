@@ -4,9 +4,11 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/counted.h"
 #include "core/error.h"
+#include "core/parallel.h"
 #include "experiments/plan/jobs.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/experiment_folder.h"
@@ -23,17 +25,29 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   std::vector<RunFolder> pending;
   std::vector<std::string> lost;
   folders.reserve(runs.size());
-  for (const RunConfig& config : runs) {
-    const RunFolder& folder = folders.emplace_back(RunFolder::at(experiment, config));
-    const RunNeeds needs = assess(folder);
-    if (needs.is_complete()) {
+  struct Looked {
+    RunFolder folder;
+    RunNeeds needs;
+    std::vector<std::string> warnings;
+  };
+  const auto look = [&](std::size_t i) {
+    std::vector<std::string> warnings;
+    RunFolder folder =
+        RunFolder::at(experiment, runs[i], [&](const std::string& text) { warnings.push_back(text); });
+    RunNeeds needs = assess(folder);
+    return Looked{std::move(folder), std::move(needs), std::move(warnings)};
+  };
+  for_each_in_order(runs.size(), look, [&](std::size_t i, Looked looked) {
+    for (const std::string& warning : looked.warnings) print_warning(warning);
+    const RunFolder& folder = folders.emplace_back(std::move(looked.folder));
+    if (looked.needs.is_complete()) {
       ++work.complete;
-      continue;
+      return;
     }
     pending.push_back(folder);
-    work.configs.push_back(config);
-    if (needs.has_lost_model()) lost.push_back(folder.id());
-  }
+    work.configs.push_back(runs[i]);
+    if (looked.needs.has_lost_model()) lost.push_back(folder.id());
+  });
   if (!lost.empty() && !retrain) {
     throw Error(fmt::format(
         "no checkpoint (pruned or damaged?) to evaluate missing test lengths with: {}, {} the first; ask for "

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "core/error.h"
 #include "core/file_lock.h"
+#include "core/parallel.h"
 
 namespace che {
 namespace {
@@ -34,6 +36,18 @@ bool holds_anything(const fs::path& folder, std::error_code& error) {
   });
 }
 
+// What is at `path` below runs/; nothing for what is no run.
+std::optional<InspectedRun> inspect_entry(const fs::path& path) {
+  std::error_code error;
+  const bool is_run = fs::is_directory(path, error) && holds_anything(path, error);
+  const bool is_absent = error == std::errc::no_such_file_or_directory;  // A dangling link, or just removed.
+  if (error && !is_absent) {
+    return InspectedRun{std::nullopt, RunProblem::kNoAccess,
+                        fmt::format("cannot read '{}': {}", path.string(), error.message())};
+  }
+  return is_run ? std::optional(RunFolder::inspect(path)) : std::nullopt;
+}
+
 }  // namespace
 
 ExperimentRuns find_runs(const fs::path& experiment) {
@@ -48,24 +62,16 @@ ExperimentRuns find_runs(const fs::path& experiment) {
         fault);
   }
   ExperimentRuns found;
-  for (const fs::path& path : entries) {
-    error.clear();
-    const bool is_run = fs::is_directory(path, error) && holds_anything(path, error);
-    const bool is_absent =
-        error == std::errc::no_such_file_or_directory;  // A dangling link, or just removed.
-    if (error && !is_absent) {
-      found.left_out.push_back({std::nullopt, RunProblem::kNoAccess,
-                                fmt::format("cannot read '{}': {}", path.string(), error.message())});
-      continue;
-    }
-    if (!is_run) continue;
-    InspectedRun inspected = RunFolder::inspect(path);
-    if (inspected.run) {
-      found.runs.push_back(*std::move(inspected.run));
-    } else {
-      found.left_out.push_back(std::move(inspected));
-    }
-  }
+  for_each_in_order(
+      entries.size(), [&](std::size_t i) { return inspect_entry(entries[i]); },
+      [&](std::size_t, std::optional<InspectedRun> inspected) {
+        if (!inspected) return;
+        if (inspected->run) {
+          found.runs.push_back(*std::move(inspected->run));
+        } else {
+          found.left_out.push_back(*std::move(inspected));
+        }
+      });
   if (found.runs.empty() && found.left_out.empty()) {
     throw Error(fmt::format("no results in '{}': '{}' holds no runs; name a folder that `che run` wrote",
                             experiment.string(), folder.string()));
