@@ -277,7 +277,7 @@ def test_dead_node(program, work, cluster):
 
 
 def test_killed_submit(program, work):
-  trial = Trial(program, work / "killed", steps=300)
+  trial = Trial(program, work / "killed", steps=200)
   # An sbatch that submits, and then ends who called it before it can say the id.
   commands = work / "killed" / "commands"
   commands.mkdir()
