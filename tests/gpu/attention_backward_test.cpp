@@ -89,6 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
         {.shape = {1, 1, 2, 3, 1, 4, 0}},
         {.shape = {1, 1, 9, 9, 8, 64, 0}},
         // f.
+        {.shape = {1, 2, 41, 41, 8, 32, 64}},
         {.shape = {2, 2, 17, 20, 8, 32, 64}},
         {.shape = {2, 3, 5, 18, 8, 32, 16},
          .bias = Pairs::kByPair,

@@ -57,6 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
         {.shape = {1, 1, 5, 5, 16, 8, 0}},
         {.shape = {1, 1, 9, 9, 8, 64, 0}},
         // f.
+        {.shape = {1, 2, 41, 41, 8, 32, 64}},
         {.shape = {2, 1, 17, 33, 8, 32, 64}},
         {.shape = {2, 1, 5, 40, 8, 32, 16},
          .bias = Pairs::kByPair,

@@ -7,6 +7,7 @@
 
 #include "models/kernels/cpu/kernel_table.h"
 #include "models/kernels/cuda/functions.h"
+#include "models/kernels/cuda/plain_inputs.h"
 #include "tests/gpu/kernel_rig.h"
 
 namespace che {
@@ -67,28 +68,7 @@ class Operands {
             .epsilon = 1e-5F};
   }
 
-  CudaResidualNormInputs cuda() const {
-    const ResidualNormInputs in = cpu();
-    CudaResidualNormInputs plain{.replicas = in.replicas,
-                                 .batch = in.batch,
-                                 .rows = in.rows,
-                                 .width = in.width,
-                                 .x = in.x,
-                                 .y = in.y,
-                                 .y_bias = in.y_bias,
-                                 .scale = in.scale,
-                                 .offset = in.offset,
-                                 .first_token = in.site.first_token,
-                                 .epsilon = in.epsilon,
-                                 .dropout = {}};
-    for (std::int64_t r = 0; r < in.replicas; ++r) {
-      const DropoutBits bits = dropout_.bits(r, 0, in.site.site);
-      plain.dropout.first = bits;
-      plain.dropout.keys[r][0] = bits.key[0];
-      plain.dropout.keys[r][1] = bits.key[1];
-    }
-    return plain;
-  }
+  CudaResidualNormInputs cuda() const { return plain_inputs(cpu()); }
 
   ExampleView<const float> d_out() const { return view(d_out_.data()); }
   const std::vector<float>& x() const { return x_; }

@@ -32,14 +32,13 @@ struct CudaCall {
 };
 
 // The dropout of one call: each replica's Philox key, and what its examples' counters share.
-// Dropout::bits() of models/kernels/forms/dropout.h is its source: of replica r and row 0.
 constexpr std::int64_t kMaxDropoutReplicas = 64;
 struct CudaDropout {
   std::uint32_t keys[kMaxDropoutReplicas][2];
   DropoutBits first;  // Of row 0 of any replica, its key unused; row b has counter[0] + b.
 };
 
-// ResidualNormInputs of models/kernels/forms/residual_norm_form.h in plain memory.
+// ResidualNormInputs of models/kernels/forms/residual_norm_form.h in plain memory; plain_inputs.h makes it.
 struct CudaResidualNormInputs {
   std::int64_t replicas;
   std::int64_t batch;
