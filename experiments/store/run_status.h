@@ -27,9 +27,9 @@ struct RunStatus {
   std::string torch_version;
   std::string device;  // "cpu"
   std::string host;
-  std::string processor;  // Of that host; empty in files that were written without it.
-  std::string started;  // UTC, ISO 8601
-  std::string updated;  // UTC, ISO 8601
+  std::string processor = {};  // Of that host; empty in files that were written without it.
+  std::string started;         // UTC, ISO 8601
+  std::string updated;         // UTC, ISO 8601
 };
 
 // JSON with a checksum that holds for the run `id` alone.

@@ -114,6 +114,7 @@ TEST(RunFolder, StatusComesBack) {
   EXPECT_EQ(read.torch_version, written.torch_version);
   EXPECT_EQ(read.device, written.device);
   EXPECT_EQ(read.host, written.host);
+  EXPECT_EQ(read.processor, written.processor);
   EXPECT_EQ(read.started, written.started);
   EXPECT_EQ(read.updated, written.updated);
 }
