@@ -197,10 +197,11 @@ mustache::list configs_view(const ResultTable& table, const std::vector<std::str
       for (const TableRun* run : found->second) {
         const std::string score =
             run->score ? fmt::format("score {} %", percent(*run->score)) : missing_reason(*run);
-        runs.push_back(texts(
-            {{"run", fmt::format("seed {}, learning rate {}", run->config.seed, run->config.learning_rate)},
-             {"outcome", score},
-             {"folder", fmt::format("{}/runs/{}/", urls[run->experiment], run->id)}}));
+        const std::string rate =
+            run->config.is_foreign() ? "" : fmt::format(", learning rate {}", run->config.learning_rate);
+        runs.push_back(texts({{"run", fmt::format("seed {}{}", run->config.seed, rate)},
+                              {"outcome", score},
+                              {"folder", fmt::format("{}/runs/{}/", urls[run->experiment], run->id)}}));
       }
       mustache::data view = texts({{"task", task.text()},
                                    {"encoding", encoding.text()},
