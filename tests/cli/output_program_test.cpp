@@ -52,8 +52,9 @@ TEST_F(OutputProgram, EveryCommandSaysWhenItsOutputCannotBeWritten) {
   EXPECT_EQ(0, shell(run + " axes.seed=[1]", "> /dev/full"));
   EXPECT_EQ(0, shell(run + " axes.seed=[2]", ">&-"));
   for (const auto& [file, content] : everything(results())) {
-    if (file.starts_with("lock."))
+    if (file.starts_with("lock.")) {
       EXPECT_TRUE(content.starts_with("free\nhost ")) << "progress in " << content;
+    }
   }
 }
 
