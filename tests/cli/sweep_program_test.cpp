@@ -1,5 +1,6 @@
 // Sweeps as a user meets them: interruption, resume, damage, further runs and lengths.
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "core/files.h"
+#include "core/lock_holder.h"
 #include "core/process.h"
 #include "tests/cli/program_test.h"
 
