@@ -64,8 +64,7 @@ void add_run(BundleSummary& summary,
   if (status.state != RunState::kFinished) {
     summary.unfinished[id] = state_name(status.state);
   } else if (!score(rows, config)) {
-    summary.unfinished[id] =
-        fmt::format("{} test lengths are missing", missing_lengths(rows, config).size());
+    summary.unfinished[id] = fmt::format("{} test lengths are missing", missing_lengths(rows, config).size());
   } else {
     of_cell.emplace(config.seed, config.data_seed);
   }

@@ -47,7 +47,8 @@ TEST(AttentionBias, ShowsDapesNetworkBesideWhatItIsPartOf) {
   bias.adds_bias = false;
   EXPECT_TRUE(attention_bias_csv(bias).starts_with(
       "layer,head,query,key,logit,bias,adapted,f\n0,0,0,0,0,0,0,0\n0,0,0,1,1,0.1,-1,-1\n"));
-  EXPECT_FALSE(contains(attention_bias_query_script(made_up_bias(1, 1, 2), 0, "svg", "out.svg"), "using 1:5"));
+  EXPECT_FALSE(
+      contains(attention_bias_query_script(made_up_bias(1, 1, 2), 0, "svg", "out.svg"), "using 1:5"));
 }
 
 // A column of a paper has two panels a row; the legend then takes two rows.

@@ -91,7 +91,8 @@ TEST(Report, AScoreLeadsToTheRunsOfItsCell) {
 
 TEST(Report, LinksLeadBelowTheFolder) {
   const ScratchFolder scratch;
-  const std::string html = report_html(made_up_experiment(scratch.path()), {.folders = {"../run #2 \"100%\""}});
+  const std::string html =
+      report_html(made_up_experiment(scratch.path()), {.folders = {"../run #2 \"100%\""}});
   EXPECT_NE(html.find("href=\"../run%20%232%20%22100%25%22/table.csv\""), std::string::npos);
   EXPECT_NE(html.find("href=\"../run%20%232%20%22100%25%22/runs/reverse_string-rope-"), std::string::npos);
 }
