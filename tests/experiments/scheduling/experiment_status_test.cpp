@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/file_lock.h"
+#include "core/lock_holder.h"
 #include "core/process.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/scratch_folder.h"
@@ -104,10 +105,18 @@ TEST(ExperimentStatus, FinishedRunsTellOfTheSpeedToo) {
   EXPECT_NEAR(experiment_status(scratch.path()).seconds_left, 2 * (spent + 100), 0.002 * (spent + 100));
 }
 
-TEST(ExperimentStatus, BelievesAnotherHostForAWhile) {
+// The lock of a run that another machine works on is a file in the run's folder.
+TEST(ExperimentStatus, BelievesTheLockOfAnotherHost) {
   const ScratchFolder scratch;
-  set_heard_now(store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), RunState::kTraining),
-                "elsewhere");
+  const RunFolder run =
+      store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), RunState::kTraining);
+  EXPECT_EQ(experiment_status(scratch.path()).by_state.at(RunState::kInterrupted), 1U);
+  LockHolder elsewhere = this_process();
+  elsewhere.host = "elsewhere";
+  elsewhere.boot = "another";
+  LockRefusal refusal;
+  const auto lock = FileLock::try_hold(run.path(), refusal, elsewhere);
+  ASSERT_TRUE(lock) << refusal.text;
   EXPECT_EQ(experiment_status(scratch.path()).by_state.at(RunState::kTraining), 1U);
 }
 
