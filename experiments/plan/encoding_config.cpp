@@ -71,6 +71,33 @@ Error unknown_encoding(std::string_view form) {
                   form, suggestion, fmt::join(registry.names(), ", ")));
 }
 
+struct EvaluationSetting {
+  std::string path;
+  std::string value;
+};
+
+// Of "path=value;path=value".
+std::vector<EvaluationSetting> split_settings(std::string_view text) {
+  std::vector<EvaluationSetting> settings;
+  while (!text.empty()) {
+    const std::string_view setting = text.substr(0, text.find(';'));
+    text.remove_prefix(std::min(text.size(), setting.size() + 1));
+    const std::size_t equals = std::min(setting.find('='), setting.size());
+    settings.push_back({std::string(setting.substr(0, equals)),
+                        std::string(setting.substr(std::min(equals + 1, setting.size())))});
+  }
+  return settings;
+}
+
+// Of the settings that only evaluation reads.
+std::vector<std::string> evaluation_paths(EncodingConfig config) {
+  std::vector<std::string> paths;
+  for (const FieldRecord& field : list_fields(fields_of(config))) {
+    if (field.role == Role::kEvaluation) paths.push_back(field.path);
+  }
+  return paths;
+}
+
 }  // namespace
 
 void EncodingConfig::reset(std::string_view shorthand) {
@@ -148,29 +175,28 @@ std::string EncodingConfig::evaluation_settings() const {
   return fmt::format("{}", fmt::join(settings, ";"));
 }
 
+bool EncodingConfig::has_evaluation_settings(std::string_view text) const {
+  const std::vector<std::string> known = evaluation_paths(*this);
+  return std::ranges::all_of(split_settings(text), [&](const EvaluationSetting& setting) {
+    return std::ranges::count(known, setting.path) > 0;
+  });
+}
+
 EncodingConfig EncodingConfig::with_evaluation_settings(std::string_view text) const {
   EncodingConfig config = *this;
-  std::vector<std::string> known;
-  for (const FieldRecord& field : list_fields(fields_of(config))) {
-    if (field.role != Role::kEvaluation) continue;
-    known.push_back(field.path);
-    config.options.erase(field.path);
-  }
-  while (!text.empty()) {
-    const std::string_view setting = text.substr(0, text.find(';'));
-    text.remove_prefix(std::min(text.size(), setting.size() + 1));
-    const std::size_t equals = setting.find('=');
-    const std::string path(setting.substr(0, equals));
-    if (equals == std::string_view::npos || std::ranges::count(known, path) == 0) {
+  const std::vector<std::string> known = evaluation_paths(config);
+  for (const std::string& path : known) config.options.erase(path);
+  for (const EvaluationSetting& setting : split_settings(text)) {
+    if (std::ranges::count(known, setting.path) == 0) {
       throw Error(
-          fmt::format("'{}' is no setting of {} that only evaluation reads; {}", setting, name,
+          fmt::format("'{}' is no setting of {} that only evaluation reads; {}", setting.path, name,
                       known.empty() ? "it has none" : fmt::format("allowed: {}", fmt::join(known, ", "))));
     }
     ConfigNode node;
     node.kind = ConfigNode::Kind::kScalar;
-    node.location.source = std::make_shared<const std::string>(fmt::format("encoding.{}", path));
-    node.text = setting.substr(equals + 1);
-    assign_path(path, node, fields_of(config), "encoding.");
+    node.location.source = std::make_shared<const std::string>("command line");
+    node.text = setting.value;
+    assign_path(setting.path, node, fields_of(config), "encoding.");
   }
   return config;
 }

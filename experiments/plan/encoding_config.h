@@ -40,6 +40,9 @@ struct EncodingConfig {
   // sorted; empty for none.
   std::string evaluation_settings() const;
 
+  // Whether it has every setting that such a text names.
+  bool has_evaluation_settings(std::string_view text) const;
+
   // The same encoding with these, and with every other one that only evaluation reads at its default. Throws
   // Error for a text that evaluation_settings() of this encoding cannot give.
   EncodingConfig with_evaluation_settings(std::string_view text) const;

@@ -75,11 +75,13 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
   std::size_t other_encodings = 0;
   for (RunFolder& run : runs) {
     const StoredRun stored = run.read();
-    if (!request.fits(run.config().encoding)) {
+    const bool fits = request.fits(run.config().encoding);
+    const RunConfig asked = fits ? request.applied_to(run.config()) : run.config();
+    // Or its positions do not allow the setting.
+    if (!fits || (request.encoding_settings && asked.problem())) {
       ++other_encodings;
       continue;
     }
-    const RunConfig asked = request.applied_to(run.config());
     asked.check();
     const RunNeeds needs = assess(asked, stored, has_checkpoint(run.path()));
     if (needs.is_complete()) {
@@ -111,7 +113,11 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
                      counted(runs.size(), "run")));
   }
   if (other_encodings == runs.size() && !runs.empty()) {
-    throw Error(fmt::format("no run has an encoding with {}", *request.encoding_settings));
+    throw Error(fmt::format("no run has an encoding that takes {}", *request.encoding_settings));
+  }
+  if (other_encodings > 0) {
+    warn(fmt::format("passed over: {} whose encoding does not take {}", counted(other_encodings, "run"),
+                     *request.encoding_settings));
   }
   work.left_out = left_out + waiting;
   return work;

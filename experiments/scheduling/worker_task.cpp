@@ -2,18 +2,10 @@
 
 #include <fmt/core.h>
 
-#include "core/error.h"
-
 namespace che {
 
 bool EvaluationRequest::fits(const EncodingConfig& encoding) const {
-  if (!encoding_settings) return true;
-  try {
-    encoding.with_evaluation_settings(*encoding_settings);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
+  return !encoding_settings || encoding.has_evaluation_settings(*encoding_settings);
 }
 
 RunConfig EvaluationRequest::applied_to(RunConfig config) const {

@@ -107,8 +107,8 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"--versio"}, "che: unknown option --versio; did you mean '--version'?");
   expect_wrong({"table", results(), "--foramt=md"},
                "che: table: unknown option --foramt; did you mean '--format'?");
-  expect_wrong({"table", results(), "more"},
-               "che: table: unexpected argument 'more'\nRun `che table --help`");
+  expect_wrong({"status", results(), "more"},
+               "che: status: unexpected argument 'more'\nRun `che status --help`");
   expect_wrong({"table", results(), "--runs", "--aggregate", "mean"}, "--aggregate excludes --runs");
   // What a shell's unset variable leaves.
   expect_wrong({"run", small_config(), "-o", ""}, "che: run: --output: is empty; give it a value\n");
@@ -118,7 +118,7 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
                "che: sample: --length: got abc; allowed: a whole number\n");
   expect_wrong({"evaluate", results(), "--lengths", "1:99999", "--samples", "64"},
                "che: --lengths: evaluation.last_length: got 99999; allowed: whole numbers from 1 to 10000\n");
-  expect_wrong({"worker", results(), "--samples", "64"}, "--samples requires --lengths");
+  expect_wrong({"worker", results(), "--samples", "64"}, "--samples requires --evaluate");
   expect_wrong({"worker", results(), "--lengths", "5:6"}, "--lengths requires --evaluate");
   expect_wrong({"worker", results(), results(), "--evaluate", "--lengths", "5:6", "--samples", "64"},
                "name one folder");
@@ -214,7 +214,7 @@ TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
       shown + "/" + std::filesystem::path(run).filename().string() + "-bias-length5-sample63";
   const std::string csv = read_file(stem + ".csv");
   EXPECT_EQ(1 + 2 * 10 * 10, std::count(csv.begin(), csv.end(), '\n'));
-  EXPECT_TRUE(csv.starts_with("layer,head,query,key,logit,bias,adapted\n0,0,0,0,"));
+  EXPECT_TRUE(csv.starts_with("layer,head,query,key,logit,bias,adapted,f\n0,0,0,0,"));
   for (const char* figure : {"-query5.svg", "-query5.png", "-map.svg", "-map.png"}) {
     EXPECT_GT(read_file(stem + figure).size(), 5'000U) << figure;
   }

@@ -160,7 +160,7 @@ TEST_F(SweepProgramTest, EvaluatesATrainedModelWithAnotherSettingOfItsEncoding) 
   expect_contains(scaled.output, {"1 run: 1 to evaluate"});
   EXPECT_EQ(metrics, contents(results(), "metrics.csv"));
   expect_contains(che({"table", results(), "--format", "csv"}).output,
-                  {",rope,", "\"rope(beta_slow=0.5, scaling=yarn)\"", ",none,"});
+                  {",rope,", "\"rope(scaling=yarn, beta_slow=0.5)\"", ",none,"});
   expect_contains(che({"evaluate", results(), "--set", "encoding.scaling=none"}).output, {"0 to evaluate"});
   // The same run still has nothing left to do.
   expect_contains(

@@ -57,7 +57,7 @@ def main():
     (folder / "configs").symlink_to(source / "configs")
     (folder / "tasks").symlink_to(source / "tasks")
     # The experiments that the pages look at.
-    for arguments in (["configs/quick.yaml", *SHORT], ["configs/time_cost.yaml", *SHORT, "--only", "encoding=dape_kerple"]):
+    for arguments in (["configs/quick.yaml", *SHORT], ["configs/time_cost.yaml", *SHORT, "--only", "encoding=[none,dape_kerple]", "--only", "size=d64"]):
       status = subprocess.run(["build/che", "run", *arguments], cwd=folder, capture_output=True, text=True)
       if status.returncode not in (0, 75):
         sys.exit(f"commands: che run {arguments[0]} exits with {status.returncode}: {status.stderr}")

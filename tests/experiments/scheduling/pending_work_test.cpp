@@ -93,7 +93,7 @@ TEST(PrepareEvaluation, PassesOverEncodingsWithoutTheSettingAndRefusesWhenNoneHa
   put_checkpoint(store_run(scratch.path(), kerple, RunState::kFinished, 0.5));
   const EvaluationRequest scaled{.lengths = {}, .samples = {}, .encoding_settings = "scaling=yarn"};
   EXPECT_THAT(message_of([&] { prepare_evaluation(scratch.path(), scaled); }),
-              testing::HasSubstr("no run has an encoding with scaling=yarn"));
+              testing::HasSubstr("no run has an encoding that takes scaling=yarn"));
   RunConfig rope = config(0);
   rope.encoding.reset("rope");
   const RunFolder run = store_run(scratch.path(), rope, RunState::kFinished, 0.5);
