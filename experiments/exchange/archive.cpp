@@ -122,8 +122,8 @@ std::string archived_path_problem(std::string_view path) {
   }
   if (path.size() <= kNameBytes) return "";
   const std::size_t slash = path.rfind('/');
-  const bool fits =
-      slash != std::string_view::npos && slash <= kPrefixBytes && path.size() - slash - 1 <= kNameBytes;
+  // Without a slash, this is larger than any prefix.
+  const bool fits = slash <= kPrefixBytes && path.size() - slash - 1 <= kNameBytes;
   return fits ? "" : "a path that is too long";
 }
 
