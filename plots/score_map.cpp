@@ -118,7 +118,7 @@ std::string settings_of(const ResultTable& table) {
     lengths.insert(
         fmt::format("{}-{}", run.config.evaluation.first_length, run.config.evaluation.last_length));
   }
-  const std::string tested = fmt::format("lengths {}", fmt::join(lengths, "/"));
+  std::string tested = fmt::format("lengths {}", fmt::join(lengths, "/"));
   if (widths.empty()) return tested;
   return fmt::format("width {}, {} steps, {}", fmt::join(widths, "/"), fmt::join(steps, "/"), tested);
 }
