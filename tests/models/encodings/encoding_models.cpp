@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "experiments/plan/every_encoding.h"
 #include "experiments/training/model_factory.h"
 #include "models/loss.h"
 #include "models/settings/encoding_entry.h"
@@ -45,27 +46,20 @@ thread_local std::int64_t FusedAttentionCount::count_ = 0;
 
 std::vector<std::string> all_labels() {
   std::vector<std::string> labels;
-  for (const std::string& name : Registry<EncodingEntry>::instance().names()) {
-    const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
-    labels.push_back(name);
-    if (entry.reads_positions) labels.push_back("randomized_" + name);
-    if (entry.gives_bias) {
-      labels.push_back("dape_" + name);
-      labels.push_back("randomized_dape_" + name);
-      labels.push_back("dape_v2_" + name);
-    }
-    if (entry.does_nothing) labels.insert(labels.end(), {"dape_" + name, "dape_v2_" + name});
-  }
+  for (const NamedEncoding& encoding : every_encoding()) labels.push_back(encoding.name);
   return labels;
 }
 
-RunConfig small_config(std::string label) {
+RunConfig small_config(const std::string& label) {
   RunConfig config;
   config.task.reset("reverse_string");
-  const bool v2 = label.starts_with("dape_v2_");
-  if (v2) label.erase(5, 3);
-  config.encoding.reset(label);
-  if (v2) config.encoding.dape->kernel = "1x3";
+  const std::vector<NamedEncoding> all = every_encoding();
+  const auto named = std::ranges::find(all, label, &NamedEncoding::name);
+  if (named != all.end()) {
+    config.encoding = named->config;
+  } else {
+    config.encoding.reset(label);
+  }
   config.model = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
   config.encoding.max_position = 256;
   if (config.encoding.dape) config.encoding.dape->hidden = 8;

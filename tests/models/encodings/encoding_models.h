@@ -13,12 +13,11 @@ namespace che {
 
 // Small models of every encoding.
 
-// Every encoding, randomized where it reads positions, and DAPE around those with a bias: shorthands, or ones
-// with dape_v2_ for DAPE V2.
+// The names of every_encoding().
 std::vector<std::string> all_labels();
 
-// A run of such a label.
-RunConfig small_config(std::string label);
+// A run of such a name, or of a shorthand.
+RunConfig small_config(const std::string& label);
 
 std::vector<std::string> dape_variants();
 
