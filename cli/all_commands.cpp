@@ -30,7 +30,7 @@ void add_commands(CLI::App& app, Action& action) {
             {add_list_of_all, add_sample_command, add_encoding_command, add_check_command});
   add_group("Measure models outside che", {add_export_command, add_score_command});
   add_group("Publish results", {add_bundle_command, add_verify_command});
-  add_group("Measure this machine", {add_bench_command});
+  add_group("Measure this machine", {add_bench_command, add_selftest_command});
   add_group("", {add_task_command, add_worker_command});  // Hidden.
 }
 

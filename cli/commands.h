@@ -32,6 +32,7 @@ void add_report_command(CLI::App& app, Action& action);
 void add_run_command(CLI::App& app, Action& action);
 void add_sample_command(CLI::App& app, Action& action);
 void add_score_command(CLI::App& app, Action& action);
+void add_selftest_command(CLI::App& app, Action& action);
 void add_status_command(CLI::App& app, Action& action);
 void add_submit_command(CLI::App& app, Action& action);
 void add_table_command(CLI::App& app, Action& action);

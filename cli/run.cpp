@@ -126,6 +126,7 @@ int run(const RunOptions& options) {
                                                : std::filesystem::path(options.output);
   if (options.list) return list_runs(sweep, experiment);
   if (options.dry_run) return show_plan(sweep, experiment, options.workers);
+  check_devices(sweep.runs);  // Before anything is written.
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   const std::int64_t workers = workers_for(work.configs, options.workers);
   print_progress(fmt::format("{}: {}, {} done, {} to do in {} with {}; results in {}\n", sweep.name,

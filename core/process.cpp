@@ -25,6 +25,12 @@ StartedProcess start_process(const ProcessPlan& plan) {
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  std::vector<std::string> added = plan.environment;
+  std::vector<char*> environment;
+  for (std::string& variable : added) environment.push_back(variable.data());
+  // Of two variables of one name the first counts.
+  for (char** variable = environ; *variable != nullptr; ++variable) environment.push_back(*variable);
+  environment.push_back(nullptr);
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -38,8 +44,8 @@ StartedProcess start_process(const ProcessPlan& plan) {
   }
   posix_spawnattr_setflags(&attributes, static_cast<short>(flags));
   StartedProcess started;
-  started.error =
-      ::posix_spawnp(&started.process, arguments.front(), &actions, &attributes, arguments.data(), environ);
+  started.error = ::posix_spawnp(&started.process, arguments.front(), &actions, &attributes, arguments.data(),
+                                 environment.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (started.error != 0) started.process = 0;

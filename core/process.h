@@ -18,6 +18,7 @@ struct ProcessPlan {
   std::vector<std::string> words = {};  // Program and arguments; a name without slash is on the PATH.
   std::vector<std::pair<int, int>> descriptors = {};  // (of the caller, in the program)
   std::optional<sigset_t> blocked_signals = {};       // The caller's unless given.
+  std::vector<std::string> environment = {};          // "NAME=value"; the rest is the caller's.
   bool has_own_group = false;                         // A terminal's Ctrl-C does not reach it.
 };
 

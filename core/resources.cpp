@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -95,13 +97,30 @@ Limits group_limits(const fs::path& root) {
   return limits;
 }
 
+// CUDA takes the words of the variable up to the first that names no device.
+std::vector<std::string> visible_gpus(const fs::path& root) {
+  std::vector<std::string> gpus;
+  if (const char* const named = std::getenv("CUDA_VISIBLE_DEVICES"); named != nullptr) {
+    std::istringstream words(named);
+    for (std::string word; std::getline(words, word, ',') && !word.empty() && word.front() != '-';) {
+      gpus.push_back(word);
+    }
+    return gpus;
+  }
+  while (fs::exists(root / "dev" / ("nvidia" + std::to_string(gpus.size())))) {
+    gpus.push_back(std::to_string(gpus.size()));
+  }
+  return gpus;
+}
+
 }  // namespace
 
 Resources available_resources(const fs::path& root) {
   const Limits limits = group_limits(root);
   const double cores = std::min(static_cast<double>(affinity_cores()), std::ceil(limits.cores));
   return {.cores = std::max<std::int64_t>(1, static_cast<std::int64_t>(cores)),
-          .memory_bytes = std::min(physical_memory(), limits.memory_bytes)};
+          .memory_bytes = std::min(physical_memory(), limits.memory_bytes),
+          .gpus = visible_gpus(root)};
 }
 
 }  // namespace che

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace che {
 
@@ -9,12 +11,14 @@ namespace che {
 struct Resources {
   std::int64_t cores = 1;
   double memory_bytes = 0;
+  std::vector<std::string> gpus = {};  // As CUDA_VISIBLE_DEVICES names them.
 };
 
 // Cores: those of the process' affinity mask (what taskset, Slurm and container runtimes set), at most the
 // CPU time per second that its control groups (version 1 or 2) allow, rounded up. Memory: the machine's, at
-// most what its control groups allow. `root` is where /proc/self/cgroup and /sys/fs/cgroup are looked for;
-// limits that cannot be read do not count.
+// most what its control groups allow. GPUs: those that the environment variable CUDA_VISIBLE_DEVICES names,
+// or without it NVIDIA's whose device files are there; whether their driver works is not looked at. `root` is
+// where /dev, /proc/self/cgroup and /sys/fs/cgroup are looked for; limits that cannot be read do not count.
 Resources available_resources(const std::filesystem::path& root = "/");
 
 }  // namespace che

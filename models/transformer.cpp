@@ -128,7 +128,8 @@ EncodingContext Transformer::context_of(std::int64_t layer, std::int64_t tokens,
           positions,
           {parameters_, attention_prefix(layer)},
           {parameters_, kSharedPrefix},
-          backend_};
+          backend_,
+          tables_};
 }
 
 at::Tensor Transformer::attend(const at::Tensor& x, const OneHotInput* input, std::int64_t layer,

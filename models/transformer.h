@@ -80,6 +80,7 @@ class Transformer {
   std::unique_ptr<Encoding> encoding_;
   ParameterSet parameters_;
   Backend backend_;
+  mutable TableCache tables_;
 };
 
 }  // namespace che

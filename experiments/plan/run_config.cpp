@@ -209,16 +209,6 @@ std::vector<std::int64_t> EvaluationConfig::lengths() const {
   return lengths;
 }
 
-void ExecutionConfig::visit_fields(FieldVisitor& visit) {
-  visit.choice({"device", "where tensors live"}, device, {"cpu"});
-  visit.choice({"kernels", "which implementation of the model's operations"}, kernels,
-               {"fused", "reference"});
-  visit.integer({"replicas", "runs of one cell that train in lock-step"}, replicas, 1, 1'024);
-  visit.integer({"threads", "threads of a job"}, threads, 1, 1'024);
-  visit.real({"checkpoint_seconds", "seconds between two checkpoints"}, checkpoint_seconds, 0, 1e6);
-  visit.real({"memory_gib", "GiB that evaluation may use for activations"}, memory_gib, 0.01, 1e6);
-}
-
 void LogConfig::visit_fields(FieldVisitor& visit) {
   visit.integer({"every_steps", "training steps between two rows of metrics"}, every_steps, 1, kMaxLogSteps);
   visit.boolean({"tensorboard", "whether to write an event file for TensorBoard"}, tensorboard);

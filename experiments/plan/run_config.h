@@ -12,6 +12,7 @@
 #include "core/config/problem.h"
 #include "experiments/plan/cell_key.h"
 #include "experiments/plan/encoding_config.h"
+#include "experiments/plan/execution_config.h"
 #include "models/settings/model_shape.h"
 #include "tasks/task.h"
 
@@ -76,18 +77,6 @@ struct EvaluationConfig {
 
 // Samples that one evaluation batch holds (and one draw of randomized positions serves).
 inline constexpr std::int64_t kEvaluationBatch = 64;
-
-// How runs are computed; changes no result beyond rounding.
-struct ExecutionConfig {
-  std::string device = "cpu";
-  std::string kernels = "fused";
-  std::int64_t replicas = 1;       // Runs of one cell that train in lock-step.
-  std::int64_t threads = 1;        // A job's threads.
-  double checkpoint_seconds = 60;  // Between two checkpoints.
-  double memory_gib = 2;           // What evaluation may use for activations.
-
-  void visit_fields(FieldVisitor& visit);
-};
 
 // What is written next to the results.
 struct LogConfig {

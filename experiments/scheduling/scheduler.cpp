@@ -10,6 +10,8 @@
 
 #include "core/clock.h"
 #include "core/counted.h"
+#include "core/error.h"
+#include "core/resources.h"
 #include "core/warning.h"
 #include "experiments/scheduling/job_end.h"
 #include "experiments/scheduling/progress_display.h"
@@ -53,8 +55,17 @@ class Scheduler {
       const std::vector<RunFolder>& job = jobs_[next_job_++];
       WorkerTask task{.folders = {}, .evaluation = schedule_.evaluation, .parent = getpid()};
       for (const RunFolder& run : job) task.folders.push_back(run.path().string());
-      active_.emplace_back(program_, task, job);
+      active_.emplace_back(program_, task, job, gpu_for(job.front().config()));
     }
+  }
+
+  // The visible GPU that the fewest workers use, for a job that goes to whichever is free.
+  std::optional<std::string> gpu_for(const RunConfig& config) const {
+    const DeviceChoice choice = device_choice(config.execution.device);
+    if (!choice.is_gpu(gpus_) || choice.number || gpus_.empty()) return std::nullopt;
+    return *std::ranges::min_element(gpus_, {}, [&](const std::string& gpu) {
+      return std::ranges::count_if(active_, [&](const WorkerProcess& worker) { return worker.gpu() == gpu; });
+    });
   }
 
   void stop_workers() {
@@ -113,6 +124,7 @@ class Scheduler {
   const std::vector<std::vector<RunFolder>>& jobs_;
   const Schedule& schedule_;
   const std::filesystem::path& program_;
+  std::vector<std::string> gpus_ = available_resources().gpus;
   ProgressDisplay display_;
   SweepProgress whole_;
   Clock::time_point start_ = Clock::now();
@@ -134,6 +146,7 @@ int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& sc
   std::vector<RunConfig> configs;
   configs.reserve(jobs.size());
   for (const std::vector<RunFolder>& job : jobs) configs.push_back(job.front().config());
+  check_devices(configs);
   if (const auto warning = threads_warning(configs)) print_warning(*warning);
   return Scheduler(jobs, schedule, program).run();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/counted.h"
+#include "core/error.h"
 
 namespace che {
 namespace {
@@ -21,6 +22,9 @@ std::int64_t max_threads(const std::vector<RunConfig>& runs) {
 }  // namespace
 
 std::int64_t default_workers(const std::vector<RunConfig>& runs, const Resources& resources) {
+  const bool are_on_gpus = std::ranges::any_of(
+      runs, [&](const RunConfig& run) { return device_choice(run.execution.device).is_gpu(resources.gpus); });
+  if (are_on_gpus) return std::max<std::int64_t>(1, static_cast<std::int64_t>(resources.gpus.size()));
   double max_gib = 0;
   for (const RunConfig& run : runs) max_gib = std::max(max_gib, run.execution.memory_gib);
   const std::int64_t by_cores = resources.cores / max_threads(runs);
@@ -35,6 +39,24 @@ std::int64_t workers_for(const std::vector<RunConfig>& runs, std::int64_t asked)
 
 std::int64_t usable_threads(std::int64_t threads, const Resources& resources) {
   return std::clamp<std::int64_t>(threads, 1, resources.cores);
+}
+
+void check_devices(const std::vector<RunConfig>& runs, const Resources& resources) {
+  const auto visible = static_cast<std::int64_t>(resources.gpus.size());
+  for (const RunConfig& run : runs) {
+    const DeviceChoice choice = device_choice(run.execution.device);
+    if (!choice.is_gpu(resources.gpus) && run.execution.precision != "fp32") {
+      throw Error(fmt::format("execution.precision: {} is for GPUs; a CPU computes in fp32",
+                              run.execution.precision));
+    }
+    if (!choice.is_gpu(resources.gpus) || choice.number.value_or(0) < visible) continue;
+    const std::string count =
+        visible == 0 ? "no GPU is" : counted(visible, "GPU") + (visible == 1 ? " is" : " are");
+    throw Error(
+        fmt::format("execution.device: {}: {} visible here, by NVIDIA's device files and "
+                    "CUDA_VISIBLE_DEVICES; set cpu, or auto, which takes a GPU where there is one",
+                    run.execution.device, count));
+  }
 }
 
 std::optional<std::string> threads_warning(const std::vector<RunConfig>& runs, const Resources& resources) {

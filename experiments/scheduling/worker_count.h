@@ -10,8 +10,8 @@
 
 namespace che {
 
-// As many worker processes as the cores and the memory serve if each works on the most demanding of `runs`;
-// at least 1.
+// As many worker processes as the cores and the memory serve if each works on the most demanding of `runs`,
+// or one for each GPU where a run wants one; at least 1.
 std::int64_t default_workers(const std::vector<RunConfig>& runs,
                              const Resources& resources = available_resources());
 
@@ -21,6 +21,9 @@ std::int64_t workers_for(const std::vector<RunConfig>& runs, std::int64_t asked)
 // Threads that a job of execution.threads computes with: not more than there are cores. More would
 // only share the cores. The number changes no result beyond rounding.
 std::int64_t usable_threads(std::int64_t threads, const Resources& resources = available_resources());
+
+// Throws Error where a run asks for a GPU that is not visible, or for a precision that its device has not.
+void check_devices(const std::vector<RunConfig>& runs, const Resources& resources = available_resources());
 
 // One warning about runs that ask for more threads than there are cores; nothing where none does.
 std::optional<std::string> threads_warning(const std::vector<RunConfig>& runs,

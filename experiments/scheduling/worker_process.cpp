@@ -16,16 +16,19 @@
 namespace che {
 
 WorkerProcess::WorkerProcess(const std::filesystem::path& program, const WorkerTask& task,
-                             const std::vector<RunFolder>& job)
-    : job_(&job) {
+                             const std::vector<RunFolder>& job, const std::optional<std::string>& gpu)
+    : job_(&job), gpu_(gpu) {
   std::vector<std::string> words = task.arguments();
   words.insert(words.begin(), program.string());
+  std::vector<std::string> environment;
+  if (gpu) environment.push_back("CUDA_VISIBLE_DEVICES=" + *gpu);
   auto [read_end, write_end] = open_pipe();
   // In a process group of its own, so that Ctrl-C reaches workers through the scheduler only, and
   // with stop signals held back until the worker can turn them into a checkpoint.
   const StartedProcess started = start_process({.words = std::move(words),
                                                 .descriptors = {{write_end.value(), STDOUT_FILENO}},
                                                 .blocked_signals = stop_signals(),
+                                                .environment = std::move(environment),
                                                 .has_own_group = true});
   if (started.error != 0) {
     throw Error(fmt::format("cannot start a worker ({}): {}", program.string(), std::strerror(started.error)),

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,13 +18,14 @@ namespace che {
 // A worker process and the job it works on.
 class WorkerProcess {
  public:
-  // Starts `program` with the arguments of `task`; `job` are its runs. Throws Error (runtime) when the system
-  // refuses.
+  // Starts `program` with the arguments of `task`; `job` are its runs. With `gpu`, as CUDA_VISIBLE_DEVICES
+  // names it, that is the only one that the process sees. Throws Error (runtime) when the system refuses.
   WorkerProcess(const std::filesystem::path& program, const WorkerTask& task,
-                const std::vector<RunFolder>& job);
+                const std::vector<RunFolder>& job, const std::optional<std::string>& gpu);
 
   const std::vector<RunFolder>& job() const { return *job_; }
   std::string name() const { return job_->front().id(); }
+  const std::optional<std::string>& gpu() const { return gpu_; }
   int output() const { return output_.value(); }  // Read end of its standard output.
 
   // Passes on each whole line that can be read; returns false at the end of its output.
@@ -38,6 +40,7 @@ class WorkerProcess {
   Descriptor output_;
   std::string partial_line_;
   const std::vector<RunFolder>* job_;
+  std::optional<std::string> gpu_;
 };
 
 }  // namespace che

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -32,13 +33,13 @@ void train_replicas(ReplicaSet& replicas, const ProgressSink& progress, const st
                       static_cast<double>(config.training.steps - first_step), progress);
   Every status_timer(kStatusSeconds);
   Every checkpoint_timer(config.execution.checkpoint_seconds);
-  Clock::time_point step_start = Clock::now();
 
-  train(replicas.training(), [&](std::int64_t length, const StepResult& result) {
-    replicas.add_step(length, result, seconds_since(step_start));
-    step_start = Clock::now();
-    if (replicas.have_all_failed()) return false;
-    meter.add(1, replicas.mean(result.loss), replicas.mean(result.accuracy));
+  train(replicas.training(), [&](std::span<const MeasuredStep> steps) {
+    for (const MeasuredStep& step : steps) {
+      replicas.add_step(step);
+      if (replicas.have_all_failed()) return false;
+      meter.add(1, replicas.mean(step.result.loss), replicas.mean(step.result.accuracy));
+    }
     if (status_timer.is_due()) replicas.write_statuses();
     if (checkpoint_timer.is_due()) replicas.save();
     return stop.load() == 0;

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include "core/error.h"
+#include "core/resources.h"
+#include "models/kernels/cuda_host/cuda_library.h"
 #include "tasks/task.h"
 
 namespace che {
@@ -24,11 +26,18 @@ Vocabulary vocabulary_of(const TaskConfig& task) {
           static_cast<std::int64_t>(created->output_symbols().size())};
 }
 
+ComputingDevice open_device(const ExecutionConfig& execution) {
+  const DeviceChoice choice = device_choice(execution.device);
+  if (!choice.is_gpu(available_resources().gpus)) return {at::kCPU, "cpu"};
+  const CudaGpu gpu = open_cuda_gpu(
+      choice.number.value_or(0), execution.precision == "tf32" ? CudaPrecision::kTf32 : CudaPrecision::kFp32);
+  return {gpu.device, fmt::format("cuda ({}, {})", gpu.description.name, execution.precision),
+          gpu.description};
+}
+
 Backend backend_of(const ExecutionConfig& execution) {
-  if (execution.device != "cpu") {
-    throw Error(fmt::format("execution.device: this build has no '{}'; allowed: cpu", execution.device));
-  }
-  return {kernels_named(execution.kernels), at::TensorOptions().dtype(at::kFloat).device(at::kCPU)};
+  return {kernels_named(execution.kernels),
+          at::TensorOptions().dtype(at::kFloat).device(open_device(execution).device)};
 }
 
 std::int64_t parameter_count(const RunConfig& config) {
@@ -37,8 +46,13 @@ std::int64_t parameter_count(const RunConfig& config) {
 }
 
 std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::int64_t replicas) {
+  return create_transformer(config, replicas, backend_of(config.execution));
+}
+
+std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::int64_t replicas,
+                                                const Backend& backend) {
   return std::make_unique<Transformer>(config.model, vocabulary_of(config.task), encoding_of(config),
-                                       replicas, backend_of(config.execution));
+                                       replicas, backend);
 }
 
 std::unique_ptr<Positions> create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose,

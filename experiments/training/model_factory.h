@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "experiments/plan/run_config.h"
+#include "models/kernels/cuda/abi.h"
 #include "models/settings/positions.h"
 #include "models/transformer.h"
 
@@ -15,14 +17,26 @@ std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config, TrainedT
 
 Vocabulary vocabulary_of(const TaskConfig& task);
 
-// What computes the run. Throws Error for a device this build or machine lacks and for kernels of another
-// name.
+// What computes a run, and how results name it.
+struct ComputingDevice {
+  at::Device device;
+  std::string description;  // "cpu", or "cuda (" with the GPU's name and the precision ")".
+  std::optional<CudaDevice> gpu = {};
+};
+
+// Opens the device that `execution` asks for. Throws Error for one that this machine lacks.
+ComputingDevice open_device(const ExecutionConfig& execution);
+
+// The same with the kernels that `execution` asks for. Throws Error for kernels of another name, too.
 Backend backend_of(const ExecutionConfig& execution);
 
 // Values of one replica.
 std::int64_t parameter_count(const RunConfig& config);
 
+// On what the config's `execution` asks for, or on `backend`.
 std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::int64_t replicas);
+std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::int64_t replicas,
+                                                const Backend& backend);
 
 // The positions of one forward pass: `seed` (data or evaluation seed; keyed by the task inside),
 // `step` (or length) and `batch` select the draw where positions are randomized.

@@ -52,8 +52,10 @@ std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& mod
   for (const RunConfig& run : runs) dropout.seeds.push_back(run.seed);
 
   const std::int64_t batches = evaluation.samples / kEvaluationBatch;
-  at::Tensor accuracy = at::zeros({replicas}, at::kDouble);
-  at::Tensor loss = at::zeros({replicas}, at::kDouble);
+  // On the device, which the host waits for once a length.
+  const at::TensorOptions sums = at::TensorOptions().dtype(at::kDouble).device(device);
+  at::Tensor accuracy = at::zeros({replicas}, sums);
+  at::Tensor loss = at::zeros({replicas}, sums);
   const std::int64_t empty_symbol = model.vocabulary().empty_symbol();
   Batch batch;
   std::int64_t part = 0;  // Examples of a forward pass.
@@ -67,29 +69,30 @@ std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& mod
       const TensorBatch tensors = to_tensors(batch, first, count, empty_symbol, device);
       dropout.first_example = static_cast<std::uint64_t>(first_example + first);
       const at::Tensor logits = model.forward(tensors.tokens, tensors.outputs(), *positions, dropout);
-      return std::pair(score_batch(logits, tensors.targets, tensors.mask), tensors.mask.sum().item<double>());
+      return std::pair(score_batch(logits, tensors.targets, tensors.mask), tensors.mask.sum(at::kDouble));
     };
     if (part == 0) {
       part = examples_within(config.execution.memory_gib, [&](std::int64_t count) { measure(0, count); });
     }
-    at::Tensor correct = at::zeros({replicas}, at::kDouble);
-    double counted = 0;
+    at::Tensor correct = at::zeros({replicas}, sums);
+    at::Tensor counted = at::zeros({}, sums);
     for (std::int64_t first = 0; first < kEvaluationBatch; first += part) {
       if (stop.load() != 0) return std::nullopt;
       const std::int64_t count = std::min(part, kEvaluationBatch - first);
       const auto [score, symbols] = measure(first, count);
-      correct += score.correct.to(at::kCPU, at::kDouble);
+      correct += score.correct.to(at::kDouble);
       counted += symbols;
-      loss += score.loss.to(at::kCPU, at::kDouble) *
-              (static_cast<double>(count) / static_cast<double>(evaluation.samples));
+      loss +=
+          score.loss.to(at::kDouble) * (static_cast<double>(count) / static_cast<double>(evaluation.samples));
     }
     accuracy += correct / (counted * static_cast<double>(batches));
   }
+  const at::Tensor results = at::stack({accuracy, loss}).to(at::kCPU);
 
   std::vector<EvaluationRow> rows;
   for (std::int64_t r = 0; r < replicas; ++r) {
     rows.push_back({length, evaluation.samples, evaluation.seed, evaluation.eval_dropout,
-                    accuracy[r].item<double>(), loss[r].item<double>(),
+                    results[0][r].item<double>(), results[1][r].item<double>(),
                     config.encoding.evaluation_settings()});
   }
   return rows;

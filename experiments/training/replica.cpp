@@ -8,6 +8,7 @@
 
 #include "core/process.h"
 #include "core/version.h"
+#include "experiments/training/model_factory.h"
 
 namespace che {
 namespace {
@@ -30,7 +31,7 @@ void sign(RunStatus& status, const RunConfig& config) {
   status.git_commit = git_commit();
   status.version = program_version();
   status.torch_version = TORCH_VERSION;
-  status.device = config.execution.device;
+  status.device = open_device(config.execution).description;
   status.host = host_name();
   status.processor = processor_name();
   status.updated = current_utc_time();

@@ -88,25 +88,25 @@ double ReplicaSet::mean(const std::vector<double>& values) const {
   return count == 0 ? 0 : sum / count;
 }
 
-void ReplicaSet::add_step(std::int64_t length, const StepResult& result, double seconds) {
+void ReplicaSet::add_step(const MeasuredStep& measured) {
   for (std::size_t r = 0; r < replicas_.size(); ++r) {
     Replica& replica = replicas_[r];
     if (replica.has_failed()) continue;
-    const double loss = result.loss[r];
-    const double gradient_norm = result.gradient_norm[r];
-    replica.status.step = training_.step;
-    replica.status.training_seconds += seconds;
+    const double loss = measured.result.loss[r];
+    const double gradient_norm = measured.result.gradient_norm[r];
+    replica.status.step = measured.step;
+    replica.status.training_seconds += measured.seconds;
     if (std::isfinite(loss) && std::isfinite(gradient_norm)) {
-      replica.metrics.add({.step = training_.step,
+      replica.metrics.add({.step = measured.step,
                            .loss = loss,
-                           .accuracy = result.accuracy[r],
+                           .accuracy = measured.result.accuracy[r],
                            .gradient_norm = gradient_norm,
                            .seconds = replica.status.training_seconds});
     } else {
       fail(replica, fmt::format("{} is not finite at step {}, length {} (loss {}, gradient norm {}): lower "
                                 "learning_rate or try another seed",
-                                std::isfinite(loss) ? "gradient" : "loss", training_.step, length, loss,
-                                gradient_norm));
+                                std::isfinite(loss) ? "gradient" : "loss", measured.step, measured.length,
+                                loss, gradient_norm));
     }
   }
 }
@@ -115,7 +115,7 @@ void ReplicaSet::fail(Replica& replica, const std::string& reason) {
   replica.status.state = RunState::kFailed;
   replica.status.error = reason;
   // How it came about; no checkpoint follows that would store it.
-  replica.metrics.end_row(training_.step - 1, replica.status.training_seconds);
+  replica.metrics.end_row(replica.status.step - 1, replica.status.training_seconds);
   write_metrics(replica);
   write_status(replica);
 }

@@ -27,9 +27,9 @@ class ReplicaSet {
   // Mean over the replicas that have not failed; one value each.
   double mean(const std::vector<double>& values) const;
 
-  // Notes what the step just made measured, which took `seconds`. A replica whose loss or gradient is not
+  // Notes what a step measured. A replica whose loss or gradient is not
   // finite fails: its status says why, and nothing more is stored of it.
-  void add_step(std::int64_t length, const StepResult& result, double seconds);
+  void add_step(const MeasuredStep& measured);
 
   // Stores metrics and a checkpoint of each replica, unless those on disk are of this step.
   void save();

@@ -82,6 +82,18 @@ thread_local PartClock* PartClock::current_ = nullptr;
 // Lets the kernel forget the largest resident set so far, where it can.
 void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
+// Returns when the device that works on `result` has done so.
+void wait_for(const at::Tensor& result) {
+  if (!result.is_cpu()) result.flatten().slice(0, 0, 1).to(at::kCPU);
+}
+
+// A job of as many runs as train in lock-step.
+std::vector<RunConfig> replicas_of(const RunConfig& config) {
+  std::vector<RunConfig> runs(static_cast<std::size_t>(config.execution.replicas), config);
+  for (std::size_t r = 0; r < runs.size(); ++r) runs[r].seed = config.seed + static_cast<std::int64_t>(r);
+  return runs;
+}
+
 double peak_bytes() {
   std::ifstream status("/proc/self/status");
   std::string word;
@@ -98,15 +110,16 @@ double peak_bytes() {
 // Operations a second of the product that the model's time is compared with.
 class MatrixProduct {
  public:
-  MatrixProduct(std::int64_t rows, std::int64_t width)
+  MatrixProduct(std::int64_t rows, std::int64_t width, const at::TensorOptions& options)
       : operations_(8 * static_cast<double>(rows) * static_cast<double>(width) * static_cast<double>(width)),
-        left_(at::rand({rows, width})),
-        right_(at::rand({width, 4 * width})),
-        product_(at::empty({rows, 4 * width})) {}
+        left_(at::rand({rows, width}).to(options)),
+        right_(at::rand({width, 4 * width}).to(options)),
+        product_(at::empty({rows, 4 * width}, options)) {}
 
   double rate() {
     const Clock::time_point start = Clock::now();
     at::mm_out(product_, left_, right_);
+    wait_for(product_);
     return operations_ / seconds_since(start);
   }
 
@@ -121,12 +134,12 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
   config.training.first_length = config.training.last_length = length;
   std::int64_t batch_size = plan.evaluate ? kEvaluationBatch : config.training.batch_size;
   if (plan.most_examples > 0) batch_size = std::min(batch_size, plan.most_examples);
-  TrainingState state({config});
+  TrainingState state(replicas_of(config));
   const auto task = create_task(config.task);
   const std::int64_t empty_symbol = state.model->vocabulary().empty_symbol();
   const std::int64_t tokens = task->input_length(length) + task->output_length(length);
   const at::Device device = state.model->backend().device();
-  MatrixProduct product(batch_size * tokens, config.model.width);
+  MatrixProduct product(batch_size * tokens, config.model.width, state.model->backend().options);
 
   std::vector<double> totals;
   std::vector<double> rates;
@@ -145,11 +158,12 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
     const auto positions = create_positions(config, config.data_seed, Purpose::kPositions, number);
     if (plan.evaluate) {
       const c10::NoGradGuard no_grad;
-      score_batch(state.model->forward(tensors.tokens, tensors.outputs(), *positions, Dropout{}),
-                  tensors.targets, tensors.mask);
+      wait_for(score_batch(state.model->forward(tensors.tokens, tensors.outputs(), *positions, Dropout{}),
+                           tensors.targets, tensors.mask)
+                   .loss);
     } else {
       const Dropout dropout{config.training.dropout, state.seeds(), Purpose::kDropout, number};
-      training_step(*state.model, state.adam, tensors, *positions, dropout, step);
+      wait_for(training_step(*state.model, state.adam, tensors, *positions, dropout, step));
     }
     const double total = seconds_since(start);
     std::map<std::string, double> spent = clock.take();
@@ -177,9 +191,10 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
                 .share = 0,
                 .peak_bytes = peak_bytes()};
   for (const auto& [part, seconds] : parts) cost.parts[part] = aggregate_of(seconds, Aggregate::kMedian);
-  cost.samples_per_second = static_cast<double>(batch_size) / cost.seconds;
+  const auto replicas = static_cast<double>(config.execution.replicas);
+  cost.samples_per_second = replicas * static_cast<double>(batch_size) / cost.seconds;
   config.training.batch_size = batch_size;
-  cost.operations = training_step_operations(config) / (plan.evaluate ? 3 : 1);
+  cost.operations = replicas * training_step_operations(config) / (plan.evaluate ? 3 : 1);
   cost.share = cost.operations / cost.seconds / cost.matrix_rate;
   return cost;
 }

@@ -9,15 +9,17 @@
 
 namespace che {
 
-// What one training step, or one evaluated batch, of a run costs on this machine.
+// What one training step, or one evaluated batch, costs on this machine: of execution.replicas runs that
+// train in lock-step.
 struct StepCost {
   std::int64_t tokens;  // Of an example, empty symbols included.
   double seconds;       // Median.
   double fastest;       // Seconds of the fastest step,
   double slowest;       // and of the slowest.
   // Medians of where they went: "data", "attention", "linear", "norm", "optimiser" and, for the rest,
-  // "other". They are the fused operations'; with reference kernels, products of attention count as
-  // "linear" and what their gradients take otherwise as "other".
+  // "other". On a GPU they are what the host spends to start the work. They are the fused operations'; with
+  // reference kernels, products of attention count as "linear" and what their gradients take otherwise as
+  // "other".
   std::map<std::string, double> parts;
   double samples_per_second;
   double operations;   // Nominal: training_step_operations(), or a third of that an example.

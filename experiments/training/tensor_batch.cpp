@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "models/parameters/upload.h"
+
 namespace che {
 
 TensorBatch to_tensors(const Batch& batch, std::int64_t first, std::int64_t count, std::int64_t empty_symbol,
@@ -12,11 +14,17 @@ TensorBatch to_tensors(const Batch& batch, std::int64_t first, std::int64_t coun
                          at::TensorOptions().dtype(at::kByte))
         .slice(0, first, first + count);
   };
-  const at::Tensor empty = at::full({count, batch.output_length}, empty_symbol, at::kLong);
-  const at::Tensor input = rows(batch.input, batch.input_length).to(at::kLong);
-  return {at::cat({input, empty}, 1).to(device),
-          rows(batch.output, batch.output_length).to(at::kLong).to(device),
-          rows(batch.mask, batch.output_length).to(device, at::kByte, /*non_blocking=*/false, /*copy=*/true)};
+  // One copy of bytes, which the device widens.
+  const at::Tensor empty = at::full({count, batch.output_length}, empty_symbol, at::kByte);
+  const at::Tensor all =
+      upload(at::cat({rows(batch.input, batch.input_length), empty, rows(batch.output, batch.output_length),
+                      rows(batch.mask, batch.output_length)},
+                     1),
+             at::TensorOptions().dtype(at::kByte).device(device));
+  const std::int64_t tokens = batch.input_length + batch.output_length;
+  return {all.slice(1, 0, tokens).to(at::kLong),
+          all.slice(1, tokens, tokens + batch.output_length).to(at::kLong),
+          all.slice(1, tokens + batch.output_length).contiguous()};
 }
 
 }  // namespace che

@@ -2,6 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include <utility>
+
+#include "core/clock.h"
 #include "experiments/training/batch_stream.h"
 #include "experiments/training/model_factory.h"
 #include "models/loss.h"
@@ -9,11 +12,51 @@
 namespace che {
 namespace {
 
-// What a step tells of each replica, (replicas) each, in one copy to the host, for which it waits.
-StepResult read_result(const at::Tensor& loss, const at::Tensor& accuracy, const at::Tensor& gradient_norm) {
-  const at::Tensor all =
-      at::stack({loss.detach().to(at::kDouble), accuracy.to(at::kDouble), gradient_norm.to(at::kDouble)})
-          .to(at::kCPU);
+std::vector<double> learning_rates(const std::vector<RunConfig>& runs) {
+  std::vector<double> rates;
+  for (const RunConfig& run : runs) rates.push_back(run.learning_rate);
+  return rates;
+}
+
+// Steps whose results the host has not read yet.
+class UnreadSteps {
+ public:
+  explicit UnreadSteps(const at::Device& device) : most_(device.is_cpu() ? 1 : kMostOnADevice) {}
+
+  void add(std::int64_t step, std::int64_t length, at::Tensor measured) {
+    steps_.push_back({.step = step, .length = length, .seconds = 0, .result = {}});
+    results_.push_back(std::move(measured));
+  }
+
+  bool are_due() const { return steps_.size() >= most_ || seconds_since(start_) > kMostSeconds; }
+
+  // Reads them in one copy.
+  std::vector<MeasuredStep> take() {
+    const at::Tensor results = at::stack(results_).to(at::kCPU);
+    const double seconds = seconds_since(start_) / static_cast<double>(steps_.size());
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      steps_[i].seconds = seconds;
+      steps_[i].result = read_result(results[static_cast<std::int64_t>(i)]);
+    }
+    results_.clear();
+    start_ = Clock::now();
+    return std::exchange(steps_, {});
+  }
+
+ private:
+  static constexpr std::size_t kMostOnADevice = 64;
+  static constexpr double kMostSeconds = 1;
+
+  std::size_t most_;
+  std::vector<MeasuredStep> steps_;
+  std::vector<at::Tensor> results_;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+StepResult read_result(const at::Tensor& measured) {
+  const at::Tensor all = measured.to(at::kCPU);
   const auto row = [&](std::int64_t i) {
     const double* const values = all.const_data_ptr<double>() + i * all.size(1);
     return std::vector<double>(values, values + all.size(1));
@@ -21,20 +64,12 @@ StepResult read_result(const at::Tensor& loss, const at::Tensor& accuracy, const
   return {.loss = row(0), .accuracy = row(1), .gradient_norm = row(2)};
 }
 
-std::vector<double> learning_rates(const std::vector<RunConfig>& runs) {
-  std::vector<double> rates;
-  for (const RunConfig& run : runs) rates.push_back(run.learning_rate);
-  return rates;
-}
-
-}  // namespace
-
 double rate_fraction(const TrainingConfig& training, std::int64_t step) {
   if (step >= training.warmup_steps) return 1;
   return static_cast<double>(step + 1) / static_cast<double>(training.warmup_steps);
 }
 
-StepResult training_step(Transformer& model, Adam& adam, const TensorBatch& batch, const Positions& positions,
+at::Tensor training_step(Transformer& model, Adam& adam, const TensorBatch& batch, const Positions& positions,
                          const Dropout& dropout, std::int64_t step, double rate_fraction) {
   model.project();
   const at::Tensor logits = model.forward(batch.tokens, batch.outputs(), positions, dropout);
@@ -43,12 +78,16 @@ StepResult training_step(Transformer& model, Adam& adam, const TensorBatch& batc
   score.loss.sum().backward();
   model.parameters().collect_gradients();
   const at::Tensor norms = adam.update(model.parameters(), step, rate_fraction);
-  return read_result(score.loss, score.correct / batch.mask.sum(at::kDouble), norms);
+  return at::stack({score.loss.detach().to(at::kDouble), score.correct / batch.mask.sum(at::kDouble),
+                    norms.to(at::kDouble)});
 }
 
 TrainingState::TrainingState(std::vector<RunConfig> replicas)
+    : TrainingState(replicas, backend_of(replicas.front().execution)) {}
+
+TrainingState::TrainingState(std::vector<RunConfig> replicas, const Backend& backend)
     : runs(std::move(replicas)),
-      model(create_transformer(runs.front(), static_cast<std::int64_t>(runs.size()))),
+      model(create_transformer(runs.front(), static_cast<std::int64_t>(runs.size()), backend)),
       adam(model->parameters(), learning_rates(runs), runs.front().training.clip_norm, model->backend()) {
   model->parameters().initialise(seeds());
 }
@@ -59,11 +98,12 @@ std::vector<std::int64_t> TrainingState::seeds() const {
   return seeds;
 }
 
-void train(TrainingState& state, const AfterStep& after_step) {
+void train(TrainingState& state, const AfterSteps& after_steps) {
   const RunConfig& config = state.runs.front();
   const at::Device device = state.model->backend().device();
   const std::int64_t empty_symbol = state.model->vocabulary().empty_symbol();
   BatchStream batches(config, state.step);
+  UnreadSteps unread(device);
   bool go_on = true;
   while (go_on && state.step < config.training.steps) {
     const Batch& batch = batches.next();
@@ -71,10 +111,12 @@ void train(TrainingState& state, const AfterStep& after_step) {
     const auto positions = create_positions(config, config.data_seed, Purpose::kPositions, step);
     const Dropout dropout{config.training.dropout, state.seeds(), Purpose::kDropout, step};
     const TensorBatch tensors = to_tensors(batch, 0, batch.size, empty_symbol, device);
-    const StepResult result = training_step(*state.model, state.adam, tensors, *positions, dropout,
-                                            state.step, rate_fraction(config.training, state.step));
+    const at::Tensor measured = training_step(*state.model, state.adam, tensors, *positions, dropout,
+                                              state.step, rate_fraction(config.training, state.step));
     ++state.step;
-    go_on = after_step(batch.length, result);
+    unread.add(state.step, batch.length, measured);
+    const bool ends_a_row = state.step % config.log.every_steps == 0 || state.step == config.training.steps;
+    if (ends_a_row || unread.are_due()) go_on = after_steps(unread.take());
   }
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "experiments/plan/run_config.h"
@@ -23,10 +26,22 @@ struct StepResult {
 // TrainingConfig::warmup_steps.
 double rate_fraction(const TrainingConfig& training, std::int64_t step);
 
+// What training_step() returned. The host waits for the device.
+StepResult read_result(const at::Tensor& measured);
+
 // Forward, loss, backward, clip, Adam: update number `step` (from 0) at `rate_fraction` of the learning
-// rates.
-StepResult training_step(Transformer& model, Adam& adam, const TensorBatch& batch, const Positions& positions,
+// rates. Returns loss, accuracy and gradient norm, (3, replicas) of type double, on the model's device, for
+// which the host has not waited.
+at::Tensor training_step(Transformer& model, Adam& adam, const TensorBatch& batch, const Positions& positions,
                          const Dropout& dropout, std::int64_t step, double rate_fraction = 1);
+
+// A step that was made.
+struct MeasuredStep {
+  std::int64_t step;    // Updates made, this one included.
+  std::int64_t length;  // Of its batch.
+  double seconds;       // That it took; steps that are told of together share theirs evenly.
+  StepResult result;
+};
 
 // A model in training. `runs` are its replicas: equal but for seed and learning rate.
 struct TrainingState {
@@ -35,15 +50,18 @@ struct TrainingState {
   Adam adam;
   std::int64_t step = 0;  // Updates made.
 
-  // Freshly initialised.
+  // Freshly initialised, on what the runs' `execution` asks for, or on `backend`.
   explicit TrainingState(std::vector<RunConfig> replicas);
+  TrainingState(std::vector<RunConfig> replicas, const Backend& backend);
   std::vector<std::int64_t> seeds() const;
 };
 
-// Is told of every step made, with the length of its batch; returns whether to go on.
-using AfterStep = std::function<bool(std::int64_t length, const StepResult& result)>;
+// Is told of every step made, in order; none is outstanding at a call. Returns whether to go on.
+using AfterSteps = std::function<bool(std::span<const MeasuredStep>)>;
 
-// Trains until the config's steps are made or `after_step` says to stop.
-void train(TrainingState& state, const AfterStep& after_step);
+// Trains until the config's steps are made or `after_steps` says to stop. It is called after each step on a
+// CPU. On another device, for which the host would have to wait each time, after 64 steps, after a second,
+// and after each step that ends a row of metrics.
+void train(TrainingState& state, const AfterSteps& after_steps);
 
 }  // namespace che

@@ -29,7 +29,7 @@ void visit_randomized_distance(FieldVisitor& visit, std::string& value) {
 
 PairValues signed_distance(const EncodingContext& context, std::string_view randomized_distance) {
   const auto row = [&](const std::vector<std::int64_t>& values) {
-    return at::tensor(values, at::kLong).to(context.backend.options);
+    return context.table("distance", values, [&] { return at::tensor(values, at::kLong); });
   };
   if (subtracts_positions(context, randomized_distance)) {
     const at::Tensor positions = row(context.positions.of_tokens(context.layer, context.tokens));
@@ -41,14 +41,6 @@ PairValues signed_distance(const EncodingContext& context, std::string_view rand
   for (std::size_t i = offsets.size() - 1; i > 0; --i) both_sides.push_back(-offsets[i]);
   both_sides.insert(both_sides.end(), offsets.begin(), offsets.end());
   return {row(both_sides).view({1, 1, -1}), true};
-}
-
-std::int64_t largest_distance(const EncodingContext& context, std::string_view randomized_distance) {
-  if (subtracts_positions(context, randomized_distance)) {
-    const std::vector<std::int64_t> positions = context.positions.of_tokens(context.layer, context.tokens);
-    return positions.back() - positions.front();
-  }
-  return context.positions.of_offsets(context.layer, context.tokens).back();
 }
 
 PairValues distance(const EncodingContext& context, const DistanceOptions& options) {

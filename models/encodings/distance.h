@@ -32,9 +32,6 @@ void visit_randomized_distance(FieldVisitor& visit, std::string& value);
 // r = key - query in positions, (1, 1, pairs), of the type and device of the activations.
 PairValues signed_distance(const EncodingContext& context, std::string_view randomized_distance);
 
-// The largest of their absolute values, known without a look at the device.
-std::int64_t largest_distance(const EncodingContext& context, std::string_view randomized_distance);
-
 // The distance >= 0 that `options.direction` makes of it, likewise.
 PairValues distance(const EncodingContext& context, const DistanceOptions& options);
 

@@ -3,9 +3,21 @@
 #include <ATen/ATen.h>
 
 #include "models/encodings/dape.h"
+#include "models/parameters/upload.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
+
+at::Tensor EncodingContext::table(std::string_view name, const std::vector<std::int64_t>& of_positions,
+                                  const std::function<at::Tensor()>& build) const {
+  const auto made = [&] { return upload(build(), backend.options); };
+  // On a CPU there is nothing to copy, and what an evaluation's memory is measured to be, which decides how
+  // it is split, must not depend on what came before.
+  if (backend.device().is_cpu()) return made();
+  if (of_positions.empty()) return tables.get({std::string(name), {}, 0}, made);
+  if (!positions.contiguous()) return made();
+  return tables.get({std::string(name), of_positions, tokens}, made);
+}
 
 at::Tensor Encoding::embedding(const EncodingContext&) const { return {}; }
 

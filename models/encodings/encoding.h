@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "core/config/fields.h"
 #include "models/encodings/encoding_table.h"
+#include "models/encodings/table_cache.h"
 #include "models/kernels/dispatch.h"
 #include "models/kernels/reference/attention_terms.h"
 #include "models/parameters/parameter_set.h"
@@ -32,8 +34,16 @@ struct EncodingContext {
   ParameterView parameters;  // The encoding's own, of this layer, each (replicas, shape...).
   ParameterView shared;      // Its own next to the embedding, which all layers share, likewise.
   const Backend& backend;
+  TableCache& tables;  // Of the model.
 
   std::int64_t queries() const { return tokens - first_query; }
+
+  // `build()`, a table that the host makes of `of_positions` and of the encoding's options, of the type and
+  // on the device of the activations. `name` is the table's own among those of the encoding. On
+  // other devices than a CPU it is kept where positions are contiguous; for what depends on no position, with
+  // none, always.
+  at::Tensor table(std::string_view name, const std::vector<std::int64_t>& of_positions,
+                   const std::function<at::Tensor()>& build) const;
 };
 
 // A positional encoding as a set of hooks that do nothing by default. Stateless: parameters come

@@ -93,8 +93,9 @@ class Fire : public Encoding {
   // What the distances of each pair are divided by, before |L_m L_0|: broadcastable to (queries,
   // keys).
   at::Tensor largest_index(const EncodingContext& context) const {
-    const at::Tensor keys = at::tensor(context.positions.of_tokens(context.layer, context.tokens), at::kLong)
-                                .to(context.backend.options);
+    const std::vector<std::int64_t> positions = context.positions.of_tokens(context.layer, context.tokens);
+    const at::Tensor keys =
+        context.table("fire.positions", positions, [&] { return at::tensor(positions, at::kLong); });
     const at::Tensor queries = keys.slice(0, context.first_query).unsqueeze(1);
     return options_.normalizer == "query" ? queries : at::maximum(queries, keys.unsqueeze(0));
   }

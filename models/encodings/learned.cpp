@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "models/encodings/encoding.h"
+#include "models/parameters/upload.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
@@ -32,7 +33,9 @@ class Learned : public Encoding {
     const at::Tensor& table = context.parameters["table"];
     const std::vector<std::int64_t> positions =
         context.positions.of_tokens(Positions::kEmbeddingLayer, context.tokens);
-    return table.index_select(1, at::tensor(positions, at::kLong).to(table.device())).unsqueeze(1);
+    const at::Tensor rows =
+        upload(at::tensor(positions, at::kLong), at::TensorOptions().dtype(at::kLong).device(table.device()));
+    return table.index_select(1, rows).unsqueeze(1);
   }
 
  private:

@@ -69,7 +69,9 @@ class Relative : public Encoding {
     };
     const at::Tensor content = at::matmul(per_head("u"), keys.transpose(3, 4));
     const at::Tensor& wr = context.parameters["wr"];  // (replicas, width, heads * head_width)
-    const at::Tensor sinusoids = sinusoid(encoded_distances(context), wr.size(1)).to(context.backend.options);
+    const std::vector<std::int64_t> encoded = encoded_distances(context);
+    const at::Tensor sinusoids =
+        context.table("relative", encoded, [&] { return sinusoid(encoded, wr.size(1)); });
     const at::Tensor rows = at::matmul(sinusoids, wr).unflatten(2, {queries.size(2), queries.size(4)});
     // (replicas, batch, heads, queries, offsets)
     const at::Tensor relative = at::matmul(queries + per_head("v"), rows.permute({0, 2, 3, 1}).unsqueeze(1));

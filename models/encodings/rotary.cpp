@@ -10,16 +10,17 @@ at::Tensor RotaryEncoding::rotate(const at::Tensor& heads, std::int64_t first_to
                                   const EncodingContext& context) const {
   const std::vector<std::int64_t> all = context.positions.of_tokens(context.layer, context.tokens);
   const auto first = all.begin() + first_token;
-  return rotate_pairs(heads, turns({first, first + heads.size(2)}, context), context.backend);
+  const std::vector<std::int64_t> positions(first, first + heads.size(2));
+  const at::Tensor table =
+      context.table("rotary", positions, [&] { return sines_and_cosines(turns(positions, context)); });
+  return che::rotate(heads, table[0], table[1], context.backend);
 }
 
 std::optional<EncodingTable> RotaryEncoding::table(const EncodingContext& context) const {
   const std::vector<std::int64_t> positions = context.positions.of_tokens(context.layer, context.tokens);
-  const PairTurns of_tokens = turns(positions, context);
-  // (tokens, pairs, 2)
-  const at::Tensor cosine_and_sine =
-      at::stack({of_tokens.angles.cos(), of_tokens.angles.sin()}, 2) * of_tokens.factor;
-  return make_table({"position", "pair", "cos", "sin"}, {positions, {}}, cosine_and_sine);
+  const at::Tensor of_tokens = sines_and_cosines(turns(positions, context));
+  return make_table({"position", "pair", "cos", "sin"}, {positions, {}},
+                    at::stack({of_tokens[1], of_tokens[0]}, 2));
 }
 
 at::Tensor rotary_frequencies(std::int64_t width, double max_time) {
@@ -30,8 +31,8 @@ at::Tensor rotary_angles(const std::vector<std::int64_t>& positions, const at::T
   return at::tensor(positions, at::kDouble).unsqueeze(1) * frequencies;
 }
 
-at::Tensor rotate_pairs(const at::Tensor& heads, const PairTurns& turns, const Backend& backend) {
-  return rotate(heads, turns.angles.sin() * turns.factor, turns.angles.cos() * turns.factor, backend);
+at::Tensor sines_and_cosines(const PairTurns& turns) {
+  return at::stack({turns.angles.sin(), turns.angles.cos()}) * turns.factor;
 }
 
 }  // namespace che

@@ -37,7 +37,7 @@ at::Tensor rotary_frequencies(std::int64_t width, double max_time);
 // The angle of every position (row) and frequency (column), double.
 at::Tensor rotary_angles(const std::vector<std::int64_t>& positions, const at::Tensor& frequencies);
 
-// Turns the pairs of `heads` (replicas, batch, tokens, heads, head_width).
-at::Tensor rotate_pairs(const at::Tensor& heads, const PairTurns& turns, const Backend& backend);
+// Sines and cosines times the factor, (2, tokens, head_width / 2), double.
+at::Tensor sines_and_cosines(const PairTurns& turns);
 
 }  // namespace che

@@ -6,6 +6,7 @@
 // an encoder needs no other rule. D is a setting, 128 by
 // default; in NeMo it is the width of a head.
 #include <ATen/ATen.h>
+#include <fmt/core.h>
 
 #include <cmath>
 
@@ -34,21 +35,26 @@ class Sandwich : public Encoding {
     const std::int64_t heads = context.shape.heads;
     const PairValues r = signed_distance(context, options_.randomized_distance);
     const at::Tensor distance = r.values.abs().to(at::kLong).flatten();
-    // Distances are whole: one value for each, in double.
-    const at::Tensor every = at::arange(largest_distance(context, options_.randomized_distance) + 1,
-                                        at::TensorOptions(context.backend.options).dtype(at::kDouble));
+    const std::int64_t limit =
+        context.positions.contiguous() ? context.tokens : context.positions.max_position();
+    const at::Tensor values =
+        context.table(fmt::format("sandwich {}", limit), {}, [&] { return of_distances(limit, heads); });
+    return PairValues{values.index_select(1, distance).unsqueeze(0), r.by_offset};
+  }
+
+ private:
+  // At every whole distance below `limit`, (heads, limit), double.
+  at::Tensor of_distances(std::int64_t limit, std::int64_t heads) const {
+    const at::Tensor every = at::arange(limit, at::kDouble);
     at::Tensor values = at::zeros_like(every);
     for (std::int64_t k = 1; k <= options_.frequencies; ++k) {
       const double fraction = static_cast<double>(k) / static_cast<double>(options_.frequencies);
       values += (every * std::pow(10000.0, -fraction)).cos() - 1;
     }
     const at::Tensor divisor = at::arange(1, heads + 1, every.options()) * (8.0 / static_cast<double>(heads));
-    return PairValues{
-        (values / divisor.unsqueeze(1)).to(context.backend.options).index_select(1, distance).unsqueeze(0),
-        r.by_offset};
+    return values / divisor.unsqueeze(1);
   }
 
- private:
   SandwichOptions options_;
 };
 

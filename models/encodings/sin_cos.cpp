@@ -14,9 +14,9 @@ namespace {
 class SinCos : public Encoding {
  public:
   at::Tensor embedding(const EncodingContext& context) const override {
-    return sinusoid(context.positions.of_tokens(Positions::kEmbeddingLayer, context.tokens),
-                    context.shape.width)
-        .to(context.backend.options);
+    const std::vector<std::int64_t> positions =
+        context.positions.of_tokens(Positions::kEmbeddingLayer, context.tokens);
+    return context.table("sin_cos", positions, [&] { return sinusoid(positions, context.shape.width); });
   }
 };
 

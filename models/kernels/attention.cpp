@@ -173,8 +173,17 @@ PairValues of_queries(const PairValues& pairs, std::int64_t queries, std::int64_
   return {pairs.dense(queries, keys).narrow(2, first, count).flatten(2), false};
 }
 
+// Whether a backward pass may follow.
+bool need_gradients(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                    const AttentionTerms& terms) {
+  if (needs_gradient({q, k, v, additive_bias(terms).values})) return true;
+  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
+  return adapted != nullptr && needs_gradient({adapted->bias.values, adapted->mlp.w1, adapted->mlp.b1,
+                                               adapted->mlp.w2, adapted->mlp.b2});
+}
+
 at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                           const FusedTerms& terms, const AttentionForm& form) {
+                           const FusedTerms& terms, const AttentionForm& form, bool has_gradients) {
   RECORD_FUNCTION("che::attention", {});
   const std::int64_t replicas = q.size(0);
   const std::int64_t queries = q.size(2);
@@ -197,10 +206,7 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
     operands.hidden_bias = of_replicas(f.hidden_bias, replicas);
     operands.hidden_by_offset = f.hidden_bias.by_offset;
   };
-  const bool trains_mlp =
-      terms.adapted && needs_gradient({terms.adapted->bias.values, terms.adapted->mlp.w1,
-                                       terms.adapted->mlp.b1, terms.adapted->mlp.w2, terms.adapted->mlp.b2});
-  if (trains_mlp || needs_gradient({q, k, v, terms.bias.values})) {
+  if (has_gradients) {
     const auto optional = [](const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; };
     set_terms(0, queries);
     return Attention::apply(operands.q, operands.k, operands.v, optional(operands.bias),
@@ -256,22 +262,32 @@ void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
 
 }  // namespace
 
-bool covers(const AttentionForm& form, const AttentionTerms& terms, std::int64_t heads) {
+bool covers(const AttentionForm& form, const AttentionTerms& terms, AttentionShape shape,
+            bool has_gradients) {
   if (std::holds_alternative<CustomLogits>(terms)) return false;
   const auto* const adapted = std::get_if<AdaptedBias>(&terms);
-  if (adapted == nullptr) return true;
-  if (adapted->mlp.taps() != 1) return false;
-  return adapted->mlp.reads == PairMlp::Reads::kBias || heads <= form.max_mlp_heads;
+  if (adapted != nullptr && adapted->mlp.taps() != 1) return false;
+  // f of the bias alone is an additive bias.
+  const bool is_adapted = adapted != nullptr && adapted->mlp.reads != PairMlp::Reads::kBias;
+  shape.hidden = is_adapted ? adapted->mlp.w1.size(-1) : 0;
+  return form.serves(shape, has_gradients);
 }
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const AttentionTerms& terms, const Backend& backend, const LogitsObserver& observer) {
   check_operands(q, k, v, terms);
   const KernelTable* const fused = observer ? nullptr : fused_kernels(backend, q);
-  if (fused == nullptr || !covers(fused->attention, terms, q.size(3))) {
+  const bool has_gradients = need_gradients(q, k, v, terms);
+  const AttentionShape shape{.replicas = q.size(0),
+                             .batch = q.size(1),
+                             .queries = q.size(2),
+                             .keys = k.size(2),
+                             .heads = q.size(3),
+                             .head_width = q.size(4)};
+  if (fused == nullptr || !covers(fused->attention, terms, shape, has_gradients)) {
     return reference::attention(q, k, v, terms, observer);
   }
-  return fused_attention(q, k, v, fused_terms(terms), fused->attention);
+  return fused_attention(q, k, v, fused_terms(terms), fused->attention, has_gradients);
 }
 
 }  // namespace che

@@ -18,13 +18,14 @@ namespace che {
 // (batch, queries, keys, hidden), is never written; its backward pass forms it again. Operations per pair: 4
 // width forward and 8 backward; with f, another 4 heads hidden forward, and 10 heads hidden + 2 width
 // backward. Bytes of memory traffic per pair with gradients: 4 heads forward, 4 heads backward. Not fused:
-// CustomLogits, f with three taps, f over more heads than the device's form takes.
+// CustomLogits, f with three taps, shapes that the device's form does not serve.
 //
 // Throws Error for shapes that do not fit together.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const AttentionTerms& terms, const Backend& backend, const LogitsObserver& observer);
 
-// Whether attention() is fused where `form` is the device's.
-bool covers(const AttentionForm& form, const AttentionTerms& terms, std::int64_t heads);
+// Whether attention() is fused where `form` is the device's. `shape` is that of the
+// operands; its member `hidden` is not read.
+bool covers(const AttentionForm& form, const AttentionTerms& terms, AttentionShape shape, bool has_gradients);
 
 }  // namespace che

@@ -8,14 +8,14 @@
 
 #include "core/error.h"
 #include "models/kernels/cpu/kernel_table.h"
+#include "models/kernels/cuda_host/cuda_kernels.h"
 
 namespace che {
 namespace {
 
 // The table of each kind of device that has fused operations.
 const KernelTable* table_of(at::DeviceType device) {
-  if (device == at::kCPU) return &cpu_kernels();
-  return nullptr;
+  return device == at::kCPU ? &cpu_kernels() : cuda_kernels(device);
 }
 
 }  // namespace

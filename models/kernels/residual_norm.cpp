@@ -4,12 +4,11 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/custom_class.h>
 
 #include <optional>
-#include <utility>
 
 #include "models/kernels/reference/residual_norm.h"
+#include "models/kernels/stored_site.h"
 
 namespace che {
 namespace {
@@ -50,15 +49,14 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
     device_kernels(x).residual_norm.forward(operands.inputs(site), mutable_examples_of(out),
                                             mutable_examples_of(moments));
     context->save_for_backward({x, y, operands.y_bias, scale, offset, moments});
-    context->saved_data["rest"] =
-        c10::IValue::make_capsule(c10::make_intrusive<Rest>(site.dropout, site.site, site.first_token));
+    context->saved_data["site"] = c10::IValue::make_capsule(c10::make_intrusive<StoredSite>(site));
     return out;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     RECORD_FUNCTION("che::residual_norm", {});
     const variable_list saved = context->get_saved_variables();
-    const auto& rest = static_cast<const Rest&>(*context->saved_data.at("rest").toCapsule());
+    const auto& stored = static_cast<const StoredSite&>(*context->saved_data.at("site").toCapsule());
     const Operands operands{saved[0], saved[1], saved[2], saved[3], saved[4]};
     const at::Tensor& moments = saved[5];
     const at::Tensor d_out = gradients[0].contiguous();
@@ -67,8 +65,8 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
     const at::Tensor d_y_bias = at::empty(operands.scale.sizes(), d_out.options());
     const at::Tensor d_scale = at::empty(operands.scale.sizes(), d_out.options());
     const at::Tensor d_offset = at::empty(operands.scale.sizes(), d_out.options());
-    device_kernels(d_out).residual_norm.backward(operands.inputs({rest.dropout, rest.site, rest.first_token}),
-                                                 examples_of(moments), examples_of(d_out),
+    device_kernels(d_out).residual_norm.backward(operands.inputs(stored.site()), examples_of(moments),
+                                                 examples_of(d_out),
                                                  {.d_x = mutable_examples_of(d_x),
                                                   .d_y = mutable_examples_of(d_y),
                                                   .d_y_bias = d_y_bias.mutable_data_ptr<float>(),
@@ -76,16 +74,6 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
                                                   .d_offset = d_offset.mutable_data_ptr<float>()});
     return {d_x, d_y, operands.y_bias.defined() ? d_y_bias : at::Tensor(), d_scale, d_offset, at::Tensor()};
   }
-
- private:
-  // What the backward pass needs in addition to tensors.
-  struct Rest : torch::CustomClassHolder {
-    Rest(Dropout all, std::uint32_t one, std::int64_t first)
-        : dropout(std::move(all)), site(one), first_token(first) {}
-    Dropout dropout;
-    std::uint32_t site;
-    std::int64_t first_token;
-  };
 };
 
 }  // namespace
@@ -100,8 +88,10 @@ at::Tensor residual_norm(const at::Tensor& x, const at::Tensor& y, const at::Ten
     }
   }
   site.dropout.check_seeds(x.size(0));
-  if (fused_kernels(backend, x) == nullptr)
+  const KernelTable* const fused = fused_kernels(backend, x);
+  if (fused == nullptr || !fused->residual_norm.serves(x.size(0), x.size(3), site.dropout.rate != 0)) {
     return reference::residual_norm(x, y, y_bias, scale, offset, site, kEpsilon);
+  }
   // Rows of an example follow each other; x may leave rows out between its examples.
   const bool rows_follow = x.stride(3) == 1 && x.stride(2) == x.size(3);
   return ResidualNorm::apply(rows_follow ? x : x.contiguous(), y.contiguous(),

@@ -376,6 +376,35 @@ TEST_F(ProgramTest, BenchesStepsAndBatchesByPart) {
   expect_refusal(bench({"model.widht=8"}), {"widht", "width"});
   expect_refusal(bench({"execution.kernels=fast"}), {"kernels", "fused, reference"});
   expect_refusal(bench({"--json", (folder_ / "missing" / "x.json").string()}), {"missing"});
+  const std::string shared = (folder_ / "shared.json").string();
+  EXPECT_EQ(0, bench({"--steps", "1", "--json", shared, "execution.replicas=3"}).exit_code);
+  EXPECT_GT(nlohmann::json::parse(read_file(shared)).at("rows")[0].at("samples_per_second").get<double>(), 0);
+}
+
+// What runs on GPUs, of a program without one.
+TEST_F(ProgramTest, SaysWhatAGpuNeeds) {
+  const auto with_gpus = [&](const char* visible, const std::vector<std::string>& arguments) {
+    ::setenv("CUDA_VISIBLE_DEVICES", visible, 1);
+    Outcome outcome = che(arguments);
+    ::unsetenv("CUDA_VISIBLE_DEVICES");
+    return outcome;
+  };
+  const Outcome none = with_gpus("", {"selftest"});
+  EXPECT_EQ(3, none.exit_code);
+  EXPECT_TRUE(none.output.starts_with("No GPU is visible here")) << none.output;
+  expect_refusal(che({"selftest", "--device", "cpu"}), {"--device cpu", "cuda"});
+  expect_refusal(che({"selftest", "--device", "gpu"}), {"gpu", "cuda:0"});
+  expect_refusal(che({"selftest", "--json", (folder_ / "missing" / "x.json").string()}), {"missing"});
+  // What a machine lacks differs: a library, a driver or a device.
+  for (const char* device : {"cuda", "cuda:1"}) {
+    expect_refusal(with_gpus("0,1", {"selftest", "--device", device}), {"execution.device: cuda: "});
+  }
+  const Outcome run = with_gpus(
+      "0,1", {"run", small_config(), "execution.device=cuda", "axes.task=[even_pairs]", "-o", results()});
+  EXPECT_EQ(1, run.exit_code) << run.output;
+  EXPECT_NE(std::string::npos, run.output.find("execution.device: cuda: ")) << run.output;
+  expect_refusal(che({"run", small_config(), "execution.precision=tf32", "-o", results() + "-tf32"}),
+                 {"execution.precision", "tf32", "GPU"});
 }
 
 }  // namespace

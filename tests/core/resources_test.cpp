@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "tests/scratch_folder.h"
 
@@ -45,6 +48,29 @@ TEST_F(ResourcesTest, TheTightestGroupOfVersion2Counts) {
   write("sys/fs/cgroup/slurm/job/memory.max", "max");
   EXPECT_EQ(1, resources().cores);
   EXPECT_EQ(67'108'864, resources().memory_bytes);
+}
+
+TEST_F(ResourcesTest, CountsTheFilesOfGpus) {
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(std::vector<std::string>{}, resources().gpus);
+  write("dev/nvidia0", "");
+  write("dev/nvidia1", "");
+  write("dev/nvidiactl", "");
+  EXPECT_EQ((std::vector<std::string>{"0", "1"}), resources().gpus);
+}
+
+TEST_F(ResourcesTest, CudaVisibleDevicesNamesTheGpus) {
+  write("dev/nvidia0", "");
+  for (const auto& [named, gpus] :
+       std::map<std::string, std::vector<std::string>>{{"", {}},
+                                                       {"-1", {}},
+                                                       {"3", {"3"}},
+                                                       {"2,GPU-8932f937", {"2", "GPU-8932f937"}},
+                                                       {"1,-1,0", {"1"}}}) {
+    ::setenv("CUDA_VISIBLE_DEVICES", named.c_str(), 1);
+    EXPECT_EQ(gpus, resources().gpus) << named;
+  }
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 // The path is that of the host, which the container does not see.

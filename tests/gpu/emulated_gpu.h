@@ -17,6 +17,8 @@
 #include <functional>
 #include <source_location>
 
+#include "models/kernels/cuda/abi.h"
+
 #define __global__
 #define __device__
 #define __host__
@@ -62,6 +64,24 @@ void run_grid(dim3 grid, dim3 block, std::int64_t shared_bytes, const std::funct
 std::int64_t take_largest_shared_bytes();
 
 inline std::int64_t max_shared_bytes() { return kMaxSharedBytes; }
+
+// Device 0 is there, and no other.
+inline int describe_device(std::int32_t number, CudaDevice* device) {
+  constexpr int kInvalidDevice = 101;
+  if (number != 0) return kInvalidDevice;
+  *device = {.name = "emulated",
+             .compute_capability = 90,
+             .multiprocessors = 1,
+             .driver_version = 13'000,
+             .runtime_version = 13'000,
+             .memory_bytes = std::int64_t{1} << 30,
+             .shared_bytes = kMaxSharedBytes,
+             .memory_rate = 0,
+             .multiply_add_rate = 0};
+  return 0;
+}
+
+inline const char* error_text(int error) { return error == 101 ? "invalid device ordinal" : "unknown error"; }
 
 template <class... Parameters, class... Arguments>
 int launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::int64_t shared_bytes, void* /*stream*/,

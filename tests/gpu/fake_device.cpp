@@ -13,6 +13,9 @@
 
 #include <atomic>
 #include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
 #include <optional>
 
 namespace che {
@@ -22,7 +25,7 @@ constexpr auto kFake = c10::DeviceType::PrivateUse1;
 const c10::DispatchKeySet kFakeKeys(c10::DispatchKey::PrivateUse1);
 
 // The backward pass runs in a thread of its own.
-std::atomic<std::int64_t> operations, to_device, to_host, scalars;
+std::atomic<std::int64_t> operations, to_device, pageable, to_host, scalars;
 
 class HostMemory : public c10::Allocator {
  public:
@@ -50,6 +53,7 @@ class Guard : public c10::impl::NoOpDeviceGuardImpl<kFake> {
   c10::Stream getStream(c10::Device) const noexcept override { return stream(); }
   c10::Stream getDefaultStream(c10::Device) const override { return stream(); }
   c10::Stream getNewStream(c10::Device, int) const override { return stream(); }
+  void* getStreamNativeHandle(const c10::Stream) const override { return nullptr; }
   c10::Stream exchangeStream(c10::Stream) const noexcept override { return stream(); }
   void record(void** event, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {
     *event = const_cast<Guard*>(this);
@@ -65,8 +69,52 @@ class Guard : public c10::impl::NoOpDeviceGuardImpl<kFake> {
   static c10::Stream stream() { return c10::Stream(c10::Stream::DEFAULT, fake_device()); }
 };
 
+// Memory of the host that a GPU would read itself.
+class PinnedMemory : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    void* const memory = c10::alloc_cpu(bytes);
+    const std::lock_guard lock(mutex());
+    blocks()[memory] = bytes;
+    return {memory, memory, &release, c10::Device(c10::kCPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    std::memcpy(to, from, bytes);
+  }
+  static bool has(const void* data) {
+    const std::lock_guard lock(mutex());
+    const auto after = blocks().upper_bound(data);
+    if (after == blocks().begin()) return false;
+    const auto& [first, bytes] = *std::prev(after);
+    return data < static_cast<const char*>(first) + bytes;
+  }
+
+ private:
+  static void release(void* memory) {
+    {
+      const std::lock_guard lock(mutex());
+      blocks().erase(memory);
+    }
+    c10::free_cpu(memory);
+  }
+  static std::mutex& mutex() {
+    static std::mutex lock;
+    return lock;
+  }
+  static std::map<const void*, std::size_t>& blocks() {
+    static std::map<const void*, std::size_t> all;
+    return all;
+  }
+};
+
 class Hooks : public at::PrivateUse1HooksInterface {
  public:
+  bool isPinnedPtr(const void* data) const override { return PinnedMemory::has(data); }
+  c10::Allocator* getPinnedMemoryAllocator() const override {
+    static PinnedMemory memory;
+    return &memory;
+  }
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
   bool isBuilt() const override { return true; }
   bool isAvailable() const override { return true; }
@@ -98,8 +146,11 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::opti
                                            type.value_or(at::kFloat));
 }
 
-at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
-  if (from.is_cpu()) ++to_device;
+at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_blocking) {
+  if (from.is_cpu()) {
+    ++to_device;
+    if (!non_blocking || !PinnedMemory::has(from.const_data_ptr())) ++pageable;
+  }
   if (to.is_cpu()) ++to_host;
   if (!from.is_cpu() && !to.is_cpu()) ++operations;
   on_host(to).copy_(on_host(from));
@@ -163,6 +214,7 @@ void fall_back(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
   at::native::cpu_fallback(operation, stack);
   operations = before.operations;
   to_device = before.to_device;
+  pageable = before.pageable;
   to_host = before.to_host;
   scalars = before.scalars;
 }
@@ -192,12 +244,17 @@ C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard)
 at::Device fake_device() { return {kFake, 0}; }
 
 DeviceCounts device_counts() {
-  return {.operations = operations, .to_device = to_device, .to_host = to_host, .scalars = scalars};
+  return {.operations = operations,
+          .to_device = to_device,
+          .pageable = pageable,
+          .to_host = to_host,
+          .scalars = scalars};
 }
 
 void reset_device_counts() {
   operations = 0;
   to_device = 0;
+  pageable = 0;
   to_host = 0;
   scalars = 0;
 }

@@ -16,7 +16,8 @@ at::Device fake_device();
 // What happened on the fake device since reset_device_counts().
 struct DeviceCounts {
   std::int64_t operations = 0;  // Of LibTorch that launch a kernel; views, copies and allocations are none.
-  std::int64_t to_device = 0;   // Copies from the host,
+  std::int64_t to_device = 0;   // Copies from the host; of them,
+  std::int64_t pageable = 0;    // those for which the host waits, because their memory is not pinned;
   std::int64_t to_host = 0;     // and to it, for which the host waits.
   std::int64_t scalars = 0;     // Values read by the host (item()), for which it waits, too.
 };

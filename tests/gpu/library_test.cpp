@@ -14,10 +14,16 @@ TEST(CudaLibrary, AnswersToItsOwnVersionOnly) {
 
 TEST(CudaLibrary, HasEveryFunction) {
   const CudaKernels& kernels = *che_cuda_kernels(kCudaAbiVersion);
+  EXPECT_NE(nullptr, kernels.describe_device);
+  EXPECT_NE(nullptr, kernels.error_text);
+  EXPECT_NE(nullptr, kernels.attention_serves);
   EXPECT_NE(nullptr, kernels.attention_saved_values);
   EXPECT_NE(nullptr, kernels.attention_forward);
   EXPECT_NE(nullptr, kernels.attention_backward_workspace);
   EXPECT_NE(nullptr, kernels.attention_backward);
+  EXPECT_NE(nullptr, kernels.dropout_serves);
+  EXPECT_NE(nullptr, kernels.dropout);
+  EXPECT_NE(nullptr, kernels.residual_norm_serves);
   EXPECT_NE(nullptr, kernels.residual_norm_forward);
   EXPECT_NE(nullptr, kernels.residual_norm_backward_workspace);
   EXPECT_NE(nullptr, kernels.residual_norm_backward);
@@ -27,7 +33,6 @@ TEST(CudaLibrary, HasEveryFunction) {
   EXPECT_NE(nullptr, kernels.rotate);
   EXPECT_NE(nullptr, kernels.bias_relu_forward);
   EXPECT_NE(nullptr, kernels.bias_relu_backward);
-  EXPECT_EQ(16, kernels.max_mlp_heads);
   EXPECT_GT(kernels.bias_relu_block_rows, 0);
   EXPECT_GT(kernels.bias_relu_partial_sums, 0);
 }

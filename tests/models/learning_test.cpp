@@ -44,8 +44,10 @@ Measurement trained(const std::string& encoding) {
 
   constexpr double kCount = kMeasuredSteps;
   std::vector<double> losses;
-  train(state, [&](std::int64_t, const StepResult& result) {
-    if (state.step > kSteps - kMeasuredSteps) losses.push_back(result.loss[0]);
+  train(state, [&](std::span<const MeasuredStep> steps) {
+    for (const MeasuredStep& made : steps) {
+      if (made.step > kSteps - kMeasuredSteps) losses.push_back(made.result.loss[0]);
+    }
     return true;
   });
   Measurement measured;

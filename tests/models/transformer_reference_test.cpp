@@ -130,7 +130,8 @@ void expect_curve_of(const json& file) {
       const at::Tensor empty = at::full_like(output, config.at("empty_token_id").get<std::int64_t>());
       const TensorBatch batch{at::cat({input, empty}, 1), output,
                               reference_list(stored.at("mask")).to(at::kByte)};
-      const StepResult result = training_step(*model, adam, batch, ContiguousPositions(), {}, step);
+      const StepResult result =
+          read_result(training_step(*model, adam, batch, ContiguousPositions(), {}, step));
       loss.push_back(result.loss[0]);
       accuracy.push_back(result.accuracy[0]);
       norm.push_back(result.gradient_norm[0]);

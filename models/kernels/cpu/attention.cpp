@@ -222,6 +222,10 @@ void add_up_mlp(const Replica& replica, const AttentionShape& shape, std::int64_
   }
 }
 
+bool serves(const AttentionShape& shape, bool /*has_gradients*/) {
+  return shape.hidden == 0 || shape.heads <= kMaxMlpHeads;
+}
+
 void backward(const AttentionInputs& in, const float* saved, const ExampleView<const float>& d_out,
               const AttentionGradients& out) {
   const AttentionShape& shape = in.shape;
@@ -267,7 +271,7 @@ void backward(const AttentionInputs& in, const float* saved, const ExampleView<c
 }  // namespace
 
 AttentionForm attention_form() {
-  return {.max_mlp_heads = kMaxMlpHeads,
+  return {.serves = serves,
           .query_block = kQueryTile,
           .saved_values = saved_values,
           .forward = forward,

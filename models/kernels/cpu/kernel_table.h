@@ -11,6 +11,7 @@ namespace cpu {
 
 AttentionForm attention_form();
 BiasReluForm bias_relu_form();
+DropoutForm dropout_form();
 ResidualNormForm residual_norm_form();
 RotationForm rotation_form();
 AdamForm adam_form();

@@ -12,7 +12,7 @@
 namespace che {
 
 // Changes with everything in this header and in the headers that it includes.
-constexpr std::int32_t kCudaAbiVersion = 1;
+constexpr std::int32_t kCudaAbiVersion = 2;
 
 // What a kernel's function answers; a positive number is an error of CUDA.
 constexpr int kCudaDone = 0;
@@ -36,6 +36,17 @@ constexpr std::int64_t kMaxDropoutReplicas = 64;
 struct CudaDropout {
   std::uint32_t keys[kMaxDropoutReplicas][2];
   DropoutBits first;  // Of row 0 of any replica, its key unused; row b has counter[0] + b.
+};
+
+// DropoutInputs of models/kernels/forms/dropout_form.h in plain memory; plain_inputs.h makes it.
+struct CudaDropoutInputs {
+  std::int64_t replicas;
+  std::int64_t batch;
+  std::int64_t rows;
+  std::int64_t width;
+  const float* values;       // (replicas, batch, rows, width), contiguous
+  std::int64_t first_token;  // Of the rows, within their sequences: dropout counts from token 0.
+  CudaDropout dropout;
 };
 
 // ResidualNormInputs of models/kernels/forms/residual_norm_form.h in plain memory; plain_inputs.h makes it.
@@ -63,17 +74,37 @@ struct CudaResidualNormGradients {
   float* d_offset;
 };
 
+// A CUDA device, as its driver describes it.
+struct CudaDevice {
+  char name[256];                   // Ends with a 0.
+  std::int32_t compute_capability;  // 10 times the major number, and the minor one.
+  std::int32_t multiprocessors;
+  std::int32_t driver_version;   // Of CUDA that the driver serves; 1000 times the major number, 10 the minor.
+  std::int32_t runtime_version;  // That the library was linked to.
+  std::int64_t memory_bytes;
+  std::int64_t shared_bytes;  // That a block may have.
+  double memory_rate;         // Bytes a second between device and its memory, nominal; 0 for unknown.
+  double multiply_add_rate;   // Single-precision operations a second without tensor cores, nominal, a
+                              // multiplication and an addition counted as two; 0 for unknown.
+};
+
 // The operations of forms/kernel_table.h on CUDA devices: the forms' whole-batch signatures with a CudaCall
 // in front. Results do not depend on the device's number of processors, nor do they change from call to call.
 //
 // Served: attention with head widths of 4, 8, ... 64, at most 16 heads and heads * head_width <= 512, f of
 // any width that shared memory has room for, at most 65535 examples and replicas, sequences of up to 2^24
-// tokens; residual norms of at most 2048 features and 64 replicas, where dropout is; everything of the
-// others.
+// tokens; residual norms of at most 2048 features; dropout, alone or within a residual norm, of at most 64
+// replicas; everything of the others.
 struct CudaKernels {
   std::int32_t version;  // kCudaAbiVersion of the library's source.
 
-  std::int64_t max_mlp_heads;
+  // Answers kCudaDone, or CUDA's error: there is no driver, or no device of that number.
+  int (*describe_device)(std::int32_t number, CudaDevice* device);
+  const char* (*error_text)(int error);  // Of CUDA's errors.
+
+  // Whether the following three serve the shape on the current device, and with `has_gradients` the backward
+  // pass too: kCudaDone or kCudaNotServed.
+  int (*attention_serves)(const AttentionShape* shape, bool has_gradients);
   std::int64_t (*attention_saved_values)(const AttentionShape* shape);
   int (*attention_forward)(const CudaCall* call, const AttentionInputs* in, const ExampleView<float>* out,
                            float* saved);
@@ -81,6 +112,10 @@ struct CudaKernels {
   int (*attention_backward)(const CudaCall* call, const AttentionInputs* in, const float* saved,
                             const ExampleView<const float>* d_out, const AttentionGradients* out);
 
+  int (*dropout_serves)(std::int64_t replicas, std::int64_t batch);
+  int (*dropout)(const CudaCall* call, const CudaDropoutInputs* in, float* out);
+
+  int (*residual_norm_serves)(std::int64_t replicas, std::int64_t width, bool has_dropout);
   int (*residual_norm_forward)(const CudaCall* call, const CudaResidualNormInputs* in,
                                const ExampleView<float>* out, const ExampleView<float>* moments);
   std::int64_t (*residual_norm_backward_workspace)(const CudaResidualNormInputs* in);

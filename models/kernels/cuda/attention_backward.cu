@@ -430,15 +430,18 @@ std::int64_t rows_of_heads(const AttentionShape& shape) {
   return shape.replicas * shape.batch * shape.heads * shape.queries;
 }
 
+// Shared memory of a block.
+std::int64_t backward_bytes(const AttentionShape& shape) {
+  const auto heads = static_cast<int>(shape.heads);
+  const BackwardLayout layout(heads, static_cast<int>(shape.head_width),
+                              shape.hidden == 0 ? heads : mlp_heads(heads), static_cast<int>(shape.hidden));
+  return std::int64_t{4} * layout.end;
+}
+
 template <int H, int kColumns>
 int launch_backward(const CudaCall& call, const AttentionInputs& in, const float* saved,
                     const ExampleView<const float>& d_out, const AttentionGradients& out) {
   const AttentionShape& shape = in.shape;
-  const auto heads = static_cast<int>(shape.heads);
-  const BackwardLayout layout(heads, static_cast<int>(shape.head_width), H == 0 ? heads : H,
-                              static_cast<int>(shape.hidden));
-  const std::int64_t bytes = std::int64_t{4} * layout.end;
-  if (bytes > max_shared_bytes()) return kCudaNotServed;
   float* const means = call.workspace;
   const BackwardOperands operands{saved,
                                   means,
@@ -456,7 +459,7 @@ int launch_backward(const CudaCall& call, const AttentionInputs& in, const float
              std::int64_t{0}, call.stream, shape, d_out, saved + saved_out(shape), means);
   if (error != kCudaDone) return error;
   error = launch(&attention_backward<H, kColumns>, dim3(blocks(operands.parts), blocks(shape.replicas)),
-                 dim3(kThreads), bytes, call.stream, in, operands);
+                 dim3(kThreads), backward_bytes(shape), call.stream, in, operands);
   if (error != kCudaDone || operands.places.end == 0) return error;
   return launch(&attention_add_up,
                 dim3(blocks(divided_up(operands.places.end, kThreads)), blocks(shape.replicas)),
@@ -478,13 +481,17 @@ int launch_backward(const CudaCall& call, const AttentionInputs& in, const float
 
 }  // namespace
 
+int attention_backward_serves(const AttentionShape& shape) {
+  return serves(shape) && backward_bytes(shape) <= max_shared_bytes() ? kCudaDone : kCudaNotServed;
+}
+
 std::int64_t attention_backward_workspace(const AttentionInputs* in, const AttentionGradients* out) {
   return rows_of_heads(in->shape) + in->shape.replicas * parts_of(*in, *out) * places_of(*in, *out).end;
 }
 
 int attention_backward(const CudaCall* call, const AttentionInputs* in, const float* saved,
                        const ExampleView<const float>* d_out, const AttentionGradients* out) {
-  if (!serves(in->shape)) return kCudaNotServed;
+  if (attention_backward_serves(in->shape) != kCudaDone) return kCudaNotServed;
   if (is_empty(in->shape)) return kCudaDone;
   if (in->shape.hidden == 0) return launch_backward<0>(*call, *in, saved, *d_out, *out);
   switch (mlp_heads(in->shape.heads)) {

@@ -271,19 +271,22 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+// Shared memory of a block.
+std::int64_t forward_bytes(const AttentionShape& shape) {
+  const auto heads = static_cast<int>(shape.heads);
+  const ForwardLayout layout(heads, static_cast<int>(shape.head_width),
+                             shape.hidden == 0 ? heads : mlp_heads(heads), static_cast<int>(shape.hidden));
+  return std::int64_t{4} * layout.end;
+}
+
 template <int H, int kColumns, Mlp kMlp>
 int launch_forward(const CudaCall& call, const AttentionInputs& in, const ExampleView<float>& out,
                    float* saved) {
   const AttentionShape& shape = in.shape;
-  const auto heads = static_cast<int>(shape.heads);
-  const ForwardLayout layout(heads, static_cast<int>(shape.head_width), kMlp == Mlp::kNone ? heads : H,
-                             static_cast<int>(shape.hidden));
-  const std::int64_t bytes = std::int64_t{4} * layout.end;
-  if (bytes > max_shared_bytes()) return kCudaNotServed;
   return launch(
       &attention_forward<H, kColumns, kMlp>,
       dim3(blocks(divided_up(shape.queries, kQueries)), blocks(shape.batch), blocks(shape.replicas)),
-      dim3(kThreads), bytes, call.stream, in, out, saved,
+      dim3(kThreads), forward_bytes(shape), call.stream, in, out, saved,
       saved == nullptr ? nullptr : saved + saved_out(shape));
 }
 
@@ -300,6 +303,10 @@ int launch_forward(const CudaCall& call, const AttentionInputs& in, const Exampl
 
 }  // namespace
 
+int attention_forward_serves(const AttentionShape& shape) {
+  return serves(shape) && forward_bytes(shape) <= max_shared_bytes() ? kCudaDone : kCudaNotServed;
+}
+
 std::int64_t attention_saved_values(const AttentionShape* shape) {
   return saved_out(*shape) +
          shape->replicas * shape->batch * shape->queries * shape->heads * shape->head_width;
@@ -307,7 +314,7 @@ std::int64_t attention_saved_values(const AttentionShape* shape) {
 
 int attention_forward(const CudaCall* call, const AttentionInputs* in, const ExampleView<float>* out,
                       float* saved) {
-  if (!serves(in->shape)) return kCudaNotServed;
+  if (attention_forward_serves(in->shape) != kCudaDone) return kCudaNotServed;
   if (is_empty(in->shape)) return kCudaDone;
   if (in->shape.hidden == 0) return launch_forward<0, Mlp::kNone>(*call, *in, *out, saved);
   switch (mlp_heads(in->shape.heads)) {

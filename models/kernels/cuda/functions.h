@@ -5,6 +5,8 @@
 
 namespace che::gpu {
 
+int attention_forward_serves(const AttentionShape& shape);
+int attention_backward_serves(const AttentionShape& shape);
 std::int64_t attention_saved_values(const AttentionShape* shape);
 int attention_forward(const CudaCall* call, const AttentionInputs* in, const ExampleView<float>* out,
                       float* saved);
@@ -12,6 +14,10 @@ std::int64_t attention_backward_workspace(const AttentionInputs* in, const Atten
 int attention_backward(const CudaCall* call, const AttentionInputs* in, const float* saved,
                        const ExampleView<const float>* d_out, const AttentionGradients* out);
 
+int dropout_serves(std::int64_t replicas, std::int64_t batch);
+int dropout(const CudaCall* call, const CudaDropoutInputs* in, float* out);
+
+int residual_norm_serves(std::int64_t replicas, std::int64_t width, bool has_dropout);
 int residual_norm_forward(const CudaCall* call, const CudaResidualNormInputs* in,
                           const ExampleView<float>* out, const ExampleView<float>* moments);
 std::int64_t residual_norm_backward_workspace(const CudaResidualNormInputs* in);

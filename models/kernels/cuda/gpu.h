@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "models/kernels/cuda/abi.h"
+
 #ifdef CHE_EMULATE_GPU
 #include <emulated_gpu.h>
 #else
@@ -23,6 +25,35 @@ inline std::int64_t max_shared_bytes() {
   }
   return bytes;
 }
+
+// CudaKernels::describe_device.
+inline int describe_device(std::int32_t number, CudaDevice* device) {
+  cudaDeviceProp properties;
+  if (const cudaError_t error = cudaGetDeviceProperties(&properties, number); error != cudaSuccess)
+    return error;
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    return cudaDeviceGetAttribute(&value, which, number) == cudaSuccess ? static_cast<double>(value) : 0.0;
+  };
+  *device = {};
+  for (std::size_t i = 0; i + 1 < sizeof(device->name) && properties.name[i] != 0; ++i) {
+    device->name[i] = properties.name[i];
+  }
+  device->compute_capability = 10 * properties.major + properties.minor;
+  device->multiprocessors = properties.multiProcessorCount;
+  cudaDriverGetVersion(&device->driver_version);
+  cudaRuntimeGetVersion(&device->runtime_version);
+  device->memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  device->shared_bytes = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
+  // Clocks are in kHz; memory sends at both edges.
+  device->memory_rate =
+      2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
+  const double lanes = properties.major == 8 && properties.minor == 0 ? 64 : 128;
+  device->multiply_add_rate = 2e3 * attribute(cudaDevAttrClockRate) * device->multiprocessors * lanes;
+  return 0;
+}
+
+inline const char* error_text(int error) { return cudaGetErrorString(static_cast<cudaError_t>(error)); }
 
 // Returns CUDA's error, 0 for none.
 template <class... Parameters, class... Arguments>

@@ -193,10 +193,15 @@ __global__ void __launch_bounds__(kThreads)
   to[replica * width + i % width] = sum_of_parts(sums, replica, parts, 3 * width, i);
 }
 
-bool serves(const CudaResidualNormInputs& in) {
-  constexpr std::int64_t kMaxGrid = 65535;
-  return in.width >= 1 && in.width <= kMaxWidth && in.replicas <= kMaxGrid &&
-         (in.dropout.first.threshold == 0 || in.replicas <= kMaxDropoutReplicas);
+// Shared memory of a block: `rows` for each warp.
+std::int64_t bytes_of_rows(std::int64_t rows, std::int64_t width) {
+  return std::int64_t{4} * kWarps * rows * width;
+}
+constexpr std::int64_t kForwardRows = 1;
+constexpr std::int64_t kBackwardRows = 3;
+
+bool is_served(const CudaResidualNormInputs& in) {
+  return residual_norm_serves(in.replicas, in.width, in.dropout.first.threshold != 0) == kCudaDone;
 }
 
 bool is_empty(const CudaResidualNormInputs& in) { return in.replicas == 0 || in.batch * in.rows == 0; }
@@ -207,13 +212,20 @@ std::int64_t parts_of(const CudaResidualNormInputs& in) {
 
 }  // namespace
 
+int residual_norm_serves(std::int64_t replicas, std::int64_t width, bool has_dropout) {
+  constexpr std::int64_t kMaxGrid = 65535;
+  const bool is_served = width >= 1 && width <= kMaxWidth &&
+                         replicas <= (has_dropout ? kMaxDropoutReplicas : kMaxGrid) &&
+                         bytes_of_rows(kBackwardRows, width) <= max_shared_bytes();
+  return is_served ? kCudaDone : kCudaNotServed;
+}
+
 int residual_norm_forward(const CudaCall* call, const CudaResidualNormInputs* in,
                           const ExampleView<float>* out, const ExampleView<float>* moments) {
-  const std::int64_t bytes = std::int64_t{4} * kWarps * in->width;
-  if (!serves(*in) || bytes > max_shared_bytes()) return kCudaNotServed;
+  if (!is_served(*in)) return kCudaNotServed;
   if (is_empty(*in)) return kCudaDone;
   return launch(&residual_norm_forward_rows, dim3(blocks(parts_of(*in)), blocks(in->replicas)),
-                dim3(kThreads), bytes, call->stream, *in, *out, *moments);
+                dim3(kThreads), bytes_of_rows(kForwardRows, in->width), call->stream, *in, *out, *moments);
 }
 
 std::int64_t residual_norm_backward_workspace(const CudaResidualNormInputs* in) {
@@ -223,13 +235,12 @@ std::int64_t residual_norm_backward_workspace(const CudaResidualNormInputs* in) 
 int residual_norm_backward(const CudaCall* call, const CudaResidualNormInputs* in,
                            const ExampleView<const float>* moments, const ExampleView<const float>* d_out,
                            const CudaResidualNormGradients* out) {
-  const std::int64_t bytes = std::int64_t{4} * kWarps * 3 * in->width;
-  if (!serves(*in) || bytes > max_shared_bytes()) return kCudaNotServed;
+  if (!is_served(*in)) return kCudaNotServed;
   if (is_empty(*in)) return kCudaDone;
   const std::int64_t parts = parts_of(*in);
   const int error =
-      launch(&residual_norm_backward_rows, dim3(blocks(parts), blocks(in->replicas)), dim3(kThreads), bytes,
-             call->stream, *in, *moments, *d_out, out->d_x, out->d_y, parts, call->workspace);
+      launch(&residual_norm_backward_rows, dim3(blocks(parts), blocks(in->replicas)), dim3(kThreads),
+             bytes_of_rows(kBackwardRows, in->width), call->stream, *in, *moments, *d_out, out->d_x, out->d_y, parts, call->workspace);
   if (error != kCudaDone) return error;
   return launch(&residual_norm_add_up,
                 dim3(blocks(divided_up(3 * in->width, kThreads)), blocks(in->replicas)), dim3(kThreads),

@@ -44,8 +44,8 @@ struct AttentionGradients {
 };
 
 struct AttentionForm {
-  // Heads that f may have; attention with f of more heads has no such form.
-  std::int64_t max_mlp_heads;
+  // Whether the functions below take the shape, and with `has_gradients` backward() too.
+  bool (*serves)(const AttentionShape& shape, bool has_gradients);
 
   // Queries that a pass without gradients takes at once where a bias is given by pair, so that memory holds
   // f's hidden bias for so many queries only.

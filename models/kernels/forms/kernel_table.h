@@ -3,6 +3,7 @@
 #include "models/kernels/forms/adam_form.h"
 #include "models/kernels/forms/attention_form.h"
 #include "models/kernels/forms/bias_relu_form.h"
+#include "models/kernels/forms/dropout_form.h"
 #include "models/kernels/forms/residual_norm_form.h"
 #include "models/kernels/forms/rotation_form.h"
 
@@ -14,6 +15,7 @@ namespace che {
 struct KernelTable {
   AttentionForm attention;
   BiasReluForm bias_relu;
+  DropoutForm dropout;
   ResidualNormForm residual_norm;
   RotationForm rotation;
   AdamForm adam;

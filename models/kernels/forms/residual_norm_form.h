@@ -32,6 +32,9 @@ struct ResidualNormGradients {
 };
 
 struct ResidualNormForm {
+  // Whether the functions below take so many replicas and features, with dropout or without.
+  bool (*serves)(std::int64_t replicas, std::int64_t width, bool has_dropout);
+
   // Writes out, like x, and for the backward pass moments (replicas, batch, rows, 2): mean and 1 / deviation.
   void (*forward)(const ResidualNormInputs& in, const ExampleView<float>& out,
                   const ExampleView<float>& moments);

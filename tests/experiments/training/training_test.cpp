@@ -34,7 +34,7 @@ RunConfig small_config(const std::string& encoding) {
 
 at::Tensor trained(const std::vector<RunConfig>& runs) {
   TrainingState state(runs);
-  train(state, [](std::int64_t, const StepResult&) { return true; });
+  train(state, [](std::span<const MeasuredStep>) { return true; });
   EXPECT_EQ(runs.front().training.steps, state.step);
   return state.model->parameters().values().clone();
 }
@@ -78,9 +78,11 @@ TEST(Training, LearnsAnEasyTask) {
   TrainingState state({config});
   double first = 0;
   double last = 0;
-  train(state, [&](std::int64_t, const StepResult& result) {
-    if (state.step <= 20) first += result.loss[0] / 20;
-    if (state.step > 280) last += result.loss[0] / 20;
+  train(state, [&](std::span<const MeasuredStep> steps) {
+    for (const MeasuredStep& made : steps) {
+      if (made.step <= 20) first += made.result.loss[0] / 20;
+      if (made.step > 280) last += made.result.loss[0] / 20;
+    }
     return true;
   });
   EXPECT_LT(last, 0.5 * first);

@@ -48,9 +48,10 @@ at::Tensor bias_of(const Encoding& base, const ParameterSet& parameters, std::in
   const ContiguousPositions contiguous;
   const ModelShape shape{.width = heads, .layers = 1, .heads = heads};
   const Backend backend{Kernels::kReference, options};
-  return additive_bias(base.attention_terms(
-                           {shape, 0, length, 0, contiguous, {parameters, ""}, {parameters, ""}, backend}))
-      .dense(length, length);
+  TableCache tables;
+  const EncodingContext context{shape,   0,     length, 0, contiguous, {parameters, ""}, {parameters, ""},
+                                backend, tables};
+  return additive_bias(base.attention_terms(context)).dense(length, length);
 }
 
 // The file stores linear weights as (out, in), this project as (in, out).

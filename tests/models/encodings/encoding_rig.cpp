@@ -92,7 +92,8 @@ at::Tensor EncodingRig::logits(const at::Tensor& q, const at::Tensor& k, const P
                                 positions,
                                 {parameters_, layer_prefix(layer)},
                                 {parameters_, kShared},
-                                kDouble};
+                                kDouble,
+                                tables_};
   const at::Tensor queries = encoding_->rotate(q.slice(2, first_query), first_query, context).transpose(2, 3);
   const at::Tensor keys = encoding_->rotate(k, 0, context).transpose(2, 3);
   const at::Tensor scaled =
@@ -103,7 +104,7 @@ at::Tensor EncodingRig::logits(const at::Tensor& q, const at::Tensor& k, const P
 at::Tensor EncodingRig::embedding(std::int64_t tokens, const Positions& positions) const {
   const ParameterView shared(parameters_, kShared);
   return encoding_->embedding(
-      {shape_, Positions::kEmbeddingLayer, tokens, 0, positions, shared, shared, kDouble});
+      {shape_, Positions::kEmbeddingLayer, tokens, 0, positions, shared, shared, kDouble, tables_});
 }
 
 std::vector<OptionValues> option_combinations(const std::string& name) {

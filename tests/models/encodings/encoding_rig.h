@@ -41,6 +41,7 @@ class EncodingRig {
   ModelShape shape_;
   std::unique_ptr<Encoding> encoding_;
   ParameterSet parameters_;
+  mutable TableCache tables_;
 };
 
 // Every combination of the options of encoding `name` that are choices.

@@ -8,6 +8,7 @@
 #include "experiments/plan/run_config.h"
 #include "experiments/training/model_factory.h"
 #include "models/encodings/rotary.h"
+#include "models/kernels/rotation.h"
 #include "models/settings/encoding_entry.h"
 #include "models/transformer.h"
 #include "tests/models/encodings/encoding_rig.h"
@@ -52,9 +53,8 @@ TEST(EncodingTable, HoldsRopesRotations) {
   ASSERT_EQ(20U, table->values.size());
   // The pair (1, 0) turns to (cos, sin).
   const at::Tensor unit = at::tensor({1, 0, 1, 0}, at::kDouble).expand({1, 1, 5, 1, 4});
-  const at::Tensor turned =
-      rotate_pairs(unit, {rotary_angles({0, 1, 2, 3, 4}, rotary_frequencies(4, 10000))}, kBackend)
-          .contiguous();
+  const at::Tensor turns = sines_and_cosines({rotary_angles({0, 1, 2, 3, 4}, rotary_frequencies(4, 10000))});
+  const at::Tensor turned = rotate(unit, turns[0], turns[1], kBackend).contiguous();
   for (std::size_t i = 0; i < table->values.size(); ++i) {
     EXPECT_NEAR(turned.data_ptr<double>()[i], table->values[i], 1e-12) << i;
   }

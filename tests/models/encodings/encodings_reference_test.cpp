@@ -11,6 +11,7 @@
 #include "models/encodings/rotary.h"
 #include "models/encodings/sinusoid.h"
 #include "models/kernels/reference/attention.h"
+#include "models/kernels/rotation.h"
 #include "tests/models/explicit_positions.h"
 #include "tests/models/reference_files.h"
 
@@ -41,10 +42,9 @@ at::Tensor bias_of(const std::string& name, const Positions& positions, std::int
                    std::int64_t tokens) {
   const ParameterSet none({}, 1, kDouble);
   const ModelShape shape{.width = heads, .layers = 1, .heads = heads};
-  return additive_bias(create_encoding(name)->attention_terms(
-                           {shape, 0, tokens, 0, positions, {none, ""}, {none, ""}, kReference}))
-      .dense(tokens, tokens)
-      .squeeze(0);
+  TableCache tables;
+  const EncodingContext context{shape, 0, tokens, 0, positions, {none, ""}, {none, ""}, kReference, tables};
+  return additive_bias(create_encoding(name)->attention_terms(context)).dense(tokens, tokens).squeeze(0);
 }
 
 TEST_F(EncodingsReference, SinCosTable) {
@@ -103,7 +103,8 @@ TEST_F(EncodingsReference, Rotary) {
       const auto rotated = [&](const char* name) {
         const at::Tensor heads = reference_input(one.at(name)).to(type).unsqueeze(0);
         const at::Tensor frequencies = rotary_frequencies(heads.size(4), one.at("max_time"));
-        return rotate_pairs(heads, {rotary_angles(positions, frequencies)}, kReference).squeeze(0);
+        const at::Tensor turns = sines_and_cosines({rotary_angles(positions, frequencies)});
+        return rotate(heads, turns[0], turns[1], kReference).squeeze(0);
       };
       const at::Tensor q = rotated("q");
       const at::Tensor k = rotated("k");
@@ -141,8 +142,9 @@ class RelativeCase {
   at::Tensor logits(const Positions& positions, const OptionValues& options = {}) const {
     const double scale = std::sqrt(static_cast<double>(q_.size(4)));
     const ModelShape shape{.width = q_.size(2) * q_.size(4), .layers = 1, .heads = q_.size(2)};
-    const EncodingContext context{shape,     0, tokens(), 0, positions, {parameters_, ""}, {parameters_, ""},
-                                  kReference};
+    TableCache tables;
+    const EncodingContext context{
+        shape, 0, tokens(), 0, positions, {parameters_, ""}, {parameters_, ""}, kReference, tables};
     const auto relative = create_encoding("relative", options);
     const at::Tensor scaled = at::matmul(q_, k_.transpose(3, 4)) / scale;
     return reference::logits(scaled, q_, k_, relative->attention_terms(context)).squeeze(0) * scale;

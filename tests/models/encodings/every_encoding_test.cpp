@@ -168,8 +168,10 @@ TEST_P(EveryEncoding, TrainsToTheSameBitsWithOneThreadAndTwo) {
     const ThreadLimit limit(threads);
     TrainingState state({config});
     std::vector<double> measured;
-    train(state, [&](std::int64_t, const StepResult& result) {
-      measured.insert(measured.end(), {result.loss[0], result.gradient_norm[0]});
+    train(state, [&](std::span<const MeasuredStep> steps) {
+      for (const auto& [step, length, seconds, result] : steps) {
+        measured.insert(measured.end(), {result.loss[0], result.gradient_norm[0]});
+      }
       return true;
     });
     return std::pair(measured, state.model->parameters().values().clone());
@@ -196,7 +198,7 @@ TEST_P(EveryEncoding, TrainsToTheSameBitsAloneAndInLockStep) {
     other.seed = 1;
     const auto trained = [](const std::vector<RunConfig>& runs) {
       TrainingState state(runs);
-      train(state, [](std::int64_t, const StepResult&) { return true; });
+      train(state, [](std::span<const MeasuredStep>) { return true; });
       return state.model->parameters().values().clone();
     };
     const bool is_exact =

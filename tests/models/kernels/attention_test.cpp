@@ -185,15 +185,20 @@ TEST(FusedAttention, ALogitThatIsNoNumberShows) {
 
 TEST(FusedAttention, CoversUpTo16HeadsOfAnMlp) {
   const AttentionForm& form = cpu_kernels().attention;
-  EXPECT_TRUE(covers(form, PairValues(), 17));
+  const auto covers_heads = [&](const AttentionTerms& terms, std::int64_t heads) {
+    return covers(form, terms,
+                  {.replicas = 1, .batch = 1, .queries = 2, .keys = 2, .heads = heads, .head_width = 4},
+                  true);
+  };
+  EXPECT_TRUE(covers_heads(PairValues(), 17));
   AdaptedBias adapted{{}, true, {at::zeros({1, 2, 3}), {}, {}, {}}};
-  EXPECT_TRUE(covers(form, adapted, 16));
-  EXPECT_FALSE(covers(form, adapted, 17));
+  EXPECT_TRUE(covers_heads(adapted, 16));
+  EXPECT_FALSE(covers_heads(adapted, 17));
   adapted.mlp.reads = PairMlp::Reads::kBias;
-  EXPECT_TRUE(covers(form, adapted, 17)) << "f of the bias is an additive bias";
+  EXPECT_TRUE(covers_heads(adapted, 17)) << "f of the bias is an additive bias";
   adapted.mlp.w1 = at::zeros({1, 3, 2, 3});
-  EXPECT_FALSE(covers(form, adapted, 2)) << "f reads neighbouring keys";
-  EXPECT_FALSE(covers(form, CustomLogits(), 2));
+  EXPECT_FALSE(covers_heads(adapted, 2)) << "f reads neighbouring keys";
+  EXPECT_FALSE(covers_heads(CustomLogits(), 2));
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "core/error.h"
 #include "tests/models/reference_files.h"
 
 namespace che {
@@ -49,6 +52,26 @@ TEST(Dropout, DiffersBetweenReplicasStepsAndSites) {
   Dropout alone = kDropout;
   alone.seeds = {6};
   EXPECT_TRUE(at::equal(base.slice(0, 1), dropped(alone, ones.slice(0, 1), 4, 0)));
+}
+
+TEST(Dropout, FusedIsTheReference) {
+  const DropoutSite site{kDropout, 4, 3};
+  const auto outcome = [&](Kernels kernels) {
+    at::Tensor x = at::arange(2 * 3 * 7 * 5, at::kFloat).view({2, 3, 7, 5}).requires_grad_(true);
+    const at::Tensor y = dropout(x, site, {kernels, at::kFloat});
+    (y * y).sum().backward();
+    return std::pair(y.detach(), x.grad());
+  };
+  const auto [y, gradient] = outcome(Kernels::kFused);
+  const auto [expected, expected_gradient] = outcome(Kernels::kReference);
+  EXPECT_TRUE(at::equal(expected, y));
+  EXPECT_TRUE(at::equal(expected_gradient, gradient));
+}
+
+TEST(Dropout, NeedsASeedForEachReplica) {
+  for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
+    EXPECT_THROW(dropout(at::ones({3, 1, 1, 1}), {kDropout, 1, 0}, {kernels, at::kFloat}), Error);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "core/error.h"
+#include "core/resources.h"
+#include "experiments/training/model_factory.h"
+#include "experiments/training/selftest_report.h"
+
+namespace che {
+namespace {
+
+constexpr int kExitNoGpu = 3;
+
+struct SelftestOptions {
+  std::string device = "cuda";
+  std::string json;
+  bool skips_times = false;
+};
+
+int selftest(const SelftestOptions& options) {
+  if (!options.json.empty()) {
+    const std::filesystem::path folder = std::filesystem::absolute(options.json).parent_path();
+    if (!std::filesystem::is_directory(folder)) {
+      throw Error(fmt::format("--json {}: there is no folder {}", options.json, folder.string()));
+    }
+  }
+  ExecutionConfig execution;
+  execution.device = options.device;
+  if (device_choice(options.device).kind == DeviceChoice::Kind::kCpu) {
+    throw Error("--device cpu: a GPU is compared with the CPU; allowed: cuda, cuda:0, cuda:1, ...");
+  }
+  if (available_resources().gpus.empty()) {
+    fmt::print(
+        "No GPU is visible here: there is no /dev/nvidia0, or CUDA_VISIBLE_DEVICES names none. Nothing was "
+        "tested.\n");
+    return kExitNoGpu;
+  }
+  const ComputingDevice device = open_device(execution);
+  const SelftestTarget target{.backend = backend_of(execution),
+                              .description = *device.gpu,
+                              .execution = execution,
+                              .has_times = !options.skips_times};
+  return report_selftest(target, {}, options.json) == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+void add_selftest_command(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<SelftestOptions>();
+  CLI::App* const command = app.add_subcommand("selftest", "Compare a GPU with the CPU, and time it");
+  command->footer(
+      "Every operation, a training step with every encoding, and repeated training are compared; then "
+      "operations "
+      "and steps are timed. Exit code: 0 passed, 1 failed, 3 no GPU is visible.\n\n"
+      "  che selftest --json selftest.json");
+  command->add_option("--device", options->device, "cuda, or cuda:N for GPU N of those that are visible")
+      ->capture_default_str();
+  command->add_option("--json", options->json, "also write everything to this file");
+  command->add_flag("--no-times", options->skips_times, "compare only");
+  command->callback([options, &action] { action = [options] { return selftest(*options); }; });
+}
+
+}  // namespace che

@@ -1,0 +1,53 @@
+#include "experiments/plan/execution_config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace che {
+namespace {
+
+constexpr std::int64_t kMaxGpus = 16;  // Of one machine.
+
+// Every text that names a device; behind the first three, GPU 0, 1, ...
+const std::vector<std::string>& device_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = {"cpu", "cuda", "auto"};
+    for (std::int64_t number = 0; number < kMaxGpus; ++number) all.push_back(fmt::format("cuda:{}", number));
+    return all;
+  }();
+  return names;
+}
+
+}  // namespace
+
+void ExecutionConfig::visit_fields(FieldVisitor& visit) {
+  visit.choice({"device", "what computes: the CPU, a GPU, or a GPU where there is one"}, device,
+               device_names());
+  visit.choice({"kernels", "which implementation of the model's operations"}, kernels,
+               {"fused", "reference"});
+  visit.integer({"replicas", "runs of one cell that train in lock-step"}, replicas, 1, 1'024);
+  visit.integer({"threads", "threads of a job"}, threads, 1, 1'024);
+  visit.real({"checkpoint_seconds", "seconds between two checkpoints"}, checkpoint_seconds, 0, 1e6);
+  visit.real({"memory_gib", "GiB that evaluation may use for activations"}, memory_gib, 0.01, 1e6);
+  visit.choice({"precision", "of matrix products on a GPU"}, precision, {"fp32", "tf32"});
+}
+
+DeviceChoice device_choice(std::string_view text) {
+  const std::vector<std::string>& names = device_names();
+  const auto found = std::ranges::find(names, text);
+  if (found == names.end()) {
+    throw Error(fmt::format("execution.device: got {}; allowed: {}", text, fmt::join(names, ", ")));
+  }
+  constexpr std::int64_t kNamesWithoutNumber = 3;
+  const std::int64_t number = found - names.begin() - kNamesWithoutNumber;
+  if (number >= 0) return {DeviceChoice::Kind::kCuda, number};
+  using enum DeviceChoice::Kind;
+  if (text == "cpu") return {kCpu};
+  return {text == "cuda" ? kCuda : kAuto};
+}
+
+}  // namespace che

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/fields.h"
+
+namespace che {
+
+// How runs are computed; changes no result beyond rounding.
+struct ExecutionConfig {
+  std::string device = "cpu";  // See device_choice().
+  std::string kernels = "fused";
+  std::int64_t replicas = 1;       // Runs of one cell that train in lock-step.
+  std::int64_t threads = 1;        // A job's threads.
+  double checkpoint_seconds = 60;  // Between two checkpoints.
+  double memory_gib = 2;           // What evaluation may use for activations.
+  // Of matrix products on a GPU: fp32, or tf32, whose operands have 10 bits of mantissa.
+  std::string precision = "fp32";
+
+  void visit_fields(FieldVisitor& visit);
+};
+
+// What ExecutionConfig::device asks for.
+struct DeviceChoice {
+  enum class Kind : std::uint8_t { kCpu, kCuda, kAuto };  // kAuto: a GPU where there is one.
+  Kind kind;
+  std::optional<std::int64_t> number =
+      {};  // Of the GPU, among those that are visible; "cuda" leaves it open.
+
+  // Whether it is a GPU where these are visible.
+  bool is_gpu(const std::vector<std::string>& visible) const {
+    return kind == Kind::kCuda || (kind == Kind::kAuto && !visible.empty());
+  }
+};
+
+// Throws Error for another text than cpu, cuda, auto and cuda:0, cuda:1, ...
+DeviceChoice device_choice(std::string_view text);
+
+}  // namespace che

@@ -1,0 +1,437 @@
+#include "experiments/training/selftest.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <c10/core/GradMode.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/clock.h"
+#include "experiments/analysis/score_summary.h"
+#include "experiments/training/model_factory.h"
+#include "experiments/training/out_of_memory.h"
+#include "experiments/training/step_benchmark.h"
+#include "experiments/training/tensor_batch.h"
+#include "experiments/training/training.h"
+#include "models/kernels/adam_update.h"
+#include "models/kernels/attention.h"
+#include "models/kernels/cuda_host/cuda_kernels.h"
+#include "models/kernels/dropout.h"
+#include "models/kernels/feed_forward.h"
+#include "models/kernels/residual_norm.h"
+#include "models/kernels/rotation.h"
+#include "tasks/task.h"
+
+namespace che {
+namespace {
+
+using Tensors = std::vector<at::Tensor>;
+
+const Dropout kDropout{.rate = 0.1, .seeds = {3}, .purpose = Purpose::kDropout, .step = 5};
+
+Backend cpu() { return {Kernels::kFused, at::TensorOptions().dtype(at::kFloat).device(at::kCPU)}; }
+
+// The largest difference of the largest expected value, or of 1; no number where one of `found` is none.
+double largest_error(const Tensors& expected, const Tensors& found) {
+  double largest = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const at::Tensor want = expected[i].detach().to(at::kCPU, at::kDouble);
+    const at::Tensor got = found[i].detach().to(at::kCPU, at::kDouble);
+    if (want.numel() == 0) continue;
+    const double scale = std::max(1.0, want.abs().max().item<double>());
+    const double error = (want - got).abs().max().item<double>() / scale;
+    if (std::isnan(error)) return error;
+    largest = std::max(largest, error);
+  }
+  return largest;
+}
+
+// A check of what `compare` returns, an error.
+SelftestCheck checked(std::string name, double bound, const std::function<double()>& compare) {
+  SelftestCheck check{.name = std::move(name), .error = 0, .bound = bound, .problem = {}};
+  try {
+    check.error = compare();
+    if (std::isnan(check.error)) check.problem = "a result is not a number";
+  } catch (const std::exception& error) {
+    check.problem = failure_text(error);
+  }
+  return check;
+}
+
+// An operation with its inputs on the host.
+struct Operation {
+  std::string name;
+  Tensors inputs;
+  // Its result on what holds the inputs. Gradients of those that ask for them are compared, too.
+  std::function<at::Tensor(const Tensors& inputs, const Backend& backend)> apply;
+  double operations = 0;  // Forward, nominal.
+  double bytes = 0;       // Forward.
+  bool has_tf32 = false;
+  // Changes its inputs, which are the results then.
+  bool is_in_place = false;
+};
+
+Tensors inputs_on(const Operation& operation, const Backend& backend) {
+  Tensors inputs;
+  for (const at::Tensor& input : operation.inputs) {
+    inputs.push_back(input.detach().to(backend.device(), input.scalar_type(), /*non_blocking=*/false,
+                                       /*copy=*/true));
+    inputs.back().requires_grad_(input.requires_grad());
+  }
+  return inputs;
+}
+
+at::Tensor result_on(const Operation& operation, const Backend& backend) {
+  const c10::NoGradGuard no_grad;
+  return operation.apply(inputs_on(operation, backend), backend);
+}
+
+// Its result and the gradients of a fixed function of the result.
+Tensors results_on(const Operation& operation, const Backend& backend) {
+  const Tensors inputs = inputs_on(operation, backend);
+  const at::Tensor out = operation.apply(inputs, backend);
+  Tensors results{out};
+  if (operation.is_in_place) {
+    results.insert(results.end(), inputs.begin(), inputs.end());
+    return results;
+  }
+  (out * out).sum().backward();
+  for (const at::Tensor& input : inputs) {
+    if (input.requires_grad()) results.push_back(input.grad());
+  }
+  return results;
+}
+
+// Standard normal values, the same at every call.
+class Numbers {
+ public:
+  at::Tensor constant(at::IntArrayRef shape, double scale = 1) {
+    return at::randn(shape, generator_, at::TensorOptions().dtype(at::kFloat)) * scale;
+  }
+  at::Tensor variable(at::IntArrayRef shape, double scale = 1) {
+    return constant(shape, scale).requires_grad_(true);
+  }
+
+ private:
+  at::Generator generator_ = at::detail::createCPUGenerator(7);
+};
+
+std::vector<Operation> attentions(const SelftestPlan& plan, std::int64_t tokens, std::int64_t batch) {
+  Numbers numbers;
+  const std::vector<std::int64_t> shape{1, batch, tokens, plan.heads, plan.head_width};
+  const Tensors qkv{numbers.variable(shape), numbers.variable(shape), numbers.variable(shape)};
+  const auto pairs = static_cast<double>(batch * tokens * tokens);
+  const auto row = static_cast<double>(plan.heads * plan.head_width);
+  const double bytes = 4 * 4 * row * static_cast<double>(batch * tokens);
+  std::vector<Operation> all;
+  all.push_back({.name = "attention",
+                 .inputs = qkv,
+                 .apply =
+                     [](const Tensors& in, const Backend& backend) {
+                       return attention(in[0], in[1], in[2], PairValues(), backend, {});
+                     },
+                 .operations = 4 * row * pairs,
+                 .bytes = bytes});
+  for (const bool by_offset : {true, false}) {
+    const std::int64_t values = by_offset ? 2 * tokens - 1 : tokens * tokens;
+    const char* const kind = by_offset ? "by offset" : "by pair";
+    Tensors inputs = qkv;
+    inputs.push_back(numbers.variable({1, plan.heads, values}));
+    all.push_back({.name = fmt::format("attention, bias {}", kind),
+                   .inputs = inputs,
+                   .apply =
+                       [by_offset](const Tensors& in, const Backend& backend) {
+                         return attention(in[0], in[1], in[2], PairValues{in[3], by_offset}, backend, {});
+                       },
+                   .operations = 4 * row * pairs,
+                   .bytes = bytes});
+    inputs.push_back(numbers.variable({1, 2 * plan.heads, plan.hidden}, 0.3));
+    inputs.push_back(numbers.variable({1, plan.hidden}, 0.3));
+    inputs.push_back(numbers.variable({1, plan.hidden, plan.heads}, 0.3));
+    inputs.push_back(numbers.variable({1, plan.heads}, 0.3));
+    all.push_back({.name = fmt::format("attention, DAPE {}", kind),
+                   .inputs = inputs,
+                   .apply =
+                       [by_offset](const Tensors& in, const Backend& backend) {
+                         const AdaptedBias adapted{
+                             .bias = {in[3], by_offset},
+                             .adds_bias = true,
+                             .mlp = {.w1 = in[4], .b1 = in[5], .w2 = in[6], .b2 = in[7]}};
+                         return attention(in[0], in[1], in[2], adapted, backend, {});
+                       },
+                   .operations = (4 * row + 4 * static_cast<double>(plan.heads * plan.hidden)) * pairs,
+                   .bytes = bytes,
+                   .has_tf32 = true});
+  }
+  return all;
+}
+
+std::vector<Operation> others(const SelftestPlan& plan, std::int64_t tokens, std::int64_t batch) {
+  Numbers numbers;
+  const std::int64_t width = plan.heads * plan.head_width;
+  const std::vector<std::int64_t> rows{1, batch, tokens, width};
+  const auto values = static_cast<double>(batch * tokens * width);
+  std::vector<Operation> all;
+  all.push_back({.name = "dropout",
+                 .inputs = {numbers.variable(rows)},
+                 .apply =
+                     [](const Tensors& in, const Backend& backend) {
+                       return dropout(in[0], {kDropout, 1, 0}, backend);
+                     },
+                 .operations = 6 * values,
+                 .bytes = 8 * values});
+  all.push_back({.name = "residual norm",
+                 .inputs = {numbers.variable(rows), numbers.variable(rows), numbers.variable({1, width}),
+                            numbers.variable({1, width}), numbers.variable({1, width})},
+                 .apply =
+                     [](const Tensors& in, const Backend& backend) {
+                       return residual_norm(in[0], in[1], in[2], in[3], in[4], {kDropout, 2, 0}, backend);
+                     },
+                 .operations = 30 * values,
+                 .bytes = 12 * values});
+  all.push_back(
+      {.name = "feed forward",
+       .inputs = {numbers.variable(rows), numbers.variable({1, width, 4 * width}, 0.05),
+                  numbers.variable({1, 4 * width}), numbers.variable({1, 4 * width, width}, 0.05)},
+       .apply = [](const Tensors& in,
+                   const Backend& backend) { return feed_forward(in[0], in[1], in[2], in[3], backend); },
+       .operations = 16 * values * static_cast<double>(width),
+       .bytes = 40 * values,
+       .has_tf32 = true});
+  all.push_back({.name = "rotation",
+                 .inputs = {numbers.variable({1, batch, tokens, plan.heads, plan.head_width}),
+                            numbers.constant({tokens, plan.head_width / 2}),
+                            numbers.constant({tokens, plan.head_width / 2})},
+                 .apply = [](const Tensors& in,
+                             const Backend& backend) { return rotate(in[0], in[1], in[2], backend); },
+                 .operations = 3 * values,
+                 .bytes = 8 * values});
+  return all;
+}
+
+Operation adam(std::int64_t size) {
+  Numbers numbers;
+  const auto values = static_cast<double>(size);
+  return {.name = fmt::format("Adam, {} values", size),
+          .inputs = {numbers.constant({1, size}), at::full({1, 1}, 1e-3), numbers.constant({1, size}, 0.1),
+                     numbers.constant({1, size}, 0.1).square(), numbers.constant({1, size})},
+          .apply =
+              [](const Tensors& in, const Backend& backend) {
+                return adam_update(in[0], in[1], in[2], in[3], in[4], {.updates = 3}, backend);
+              },
+          .operations = 14 * values,
+          .bytes = 32 * values,
+          .is_in_place = true};
+}
+
+// Sets the precision of products on a GPU while it exists.
+class Precision {
+ public:
+  explicit Precision(CudaPrecision precision) { set_cuda_precision(precision); }
+  ~Precision() { set_cuda_precision(CudaPrecision::kFp32); }
+  Precision(const Precision&) = delete;
+  Precision& operator=(const Precision&) = delete;
+};
+
+// A model in training on a device.
+class SmallModel {
+ public:
+  SmallModel(const NamedEncoding& encoding, const Backend& backend)
+      : config_(config_of(encoding)),
+        model_(config_.model, vocabulary_of(config_.task),
+               create_encoding(config_.encoding, {.count = config_.longest_training_sequence()}), kReplicas,
+               backend),
+        adam_(model_.parameters(), {1e-2, 1e-3}, config_.training.clip_norm, backend) {
+    model_.parameters().initialise(std::vector<std::int64_t>{1, 2});
+  }
+
+  // Update number `step`. Returns loss, accuracy and norm of each replica.
+  at::Tensor train(std::int64_t step) {
+    const auto number = static_cast<std::uint64_t>(step);
+    const auto positions = create_positions(config_, 5, Purpose::kPositions, number);
+    const Dropout dropout{
+        .rate = 0.1, .seeds = {1, 2}, .purpose = Purpose::kDropout, .step = number, .first_example = 0};
+    return training_step(model_, adam_, batch(), *positions, dropout, step);
+  }
+
+  at::Tensor logits() {
+    const c10::NoGradGuard no_grad;
+    model_.project();
+    const auto positions = create_positions(config_, 5, Purpose::kEvaluationPositions, kLength);
+    const TensorBatch tensors = batch();
+    return model_.forward(tensors.tokens, tensors.outputs(), *positions, {});
+  }
+
+  void take_values(const SmallModel& other) {
+    const c10::NoGradGuard no_grad;
+    model_.parameters().values().copy_(other.values());
+  }
+
+  const at::Tensor& gradients() const { return model_.parameters().gradients(); }
+  const at::Tensor& values() const { return model_.parameters().values(); }
+
+ private:
+  static constexpr std::int64_t kReplicas = 2;
+  static constexpr std::int64_t kLength = 6;
+  static constexpr std::int64_t kBatch = 3;
+
+  static RunConfig config_of(const NamedEncoding& encoding) {
+    RunConfig config;
+    config.task.reset("reverse_string");
+    config.encoding = encoding.config;
+    config.encoding.max_position = 256;
+    if (config.encoding.dape) config.encoding.dape->hidden = 8;
+    config.model = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
+    return config;
+  }
+
+  TensorBatch batch() const {
+    const auto task = create_task(config_.task);
+    Batch samples;
+    sample_batch(*task, evaluation_key(3, kLength, 0), kLength, kBatch, samples);
+    return to_tensors(samples, 0, kBatch, model_.vocabulary().empty_symbol(), model_.backend().device());
+  }
+
+  RunConfig config_;
+  Transformer model_;
+  Adam adam_;
+};
+
+// Seconds of one of the calls of `work`, whose last result is waited for.
+double median_seconds(const SelftestPlan& plan, const std::function<at::Tensor()>& work) {
+  std::vector<double> seconds;
+  for (std::int64_t round = 0; round <= plan.timed_rounds; ++round) {
+    at::Tensor last;
+    const Clock::time_point start = Clock::now();
+    for (std::int64_t call = 0; call < plan.timed_calls; ++call) last = work();
+    last.flatten().slice(0, 0, 1).to(at::kCPU);
+    // The first round warms up.
+    if (round > 0) seconds.push_back(seconds_since(start) / static_cast<double>(plan.timed_calls));
+  }
+  return aggregate_of(seconds, Aggregate::kMedian);
+}
+
+}  // namespace
+
+void check_operations(const Backend& device, const SelftestPlan& plan, const CheckSink& sink) {
+  constexpr double kFp32Bound = 2e-4;
+  constexpr double kTf32Bound = 2e-2;
+  const auto check = [&](const Operation& operation, const std::string& name) {
+    const Tensors expected = results_on(operation, cpu());
+    sink(checked(name + ", fp32", kFp32Bound,
+                 [&] { return largest_error(expected, results_on(operation, device)); }));
+    if (!operation.has_tf32) return;
+    const Precision tf32(CudaPrecision::kTf32);
+    sink(checked(name + ", tf32", kTf32Bound,
+                 [&] { return largest_error({expected.front()}, {result_on(operation, device)}); }));
+  };
+  for (const std::int64_t tokens : plan.tokens) {
+    for (const Operation& operation : attentions(plan, tokens, plan.batch)) {
+      check(operation, fmt::format("{}, {} tokens", operation.name, tokens));
+    }
+    for (const Operation& operation : others(plan, tokens, plan.batch)) {
+      check(operation, fmt::format("{}, {} tokens", operation.name, tokens));
+    }
+  }
+  const Operation update = adam(plan.heads * plan.head_width * plan.hidden);
+  check(update, update.name);
+}
+
+SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& device) {
+  constexpr double kBound = 1e-4;
+  return checked("training step, " + encoding.name, kBound, [&] {
+    const Backend host{device.kernels, cpu().options};
+    SmallModel on_cpu(encoding, host);
+    SmallModel on_device(encoding, device);
+    double largest = 0;
+    for (std::int64_t step = 0; step < 2; ++step) {
+      // Gradients are compared at equal parameters: where one is zero but for rounding, Adam makes a whole
+      // step of it.
+      on_device.take_values(on_cpu);
+      const at::Tensor expected = on_cpu.train(step);
+      const at::Tensor found = on_device.train(step);
+      const double error = largest_error({expected, on_cpu.gradients()}, {found, on_device.gradients()});
+      if (std::isnan(error)) return error;
+      largest = std::max(largest, error);
+    }
+    on_device.take_values(on_cpu);
+    return std::max(largest, largest_error({on_cpu.logits()}, {on_device.logits()}));
+  });
+}
+
+SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device, std::int64_t steps) {
+  return checked(fmt::format("{} steps twice, {}", steps, encoding.name), 0, [&] {
+    const auto trained = [&] {
+      SmallModel model(encoding, device);
+      for (std::int64_t step = 0; step < steps; ++step) model.train(step);
+      return model.values().detach().to(at::kCPU);
+    };
+    return largest_error({trained()}, {trained()});
+  });
+}
+
+void check_device(const Backend& device, const SelftestPlan& plan, const CheckSink& sink) {
+  check_operations(device, plan, sink);
+  for (const NamedEncoding& encoding : every_encoding()) sink(check_encoding(encoding, device));
+  for (const NamedEncoding& encoding : every_encoding()) {
+    sink(check_repeats(encoding, device, plan.repeated_steps));
+  }
+}
+
+void time_operations(const Backend& device, const SelftestPlan& plan, const TimeSink& sink) {
+  const auto time = [&](const Operation& operation, const std::string& name) {
+    SelftestTime measured{
+        .name = name, .operations = operation.operations, .bytes = operation.bytes, .problem = {}};
+    try {
+      const c10::NoGradGuard no_grad;
+      const Tensors inputs = inputs_on(operation, device);
+      measured.milliseconds = 1e3 * median_seconds(plan, [&] { return operation.apply(inputs, device); });
+    } catch (const std::exception& error) {
+      measured.problem = failure_text(error);
+    }
+    sink(measured);
+  };
+  for (const std::int64_t tokens : plan.timed_tokens) {
+    for (const Operation& operation : attentions(plan, tokens, plan.timed_batch)) {
+      time(operation, fmt::format("{}, {} tokens", operation.name, tokens));
+    }
+    for (const Operation& operation : others(plan, tokens, plan.timed_batch)) {
+      time(operation, fmt::format("{}, {} tokens", operation.name, tokens));
+    }
+  }
+  constexpr std::int64_t kPapersParameters = 3'900'000;
+  const Operation update = adam(kPapersParameters);
+  time(update, update.name);
+}
+
+void time_steps(const ExecutionConfig& execution, const SelftestPlan& plan, const TimeSink& sink) {
+  RunConfig config;
+  config.task.reset("parity_check");  // One output: a sequence has one token more than symbols.
+  config.execution = execution;
+  config.training.batch_size = plan.timed_batch;
+  for (const char* encoding : {"alibi", "dape_kerple"}) {
+    config.encoding.reset(encoding);
+    for (const std::int64_t tokens : plan.timed_tokens) {
+      for (const std::int64_t replicas : plan.timed_replicas) {
+        config.execution.replicas = replicas;
+        SelftestTime measured{.name = fmt::format("training step, {}, {} tokens", encoding, tokens),
+                              .replicas = replicas,
+                              .problem = {}};
+        try {
+          measured.milliseconds = 1e3 * measure_step(config, tokens - 1, {}).seconds;
+        } catch (const std::exception& error) {
+          measured.problem = failure_text(error);
+        }
+        sink(measured);
+      }
+    }
+  }
+}
+
+}  // namespace che

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "experiments/training/selftest.h"
+#include "models/kernels/cuda/abi.h"
+
+namespace che {
+
+// What a self-test tests.
+struct SelftestTarget {
+  Backend backend;
+  CudaDevice description;
+  ExecutionConfig execution;  // Of the training steps that are timed.
+  bool has_times = true;      // Or comparisons only.
+};
+
+// Compares and times the target, prints each result and their count, and writes everything to the file
+// `json`, unless that is empty. Returns how many comparisons failed. Throws Error where the file cannot be
+// written.
+std::int64_t report_selftest(const SelftestTarget& target, const SelftestPlan& plan, const std::string& json);
+
+}  // namespace che

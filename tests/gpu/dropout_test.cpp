@@ -1,0 +1,66 @@
+// The dropout kernel on the emulated GPU against the CPU's: the same bits.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "models/kernels/cpu/kernel_table.h"
+#include "models/kernels/cuda/functions.h"
+#include "models/kernels/cuda/plain_inputs.h"
+#include "tests/gpu/kernel_rig.h"
+
+namespace che {
+namespace {
+
+struct Case {
+  std::int64_t replicas, batch, rows, width;
+  double rate = 0.1;
+  std::int64_t first_token = 0;
+};
+
+class DropoutKernel : public testing::TestWithParam<Case> {};
+
+TEST_P(DropoutKernel, DropsWhatTheCpuDrops) {
+  const Case c = GetParam();
+  const std::int64_t size = c.replicas * c.batch * c.rows * c.width;
+  Dropout dropout{.rate = c.rate, .seeds = {}, .purpose = Purpose::kDropout, .step = 77, .first_example = 5};
+  for (std::int64_t r = 0; r < c.replicas; ++r) dropout.seeds.push_back(0x123456789abcdef + r);
+  const std::vector<float> values = some_values(size, 1);
+  const DropoutInputs in{.replicas = c.replicas,
+                         .batch = c.batch,
+                         .rows = c.rows,
+                         .width = c.width,
+                         .values = values.data(),
+                         .site = {dropout, 3, c.first_token}};
+  std::vector<float> expected = unwritten(size);
+  {
+    const OneThread one_thread;
+    cpu_kernels().dropout.apply(in, expected.data());
+  }
+  const CudaDropoutInputs plain = plain_inputs(in);
+  const Results got =
+      in_every_schedule({{"out", unwritten(size)}}, 0, [&](const CudaCall& call, Results& results) {
+        return gpu::dropout(&call, &plain, results[0].values.data());
+      });
+  EXPECT_EQ(expected, got[0].values);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, DropoutKernel,
+                         testing::Values(Case{1, 1, 1, 1}, Case{1, 2, 3, 8}, Case{2, 3, 5, 7, 0.5},
+                                         Case{2, 2, 40, 64, 0.1, 3}, Case{3, 1, 2, 5, 0.9, 1},
+                                         Case{1, 1, 300, 10, 0.25, 2}));
+
+TEST(DropoutKernel, ServesUpTo64Replicas) {
+  EXPECT_EQ(kCudaDone, gpu::dropout_serves(64, 65535));
+  EXPECT_EQ(kCudaNotServed, gpu::dropout_serves(65, 1));
+  EXPECT_EQ(kCudaNotServed, gpu::dropout_serves(1, 65536));
+}
+
+TEST(DropoutKernel, HasNothingToDoForNoExamples) {
+  const CudaDropoutInputs empty{};
+  const CudaCall call{};
+  EXPECT_EQ(kCudaDone, gpu::dropout(&call, &empty, nullptr));
+}
+
+}  // namespace
+}  // namespace che
