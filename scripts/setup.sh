@@ -2,6 +2,7 @@
 # Brings a Debian or Ubuntu machine to where che builds, and builds it. Idempotent: what is there is
 # not fetched again, and a call with nothing to do takes a moment.
 #   scripts/setup.sh [preset [target ...]]     (default: release, in build/, all of it)
+# `scripts/setup.sh cuda` builds the program and its CUDA kernels in build-cuda/; it needs nvcc of CUDA 13.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=${1:-release}
@@ -46,7 +47,28 @@ if [[ $preset != tasks && $preset != asan && $preset != tsan && $preset != fuzz 
   mv "$torch_home.part" "$torch_home"
 fi
 
-# 3. Configure and build.
+# 3. For GPUs: what LibTorch's CUDA libraries load, beside them, and nvcc.
+if [[ $preset == cuda ]]; then
+  if ! command -v nvcc > /dev/null; then
+    if [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
+      echo "setup: nvcc is missing; install CUDA 13's toolkit (https://developer.nvidia.com/cuda-downloads)," >&2
+      echo "or have its nvcc on the PATH, and run this script again." >&2
+      exit 2
+    fi
+    export CUDACXX=/usr/local/cuda/bin/nvcc
+  fi
+  if [[ -z $torch_given && ! -e $torch_home/.cuda ]]; then
+    echo "setup: fetching the CUDA libraries of LibTorch $torch_version into $torch_home (1.7 GB, once)"
+    python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
+      --target "$torch_home" --upgrade nvidia-cublas==13.1.0.3 nvidia-cudnn-cu13==9.19.0.56 nvidia-cufft==12.0.0.61 \
+      nvidia-nccl-cu13==2.28.9 nvidia-cusparselt-cu13==0.8.0 nvidia-cusparse==12.6.3.3 nvidia-nvshmem-cu13==3.4.5 \
+      nvidia-curand==10.4.0.35 nvidia-nvjitlink==13.0.88 nvidia-cufile==1.15.1.6 nvidia-cuda-runtime==13.0.96 \
+      nvidia-cuda-cupti==13.0.85
+    touch "$torch_home/.cuda"
+  fi
+fi
+
+# 4. Configure and build.
 folder=build
 [[ $preset == release ]] || folder=build-$preset
 werror=OFF  # CHE_WERROR=1 in the environment makes warnings errors.
