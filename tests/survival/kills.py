@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Proves that a killed che leaves nothing that its next call does not mend.
 
-    kills.py CHE [KILLS] [SEED]     (default: 100 kills; the seed makes a series of kills repeatable)
+    kills.py CHE [KILLS] [SEED]     (default: 100 kills)
 
 Sweeps, `evaluate`, `prune`, `run --retrain`, `report` and `plot` are killed at random moments: the whole process group,
 the scheduler only, one worker, or stopped and continued. The same command is then run again, and every file of the runs
@@ -13,6 +13,7 @@ give the same bits alone and in pairs. With 50 kills or more half of them are of
 computations with one thread, and all others with two.
 """
 
+import argparse
 import csv
 import json
 import os
@@ -182,7 +183,11 @@ class Series:
       time.sleep(self.rng.uniform(0, 0.5))
       for pid in victims:
         send(pid, signal.SIGCONT)
-    process.wait(timeout=300)
+    try:
+      process.wait(timeout=300)
+    except subprocess.TimeoutExpired:
+      os.killpg(process.pid, signal.SIGKILL)
+      raise Failure(f"{command}, killed by {how}: it has not ended 300 s later") from None
     return bool(victims)
 
   def kill_sweep(self, hows):
@@ -212,9 +217,14 @@ class Series:
 
 
 def main():
-  program = str(pathlib.Path(sys.argv[1]).resolve())
-  kills = int(sys.argv[2]) if len(sys.argv) > 2 else 100
-  seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(10**6)
+  parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+  parser.add_argument("che", type=pathlib.Path)
+  parser.add_argument("kills", type=int, nargs="?", default=100)
+  parser.add_argument("seed", type=int, nargs="?", help="makes a series of kills repeatable")
+  arguments = parser.parse_args()
+  program = str(arguments.che.resolve())
+  kills = arguments.kills
+  seed = arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(10**6)
   say(f"{kills} kills, seed {seed}")
   rng = random.Random(seed)
   start = time.monotonic()
