@@ -8,17 +8,13 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "core/clock.h"
 #include "experiments/analysis/score_summary.h"
-#include "experiments/training/model_factory.h"
 #include "experiments/training/out_of_memory.h"
+#include "experiments/training/small_model.h"
 #include "experiments/training/step_benchmark.h"
-#include "experiments/training/tensor_batch.h"
-#include "experiments/training/training.h"
 #include "models/kernels/adam_update.h"
 #include "models/kernels/attention.h"
 #include "models/kernels/cuda_host/cuda_kernels.h"
@@ -26,7 +22,6 @@
 #include "models/kernels/feed_forward.h"
 #include "models/kernels/residual_norm.h"
 #include "models/kernels/rotation.h"
-#include "tasks/task.h"
 
 namespace che {
 namespace {
@@ -239,70 +234,6 @@ class Precision {
   Precision& operator=(const Precision&) = delete;
 };
 
-// A model in training on a device.
-class SmallModel {
- public:
-  SmallModel(const NamedEncoding& encoding, const Backend& backend)
-      : config_(config_of(encoding)),
-        model_(config_.model, vocabulary_of(config_.task),
-               create_encoding(config_.encoding, {.count = config_.longest_training_sequence()}), kReplicas,
-               backend),
-        adam_(model_.parameters(), {1e-2, 1e-3}, config_.training.clip_norm, backend) {
-    model_.parameters().initialise(std::vector<std::int64_t>{1, 2});
-  }
-
-  // Update number `step`. Returns loss, accuracy and norm of each replica.
-  at::Tensor train(std::int64_t step) {
-    const auto number = static_cast<std::uint64_t>(step);
-    const auto positions = create_positions(config_, 5, Purpose::kPositions, number);
-    const Dropout dropout{
-        .rate = 0.1, .seeds = {1, 2}, .purpose = Purpose::kDropout, .step = number, .first_example = 0};
-    return training_step(model_, adam_, batch(), *positions, dropout, step);
-  }
-
-  at::Tensor logits() {
-    const c10::NoGradGuard no_grad;
-    model_.project();
-    const auto positions = create_positions(config_, 5, Purpose::kEvaluationPositions, kLength);
-    const TensorBatch tensors = batch();
-    return model_.forward(tensors.tokens, tensors.outputs(), *positions, {});
-  }
-
-  void take_values(const SmallModel& other) {
-    const c10::NoGradGuard no_grad;
-    model_.parameters().values().copy_(other.values());
-  }
-
-  const at::Tensor& gradients() const { return model_.parameters().gradients(); }
-  const at::Tensor& values() const { return model_.parameters().values(); }
-
- private:
-  static constexpr std::int64_t kReplicas = 2;
-  static constexpr std::int64_t kLength = 6;
-  static constexpr std::int64_t kBatch = 3;
-
-  static RunConfig config_of(const NamedEncoding& encoding) {
-    RunConfig config;
-    config.task.reset("reverse_string");
-    config.encoding = encoding.config;
-    config.encoding.max_position = 256;
-    if (config.encoding.dape) config.encoding.dape->hidden = 8;
-    config.model = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
-    return config;
-  }
-
-  TensorBatch batch() const {
-    const auto task = create_task(config_.task);
-    Batch samples;
-    sample_batch(*task, evaluation_key(3, kLength, 0), kLength, kBatch, samples);
-    return to_tensors(samples, 0, kBatch, model_.vocabulary().empty_symbol(), model_.backend().device());
-  }
-
-  RunConfig config_;
-  Transformer model_;
-  Adam adam_;
-};
-
 // Seconds of one of the calls of `work`, whose last result is waited for.
 double median_seconds(const SelftestPlan& plan, const std::function<at::Tensor()>& work) {
   std::vector<double> seconds;
@@ -347,8 +278,8 @@ SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& devic
   constexpr double kBound = 1e-4;
   return checked("training step, " + encoding.name, kBound, [&] {
     const Backend host{device.kernels, cpu().options};
-    SmallModel on_cpu(encoding, host);
-    SmallModel on_device(encoding, device);
+    SmallModel on_cpu(encoding.config, host);
+    SmallModel on_device(encoding.config, device);
     double largest = 0;
     for (std::int64_t step = 0; step < 2; ++step) {
       // Gradients are compared at equal parameters: where one is zero but for rounding, Adam makes a whole
@@ -368,7 +299,7 @@ SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& devic
 SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device, std::int64_t steps) {
   return checked(fmt::format("{} steps twice, {}", steps, encoding.name), 0, [&] {
     const auto trained = [&] {
-      SmallModel model(encoding, device);
+      SmallModel model(encoding.config, device);
       for (std::int64_t step = 0; step < steps; ++step) model.train(step);
       return model.values().detach().to(at::kCPU);
     };

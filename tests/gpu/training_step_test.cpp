@@ -1,7 +1,6 @@
 // A training step and an evaluation of every encoding on a device that is not the CPU: the same values, no
 // mixture of devices, and how often the host waits.
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,13 +13,11 @@
 
 #include "core/error.h"
 #include "core/files.h"
-#include "experiments/training/model_factory.h"
 #include "experiments/training/selftest_report.h"
-#include "experiments/training/tensor_batch.h"
+#include "experiments/training/small_model.h"
 #include "experiments/training/training.h"
 #include "models/kernels/cuda_host/cuda_kernels.h"
 #include "models/kernels/rotation.h"
-#include "models/loss.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/models/encodings/encoding_models.h"
 #include "tests/models/reference_files.h"
@@ -28,9 +25,6 @@
 
 namespace che {
 namespace {
-
-constexpr std::int64_t kLength = 6;
-constexpr std::int64_t kBatch = 3;
 
 Backend backend_on(const at::Device& device, Kernels kernels) {
   return {kernels, at::TensorOptions().dtype(at::kFloat).device(device)};
@@ -42,75 +36,25 @@ const bool has_cuda_kernels = [] {
   return true;
 }();
 
-// Two replicas in training on a device.
-class Trainee {
- public:
-  Trainee(const RunConfig& config, const at::Device& device, Kernels kernels)
-      : config_(config),
-        model_(config.model, vocabulary_of(config.task),
-               create_encoding(config.encoding, {.count = config.longest_training_sequence()}), 2,
-               backend_on(device, kernels)),
-        adam_(model_.parameters(), {1e-2, 1e-3}, 1, model_.backend()) {
-    model_.parameters().initialise(std::vector<std::int64_t>{1, 2});
-  }
-
-  at::Tensor step(std::int64_t step) {
-    const auto positions =
-        create_positions(config_, 5, Purpose::kPositions, static_cast<std::uint64_t>(step));
-    const Dropout dropout{
-        .rate = 0.1, .seeds = {1, 2}, .purpose = Purpose::kDropout, .step = static_cast<std::uint64_t>(step)};
-    return training_step(model_, adam_, batch(), *positions, dropout, step, 1);
-  }
-
-  at::Tensor logits() const {
-    const c10::NoGradGuard no_grad;
-    const auto positions = create_positions(config_, 5, Purpose::kEvaluationPositions, kLength);
-    const TensorBatch tensors = batch();
-    return model_.forward(tensors.tokens, tensors.outputs(), *positions, Dropout{}).to(at::kCPU);
-  }
-
-  void take_values(const Trainee& other) {
-    const c10::NoGradGuard no_grad;
-    model_.parameters().values().copy_(other.values());
-  }
-
-  void update_with(const at::Tensor& gradients, std::int64_t step) {
-    const c10::NoGradGuard no_grad;
-    model_.parameters().gradients().copy_(gradients);
-    adam_.update(model_.parameters(), step, 1);
-  }
-
-  at::Tensor gradients() const { return model_.parameters().gradients().to(at::kCPU); }
-  at::Tensor values() const { return model_.parameters().values().detach().to(at::kCPU); }
-  const Transformer& model() const { return model_; }
-
- private:
-  TensorBatch batch() const {
-    const auto task = create_task(config_.task);
-    Batch samples;
-    sample_batch(*task, evaluation_key(3, kLength, 0), kLength, kBatch, samples);
-    return to_tensors(samples, 0, kBatch, model_.vocabulary().empty_symbol(), model_.backend().device());
-  }
-
-  RunConfig config_;
-  Transformer model_;
-  Adam adam_;
-};
-
-using Case = std::tuple<std::string, Kernels>;
+EncodingConfig encoding_called(const std::string& name) {
+  EncodingConfig encoding;
+  encoding.reset(name);
+  return encoding;
+}
 
 TEST(AdamOnADevice, UpdatesAsOnTheCpu) {
-  const RunConfig config = small_config("alibi");
   for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
-    Trainee on_cpu(config, at::kCPU, kernels);
-    Trainee on_device(config, fake_device(), kernels);
+    SmallModel on_cpu(encoding_called("alibi"), backend_on(at::kCPU, kernels));
+    SmallModel on_device(encoding_called("alibi"), backend_on(fake_device(), kernels));
     for (std::int64_t step = 0; step < 3; ++step) {
-      on_cpu.step(step);
+      on_cpu.train(step);
       on_device.update_with(on_cpu.gradients(), step);
     }
-    EXPECT_EQ("", difference(on_device.values(), on_cpu.values(), 1e-6));
+    EXPECT_EQ("", difference(on_device.values().detach().to(at::kCPU), on_cpu.values().detach(), 1e-6));
   }
 }
+
+using Case = std::tuple<std::string, Kernels>;
 
 class EveryEncodingOnADevice : public testing::TestWithParam<Case> {
  protected:
@@ -127,10 +71,10 @@ TEST_P(EveryEncodingOnADevice, TrainsAndEvaluatesToTheValuesOfTheCpu) {
 
 // Of a step of two layers with replicas in lock-step; the host waits for none of it.
 TEST_P(EveryEncodingOnADevice, StartsABoundedNumberOfOperationsAndNeverWaits) {
-  Trainee trainee(config_, fake_device(), kernels_);
-  trainee.step(0);
+  SmallModel model(config_.encoding, backend_on(fake_device(), kernels_));
+  model.train(0);
   reset_device_counts();
-  trainee.step(1);
+  model.train(1);
   const DeviceCounts counts = device_counts();
   EXPECT_EQ(0, counts.to_host);
   EXPECT_EQ(0, counts.scalars);
@@ -169,10 +113,10 @@ TEST(FusedStepOnADevice, OfThePapersEncodingsStartsFewOperations) {
   const std::map<std::string, std::int64_t> most{{"none", 141},  {"sin_cos", 142}, {"rope", 141},
                                                  {"alibi", 155}, {"kerple", 175},  {"dape_kerple", 211}};
   for (const auto& [label, operations] : most) {
-    Trainee trainee(small_config(label), fake_device(), Kernels::kFused);
-    trainee.step(0);
+    SmallModel model(encoding_called(label), backend_on(fake_device(), Kernels::kFused));
+    model.train(0);
     reset_device_counts();
-    trainee.step(1);
+    model.train(1);
     EXPECT_LE(device_counts().operations, operations) << label;
   }
 }
@@ -242,11 +186,10 @@ TEST(CudaKernelsOfADevice, ReportErrors) {
 
 // Widths of heads that the kernels do not serve.
 TEST(CudaKernelsOfADevice, LeaveOtherShapesToTheReference) {
-  RunConfig config = small_config("alibi");
-  config.model.width = 12;  // 6 a head.
-  Trainee on_cpu(config, at::kCPU, Kernels::kFused);
-  Trainee on_device(config, fake_device(), Kernels::kFused);
-  EXPECT_EQ("", difference(on_device.step(0).to(at::kCPU), on_cpu.step(0), 1e-5));
+  constexpr std::int64_t kWidth = 12;  // 6 a head.
+  SmallModel on_cpu(encoding_called("alibi"), backend_on(at::kCPU, Kernels::kFused), kWidth);
+  SmallModel on_device(encoding_called("alibi"), backend_on(fake_device(), Kernels::kFused), kWidth);
+  EXPECT_EQ("", difference(on_device.train(0).to(at::kCPU), on_cpu.train(0), 1e-5));
 }
 
 RunConfig short_training() {

@@ -1,0 +1,75 @@
+#include "experiments/training/small_model.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include <vector>
+
+#include "experiments/training/model_factory.h"
+#include "experiments/training/tensor_batch.h"
+#include "experiments/training/training.h"
+#include "tasks/task.h"
+
+namespace che {
+namespace {
+
+constexpr std::int64_t kReplicas = 2;
+constexpr std::int64_t kLength = 6;
+constexpr std::int64_t kBatch = 3;
+constexpr std::int64_t kDataSeed = 5;
+
+RunConfig config_of(const EncodingConfig& encoding, std::int64_t width) {
+  RunConfig config;
+  config.task.reset("reverse_string");
+  config.encoding = encoding;
+  config.encoding.max_position = 256;
+  if (config.encoding.dape) config.encoding.dape->hidden = 8;
+  config.model = {.width = width, .layers = 2, .heads = 2, .ffn_multiple = 2};
+  return config;
+}
+
+TensorBatch batch_for(const RunConfig& config, const Transformer& model) {
+  const auto task = create_task(config.task);
+  Batch samples;
+  sample_batch(*task, evaluation_key(3, kLength, 0), kLength, kBatch, samples);
+  return to_tensors(samples, 0, kBatch, model.vocabulary().empty_symbol(), model.backend().device());
+}
+
+}  // namespace
+
+SmallModel::SmallModel(const EncodingConfig& encoding, const Backend& backend, std::int64_t width)
+    : config_(config_of(encoding, width)),
+      model_(config_.model, vocabulary_of(config_.task),
+             create_encoding(config_.encoding, {.count = config_.longest_training_sequence()}), kReplicas,
+             backend),
+      adam_(model_.parameters(), {1e-2, 1e-3}, 1, backend) {
+  model_.parameters().initialise(std::vector<std::int64_t>{1, 2});
+}
+
+at::Tensor SmallModel::train(std::int64_t step) {
+  const auto number = static_cast<std::uint64_t>(step);
+  const auto positions = create_positions(config_, kDataSeed, Purpose::kPositions, number);
+  const Dropout dropout{.rate = 0.1, .seeds = {1, 2}, .purpose = Purpose::kDropout, .step = number};
+  return training_step(model_, adam_, batch_for(config_, model_), *positions, dropout, step);
+}
+
+void SmallModel::update_with(const at::Tensor& gradients, std::int64_t step) {
+  const c10::NoGradGuard no_grad;
+  model_.parameters().gradients().copy_(gradients);
+  adam_.update(model_.parameters(), step);
+}
+
+at::Tensor SmallModel::logits() {
+  const c10::NoGradGuard no_grad;
+  model_.project();
+  const auto positions = create_positions(config_, kDataSeed, Purpose::kEvaluationPositions, kLength);
+  const TensorBatch tensors = batch_for(config_, model_);
+  return model_.forward(tensors.tokens, tensors.outputs(), *positions, {});
+}
+
+void SmallModel::take_values(const SmallModel& other) {
+  const c10::NoGradGuard no_grad;
+  model_.parameters().values().copy_(other.values());
+}
+
+}  // namespace che
