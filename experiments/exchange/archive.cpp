@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "core/plain_name.h"
 #include "core/text.h"
 
 namespace che {
@@ -106,10 +107,7 @@ bool is_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == s
 }  // namespace
 
 std::string archived_path_problem(std::string_view path) {
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-' || c == '+' || c == '/';
-  };
+  const auto allowed = [](char c) { return is_name_character(c) || c == '+' || c == '/'; };
   if (!std::ranges::all_of(path, allowed)) return "a character that is none of letters, digits and ._-+";
   std::string_view rest = path;
   while (true) {

@@ -12,6 +12,7 @@
 #include "core/config/reader.h"
 #include "core/config/writer.h"
 #include "core/number_text.h"
+#include "core/plain_name.h"
 #include "core/text.h"
 #include "models/settings/encoding_entry.h"
 #include "tasks/declared/task_definition.h"
@@ -263,12 +264,7 @@ EncodingLabel RunConfig::column_label() const {
 }
 
 std::string foreign_name_problem(std::string_view name) {
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
-  };
-  if (name.empty() || name.size() > kMaxForeignName || name.front() == '.' || name.front() == '-' ||
-      !std::ranges::all_of(name, allowed)) {
+  if (!is_plain_name(name, kMaxForeignName)) {
     return fmt::format("allowed: a name of 1 to {} letters, digits, '_', '-' and '.', no '.' or '-' first",
                        kMaxForeignName);
   }

@@ -10,6 +10,7 @@
 #include "core/config/reader.h"
 #include "core/error.h"
 #include "core/integer_range.h"
+#include "core/plain_name.h"
 #include "core/suggestion.h"
 #include "experiments/plan/task_files.h"
 
@@ -27,16 +28,10 @@ constexpr std::string_view kAllowedAxes = "a map of key paths to lists";
                      fmt::format("more than {} runs; allowed: at most that many", kMaxRuns));
 }
 
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-         c == '-';
-}
-
 // The name becomes a folder.
 std::string read_name(const ConfigNode& node) {
   const std::string& text = node.text;
-  if (node.kind != Kind::kScalar || text.empty() || text.size() > kMaxNameLength || text[0] == '.' ||
-      text[0] == '-' || !std::ranges::all_of(text, is_name_character)) {
+  if (node.kind != Kind::kScalar || !is_plain_name(text, kMaxNameLength)) {
     throw config_error(
         node.location, "name",
         fmt::format("got {}; allowed: 1 to {} letters, digits, '.', '_', '-', no '.' or '-' first",
