@@ -102,7 +102,8 @@ CellLabels label_cells(const std::vector<RunConfig>& configs,
                        const std::vector<Role>& roles = {Role::kCell, Role::kEvaluation});
 
 // Settings (of training or evaluation) in which the runs differ become part of the column's label, so
-// that no cell mixes two of them.
+// that no cell mixes two of them. Throws Error (usage), as all readers of tables do, for runs of two versions
+// of a task.
 ResultTable make_table(const std::vector<RunFolder>& runs);
 
 // Names the damaged files of runs, which `table` counts as unfinished.
