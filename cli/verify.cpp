@@ -1,37 +1,187 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
+#include "core/counted.h"
+#include "core/error.h"
+#include "core/number_text.h"
+#include "core/text.h"
+#include "experiments/analysis/retraining.h"
 #include "experiments/exchange/bundle.h"
+#include "experiments/scheduling/pending_work.h"
+#include "experiments/scheduling/progress_display.h"
+#include "experiments/scheduling/scheduler.h"
+#include "experiments/scheduling/worker_count.h"
 
 namespace che {
 namespace {
 
-int verify(const std::vector<std::string>& files) {
-  bool are_complete = true;
-  for (const std::string& file : files) {
-    const BundleSummary summary = verify_bundle(file);
-    fmt::print("{}verified     every byte is as it was written\n", describe(summary, file));
-    are_complete = are_complete && summary.is_complete();
+struct VerifyOptions {
+  std::vector<std::string> files;
+  std::string retrain;  // How many runs, or "all"; empty for none.
+  RetrainingChoice::Options choice;
+  double tolerance = 0.01;
+  std::string output;
+  std::int64_t workers = 0;
+};
+
+void print_summary(const BundleSummary& summary, const std::string& file) {
+  fmt::print("{}verified     every byte is as it was written\n", describe(summary, file));
+}
+
+// What computed the runs: "che VERSION, commit COMMIT, on PROCESSOR", each once.
+std::string computed_by(const std::vector<RunFolder>& runs) {
+  std::set<std::string> programs;
+  for (const RunFolder& run : runs) {
+    const RunStatus status = run.status();
+    if (status.state == RunState::kFinished) {
+      programs.insert(fmt::format("che {}, commit {}, on {}", status.version, status.git_commit,
+                                  status.processor.empty() ? status.device : status.processor));
+    }
   }
-  return are_complete ? 0 : 1;
+  return one_line(fmt::format("{}", fmt::join(programs, "; ")), kWholeText);
+}
+
+// Prints how each run compares; whether all have a result that agrees.
+bool print_comparison(const std::vector<BundledRun>& published, const std::vector<RunFolder>& retrained,
+                      double tolerance) {
+  if (const std::string programs = computed_by(retrained); !programs.empty()) {
+    fmt::print("trained again by {}\n", programs);
+  }
+  std::map<Agreement, std::size_t> counts;
+  std::size_t without_result = 0;
+  std::size_t further_rows = 0;
+  for (std::size_t i = 0; i < published.size(); ++i) {
+    const StoredRun stored = retrained[i].read();
+    if (stored.status.state != RunState::kFinished || !stored.damage.empty()) {
+      ++without_result;
+      const std::string reason =
+          stored.damage.empty() ? fmt::format("{} {}", state_name(stored.status.state), stored.status.error)
+                                : stored.damage_text();
+      fmt::print("{:<16}  {}: {}\n", "no result", published[i].id, one_line(reason, kWholeText));
+      continue;
+    }
+    const RetrainingResult result =
+        compare_with_published(published[i], stored.evaluation, stored.metrics, tolerance);
+    ++counts[result.agreement];
+    further_rows +=
+        published[i].evaluation.size() - present_rows(published[i].evaluation, published[i].config).size();
+    fmt::print("{:<16}  {}: {}\n", agreement_name(result.agreement), published[i].id, result.text);
+  }
+  fmt::print("{} trained again: {} equal, {} within tolerance, {} different, {} without a result\n",
+             counted(published.size(), "run"), counts[Agreement::kEqual], counts[Agreement::kWithinTolerance],
+             counts[Agreement::kDifferent], without_result);
+  if (further_rows > 0) {
+    fmt::print("{} at lengths that the configs do not ask for, or by `che evaluate --set`, not compared\n",
+               counted(further_rows, "row"));
+  }
+  return counts[Agreement::kDifferent] == 0 && without_result == 0;
+}
+
+// Trains the chosen runs again in a results folder and compares. Returns the exit code.
+int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const VerifyOptions& options) {
+  const std::vector<BundledRun> published = choice.chosen();
+  std::vector<RunConfig> configs;
+  for (const BundledRun& run : published) configs.push_back(run.config);
+  const std::filesystem::path experiment =
+      options.output.empty() ? std::filesystem::path("results") / (summary.name + "-retrained")
+                             : std::filesystem::path(options.output);
+  const PendingWork work = prepare_training(configs, experiment, true);
+  for (const auto& [reason, runs] : choice.left_out()) {
+    fmt::print("left out     {} {}\n", counted(runs, "run"), reason);
+  }
+  const std::int64_t workers = workers_for(work.configs, options.workers);
+  print_progress(fmt::format("retraining   {} of {} with {}, {} done before; results in {}\n",
+                             counted(published.size(), "run"), summary.runs, counted(workers, "worker"),
+                             work.complete, one_line(experiment.string(), kWholeText)));
+  const Schedule schedule{.workers = workers, .max_jobs = 0, .evaluation = std::nullopt};
+  const int code = run_jobs(work.jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
+  if (code == kExitAgain) return code;
+  std::vector<RunFolder> retrained;
+  for (const RunConfig& config : configs) retrained.push_back(RunFolder::at(experiment, config));
+  return print_comparison(published, retrained, options.tolerance) ? code : 1;
+}
+
+// How many runs `--retrain` asks for; nothing for all.
+std::optional<std::size_t> parse_count(const std::string& text) {
+  if (text == "all") return std::nullopt;
+  const std::optional<std::int64_t> count = parse_integer(text);
+  if (!count || *count < 1) {
+    throw Error(fmt::format("--retrain {}: allowed: a number of runs from 1 on, or all", one_line(text)));
+  }
+  return static_cast<std::size_t>(*count);
+}
+
+int verify(const VerifyOptions& options) {
+  if (options.retrain.empty()) {
+    bool are_complete = true;
+    for (const std::string& file : options.files) {
+      const BundleSummary summary = verify_bundle(file);
+      print_summary(summary, file);
+      are_complete = are_complete && summary.is_complete();
+    }
+    return are_complete ? 0 : 1;
+  }
+  if (options.files.size() != 1) throw Error("--retrain: takes one bundle at a time");
+  if (!(options.tolerance >= 0 && options.tolerance <= 1)) {
+    throw Error(fmt::format("--tolerance: got {}; allowed: {}", options.tolerance, allowed_reals(0, 1)));
+  }
+  RetrainingChoice::Options asked = options.choice;
+  asked.count = parse_count(options.retrain);
+  RetrainingChoice choice(asked);
+  const std::string& file = options.files.front();
+  const BundleSummary summary = verify_bundle(file, [&](BundledRun run) { choice.consider(std::move(run)); });
+  print_summary(summary, file);
+  return std::max(retrain(summary, choice, options), summary.is_complete() ? 0 : 1);
 }
 
 }  // namespace
 
 void add_verify_command(CLI::App& app, Action& action) {
-  const auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* const command =
-      app.add_subcommand("verify", "Check every byte of bundles, and say what they hold");
+  const auto options = std::make_shared<VerifyOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "verify", "Check every byte of bundles, say what they hold, and train runs of one again on request");
   command->footer(
       "Nothing is unpacked. Exit code 2 for a bundle that is damaged or holds anything that `che bundle` "
       "does "
-      "not write, which is named; 1 for a whole one in which some run has no score.");
-  command->add_option("BUNDLE", *files, "files that `che bundle` wrote")->required();
-  command->callback([files, &action] { action = [files] { return verify(*files); }; });
+      "not write, which is named; 1 for a whole one in which some run has no score, and with --retrain where "
+      "a run trained again has no result or is different.");
+  command->add_option("BUNDLE", options->files, "files that `che bundle` wrote")->required();
+  CLI::Option* const retrain =
+      command
+          ->add_option("--retrain", options->retrain,
+                       "train N finished runs of the bundle again from their configs, or all of them, and "
+                       "compare: equal, within tolerance, or different")
+          ->type_name("N|all");
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "accuracies (0 to 1) that differ by no more than this are within tolerance (default 0.01)")
+      ->needs(retrain);
+  command
+      ->add_option("--seed", options->choice.seed,
+                   "which N runs are drawn (default 0); another seed draws others")
+      ->needs(retrain);
+  add_only_option(*command, options->choice.only);
+  command->get_option("--only")->needs(retrain);
+  add_output_option(*command, options->output,
+                    "results folder of the new runs (default: results/<name>-retrained); a run that is "
+                    "finished there is not trained once more")
+      ->needs(retrain);
+  command
+      ->add_option("-w,--workers", options->workers,
+                   "worker processes at a time (default: as many as cores and memory serve)")
+      ->check(CLI::Range(1, 1024))
+      ->needs(retrain);
+  command->callback([options, &action] { action = [options] { return verify(*options); }; });
 }
 
 }  // namespace che

@@ -37,26 +37,32 @@ constexpr std::size_t kMaxDepth = 4;
 
 using Texts = std::map<std::string, std::string>;  // By name of the file.
 
-// Adds a run, whose files are parsed as a results folder's, to the summary. Throws Error that names a file
-// below `place`.
-void add_run(BundleSummary& summary,
-             std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>>& seeds,
-             const std::string& id, const Texts& texts, const std::string& place) {
+// Parses the files of a run as a results folder's. Throws Error that names a file below `place`.
+BundledRun parse_run(const std::string& id, const Texts& texts, const std::string& place) {
   const auto parsed = [&](const char* name, const auto& parse) {
     using Result = decltype(parse(std::string_view(), id, std::string()));
     const auto found = texts.find(name);
     return found == texts.end() ? Result() : parse(found->second, id, fmt::format("{}/{}", place, name));
   };
   if (!texts.contains(kConfig)) throw Error(fmt::format("{}: has no {}", place, kConfig));
-  const StoredConfig stored = parsed(kConfig, parse_stored_config);
+  StoredConfig stored = parsed(kConfig, parse_stored_config);
   if (stored.id != id) throw Error(fmt::format("{}/{}: belongs to run {}", place, kConfig, stored.id));
-  const RunConfig& config = stored.config;
-  const RunStatus status = parsed(kStatus, parse_status);
-  const std::vector<EvaluationRow> rows = parsed("evaluation.csv", parse_evaluation);
-  const std::vector<MetricsRow> metrics = parsed("metrics.csv", parse_metrics);
-  if (!texts.contains(kStatus) && !(rows.empty() && metrics.empty())) {
+  BundledRun run{.id = id,
+                 .config = std::move(stored.config),
+                 .status = parsed(kStatus, parse_status),
+                 .evaluation = parsed("evaluation.csv", parse_evaluation),
+                 .metrics = parsed("metrics.csv", parse_metrics)};
+  if (!texts.contains(kStatus) && !(run.evaluation.empty() && run.metrics.empty())) {
     throw Error(fmt::format("{}: has results and no {}", place, kStatus));
   }
+  return run;
+}
+
+// Adds a run to the summary.
+void add_run(BundleSummary& summary,
+             std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>>& seeds,
+             const BundledRun& run) {
+  const auto& [id, config, status, rows, metrics] = run;
   ++summary.runs;
   summary.task_versions[config.task.label().text()] = task_version(config.task);
   const std::string cell = fmt::format("{}, {}", config.task.label().text(), config.column_label().text());
@@ -115,16 +121,19 @@ std::string bundled_name(const fs::path& experiment) {
 
 class BundleReader {
  public:
-  explicit BundleReader(const fs::path& file) : file_(file.string()), archive_(file) {}
+  BundleReader(const fs::path& file, const BundledRunSink& take)
+      : file_(file.string()), take_(take), archive_(file) {}
 
   BundleSummary read() {
     read_manifest();
     Texts texts;
     std::string run;
     const auto finish_run = [&] {
-      if (!run.empty())
-        add_run(summary_, seeds_, run, texts, fmt::format("{}: {}/runs/{}", file_, root_, run));
+      if (run.empty()) return;
+      BundledRun parsed = parse_run(run, texts, fmt::format("{}: {}/runs/{}", file_, root_, run));
       texts.clear();
+      add_run(summary_, seeds_, parsed);
+      if (take_) take_(std::move(parsed));
     };
     std::string last;
     while (std::optional<ArchivedFile> file = archive_.next()) {
@@ -210,6 +219,7 @@ class BundleReader {
   }
 
   std::string file_;
+  const BundledRunSink& take_;
   ArchiveReader archive_;
   BundleSummary summary_;
   std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>> seeds_;
@@ -235,7 +245,7 @@ BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
   Json files = Json::array();
   for (const RunFolder& run : found.runs) {
     const Texts texts = read_texts(run.path());
-    add_run(summary, seeds, run.id(), texts, run.path().string());
+    add_run(summary, seeds, parse_run(run.id(), texts, run.path().string()));
     for (const auto& [name, text] : texts) {
       files.push_back({{"path", fmt::format("{}/runs/{}/{}", summary.name, run.id(), name)},
                        {"bytes", text.size()},
@@ -262,7 +272,9 @@ BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
   return summary;
 }
 
-BundleSummary verify_bundle(const fs::path& file) { return BundleReader(file).read(); }
+BundleSummary verify_bundle(const fs::path& file, const BundledRunSink& take) {
+  return BundleReader(file, take).read();
+}
 
 std::string describe(const BundleSummary& summary, const fs::path& file) {
   std::string text = fmt::format("{}: {} of the experiment {}, {}\n", one_line(file.string(), kWholeText),

@@ -3,9 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "experiments/plan/run_config.h"
+#include "experiments/store/evaluation_rows.h"
+#include "experiments/store/metrics_row.h"
+#include "experiments/store/run_status.h"
 
 namespace che {
 
@@ -30,6 +36,18 @@ struct BundleSummary {
   bool is_complete() const { return unfinished.empty(); }
 };
 
+// A run as a bundle has it.
+struct BundledRun {
+  std::string id;
+  RunConfig config;
+  RunStatus status;
+  std::vector<EvaluationRow> evaluation;
+  std::vector<MetricsRow> metrics;
+};
+
+// Receives each run while a bundle is read: before its later bytes are checked.
+using BundledRunSink = std::function<void(BundledRun)>;
+
 // Writes the runs of the results folder `experiment`. Throws Error (usage) where there is none, for a damaged
 // run, which it names, and for a file that changes meanwhile; (runtime) when the disk refuses.
 BundleSummary write_bundle(const std::filesystem::path& experiment, const std::filesystem::path& file);
@@ -37,7 +55,7 @@ BundleSummary write_bundle(const std::filesystem::path& experiment, const std::f
 // Reads a bundle without unpacking it and checks every byte: the archive's form and hash, each file's hash
 // and size in the manifest, that nothing is missing or surplus, and each run's config, rows and state as a
 // results folder's. Throws Error (usage) that names the file in which something is wrong.
-BundleSummary verify_bundle(const std::filesystem::path& file);
+BundleSummary verify_bundle(const std::filesystem::path& file, const BundledRunSink& take = {});
 
 // Lines that say what a bundle holds, for a reader who decides whether to trust it.
 std::string describe(const BundleSummary& summary, const std::filesystem::path& file);

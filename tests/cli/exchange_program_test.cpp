@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "experiments/store/run_files.h"
 #include "tests/cli/program_test.h"
 
 namespace che {
@@ -110,6 +111,61 @@ TEST_F(ExchangeProgram, BundlesAndVerifies) {
   expect_refusal(che({"verify", write("none.tar.zst", "nothing")}), {"none.tar.zst", "is no archive"});
   expect_refusal(che({"bundle", results(), "-o", "results.zip"}), {"--output results.zip", "NAME.tar.zst"});
   expect_refusal(che({"bundle", (folder_ / "missing").string(), "-o", bundle}), {"no results in"});
+}
+
+TEST_F(ExchangeProgram, TrainsRunsOfABundleAgain) {
+  const std::string published = (folder_ / "published").string();
+  ASSERT_EQ(0, che({"run", small_config(), "-o", published}).exit_code);
+  const std::string bundle = (folder_ / "published.tar.zst").string();
+  ASSERT_EQ(0, che({"bundle", published, "-o", bundle}).exit_code);
+
+  const Outcome one = che({"verify", bundle, "--retrain", "1", "-o", results()});
+  EXPECT_EQ(0, one.exit_code) << one.output;
+  expect_contains(one.output, {"every byte", "retraining   1 run of 2", "equal             ",
+                               "the same numbers at 3 test lengths and in 1 row of training metrics",
+                               "1 run trained again: 1 equal, 0 within tolerance, 0 different"});
+  const Outcome all = che({"verify", bundle, "--retrain", "all", "-o", results()});
+  EXPECT_EQ(0, all.exit_code) << all.output;
+  expect_contains(all.output, {"2 runs of 2", "1 done before", "2 runs trained again: 2 equal"});
+
+  // What was published is not what the config gives.
+  for (const auto& entry : std::filesystem::directory_iterator(published + "/runs")) {
+    const std::string id = entry.path().filename().string();
+    const std::string file = (entry.path() / "evaluation.csv").string();
+    std::vector<EvaluationRow> rows = parse_evaluation(read_file(file), id, file);
+    rows.front().accuracy = rows.front().accuracy > 0.5 ? 0.25 : 0.75;
+    write_file_atomically(file, evaluation_text(rows, id));
+  }
+  ASSERT_EQ(0, che({"bundle", published, "-o", bundle}).exit_code);
+  const Outcome changed =
+      che({"verify", bundle, "--retrain", "all", "-o", results(), "--only", "task=even_pairs"});
+  EXPECT_EQ(1, changed.exit_code) << changed.output;
+  expect_contains(changed.output, {"different         even_pairs-", "beyond 0.01 at 1 of 3 test lengths",
+                                   "at length 7 (", "0 equal, 0 within tolerance, 1 different"});
+  const Outcome tolerated = che({"verify", bundle, "--retrain", "all", "-o", results(), "--tolerance", "1",
+                                 "--only", "task=even_pairs"});
+  EXPECT_EQ(0, tolerated.exit_code) << tolerated.output;
+  expect_contains(tolerated.output, {"within tolerance  even_pairs-"});
+}
+
+TEST_F(ExchangeProgram, RetrainsOnlyWhatCanBeTrained) {
+  ASSERT_EQ(0, che({"export", "quick/v1", "-o", samples_folder(), "--task", "even_pairs"}).exit_code);
+  ASSERT_EQ(0, che({"score", predict("even_pairs.jsonl", [](int symbol) { return symbol; }), "-o", results()})
+                   .exit_code);
+  const std::string bundle = (folder_ / "results.tar.zst").string();
+  ASSERT_EQ(0, che({"bundle", results(), "-o", bundle}).exit_code);
+  const Outcome foreign = che({"verify", bundle, "--retrain", "1"});
+  EXPECT_EQ(2, foreign.exit_code);
+  expect_contains(foreign.output, {"0 of 1 run can be trained again (1 predictions of a model outside che)"});
+  for (const char* const count : {"0", "-1", "1.5", "some"}) {
+    expect_refusal(che({"verify", bundle, fmt::format("--retrain={}", count)}),
+                   {fmt::format("--retrain {}", count), "a number of runs from 1 on, or all"});
+  }
+  expect_refusal(che({"verify", bundle, bundle, "--retrain", "1"}), {"--retrain: takes one bundle"});
+  expect_refusal(che({"verify", bundle, "--retrain", "1", "--tolerance", "nan"}), {"--tolerance", "0 to 1"});
+  const Outcome alone = che({"verify", bundle, "--tolerance", "0.1"});
+  EXPECT_EQ(2, alone.exit_code);
+  expect_contains(alone.output, {"--tolerance", "--retrain"});
 }
 
 TEST_F(ExchangeProgram, SamplesAreThoseOfTheSuiteUnlessAskedOtherwise) {

@@ -95,6 +95,20 @@ TEST_F(Bundle, HoldsWhatTheManifestSays) {
                    "2 finished in each of 1 cell", "every run has a score"});
 }
 
+TEST_F(Bundle, HandsOutItsRuns) {
+  write_bundle(experiment(), file());
+  std::vector<BundledRun> runs;
+  verify_bundle(file(), [&](BundledRun run) { runs.push_back(std::move(run)); });
+  ASSERT_EQ(2U, runs.size());
+  EXPECT_LT(runs[0].id, runs[1].id);
+  for (const BundledRun& run : runs) {
+    EXPECT_EQ(run_id(run.config), run.id);
+    EXPECT_EQ(RunState::kFinished, run.status.state);
+    EXPECT_EQ(0.75, score(run.evaluation, run.config));
+    EXPECT_EQ(2U, run.metrics.size());
+  }
+}
+
 TEST_F(Bundle, HasNoCheckpointsAndTheSameBytesForTheSameResults) {
   write_bundle(experiment(), file());
   const std::string first = read_file(file());

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/exchange/bundle.h"
+#include "experiments/plan/run_filter.h"
+
+namespace che {
+
+// Which runs of a bundle are trained again. Runs are drawn without keeping more of them than asked for.
+class RetrainingChoice {
+ public:
+  struct Options {
+    std::optional<std::size_t> count;  // How many; nothing for all.
+    std::int64_t seed = 0;             // Another draws other runs.
+    std::vector<std::string> only;     // Conditions "key=value" that all must hold.
+  };
+
+  // Throws Error (usage) for what is no condition.
+  explicit RetrainingChoice(const Options& options);
+
+  // Shows it a run of the bundle; each once.
+  void consider(BundledRun run);
+
+  // The runs to train again, by id. Throws Error (usage) when there are not as many as asked for, or none,
+  // and says what became of the others; for a misspelt key or value; and names words of earlier versions in a
+  // warning.
+  std::vector<BundledRun> chosen() const;
+
+  // Why runs that the conditions hold for cannot be trained again: reasons with the number of runs.
+  const std::map<std::string, std::size_t>& left_out() const { return left_out_; }
+
+ private:
+  Options options_;
+  std::vector<RunFilter> filters_;
+  std::size_t considered_ = 0;
+  std::size_t eligible_ = 0;
+  std::map<std::string, std::size_t> left_out_;
+  std::map<std::string, BundledRun> drawn_;  // By a hash of seed and id.
+};
+
+enum class Agreement : std::uint8_t {
+  kEqual,            // Every number is the same: accuracy and loss by length, training metrics.
+  kWithinTolerance,  // Accuracies are close.
+  kDifferent,        // Some accuracy is not.
+};
+
+// "equal", "within tolerance", "different".
+std::string agreement_name(Agreement agreement);
+
+struct RetrainingResult {
+  Agreement agreement = Agreement::kDifferent;
+  std::string text;  // What was compared and where the largest difference is; one line.
+};
+
+// Compares what a bundle has of a run with what training it again gave, at the test lengths of its config.
+// `tolerance`, from 0 to 1, is allowed between accuracies: at each test length, and in training over the last
+// tenth of the steps.
+RetrainingResult compare_with_published(const BundledRun& published, const std::vector<EvaluationRow>& again,
+                                        const std::vector<MetricsRow>& metrics_again, double tolerance);
+
+}  // namespace che
