@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Trains an LSTM on a task with the training batches of che and measures it on che's test samples.
+"""Trains an LSTM on the training batches of che and writes its predictions for test samples that che exported.
 
-    pip install . torch && examples/pytorch_model.py parity_check
+    pip install . torch
+    build/che export regular-4/v1 --task parity_check -o samples
+    examples/pytorch_model.py samples/parity_check.jsonl -o lstm.jsonl
+    build/che score lstm.jsonl
 
-It prints the accuracy at training lengths (1..40) and beyond them.
+It prints the accuracy at the training lengths, which are 1 to 40 unless --last-length says otherwise.
 """
 
 import argparse
+import json
 
 import che_tasks
 import numpy as np
@@ -29,23 +33,14 @@ class Lstm(torch.nn.Module):
     hidden, _ = self.lstm(self.embedding(torch.from_numpy(tokens).long()))
     return self.head(hidden[:, -outputs:])  # (samples, output length, output symbols)
 
-
-def accuracy(model, batch):
-  """Fraction of output symbols that count and are predicted correctly."""
-  with torch.no_grad():
-    correct = model(batch).argmax(-1).numpy() == batch.output
-  return (correct * batch.mask).sum() / batch.mask.sum()
+  def predict(self, batch):
+    with torch.no_grad():
+      return self(batch).argmax(-1).numpy()  # (samples, output length)
 
 
-def main():
-  parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-  parser.add_argument("task")
-  parser.add_argument("--steps", type=int, default=3000)
-  arguments = parser.parse_args()
-  torch.manual_seed(0)
-  model = Lstm(next(task for task in che_tasks.list_tasks() if task.name == arguments.task))
+def train(model, batches):
   optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-  for step, batch in enumerate(che_tasks.iter_batches(arguments.task, steps=arguments.steps), 1):
+  for batch in batches:
     losses = torch.nn.functional.cross_entropy(model(batch).transpose(1, 2), torch.from_numpy(batch.output).long(),
                                                reduction="none")
     mask = torch.from_numpy(batch.mask)
@@ -53,10 +48,39 @@ def main():
     ((losses * mask).sum() / mask.sum()).backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
-    if step % 500 == 0:
-      print(f"step {step}: accuracy {accuracy(model, batch):.3f} on a batch of length {batch.length}")
-  for length in (10, 20, 30, 40, 50, 100, 200, 500):
-    print(f"length {length}: accuracy {accuracy(model, che_tasks.evaluation_set(arguments.task, length)):.3f}")
+
+
+def accuracy(model, batch):
+  """Fraction of output symbols that count and are predicted correctly."""
+  return ((model.predict(batch) == batch.output) * batch.mask).sum() / batch.mask.sum()
+
+
+def main():
+  parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+  parser.add_argument("samples", help="file that `che export` wrote")
+  parser.add_argument("-o", "--output", required=True, help="file of predictions for `che score`")
+  parser.add_argument("--steps", type=int, default=1000, help="training steps (default 1000)")
+  parser.add_argument("--last-length", type=int, default=40, help="longest training length (default 40)")
+  parser.add_argument("--seed", type=int, default=0, help="of the initial parameters (default 0)")
+  arguments = parser.parse_args()
+  with open(arguments.samples, encoding="utf-8") as file:
+    header = json.loads(next(file))
+  name, options = header["task"], header["options"]
+
+  torch.manual_seed(arguments.seed)
+  model = Lstm(next(task for task in che_tasks.list_tasks() if task.name == name))
+  train(model, che_tasks.iter_batches(name, last_length=arguments.last_length, steps=arguments.steps, options=options))
+  trained = [accuracy(model, che_tasks.evaluation_set(name, length, options=options))
+             for length in range(1, arguments.last_length + 1)]
+  print(f"accuracy at lengths 1 to {arguments.last_length}: {np.mean(trained):.4f}")
+
+  header |= {"format": "che-predictions/1", "model": "lstm", "model_seed": arguments.seed}
+  with open(arguments.output, "w", encoding="utf-8") as file:
+    print(json.dumps(header), file=file)
+    for length in header["lengths"]:
+      outputs = model.predict(che_tasks.evaluation_set(name, length, header["samples"], header["seed"], options))
+      for index, output in enumerate(outputs.tolist()):
+        print(json.dumps({"length": length, "index": index, "output": output}), file=file)
 
 
 if __name__ == "__main__":

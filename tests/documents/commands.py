@@ -32,18 +32,17 @@ def commands(page):
       yield number, shlex.split(match.group(1))
 
 
-def score_right_answers(folder):
-  """Stores predictions of a model that is always right, for the test samples of the experiment quick, as results/lstm."""
-  subprocess.run(["build/che", "export", "quick/v1", "--lengths", "17:24:7", "--samples", "64", "-o", "samples"], cwd=folder,
-                 capture_output=True, check=True)
+def right_answers(folder, suite, *choice):
+  """Files with the predictions of a model that is always right, for these test samples."""
+  subprocess.run(["build/che", "export", suite, *choice, "-o", f"right/{suite}"], cwd=folder, capture_output=True, check=True)
   files = []
-  for samples in sorted((folder / "samples").glob("*.jsonl")):
+  for samples in sorted((folder / "right" / suite).glob("*.jsonl")):
     header, *rows = map(json.loads, samples.read_text().splitlines())
     header |= {"format": "che-predictions/1", "model": "lstm", "model_seed": 0}
     rows = [{key: row[key] for key in ("length", "index", "output")} for row in rows]
     files.append(samples.with_suffix(".predictions"))
     files[-1].write_text("".join(json.dumps(line) + "\n" for line in [header, *rows]))
-  subprocess.run(["build/che", "score", *files, "-o", "results/lstm"], cwd=folder, capture_output=True, check=True)
+  return files
 
 
 def main():
@@ -61,7 +60,11 @@ def main():
       status = subprocess.run(["build/che", "run", *arguments], cwd=folder, capture_output=True, text=True)
       if status.returncode not in (0, 75):
         sys.exit(f"commands: che run {arguments[0]} exits with {status.returncode}: {status.stderr}")
-    score_right_answers(folder)
+    files = right_answers(folder, "quick/v1", "--lengths", "17:24:7", "--samples", "64")
+    subprocess.run(["build/che", "score", *files, "-o", "results/lstm"], cwd=folder, capture_output=True, check=True)
+    # What examples/pytorch_model.py writes.
+    right_answers(folder, "regular-4/v1", "--task", "parity_check", "--lengths", "17:80:7", "--samples",
+                  "256")[0].rename(folder / "lstm.jsonl")
     run = next((folder / "results/quick/runs").glob("even_pairs-randomized_alibi-*")).name
     for page in pages:
       for number, words in commands(page):
