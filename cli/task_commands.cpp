@@ -32,7 +32,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_sample_command(app, action);
   for (const char* const name :
        {"run", "submit", "status", "evaluate", "prune", "table", "plot", "report", "bias", "time", "encoding",
-        "check", "export", "score", "bundle", "verify", "bench"}) {
+        "check", "export", "score", "bundle", "verify", "bench", "selftest"}) {
     add_absent_command(app, action, name);
   }
 }
