@@ -32,6 +32,7 @@ struct VerifyOptions {
   double tolerance = 0.01;
   std::string output;
   std::int64_t workers = 0;
+  std::string device;  // In place of the configs'; empty for theirs.
 };
 
 void print_summary(const BundleSummary& summary, const std::string& file) {
@@ -91,7 +92,11 @@ bool print_comparison(const std::vector<BundledRun>& published, const std::vecto
 int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const VerifyOptions& options) {
   const std::vector<BundledRun> published = choice.chosen();
   std::vector<RunConfig> configs;
-  for (const BundledRun& run : published) configs.push_back(run.config);
+  for (const BundledRun& run : published) {
+    RunConfig& config = configs.emplace_back(run.config);
+    if (!options.device.empty()) config.execution.device = options.device;
+  }
+  check_devices(configs);  // Before anything is written.
   const std::filesystem::path experiment =
       options.output.empty() ? std::filesystem::path("results") / (summary.name + "-retrained")
                              : std::filesystem::path(options.output);
@@ -135,6 +140,7 @@ int verify(const VerifyOptions& options) {
   if (!(options.tolerance >= 0 && options.tolerance <= 1)) {
     throw Error(fmt::format("--tolerance: got {}; allowed: {}", options.tolerance, allowed_reals(0, 1)));
   }
+  if (!options.device.empty()) device_choice(options.device);  // Refuses what is none.
   RetrainingChoice::Options asked = options.choice;
   asked.count = parse_count(options.retrain);
   RetrainingChoice choice(asked);
@@ -180,6 +186,10 @@ void add_verify_command(CLI::App& app, Action& action) {
       ->add_option("-w,--workers", options->workers,
                    "worker processes at a time (default: as many as cores and memory serve)")
       ->check(CLI::Range(1, 1024))
+      ->needs(retrain);
+  command
+      ->add_option("--device", options->device,
+                   "what computes, cpu, cuda or auto, in place of what the configs say")
       ->needs(retrain);
   command->callback([options, &action] { action = [options] { return verify(*options); }; });
 }

@@ -119,7 +119,7 @@ TEST_F(ExchangeProgram, TrainsRunsOfABundleAgain) {
   const std::string bundle = (folder_ / "published.tar.zst").string();
   ASSERT_EQ(0, che({"bundle", published, "-o", bundle}).exit_code);
 
-  const Outcome one = che({"verify", bundle, "--retrain", "1", "-o", results()});
+  const Outcome one = che({"verify", bundle, "--retrain", "1", "-o", results(), "--device", "cpu"});
   EXPECT_EQ(0, one.exit_code) << one.output;
   expect_contains(one.output, {"every byte", "retraining   1 run of 2", "equal             ",
                                "the same numbers at 3 test lengths and in 1 row of training metrics",
@@ -161,6 +161,7 @@ TEST_F(ExchangeProgram, RetrainsOnlyWhatCanBeTrained) {
     expect_refusal(che({"verify", bundle, fmt::format("--retrain={}", count)}),
                    {fmt::format("--retrain {}", count), "a number of runs from 1 on, or all"});
   }
+  expect_refusal(che({"verify", bundle, "--retrain", "1", "--device", "tpu"}), {"tpu", "cuda"});
   expect_refusal(che({"verify", bundle, bundle, "--retrain", "1"}), {"--retrain: takes one bundle"});
   expect_refusal(che({"verify", bundle, "--retrain", "1", "--tolerance", "nan"}), {"--tolerance", "0 to 1"});
   const Outcome alone = che({"verify", bundle, "--tolerance", "0.1"});
