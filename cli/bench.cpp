@@ -16,6 +16,7 @@
 #include "core/warning.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/scheduling/worker_count.h"
+#include "experiments/training/model_factory.h"
 #include "experiments/training/step_benchmark.h"
 #include "experiments/training/thread_limit.h"
 
@@ -72,14 +73,16 @@ int bench(const BenchOptions& options) {
   std::vector<RunConfig> configs;
   for (const std::string& encoding : options.encodings) configs.push_back(config_of(options, encoding));
   const std::int64_t threads = configs.front().execution.threads;
+  check_devices(configs);
   if (const auto warning = threads_warning(configs)) print_warning(*warning);
   const ThreadLimit limit(threads);
   const RunConfig& first = configs.front();
+  const std::string device = open_device(first.execution).description;
   fmt::print(
-      "{} of {}, d = {}, {} layers, {} heads, batch {}, {} thread{}, {} kernels; medians of {}, ms\n\n",
+      "{} of {}, d = {}, {} layers, {} heads, batch {}, {} thread{}, {} kernels, {}; medians of {}, ms\n\n",
       options.plan.evaluate ? "evaluation" : "training", options.task, first.model.width, first.model.layers,
       first.model.heads, options.plan.evaluate ? kEvaluationBatch : first.training.batch_size, threads,
-      threads == 1 ? "" : "s", first.execution.kernels, options.plan.steps);
+      threads == 1 ? "" : "s", first.execution.kernels, device, options.plan.steps);
   fmt::print("{:<24} {:>6} {:>6} {:>9} {:>9} {:>9} {:>8} {:>9} {:>7} {:>7} {:>9} {:>7} {:>6} {:>8}\n",
              "encoding", "length", "tokens", options.plan.evaluate ? "batch" : "step", "attention", "linear",
              "norm", "optimiser", "data", "other", "samples/s", "GFLOP/s", "share", "peak MiB");
@@ -99,11 +102,10 @@ int bench(const BenchOptions& options) {
     }
   }
   if (!options.json.empty()) {
-    const nlohmann::ordered_json report{{"commit", git_commit()},
-                                        {"mode", options.plan.evaluate ? "evaluation" : "training"},
-                                        {"threads", threads},
-                                        {"kernels", first.execution.kernels},
-                                        {"rows", rows}};
+    const nlohmann::ordered_json report{
+        {"commit", git_commit()}, {"mode", options.plan.evaluate ? "evaluation" : "training"},
+        {"threads", threads},     {"kernels", first.execution.kernels},
+        {"device", device},       {"rows", rows}};
     write_output(options.json, report.dump(1) + "\n");
   }
   return 0;

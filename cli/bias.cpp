@@ -94,9 +94,11 @@ void draw_sample(const BiasOptions& options, const RunFolder& run, const Restore
 
 int show_bias(const BiasOptions& options) {
   const RunFolder run = open_run(options.run);
-  const RunConfig& config = run.config();
+  RunConfig config = run.config();
   check_gives_bias(config);
-  const RestoredModel restored = restore_model(run, DamagedCheckpoints::kLeave);
+  config.execution.device = ExecutionConfig().device;  // A few samples, and machines that draw have no GPU.
+  config.execution.precision = ExecutionConfig().precision;
+  const RestoredModel restored = restore_model(run, config, DamagedCheckpoints::kLeave);
   for (const std::string& warning : restored.warnings) print_warning(warning);
   if (restored.step < config.training.steps) {
     fmt::print(stderr, "che: note: the run stands at step {} of {}\n", restored.step, config.training.steps);

@@ -32,6 +32,7 @@ struct EvaluateOptions {
   std::string lengths;
   std::optional<std::int64_t> samples;
   std::vector<std::string> settings;
+  std::string device;
   std::int64_t workers = 0;
 };
 
@@ -101,6 +102,10 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
     request.samples = options.samples;
   }
   config.check();
+  if (!options.device.empty()) {
+    device_choice(options.device);  // Refuses what is none.
+    request.device = options.device;
+  }
   if (!options.settings.empty()) request.encoding_settings = read_settings(options.settings);
   return request;
 }
@@ -142,9 +147,12 @@ void add_evaluate_command(CLI::App& app, Action& action) {
           fmt::format("KEY=VALUE of what only evaluation reads: {}", fmt::join(evaluation_settings(), ", ")))
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--device", options->device,
+                      "what computes, cpu, cuda or auto (default: the run's execution.device)");
   command
-      ->add_option("-w,--workers", options->workers,
-                   "worker processes at a time (default: as many as cores and memory serve)")
+      ->add_option(
+          "-w,--workers", options->workers,
+          "worker processes at a time (default: as many as cores and memory serve, or one for each GPU)")
       ->check(CLI::Range(1, 1024));
   command->callback([options, &action] { action = [options] { return evaluate(*options); }; });
 }

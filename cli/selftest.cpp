@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "core/error.h"
 #include "core/resources.h"
+#include "experiments/scheduling/worker_count.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/selftest_report.h"
 
@@ -35,14 +36,14 @@ int selftest(const SelftestOptions& options) {
   }
   if (available_resources().gpus.empty()) {
     fmt::print(
-        "No GPU is visible here: there is no /dev/nvidia0, or CUDA_VISIBLE_DEVICES names none. Nothing was "
-        "tested.\n");
+        "No GPU is visible here, by NVIDIA's device files and CUDA_VISIBLE_DEVICES. Nothing was tested.\n");
     return kExitNoGpu;
   }
-  const ComputingDevice device = open_device(execution);
+  RunConfig config;
+  config.execution = execution;
+  check_devices({config});
   const SelftestTarget target{.backend = backend_of(execution),
-                              .description = *device.gpu,
-                              .execution = execution,
+                              .description = *open_device(execution).gpu,
                               .has_times = !options.skips_times};
   return report_selftest(target, {}, options.json) == 0 ? 0 : 1;
 }
@@ -53,9 +54,8 @@ void add_selftest_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<SelftestOptions>();
   CLI::App* const command = app.add_subcommand("selftest", "Compare a GPU with the CPU, and time it");
   command->footer(
-      "Every operation, a training step with every encoding, and repeated training are compared; then "
-      "operations "
-      "and steps are timed. Exit code: 0 passed, 1 failed, 3 no GPU is visible.\n\n"
+      "Compares every operation, training steps with every encoding and repeated training; then times "
+      "operations and steps. Exit code: 0 passed, 1 failed, 3 no GPU is visible.\n\n"
       "  che selftest --json selftest.json");
   command->add_option("--device", options->device, "cuda, or cuda:N for GPU N of those that are visible")
       ->capture_default_str();

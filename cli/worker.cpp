@@ -47,6 +47,7 @@ void add_worker_command(CLI::App& app, Action& action) {
       ->add_option("--encoding-settings", options->request.encoding_settings,
                    "with these settings of its encoding, NAME=VALUE;NAME=VALUE")
       ->needs(evaluate);
+  command->add_option("--device", options->request.device, "on this device")->needs(evaluate);
   command->add_option("--parent", options->task.parent, "process that starts it; when that ends, it stops");
   command->callback([options, &action] { action = [options] { return work(*options); }; });
 }

@@ -6,11 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "core/error.h"
 #include "core/memory_file.h"
@@ -28,8 +30,13 @@ StartedProcess start_process(const ProcessPlan& plan) {
   std::vector<std::string> added = plan.environment;
   std::vector<char*> environment;
   for (std::string& variable : added) environment.push_back(variable.data());
-  // Of two variables of one name the first counts.
-  for (char** variable = environ; *variable != nullptr; ++variable) environment.push_back(*variable);
+  const auto is_replaced = [&](std::string_view variable) {
+    const std::string_view name = variable.substr(0, variable.find('=') + 1);
+    return std::ranges::any_of(added, [&](const std::string& one) { return one.starts_with(name); });
+  };
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!is_replaced(*variable)) environment.push_back(*variable);
+  }
   environment.push_back(nullptr);
 
   posix_spawn_file_actions_t actions;

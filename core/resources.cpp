@@ -4,13 +4,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
+
+#include "core/number_text.h"
 
 namespace che {
 namespace {
@@ -97,23 +103,44 @@ Limits group_limits(const fs::path& root) {
   return limits;
 }
 
-// CUDA takes the words of the variable up to the first that names no device.
+// Whether CUDA would take it for a GPU: a number, or the beginning of a GPU's or of a part's UUID.
+bool names_gpu(const std::string& word) {
+  return !word.empty() && (std::isdigit(static_cast<unsigned char>(word.front())) != 0 ||
+                           word.starts_with("GPU-") || word.starts_with("MIG-"));
+}
+
+// The numbers of /dev/nvidia0, /dev/nvidia1, ..., of which a container may have some.
+std::set<int> gpu_files(const fs::path& folder) {
+  constexpr std::string_view kPrefix = "nvidia";
+  std::set<int> numbers;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix)) continue;
+    if (const auto number = parse_integer(name.substr(kPrefix.size()))) {
+      numbers.insert(static_cast<int>(*number));
+    }
+  }
+  return numbers;
+}
+
 std::vector<std::string> visible_gpus(const fs::path& root) {
   std::vector<std::string> gpus;
   if (const char* const named = std::getenv("CUDA_VISIBLE_DEVICES"); named != nullptr) {
+    // CUDA takes the words up to the first that names none.
     std::istringstream words(named);
-    for (std::string word; std::getline(words, word, ',') && !word.empty() && word.front() != '-';) {
-      gpus.push_back(word);
-    }
+    for (std::string word; std::getline(words, word, ',') && names_gpu(word);) gpus.push_back(word);
     return gpus;
   }
-  while (fs::exists(root / "dev" / ("nvidia" + std::to_string(gpus.size())))) {
-    gpus.push_back(std::to_string(gpus.size()));
-  }
+  // CUDA counts those that are there from 0.
+  const std::size_t count = gpu_files(root / "dev").size();
+  for (std::size_t number = 0; number < count; ++number) gpus.push_back(std::to_string(number));
   return gpus;
 }
 
 }  // namespace
+
+fs::path cuda_kernels_file() { return fs::read_symlink("/proc/self/exe").parent_path() / "libche_cuda.so"; }
 
 Resources available_resources(const fs::path& root) {
   const Limits limits = group_limits(root);

@@ -21,4 +21,7 @@ struct Resources {
 // where /dev, /proc/self/cgroup and /sys/fs/cgroup are looked for; limits that cannot be read do not count.
 Resources available_resources(const std::filesystem::path& root = "/");
 
+// Where the program's CUDA kernels are, if it has any: a library beside it.
+std::filesystem::path cuda_kernels_file();
+
 }  // namespace che

@@ -57,6 +57,11 @@ if [[ $preset == cuda ]]; then
     fi
     export CUDACXX=/usr/local/cuda/bin/nvcc
   fi
+  if ! "${CUDACXX:-nvcc}" --version | grep -q 'release 13\.'; then
+    echo "setup: LibTorch $torch_version needs nvcc of CUDA 13; this is:" >&2
+    "${CUDACXX:-nvcc}" --version >&2
+    exit 2
+  fi
   if [[ -z $torch_given && ! -e $torch_home/.cuda ]]; then
     echo "setup: fetching the CUDA libraries of LibTorch $torch_version into $torch_home (1.7 GB, once)"
     python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \

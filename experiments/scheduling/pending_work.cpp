@@ -104,7 +104,7 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
       leave_out(fmt::format("left out: {} is not finished but {}; `che run` trains it", run.path().string(),
                             state_name(needs.state)));
     } else {
-      work.configs.push_back(run.config());
+      work.configs.push_back(asked);
       work.jobs.push_back({std::move(run)});
     }
   }

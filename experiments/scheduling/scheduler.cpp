@@ -10,7 +10,6 @@
 
 #include "core/clock.h"
 #include "core/counted.h"
-#include "core/error.h"
 #include "core/resources.h"
 #include "core/warning.h"
 #include "experiments/scheduling/job_end.h"
@@ -24,6 +23,15 @@ namespace che {
 namespace {
 
 constexpr int kPollMilliseconds = 200;
+
+// What the runs of a job share, as this call computes them.
+RunConfig config_of(const std::vector<RunFolder>& job, const Schedule& schedule) {
+  RunConfig config = job.front().config();
+  if (schedule.evaluation && schedule.evaluation->device) {
+    config.execution.device = *schedule.evaluation->device;
+  }
+  return config;
+}
 
 // One call's jobs on their way through worker processes.
 class Scheduler {
@@ -55,17 +63,20 @@ class Scheduler {
       const std::vector<RunFolder>& job = jobs_[next_job_++];
       WorkerTask task{.folders = {}, .evaluation = schedule_.evaluation, .parent = getpid()};
       for (const RunFolder& run : job) task.folders.push_back(run.path().string());
-      active_.emplace_back(program_, task, job, gpu_for(job.front().config()));
+      active_.emplace_back(program_, task, job, gpu_for(config_of(job, schedule_)));
     }
   }
 
-  // The visible GPU that the fewest workers use, for a job that goes to whichever is free.
-  std::optional<std::string> gpu_for(const RunConfig& config) const {
+  // The visible GPU that the job names, or else the one that the fewest workers use.
+  std::optional<WorkerGpu> gpu_for(const RunConfig& config) const {
     const DeviceChoice choice = device_choice(config.execution.device);
-    if (!choice.is_gpu(gpus_) || choice.number || gpus_.empty()) return std::nullopt;
-    return *std::ranges::min_element(gpus_, {}, [&](const std::string& gpu) {
-      return std::ranges::count_if(active_, [&](const WorkerProcess& worker) { return worker.gpu() == gpu; });
-    });
+    if (!choice.is_gpu(gpus_) || gpus_.empty()) return std::nullopt;
+    if (choice.number) return WorkerGpu{gpus_.at(static_cast<std::size_t>(*choice.number)), false};
+    const auto workers_of = [&](const std::string& gpu) {
+      return std::ranges::count_if(
+          active_, [&](const WorkerProcess& worker) { return worker.gpu() && worker.gpu()->name == gpu; });
+    };
+    return WorkerGpu{*std::ranges::min_element(gpus_, {}, workers_of), true};
   }
 
   void stop_workers() {
@@ -145,7 +156,7 @@ int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& sc
   std::signal(SIGPIPE, SIG_IGN);
   std::vector<RunConfig> configs;
   configs.reserve(jobs.size());
-  for (const std::vector<RunFolder>& job : jobs) configs.push_back(job.front().config());
+  for (const std::vector<RunFolder>& job : jobs) configs.push_back(config_of(job, schedule));
   check_devices(configs);
   if (const auto warning = threads_warning(configs)) print_warning(*warning);
   return Scheduler(jobs, schedule, program).run();

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/counted.h"
 #include "core/error.h"
@@ -19,12 +20,22 @@ std::int64_t max_threads(const std::vector<RunConfig>& runs) {
   return threads;
 }
 
+// How many GPUs the runs go to: all where one leaves open which.
+std::size_t gpus_of(const std::vector<RunConfig>& runs, const Resources& resources) {
+  std::set<std::int64_t> numbered;
+  for (const RunConfig& run : runs) {
+    const DeviceChoice choice = device_choice(run.execution.device);
+    if (!choice.is_gpu(resources.gpus)) continue;
+    if (!choice.number) return std::max<std::size_t>(1, resources.gpus.size());
+    numbered.insert(*choice.number);
+  }
+  return numbered.size();
+}
+
 }  // namespace
 
 std::int64_t default_workers(const std::vector<RunConfig>& runs, const Resources& resources) {
-  const bool are_on_gpus = std::ranges::any_of(
-      runs, [&](const RunConfig& run) { return device_choice(run.execution.device).is_gpu(resources.gpus); });
-  if (are_on_gpus) return std::max<std::int64_t>(1, static_cast<std::int64_t>(resources.gpus.size()));
+  if (const std::size_t gpus = gpus_of(runs, resources); gpus > 0) return static_cast<std::int64_t>(gpus);
   double max_gib = 0;
   for (const RunConfig& run : runs) max_gib = std::max(max_gib, run.execution.memory_gib);
   const std::int64_t by_cores = resources.cores / max_threads(runs);
@@ -41,21 +52,31 @@ std::int64_t usable_threads(std::int64_t threads, const Resources& resources) {
   return std::clamp<std::int64_t>(threads, 1, resources.cores);
 }
 
-void check_devices(const std::vector<RunConfig>& runs, const Resources& resources) {
+void check_devices(const std::vector<RunConfig>& runs, const Resources& resources,
+                   const std::filesystem::path& kernels) {
   const auto visible = static_cast<std::int64_t>(resources.gpus.size());
   for (const RunConfig& run : runs) {
-    const DeviceChoice choice = device_choice(run.execution.device);
-    if (!choice.is_gpu(resources.gpus) && run.execution.precision != "fp32") {
-      throw Error(fmt::format("execution.precision: {} is for GPUs; a CPU computes in fp32",
-                              run.execution.precision));
+    const ExecutionConfig& execution = run.execution;
+    const DeviceChoice choice = device_choice(execution.device);
+    if (!choice.is_gpu(resources.gpus)) {
+      if (execution.precision == "fp32") continue;
+      throw Error(
+          fmt::format("execution.precision: {} is for GPUs; a CPU computes in fp32", execution.precision));
     }
-    if (!choice.is_gpu(resources.gpus) || choice.number.value_or(0) < visible) continue;
-    const std::string count =
-        visible == 0 ? "no GPU is" : counted(visible, "GPU") + (visible == 1 ? " is" : " are");
-    throw Error(
-        fmt::format("execution.device: {}: {} visible here, by NVIDIA's device files and "
-                    "CUDA_VISIBLE_DEVICES; set cpu, or auto, which takes a GPU where there is one",
-                    run.execution.device, count));
+    if (choice.number.value_or(0) >= visible) {
+      const std::string count =
+          visible == 0 ? "no GPU is" : counted(visible, "GPU") + (visible == 1 ? " is" : " are");
+      throw Error(
+          fmt::format("execution.device: {}: {} visible here, by NVIDIA's device files and "
+                      "CUDA_VISIBLE_DEVICES; set cpu, or auto, which takes a GPU where there is one",
+                      execution.device, count));
+    }
+    if (!std::filesystem::exists(kernels)) {
+      throw Error(
+          fmt::format("execution.device: {}: this program has no CUDA kernels ({} is missing); run "
+                      "scripts/setup.sh cuda, or set cpu",
+                      execution.device, kernels.string()));
+    }
   }
 }
 

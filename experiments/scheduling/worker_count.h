@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@
 namespace che {
 
 // As many worker processes as the cores and the memory serve if each works on the most demanding of `runs`,
-// or one for each GPU where a run wants one; at least 1.
+// or one for each GPU that they go to; at least 1.
 std::int64_t default_workers(const std::vector<RunConfig>& runs,
                              const Resources& resources = available_resources());
 
@@ -22,8 +23,10 @@ std::int64_t workers_for(const std::vector<RunConfig>& runs, std::int64_t asked)
 // only share the cores. The number changes no result beyond rounding.
 std::int64_t usable_threads(std::int64_t threads, const Resources& resources = available_resources());
 
-// Throws Error where a run asks for a GPU that is not visible, or for a precision that its device has not.
-void check_devices(const std::vector<RunConfig>& runs, const Resources& resources = available_resources());
+// Throws Error where a run asks for a GPU that is not visible or for which there are no kernels, or for a
+// precision that its device has not.
+void check_devices(const std::vector<RunConfig>& runs, const Resources& resources = available_resources(),
+                   const std::filesystem::path& kernels = cuda_kernels_file());
 
 // One warning about runs that ask for more threads than there are cores; nothing where none does.
 std::optional<std::string> threads_warning(const std::vector<RunConfig>& runs,

@@ -16,12 +16,12 @@
 namespace che {
 
 WorkerProcess::WorkerProcess(const std::filesystem::path& program, const WorkerTask& task,
-                             const std::vector<RunFolder>& job, const std::optional<std::string>& gpu)
+                             const std::vector<RunFolder>& job, const std::optional<WorkerGpu>& gpu)
     : job_(&job), gpu_(gpu) {
   std::vector<std::string> words = task.arguments();
   words.insert(words.begin(), program.string());
   std::vector<std::string> environment;
-  if (gpu) environment.push_back("CUDA_VISIBLE_DEVICES=" + *gpu);
+  if (gpu && gpu->is_only_one_visible) environment.push_back("CUDA_VISIBLE_DEVICES=" + gpu->name);
   auto [read_end, write_end] = open_pipe();
   // In a process group of its own, so that Ctrl-C reaches workers through the scheduler only, and
   // with stop signals held back until the worker can turn them into a checkpoint.

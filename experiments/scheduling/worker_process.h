@@ -15,17 +15,23 @@
 
 namespace che {
 
+// The GPU that a worker uses.
+struct WorkerGpu {
+  std::string name;          // As CUDA_VISIBLE_DEVICES names it.
+  bool is_only_one_visible;  // To the worker. Where its runs name the GPU by number, it sees all.
+};
+
 // A worker process and the job it works on.
 class WorkerProcess {
  public:
-  // Starts `program` with the arguments of `task`; `job` are its runs. With `gpu`, as CUDA_VISIBLE_DEVICES
-  // names it, that is the only one that the process sees. Throws Error (runtime) when the system refuses.
+  // Starts `program` with the arguments of `task`; `job` are its runs. Throws Error (runtime) when the system
+  // refuses.
   WorkerProcess(const std::filesystem::path& program, const WorkerTask& task,
-                const std::vector<RunFolder>& job, const std::optional<std::string>& gpu);
+                const std::vector<RunFolder>& job, const std::optional<WorkerGpu>& gpu);
 
   const std::vector<RunFolder>& job() const { return *job_; }
   std::string name() const { return job_->front().id(); }
-  const std::optional<std::string>& gpu() const { return gpu_; }
+  const std::optional<WorkerGpu>& gpu() const { return gpu_; }
   int output() const { return output_.value(); }  // Read end of its standard output.
 
   // Passes on each whole line that can be read; returns false at the end of its output.
@@ -40,7 +46,7 @@ class WorkerProcess {
   Descriptor output_;
   std::string partial_line_;
   const std::vector<RunFolder>* job_;
-  std::optional<std::string> gpu_;
+  std::optional<WorkerGpu> gpu_;
 };
 
 }  // namespace che

@@ -16,6 +16,7 @@ RunConfig EvaluationRequest::applied_to(RunConfig config) const {
   }
   if (samples) config.evaluation.samples = *samples;
   if (encoding_settings) config.encoding = config.encoding.with_evaluation_settings(*encoding_settings);
+  if (device) config.execution.device = *device;
   return config;
 }
 
@@ -31,6 +32,7 @@ std::vector<std::string> WorkerTask::arguments() const {
     if (const auto& settings = evaluation->encoding_settings) {
       words.insert(words.end(), {"--encoding-settings", *settings});
     }
+    if (evaluation->device) words.insert(words.end(), {"--device", *evaluation->device});
   }
   words.insert(words.end(), folders.begin(), folders.end());
   return words;

@@ -18,7 +18,8 @@ constexpr std::int64_t kMeasuredSteps = 5;
 // Seconds per nominal operation where an example takes `operations`.
 TimeEstimate seconds_per_operation(const RunConfig& config, std::int64_t length, bool evaluate,
                                    double operations) {
-  const auto examples = static_cast<std::int64_t>(std::max(1.0, kMeasuredOperations / operations));
+  const double of_an_example = operations * static_cast<double>(config.execution.replicas);
+  const auto examples = static_cast<std::int64_t>(std::max(1.0, kMeasuredOperations / of_an_example));
   const StepCost cost = measure_step(
       config, length, {.evaluate = evaluate, .steps = kMeasuredSteps, .most_examples = examples});
   return {.least = cost.fastest / cost.operations,

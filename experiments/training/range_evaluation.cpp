@@ -72,6 +72,8 @@ std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& mod
       return std::pair(score_batch(logits, tensors.targets, tensors.mask), tensors.mask.sum(at::kDouble));
     };
     if (part == 0) {
+      // What a device allocates once and keeps, such as tables, is no part of what an example takes.
+      if (!device.is_cpu()) measure(0, 1);
       part = examples_within(config.execution.memory_gib, [&](std::int64_t count) { measure(0, count); });
     }
     at::Tensor correct = at::zeros({replicas}, sums);

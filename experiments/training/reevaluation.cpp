@@ -16,7 +16,7 @@ JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, c
   std::vector<EvaluationRow> rows = run.evaluation();
   const std::vector<std::int64_t> lengths = missing_lengths(rows, asked);
   if (lengths.empty()) return JobOutcome::kDone;
-  const RestoredModel restored = restore_model(run, asked.encoding, DamagedCheckpoints::kSetAside);
+  const RestoredModel restored = restore_model(run, asked, DamagedCheckpoints::kSetAside);
   for (const std::string& warning : restored.warnings) {
     progress(warning_about(run.id(), warning));
   }

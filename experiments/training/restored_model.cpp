@@ -10,13 +10,10 @@
 namespace che {
 
 RestoredModel restore_model(const RunFolder& run, DamagedCheckpoints damaged) {
-  return restore_model(run, run.config().encoding, damaged);
+  return restore_model(run, run.config(), damaged);
 }
 
-RestoredModel restore_model(const RunFolder& run, const EncodingConfig& encoding,
-                            DamagedCheckpoints damaged) {
-  RunConfig config = run.config();
-  config.encoding = encoding;
+RestoredModel restore_model(const RunFolder& run, const RunConfig& config, DamagedCheckpoints damaged) {
   RestoredModel restored{create_transformer(config, 1), 0, {}};
   const auto size = static_cast<std::size_t>(restored.model->parameters().size());
   LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), size, damaged);

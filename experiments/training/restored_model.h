@@ -23,8 +23,8 @@ struct RestoredModel {
 // The model with the parameters of the run's newest good checkpoint. Throws Error (usage) for a run that has
 // none, which names each damaged one, why it is damaged and where it is now.
 RestoredModel restore_model(const RunFolder& run, DamagedCheckpoints damaged);
-// The same with the run's encoding as `encoding` has it, which differs in what only evaluation reads.
-RestoredModel restore_model(const RunFolder& run, const EncodingConfig& encoding, DamagedCheckpoints damaged);
+// The same as `config` has it, which is the run's but for what only evaluation reads and for what computes.
+RestoredModel restore_model(const RunFolder& run, const RunConfig& config, DamagedCheckpoints damaged);
 
 // Copies what a checkpoint holds of one replica into `tensor`, which has as many values.
 void copy_values(std::vector<float>& values, const at::Tensor& tensor);

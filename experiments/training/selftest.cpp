@@ -32,15 +32,26 @@ const Dropout kDropout{.rate = 0.1, .seeds = {3}, .purpose = Purpose::kDropout, 
 
 Backend cpu() { return {Kernels::kFused, at::TensorOptions().dtype(at::kFloat).device(at::kCPU)}; }
 
-// The largest difference of the largest expected value, or of 1; no number where one of `found` is none.
+// The largest difference between two tensors, of the largest expected value or of `least`; no number where
+// one of `found` is none.
+double largest_error(const at::Tensor& expected, const at::Tensor& found, double least) {
+  const at::Tensor want = expected.detach().to(at::kCPU, at::kDouble);
+  const at::Tensor got = found.detach().to(at::kCPU, at::kDouble);
+  if (want.numel() == 0) return 0;
+  return (want - got).abs().max().item<double>() / std::max(least, want.abs().max().item<double>());
+}
+
+// The largest error of several tensors, each of its own largest value. Values that only rounding keeps from
+// 0, such as the gradient of a bias that a softmax takes away, count as a hundredth of the largest of all.
 double largest_error(const Tensors& expected, const Tensors& found) {
+  constexpr double kLeastShare = 1e-2;
+  double largest_value = 0;
+  for (const at::Tensor& one : expected) {
+    if (one.numel() > 0) largest_value = std::max(largest_value, one.detach().abs().max().item<double>());
+  }
   double largest = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const at::Tensor want = expected[i].detach().to(at::kCPU, at::kDouble);
-    const at::Tensor got = found[i].detach().to(at::kCPU, at::kDouble);
-    if (want.numel() == 0) continue;
-    const double scale = std::max(1.0, want.abs().max().item<double>());
-    const double error = (want - got).abs().max().item<double>() / scale;
+    const double error = largest_error(expected[i], found[i], kLeastShare * largest_value);
     if (std::isnan(error)) return error;
     largest = std::max(largest, error);
   }
@@ -241,7 +252,7 @@ double median_seconds(const SelftestPlan& plan, const std::function<at::Tensor()
     at::Tensor last;
     const Clock::time_point start = Clock::now();
     for (std::int64_t call = 0; call < plan.timed_calls; ++call) last = work();
-    last.flatten().slice(0, 0, 1).to(at::kCPU);
+    wait_for(last);
     // The first round warms up.
     if (round > 0) seconds.push_back(seconds_since(start) / static_cast<double>(plan.timed_calls));
   }
@@ -274,30 +285,37 @@ void check_operations(const Backend& device, const SelftestPlan& plan, const Che
   check(update, update.name);
 }
 
-SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& device) {
-  constexpr double kBound = 1e-4;
-  return checked("training step, " + encoding.name, kBound, [&] {
-    const Backend host{device.kernels, cpu().options};
-    SmallModel on_cpu(encoding.config, host);
-    SmallModel on_device(encoding.config, device);
-    double largest = 0;
-    for (std::int64_t step = 0; step < 2; ++step) {
-      // Gradients are compared at equal parameters: where one is zero but for rounding, Adam makes a whole
-      // step of it.
-      on_device.take_values(on_cpu);
-      const at::Tensor expected = on_cpu.train(step);
-      const at::Tensor found = on_device.train(step);
-      const double error = largest_error({expected, on_cpu.gradients()}, {found, on_device.gradients()});
-      if (std::isnan(error)) return error;
-      largest = std::max(largest, error);
-    }
-    on_device.take_values(on_cpu);
-    return std::max(largest, largest_error({on_cpu.logits()}, {on_device.logits()}));
-  });
+SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& device, CudaPrecision precision) {
+  const bool is_single = precision == CudaPrecision::kFp32;
+  const Precision of_products(precision);
+  return checked(fmt::format("training step, {}, {}", encoding.name, is_single ? "fp32" : "tf32"),
+                 is_single ? 1e-3 : 0.2, [&] {
+                   const Backend host{device.kernels, cpu().options};
+                   SmallModel on_cpu(encoding.config, host);
+                   SmallModel on_device(encoding.config, device);
+                   double largest = 0;
+                   for (std::int64_t step = 0; step < 2; ++step) {
+                     // Gradients are compared at equal parameters: where one is zero but for rounding, Adam
+                     // makes a whole step of it.
+                     on_device.take_values(on_cpu);
+                     const at::Tensor expected = on_cpu.train(step);
+                     const at::Tensor found = on_device.train(step);
+                     const double error = std::max(
+                         largest_error({expected}, {found}),
+                         largest_error(on_cpu.parameter_gradients(), on_device.parameter_gradients()));
+                     if (std::isnan(error)) return error;
+                     largest = std::max(largest, error);
+                   }
+                   on_device.take_values(on_cpu);
+                   return std::max(largest, largest_error({on_cpu.logits()}, {on_device.logits()}));
+                 });
 }
 
-SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device, std::int64_t steps) {
-  return checked(fmt::format("{} steps twice, {}", steps, encoding.name), 0, [&] {
+SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device, std::int64_t steps,
+                            CudaPrecision precision) {
+  const Precision of_products(precision);
+  const char* const name = precision == CudaPrecision::kFp32 ? "fp32" : "tf32";
+  return checked(fmt::format("{} steps twice, {}, {}", steps, encoding.name, name), 0, [&] {
     const auto trained = [&] {
       SmallModel model(encoding.config, device);
       for (std::int64_t step = 0; step < steps; ++step) model.train(step);
@@ -309,9 +327,11 @@ SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device
 
 void check_device(const Backend& device, const SelftestPlan& plan, const CheckSink& sink) {
   check_operations(device, plan, sink);
-  for (const NamedEncoding& encoding : every_encoding()) sink(check_encoding(encoding, device));
-  for (const NamedEncoding& encoding : every_encoding()) {
-    sink(check_repeats(encoding, device, plan.repeated_steps));
+  for (const CudaPrecision precision : {CudaPrecision::kFp32, CudaPrecision::kTf32}) {
+    for (const NamedEncoding& encoding : every_encoding()) sink(check_encoding(encoding, device, precision));
+    for (const NamedEncoding& encoding : every_encoding()) {
+      sink(check_repeats(encoding, device, plan.repeated_steps, precision));
+    }
   }
 }
 
@@ -341,10 +361,9 @@ void time_operations(const Backend& device, const SelftestPlan& plan, const Time
   time(update, update.name);
 }
 
-void time_steps(const ExecutionConfig& execution, const SelftestPlan& plan, const TimeSink& sink) {
+void time_steps(const Backend& device, const SelftestPlan& plan, const TimeSink& sink) {
   RunConfig config;
   config.task.reset("parity_check");  // One output: a sequence has one token more than symbols.
-  config.execution = execution;
   config.training.batch_size = plan.timed_batch;
   for (const char* encoding : {"alibi", "dape_kerple"}) {
     config.encoding.reset(encoding);
@@ -355,7 +374,7 @@ void time_steps(const ExecutionConfig& execution, const SelftestPlan& plan, cons
                               .replicas = replicas,
                               .problem = {}};
         try {
-          measured.milliseconds = 1e3 * measure_step(config, tokens - 1, {}).seconds;
+          measured.milliseconds = 1e3 * measure_step(config, tokens - 1, plan.steps, device).seconds;
         } catch (const std::exception& error) {
           measured.problem = failure_text(error);
         }

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "experiments/plan/every_encoding.h"
-#include "experiments/plan/execution_config.h"
+#include "experiments/training/step_benchmark.h"
+#include "models/kernels/cuda/abi.h"
 #include "models/kernels/dispatch.h"
 
 namespace che {
@@ -14,7 +15,7 @@ namespace che {
 // One comparison of a device with the CPU, or of a device with itself.
 struct SelftestCheck {
   std::string name;
-  double error = 0;     // The largest difference, of the largest expected value or of 1.
+  double error = 0;     // The largest difference, of the largest expected value of its tensor.
   double bound = 0;     // What it may be.
   std::string problem;  // Why there is no difference to tell; empty where there is one.
 
@@ -46,6 +47,7 @@ struct SelftestPlan {
   std::int64_t timed_batch = 128;  // Of operations and of steps.
   std::int64_t timed_calls = 20;   // Of an operation, which are waited for together,
   std::int64_t timed_rounds = 9;   // so often.
+  BenchmarkPlan steps = {};        // Of the training steps that are timed.
 };
 
 using CheckSink = std::function<void(const SelftestCheck&)>;
@@ -55,20 +57,21 @@ using TimeSink = std::function<void(const SelftestTime&)>;
 // knows TF32, forward in TF32 too.
 void check_operations(const Backend& device, const SelftestPlan& plan, const CheckSink& sink);
 
-// A training step and an evaluation of a small model with that encoding, against the CPU: loss, gradient
-// norms, gradients and logits.
-SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& device);
+// A training step and an evaluation of a small model with that encoding, against the CPU in single precision:
+// loss, gradient norms, the gradient of each parameter, and logits.
+SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& device, CudaPrecision precision);
 
 // Trains a small model with that encoding twice: equal bits.
-SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device, std::int64_t steps);
+SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device, std::int64_t steps,
+                            CudaPrecision precision);
 
-// Everything above for every encoding.
+// Everything above, for every encoding and in both precisions.
 void check_device(const Backend& device, const SelftestPlan& plan, const CheckSink& sink);
 
 // Times of the operations at the size of the paper's models.
 void time_operations(const Backend& device, const SelftestPlan& plan, const TimeSink& sink);
 
-// Times of training steps of the paper's models with alibi and dape_kerple on what `execution` asks for.
-void time_steps(const ExecutionConfig& execution, const SelftestPlan& plan, const TimeSink& sink);
+// Times of training steps of the paper's models with alibi and dape_kerple.
+void time_steps(const Backend& device, const SelftestPlan& plan, const TimeSink& sink);
 
 }  // namespace che

@@ -79,22 +79,25 @@ std::int64_t report_selftest(const SelftestTarget& target, const SelftestPlan& p
         time.problem.empty() ? fmt::format("{:.3f} ms{}", time.milliseconds, of_roofline) : time.problem);
     std::fflush(stdout);
   };
-  if (target.has_times) {
-    time_operations(target.backend, plan, show);
-    time_steps(target.execution, plan, show);
-  }
-  const auto failed = static_cast<std::int64_t>(checks.size()) - passed;
-  if (!json.empty()) {
+  const auto write = [&] {
+    if (json.empty()) return;
     const Json report{{"version", program_version()},
                       {"commit", git_commit()},
                       {"torch_version", TORCH_VERSION},
                       {"device", to_json(device)},
                       {"passed", passed},
-                      {"failed", failed},
+                      {"failed", static_cast<std::int64_t>(checks.size()) - passed},
                       {"checks", checks},
                       {"times", times}};
     write_output(json, report.dump(1) + "\n");
+  };
+  if (target.has_times) {
+    write();
+    time_operations(target.backend, plan, show);
+    time_steps(target.backend, plan, show);
   }
+  write();
+  const auto failed = static_cast<std::int64_t>(checks.size()) - passed;
   fmt::print("\n{} passed, {} failed\n", passed, failed);
   return failed;
 }

@@ -11,8 +11,7 @@ namespace che {
 struct SelftestTarget {
   Backend backend;
   CudaDevice description;
-  ExecutionConfig execution;  // Of the training steps that are timed.
-  bool has_times = true;      // Or comparisons only.
+  bool has_times = true;  // Or comparisons only.
 };
 
 // Compares and times the target, prints each result and their count, and writes everything to the file

@@ -53,6 +53,17 @@ at::Tensor SmallModel::train(std::int64_t step) {
   return training_step(model_, adam_, batch_for(config_, model_), *positions, dropout, step);
 }
 
+std::vector<at::Tensor> SmallModel::parameter_gradients() const {
+  std::vector<at::Tensor> parts;
+  std::int64_t first = 0;
+  for (const ParameterSpec& spec : model_.parameters().specs()) {
+    const std::int64_t count = parameter_count({spec});
+    parts.push_back(gradients().narrow(1, first, count));
+    first += count;
+  }
+  return parts;
+}
+
 void SmallModel::update_with(const at::Tensor& gradients, std::int64_t step) {
   const c10::NoGradGuard no_grad;
   model_.parameters().gradients().copy_(gradients);

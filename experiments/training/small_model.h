@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "experiments/plan/run_config.h"
 #include "models/parameters/adam.h"
@@ -25,7 +26,8 @@ class SmallModel {
 
   void take_values(const SmallModel& other);
   const at::Tensor& values() const { return model_.parameters().values(); }        // (replicas, size)
-  const at::Tensor& gradients() const { return model_.parameters().gradients(); }  // Of the last step.
+  const at::Tensor& gradients() const { return model_.parameters().gradients(); }  // Of the last step,
+  std::vector<at::Tensor> parameter_gradients() const;  // and by parameter, (replicas, values).
 
  private:
   RunConfig config_;

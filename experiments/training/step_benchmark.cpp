@@ -52,7 +52,9 @@ class PartClock {
   std::map<std::string, double> take() { return std::exchange(seconds_, {}); }
 
  private:
+  // The backward pass of a GPU calls them too, in a thread of its own, which has no clock.
   static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+    if (current_ == nullptr) return nullptr;
     PartClock& clock = *current_;
     const std::string_view part = clock.depth_ == 0 ? part_of(function.name()) : "";
     if (clock.depth_ > 0 || !part.empty()) ++clock.depth_;
@@ -64,6 +66,7 @@ class PartClock {
   }
 
   static void end(const at::RecordFunction&, at::ObserverContext*) {
+    if (current_ == nullptr) return;
     PartClock& clock = *current_;
     if (clock.depth_ == 0 || --clock.depth_ > 0) return;
     clock.seconds_[std::string(clock.part_)] += seconds_since(clock.start_);
@@ -81,11 +84,6 @@ thread_local PartClock* PartClock::current_ = nullptr;
 
 // Lets the kernel forget the largest resident set so far, where it can.
 void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
-
-// Returns when the device that works on `result` has done so.
-void wait_for(const at::Tensor& result) {
-  if (!result.is_cpu()) result.flatten().slice(0, 0, 1).to(at::kCPU);
-}
 
 // A job of as many runs as train in lock-step.
 std::vector<RunConfig> replicas_of(const RunConfig& config) {
@@ -130,11 +128,20 @@ class MatrixProduct {
 
 }  // namespace
 
-StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan& plan) {
+void wait_for(const at::Tensor& result) {
+  if (!result.is_cpu()) result.flatten().slice(0, 0, 1).to(at::kCPU);
+}
+
+StepCost measure_step(const RunConfig& config, std::int64_t length, const BenchmarkPlan& plan) {
+  return measure_step(config, length, plan, backend_of(config.execution));
+}
+
+StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan& plan,
+                      const Backend& backend) {
   config.training.first_length = config.training.last_length = length;
   std::int64_t batch_size = plan.evaluate ? kEvaluationBatch : config.training.batch_size;
   if (plan.most_examples > 0) batch_size = std::min(batch_size, plan.most_examples);
-  TrainingState state(replicas_of(config));
+  TrainingState state(replicas_of(config), backend);
   const auto task = create_task(config.task);
   const std::int64_t empty_symbol = state.model->vocabulary().empty_symbol();
   const std::int64_t tokens = task->input_length(length) + task->output_length(length);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiments/plan/run_config.h"
+#include "models/kernels/dispatch.h"
 
 namespace che {
 
@@ -17,7 +18,8 @@ struct StepCost {
   double fastest;       // Seconds of the fastest step,
   double slowest;       // and of the slowest.
   // Medians of where they went: "data", "attention", "linear", "norm", "optimiser" and, for the rest,
-  // "other". On a GPU they are what the host spends to start the work. They are the fused operations'; with
+  // "other". On a GPU they say nothing: its work goes on
+  // while the host has started more. They are the fused operations'; with
   // reference kernels, products of attention count as "linear" and what their gradients take otherwise as
   // "other".
   std::map<std::string, double> parts;
@@ -25,7 +27,7 @@ struct StepCost {
   double operations;   // Nominal: training_step_operations(), or a third of that an example.
   double matrix_rate;  // Operations a second of a (batch * tokens, d) by (d, 4 d) product, same threads.
   double share;        // Of that rate.
-  double peak_bytes;   // The process' largest resident set meanwhile.
+  double peak_bytes;   // The process' largest resident set meanwhile; a GPU's memory is not in it.
 };
 
 struct BenchmarkPlan {
@@ -37,6 +39,12 @@ struct BenchmarkPlan {
 
 // Times steps of `config` at `length` with fresh batches: sampling, forward, loss, and in training
 // backward, clip and Adam. The matrix product is timed between the steps.
-StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan& plan);
+StepCost measure_step(const RunConfig& config, std::int64_t length, const BenchmarkPlan& plan);
+// The same on `backend` in place of what the config's `execution` asks for.
+StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan& plan,
+                      const Backend& backend);
+
+// Returns when the device that works on `result` has done so.
+void wait_for(const at::Tensor& result);
 
 }  // namespace che

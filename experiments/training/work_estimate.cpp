@@ -4,7 +4,9 @@
 
 #include <exception>
 
+#include "core/error.h"
 #include "core/resources.h"
+#include "experiments/scheduling/worker_count.h"
 #include "experiments/store/run_folder.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/out_of_memory.h"
@@ -17,9 +19,16 @@ double training_bytes(std::int64_t parameters) {
   return 4.0 * sizeof(float) * static_cast<double>(parameters);
 }
 
-// Measures `work` of a run; sets `unmeasured` where that takes too much memory.
+// Measures `work` of a run; sets `unmeasured` where that takes too much memory, or where its device is not
+// here.
 void measure(RunEstimate& run, const RunConfig& config, CostEstimate& cost, double memory_bytes) {
-  const double bytes = training_bytes(run.parameters);
+  try {
+    check_devices({config});
+  } catch (const Error& error) {
+    run.unmeasured = error.what();
+    return;
+  }
+  const double bytes = training_bytes(run.parameters) * static_cast<double>(config.execution.replicas);
   if (bytes > memory_bytes) {
     run.unmeasured = fmt::format("training needs at least {:.3g} GiB and {:.3g} GiB are available",
                                  bytes / 0x1p30, memory_bytes / 0x1p30);

@@ -38,10 +38,10 @@ struct EncodingContext {
 
   std::int64_t queries() const { return tokens - first_query; }
 
-  // `build()`, a table that the host makes of `of_positions` and of the encoding's options, of the type and
-  // on the device of the activations. `name` is the table's own among those of the encoding. On
-  // other devices than a CPU it is kept where positions are contiguous; for what depends on no position, with
-  // none, always.
+  // `build()`, a table that the host makes of `of_positions`, of `tokens` and of the encoding's options, of
+  // the type and on the device of the activations. `name` is the table's own among those of the encoding. On
+  // other devices than a CPU it is kept where positions are contiguous. With no positions it depends on the
+  // options alone, and is kept always.
   at::Tensor table(std::string_view name, const std::vector<std::int64_t>& of_positions,
                    const std::function<at::Tensor()>& build) const;
 };

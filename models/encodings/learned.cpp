@@ -7,7 +7,6 @@
 
 #include "core/error.h"
 #include "models/encodings/encoding.h"
-#include "models/parameters/upload.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
@@ -33,9 +32,10 @@ class Learned : public Encoding {
     const at::Tensor& table = context.parameters["table"];
     const std::vector<std::int64_t> positions =
         context.positions.of_tokens(Positions::kEmbeddingLayer, context.tokens);
+    // As numbers of the activations' type, which holds every row's exactly.
     const at::Tensor rows =
-        upload(at::tensor(positions, at::kLong), at::TensorOptions().dtype(at::kLong).device(table.device()));
-    return table.index_select(1, rows).unsqueeze(1);
+        context.table("learned", positions, [&] { return at::tensor(positions, at::kLong); });
+    return table.index_select(1, rows.to(at::kLong)).unsqueeze(1);
   }
 
  private:

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -14,7 +13,7 @@ namespace che {
 
 // Tables that an encoding computes on the host from positions alone, such as sines and distances, on the
 // device of a model. With contiguous positions they are the same in every step, so that each is computed and
-// copied once. It forgets everything when it holds more than 64 MiB. Serves one thread.
+// copied once. It holds 64 MiB at most: before one too many it forgets all others. Serves one thread.
 class TableCache {
  public:
   // What a table depends on besides its encoding and its options.

@@ -395,14 +395,17 @@ TEST_F(ProgramTest, SaysWhatAGpuNeeds) {
   expect_refusal(che({"selftest", "--device", "cpu"}), {"--device cpu", "cuda"});
   expect_refusal(che({"selftest", "--device", "gpu"}), {"gpu", "cuda:0"});
   expect_refusal(che({"selftest", "--json", (folder_ / "missing" / "x.json").string()}), {"missing"});
-  // What a machine lacks differs: a library, a driver or a device.
-  for (const char* device : {"cuda", "cuda:1"}) {
-    expect_refusal(with_gpus("0,1", {"selftest", "--device", device}), {"execution.device: cuda: "});
+  for (const char* device : {"cuda", "cuda:1", "auto"}) {
+    expect_refusal(with_gpus("0,1", {"selftest", "--device", device}),
+                   {"execution.device: ", device, "no CUDA kernels", "scripts/setup.sh cuda"});
+    const std::string setting = std::string("execution.device=") + device;
+    expect_refusal(with_gpus("0,1", {"run", small_config(), setting, "-o", results() + "-gpu"}),
+                   {device, "no CUDA kernels"});
+    EXPECT_FALSE(std::filesystem::exists(results() + "-gpu"));
   }
-  const Outcome run = with_gpus(
-      "0,1", {"run", small_config(), "execution.device=cuda", "axes.task=[even_pairs]", "-o", results()});
-  EXPECT_EQ(1, run.exit_code) << run.output;
-  EXPECT_NE(std::string::npos, run.output.find("execution.device: cuda: ")) << run.output;
+  const Outcome plan = with_gpus("", {"run", small_config(), "execution.device=cuda", "--dry-run"});
+  EXPECT_EQ(0, plan.exit_code) << plan.output;
+  EXPECT_NE(std::string::npos, plan.output.find("not measured")) << plan.output;
   expect_refusal(che({"run", small_config(), "execution.precision=tf32", "-o", results() + "-tf32"}),
                  {"execution.precision", "tf32", "GPU"});
 }

@@ -6,16 +6,18 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 
 #include "core/error.h"
 
 namespace che {
 namespace {
 
-std::string output_of(const std::vector<std::string>& words) {
+std::string output_of(const std::vector<std::string>& words,
+                      const std::vector<std::string>& environment = {}) {
   auto [read_end, write_end] = open_pipe();
-  const StartedProcess started =
-      start_process({.words = words, .descriptors = {{write_end.value(), STDOUT_FILENO}}});
+  const StartedProcess started = start_process(
+      {.words = words, .descriptors = {{write_end.value(), STDOUT_FILENO}}, .environment = environment});
   EXPECT_EQ(started.error, 0);
   write_end.close();
   std::string output;
@@ -29,6 +31,16 @@ std::string output_of(const std::vector<std::string>& words) {
 
 TEST(Process, HasItsArgumentsAndTheDescriptorsItWasGiven) {
   EXPECT_EQ(output_of({"printf", "%s|", "one word", "", "*"}), "one word||*|");
+}
+
+TEST(Process, HasTheCallersEnvironmentWithWhatIsReplaced) {
+  ::setenv("CHE_KEPT", "kept", 1);
+  ::setenv("CHE_CHANGED", "before", 1);
+  EXPECT_EQ(output_of({"sh", "-c", "echo $CHE_KEPT $CHE_CHANGED; env | grep -c ^CHE_CHANGED="},
+                      {"CHE_CHANGED=after"}),
+            "kept after\n1\n");
+  ::unsetenv("CHE_KEPT");
+  ::unsetenv("CHE_CHANGED");
 }
 
 TEST(Process, IsRunToItsEndWithWhatItWrites) {

@@ -59,6 +59,13 @@ TEST_F(ResourcesTest, CountsTheFilesOfGpus) {
   EXPECT_EQ((std::vector<std::string>{"0", "1"}), resources().gpus);
 }
 
+TEST_F(ResourcesTest, AContainerMayHaveTheFileOfALaterGpuOnly) {
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  write("dev/nvidia2", "");
+  write("dev/nvidia-uvm", "");
+  EXPECT_EQ(std::vector<std::string>{"0"}, resources().gpus);
+}
+
 TEST_F(ResourcesTest, CudaVisibleDevicesNamesTheGpus) {
   write("dev/nvidia0", "");
   for (const auto& [named, gpus] :
@@ -66,7 +73,9 @@ TEST_F(ResourcesTest, CudaVisibleDevicesNamesTheGpus) {
                                                        {"-1", {}},
                                                        {"3", {"3"}},
                                                        {"2,GPU-8932f937", {"2", "GPU-8932f937"}},
-                                                       {"1,-1,0", {"1"}}}) {
+                                                       {"1,-1,0", {"1"}},
+                                                       {"NoDevFiles", {}},
+                                                       {"MIG-1", {"MIG-1"}}}) {
     ::setenv("CUDA_VISIBLE_DEVICES", named.c_str(), 1);
     EXPECT_EQ(gpus, resources().gpus) << named;
   }

@@ -23,8 +23,9 @@ enum class CudaPrecision : std::int32_t {
   kTf32 = 1,  // f's products on tensor cores, forward; 10 bits of mantissa in their operands.
 };
 
-// With every call. All pointers of all operands are memory of the stream's device, which is the current one,
-// and aligned to 16 bytes. Calls only enqueue work: they neither wait, nor copy, nor allocate.
+// With every call. All pointers of all operands are memory of the stream's device, which is the current one.
+// Those of q, k, v, d_out, what attention keeps, and the workspace are aligned to 16 bytes. Calls only
+// enqueue work: they neither wait, nor copy, nor allocate.
 struct CudaCall {
   void* stream;      // A cudaStream_t.
   float* workspace;  // As many floats as the operation's *_workspace says; free when the call's work is done.

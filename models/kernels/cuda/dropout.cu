@@ -1,8 +1,8 @@
 // x times the dropout's factors, those of models/kernels/forms/dropout.h bit by bit. values (replicas, batch,
 // rows, width).
 //
-// 8 bytes of memory traffic a value, and 6 operations, nearly all of them Philox's. A thread takes the values of
-// one Philox block, 8 neighbours of one example, so that none is drawn twice.
+// 8 bytes of memory traffic a value, and 6 operations, nearly all of them Philox's. A thread takes the values
+// of one Philox block, 8 neighbours of one example, so that none is drawn twice.
 #include "models/kernels/cuda/functions.h"
 #include "models/kernels/cuda/philox.h"
 

@@ -240,7 +240,8 @@ int residual_norm_backward(const CudaCall* call, const CudaResidualNormInputs* i
   const std::int64_t parts = parts_of(*in);
   const int error =
       launch(&residual_norm_backward_rows, dim3(blocks(parts), blocks(in->replicas)), dim3(kThreads),
-             bytes_of_rows(kBackwardRows, in->width), call->stream, *in, *moments, *d_out, out->d_x, out->d_y, parts, call->workspace);
+             bytes_of_rows(kBackwardRows, in->width), call->stream, *in, *moments, *d_out, out->d_x, out->d_y,
+             parts, call->workspace);
   if (error != kCudaDone) return error;
   return launch(&residual_norm_add_up,
                 dim3(blocks(divided_up(3 * in->width, kThreads)), blocks(in->replicas)), dim3(kThreads),

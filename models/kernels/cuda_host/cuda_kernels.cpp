@@ -1,6 +1,7 @@
 #include "models/kernels/cuda_host/cuda_kernels.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/core.h>
 
@@ -14,12 +15,12 @@ namespace che {
 namespace {
 
 // Queries at once in a pass without gradients over a bias by pair: f's hidden bias of 64 features over 1,000
-// keys then takes 128 MiB.
+// keys then takes 128 MiB of each replica.
 constexpr std::int64_t kQueryBlock = 512;
 
-// What use_cuda_kernels() was given. Written before the first operation, read by every thread.
+// What use_cuda_kernels() was given. Written before the first operation of the device, read by every thread.
 struct Library {
-  c10::DeviceType device;
+  c10::Device device;
   const CudaKernels* kernels;
   KernelTable table;
   CudaPrecision precision = CudaPrecision::kFp32;
@@ -32,13 +33,13 @@ const CudaKernels& kernels() { return *library->kernels; }
 // work of the same stream have it.
 class Call {
  public:
-  explicit Call(std::int64_t workspace_floats = 0) {
-    const c10::impl::VirtualGuardImpl guard(library->device);
-    const c10::Device device = guard.getDevice();
+  explicit Call(std::int64_t workspace_floats = 0) : guard_(library->device) {
+    const c10::Device device = library->device;
+    const c10::impl::VirtualGuardImpl streams(device.type());
     if (workspace_floats > 0) {
       workspace_ = at::empty({workspace_floats}, at::TensorOptions().dtype(at::kFloat).device(device));
     }
-    call_ = {.stream = guard.getStreamNativeHandle(guard.getStream(device)),
+    call_ = {.stream = streams.getStreamNativeHandle(streams.getStream(device)),
              .workspace = workspace_.defined() ? workspace_.mutable_data_ptr<float>() : nullptr,
              .precision = library->precision};
   }
@@ -46,6 +47,7 @@ class Call {
   const CudaCall* get() const { return &call_; }
 
  private:
+  c10::DeviceGuard guard_;
   at::Tensor workspace_;
   CudaCall call_{};
 };
@@ -138,7 +140,7 @@ void bias_relu_backward(const HiddenRows& gradient, const HiddenRows& activation
 
 }  // namespace
 
-void use_cuda_kernels(c10::DeviceType device, const CudaKernels& chosen) {
+void use_cuda_kernels(const c10::Device& device, const CudaKernels& chosen) {
   library = Library{.device = device,
                     .kernels = &chosen,
                     .table = {.attention = {.serves = attention_serves,
@@ -159,7 +161,7 @@ void use_cuda_kernels(c10::DeviceType device, const CudaKernels& chosen) {
 }
 
 const KernelTable* cuda_kernels(c10::DeviceType device) {
-  return library && library->device == device ? &library->table : nullptr;
+  return library && library->device.type() == device ? &library->table : nullptr;
 }
 
 void set_cuda_precision(CudaPrecision precision) {

@@ -6,9 +6,11 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
+#include <map>
 
 #include "core/counted.h"
 #include "core/error.h"
+#include "core/resources.h"
 #include "models/kernels/cuda_host/cuda_kernels.h"
 
 namespace che {
@@ -48,29 +50,51 @@ const CudaKernels& open_cuda_kernels(const std::filesystem::path& path) {
   return *found;
 }
 
+void set_up_numerics() {
+  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
+  // Else every new tensor would be filled with NaN first.
+  at::globalContext().setDeterministicFillUninitializedMemory(false);
+}
+
 CudaGpu open_cuda_gpu(std::int64_t number, CudaPrecision precision) {
+  static std::map<std::int64_t, CudaGpu> opened;
+  if (const auto found = opened.find(number); found != opened.end()) {
+    set_cuda_precision(precision);
+    return found->second;
+  }
   // cuBLAS has the same sums in every call only with a workspace of its own; it reads this at its start.
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   open_torch_cuda();
-  const auto kernels = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libche_cuda.so";
-  const CudaKernels& library = open_cuda_kernels(kernels);
-  const auto device_number = static_cast<std::int32_t>(number);
+  const CudaKernels& library = open_cuda_kernels(cuda_kernels_file());
+  const std::int64_t count = at::detail::getCUDAHooks().deviceCount();
   CudaGpu gpu{c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(number)), {}};
-  if (const int error = library.describe_device(device_number, &gpu.description); error != kCudaDone) {
+  const int error =
+      library.describe_device(static_cast<std::int32_t>(count == 0 ? 0 : number), &gpu.description);
+  if (count == 0) {
     throw Error(
-        fmt::format("execution.device: cuda: GPU {} does not answer (CUDA error {}: {}); is its driver "
-                    "installed and new enough for CUDA 13? nvidia-smi tells",
-                    number, error, library.error_text(error)));
+        fmt::format("execution.device: cuda: CUDA finds no GPU (error {}: {}); its driver must serve "
+                    "CUDA 13: nvidia-smi tells",
+                    error, library.error_text(error)));
   }
-  if (const std::int64_t count = at::detail::getCUDAHooks().deviceCount(); number >= count) {
-    throw Error(fmt::format("execution.device: cuda: LibTorch finds {}, and no number {}",
-                            counted(count, "GPU"), number));
+  if (number >= count) {
+    throw Error(fmt::format("execution.device: cuda:{}: {} visible, counted from 0", number,
+                            counted(count, "GPU") + (count == 1 ? " is" : " are")));
+  }
+  if (error != kCudaDone) {
+    throw Error(fmt::format("execution.device: cuda: GPU {} does not answer (CUDA error {}: {})", number,
+                            error, library.error_text(error)));
+  }
+  constexpr std::int32_t kLeastCapability = 80;
+  if (gpu.description.compute_capability < kLeastCapability) {
+    throw Error(fmt::format(
+        "execution.device: cuda: {} has compute capability {:.1f}; the kernels need {:.1f}",
+        gpu.description.name, gpu.description.compute_capability / 10.0, kLeastCapability / 10.0));
   }
   c10::impl::VirtualGuardImpl(c10::kCUDA).setDevice(gpu.device);
-  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
-  use_cuda_kernels(c10::kCUDA, library);
+  set_up_numerics();
+  use_cuda_kernels(gpu.device, library);
   set_cuda_precision(precision);
-  return gpu;
+  return opened.emplace(number, gpu).first->second;
 }
 
 }  // namespace che

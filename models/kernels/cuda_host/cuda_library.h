@@ -20,10 +20,13 @@ struct CudaGpu {
 // (usage) that names the remedy where it is missing or of another version.
 const CudaKernels& open_cuda_kernels(const std::filesystem::path& path);
 
+// Has LibTorch's operations that could sum in any order do it in a fixed one.
+void set_up_numerics();
+
 // Makes GPU `number` of those that are visible the one that this process computes on: opens LibTorch's CUDA
-// part and libche_cuda.so beside the program, has operations of LibTorch that could sum in any order do it in
-// a fixed one, and sets the precision of products. Throws Error (usage) that names the remedy where a
-// library, a driver or the GPU is missing.
+// part and libche_cuda.so beside the program, sets up numerics, and sets the precision of products. A second
+// call for the same GPU does only the last. Throws Error (usage) that names the remedy where a library, a
+// driver or the GPU is missing or too old.
 CudaGpu open_cuda_gpu(std::int64_t number, CudaPrecision precision);
 
 }  // namespace che

@@ -10,6 +10,7 @@ namespace che {
 namespace {
 
 const Resources kMachine{.cores = 8, .memory_bytes = 64 * 0x1p30};
+const std::filesystem::path kKernels = "/proc/self/exe";  // A file that is there.
 const Resources kWithGpus{.cores = 8, .memory_bytes = 64 * 0x1p30, .gpus = {"0", "2", "3"}};
 
 RunConfig with_threads(std::int64_t threads) {
@@ -39,10 +40,14 @@ TEST(DefaultWorkers, AreOneForEachGpu) {
   EXPECT_EQ(3, default_workers({on_device("auto")}, kWithGpus));
   EXPECT_EQ(8, default_workers({on_device("cpu")}, kWithGpus));
   EXPECT_EQ(8, default_workers({on_device("auto")}, kMachine));
+  EXPECT_EQ(1, default_workers({on_device("cuda:2"), on_device("cuda:2")}, kWithGpus));
+  EXPECT_EQ(2, default_workers({on_device("cuda:2"), on_device("cuda:0")}, kWithGpus));
+  EXPECT_EQ(3, default_workers({on_device("cuda:2"), on_device("cuda")}, kWithGpus));
 }
 
 TEST(Gpus, ThatAreNotVisibleAreRefused) {
-  EXPECT_NO_THROW(check_devices({on_device("cuda"), on_device("cuda:2"), on_device("auto")}, kWithGpus));
+  EXPECT_NO_THROW(
+      check_devices({on_device("cuda"), on_device("cuda:2"), on_device("auto")}, kWithGpus, kKernels));
   EXPECT_NO_THROW(check_devices({on_device("cpu"), on_device("auto")}, kMachine));
   const auto message = [](const std::string& device, const Resources& resources) -> std::string {
     try {
@@ -53,13 +58,15 @@ TEST(Gpus, ThatAreNotVisibleAreRefused) {
     return "";
   };
   EXPECT_TRUE(message("cuda", kMachine).starts_with("execution.device: cuda: no GPU is visible here"));
+  EXPECT_TRUE(
+      message("cuda", kWithGpus).starts_with("execution.device: cuda: this program has no CUDA kernels"));
   EXPECT_TRUE(message("cuda:3", kWithGpus).starts_with("execution.device: cuda:3: 3 GPUs are visible here"));
 }
 
 TEST(Precision, OfACpuIsSingle) {
   RunConfig config = on_device("auto");
   config.execution.precision = "tf32";
-  EXPECT_NO_THROW(check_devices({config}, kWithGpus));
+  EXPECT_NO_THROW(check_devices({config}, kWithGpus, kKernels));
   EXPECT_THROW(check_devices({config}, kMachine), Error);
 }
 

@@ -23,6 +23,17 @@ TEST(OutOfMemory, LibTorchsErrorIsOneLineWithTheAmountAndARemedy) {
   }
 }
 
+TEST(OutOfMemory, SoIsAGpus) {
+  try {
+    TORCH_CHECK_WITH(
+        OutOfMemoryError, false,
+        "CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 has a total capacity of 79.1 GiB");
+  } catch (const std::exception& error) {
+    EXPECT_TRUE(is_out_of_memory(error));
+    expect_contains(failure_text(error), {"out of memory (2.50 GiB more were needed); use fewer workers"});
+  }
+}
+
 TEST(OutOfMemory, SoIsTheStandardLibrarys) {
   EXPECT_TRUE(is_out_of_memory(std::bad_alloc()));
   expect_contains(failure_text(std::bad_alloc()), {"out of memory; use fewer workers"});
