@@ -30,9 +30,11 @@ void add_absent_command(CLI::App& app, Action& action, const std::string& name) 
 void add_commands(CLI::App& app, Action& action) {
   add_list_command(app, action, {task_listing(), suite_listing()});
   add_sample_command(app, action);
+  add_export_command(app, action);
+  add_score_command(app, action);
   for (const char* const name :
        {"run", "submit", "status", "evaluate", "prune", "table", "plot", "report", "bias", "time", "encoding",
-        "check", "export", "score", "bundle", "verify", "bench", "selftest"}) {
+        "check", "bundle", "verify", "bench", "selftest"}) {
     add_absent_command(app, action, name);
   }
 }

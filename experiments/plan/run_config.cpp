@@ -93,7 +93,7 @@ std::vector<SettingValue> settings_of_roles(const RunConfig& config, const std::
   RunConfig defaults;
   defaults.task = with_defaults(copy.task);
   defaults.foreign_model = copy.foreign_model;
-  defaults.encoding = copy.encoding.with_identity_defaults();
+  if (!copy.is_foreign()) defaults.encoding = copy.encoding.with_identity_defaults();
   std::vector<SettingValue> settings;
   for (const FieldRecord& record : distinct_fields(fields_of(copy), fields_of(defaults))) {
     if (std::ranges::count(roles, record.role)) settings.push_back({record.*path, record.value});
