@@ -55,6 +55,7 @@ def main():
     (folder / "build/che").symlink_to(program)
     (folder / "configs").symlink_to(source / "configs")
     (folder / "tasks").symlink_to(source / "tasks")
+    (folder / "data").symlink_to(source / "data")
     # The experiments that the pages look at.
     for arguments in (["configs/quick.yaml", *SHORT], ["configs/time_cost.yaml", *SHORT, "--only", "encoding=[none,dape_kerple]", "--only", "size=d64"]):
       status = subprocess.run(["build/che", "run", *arguments], cwd=folder, capture_output=True, text=True)
