@@ -86,7 +86,7 @@ def say(text):
 
 
 def call(*words, expected=0):
-  done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300, check=False)
+  done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=900, check=False)
   if done.returncode != expected:
     raise Failure(f"{words} exits with {done.returncode}, expected {expected}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
   return done.stdout + done.stderr

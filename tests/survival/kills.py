@@ -156,7 +156,7 @@ class Series:
   def finish(self, command, folder):
     """The command, undisturbed."""
     done = subprocess.run([self.program, *self.arguments(command, folder)], capture_output=True, text=True,
-                          timeout=300, check=False)
+                          timeout=900, check=False)
     if done.returncode != 0:
       raise Failure(f"{command} exits with {done.returncode}: {done.stdout[-1500:]}{done.stderr[-500:]}")
     if ".damaged" in done.stdout + done.stderr:
@@ -184,10 +184,10 @@ class Series:
       for pid in victims:
         send(pid, signal.SIGCONT)
     try:
-      process.wait(timeout=300)
+      process.wait(timeout=900)
     except subprocess.TimeoutExpired:
       os.killpg(process.pid, signal.SIGKILL)
-      raise Failure(f"{command}, killed by {how}: it has not ended 300 s later") from None
+      raise Failure(f"{command}, killed by {how}: it has not ended 900 s later") from None
     return bool(victims)
 
   def kill_sweep(self, hows):
