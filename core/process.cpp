@@ -20,16 +20,18 @@
 extern char** environ;
 
 namespace che {
+namespace {
 
-StartedProcess start_process(const ProcessPlan& plan) {
-  std::vector<std::string> words = plan.words;
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  std::vector<std::string> added = plan.environment;
-  std::vector<char*> environment;
-  for (std::string& variable : added) environment.push_back(variable.data());
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size());
+  for (std::string& text : texts) pointers.push_back(text.data());
+  return pointers;
+}
+
+// The caller's variables but those that `added` replaces, and these.
+std::vector<char*> environment_with(std::vector<std::string>& added) {
+  std::vector<char*> environment = pointers_to(added);
   const auto is_replaced = [&](std::string_view variable) {
     const std::string_view name = variable.substr(0, variable.find('=') + 1);
     return std::ranges::any_of(added, [&](const std::string& one) { return one.starts_with(name); });
@@ -37,6 +39,17 @@ StartedProcess start_process(const ProcessPlan& plan) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (!is_replaced(*variable)) environment.push_back(*variable);
   }
+  return environment;
+}
+
+}  // namespace
+
+StartedProcess start_process(const ProcessPlan& plan) {
+  std::vector<std::string> words = plan.words;
+  std::vector<char*> arguments = pointers_to(words);
+  arguments.push_back(nullptr);
+  std::vector<std::string> added = plan.environment;
+  std::vector<char*> environment = environment_with(added);
   environment.push_back(nullptr);
 
   posix_spawn_file_actions_t actions;
