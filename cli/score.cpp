@@ -42,8 +42,9 @@ void check_can_be_stored(const std::vector<std::string>& files, const std::vecto
     }
     const auto [first, is_new] = file_of.emplace(id, files[i]);
     if (!is_new) {
-      throw Error(fmt::format("{}: the model, model_seed and task of {}; repetitions need another model_seed",
-                              files[i], first->second));
+      throw Error(
+          fmt::format("{}: has the model, model_seed and task of {}; repetitions need another model_seed",
+                      files[i], first->second));
     }
   }
 }

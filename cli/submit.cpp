@@ -59,11 +59,20 @@ std::string elements(std::size_t count, std::int64_t parallel) {
   return text;
 }
 
+// Of a Slurm that does not answer.
+Error no_slurm(const Error& error) {
+  return Error(
+      fmt::format("Slurm does not answer here: {}; --print writes its scripts without it, --manifest "
+                  "serves other batch systems",
+                  error.what()),
+      error.fault());
+}
+
 std::int64_t array_size(bool print) {
   try {
     return max_array_size();
-  } catch (const Error&) {
-    if (!print) throw;
+  } catch (const Error& error) {
+    if (!print) throw no_slurm(error);
     return kUsualArraySize;
   }
 }
@@ -72,8 +81,8 @@ std::int64_t array_size(bool print) {
 std::vector<QueuedJob> queue_of(bool print) {
   try {
     return queued_jobs();
-  } catch (const Error&) {
-    if (!print) throw;
+  } catch (const Error& error) {
+    if (!print) throw no_slurm(error);
     return {};
   }
 }
@@ -128,6 +137,7 @@ void submit_all(Submission& submission, const std::vector<SubmittedArray>& parts
 }
 
 int submit(const SubmitOptions& options) {
+  check_batch_options(options.batch);
   if (!options.slurm && !options.manifest) {
     throw Error("name the batch system: --slurm, or --manifest for another one");
   }
@@ -210,21 +220,26 @@ void add_submit_command(CLI::App& app, Action& action) {
   command->add_option("-o,--output", options->output,
                       "results folder (default: results/<name of the config>); every node must see it");
   add_only_option(*command, options->only);
-  command->add_option("--partition", batch.partition, "partition (default: the site's)");
-  command->add_option("--time", batch.time, "time limit of a task, as sbatch takes it (default: the site's)");
-  command->add_option("--mem", batch.memory, "memory of a task, such as 4G (default: the site's)");
+  command->add_option("--partition", batch.partition, "partition (default: the site's)")->needs(slurm);
+  command->add_option("--time", batch.time, "time limit of a task, as sbatch takes it (default: the site's)")
+      ->needs(slurm);
+  command->add_option("--mem", batch.memory, "memory of a task, such as 4G (default: the site's)")
+      ->needs(slurm);
   command->add_option("--cpus", batch.cores, "cores of a task (default: execution.threads)")
-      ->check(CLI::Range(1, 1024));
-  command->add_option("--gpus", batch.gpus, "GPUs of a task (default: none)");
+      ->check(CLI::Range(1, 1024))
+      ->needs(slurm);
+  command->add_option("--gpus", batch.gpus, "GPUs of a task (default: none)")->needs(slurm);
   command->add_option("--sbatch", batch.others, "further option of sbatch, such as --sbatch=--account=NAME")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->needs(slurm);
   command
       ->add_option("--runs-per-task", options->runs_per_task,
                    "jobs that a task works on, one after the other")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command->add_option("--array-parallel", options->array_parallel, "tasks at a time (default: no limit)")
-      ->check(CLI::Range(1, 100'000));
+      ->check(CLI::Range(1, 100'000))
+      ->needs(slurm);
   command
       ->add_option("--warning", batch.warning_seconds,
                    "seconds before the time limit at which a task writes a checkpoint and goes back into the "

@@ -29,7 +29,7 @@ RunGrid::RunGrid(const std::vector<RunConfig>& runs) {
     ++counts_[key];
     encodings.insert(key.encoding);
     if (levels.contains(key.task)) continue;
-    const auto task = create_task(runs[i].task.name, runs[i].task.options);
+    const auto task = create_task(runs[i].task);
     levels.emplace(key.task, level_name(task->level()));
     tasks_.push_back(key.task);
   }

@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <regex>
+#include <string>
 #include <string_view>
 
 #include "core/error.h"
@@ -64,7 +69,53 @@ Script begin(const Submission& submission, const std::string& name, std::string_
   return script;
 }
 
+// Seconds of "minutes", "minutes:seconds", "hours:minutes:seconds", "days-hours", "days-hours:minutes" or
+// "days-hours:minutes:seconds"; nothing for no limit. Throws Error for another text.
+std::optional<std::int64_t> time_limit_seconds(const std::string& text) {
+  if (text == "UNLIMITED" || text == "INFINITE") return std::nullopt;
+  static const std::regex with_days("([0-9]{1,5})-([0-9]{1,5})(?::([0-9]{1,5}))?(?::([0-9]{1,5}))?");
+  static const std::regex with_hours("([0-9]{1,5}):([0-9]{1,5}):([0-9]{1,5})");
+  static const std::regex with_minutes("([0-9]{1,8})(?::([0-9]{1,5}))?");
+  std::smatch parts;
+  const auto number = [&](std::size_t part) {
+    return part < parts.size() && parts[part].matched ? std::stoll(parts[part].str()) : 0;
+  };
+  constexpr std::int64_t kMinute = 60;
+  constexpr std::int64_t kHour = 60 * kMinute;
+  if (std::regex_match(text, parts, with_days)) {
+    return 24 * kHour * number(1) + kHour * number(2) + kMinute * number(3) + number(4);
+  }
+  if (std::regex_match(text, parts, with_hours)) return kHour * number(1) + kMinute * number(2) + number(3);
+  if (std::regex_match(text, parts, with_minutes)) return kMinute * number(1) + number(2);
+  throw Error(
+      fmt::format("--time {}: allowed: minutes, hours:minutes:seconds, days-hours, days-hours:minutes, "
+                  "such as 4:00:00 or 1-12",
+                  one_line(text)));
+}
+
 }  // namespace
+
+void check_batch_options(const BatchOptions& options) {
+  if (!options.time.empty()) {
+    const auto seconds = time_limit_seconds(options.time);
+    if (seconds && *seconds <= options.warning_seconds) {
+      throw Error(
+          fmt::format("--time {}: a task is warned {} seconds before its end (--warning) and would be "
+                      "warned at once; allowed: more than that",
+                      options.time, options.warning_seconds));
+    }
+  }
+  static const std::regex memory("[0-9]+[KMGT]?");
+  if (!options.memory.empty() && !std::regex_match(options.memory, memory)) {
+    throw Error(
+        fmt::format("--mem {}: allowed: a number with K, M, G or T, such as 4G", one_line(options.memory)));
+  }
+  static const std::regex gpus("([A-Za-z0-9_.-]+:)?[0-9]+(,([A-Za-z0-9_.-]+:)?[0-9]+)*");
+  if (!options.gpus.empty() && !std::regex_match(options.gpus, gpus)) {
+    throw Error(fmt::format("--gpus {}: allowed: a number, or a kind and a number, such as 1 or a100:2",
+                            one_line(options.gpus)));
+  }
+}
 
 std::string shell_word(std::string_view text) {
   std::string word = "'";

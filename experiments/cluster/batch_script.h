@@ -24,6 +24,10 @@ struct BatchOptions {
   std::optional<int> preempted_exit = {};  // A task that stops at a checkpoint exits with it, and does not.
 };
 
+// Throws Error for a time, a memory or GPUs that sbatch does not read, and for a time limit that ends before
+// its warning.
+void check_batch_options(const BatchOptions& options);
+
 // `text` as one word of a shell.
 std::string shell_word(std::string_view text);
 

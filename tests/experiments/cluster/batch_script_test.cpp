@@ -13,6 +13,22 @@ Submission at(const std::string& folder) {
   return {.folder = folder, .tasks = {}, .arrays = {}, .summary = 0};
 }
 
+TEST(BatchOptions, AreWhatSbatchReads) {
+  for (const char* time : {"", "30", "2:30", "4:00:00", "1-12", "1-00:30", "1-00:30:10", "UNLIMITED"}) {
+    EXPECT_NO_THROW(check_batch_options({.time = time, .warning_seconds = 60})) << time;
+  }
+  for (const char* time : {"4hours", "1:2:3:4", "-5", "1-", "4:00:00x"}) {
+    expect_contains(message_of([&] { check_batch_options({.time = time}); }), {"--time", time, "4:00:00"});
+  }
+  for (const char* time : {"0:02:00", "2", "1:59"}) {
+    expect_contains(message_of([&] { check_batch_options({.time = time, .warning_seconds = 120}); }),
+                    {"--time", time, "--warning"});
+  }
+  EXPECT_NO_THROW(check_batch_options({.memory = "4G", .gpus = "a100:2"}));
+  expect_contains(message_of([] { check_batch_options({.memory = "4X"}); }), {"--mem 4X", "4G"});
+  expect_contains(message_of([] { check_batch_options({.gpus = "lots"}); }), {"--gpus lots", "a100:2"});
+}
+
 TEST(BatchScript, HandsEachElementOneTask) {
   const BatchOptions options{.partition = "cpu", .time = "4:00:00", .memory = "4G", .cores = 2};
   EXPECT_EQ(array_script(at("/r/a/slurm/1"), "che-a", "/opt/che", options),
