@@ -51,8 +51,14 @@ PanelGrid::PanelGrid(std::size_t panels, std::vector<LegendEntry> legend, const 
                  : shape.left + static_cast<double>(std::max<std::size_t>(columns_, 2)) * kPanelWidth),
       caption_(caption, width_) {
   if (!legend_.empty()) {
+    // gnuplot leaves out what lies beyond the canvas: a label that is wider is cut.
+    const auto most = static_cast<std::size_t>(
+        std::max(1.0, (width_ - kLegendSample - kLegendGap - kLegendSpace) / kCharacter));
     std::size_t longest = 0;
-    for (const LegendEntry& entry : legend_) longest = std::max(longest, entry.label.size());
+    for (LegendEntry& entry : legend_) {
+      if (entry.label.size() > most) entry.label = entry.label.substr(0, most - 1) + "…";
+      longest = std::max(longest, std::min(entry.label.size(), most));
+    }
     legend_entry_ = kLegendSample + kLegendGap + kLegendSpace + kCharacter * static_cast<double>(longest);
     const std::size_t entries = legend_.size();
     const std::size_t fitting =
