@@ -65,7 +65,7 @@ void add_run(BundleSummary& summary,
   const auto& [id, config, status, rows, metrics] = run;
   ++summary.runs;
   summary.task_versions[config.task.label().text()] = task_version(config.task);
-  const std::string cell = fmt::format("{}, {}", config.task.label().text(), config.column_label().text());
+  const std::string cell = cell_id(config);
   auto& of_cell = seeds[cell];
   if (status.state != RunState::kFinished) {
     summary.unfinished[id] = state_name(status.state);
@@ -295,7 +295,7 @@ std::string describe(const BundleSummary& summary, const fs::path& file) {
     least = std::min(least, seeds);
     most = std::max(most, seeds);
   }
-  add("seeds", fmt::format("{} finished in each of {}",
+  add("seeds", fmt::format("{} finished in each cell, of {}",
                            least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most),
                            counted(summary.seeds.size(), "cell")));
   if (!summary.hardware.empty()) {

@@ -30,7 +30,7 @@ struct BundleSummary {
   std::size_t runs = 0;
   std::map<std::string, std::string> unfinished;      // Runs without a score by id, and why.
   std::map<std::string, std::int64_t> task_versions;  // By task as tables label it.
-  std::map<std::string, std::size_t> seeds;           // Finished seeds of each cell, by "task, encoding".
+  std::map<std::string, std::size_t> seeds;           // Finished seeds of each cell, by its cell_id().
   std::vector<std::string> hardware;  // What computed the runs: "processor on host", each once.
 
   bool is_complete() const { return unfinished.empty(); }
