@@ -77,14 +77,64 @@ class EveryEncodingOnADevice : public testing::TestWithParam<Case> {
   Kernels kernels_ = std::get<Kernels>(GetParam());
 };
 
+// Gradients are compared before an update, at equal parameters: where a gradient is zero but for rounding,
+// Adam makes a whole step of it.
 TEST_P(EveryEncodingOnADevice, TrainsAndEvaluatesToTheValuesOfTheCpu) {
+  SmallModel on_cpu(config_.encoding, backend_on(at::kCPU, kernels_));
+  SmallModel on_device(config_.encoding, backend_on(fake_device(), kernels_));
+  for (std::int64_t step = 0; step < 3; ++step) {
+    on_device.take_values(on_cpu);
+    const StepResult expected = read_result(on_cpu.train(step));
+    const StepResult found = read_result(on_device.train(step));
+    for (std::size_t r = 0; r < 2; ++r) {
+      EXPECT_NEAR(expected.loss[r], found.loss[r], 1e-5);
+      EXPECT_NEAR(expected.gradient_norm[r], found.gradient_norm[r], 1e-4);
+      EXPECT_EQ(expected.accuracy[r], found.accuracy[r]);
+    }
+    EXPECT_EQ("", difference(on_device.gradients().to(at::kCPU), on_cpu.gradients(), 1e-5))
+        << "step " << step;
+  }
+  on_device.take_values(on_cpu);
+  EXPECT_EQ("", difference(on_device.logits().to(at::kCPU), on_cpu.logits(), 1e-5));
+}
+
+// Every parameter's gradient by its own size.
+TEST_P(EveryEncodingOnADevice, PassesTheSelftest) {
   const SelftestCheck check =
       check_encoding({label_, config_.encoding}, backend_on(fake_device(), kernels_), CudaPrecision::kFp32);
   EXPECT_EQ("", check.problem);
   EXPECT_LE(check.error, 1e-4);
 }
 
-// Of a step of two layers with replicas in lock-step; the host waits for none of it.
+// Operations of LibTorch that a step of two layers starts, beside the kernels: of an encoding, of DAPE around
+// it and of DAPE V2. Measured, and none to spare.
+struct StepBounds {
+  std::int64_t plain, dape = 0, dape_v2 = 0;
+};
+
+std::int64_t operations_of(const EncodingConfig& encoding, Kernels kernels) {
+  static const std::map<std::string, StepBounds> fused{
+      {"none", {139, 161, 335}},    {"sin_cos", {140}},
+      {"learned", {146}},           {"rope", {139}},
+      {"relative", {239}},          {"cope", {341}},
+      {"alibi", {153, 185, 419}},   {"kerple", {173, 209, 461}},
+      {"fire", {273, 313, 547}},    {"t5", {159, 195, 447}},
+      {"sandwich", {145, 177, 411}}};
+  static const std::map<std::string, StepBounds> reference{
+      {"none", {236, 276, 392}},    {"sin_cos", {239}},
+      {"learned", {245}},           {"rope", {308}},
+      {"relative", {296}},          {"cope", {398}},
+      {"alibi", {254, 312, 476}},   {"kerple", {284, 346, 518}},
+      {"fire", {370, 432, 604}},    {"t5", {270, 332, 504}},
+      {"sandwich", {246, 304, 468}}};
+  const auto& bounds = kernels == Kernels::kFused ? fused : reference;
+  const auto found = bounds.find(encoding.name);
+  // An encoding that is not listed has room.
+  const StepBounds of = found == bounds.end() ? StepBounds{400, 462, 634} : found->second;
+  if (!encoding.dape) return of.plain;
+  return encoding.dape->taps() == 3 ? of.dape_v2 : of.dape;
+}
+
 TEST_P(EveryEncodingOnADevice, StartsABoundedNumberOfOperationsAndNeverWaits) {
   SmallModel model(config_.encoding, backend_on(fake_device(), kernels_));
   model.train(0);
@@ -93,17 +143,17 @@ TEST_P(EveryEncodingOnADevice, StartsABoundedNumberOfOperationsAndNeverWaits) {
   const DeviceCounts counts = device_counts();
   EXPECT_EQ(0, counts.to_host);
   EXPECT_EQ(0, counts.scalars);
-  const bool is_version_2 = config_.encoding.dape && config_.encoding.dape->taps() == 3;
+  EXPECT_LE(counts.operations, operations_of(config_.encoding, kernels_));
+  // The batch, and positions where each step draws its own: for the embedding, or for each layer's queries
+  // and keys.
+  const std::int64_t copies = config_.encoding.is_randomized() ? 1 + 2 * 2 : 1;
   if (kernels_ == Kernels::kFused) {
-    // The batch, and positions where each step draws its own: for the embedding, or for each layer's queries
-    // and keys.
-    EXPECT_LE(counts.to_device, config_.encoding.is_randomized() ? 1 + 2 * 2 : 1);
+    EXPECT_LE(counts.to_device, copies);
     EXPECT_EQ(0, counts.pageable);
-    EXPECT_LE(counts.operations, is_version_2 ? 560 : 350);
   } else {
-    // Masks of dropout in addition, which the host draws.
+    // Masks of dropout in addition, which the host draws: two a layer, and the embedding's.
+    EXPECT_LE(counts.to_device, copies + 5);
     EXPECT_LE(counts.pageable, 5);
-    EXPECT_LE(counts.operations, is_version_2 ? 620 : 440);
   }
 }
 
@@ -121,19 +171,6 @@ TEST(FakeDevice, RefusesTensorsOfTwoDevices) {
   EXPECT_THROW(here + there, c10::Error);
   EXPECT_THROW(at::cat({there, here}), c10::Error);
   EXPECT_NO_THROW(there + at::scalar_tensor(1));
-}
-
-// The paper's encodings, operation by operation.
-TEST(FusedStepOnADevice, OfThePapersEncodingsStartsFewOperations) {
-  const std::map<std::string, std::int64_t> most{{"none", 141},  {"sin_cos", 142}, {"rope", 141},
-                                                 {"alibi", 155}, {"kerple", 175},  {"dape_kerple", 211}};
-  for (const auto& [label, operations] : most) {
-    SmallModel model(encoding_called(label), backend_on(fake_device(), Kernels::kFused));
-    model.train(0);
-    reset_device_counts();
-    model.train(1);
-    EXPECT_LE(device_counts().operations, operations) << label;
-  }
 }
 
 // What `che selftest` does on a GPU.
