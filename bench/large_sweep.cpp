@@ -24,7 +24,7 @@ namespace {
 void write(const std::filesystem::path& file, const std::string& text) {
   std::ofstream stream(file, std::ios::binary);
   if (!(stream << text).flush())
-    throw Error(fmt::format("cannot write '{}'", file.string()), Fault::kRuntime);
+    throw Error(fmt::format("cannot write '{}'", file.string()), ErrorKind::kRuntime);
 }
 
 void write_run(const std::filesystem::path& experiment, const RunConfig& config, std::int64_t number) {

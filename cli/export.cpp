@@ -92,7 +92,7 @@ void create_folder(const fs::path& folder) {
   fs::create_directories(folder, failed);
   if (failed)
     throw Error(fmt::format("cannot create '{}': {}", folder.string(), failed.message()),
-                fault_of(failed.value()));
+                error_kind_of(failed.value()));
 }
 
 // One file of samples.

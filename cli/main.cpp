@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
     che::set_up_process();
     return run(argc, argv);
   } catch (const che::Error& error) {
-    return fail(error.fault() == che::Fault::kUsage ? 2 : 1, che::one_line(error.what(), che::kWholeText));
+    return fail(error.kind() == che::ErrorKind::kUsage ? 2 : 1, che::one_line(error.what(), che::kWholeText));
   } catch (const std::exception& error) {
     return fail(1, che::one_line(che::describe_failure(error), che::kWholeText));
   }

@@ -78,7 +78,7 @@ void set_up_process() {
 void check_output_was_written() {
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (is_written || reader_is_gone != 0) return;
-  throw Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)), Fault::kRuntime);
+  throw Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)), ErrorKind::kRuntime);
 }
 
 }  // namespace che

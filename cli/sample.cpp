@@ -65,7 +65,7 @@ bool print(const fmt::memory_buffer& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
     return true;
   if (errno == EPIPE) return false;
-  throw Error(fmt::format("cannot write samples: {}", std::strerror(errno)), Fault::kRuntime);
+  throw Error(fmt::format("cannot write samples: {}", std::strerror(errno)), ErrorKind::kRuntime);
 }
 
 int sample(const SampleOptions& options) {

@@ -65,7 +65,7 @@ Error no_slurm(const Error& error) {
       fmt::format("Slurm does not answer here: {}; --print writes its scripts without it, --manifest "
                   "serves other batch systems",
                   error.what()),
-      error.fault());
+      error.kind());
 }
 
 std::int64_t array_size(bool print) {
@@ -132,7 +132,7 @@ void submit_all(Submission& submission, const std::vector<SubmittedArray>& parts
   } catch (const Error& error) {
     throw Error(fmt::format("{}; {} of {} submitted; `che submit` again submits the rest", error.what(),
                             ids.size(), counted(parts.size(), "array")),
-                error.fault());
+                error.kind());
   }
 }
 

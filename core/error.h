@@ -6,15 +6,15 @@
 
 namespace che {
 
-// Whose fault an error is; decides the exit code of the program.
-enum class Fault {
+// The kind of an error; decides the exit code of the program.
+enum class ErrorKind {
   kUsage,    // The command line, a config or a file the user named: exit code 2.
   kRuntime,  // The machine or the computation (disk full, loss not finite): exit code 1.
 };
 
 // Of a call that the system refused with this `errno`: usage where the path names nothing fit, runtime where
 // disk, rights or memory do not serve.
-inline Fault fault_of(int error) {
+inline ErrorKind error_kind_of(int error) {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
@@ -22,9 +22,9 @@ inline Fault fault_of(int error) {
     case EEXIST:
     case ELOOP:
     case ENAMETOOLONG:
-      return Fault::kUsage;
+      return ErrorKind::kUsage;
     default:
-      return Fault::kRuntime;
+      return ErrorKind::kRuntime;
   }
 }
 
@@ -32,13 +32,13 @@ inline Fault fault_of(int error) {
 // (file, line, key path), what is allowed and how to mend it.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& message, Fault fault = Fault::kUsage)
-      : std::runtime_error(message), fault_(fault) {}
+  explicit Error(const std::string& message, ErrorKind kind = ErrorKind::kUsage)
+      : std::runtime_error(message), kind_(kind) {}
 
-  Fault fault() const { return fault_; }
+  ErrorKind kind() const { return kind_; }
 
  private:
-  Fault fault_;
+  ErrorKind kind_;
 };
 
 }  // namespace che

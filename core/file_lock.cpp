@@ -57,7 +57,7 @@ std::vector<std::uint64_t> numbers_in(const fs::path& folder) {
   }
   if (error) {
     throw Error(fmt::format("cannot lock '{}': {}", folder.string(), error.message()),
-                fault_of(error.value()));
+                error_kind_of(error.value()));
   }
   std::ranges::sort(numbers);
   return numbers;
@@ -84,7 +84,7 @@ struct LockState {
 std::optional<LockState> read_state(const fs::path& path) {
   for (bool is_first = true;; is_first = false) {
     try {
-      const Descriptor file = open_regular_file(path, O_RDONLY, "lock", Fault::kRuntime, "; remove it");
+      const Descriptor file = open_regular_file(path, O_RDONLY, "lock", ErrorKind::kRuntime, "; remove it");
       const std::string text = read_open_file(file, path);
       LockState state{.is_free = text.starts_with(kFree), .holder = {}, .touched = touched(file)};
       if (text.size() > kHeld.size()) state.holder = parse_lock_holder(text.substr(kHeld.size()));
@@ -212,7 +212,7 @@ std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& 
     return FileLock(folder, newest + 1, file.take_file(), timing.heartbeat_seconds);
   }
   throw Error(fmt::format("cannot lock '{}': other processes get its lock again and again", folder.string()),
-              Fault::kRuntime);
+              ErrorKind::kRuntime);
 }
 
 void FileLock::check() const {

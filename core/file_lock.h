@@ -40,7 +40,7 @@ class FileLock {
   // Takes the lock, then deletes the temporary files that killed processes left in the folder. Throws Error
   // (usage) that names the holder when another process holds it; (runtime) when the newest file is a link or
   // anything else but a regular file, which is left as it is, or where the file system has no hard links; and
-  // with the system's reason and its fault_of when the file cannot be made.
+  // with the system's reason and its error_kind_of when the file cannot be made.
   explicit FileLock(const std::filesystem::path& folder);
 
   // The same without an exception when another process holds it: nothing, and `refusal` says why.

@@ -25,12 +25,12 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kTemporaryEnding = ".tmp";
 
-[[noreturn]] void fail(std::string_view verb, const fs::path& path, std::string_view reason, Fault fault) {
-  throw Error(fmt::format("cannot {} '{}': {}", verb, path.string(), reason), fault);
+[[noreturn]] void fail(std::string_view verb, const fs::path& path, std::string_view reason, ErrorKind kind) {
+  throw Error(fmt::format("cannot {} '{}': {}", verb, path.string(), reason), kind);
 }
 
-[[noreturn]] void fail(std::string_view verb, const fs::path& path, Fault fault) {
-  fail(verb, path, std::strerror(errno), fault);
+[[noreturn]] void fail(std::string_view verb, const fs::path& path, ErrorKind kind) {
+  fail(verb, path, std::strerror(errno), kind);
 }
 
 std::string kind_name(mode_t mode) {
@@ -41,9 +41,9 @@ std::string kind_name(mode_t mode) {
   return "a device";
 }
 
-[[noreturn]] void refuse_kind(std::string_view verb, const fs::path& path, mode_t mode, Fault fault,
+[[noreturn]] void refuse_kind(std::string_view verb, const fs::path& path, mode_t mode, ErrorKind kind,
                               std::string_view remedy = "") {
-  fail(verb, path, fmt::format("it is {}, not a regular file{}", kind_name(mode), remedy), fault);
+  fail(verb, path, fmt::format("it is {}, not a regular file{}", kind_name(mode), remedy), kind);
 }
 
 bool write_all(int descriptor, std::string_view content) {
@@ -75,7 +75,7 @@ std::optional<std::string> read_all(const Descriptor& file, const fs::path& path
       *is_stale = true;
       return std::nullopt;
     }
-    if (count < 0) fail("read", path, fault_of(errno));
+    if (count < 0) fail("read", path, error_kind_of(errno));
     if (count == 0) return content;
     content.append(buffer, 0, static_cast<std::size_t>(count));
   }
@@ -93,7 +93,8 @@ std::uint64_t unpredictable_number() {
   std::uint64_t number = 0;
   // Requests of this size are neither cut short nor interrupted once the system has started.
   if (::getrandom(&number, sizeof number, 0) != sizeof number) {
-    throw Error(fmt::format("the system gives no random numbers: {}", std::strerror(errno)), Fault::kRuntime);
+    throw Error(fmt::format("the system gives no random numbers: {}", std::strerror(errno)),
+                ErrorKind::kRuntime);
   }
   return number;
 }
@@ -122,13 +123,13 @@ int follow_to_descriptor(fs::path& path) {
 }
 
 void write_into(const Descriptor& file, const fs::path& path, std::string_view content) {
-  if (!file.is_open() || !write_all(file.value(), content)) fail("write", path, Fault::kRuntime);
+  if (!file.is_open() || !write_all(file.value(), content)) fail("write", path, ErrorKind::kRuntime);
 }
 
 }  // namespace
 
-Descriptor open_regular_file(const fs::path& path, int flags, std::string_view verb, Fault kind_fault,
-                             std::string_view remedy) {
+Descriptor open_regular_file(const fs::path& path, int flags, std::string_view verb,
+                             ErrorKind kind_if_irregular, std::string_view remedy) {
   // O_NONBLOCK: a FIFO is opened without a writer, and then refused; regular files know no difference.
   Descriptor file(open_again_if_stale(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
@@ -137,17 +138,17 @@ Descriptor open_regular_file(const fs::path& path, int flags, std::string_view v
     // Sockets, and FIFOs for writing, cannot be opened; of links the system says no more than ELOOP.
     if ((reason == ELOOP || reason == ENXIO || reason == EISDIR) && ::lstat(path.c_str(), &status) == 0 &&
         !S_ISREG(status.st_mode)) {
-      refuse_kind(verb, path, status.st_mode, kind_fault, remedy);
+      refuse_kind(verb, path, status.st_mode, kind_if_irregular, remedy);
     }
-    fail(verb, path, std::strerror(reason), fault_of(reason));
+    fail(verb, path, std::strerror(reason), error_kind_of(reason));
   }
-  if (::fstat(file.value(), &status) != 0) fail(verb, path, fault_of(errno));
-  if (!S_ISREG(status.st_mode)) refuse_kind(verb, path, status.st_mode, kind_fault, remedy);
+  if (::fstat(file.value(), &status) != 0) fail(verb, path, error_kind_of(errno));
+  if (!S_ISREG(status.st_mode)) refuse_kind(verb, path, status.st_mode, kind_if_irregular, remedy);
   return file;
 }
 
 std::string read_file(const fs::path& path) {
-  const auto open = [&] { return open_regular_file(path, O_RDONLY, "read", Fault::kUsage); };
+  const auto open = [&] { return open_regular_file(path, O_RDONLY, "read", ErrorKind::kUsage); };
   bool is_stale = false;
   std::optional<std::string> content = read_all(open(), path, SIZE_MAX, &is_stale);
   return content ? *std::move(content) : read_open_file(open(), path);
@@ -160,19 +161,19 @@ std::string read_open_file(const Descriptor& file, const fs::path& path) {
 std::string read_input_file(const fs::path& path, std::size_t max_bytes) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
-  if (!file.is_open() || ::fstat(file.value(), &status) != 0) fail("read", path, fault_of(errno));
+  if (!file.is_open() || ::fstat(file.value(), &status) != 0) fail("read", path, error_kind_of(errno));
   if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) {
-    refuse_kind("read", path, status.st_mode, Fault::kUsage);
+    refuse_kind("read", path, status.st_mode, ErrorKind::kUsage);
   }
   std::optional<std::string> content = read_all(file, path, max_bytes);
-  if (!content) fail("read", path, fmt::format("longer than {} bytes", max_bytes), Fault::kUsage);
+  if (!content) fail("read", path, fmt::format("longer than {} bytes", max_bytes), ErrorKind::kUsage);
   return *std::move(content);
 }
 
 bool is_present(const fs::path& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) return true;
-  if (errno != ENOENT && errno != ENOTDIR) fail("read", path, fault_of(errno));
+  if (errno != ENOENT && errno != ENOTDIR) fail("read", path, error_kind_of(errno));
   return false;
 }
 
@@ -184,7 +185,7 @@ FileReplacement::FileReplacement(const fs::path& path)
                                        kTemporaryEnding);
     file_ =
         Descriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-    if (!file_.is_open() && errno != EEXIST) fail("write", path, Fault::kRuntime);
+    if (!file_.is_open() && errno != EEXIST) fail("write", path, ErrorKind::kRuntime);
   } while (!file_.is_open() || was_cleared());
 }
 
@@ -202,23 +203,23 @@ bool FileReplacement::was_cleared() const {
 }
 
 void FileReplacement::write(std::string_view content) {
-  if (!write_all(file_.value(), content)) fail("write", path_, Fault::kRuntime);
+  if (!write_all(file_.value(), content)) fail("write", path_, ErrorKind::kRuntime);
 }
 
 void FileReplacement::finish() {
   struct stat status {};
   if (::lstat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
-    refuse_kind("write", path_, status.st_mode, Fault::kRuntime);
+    refuse_kind("write", path_, status.st_mode, ErrorKind::kRuntime);
   }
   // Renamed before it is closed: once it is closed its lock is gone.
   is_finished_ = ::fsync(file_.value()) == 0 &&
                  (::rename(temporary_.c_str(), path_.c_str()) == 0 || (errno == ENOENT && is_at_path()));
-  if (!is_finished_ || !file_.close()) fail("write", path_, Fault::kRuntime);
-  if (!sync_folder(folder_)) fail("make durable", path_, Fault::kRuntime);
+  if (!is_finished_ || !file_.close()) fail("write", path_, ErrorKind::kRuntime);
+  if (!sync_folder(folder_)) fail("make durable", path_, ErrorKind::kRuntime);
 }
 
 bool FileReplacement::finish_new() {
-  if (::fsync(file_.value()) != 0) fail("write", path_, Fault::kRuntime);
+  if (::fsync(file_.value()) != 0) fail("write", path_, ErrorKind::kRuntime);
   if (::link(temporary_.c_str(), path_.c_str()) != 0) {
     const int reason = errno;
     if (reason == EPERM || reason == EOPNOTSUPP || reason == ENOSYS || reason == EMLINK) {
@@ -226,10 +227,11 @@ bool FileReplacement::finish_new() {
            fmt::format("{}; locks need a file system with hard links: name a folder on another one with "
                        "--output",
                        std::strerror(reason)),
-           Fault::kRuntime);
+           ErrorKind::kRuntime);
     }
     // Without the temporary file: another machine, for which it was not locked, has cleared it.
-    if (reason != EEXIST && reason != ENOENT) fail("write", path_, std::strerror(reason), Fault::kRuntime);
+    if (reason != EEXIST && reason != ENOENT)
+      fail("write", path_, std::strerror(reason), ErrorKind::kRuntime);
     if (!is_at_path()) return false;
   }
   is_finished_ = true;
@@ -261,7 +263,7 @@ void write_output(const fs::path& path, std::string_view content) {
   }
   struct stat status {};
   if (::stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    if (S_ISDIR(status.st_mode)) refuse_kind("write", path, status.st_mode, Fault::kUsage);
+    if (S_ISDIR(status.st_mode)) refuse_kind("write", path, status.st_mode, ErrorKind::kUsage);
     return write_into(Descriptor(::open(target.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC)), path, content);
   }
   write_file_atomically(target, content);
@@ -285,7 +287,7 @@ void remove_temporary_files(const fs::path& folder) {
   }
   if (error) {
     throw Error(fmt::format("cannot clear '{}' of temporary files: {}", folder.string(), error.message()),
-                Fault::kRuntime);
+                ErrorKind::kRuntime);
   }
 }
 
@@ -296,7 +298,8 @@ fs::path set_aside(const fs::path& path, std::string_view ending) {
   std::error_code error;
   fs::rename(path, aside, error);
   if (error) {
-    throw Error(fmt::format("cannot move '{}' aside: {}", path.string(), error.message()), Fault::kRuntime);
+    throw Error(fmt::format("cannot move '{}' aside: {}", path.string(), error.message()),
+                ErrorKind::kRuntime);
   }
   return aside;
 }

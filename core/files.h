@@ -17,7 +17,7 @@ namespace che {
 // concerns the last component of a path only. A file that the user names (a config, --output) may be a link
 // or a pipe.
 
-// The whole of a regular file. Throws Error with the system's reason and its fault_of; (usage) at once,
+// The whole of a regular file. Throws Error with the system's reason and its error_kind_of; (usage) at once,
 // without waiting for a writer, when `path` is not a regular file or is a symbolic link. A file that another
 // machine replaces meanwhile is opened again once.
 std::string read_file(const std::filesystem::path& path);
@@ -27,17 +27,17 @@ std::string read_file(const std::filesystem::path& path);
 std::string read_input_file(const std::filesystem::path& path, std::size_t max_bytes);
 
 // Opens a regular file as the system's open does with these flags, and O_CLOEXEC. Throws as read_file does,
-// with `verb` ("read", "lock") in the message; when `path` is something else, with `kind_fault`, and `remedy`
-// at its end.
+// with `verb` ("read", "lock") in the message; when `path` is something else, with `kind_if_irregular`, and
+// `remedy` at its end.
 Descriptor open_regular_file(const std::filesystem::path& path, int flags, std::string_view verb,
-                             Fault kind_fault, std::string_view remedy = "");
+                             ErrorKind kind_if_irregular, std::string_view remedy = "");
 
 // The whole of `file`, from where it stands; `path` is its name for the message. Throws Error with the
-// system's reason and its fault_of.
+// system's reason and its error_kind_of.
 std::string read_open_file(const Descriptor& file, const std::filesystem::path& path);
 
 // Whether there is anything at `path`: a dangling link counts too. Throws Error with the system's reason and
-// its fault_of when the system does not say.
+// its error_kind_of when the system does not say.
 bool is_present(const std::filesystem::path& path);
 
 // Replaces the file at `path` by what is written, part by part, so that a reader, or a machine that stops at

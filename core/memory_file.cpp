@@ -14,7 +14,7 @@ namespace che {
 
 MemoryFile::MemoryFile(const char* name) : file_(::memfd_create(name, MFD_CLOEXEC)) {
   if (!file_.is_open()) {
-    throw Error(fmt::format("cannot make a file in memory: {}", std::strerror(errno)), Fault::kRuntime);
+    throw Error(fmt::format("cannot make a file in memory: {}", std::strerror(errno)), ErrorKind::kRuntime);
   }
 }
 
@@ -23,7 +23,8 @@ void MemoryFile::write(std::string_view text) {
     const ssize_t count = ::write(descriptor(), text.data(), text.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
-      throw Error(fmt::format("cannot write a file in memory: {}", std::strerror(errno)), Fault::kRuntime);
+      throw Error(fmt::format("cannot write a file in memory: {}", std::strerror(errno)),
+                  ErrorKind::kRuntime);
     }
     text.remove_prefix(static_cast<std::size_t>(count));
   }

@@ -92,11 +92,11 @@ ProgramOutput run_program(const std::vector<std::string>& words) {
     throw Error(fmt::format("cannot start {}: {}", words.front(),
                             started.error == ENOENT ? "it is not on the PATH; install it"
                                                     : std::strerror(started.error)),
-                Fault::kRuntime);
+                ErrorKind::kRuntime);
   }
   const int status = wait_for_process(started.process);
   if (status < 0) {
-    throw Error(fmt::format("lost {}: {}", words.front(), std::strerror(errno)), Fault::kRuntime);
+    throw Error(fmt::format("lost {}: {}", words.front(), std::strerror(errno)), ErrorKind::kRuntime);
   }
   return {.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
           .output = output.text(),
@@ -106,7 +106,7 @@ ProgramOutput run_program(const std::vector<std::string>& words) {
 std::pair<Descriptor, Descriptor> open_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw Error(fmt::format("cannot open a pipe: {}", std::strerror(errno)), Fault::kRuntime);
+    throw Error(fmt::format("cannot open a pipe: {}", std::strerror(errno)), ErrorKind::kRuntime);
   }
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }

@@ -17,7 +17,8 @@ RandomStream::RandomStream(std::uint64_t seed, Purpose purpose, std::uint64_t st
                            std::uint32_t substream) {
   constexpr std::uint64_t kWord = std::uint64_t{1} << 32;
   if (step >= kWord || example >= kWord || substream >= (1U << 28)) {
-    throw Error("random stream: step and example must be below 2^32, substream below 2^28", Fault::kRuntime);
+    throw Error("random stream: step and example must be below 2^32, substream below 2^28",
+                ErrorKind::kRuntime);
   }
   key_[0] = static_cast<std::uint32_t>(seed);
   key_[1] = static_cast<std::uint32_t>(seed >> 32);

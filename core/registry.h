@@ -26,7 +26,7 @@ class Registry {
     std::string name = entry.name;
     if (!entries_.emplace(name, std::move(entry)).second) {
       throw Error(std::string("two ") + Entry::kind() + "s are registered as '" + name + "'",
-                  Fault::kRuntime);
+                  ErrorKind::kRuntime);
     }
   }
 

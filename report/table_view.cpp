@@ -113,7 +113,7 @@ std::string render(const std::string& html_template, const mustache::data& view)
   std::ostringstream stream;
   page.render(view, stream);
   if (!page.is_valid()) {
-    throw Error(fmt::format("the report's template: {}", page.error_message()), Fault::kRuntime);
+    throw Error(fmt::format("the report's template: {}", page.error_message()), ErrorKind::kRuntime);
   }
   return stream.str();
 }

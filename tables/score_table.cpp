@@ -208,7 +208,7 @@ std::string match_name(PaperMatch match) {
     case PaperMatch::kOtherPositions:
       return "other_positions";
   }
-  throw Error("relation to the paper out of range", Fault::kRuntime);
+  throw Error("relation to the paper out of range", ErrorKind::kRuntime);
 }
 
 TableValue best_training_accuracy(const ResultTable& table, const TableCell& cell) {

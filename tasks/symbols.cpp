@@ -27,7 +27,7 @@ std::string all_symbols() {
 
 std::string default_symbols(std::size_t count) {
   static const std::string all = all_symbols();
-  if (count > all.size()) throw Error("more symbols than there are names", Fault::kRuntime);
+  if (count > all.size()) throw Error("more symbols than there are names", ErrorKind::kRuntime);
   return all.substr(0, count);
 }
 

@@ -21,7 +21,7 @@ std::string_view level_name(Level level) {
     case Level::kCs:
       return "cs";
   }
-  throw Error("level of a task out of range", Fault::kRuntime);
+  throw Error("level of a task out of range", ErrorKind::kRuntime);
 }
 
 std::unique_ptr<Task> create_task(std::string_view name, const OptionValues& options) {
@@ -67,7 +67,7 @@ void write_mask(std::span<const std::uint8_t> output, bool ends_at_terminator, s
 void sample_batch(const Task& task, const BatchKey& key, std::int64_t length, std::int64_t size,
                   Batch& batch) {
   check_length(task, length);
-  if (size < 0) throw Error(fmt::format("{}: a batch of {} samples", task.name(), size), Fault::kRuntime);
+  if (size < 0) throw Error(fmt::format("{}: a batch of {} samples", task.name(), size), ErrorKind::kRuntime);
   batch.length = length;
   batch.size = size;
   batch.input_length = task.input_length(length);

@@ -79,7 +79,7 @@ std::map<std::string, TaskCard, std::less<>> make_cards() {
 const TaskCard& task_card(std::string_view task) {
   static const std::map<std::string, TaskCard, std::less<>> cards = make_cards();
   const auto found = cards.find(task);
-  if (found == cards.end()) throw Error(fmt::format("the task {} has no card", task), Fault::kRuntime);
+  if (found == cards.end()) throw Error(fmt::format("the task {} has no card", task), ErrorKind::kRuntime);
   return found->second;
 }
 

@@ -43,7 +43,7 @@ std::string_view aggregate_phrase(Aggregate aggregate) {
     case Aggregate::kIqm:
       return "the interquartile mean";
   }
-  throw Error("aggregate out of range", Fault::kRuntime);
+  throw Error("aggregate out of range", ErrorKind::kRuntime);
 }
 
 std::string_view spread_phrase(Aggregate aggregate) {
@@ -56,7 +56,7 @@ std::string_view spread_phrase(Aggregate aggregate) {
     case Aggregate::kIqm:
       return "the interquartile range";
   }
-  throw Error("aggregate out of range", Fault::kRuntime);
+  throw Error("aggregate out of range", ErrorKind::kRuntime);
 }
 
 double ScoreSummary::value(Aggregate aggregate) const {
@@ -70,7 +70,7 @@ double ScoreSummary::value(Aggregate aggregate) const {
     case Aggregate::kIqm:
       return iqm;
   }
-  throw Error("aggregate out of range", Fault::kRuntime);
+  throw Error("aggregate out of range", ErrorKind::kRuntime);
 }
 
 std::optional<double> ScoreSummary::spread(Aggregate aggregate) const {

@@ -37,7 +37,7 @@ std::string output_of(const std::vector<std::string>& words) {
   } else if (program.exit_code == 127) {
     problem = "it is not on the PATH; submit from a machine with Slurm's commands";
   }
-  throw Error(fmt::format("{}: {}", name, problem), Fault::kRuntime);
+  throw Error(fmt::format("{}: {}", name, problem), ErrorKind::kRuntime);
 }
 
 std::optional<std::int64_t> number_in(std::string_view text) {
@@ -73,7 +73,7 @@ std::int64_t max_array_size() {
     const std::size_t digits = line.find_last_of(' ') + 1;
     if (const auto size = number_in(std::string_view(line).substr(digits)); size && *size > 0) return *size;
   }
-  throw Error("scontrol: its configuration names no MaxArraySize", Fault::kRuntime);
+  throw Error("scontrol: its configuration names no MaxArraySize", ErrorKind::kRuntime);
 }
 
 std::int64_t submit_batch(const std::vector<std::string>& arguments) {
@@ -83,7 +83,7 @@ std::int64_t submit_batch(const std::vector<std::string>& arguments) {
   // "id" or "id;cluster"
   const std::string_view id = std::string_view(output).substr(0, output.find_first_of(";\n"));
   if (const auto job = number_in(id)) return *job;
-  throw Error(fmt::format("sbatch: expected a job's id, got '{}'", one_line(output)), Fault::kRuntime);
+  throw Error(fmt::format("sbatch: expected a job's id, got '{}'", one_line(output)), ErrorKind::kRuntime);
 }
 
 void requeue(const std::string& element) { output_of({"scontrol", "requeue", element}); }

@@ -38,7 +38,7 @@ std::vector<std::int64_t> numbers_of(const fs::path& experiment) {
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     throw Error(fmt::format("cannot read '{}': {}", (experiment / kFolder).string(), error.message()),
-                Fault::kRuntime);
+                ErrorKind::kRuntime);
   }
   std::ranges::sort(numbers);
   return numbers;

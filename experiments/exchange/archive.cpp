@@ -145,7 +145,7 @@ void ArchiveWriter::compress(std::string_view part, bool is_last) {
     const std::size_t left =
         ZSTD_compressStream2(stream_->context.get(), &output, &input, is_last ? ZSTD_e_end : ZSTD_e_continue);
     if (ZSTD_isError(left) != 0) {
-      throw Error(fmt::format("cannot compress: {}", ZSTD_getErrorName(left)), Fault::kRuntime);
+      throw Error(fmt::format("cannot compress: {}", ZSTD_getErrorName(left)), ErrorKind::kRuntime);
     }
     const std::string_view bytes(stream_->buffer.data(), output.pos);
     file_.write(bytes);

@@ -12,7 +12,7 @@ namespace che {
 namespace {
 
 void check(int result) {
-  if (result != 1) throw Error("the library of cryptography gives no SHA-256", Fault::kRuntime);
+  if (result != 1) throw Error("the library of cryptography gives no SHA-256", ErrorKind::kRuntime);
 }
 
 }  // namespace

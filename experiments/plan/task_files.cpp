@@ -42,7 +42,7 @@ void replace(ConfigNode& task, const std::filesystem::path& folder) {
   try {
     definition = read_task_file(path);
   } catch (const Error& error) {
-    throw Error(config_error(file->location, "task.file", error.what()).what(), error.fault());
+    throw Error(config_error(file->location, "task.file", error.what()).what(), error.kind());
   }
   ConfigNode inlined;
   inlined.kind = Kind::kMap;

@@ -80,7 +80,7 @@ JobReport report_job(const std::vector<RunFolder>& job, int exit_status,
       report.lines.push_back(evaluation ? evaluation_line(run, *evaluation, exit_status, reason, report.end)
                                         : training_line(run, exit_status, reason, report.end));
     } catch (const Error& error) {
-      report.end = error.fault() == Fault::kRuntime ? JobEnd::kUnwritable : JobEnd::kFailed;
+      report.end = error.kind() == ErrorKind::kRuntime ? JobEnd::kUnwritable : JobEnd::kFailed;
       report.lines.push_back(fmt::format("{}: failed: {}", run.id(), error.what()));
       if (report.end == JobEnd::kUnwritable) break;
     }

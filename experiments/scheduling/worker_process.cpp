@@ -32,7 +32,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, const WorkerT
                                                 .has_own_group = true});
   if (started.error != 0) {
     throw Error(fmt::format("cannot start a worker ({}): {}", program.string(), std::strerror(started.error)),
-                Fault::kRuntime);
+                ErrorKind::kRuntime);
   }
   process_ = started.process;
   output_ = std::move(read_end);

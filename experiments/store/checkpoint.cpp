@@ -44,7 +44,7 @@ std::optional<std::string> try_load(const std::filesystem::path& path, const std
                                     std::size_t size, std::optional<Checkpoint>& loaded) {
   try {
     if (loaded) {
-      open_regular_file(path, O_RDONLY, "read", Fault::kUsage);
+      open_regular_file(path, O_RDONLY, "read", ErrorKind::kUsage);
       return std::nullopt;
     }
     const std::string bytes = read_file(path);
@@ -55,7 +55,7 @@ std::optional<std::string> try_load(const std::filesystem::path& path, const std
       return fmt::format("{}: {}", path.string(), problem.what());
     }
   } catch (const Error& error) {
-    if (error.fault() == Fault::kRuntime) throw;
+    if (error.kind() == ErrorKind::kRuntime) throw;
     return error.what();
   }
 }
@@ -112,7 +112,7 @@ void save_checkpoint(const std::filesystem::path& folder, const std::string& id,
     // A file server whose answer was lost is asked again, and then knows the old name no more.
     if (error && error != std::errc::no_such_file_or_directory) {
       throw Error(fmt::format("{}: cannot be renamed: {}", current.string(), error.message()),
-                  Fault::kRuntime);
+                  ErrorKind::kRuntime);
     }
   }
   write_file_atomically(current, bytes);
@@ -156,11 +156,11 @@ std::uintmax_t remove_checkpoints(const std::filesystem::path& folder) {
     freed += is_link || error ? 0 : std::filesystem::file_size(file, error);
     if (!error) std::filesystem::remove(file, error);
     if (error) {
-      throw Error(fmt::format("cannot remove '{}': {}", file.string(), error.message()), Fault::kRuntime);
+      throw Error(fmt::format("cannot remove '{}': {}", file.string(), error.message()), ErrorKind::kRuntime);
     }
   }
   if (error) {
-    throw Error(fmt::format("cannot read '{}': {}", folder.string(), error.message()), Fault::kRuntime);
+    throw Error(fmt::format("cannot read '{}': {}", folder.string(), error.message()), ErrorKind::kRuntime);
   }
   return freed;
 }

@@ -13,7 +13,7 @@ std::filesystem::path set_aside_locked(const std::filesystem::path& file, const 
   if (!FileLock::is_held(locked)) {
     throw Error(fmt::format("'{}' may be moved only by the holder of the lock of '{}'", file.string(),
                             locked.string()),
-                Fault::kRuntime);
+                ErrorKind::kRuntime);
   }
   return set_aside(file, ending);
 }

@@ -55,11 +55,11 @@ ExperimentRuns find_runs(const fs::path& experiment) {
   std::error_code error;
   const std::vector<fs::path> entries = entries_of(folder, error);
   if (error) {
-    const Fault fault = fault_of(error.value());
+    const ErrorKind kind = error_kind_of(error.value());
     throw Error(
         fmt::format("no results in '{}': cannot read '{}': {}{}", experiment.string(), folder.string(),
-                    error.message(), fault == Fault::kUsage ? "; name a folder that `che run` wrote" : ""),
-        fault);
+                    error.message(), kind == ErrorKind::kUsage ? "; name a folder that `che run` wrote" : ""),
+        kind);
   }
   ExperimentRuns found;
   for_each_in_order(
@@ -92,7 +92,7 @@ std::vector<RunFolder> open_runs(const fs::path& experiment, const WarningSink& 
     throw Error(
         fmt::format("no results in '{}': no run can be used: {}{}", experiment.string(),
                     found.left_out.size() > 1 ? "the first because " : "", found.left_out.front().text),
-        is_any_unreadable ? Fault::kRuntime : Fault::kUsage);
+        is_any_unreadable ? ErrorKind::kRuntime : ErrorKind::kUsage);
   }
   return std::move(found.runs);
 }

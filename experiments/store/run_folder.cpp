@@ -30,7 +30,7 @@ std::optional<std::string> stored_content(const fs::path& file, std::string_view
   try {
     return read_file(file);
   } catch (const Error& error) {
-    if (error.fault() == Fault::kRuntime) throw;
+    if (error.kind() == ErrorKind::kRuntime) throw;
     throw Error(fmt::format("{}: {}; the file is damaged: {}", file.string(), error.what(), remedy));
   }
 }
@@ -72,7 +72,7 @@ std::string problem_name(RunProblem problem) {
     case RunProblem::kNoAccess:
       return "unreadable";
   }
-  throw Error("problem of a run out of range", Fault::kRuntime);
+  throw Error("problem of a run out of range", ErrorKind::kRuntime);
 }
 
 std::string StoredRun::damage_text() const {
@@ -90,7 +90,7 @@ void create_writable_folder(const fs::path& folder) {
         fmt::format("cannot write results to '{}': {}; name another folder with --output or make this "
                     "one writable",
                     folder.string(), error.message()),
-        fault_of(error.value()));
+        error_kind_of(error.value()));
   }
 }
 
@@ -106,7 +106,7 @@ RunFolder RunFolder::at(const fs::path& experiment, const RunConfig& config, con
     if (stored.id != folder.id()) throw Error(belongs_to_another(file, stored.id));
     folder.config_is_stored_ = *text == stored_config_text(config);
   } catch (const Error& damage) {
-    if (damage.fault() == Fault::kRuntime) throw;
+    if (damage.kind() == ErrorKind::kRuntime) throw;
     folder.config_is_damaged_ = true;
     warn(damage.what());
   }
@@ -122,7 +122,7 @@ void RunFolder::store_config() const {
     write_file_atomically(file, stored_config_text(config_));
   } catch (const Error& error) {
     throw Error(fmt::format("{}; free space, or name another folder with --output", error.what()),
-                Fault::kRuntime);
+                ErrorKind::kRuntime);
   }
 }
 
@@ -158,7 +158,7 @@ InspectedRun RunFolder::inspect(const fs::path& given) {
                   fmt::format("'{}' holds run {} under another name; rename the folder to that or remove it",
                               folder.string(), stored.id));
   } catch (const Error& error) {
-    return refuse(error.fault() == Fault::kRuntime ? RunProblem::kNoAccess : RunProblem::kDamagedConfig,
+    return refuse(error.kind() == ErrorKind::kRuntime ? RunProblem::kNoAccess : RunProblem::kDamagedConfig,
                   error.what());
   }
 }
@@ -166,7 +166,8 @@ InspectedRun RunFolder::inspect(const fs::path& given) {
 RunFolder RunFolder::open(const fs::path& folder) {
   InspectedRun inspected = inspect(folder);
   if (inspected.run) return *std::move(inspected.run);
-  throw Error(inspected.text, inspected.problem == RunProblem::kNoAccess ? Fault::kRuntime : Fault::kUsage);
+  throw Error(inspected.text,
+              inspected.problem == RunProblem::kNoAccess ? ErrorKind::kRuntime : ErrorKind::kUsage);
 }
 
 std::vector<MetricsRow> RunFolder::metrics() const {
@@ -193,7 +194,7 @@ StoredRun RunFolder::read() const {
     try {
       member = (this->*reader)();
     } catch (const Error& error) {
-      if (error.fault() == Fault::kRuntime) throw;  // The content may be good.
+      if (error.kind() == ErrorKind::kRuntime) throw;  // The content may be good.
       run.damage.push_back({path_ / file, error.what()});
     }
   };
@@ -232,7 +233,7 @@ void RunFolder::write_rows(const char* file, const std::string& text) const {
   fs::remove(path_ / file, error);
   if (error) {
     throw Error(fmt::format("cannot remove '{}': {}", (path_ / file).string(), error.message()),
-                Fault::kRuntime);
+                ErrorKind::kRuntime);
   }
 }
 
@@ -253,7 +254,7 @@ void RunFolder::mark_failed(const std::string& reason) const {
   try {
     current = status();
   } catch (const Error& error) {
-    if (error.fault() == Fault::kRuntime) throw;
+    if (error.kind() == ErrorKind::kRuntime) throw;
     // Damaged: there is nothing to keep.
   }
   if (current.state == RunState::kFinished || current.state == RunState::kFailed) return;

@@ -97,7 +97,7 @@ struct InspectedRun {
   std::string text;  // What is wrong, where, and what to do.
 };
 
-// Throws Error with the system's reason and its fault_of when `folder` cannot be created or written.
+// Throws Error with the system's reason and its error_kind_of when `folder` cannot be created or written.
 void create_writable_folder(const std::filesystem::path& folder);
 
 }  // namespace che

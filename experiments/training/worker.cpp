@@ -49,7 +49,7 @@ int train(const std::vector<RunFolder>& runs) {
   try {
     return exit_code(work_on_job(runs, report, stop_signal(), kLockPatience));
   } catch (const Error& error) {
-    if (error.fault() == Fault::kUsage)
+    if (error.kind() == ErrorKind::kUsage)
       throw;  // Not the runs' fault: another process holds them, for example.
     for (const RunFolder& run : runs) run.mark_failed(error.what());
   } catch (const std::exception& error) {

@@ -49,7 +49,7 @@ class Rope : public RotaryEncoding {
   Rope(RopeOptions options, TrainedTokens trained) : options_(std::move(options)), trained_(trained) {
     if (options_.is_scaled() && trained.count < 1) {
       throw Error("rope: scaling needs the number of tokens of the longest training sequence",
-                  Fault::kRuntime);
+                  ErrorKind::kRuntime);
     }
   }
 

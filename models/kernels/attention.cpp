@@ -246,7 +246,7 @@ void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
   const PairMlp& mlp = adapted->mlp;
   if (adapted->bias.defined() != (mlp.reads != PairMlp::Reads::kLogits)) {
     throw Error("attention: an MLP over a bias needs one, and one over the logits alone takes none",
-                Fault::kRuntime);
+                ErrorKind::kRuntime);
   }
   const std::int64_t hidden = mlp.b1.size(-1);
   const std::int64_t inputs = mlp.reads == PairMlp::Reads::kLogitsAndBias ? 2 * heads : heads;

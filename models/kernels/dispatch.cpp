@@ -34,7 +34,7 @@ const KernelTable* fused_kernels(const Backend& backend, const at::Tensor& x) {
 const KernelTable& device_kernels(const at::Tensor& x) {
   const KernelTable* const table = table_of(x.device().type());
   if (table == nullptr) {
-    throw Error(fmt::format("no fused operations for device {}", x.device().str()), Fault::kRuntime);
+    throw Error(fmt::format("no fused operations for device {}", x.device().str()), ErrorKind::kRuntime);
   }
   return *table;
 }
@@ -50,7 +50,7 @@ void check_operand(std::string_view name, const at::Tensor& x, at::IntArrayRef s
   if (x.sizes() == shape && x.scalar_type() == like.scalar_type() && x.device() == like.device()) return;
   throw Error(fmt::format("{}: expected shape ({}) and the first operand's type and device, got shape ({})",
                           name, fmt::join(shape, ", "), fmt::join(x.sizes(), ", ")),
-              Fault::kRuntime);
+              ErrorKind::kRuntime);
 }
 
 ExampleView<const float> examples_of(const at::Tensor& values) {

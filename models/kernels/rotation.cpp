@@ -53,7 +53,8 @@ at::Tensor rotate(const at::Tensor& heads, const at::Tensor& sine, const at::Ten
     check_operand("rotate: sine, cosine", table, {heads.size(2), heads.size(4) / 2}, table);
   }
   if (heads.size(4) % 2 != 0) {
-    throw Error(fmt::format("rotate: a head's width must be even, got {}", heads.size(4)), Fault::kRuntime);
+    throw Error(fmt::format("rotate: a head's width must be even, got {}", heads.size(4)),
+                ErrorKind::kRuntime);
   }
   if (fused_kernels(backend, heads) == nullptr) return reference::rotate(heads, sine, cosine);
   return Rotation::apply(heads.contiguous(), sine.to(heads.options()).contiguous(),

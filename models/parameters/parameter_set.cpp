@@ -32,7 +32,7 @@ double draw(const Init& init, RandomStream& random) {
     case Init::Kind::kUniform:
       return init.low + (init.scale - init.low) * random.uniform();
   }
-  throw Error("unknown parameter distribution", Fault::kRuntime);
+  throw Error("unknown parameter distribution", ErrorKind::kRuntime);
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ ParameterSet::ParameterSet(std::vector<ParameterSpec> specs, std::int64_t replic
     at::Tensor parameter = values_.narrow(1, offset, count).view(shape).detach();
     parameter.requires_grad_(true);
     if (!named_.emplace(spec.name, parameter).second) {
-      throw Error(fmt::format("two parameters are named '{}'", spec.name), Fault::kRuntime);
+      throw Error(fmt::format("two parameters are named '{}'", spec.name), ErrorKind::kRuntime);
     }
     offset += count;
   }
@@ -68,7 +68,8 @@ ParameterSet::ParameterSet(std::vector<ParameterSpec> specs, std::int64_t replic
 
 const at::Tensor& ParameterSet::operator[](std::string_view name) const {
   const auto found = named_.find(name);
-  if (found == named_.end()) throw Error(fmt::format("no parameter is named '{}'", name), Fault::kRuntime);
+  if (found == named_.end())
+    throw Error(fmt::format("no parameter is named '{}'", name), ErrorKind::kRuntime);
   return found->second;
 }
 

@@ -114,7 +114,7 @@ const std::vector<std::string>& figure_formats() {
 std::string figure_bytes(const FigureFormat& format, const FigureScript& script, const std::string& title) {
   const std::string text = script(format, kGnuplotOutput);
   std::string bytes = run_gnuplot(text);
-  if (bytes.empty()) throw Error("gnuplot drew nothing and named no error", Fault::kRuntime);
+  if (bytes.empty()) throw Error("gnuplot drew nothing and named no error", ErrorKind::kRuntime);
   if (format.kind == "svg") {
     name_other_fonts(bytes);
     shrink_points(bytes);

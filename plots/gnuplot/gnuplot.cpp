@@ -17,7 +17,7 @@ namespace che {
 namespace {
 
 Error failure(const std::string& problem) {
-  return Error("cannot draw the figure: " + problem, Fault::kRuntime);
+  return Error("cannot draw the figure: " + problem, ErrorKind::kRuntime);
 }
 
 constexpr int kOutputDescriptor = 3;  // In gnuplot's process, see kGnuplotOutput.

@@ -178,7 +178,7 @@ class DefinitionReader {
     try {
       return read_input_file(file, kMaxFileBytes);
     } catch (const Error& error) {
-      throw Error(config_error(node.location, key, error.what()).what(), error.fault());
+      throw Error(config_error(node.location, key, error.what()).what(), error.kind());
     }
   }
 

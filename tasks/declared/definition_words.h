@@ -32,7 +32,7 @@ std::string_view word_of(const std::array<Word<Value>, N>& words, Value value) {
   for (const auto& word : words) {
     if (word.value == value) return word.text;
   }
-  throw Error("a setting of a task out of range", Fault::kRuntime);
+  throw Error("a setting of a task out of range", ErrorKind::kRuntime);
 }
 
 // Whether the answer is of a transducer.

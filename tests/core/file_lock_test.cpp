@@ -23,11 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Fault fault_of_lock(const fs::path& folder) {
+ErrorKind kind_of_lock_error(const fs::path& folder) {
   try {
     const FileLock lock(folder);
   } catch (const Error& error) {
-    return error.fault();
+    return error.kind();
   }
   throw std::logic_error("no error");
 }
@@ -197,11 +197,11 @@ TEST(FileLock, OfUnknownContentHoldsLikeOneOfAnotherMachine) {
 
 TEST(FileLock, TellsARefusalOfTheSystemFromAWrongPath) {
   const ScratchFolder folder;
-  EXPECT_EQ(fault_of_lock(folder.path() / "absent"), Fault::kUsage);
+  EXPECT_EQ(kind_of_lock_error(folder.path() / "absent"), ErrorKind::kUsage);
   fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
   {
     const Unprivileged user;
-    EXPECT_EQ(fault_of_lock(folder.path()), Fault::kRuntime);
+    EXPECT_EQ(kind_of_lock_error(folder.path()), ErrorKind::kRuntime);
   }
   fs::permissions(folder.path(), fs::perms::owner_all);
 }
@@ -214,7 +214,7 @@ TEST(FileLock, NeverTouchesWhatAPlantedLinkLeadsTo) {
     fs::create_symlink(folder.path() / target, folder.path() / "lock.1");
     expect_contains(message_of([&] { FileLock lock(folder.path()); }),
                     {(folder.path() / "lock.1").string(), "a symbolic link", "remove it"});
-    EXPECT_EQ(fault_of_lock(folder.path()), Fault::kRuntime);
+    EXPECT_EQ(kind_of_lock_error(folder.path()), ErrorKind::kRuntime);
     EXPECT_FALSE(FileLock::is_held(folder.path()));
     fs::remove(folder.path() / "lock.1");
   }

@@ -66,7 +66,7 @@ TEST(Files, SaysWhyAFolderTakesNoFile) {
     write_file_atomically(folder.path() / "file" / "below", "new");
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::kRuntime);
+    EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
     EXPECT_NE(std::string(error.what()).find("Not a directory"), std::string::npos) << error.what();
   }
   EXPECT_EQ(read_file(folder.path() / "file"), "old");
@@ -139,7 +139,7 @@ TEST(Files, ReadsRegularFilesOnly) {
       read_file(path);
       ADD_FAILURE() << path << ": no error";
     } catch (const Error& error) {
-      EXPECT_EQ(error.fault(), Fault::kUsage);
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
       expect_contains(error.what(), {"cannot read '" + path.string() + "'", kind, "not a regular file"});
     }
   };
@@ -227,14 +227,14 @@ TEST(Files, ReadingNamesTheFileAndTheReason) {
     read_file(folder.path() / "absent");
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::kUsage);
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_NE(std::string(error.what()).find("absent': No such file"), std::string::npos) << error.what();
   }
   try {
     read_file("/proc/self/mem");  // Nothing is mapped at its start: an input/output error.
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::kRuntime) << error.what();
+    EXPECT_EQ(error.kind(), ErrorKind::kRuntime) << error.what();
   }
 }
 

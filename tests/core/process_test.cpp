@@ -55,7 +55,7 @@ TEST(Process, IsRunToItsEndWithWhatItWrites) {
     ADD_FAILURE() << "it was started";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "cannot start no-such-program-of-che: it is not on the PATH; install it");
-    EXPECT_EQ(error.fault(), Fault::kRuntime);
+    EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
   }
 }
 

@@ -71,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   } catch (const che::Error& error) {
     che::check_one_line(error.what());
-    if (error.fault() != che::Fault::kUsage) std::abort();
+    if (error.kind() != che::ErrorKind::kUsage) std::abort();
   }
   return 0;
 }

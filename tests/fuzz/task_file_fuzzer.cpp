@@ -25,7 +25,7 @@ void refuse_or_do(const Action& action) {
     action();
   } catch (const Error& error) {
     const std::string_view message = error.what();
-    if (message.find('\n') != std::string_view::npos || error.fault() != Fault::kUsage) std::abort();
+    if (message.find('\n') != std::string_view::npos || error.kind() != ErrorKind::kUsage) std::abort();
   }
 }
 

@@ -58,10 +58,10 @@ void check(int answer, const char* operation) {
   if (answer == kCudaNotServed) {
     throw Error(fmt::format("{}: the CUDA kernels do not serve this shape; set execution.kernels: reference",
                             operation),
-                Fault::kRuntime);
+                ErrorKind::kRuntime);
   }
   throw Error(fmt::format("{}: CUDA error {}: {}", operation, answer, kernels().error_text(answer)),
-              Fault::kRuntime);
+              ErrorKind::kRuntime);
 }
 
 bool attention_serves(const AttentionShape& shape, bool has_gradients) {

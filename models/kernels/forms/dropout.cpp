@@ -39,7 +39,7 @@ void dropout_factors(double rate, std::uint64_t seed, Purpose purpose, std::uint
 
 void Dropout::check_seeds(std::int64_t replicas) const {
   if (rate == 0 || static_cast<std::int64_t>(seeds.size()) == replicas) return;
-  throw Error(fmt::format("dropout: {} seeds for {} replicas", seeds.size(), replicas), Fault::kRuntime);
+  throw Error(fmt::format("dropout: {} seeds for {} replicas", seeds.size(), replicas), ErrorKind::kRuntime);
 }
 
 DropoutBits Dropout::bits(std::int64_t replica, std::int64_t row, std::uint32_t site) const {

@@ -75,7 +75,7 @@ std::string outcome(const std::string& line) {
                kind == "only" ? arguments(text) : std::vector<std::string>(), [](const std::string&) {});
   } catch (const Error& error) {
     std::string message = error.what();
-    EXPECT_EQ(error.fault(), Fault::kUsage) << line << ": exit code 2 is for what a user wrote";
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << line << ": exit code 2 is for what a user wrote";
     EXPECT_EQ(message.find('\n'), std::string::npos) << line << ": more than one line: " << message;
     const std::size_t at = message.find(file.path().string());
     if (at != std::string::npos) message.replace(at, file.path().string().size(), "x.yaml");

@@ -297,7 +297,7 @@ TEST_P(UnreadableFile, StopsWhatNeedsItAndStays) {
       if (GetParam() == "checkpoint.bin")
         load_checkpoint(run.path(), run.id(), 0, DamagedCheckpoints::kSetAside);
     } catch (const Error& error) {
-      EXPECT_EQ(error.fault(), Fault::kRuntime);
+      EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
       said += error.what();
     }
   }

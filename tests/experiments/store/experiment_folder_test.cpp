@@ -100,7 +100,7 @@ TEST(OpenRuns, ThatNobodyMayReadAreTheMachinesFault) {
       open_runs(scratch.path(), [](const std::string&) {});
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
-      EXPECT_EQ(error.fault(), Fault::kRuntime) << error.what();
+      EXPECT_EQ(error.kind(), ErrorKind::kRuntime) << error.what();
       expect_contains(error.what(), {"no results in", scratch.path().string()});
     }
     fs::permissions(locked, fs::perms::owner_all);

@@ -250,7 +250,7 @@ TEST(RunFolder, SaysWhatToDoAboutAFolderItCannotMake) {
     RunFolder::create(scratch.path() / "file", config());
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::kUsage);
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     expect_contains(error.what(), {(scratch.path() / "file").string(), "Not a directory", "another folder"});
   }
 }

@@ -39,7 +39,7 @@ TEST_P(DamagedFile, IsNamedWithPlaceAndFinding) {
     folder.status();
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::kUsage);
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     message = error.what();
   }
   expect_contains(message, GetParam().message);
@@ -218,7 +218,7 @@ TEST(StoredDamage, AnUnreadableFileStopsAndStays) {
       action();
       ADD_FAILURE() << name << ": no error";
     } catch (const Error& error) {
-      EXPECT_EQ(error.fault(), Fault::kRuntime);
+      EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
       expect_contains(error.what(), {name, "Permission denied"});
     }
     fs::permissions(file, fs::perms::owner_all);

@@ -17,7 +17,7 @@ TEST(Gnuplot, SaysHowToGetItWhenItIsMissing) {
     run_gnuplot("plot x\n", "no-such-gnuplot");
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::kRuntime);
+    EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
     EXPECT_NE(std::string(error.what()).find("no-such-gnuplot is not on the PATH; install"),
               std::string::npos)
         << error.what();

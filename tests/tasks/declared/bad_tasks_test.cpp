@@ -80,7 +80,7 @@ std::string outcome(const std::string& line) {
     read_task_file(folder.path() / "task.yaml");
   } catch (const Error& error) {
     std::string message = error.what();
-    EXPECT_EQ(error.fault(), Fault::kUsage) << line << ": exit code 2 is for what a user wrote";
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << line << ": exit code 2 is for what a user wrote";
     EXPECT_EQ(message.find('\n'), std::string::npos) << line << ": more than one line: " << message;
     const std::string prefix = folder.path().string() + "/";
     for (std::size_t at = message.find(prefix); at != std::string::npos; at = message.find(prefix)) {
