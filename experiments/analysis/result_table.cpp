@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "experiments/analysis/display_order.h"
+#include "experiments/analysis/task_versions.h"
 #include "experiments/store/experiment_folder.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/task.h"
@@ -212,37 +213,12 @@ void name_entries(std::vector<TableRun>& runs, const std::vector<std::string>& e
   }
 }
 
-// Throws Error (usage) where runs have other versions of a task than others: the samples of two versions
-// differ, so that their scores are not of one thing.
-void check_task_versions(const std::vector<FoundRun>& runs) {
-  struct First {
-    const RunFolder* run = nullptr;
-    std::int64_t version = 1;
-  };
-  std::map<std::string, First> first_of;  // By the task's name.
-  for (const FoundRun& found : runs) {
-    const TaskConfig& task = found.folder.config().task;
-    const auto [place, is_new] = first_of.try_emplace(task.name);
-    First& first = place->second;
-    if (!is_new && task.definition == first.run->config().task.definition && task.version == first.version) {
-      continue;
-    }
-    const std::int64_t version = task_version(task);
-    if (is_new) {
-      first = {.run = &found.folder, .version = version};
-    } else if (version != first.version) {
-      throw Error(fmt::format(
-          "two versions of the task {}, whose samples differ: {} has version {}, {} has version {}; allowed "
-          "side by side: one version of a task; leave out a folder, or choose one version with --only {}",
-          task.name, first.run->path().string(), first.version, found.folder.path().string(), version,
-          task.is_declared() ? "'task={file: FILE}'" : fmt::format("task.version={}", version)));
-    }
-  }
-}
-
 // The table of these runs; of several entries, where there are any, with their names (see read_entries).
 ResultTable table_of(const std::vector<FoundRun>& runs, const std::vector<std::string>& entries) {
-  check_task_versions(runs);
+  std::vector<const RunFolder*> folders;
+  folders.reserve(runs.size());
+  for (const FoundRun& run : runs) folders.push_back(&run.folder);
+  check_task_versions(folders);
   ResultTable table;
   std::vector<RunConfig> configs;
   TrainingJudge judge;
