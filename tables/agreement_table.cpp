@@ -56,7 +56,7 @@ TableValue paper_best_value(const TaskLabel& task) {
 }
 
 PrintedRow print_row(const AgreedTask& task, const BestEncodings& best) {
-  return {.group = task.level,
+  return {.group = std::string(level_name(task.level)),
           .cells = {{.text = task.task.text(), .sign = task.permutation_invariant ? kInvariantSign : ""},
                     {.text = fmt::format("{}", task.encodings), .value = static_cast<double>(task.encodings)},
                     number_cell(task.correlation, correlation_text),
@@ -171,9 +171,10 @@ Table agreement_table(const PaperAgreement& agreement, const ResultTable& table)
     const BestEncodings best = best_encodings(table, table.rows[i], agreement.aggregate);
     result.printed.rows.push_back(print_row(task, best));
     result.data.rows.push_back(
-        {task.level, task.task.text(), std::string(aggregate_name(agreement.aggregate)),
-         static_cast<std::int64_t>(task.encodings), table_value(task.correlation), table_value(task.p),
-         table_value(task.adjusted_p), static_cast<std::int64_t>(task.of_seeds.size()), least_of_seeds(task),
+        {std::string(level_name(task.level)), task.task.text(),
+         std::string(aggregate_name(agreement.aggregate)), static_cast<std::int64_t>(task.encodings),
+         table_value(task.correlation), table_value(task.p), table_value(task.adjusted_p),
+         static_cast<std::int64_t>(task.of_seeds.size()), least_of_seeds(task),
          table_value(task.between_seeds), agrees_value(task), names_text(best.encodings),
          table_value(best.above_trivial), table_value(best.trivial_error), paper_best_value(task.task)});
   }

@@ -14,7 +14,7 @@ namespace {
 
 PrintedRow print_row(const ComparedTask& task) {
   const auto& interval = task.interval;
-  return {.group = task.level,
+  return {.group = std::string(level_name(task.level)),
           .cells = {{.text = task.task.text()},
                     {.text = fmt::format("{}", task.seeds), .value = static_cast<double>(task.seeds)},
                     number_cell(task.one, percent),
@@ -165,11 +165,11 @@ Table comparison_table(const Comparison& comparison, const ResultTable& table) {
     result.printed.rows.push_back(print_row(task));
     const auto& interval = task.interval;
     result.data.rows.push_back(
-        {task.level, task.task.text(), comparison.one.text(), comparison.other.text(),
-         std::string(aggregate_name(comparison.aggregate)), static_cast<std::int64_t>(task.seeds),
-         fmt::format("{}", fmt::join(task.rates, ";")), static_cast<std::int64_t>(task.unpaired),
-         table_value(task.one), table_value(task.other), table_value(task.difference),
-         table_value(interval ? std::optional(interval->low) : std::nullopt),
+        {std::string(level_name(task.level)), task.task.text(), comparison.one.text(),
+         comparison.other.text(), std::string(aggregate_name(comparison.aggregate)),
+         static_cast<std::int64_t>(task.seeds), fmt::format("{}", fmt::join(task.rates, ";")),
+         static_cast<std::int64_t>(task.unpaired), table_value(task.one), table_value(task.other),
+         table_value(task.difference), table_value(interval ? std::optional(interval->low) : std::nullopt),
          table_value(interval ? std::optional(interval->high) : std::nullopt), table_value(task.p),
          table_value(task.adjusted_p)});
   }

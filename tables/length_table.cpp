@@ -65,10 +65,6 @@ std::vector<std::string> varied_paths(const std::vector<Settings>& runs) {
   return paths;
 }
 
-const TableRow& row_of(const ResultTable& table, const TableRun& run) {
-  return *std::ranges::find(table.rows, run.task, &TableRow::task);
-}
-
 TableValue yes_or_no(bool value) { return std::string(value ? "yes" : "no"); }
 
 bool is_in_score(const TableRun& run, const EvaluationRow& row) {
@@ -94,9 +90,10 @@ DataTable data(const ResultTable& table) {
   append_provenance(data.notes, table);
   for (std::size_t i = 0; i < table.runs.size(); ++i) {
     const TableRun& run = table.runs[i];
-    const TableRow& row = row_of(table, run);
+    const TableRow& row = table.row(run.task);
     for (const EvaluationRow& measured : run.measured) {
-      std::vector<TableValue> values = {run.id, row.level, run.task.text(), run.encoding.text()};
+      std::vector<TableValue> values = {run.id, std::string(level_name(row.level)), run.task.text(),
+                                        run.encoding.text()};
       for (const std::string& path : varied) {
         const auto found = settings[i].find(path);
         values.push_back(found == settings[i].end() ? TableValue() : found->second);
@@ -137,7 +134,7 @@ PrintedTable print(const ResultTable& table) {
                                   "that a finished run was evaluated at."}}};
   for (const TableRun& run : table.runs) {
     for (const EvaluationRow& measured : run.measured) {
-      PrintedRow row{.group = row_of(table, run).level, .cells = {}};
+      PrintedRow row{.group = std::string(level_name(table.row(run.task).level)), .cells = {}};
       row.cells = {{.text = run.task.text()},
                    {.text = run.encoding.text()},
                    {.text = fmt::format("{}", run.config.seed)},

@@ -22,7 +22,7 @@ std::string count_text(const std::map<CellKey, std::size_t>& counts, const CellK
 
 RunGrid::RunGrid(const std::vector<RunConfig>& runs) {
   const CellLabels labels = label_cells(runs);
-  std::map<TaskLabel, std::string> levels;
+  std::map<TaskLabel, Level> levels;
   std::set<EncodingLabel> encodings;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const CellKey& key = labels.of[i];
@@ -30,7 +30,7 @@ RunGrid::RunGrid(const std::vector<RunConfig>& runs) {
     encodings.insert(key.encoding);
     if (levels.contains(key.task)) continue;
     const auto task = create_task(runs[i].task);
-    levels.emplace(key.task, level_name(task->level()));
+    levels.emplace(key.task, task->level());
     tasks_.push_back(key.task);
   }
   encodings_.assign(encodings.begin(), encodings.end());

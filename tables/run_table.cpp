@@ -11,13 +11,6 @@ namespace {
 
 Note units(const char* text) { return {NoteKind::kReading, text}; }
 
-std::string level_of(const ResultTable& table, const TableRun& run) {
-  for (const TableRow& row : table.rows) {
-    if (row.task == run.task) return row.level;
-  }
-  return "";
-}
-
 // Empty where it is not known.
 TableValue learning_rate(const TableRun& run) {
   return run.config.is_foreign() ? TableValue() : TableValue(run.config.learning_rate);
@@ -60,7 +53,7 @@ PrintedTable print(const ResultTable& table, const RunTableOptions& options) {
                  : std::string();
     };
     const double seconds = run.status.training_seconds + run.status.evaluation_seconds;
-    PrintedRow row{.group = level_of(table, run), .cells = {}};
+    PrintedRow row{.group = std::string(level_name(table.row(run.task).level)), .cells = {}};
     row.cells = {{.text = run.task.text()},
                  {.text = run.encoding.text(), .link = link("")},
                  std::move(state),

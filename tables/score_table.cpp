@@ -174,7 +174,7 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
   }
   for (const TableRow& row : table.rows) {
     PrintedRow& line = printed.rows.emplace_back();
-    line.group = row.level;
+    line.group = level_name(row.level);
     line.cells = {{.text = row.task.text(), .sign = row.permutation_invariant ? kInvariantSign : ""},
                   number_cell(row.chance, percent)};
     if (table.has_baselines) {
@@ -278,7 +278,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
       const std::optional<PaperValue> paper =
           shows_paper(*cell, std::max(options.paper, PaperValues::kComparable)) ? cell->paper : std::nullopt;
       auto& values = data.rows.emplace_back();
-      values = {row.level,
+      values = {std::string(level_name(row.level)),
                 row.task.text(),
                 encoding.text(),
                 cell->id,

@@ -14,7 +14,7 @@ namespace che {
 // of a seed is its mean over all rates that both finished with all of these seeds, so that pairs are
 // independent and differ in nothing but the encoding. Fractions, 0 .. 1.
 struct ComparedTask {
-  std::string level;
+  Level level = Level::kRegular;
   TaskLabel task;
   std::size_t seeds = 0;      // Pairs.
   std::vector<double> rates;  // Learning rates that count, ascending.

@@ -1,9 +1,9 @@
 #include "experiments/analysis/display_order.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
+#include <string_view>
 #include <tuple>
 
 #include "experiments/analysis/paper_table.h"
@@ -11,14 +11,6 @@
 
 namespace che {
 namespace {
-
-constexpr std::array<std::string_view, 3> kLevels = {"regular", "dcf", "cs"};
-
-// Index of `word`, or the number of words.
-template <std::size_t N>
-std::size_t rank(const std::array<std::string_view, N>& words, std::string_view word) {
-  return static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin());
-}
 
 int place_of_encoding(std::string_view name) {
   const EncodingEntry* const entry = find_encoding(name);
@@ -43,10 +35,9 @@ bool encoding_before(const EncodingLabel& one, const EncodingLabel& other) {
   return ::strverscmp(one.settings_text().c_str(), other.settings_text().c_str()) < 0;
 }
 
-bool task_before(std::string_view one_level, const TaskLabel& one, std::string_view other_level,
-                 const TaskLabel& other) {
-  const auto key = [](std::string_view level, const TaskLabel& task) {
-    return std::tuple(rank(kLevels, level), place_of_task(task.name), task);
+bool task_before(Level one_level, const TaskLabel& one, Level other_level, const TaskLabel& other) {
+  const auto key = [](Level level, const TaskLabel& task) {
+    return std::tuple(level, place_of_task(task.name), task);
   };
   return key(one_level, one) < key(other_level, other);
 }

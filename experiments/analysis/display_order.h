@@ -1,8 +1,7 @@
 #pragma once
 
-#include <string_view>
-
 #include "experiments/plan/cell_key.h"
+#include "tasks/task.h"
 
 namespace che {
 
@@ -11,9 +10,8 @@ namespace che {
 // then by name; last by settings, numbers by value.
 bool encoding_before(const EncodingLabel& one, const EncodingLabel& other);
 
-// Whether a row of this level ("regular", "dcf", "cs" or empty) and task stands before another: levels and
-// tasks in the order of the paper's table, then others by name; last by settings.
-bool task_before(std::string_view one_level, const TaskLabel& one, std::string_view other_level,
-                 const TaskLabel& other);
+// Whether a row of this level and task stands before another: levels and tasks in the order of the paper's
+// table, then others by name; last by settings.
+bool task_before(Level one_level, const TaskLabel& one, Level other_level, const TaskLabel& other);
 
 }  // namespace che

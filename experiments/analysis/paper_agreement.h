@@ -18,7 +18,7 @@ inline constexpr std::size_t kMinRanked = 4;
 
 // How well the order of a task's encodings agrees with the paper's.
 struct AgreedTask {
-  std::string level;
+  Level level = Level::kRegular;
   TaskLabel task;
   bool permutation_invariant = false;
   std::size_t encodings = 0;                                     // That are ranked.

@@ -132,7 +132,7 @@ double mean_chance(const Task& task, const EvaluationConfig& evaluation) {
 TableRow make_row(const TableRun& run) {
   const auto task = create_task(run.config.task);
   const bool is_declared = run.config.task.is_declared();
-  return {.level = std::string(level_name(task->level())),
+  return {.level = task->level(),
           .task = run.task,
           .chance = is_declared ? mean_chance(*task, run.config.evaluation) : task->chance(),
           .permutation_invariant =
@@ -169,6 +169,10 @@ bool same_samples(const EvaluationConfig& one, const EvaluationConfig& other) {
 }
 
 }  // namespace
+
+const TableRow& ResultTable::row(const TaskLabel& task) const {
+  return *std::ranges::find(rows, task, &TableRow::task);
+}
 
 const TableCell* ResultTable::cell(const TaskLabel& task, const EncodingLabel& encoding) const {
   const auto found = cells.find({task, encoding});

@@ -18,6 +18,7 @@
 #include "experiments/plan/run_config.h"
 #include "experiments/store/run_choice.h"
 #include "experiments/store/run_folder.h"
+#include "tasks/task.h"
 
 namespace che {
 
@@ -68,7 +69,7 @@ struct TableCell {
 };
 
 struct TableRow {
-  std::string level;  // "regular", "dcf", "cs"
+  Level level = Level::kRegular;
   TaskLabel task;
   double chance = 0;                          // 0 .. 1
   bool permutation_invariant = false;         // See TaskEntry.
@@ -88,6 +89,8 @@ struct ResultTable {
   std::vector<QuotedScore> quoted;            // See read_entries.
   std::vector<std::string> conditions;        // What the runs were chosen by; see RunChoice.
 
+  // Of a run's task.
+  const TableRow& row(const TaskLabel& task) const;
   // Null where no run has both.
   const TableCell* cell(const TaskLabel& task, const EncodingLabel& encoding) const;
 };

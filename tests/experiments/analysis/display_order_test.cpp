@@ -37,17 +37,16 @@ TEST(DisplayOrder, EncodingsStandAsInTables) {
 }
 
 TEST(DisplayOrder, TasksStandByLevelThenAsInThePaper) {
-  const std::vector<std::pair<std::string, std::string>> order = {
-      {"regular", "even_pairs"},   {"regular", "modular_arithmetic_simple"},
-      {"regular", "parity_check"}, {"regular", "cycle_navigation"},
-      {"regular", "a_new_task"},   {"dcf", "stack_manipulation"},
-      {"dcf", "reverse_string"},   {"dcf", "modular_arithmetic_brackets"},
-      {"dcf", "solve_equation"},   {"cs", "duplicate_string"},
-      {"cs", "missing_duplicate"}, {"cs", "odds_first"},
-      {"cs", "binary_addition"},   {"cs", "compute_sqrt"},
-      {"cs", "bucket_sort"},       {"cs", "binary_multiplication"},
-      {"", "a_task_of_nowhere"}};
-  std::vector<std::pair<std::string, std::string>> shuffled = order;
+  const std::vector<std::pair<Level, std::string>> order = {
+      {Level::kRegular, "even_pairs"},   {Level::kRegular, "modular_arithmetic_simple"},
+      {Level::kRegular, "parity_check"}, {Level::kRegular, "cycle_navigation"},
+      {Level::kRegular, "a_new_task"},   {Level::kDcf, "stack_manipulation"},
+      {Level::kDcf, "reverse_string"},   {Level::kDcf, "modular_arithmetic_brackets"},
+      {Level::kDcf, "solve_equation"},   {Level::kCs, "duplicate_string"},
+      {Level::kCs, "missing_duplicate"}, {Level::kCs, "odds_first"},
+      {Level::kCs, "binary_addition"},   {Level::kCs, "compute_sqrt"},
+      {Level::kCs, "bucket_sort"},       {Level::kCs, "binary_multiplication"}};
+  std::vector<std::pair<Level, std::string>> shuffled = order;
   std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937(1));
   std::sort(shuffled.begin(), shuffled.end(), [](const auto& one, const auto& other) {
     return task_before(one.first, {.name = one.second}, other.first, {.name = other.second});
