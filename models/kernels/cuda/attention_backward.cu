@@ -14,69 +14,12 @@
 // heads in registers, 8 hidden features at a time, over whose pairs each warp then sums one. dq, dk, dv: a
 // thread takes a column. Gradients of what examples share are summed within a part in the order of examples
 // and tiles, then over the parts in order; how many parts there are depends on the shape only.
-#include "models/kernels/cuda/attention_tiles.h"
+#include "models/kernels/cuda/attention_backward_tiles.h"
 #include "models/kernels/cuda/functions.h"
 #include "models/kernels/cuda/sum_parts.h"
 
 namespace che::gpu {
 namespace {
-
-constexpr int kKeys = 16;
-constexpr int kPairs = kQueries * kKeys;
-constexpr int kHeadStep = kPairs + 4;
-constexpr int kHiddenAtOnce = kWarps;
-constexpr int kDiagonals = kQueries + kKeys - 1;
-static_assert(kPairs == kThreads);
-
-// Examples' gradients of shared pairs take this many times their size in the workspace, or less.
-constexpr std::int64_t kMaxPartsByOffset = 128;
-constexpr std::int64_t kMaxPartsByPair = 32;
-
-// Places in shared memory. padded_heads are those of f, or all of them without it.
-struct BackwardLayout {
-  int row, step;                   // Without and with padding, by which no two keys are in one bank.
-  int q, d_out, k, v;              // (16, row), (16, row), (16, step), (16, step)
-  int logits, weights, gradients;  // (padded_heads, kHeadStep): A, P, dP and then dS
-  int active, d_before;            // (kHiddenAtOnce, kPairs)
-  int mlp, d_mlp;                  // (hidden, {w1, w2}, padded_heads)
-  int b2, d_b2;                    // (padded_heads)
-  int end;
-
-  __host__ __device__ BackwardLayout(int heads, int width, int padded_heads, int hidden) {
-    row = heads * width;
-    step = row + 4;
-    q = 0;
-    d_out = q + kQueries * row;
-    k = d_out + kQueries * row;
-    v = k + kKeys * step;
-    logits = v + kKeys * step;
-    weights = logits + padded_heads * kHeadStep;
-    gradients = weights + padded_heads * kHeadStep;
-    active = gradients + padded_heads * kHeadStep;
-    d_before = active + (hidden > 0 ? kHiddenAtOnce * kPairs : 0);
-    mlp = d_before + (hidden > 0 ? kHiddenAtOnce * kPairs : 0);
-    d_mlp = mlp + hidden * 2 * padded_heads;
-    b2 = d_mlp + hidden * 2 * padded_heads;
-    d_b2 = b2 + padded_heads;
-    end = d_b2 + padded_heads;
-  }
-};
-
-// Where a part's gradients of what examples share begin among its sums, each like those of one replica.
-struct SharedSums {
-  std::int64_t bias, hidden_bias, w1, w2, b2, end;
-
-  SharedSums(const AttentionShape& shape, const PairView<const float>& hidden_pairs,
-             const PairView<float>& bias_pairs) {
-    const auto pairs = [&](bool by_offset) { return pairs_of_row(by_offset, shape.queries, shape.keys); };
-    bias = 0;
-    hidden_bias = bias_pairs.data == nullptr ? 0 : shape.heads * pairs(bias_pairs.by_offset);
-    w1 = hidden_bias + shape.hidden * pairs(hidden_pairs.by_offset);
-    w2 = w1 + shape.heads * shape.hidden;
-    b2 = w2 + shape.heads * shape.hidden;
-    end = b2 + (shape.hidden == 0 ? 0 : shape.heads);
-  }
-};
 
 // means (examples, heads, queries) of the weights' gradients: g out, both (examples, queries, heads, width).
 __global__ void __launch_bounds__(kThreads)
@@ -92,22 +35,6 @@ __global__ void __launch_bounds__(kThreads)
   float sum = 0;
   for (std::int64_t c = 0; c < shape.head_width; c += 4) sum = dot4(load4(g + c), load4(o + c), sum);
   means[(number * shape.heads + head) * shape.queries + query] = sum;
-}
-
-// Adds the tile's values (rows, step), kPairs of each row, to sums by offset (rows, 2 keys - 1).
-__device__ __forceinline__ void add_diagonals(const float* values, int step, int rows, int queries, int keys,
-                                              int query0, int key0, float* sums) {
-  for (int item = thread_number(); item < rows * kDiagonals; item += kThreads) {
-    const int row = item / kDiagonals;
-    const int difference = item % kDiagonals - (kQueries - 1);  // Key - query, within the tile.
-    const int offset = key0 - query0 + difference + queries - 1;
-    if (offset < 0 || offset >= 2 * keys - 1) continue;
-    float sum = 0;
-    for (int i = max(0, -difference); i < min(kQueries, kKeys - difference); ++i) {
-      sum += values[row * step + i * kKeys + i + difference];
-    }
-    sums[std::int64_t{row} * (2 * keys - 1) + offset] += sum;
-  }
 }
 
 struct BackwardOperands {
@@ -181,30 +108,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
         load_rows(example_of(operands.d_out, replica, example), query0, queries, kQueries, row, row, 1, g);
         __syncthreads();
 
-        // A and dP.
-        constexpr int kRows = 4;
-        for (int item = thread; item < heads * kPairs / kRows; item += kThreads) {
-          const int j = item % kKeys;
-          const int i0 = item / kKeys % (kQueries / kRows) * kRows;
-          const int head = item / (kPairs / kRows);
-          const int column = head * width;
-          float a[kRows] = {};
-          float d_p[kRows] = {};
-          for (int c = column; c < column + width; c += 4) {
-            const float4 key = load4(k + j * step + c);
-            const float4 value = load4(v + j * step + c);
-#pragma unroll
-            for (int i = 0; i < kRows; ++i) {
-              a[i] = dot4(load4(q + (i0 + i) * row + c), key, a[i]);
-              d_p[i] = dot4(load4(g + (i0 + i) * row + c), value, d_p[i]);
-            }
-          }
-#pragma unroll
-          for (int i = 0; i < kRows; ++i) {
-            logits[head * kHeadStep + (i0 + i) * kKeys + j] = a[i];
-            gradients[head * kHeadStep + (i0 + i) * kKeys + j] = d_p[i];
-          }
-        }
+        multiply_tiles(q, k, g, v, heads, width, row, step, logits, gradients);
         __syncthreads();
 
         // P and dS, a thread a pair.
@@ -413,29 +317,6 @@ __global__ void __launch_bounds__(kThreads)
   } else {
     out.d_b2[replica * shape.heads + i - places.b2] = sum;
   }
-}
-
-SharedSums places_of(const AttentionInputs& in, const AttentionGradients& out) {
-  return {in.shape, in.hidden_bias, out.d_bias};
-}
-
-std::int64_t parts_of(const AttentionInputs& in, const AttentionGradients& out) {
-  if (places_of(in, out).end == 0) return in.shape.batch;
-  const bool by_pair = (out.d_bias.data != nullptr && !out.d_bias.by_offset) ||
-                       (in.shape.hidden > 0 && !in.hidden_bias.by_offset);
-  return min(in.shape.batch, by_pair ? kMaxPartsByPair : kMaxPartsByOffset);
-}
-
-std::int64_t rows_of_heads(const AttentionShape& shape) {
-  return shape.replicas * shape.batch * shape.heads * shape.queries;
-}
-
-// Shared memory of a block.
-std::int64_t backward_bytes(const AttentionShape& shape) {
-  const auto heads = static_cast<int>(shape.heads);
-  const BackwardLayout layout(heads, static_cast<int>(shape.head_width),
-                              shape.hidden == 0 ? heads : mlp_heads(heads), static_cast<int>(shape.hidden));
-  return std::int64_t{4} * layout.end;
 }
 
 template <int H, int kColumns>
