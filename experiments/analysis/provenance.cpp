@@ -63,26 +63,6 @@ std::string switches(const ResultTable& table) {
   return fmt::format("{}", fmt::join(chosen, "; "));
 }
 
-// How encodings with randomized positions read a distance, which the paper does not state:
-// "per_offset (alibi, kerple)".
-std::string randomized_distances(const ResultTable& table) {
-  std::map<std::string, std::set<std::string>> encodings;
-  for (const TableRun& run : table.runs) {
-    const EncodingConfig& encoding = run.config.encoding;
-    if (run.config.is_foreign() || encoding.positions == EncodingConfig().positions) continue;
-    for (const FieldRecord& field : list_fields(run.config)) {
-      if (field.path != "encoding.randomized_distance") continue;
-      encodings[field.value].insert((encoding.dape ? "dape_" : "") + encoding.name);
-    }
-  }
-  std::vector<std::string> readings;
-  readings.reserve(encodings.size());
-  for (const auto& [reading, names] : encodings) {
-    readings.push_back(fmt::format("{} ({})", reading, fmt::join(names, ", ")));
-  }
-  return fmt::format("{}", fmt::join(readings, "; "));
-}
-
 }  // namespace
 
 std::vector<Fact> provenance(const ResultTable& table) {
@@ -125,12 +105,6 @@ std::vector<Fact> provenance(const ResultTable& table) {
                                  each_once(table, [](const TableRun& run) { return run.status.device; }),
                                  updated.empty() ? "unknown" : updated)}};
   facts.insert(facts.end(), of_all.begin(), of_all.end());
-  if (const std::string readings = randomized_distances(table); !readings.empty()) {
-    facts.push_back({"Randomized distances",
-                     fmt::format("{}; per_offset draws one distance for each offset, per_position one "
-                                 "position for each token; the paper does not state which one it used",
-                                 readings)});
-  }
   if (!table.conditions.empty()) {
     facts.insert(facts.begin(), {"Only runs with", fmt::format("{}", fmt::join(table.conditions, " and "))});
   }
