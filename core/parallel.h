@@ -19,7 +19,7 @@ namespace che {
 // a call throws; the others may or may not be made then.
 template <class Each>
 void for_each_index(std::size_t count, const Each& each) {
-  constexpr std::size_t kFewest = 32;  // Fewer calls are not worth a thread.
+  constexpr std::size_t kMinCalls = 32;  // Fewer calls are not worth a thread.
   const auto cores = static_cast<std::size_t>(std::max<std::int64_t>(1, available_resources().cores));
   std::atomic<std::size_t> next = 0;
   std::exception_ptr failure;
@@ -35,7 +35,7 @@ void for_each_index(std::size_t count, const Each& each) {
   };
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < std::min(cores, count / kFewest); ++i) threads.emplace_back(work);
+    for (std::size_t i = 1; i < std::min(cores, count / kMinCalls); ++i) threads.emplace_back(work);
     work();
   }
   if (failure) std::rethrow_exception(failure);

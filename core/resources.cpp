@@ -49,9 +49,9 @@ std::vector<double> numbers_in(const fs::path& file) {
   return numbers;
 }
 
-// `share` of the time of one core is allowed in each `period`, in any unit; negative for no limit.
-void limit_cores(Limits& limits, double share, double period) {
-  if (share > 0 && period > 0) limits.cores = std::min(limits.cores, share / period);
+// `fraction` of the time of one core is allowed in each `period`, in any unit; negative for no limit.
+void limit_cores(Limits& limits, double fraction, double period) {
+  if (fraction > 0 && period > 0) limits.cores = std::min(limits.cores, fraction / period);
 }
 
 void limit_memory(Limits& limits, const std::vector<double>& bytes) {

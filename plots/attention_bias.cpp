@@ -21,7 +21,7 @@ namespace {
 // All sizes in pixels of the figure at full size.
 constexpr std::int64_t kMaxColumns = 4;
 constexpr double kPanelWidth = 370;
-constexpr double kLeastPanelWidth = 240;  // On paper.
+constexpr double kMinPanelWidth = 240;  // On paper.
 constexpr int kPanelHeight = 280;
 constexpr int kLeft = 90;   // From a panel's edge to its axis.
 constexpr int kRight = 20;  // And to the other axis.
@@ -59,7 +59,7 @@ struct Layout {
         height(static_cast<double>(legend + rows_a_layer * bias.layers * kPanelHeight) + caption.height()) {}
 
   static std::int64_t columns_on(double canvas) {
-    return std::clamp(static_cast<std::int64_t>(canvas / kLeastPanelWidth), std::int64_t{1}, kMaxColumns);
+    return std::clamp(static_cast<std::int64_t>(canvas / kMinPanelWidth), std::int64_t{1}, kMaxColumns);
   }
 
   double x(double pixels) const { return pixels / width; }

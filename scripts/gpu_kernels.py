@@ -33,7 +33,7 @@ def demangled(names):
 
 
 def rows_of(messages):
-    """A row a kernel, from what ptxas says about them."""
+    """One row per kernel, from what ptxas says about them."""
     rows = []
     for line in messages.splitlines():
         if match := re.search(r"Compiling entry function '(\w+)'", line):

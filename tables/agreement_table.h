@@ -5,7 +5,7 @@
 
 namespace che {
 
-// A row a task; `table` is where the agreement comes from, with trivial baselines.
+// One row per task; `table` is where the agreement comes from, with trivial baselines.
 Table agreement_table(const PaperAgreement& agreement, const ResultTable& table);
 
 }  // namespace che

@@ -5,7 +5,7 @@
 
 namespace che {
 
-// A row a task; `table` is what was compared, for the notes.
+// One row per task; `table` is what was compared, for the notes.
 Table comparison_table(const Comparison& comparison, const ResultTable& table);
 
 }  // namespace che

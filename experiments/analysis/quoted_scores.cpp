@@ -17,7 +17,7 @@ std::vector<QuotedScore> read_quoted_scores(const std::filesystem::path& experim
   const std::filesystem::path file = experiment / kQuotedFile;
   if (!is_present(file)) return {};
   const CsvRows csv(file.string(), read_file(file), {"task", "model", "score", "source"},
-                    "mend it: it is written by hand");
+                    "correct it: it is written by hand");
   const std::vector<std::string> tasks = Registry<TaskEntry>::instance().names();
   std::vector<QuotedScore> scores;
   for (std::size_t i = 0; i < csv.size(); ++i) {

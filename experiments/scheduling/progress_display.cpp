@@ -20,11 +20,11 @@ std::size_t terminal_width() {
 
 // `line` in at most `width` characters: its numbers matter more than the end of the long name before them.
 std::string fit(const std::string& line, std::size_t width) {
-  constexpr std::size_t kShortestName = 20;
+  constexpr std::size_t kMinName = 20;
   const std::size_t name = line.find(": ");
   if (line.size() <= width || name == std::string::npos) return line.substr(0, width);
   const std::size_t numbers = line.size() - name;
-  const std::size_t kept = std::max(kShortestName, width > numbers ? width - numbers : 0);
+  const std::size_t kept = std::max(kMinName, width > numbers ? width - numbers : 0);
   if (kept >= name) return line.substr(0, width);
   return (line.substr(0, kept - 2) + ".." + line.substr(name)).substr(0, width);
 }

@@ -32,8 +32,9 @@ bool parse(std::string_view text, Number& value) {
 
 }  // namespace
 
-CsvRows::CsvRows(std::string file, std::string_view text, std::vector<std::string> columns, std::string mend)
-    : file_(std::move(file)), columns_(std::move(columns)), mend_(std::move(mend)) {
+CsvRows::CsvRows(std::string file, std::string_view text, std::vector<std::string> columns,
+                 std::string remedy)
+    : file_(std::move(file)), columns_(std::move(columns)), remedy_(std::move(remedy)) {
   for (std::size_t line = 1; line == 1 || !text.empty(); ++line) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) fail_line(line, text.empty() ? "no header" : "the line is cut off");
@@ -89,8 +90,8 @@ void CsvRows::fail(std::size_t row, std::size_t column, std::string_view expecte
 }
 
 void CsvRows::fail_line(std::size_t line, std::string_view problem) const {
-  throw Error(
-      fmt::format("{}:{}: {}; the file is damaged: {}", file_, line, one_line(problem, kMaxProblem), mend_));
+  throw Error(fmt::format("{}:{}: {}; the file is damaged: {}", file_, line, one_line(problem, kMaxProblem),
+                          remedy_));
 }
 
 std::string with_checksum_column(std::string_view csv, std::string_view key) {

@@ -10,10 +10,10 @@ namespace che {
 // The rows of a CSV text whose fields hold no commas, quotes or line breaks: what the results store
 // writes. Strict: the header must be the expected one, every line must end and have every column,
 // a number must fill its field. Errors (usage) name file, line, column and what was found, and end
-// with `mend`, which says how to get out of it.
+// with `remedy`, which says how to get out of it.
 class CsvRows {
  public:
-  CsvRows(std::string file, std::string_view text, std::vector<std::string> columns, std::string mend);
+  CsvRows(std::string file, std::string_view text, std::vector<std::string> columns, std::string remedy);
 
   std::size_t size() const { return rows_.size(); }
   std::string_view text(std::size_t row, std::size_t column) const;
@@ -32,7 +32,7 @@ class CsvRows {
 
   std::string file_;
   std::vector<std::string> columns_;
-  std::string mend_;
+  std::string remedy_;
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -48,8 +48,8 @@ void unpack(const std::vector<mp_limb_t>& limbs, std::span<std::uint8_t> bits) {
 std::uint64_t word_square_root(std::uint64_t number) {
   // Rounding to double can only make the root too large, by one, and then up to 2^32: the root of any
   // r * r of 64 bits, rounded, is r.
-  constexpr std::uint64_t kLargestRoot = 0xffffffffU;
-  auto root = std::min(static_cast<std::uint64_t>(std::sqrt(static_cast<double>(number))), kLargestRoot);
+  constexpr std::uint64_t kMaxRoot = 0xffffffffU;
+  auto root = std::min(static_cast<std::uint64_t>(std::sqrt(static_cast<double>(number))), kMaxRoot);
   while (root * root > number) --root;
   return root;
 }

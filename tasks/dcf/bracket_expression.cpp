@@ -8,7 +8,7 @@
 namespace che {
 namespace {
 
-constexpr std::size_t kLargestLeaf = 4;
+constexpr std::size_t kMaxLeaf = 4;
 
 // Writes E(1) .. E(4) at `symbol`; returns the value.
 std::uint8_t write_leaf(const BracketSymbols& symbols, std::uint8_t digit, std::size_t size,
@@ -63,7 +63,7 @@ std::uint8_t draw_bracket_expression(RandomStream& random, const BracketSymbols&
   while (!pending.empty()) {
     const Part part = pending.back();
     pending.pop_back();
-    if (part.size <= kLargestLeaf) {
+    if (part.size <= kMaxLeaf) {
       polish.push_back(write_leaf(symbols, digits(), part.size, &expression[part.start]));
       continue;
     }

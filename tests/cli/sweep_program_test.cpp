@@ -27,7 +27,7 @@ TEST_F(SweepProgramTest, SkipsWhatIsDone) {
   EXPECT_EQ(before, contents(results(), "status.json"));
 }
 
-// Whatever is damaged of one run, the others are tabled, and the next run mends it.
+// Whatever is damaged of one run, the others are tabled, and the next run repairs it.
 TEST_F(SweepProgramTest, OneDamagedFileStopsNothing) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
   const auto whole = contents(results(), "evaluation.csv");

@@ -19,7 +19,7 @@ namespace {
 
 struct Visit {
   std::string page;     // The document after its scripts have run.
-  std::string console;  // What the browser's console shows, a line a message.
+  std::string console;  // What the browser's console shows, one line per message.
 };
 
 // Opens `page` of `folder` in Chromium, which writes what `options` ask for to page.txt and its log to

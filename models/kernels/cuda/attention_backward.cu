@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
         multiply_tiles(q, k, g, v, heads, width, row, step, logits, gradients);
         __syncthreads();
 
-        // P and dS, a thread a pair.
+        // P and dS, one thread per pair.
         const int query = query0 + thread / kKeys;
         const int key = key0 + thread % kKeys;
         const bool is_pair = query < queries && key < keys;
@@ -293,7 +293,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
   }
 }
 
-// A thread a gradient of what examples share.
+// One thread per gradient of what examples share.
 __global__ void __launch_bounds__(kThreads)
     attention_add_up(AttentionShape shape, SharedSums places, std::int64_t parts, const float* sums,
                      AttentionGradients out) {

@@ -8,10 +8,10 @@
 // values a pair likewise.
 //
 // A block takes 16 queries of one example, all heads; keys pass 32 at a time with a running softmax, so that
-// no logits are in memory. Products with k: a warp takes 8 queries of a head, a lane a key. f: a warp takes
-// two queries, a lane a key with all its heads in registers; or, with 8 heads, tensor cores, where the first
-// product's result is the second one's operand as it lies in registers. Products with v: a thread takes a
-// column.
+// no logits are in memory. Products with k: a warp takes 8 queries of a head, one lane per key. f: a warp
+// takes two queries, one lane per key with all its heads in registers; or, with 8 heads, tensor cores, where
+// the first product's result is the second one's operand as it lies in registers. Products with v: a thread
+// takes a column.
 #include "models/kernels/cuda/attention_tiles.h"
 #include "models/kernels/cuda/functions.h"
 
@@ -42,7 +42,7 @@ struct ForwardLayout {
   }
 };
 
-// scores become A + f for the two queries of the warp, a lane a key.
+// scores become A + f for the two queries of the warp, one lane per key.
 template <int H>
 __device__ __forceinline__ void mlp_fp32(const float* hidden_bias, std::int64_t row_stride,
                                          std::int64_t pair0, std::int64_t pair1, int hidden,

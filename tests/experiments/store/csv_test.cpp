@@ -8,7 +8,7 @@ namespace che {
 namespace {
 
 TEST(Csv, ReadsWhatItsColumnsHold) {
-  const CsvRows rows("file", "name,count,value\na,3,0.5\n,0,-2e-3\n", {"name", "count", "value"}, "mend");
+  const CsvRows rows("file", "name,count,value\na,3,0.5\n,0,-2e-3\n", {"name", "count", "value"}, "remedy");
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows.text(0, 0), "a");
   EXPECT_EQ(rows.text(1, 0), "");
@@ -16,13 +16,13 @@ TEST(Csv, ReadsWhatItsColumnsHold) {
   EXPECT_EQ(rows.real(1, 2), -2e-3);
 }
 
-TEST(Csv, AHeaderAloneHasNoRows) { EXPECT_EQ(CsvRows("file", "a\n", {"a"}, "mend").size(), 0U); }
+TEST(Csv, AHeaderAloneHasNoRows) { EXPECT_EQ(CsvRows("file", "a\n", {"a"}, "remedy").size(), 0U); }
 
 TEST(Csv, TheChecksumCoversEveryByteAndItsOwner) {
   const std::string text = with_checksum_column("a,b\n1,2\n3,4\n", "run");
   const std::vector<std::string> columns = {"a", "b", "checksum"};
   const auto check = [&](const std::string& content, const char* key) {
-    CsvRows("file", content, columns, "mend").check_checksum(key);
+    CsvRows("file", content, columns, "remedy").check_checksum(key);
   };
   EXPECT_NO_THROW(check(text, "run"));
   EXPECT_THROW(check(text, "other run"), Error);

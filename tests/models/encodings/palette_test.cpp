@@ -21,9 +21,9 @@ using Matrix = std::array<Triple, 3>;
 
 // The least CIEDE2000 distance of any two encodings under each kind of vision, and of each to white paper.
 // About 2 is just noticeable side by side; thin lines far apart need several times that.
-constexpr double kLeastDistance = 16;
+constexpr double kMinDistance = 16;
 // The least step of lightness (CIELAB L*, 0 to 100) between two encodings in grey print.
-constexpr double kLeastGreyStep = 5;
+constexpr double kMinGreyStep = 5;
 // Encodings whose greys are nearer than this need different markers.
 constexpr double kNearGreys = 12;
 
@@ -155,10 +155,10 @@ TEST(Palette, EveryReaderTellsTheColoursApart) {
   const std::vector<const EncodingEntry*> entries = all_encodings();
   for (const Vision& vision : kVisions) {
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      EXPECT_GE(distance(vision, entries[i]->colour, "#FFFFFF"), kLeastDistance)
+      EXPECT_GE(distance(vision, entries[i]->colour, "#FFFFFF"), kMinDistance)
           << entries[i]->name << " and paper, " << vision.name;
       for (std::size_t j = 0; j < i; ++j) {
-        EXPECT_GE(distance(vision, entries[i]->colour, entries[j]->colour), kLeastDistance)
+        EXPECT_GE(distance(vision, entries[i]->colour, entries[j]->colour), kMinDistance)
             << entries[i]->name << " and " << entries[j]->name << ", " << vision.name;
       }
     }
@@ -172,7 +172,7 @@ TEST(Palette, GreysHaveStepsAndNearOnesDifferentMarkers) {
     for (std::size_t j = 0; j < i; ++j) {
       const double step = std::abs(lightness(entries[i]->colour) - lightness(entries[j]->colour));
       const std::string both = fmt::format("{} and {}", entries[i]->name, entries[j]->name);
-      EXPECT_GE(step, kLeastGreyStep) << both;
+      EXPECT_GE(step, kMinGreyStep) << both;
       if (step < kNearGreys) {
         EXPECT_NE(entries[i]->marker, entries[j]->marker) << both;
       }
