@@ -15,9 +15,14 @@ class Lister : public FieldVisitor {
 
   // Of every field that was renamed or moved, the old key path and today's.
   std::map<std::string, std::string>* renamed = nullptr;
+  // The key path of every field that takes a list.
+  std::vector<std::string>* lists = nullptr;
 
   void integer(const Field& field, std::int64_t& value, std::int64_t min, std::int64_t max) override {
-    if (FieldRecord* const record = add(field, std::to_string(value), allowed_integers(min, max))) {
+    const bool is_word = value == 0 && !field.zero_word.empty();
+    const std::string text = is_word ? std::string(field.zero_word) : std::to_string(value);
+    const std::string word = field.zero_word.empty() ? "" : fmt::format("{}, ", field.zero_word);
+    if (FieldRecord* const record = add(field, text, word + allowed_integers(min, max))) {
       record->number = true;
     }
   }
@@ -42,6 +47,16 @@ class Lister : public FieldVisitor {
   void text(const Field& field, std::string& value, const Accept& /*accept*/) override {
     if (value.empty()) return;
     if (FieldRecord* const record = add(field, value, "a text")) record->structural = true;
+  }
+
+  void integer_list(const Field& field, std::vector<std::int64_t>& values, std::int64_t min,
+                    std::int64_t max) override {
+    if (lists) lists->push_back(prefix_ + std::string(field.name));
+    if (values.empty()) return;
+    if (FieldRecord* const record = add(field, fmt::format("[{}]", fmt::join(values, ", ")),
+                                        fmt::format("a list of {}", allowed_integers(min, max)))) {
+      record->number = record->structural = true;
+    }
   }
 
   void group(const Field& field, const Members& members) override { descend(field, members, false); }
@@ -84,6 +99,7 @@ class Lister : public FieldVisitor {
   void descend(const Field& field, const Members& members, bool is_component) {
     Lister nested(records_, prefix_ + std::string(field.name) + ".", role_, is_component);
     nested.renamed = renamed;
+    nested.lists = lists;
     members(nested);
   }
 
@@ -100,6 +116,15 @@ std::vector<FieldRecord> list_fields(const FieldVisitor::Members& members) {
   Lister lister(records, "", Role::kCell, false);
   members(lister);
   return records;
+}
+
+std::vector<std::string> list_valued_fields(const FieldVisitor::Members& members) {
+  std::vector<FieldRecord> records;
+  std::vector<std::string> paths;
+  Lister lister(records, "", Role::kCell, false);
+  lister.lists = &paths;
+  members(lister);
+  return paths;
 }
 
 std::map<std::string, std::string> renamed_fields(const FieldVisitor::Members& members,

@@ -21,16 +21,19 @@ struct FieldRecord {
   Role role = Role::kCell;
   bool number = false;
   bool boolean = false;
-  // The name of a component, a text that is there, or (with the value "present") an optional group that is
-  // there: what decides which other fields exist.
+  // The name of a component, a text or a list that is there, or (with the value "present") an optional group
+  // that is there: what decides which other fields exist.
   bool structural = false;
   // An optional group; it has no value of its own in a config.
   bool group = false;
 };
 
-// Every field that `members` visits, in that order. A text or an optional group that is absent is left out, a
-// group that is present precedes its fields.
+// Every field that `members` visits, in that order. A text, a list or an optional group that is absent is
+// left out, a group that is present precedes its fields.
 std::vector<FieldRecord> list_fields(const FieldVisitor::Members& members);
+
+// The key paths of the fields that take a list, absent or not.
+std::vector<std::string> list_valued_fields(const FieldVisitor::Members& members);
 
 // The fields of `config` that its type does not determine: structural ones, and those whose value differs
 // from the one in `defaults`, which has the same structure.

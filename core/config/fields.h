@@ -26,6 +26,8 @@ struct Field {
   // The key path that holds the value today, of a field that only configs of earlier versions have here.
   // Readers set it; nothing lists or writes it.
   std::string_view moved_to = {};
+  // Of a whole number: the word that configs have for 0, which is then allowed in this form only.
+  std::string_view zero_word = {};
 };
 
 // Sees every field of a plain struct once, with its limits. Structs that are read from a config
@@ -44,6 +46,9 @@ class FieldVisitor {
   // returns for the config's text; `accept` throws Error for a text that is not allowed.
   using Accept = std::function<std::string(std::string_view)>;
   virtual void text(const Field& field, std::string& value, const Accept& accept) = 0;
+  // Different whole numbers, in a list that may be absent, which is empty. Limits are inclusive.
+  virtual void integer_list(const Field& field, std::vector<std::int64_t>& values, std::int64_t min,
+                            std::int64_t max) = 0;
 
   using Members = std::function<void(FieldVisitor&)>;
 

@@ -35,9 +35,12 @@ class Reader : public FieldVisitor {
   void integer(const Field& field, std::int64_t& value, std::int64_t min, std::int64_t max) override {
     const ConfigNode* const node = find_leaf(field);
     if (!node) return;
-    const auto number = is_plain(*node) ? parse_integer(node->text) : std::nullopt;
-    if (!number || *number < min || *number > max) refuse(*node, field, allowed_integers(min, max));
-    value = *number;
+    if (!field.zero_word.empty() && node->kind == Kind::kScalar && node->text == field.zero_word) {
+      value = 0;
+    } else {
+      const std::string word = field.zero_word.empty() ? "" : fmt::format("{}, ", field.zero_word);
+      value = integer_in(*node, field, min, max, word + allowed_integers(min, max));
+    }
     note_field(field, *node);
   }
 
@@ -94,6 +97,25 @@ class Reader : public FieldVisitor {
     } catch (const Error& error) {
       throw config_error(node->location, path_of(field), error.what());
     }
+    note_field(field, *node);
+  }
+
+  void integer_list(const Field& field, std::vector<std::int64_t>& values, std::int64_t min,
+                    std::int64_t max) override {
+    const ConfigNode* const node = find_leaf(field);
+    if (!node) return;
+    const std::string allowed = fmt::format("a list of {}", allowed_integers(min, max));
+    if (node->kind != Kind::kSequence) refuse(*node, field, allowed);
+    std::vector<std::int64_t> read;
+    for (const ConfigNode& item : node->items) {
+      const std::int64_t number = integer_in(item, field, min, max, allowed);
+      if (std::ranges::count(read, number)) {
+        throw config_error(item.location, path_of(field),
+                           fmt::format("{} is listed twice; keep one of them", number));
+      }
+      read.push_back(number);
+    }
+    values = std::move(read);
     note_field(field, *node);
   }
 
@@ -244,6 +266,13 @@ class Reader : public FieldVisitor {
     Reader nested(*target.value, target.rest, path_of(field) + ".", shown_, assigned_, root_);
     members(nested);
     nested.check_all_taken();
+  }
+
+  std::int64_t integer_in(const ConfigNode& node, const Field& field, std::int64_t min, std::int64_t max,
+                          std::string_view allowed) const {
+    const auto number = is_plain(node) ? parse_integer(node.text) : std::nullopt;
+    if (!number || *number < min || *number > max) refuse(node, field, allowed);
+    return *number;
   }
 
   [[noreturn]] void refuse(const ConfigNode& node, const Field& field, std::string_view allowed) const {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "core/config/field_list.h"
+#include "core/config/node.h"
+#include "core/config/reader.h"
+#include "core/config/writer.h"
 #include "tests/message_of.h"
 
 namespace che {
@@ -51,12 +55,51 @@ TEST(Fields, BadOptionsAreErrors) {
             "side: got up; allowed: left, right");
 }
 
+struct Places {
+  std::vector<std::int64_t> places = {};
+  std::int64_t count = 3;
+
+  void visit_fields(FieldVisitor& visit) {
+    visit.integer_list({"places", ""}, places, 0, 9);
+    visit.integer({.name = "count", .help = "", .zero_word = "auto"}, count, 1, 5);
+  }
+};
+
+Places places_in(const std::string& yaml) {
+  Places read;
+  assign_fields(parse_config(yaml, "x.yaml"), fields_of(read));
+  return read;
+}
+
+TEST(Fields, HaveListsThatMayBeAbsentAndAWordForZero) {
+  Places defaults;
+  EXPECT_EQ("count: 3\n", write_fields(fields_of(defaults)));
+  EXPECT_EQ(std::vector<std::string>{"places"}, list_valued_fields(fields_of(defaults)));
+  Places read = places_in("places: [2, 0]\ncount: auto\n");
+  EXPECT_EQ((std::vector<std::int64_t>{2, 0}), read.places);
+  EXPECT_EQ(0, read.count);
+  EXPECT_EQ("places: [2, 0]\ncount: auto\n", write_fields(fields_of(read)));
+  EXPECT_TRUE(places_in("places: []\n").places.empty());
+  EXPECT_EQ(4, places_in("count: 4\n").count);
+}
+
+TEST(Fields, RefuseListsAndWordsThatAreNone) {
+  const auto message = [](const std::string& yaml) { return message_of([&] { places_in(yaml); }); };
+  EXPECT_EQ("x.yaml:1: places: got 3; allowed: a list of whole numbers from 0 to 9", message("places: 3\n"));
+  EXPECT_EQ("x.yaml:1: places: got 10; allowed: a list of whole numbers from 0 to 9",
+            message("places: [1, 10]\n"));
+  EXPECT_EQ("x.yaml:1: places: 1 is listed twice; keep one of them", message("places: [1, 0, 1]\n"));
+  EXPECT_EQ("x.yaml:1: count: got 0; allowed: auto, whole numbers from 1 to 5", message("count: 0\n"));
+  EXPECT_EQ("x.yaml:1: count: got all; allowed: auto, whole numbers from 1 to 5", message("count: all\n"));
+}
+
 struct Widen : FieldVisitor {
   void integer(const Field&, std::int64_t& value, std::int64_t, std::int64_t) override { ++value; }
   void real(const Field&, double&, double, double) override {}
   void choice(const Field&, std::string&, const std::vector<std::string>&) override {}
   void boolean(const Field&, bool&) override {}
   void text(const Field&, std::string&, const Accept&) override {}
+  void integer_list(const Field&, std::vector<std::int64_t>&, std::int64_t, std::int64_t) override {}
   void group(const Field&, const Members&) override {}
   void optional_group(const Field&, bool&, const Members&) override {}
   void component(const Field&, const std::function<void(std::string_view)>&, const Members&) override {}

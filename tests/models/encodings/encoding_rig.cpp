@@ -45,6 +45,7 @@ class ChoiceCollector : public FieldVisitor {
   }
   void boolean(const Field&, bool&) override {}
   void text(const Field&, std::string&, const Accept&) override {}
+  void integer_list(const Field&, std::vector<std::int64_t>&, std::int64_t, std::int64_t) override {}
   void group(const Field&, const Members& members) override { members(*this); }
   void optional_group(const Field&, bool&, const Members&) override {}
   void component(const Field&, const std::function<void(std::string_view)>&,
