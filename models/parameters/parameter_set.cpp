@@ -75,18 +75,18 @@ const at::Tensor& ParameterSet::operator[](std::string_view name) const {
 
 void ParameterSet::collect_gradients() {
   const c10::NoGradGuard no_grad;
-  std::int64_t offset = 0;
+  std::vector<at::Tensor> parts;  // (replicas, values) of each parameter
+  parts.reserve(specs_.size());
   for (const ParameterSpec& spec : specs_) {
     const at::Tensor& parameter = named_.find(spec.name)->second;
-    const at::Tensor place = gradients_.narrow(1, offset, element_count(spec)).view(parameter.sizes());
-    if (parameter.grad().defined()) {
-      place.copy_(parameter.grad());
-    } else {
-      place.zero_();
-    }
+    const std::int64_t count = element_count(spec);
+    parts.push_back(parameter.grad().defined()
+                        ? parameter.grad().reshape({replicas(), count})
+                        : at::zeros({1, 1}, values_.options()).expand({replicas(), count}));
     parameter.mutable_grad().reset();
-    offset += element_count(spec);
   }
+  // One operation, where a copy each would start as many kernels as there are parameters.
+  at::cat_out(gradients_, parts, 1);
 }
 
 void ParameterSet::initialise(std::span<const std::int64_t> seeds) {

@@ -3,12 +3,15 @@
 
 #include <fmt/core.h>
 
+#include <atomic>
 #include <boost/context/detail/fcontext.hpp>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tests/gpu/started_kernels.h"
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -23,6 +26,9 @@ namespace che::gpu {
 namespace {
 
 namespace context = boost::context::detail;
+
+// Of any thread.
+std::atomic<std::int64_t> started;
 
 constexpr unsigned kWarp = 32;
 constexpr std::size_t kStack = std::size_t{64} * 1024;
@@ -295,7 +301,10 @@ const unsigned char* exchange_bytes(unsigned mask, const void* mine, unsigned by
   return slots[0];
 }
 
+std::int64_t started_kernels() { return started; }
+
 void run_grid(dim3 grid, dim3 block, std::int64_t shared_bytes, const std::function<void()>& body) {
+  ++started;
   Block state;
   const unsigned count = block.x * block.y * block.z;
   const auto shared = static_cast<std::size_t>(shared_bytes);

@@ -1,0 +1,61 @@
+// What uses a device without computing other values on it: gradients.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "models/parameters/adam.h"
+#include "tests/gpu/fake_device.h"
+#include "tests/gpu/started_kernels.h"
+
+namespace che {
+namespace {
+
+Backend on_the_device(Kernels kernels) {
+  return {kernels, at::TensorOptions().dtype(at::kFloat).device(fake_device())};
+}
+
+// However many parameters there are: one operation collects their gradients, and three kernels have the norms
+// (sums of parts, then of these) and the update. Nothing is set to zero.
+TEST(GradientsOnADevice, AreOneTensorForNormsAndUpdate) {
+  for (const std::int64_t count : {1, 7, 40}) {
+    std::vector<ParameterSpec> specs;
+    for (std::int64_t i = 0; i < count; ++i) {
+      specs.push_back({"p" + std::to_string(i), {i % 3 + 1, 2}, Init::normal(1)});
+    }
+    const Backend backend = on_the_device(Kernels::kFused);
+    ParameterSet parameters(specs, 2, backend.options);
+    parameters.initialise(std::vector<std::int64_t>{1, 2});
+    Adam adam(parameters, {1e-2, 1e-3}, 1, backend);
+    at::Tensor sum = parameters["p0"].square().sum();
+    for (std::int64_t i = 1; i < count; ++i) sum = sum + parameters["p" + std::to_string(i)].square().sum();
+    sum.backward();
+    const at::Tensor expected = (2 * parameters.values().detach()).to(at::kCPU);
+    const std::int64_t kernels = gpu::started_kernels();
+    reset_device_counts();
+    parameters.collect_gradients();
+    EXPECT_EQ(1, device_counts().operations) << count << " parameters";
+    adam.update(parameters, 0);
+    EXPECT_EQ(1, device_counts().operations) << count << " parameters";
+    EXPECT_EQ(3, gpu::started_kernels() - kernels) << count << " parameters";
+    EXPECT_TRUE(at::equal(expected, parameters.gradients().to(at::kCPU))) << count << " parameters";
+  }
+}
+
+TEST(GradientsOnADevice, AreZeroWhereBackwardLeavesNone) {
+  ParameterSet parameters({{"used", {3}, Init::constant(1)}, {"unused", {2}, Init::constant(1)}}, 2,
+                          on_the_device(Kernels::kFused).options);
+  parameters.initialise(std::vector<std::int64_t>{1, 2});
+  for (int step = 0; step < 2; ++step) {
+    parameters.gradients().fill_(7);
+    (parameters["used"] * 3).sum().backward();
+    parameters.collect_gradients();
+    const at::Tensor expected = at::tensor({3, 3, 3, 0, 0}, at::kFloat).expand({2, 5});
+    EXPECT_TRUE(at::equal(expected, parameters.gradients().to(at::kCPU))) << "step " << step;
+  }
+}
+
+}  // namespace
+}  // namespace che
