@@ -15,6 +15,7 @@
 #include "experiments/training/out_of_memory.h"
 #include "experiments/training/small_model.h"
 #include "experiments/training/step_benchmark.h"
+#include "models/device_memory.h"
 #include "models/kernels/adam_update.h"
 #include "models/kernels/attention.h"
 #include "models/kernels/cuda_host/cuda_kernels.h"
@@ -345,7 +346,9 @@ void time_operations(const Backend& device, const SelftestPlan& plan, const Time
     try {
       const c10::NoGradGuard no_grad;
       const Tensors inputs = inputs_on(operation, device);
+      reset_peak_device_bytes(device.device());
       measured.milliseconds = 1e3 * median_seconds(plan, [&] { return operation.apply(inputs, device); });
+      measured.peak_bytes = peak_device_bytes(device.device());
     } catch (const std::exception& error) {
       measured.problem = failure_text(error);
     }
@@ -377,7 +380,9 @@ void time_steps(const Backend& device, const SelftestPlan& plan, const TimeSink&
                               .replicas = replicas,
                               .problem = {}};
         try {
-          measured.milliseconds = 1e3 * measure_step(config, tokens - 1, plan.steps, device).seconds;
+          const StepCost cost = measure_step(config, tokens - 1, plan.steps, device);
+          measured.milliseconds = 1e3 * cost.seconds;
+          measured.peak_bytes = cost.peak_bytes;
         } catch (const std::exception& error) {
           measured.problem = failure_text(error);
         }

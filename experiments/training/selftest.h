@@ -31,7 +31,8 @@ struct SelftestTime {
   // below. 0 for a training step.
   double operations = 0;
   double bytes = 0;
-  std::string problem;  // Why it was not measured; empty otherwise.
+  double peak_bytes = 0;  // The most memory of the device that tensors took meanwhile.
+  std::string problem;    // Why it was not measured; empty otherwise.
 };
 
 // How much to do.

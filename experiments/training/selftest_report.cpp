@@ -72,6 +72,7 @@ std::int64_t report_selftest(const SelftestTarget& target, const SelftestPlan& p
                          {"replicas", time.replicas},
                          {"milliseconds", time.milliseconds},
                          {"share_of_roofline", share},
+                         {"peak_mib", time.peak_bytes / 0x1p20},
                          {"problem", time.problem}});
     const std::string of_roofline = share > 0 ? fmt::format(", {:.0f} % of the roofline", 100 * share) : "";
     fmt::print(

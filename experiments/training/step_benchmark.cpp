@@ -16,6 +16,7 @@
 #include "experiments/training/model_factory.h"
 #include "experiments/training/tensor_batch.h"
 #include "experiments/training/training.h"
+#include "models/device_memory.h"
 #include "models/loss.h"
 #include "tasks/task.h"
 
@@ -82,8 +83,11 @@ class PartClock {
 
 thread_local PartClock* PartClock::current_ = nullptr;
 
-// Lets the kernel forget the largest resident set so far, where it can.
-void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+// Lets the kernel forget the largest resident set so far, where it can, and a GPU its peak.
+void reset_peak(const at::Device& device) {
+  if (!device.is_cpu()) return reset_peak_device_bytes(device);
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
 
 // A job of as many runs as train in lock-step.
 std::vector<RunConfig> replicas_of(const RunConfig& config) {
@@ -92,7 +96,8 @@ std::vector<RunConfig> replicas_of(const RunConfig& config) {
   return runs;
 }
 
-double peak_bytes() {
+double peak_bytes(const at::Device& device) {
+  if (!device.is_cpu()) return peak_device_bytes(device);
   std::ifstream status("/proc/self/status");
   std::string word;
   while (status >> word) {
@@ -155,7 +160,7 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
   Batch batch;
   for (std::int64_t step = 0; step < plan.warm_up + plan.steps; ++step) {
     const bool timed = step >= plan.warm_up;
-    if (step == plan.warm_up) reset_peak();
+    if (step == plan.warm_up) reset_peak(device);
     clock.take();
     const Clock::time_point start = Clock::now();
     const auto number = static_cast<std::uint64_t>(step);
@@ -196,7 +201,7 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
                 .operations = 0,
                 .matrix_rate = aggregate_of(rates, Aggregate::kMedian),
                 .share = 0,
-                .peak_bytes = peak_bytes()};
+                .peak_bytes = peak_bytes(device)};
   for (const auto& [part, seconds] : parts) cost.parts[part] = aggregate_of(seconds, Aggregate::kMedian);
   const auto replicas = static_cast<double>(config.execution.replicas);
   cost.samples_per_second = replicas * static_cast<double>(batch_size) / cost.seconds;

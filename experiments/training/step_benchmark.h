@@ -27,7 +27,9 @@ struct StepCost {
   double operations;   // Nominal: training_step_operations(), or a third of that an example.
   double matrix_rate;  // Operations a second of a (batch * tokens, d) by (d, 4 d) product, same threads.
   double share;        // Of that rate.
-  double peak_bytes;   // The process' largest resident set meanwhile; a GPU's memory is not in it.
+  // The most memory meanwhile: the process' resident set, or on a GPU its tensors. Those of the matrix
+  // product count.
+  double peak_bytes;
 };
 
 struct BenchmarkPlan {

@@ -1,4 +1,4 @@
-// What uses a device without computing other values on it: gradients.
+// What uses a device without computing other values on it: gradients, memory.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "experiments/training/model_factory.h"
+#include "experiments/training/step_benchmark.h"
+#include "experiments/training/training.h"
+#include "models/device_memory.h"
 #include "models/parameters/adam.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/gpu/started_kernels.h"
@@ -15,6 +19,16 @@ namespace {
 
 Backend on_the_device(Kernels kernels) {
   return {kernels, at::TensorOptions().dtype(at::kFloat).device(fake_device())};
+}
+
+RunConfig small_run() {
+  RunConfig config;
+  config.task.reset("reverse_string");
+  config.encoding.reset("alibi");
+  config.model = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
+  config.training = {.steps = 150, .batch_size = 32, .first_length = 2, .last_length = 9};
+  config.evaluation = {.first_length = 10, .last_length = 11, .length_step = 1, .samples = 64};
+  return config;
 }
 
 // However many parameters there are: one operation collects their gradients, and three kernels have the norms
@@ -55,6 +69,36 @@ TEST(GradientsOnADevice, AreZeroWhereBackwardLeavesNone) {
     const at::Tensor expected = at::tensor({3, 3, 3, 0, 0}, at::kFloat).expand({2, 5});
     EXPECT_TRUE(at::equal(expected, parameters.gradients().to(at::kCPU))) << "step " << step;
   }
+}
+
+TEST(DeviceMemory, HasAPeakThatCanBeResetAndWhatIsFree) {
+  const double free = free_device_bytes(fake_device());
+  reset_peak_device_bytes(fake_device());
+  const double before = peak_device_bytes(fake_device());
+  {
+    const at::Tensor large = at::empty({1 << 20}, on_the_device(Kernels::kFused).options);
+    EXPECT_EQ(free - (4 << 20), free_device_bytes(fake_device()));
+  }
+  EXPECT_EQ(before + (4 << 20), peak_device_bytes(fake_device()));
+  EXPECT_EQ(free, free_device_bytes(fake_device()));
+  reset_peak_device_bytes(fake_device());
+  EXPECT_EQ(before, peak_device_bytes(fake_device()));
+}
+
+TEST(MeasuringSteps, TellsTimeAndPeakMemoryOfADevice) {
+  RunConfig config = small_run();
+  config.training.batch_size = 2;
+  const auto peak = [&](std::int64_t replicas) {
+    config.execution.replicas = replicas;
+    const StepCost cost = measure_step(config, 2, {.steps = 2, .warm_up = 1}, on_the_device(Kernels::kFused));
+    EXPECT_GT(cost.seconds, 0);
+    return cost.peak_bytes;
+  };
+  // Parameters, gradients and two moments at least; and nothing like the process' own memory.
+  const double one = peak(1);
+  EXPECT_GT(one, 16.0 * static_cast<double>(parameter_count(config)));
+  EXPECT_LT(one, 64 << 20);
+  EXPECT_GT(peak(3), 2 * one);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/unfold_native.h>
 #include <ATen/ops/view_native.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/alloc_cpu.h>
 #include <torch/library.h>
@@ -27,15 +28,75 @@ const c10::DispatchKeySet kFakeKeys(c10::DispatchKey::PrivateUse1);
 // The backward pass runs in a thread of its own.
 std::atomic<std::int64_t> operations, to_device, pageable, to_host, scalars;
 
-class HostMemory : public c10::Allocator {
+// Counts bytes and tells LibTorch's profilers of them, as a GPU's allocator does.
+class HostMemory : public c10::DeviceAllocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
     void* const memory = c10::alloc_cpu(bytes);
-    return {memory, memory, &c10::free_cpu, fake_device()};
+    if (memory != nullptr) {
+      const std::lock_guard lock(mutex());
+      blocks()[memory] = bytes;
+    }
+    count(memory, static_cast<std::int64_t>(bytes));
+    return {memory, memory, &release, fake_device()};
   }
-  c10::DeleterFnPtr raw_deleter() const override { return &c10::free_cpu; }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
     std::memcpy(to, from, bytes);
+  }
+
+  bool initialized() override { return true; }
+  void emptyCache(c10::MempoolId_t) override {}
+  void recordStream(const c10::DataPtr&, c10::Stream) override {}
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex) override {
+    const std::lock_guard lock(mutex());
+    c10::CachingDeviceAllocator::DeviceStats stats;
+    stats.allocated_bytes[0] = allocated();
+    return stats;
+  }
+  void resetAccumulatedStats(c10::DeviceIndex) override {}
+  void resetPeakStats(c10::DeviceIndex) override {
+    const std::lock_guard lock(mutex());
+    allocated().reset_peak();
+  }
+  std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex) override {
+    const std::lock_guard lock(mutex());
+    return {kFakeDeviceBytes - static_cast<std::size_t>(allocated().current), kFakeDeviceBytes};
+  }
+
+ private:
+  static void release(void* memory) {
+    if (memory == nullptr) return;
+    std::int64_t bytes = 0;
+    {
+      const std::lock_guard lock(mutex());
+      bytes = static_cast<std::int64_t>(blocks().extract(memory).mapped());
+    }
+    count(memory, -bytes);
+    c10::free_cpu(memory);
+  }
+  static void count(void* memory, std::int64_t bytes) {
+    std::size_t now = 0;
+    {
+      const std::lock_guard lock(mutex());
+      if (bytes > 0) allocated().increase(static_cast<std::size_t>(bytes));
+      if (bytes < 0) allocated().decrease(static_cast<std::size_t>(-bytes));
+      now = static_cast<std::size_t>(allocated().current);
+    }
+    c10::reportMemoryUsageToProfiler(memory, bytes, now, now, fake_device());
+  }
+  static std::mutex& mutex() {
+    static std::mutex lock;
+    return lock;
+  }
+  static std::map<const void*, std::size_t>& blocks() {
+    // Never destroyed: other static objects keep tensors.
+    static auto* const all = new std::map<const void*, std::size_t>;
+    return *all;
+  }
+  static c10::CachingAllocator::Stat& allocated() {
+    static c10::CachingAllocator::Stat bytes;
+    return bytes;
   }
 };
 

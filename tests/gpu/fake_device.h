@@ -2,6 +2,7 @@
 
 #include <c10/core/Device.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace che {
@@ -12,6 +13,9 @@ namespace che {
 //
 // Linking fake_device.cpp registers it as LibTorch's PrivateUse1.
 at::Device fake_device();
+
+// The memory that it says it has.
+inline constexpr std::size_t kFakeDeviceBytes = std::size_t{1} << 40;
 
 // What happened on the fake device since reset_device_counts().
 struct DeviceCounts {
