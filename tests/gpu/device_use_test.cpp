@@ -1,4 +1,4 @@
-// What uses a device without computing other values on it: gradients, memory.
+// What uses a device without computing other values on it: gradients, memory, PyTorch.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/training/peer.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/step_benchmark.h"
 #include "experiments/training/training.h"
@@ -99,6 +100,59 @@ TEST(MeasuringSteps, TellsTimeAndPeakMemoryOfADevice) {
   EXPECT_GT(one, 16.0 * static_cast<double>(parameter_count(config)));
   EXPECT_LT(one, 64 << 20);
   EXPECT_GT(peak(3), 2 * one);
+}
+
+// The stand-in before every other interpreter on the PATH.
+class StandInPython {
+ public:
+  explicit StandInPython(const char* kind) {
+    ::setenv("PATH", (std::string(CHE_SOURCE_DIR "/tests/gpu/stand_in_python:") + path_).c_str(), 1);
+    ::setenv("CHE_STAND_IN", kind, 1);
+  }
+  ~StandInPython() {
+    ::setenv("PATH", path_.c_str(), 1);
+    ::unsetenv("CHE_STAND_IN");
+  }
+  StandInPython(const StandInPython&) = delete;
+  StandInPython& operator=(const StandInPython&) = delete;
+
+ private:
+  std::string path_ = std::getenv("PATH");
+};
+
+PeerTimes ask(const char* kind) {
+  const StandInPython python(kind);
+  SelftestPlan plan;
+  plan.timed_tokens = {6, 9};
+  plan.timed_batch = 4;
+  plan.steps = {.steps = 2, .warm_up = 1};
+  std::size_t told = 0;
+  PeerTimes peer = time_peer(on_the_device(Kernels::kFused), plan, [&](const SelftestTime&) { ++told; });
+  EXPECT_EQ(told, peer.times.size());
+  return peer;
+}
+
+TEST(PyTorchBesideUs, IsTimedWhereItIsInstalled) {
+  const PeerTimes peer = ask("all");
+  EXPECT_EQ("", peer.problem);
+  EXPECT_EQ("2.11.0+cu130", peer.torch);
+  ASSERT_EQ(4U, peer.times.size());
+  EXPECT_EQ("training step in PyTorch, alibi, 6 tokens", peer.times[0].name);
+  // 0.05 s of the step and 0.001 s of its data.
+  EXPECT_DOUBLE_EQ(51, peer.times[0].milliseconds);
+  EXPECT_DOUBLE_EQ(81, peer.times[1].milliseconds);
+  EXPECT_DOUBLE_EQ(51, peer.times[2].milliseconds);
+  EXPECT_EQ("training step in PyTorch, dape_kerple, 9 tokens", peer.times[3].name);
+  EXPECT_EQ("exit code 1: torch.OutOfMemoryError: CUDA out of memory.", peer.times[3].problem);
+}
+
+TEST(PyTorchBesideUs, IsToldOfWhereItIsNot) {
+  const PeerTimes none = ask("none");
+  EXPECT_TRUE(none.times.empty());
+  EXPECT_TRUE(none.problem.starts_with("PyTorch was not installed for python3")) << none.problem;
+  const PeerTimes no_gpu = ask("no_gpu");
+  EXPECT_TRUE(no_gpu.times.empty());
+  EXPECT_EQ("the PyTorch of python3 finds no GPU", no_gpu.problem);
 }
 
 }  // namespace

@@ -197,6 +197,7 @@ TEST(Selftest, FindsNothingWrongWithTheEmulatedKernels) {
   EXPECT_EQ(0, report.at("failed"));
   EXPECT_EQ(report.at("passed"), report.at("checks").size());
   EXPECT_GT(report.at("times").size(), 10U);
+  EXPECT_TRUE(report.at("peer").contains("problem"));
   for (const auto& time : report.at("times")) {
     EXPECT_EQ("", time.at("problem")) << time;
     EXPECT_GT(time.at("milliseconds").get<double>(), 0) << time;
