@@ -29,6 +29,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "survival"))
 from kills import Failure, snapshot  # noqa: E402
+from processes import run_together  # noqa: E402
 
 CONFIG = """
 name: sweep
@@ -251,8 +252,7 @@ def test_failure(program, work):
 def test_two_at_once(program, work):
   trial = Trial(program, work / "two")
   words = [program, "submit", str(work / "two" / "sweep.yaml"), "--slurm", "-o", str(trial.folder)]
-  both = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
-  texts = [process.communicate()[0] for process in both]
+  texts = [text for _, text in run_together([words, words])]
   trial.wait()
   submitted = [json.loads(path.read_text()) for path in (trial.folder / "batch").glob("*/submission.json")]
   runs = [run for one in submitted if one["arrays"] for task in one["tasks"] for job in task for run in job]

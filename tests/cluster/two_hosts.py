@@ -22,6 +22,10 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "survival"))
+from kills import Failure  # noqa: E402
+from processes import run_together  # noqa: E402
+
 HOSTS = ("che-node1", "che-node2")
 DEAD_SECONDS = 1.2
 CONFIG = """
@@ -35,10 +39,6 @@ base:
 axes:
   encoding: [rope, none]
 """
-
-
-class Failure(Exception):
-  pass
 
 
 def say(text):
@@ -116,13 +116,12 @@ def test_two_sweeps(program, work):
   (work / "short.yaml").write_text(CONFIG % 40)
   subprocess.run([program, "run", work / "short.yaml", "-o", work / "straight", "-w", "1"], check=True, capture_output=True)
   words = [program, "run", work / "short.yaml", "-o", work / "both", "-w", "1"]
-  both = [subprocess.Popen(on_host(host, words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for host in (0, 1)]
-  texts = [process.communicate(timeout=120)[0] for process in both]
-  codes = sorted(process.returncode for process in both)
+  both = run_together([on_host(host, words) for host in (0, 1)], 120)
+  codes = sorted(code for code, _ in both)
   if codes not in ([0, 2], [0, 0]):
-    raise Failure(f"two sweeps at once exit with {codes}: {texts}")
-  for process, text in zip(both, texts):
-    if process.returncode == 2 and "is in use by process" not in text:
+    raise Failure(f"two sweeps at once exit with {codes}: {both}")
+  for code, text in both:
+    if code == 2 and "is in use by process" not in text:
       raise Failure(f"the second sweep does not name the holder: {text}")
   if evaluations(work / "both") != evaluations(work / "straight"):
     raise Failure("two sweeps at once: other results than one alone")
