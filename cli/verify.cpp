@@ -94,7 +94,9 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
   std::vector<RunConfig> configs;
   for (const BundledRun& run : published) {
     RunConfig& config = configs.emplace_back(run.config);
-    if (!options.device.empty()) config.execution.device = options.device;
+    if (options.device.empty()) continue;
+    config.execution.device = options.device;
+    config.execution.devices.clear();
   }
   check_devices(configs);  // Before anything is written.
   const std::filesystem::path experiment =

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/error.h"
 
@@ -27,6 +28,8 @@ const std::vector<std::string>& device_names() {
 void ExecutionConfig::visit_fields(FieldVisitor& visit) {
   visit.choice({"device", "what computes: the CPU, a GPU, or a GPU where there is one"}, device,
                device_names());
+  visit.integer_list({"devices", "GPUs that worker processes get, of those that are visible"}, devices, 0,
+                     kMaxGpus - 1);
   visit.choice({"kernels", "which implementation of the model's operations"}, kernels,
                {"fused", "reference"});
   visit.integer({"replicas", "runs of one cell that train in lock-step"}, replicas, 1, 1'024);
@@ -34,6 +37,16 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
   visit.real({"checkpoint_seconds", "seconds between two checkpoints"}, checkpoint_seconds, 0, 1e6);
   visit.real({"memory_gib", "GiB that evaluation may use for activations"}, memory_gib, 0.01, 1e6);
   visit.choice({"precision", "of matrix products on a GPU"}, precision, {"fp32", "tf32"});
+}
+
+std::optional<ConfigProblem> ExecutionConfig::problem() const {
+  const DeviceChoice choice = device_choice(device);
+  if (devices.empty() || (choice.kind != DeviceChoice::Kind::kCpu && !choice.number)) return std::nullopt;
+  return ConfigProblem{
+      {"execution.devices", "execution.device"},
+      fmt::format("a list of GPUs goes with device cuda or auto, which leave open the GPU; got "
+                  "device {}; leave out devices, or set device to cuda",
+                  device)};
 }
 
 DeviceChoice device_choice(std::string_view text) {
@@ -48,6 +61,16 @@ DeviceChoice device_choice(std::string_view text) {
   using enum DeviceChoice::Kind;
   if (text == "cpu") return {kCpu};
   return {text == "cuda" ? kCuda : kAuto};
+}
+
+std::vector<std::int64_t> gpus_of(const ExecutionConfig& execution, const std::vector<std::string>& visible) {
+  const DeviceChoice choice = device_choice(execution.device);
+  if (!choice.is_gpu(visible) || visible.empty()) return {};
+  if (choice.number) return {*choice.number};
+  if (!execution.devices.empty()) return execution.devices;
+  std::vector<std::int64_t> all(visible.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 }  // namespace che

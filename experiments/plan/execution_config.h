@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "core/config/fields.h"
+#include "core/config/problem.h"
 
 namespace che {
 
 // How runs are computed; changes no result beyond rounding, which in TF32 is that of 10 bits.
 struct ExecutionConfig {
   std::string device = "cpu";  // See device_choice().
+  // The GPUs that worker processes get, by their places among those that are visible; empty for all.
+  std::vector<std::int64_t> devices = {};
   std::string kernels = "fused";
   std::int64_t replicas = 1;       // Runs of one cell that train in lock-step.
   std::int64_t threads = 1;        // A job's threads.
@@ -22,6 +25,7 @@ struct ExecutionConfig {
   std::string precision = "fp32";
 
   void visit_fields(FieldVisitor& visit);
+  std::optional<ConfigProblem> problem() const;
 };
 
 // What ExecutionConfig::device asks for.
@@ -39,5 +43,9 @@ struct DeviceChoice {
 
 // Throws Error for another text than cpu, cuda, auto and cuda:0, cuda:1, ...
 DeviceChoice device_choice(std::string_view text);
+
+// The GPUs that the workers of a run use, by their places in `visible`: none where it computes on the CPU, or
+// where none is visible.
+std::vector<std::int64_t> gpus_of(const ExecutionConfig& execution, const std::vector<std::string>& visible);
 
 }  // namespace che

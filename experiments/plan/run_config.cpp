@@ -285,6 +285,7 @@ std::optional<ConfigProblem> RunConfig::problem() const {
     return problem ? problem : length_problem(*this);
   }
   if (auto problem = model.problem()) return problem;
+  if (auto problem = execution.problem()) return problem;
   if (auto problem = reversed_lengths("training", training.first_length, training.last_length))
     return problem;
   if (training.warmup_steps > training.steps) {

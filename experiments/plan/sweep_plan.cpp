@@ -248,8 +248,12 @@ void add_overrides(SweepPlan& plan, const std::vector<std::string>& overrides) {
       plain.push_back(std::move(setting));
     }
   }
+  RunConfig defaults;
+  const std::vector<std::string> lists = list_valued_fields(fields_of(defaults));
   for (Setting& setting : plain) {
-    if (setting.value.kind == Kind::kSequence) throw list_error(setting);
+    if (setting.value.kind == Kind::kSequence && !std::ranges::count(lists, setting.path)) {
+      throw list_error(setting);
+    }
     const auto axis = axis_of(setting.path);
     if (axis == plan.axes.end()) {
       plan.overrides.push_back(std::move(setting));

@@ -29,6 +29,7 @@ RunConfig config_of(const std::vector<RunFolder>& job, const Schedule& schedule)
   RunConfig config = job.front().config();
   if (schedule.evaluation && schedule.evaluation->device) {
     config.execution.device = *schedule.evaluation->device;
+    config.execution.devices.clear();
   }
   return config;
 }
@@ -67,16 +68,16 @@ class Scheduler {
     }
   }
 
-  // The visible GPU that the job names, or else the one that the fewest workers use.
+  // Where the job names the GPU by number, its worker sees all.
   std::optional<WorkerGpu> gpu_for(const RunConfig& config) const {
-    const DeviceChoice choice = device_choice(config.execution.device);
-    if (!choice.is_gpu(gpus_) || gpus_.empty()) return std::nullopt;
-    if (choice.number) return WorkerGpu{gpus_.at(static_cast<std::size_t>(*choice.number)), false};
-    const auto workers_of = [&](const std::string& gpu) {
-      return std::ranges::count_if(
-          active_, [&](const WorkerProcess& worker) { return worker.gpu() && worker.gpu()->name == gpu; });
-    };
-    return WorkerGpu{*std::ranges::min_element(gpus_, {}, workers_of), true};
+    std::vector<std::string> in_use;
+    for (const WorkerProcess& worker : active_) {
+      if (worker.gpu()) in_use.push_back(worker.gpu()->name);
+    }
+    const auto gpu = next_gpu(config.execution, gpus_, in_use);
+    if (!gpu) return std::nullopt;
+    return WorkerGpu{gpus_.at(static_cast<std::size_t>(*gpu)),
+                     !device_choice(config.execution.device).number};
   }
 
   void stop_workers() {

@@ -20,8 +20,9 @@ struct Schedule {
 // progress on standard output. A job that fails or whose process dies is noted in its runs' status and does
 // not stop the others; a results folder that cannot be written does. Stop signals are passed
 // on to the workers, which then write a checkpoint and end.
-// Each worker sees one GPU where its runs go to any. Throws Error where they ask for a GPU that is not there.
-// Returns 0 when every run is done, 1 when some failed, kExitAgain when interrupted or when jobs are left.
+// Each worker sees one GPU where its runs go to any, or to any of execution.devices. Throws Error where they
+// ask for a GPU that is not there. Returns 0 when every run is done, 1 when some failed, kExitAgain when
+// interrupted or when jobs are left.
 int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& schedule,
              const std::filesystem::path& program);
 

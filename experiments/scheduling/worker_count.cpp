@@ -20,22 +20,20 @@ std::int64_t max_threads(const std::vector<RunConfig>& runs) {
   return threads;
 }
 
-// How many GPUs the runs go to: all where one leaves open which.
-std::size_t gpus_of(const std::vector<RunConfig>& runs, const Resources& resources) {
-  std::set<std::int64_t> numbered;
+// How many GPUs the runs go to; 1 where they need one and none is visible.
+std::size_t count_gpus(const std::vector<RunConfig>& runs, const Resources& resources) {
+  std::set<std::int64_t> used;
   for (const RunConfig& run : runs) {
-    const DeviceChoice choice = device_choice(run.execution.device);
-    if (!choice.is_gpu(resources.gpus)) continue;
-    if (!choice.number) return std::max<std::size_t>(1, resources.gpus.size());
-    numbered.insert(*choice.number);
+    for (const std::int64_t gpu : gpus_of(run.execution, resources.gpus)) used.insert(gpu);
+    if (device_choice(run.execution.device).is_gpu(resources.gpus) && resources.gpus.empty()) used.insert(0);
   }
-  return numbered.size();
+  return used.size();
 }
 
 }  // namespace
 
 std::int64_t default_workers(const std::vector<RunConfig>& runs, const Resources& resources) {
-  if (const std::size_t gpus = gpus_of(runs, resources); gpus > 0) return static_cast<std::int64_t>(gpus);
+  if (const std::size_t gpus = count_gpus(runs, resources); gpus > 0) return static_cast<std::int64_t>(gpus);
   double max_gib = 0;
   for (const RunConfig& run : runs) max_gib = std::max(max_gib, run.execution.memory_gib);
   const std::int64_t by_cores = resources.cores / max_threads(runs);
@@ -46,6 +44,17 @@ std::int64_t default_workers(const std::vector<RunConfig>& runs, const Resources
 
 std::int64_t workers_for(const std::vector<RunConfig>& runs, std::int64_t asked) {
   return asked > 0 ? asked : default_workers(runs);
+}
+
+std::optional<std::int64_t> next_gpu(const ExecutionConfig& execution,
+                                     const std::vector<std::string>& visible,
+                                     const std::vector<std::string>& in_use) {
+  const std::vector<std::int64_t> allowed = gpus_of(execution, visible);
+  if (allowed.empty()) return std::nullopt;
+  const auto workers_of = [&](std::int64_t gpu) {
+    return std::ranges::count(in_use, visible.at(static_cast<std::size_t>(gpu)));
+  };
+  return *std::ranges::min_element(allowed, {}, workers_of);
 }
 
 std::int64_t usable_threads(std::int64_t threads, const Resources& resources) {
@@ -70,6 +79,12 @@ void check_devices(const std::vector<RunConfig>& runs, const Resources& resource
           fmt::format("execution.device: {}: {} visible here, by NVIDIA's device files and "
                       "CUDA_VISIBLE_DEVICES; set cpu, or auto, which takes a GPU where there is one",
                       execution.device, count));
+    }
+    for (const std::int64_t gpu : execution.devices) {
+      if (gpu < visible) continue;
+      throw Error(
+          fmt::format("execution.devices: got {}; allowed: {}, the places of the GPUs that are visible here",
+                      gpu, visible == 1 ? "0" : fmt::format("0 to {}", visible - 1)));
     }
     if (!std::filesystem::exists(kernels)) {
       throw Error(

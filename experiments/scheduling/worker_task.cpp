@@ -16,7 +16,10 @@ RunConfig EvaluationRequest::applied_to(RunConfig config) const {
   }
   if (samples) config.evaluation.samples = *samples;
   if (encoding_settings) config.encoding = config.encoding.with_evaluation_settings(*encoding_settings);
-  if (device) config.execution.device = *device;
+  if (device) {
+    config.execution.device = *device;
+    config.execution.devices.clear();
+  }
   return config;
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <string>
+#include <vector>
+
 #include "core/error.h"
 #include "core/resources.h"
 #include "models/kernels/cuda_host/cuda_library.h"
@@ -28,9 +31,14 @@ Vocabulary vocabulary_of(const TaskConfig& task) {
 
 ComputingDevice open_device(const ExecutionConfig& execution) {
   const DeviceChoice choice = device_choice(execution.device);
-  if (!choice.is_gpu(available_resources().gpus)) return {at::kCPU, "cpu"};
-  const CudaGpu gpu = open_cuda_gpu(
-      choice.number.value_or(0), execution.precision == "tf32" ? CudaPrecision::kTf32 : CudaPrecision::kFp32);
+  const std::vector<std::string> visible = available_resources().gpus;
+  if (!choice.is_gpu(visible)) return {at::kCPU, "cpu"};
+  const std::vector<std::int64_t> allowed = gpus_of(execution, visible);
+  // A worker sees the one GPU that it was given, whatever its place was among all.
+  const bool is_given = visible.size() == 1 && !choice.number;
+  const CudaGpu gpu =
+      open_cuda_gpu(allowed.empty() || is_given ? 0 : allowed.front(),
+                    execution.precision == "tf32" ? CudaPrecision::kTf32 : CudaPrecision::kFp32);
   return {gpu.device, fmt::format("cuda ({}, {})", gpu.description.name, execution.precision),
           gpu.description};
 }

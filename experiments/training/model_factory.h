@@ -24,7 +24,8 @@ struct ComputingDevice {
   std::optional<CudaDevice> gpu = {};
 };
 
-// Opens the device that `execution` asks for. Throws Error for one that this machine lacks.
+// Opens the device that `execution` asks for, the first of several. Throws Error for one that this machine
+// lacks.
 ComputingDevice open_device(const ExecutionConfig& execution);
 
 // The same with the kernels that `execution` asks for. Throws Error for kernels of another name, too.

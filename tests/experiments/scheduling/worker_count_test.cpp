@@ -45,6 +45,74 @@ TEST(DefaultWorkers, AreOneForEachGpu) {
   EXPECT_EQ(3, default_workers({on_device("cuda:2"), on_device("cuda")}, kWithGpus));
 }
 
+RunConfig on_devices(const std::string& device, const std::vector<std::int64_t>& devices) {
+  RunConfig config = on_device(device);
+  config.execution.devices = devices;
+  return config;
+}
+
+TEST(Devices, AreTheGpusOfWorkers) {
+  EXPECT_EQ(2, default_workers({on_devices("cuda", {0, 2})}, kWithGpus));
+  EXPECT_EQ(1, default_workers({on_devices("auto", {1})}, kWithGpus));
+  EXPECT_EQ(8, default_workers({on_devices("auto", {0, 1})}, kMachine));
+  EXPECT_EQ(3, default_workers({on_devices("cuda", {0, 2}), on_device("cuda:1")}, kWithGpus));
+  EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2}), gpus_of(on_device("auto").execution, kWithGpus.gpus));
+  EXPECT_TRUE(gpus_of(on_devices("auto", {1}).execution, {}).empty());
+}
+
+TEST(Devices, GoToTheWorkersInTurn) {
+  const auto next = [](const RunConfig& config, const std::vector<std::string>& in_use) {
+    return next_gpu(config.execution, kWithGpus.gpus, in_use).value_or(-1);
+  };
+  // Named "0", "2" and "3".
+  EXPECT_EQ(0, next(on_device("cuda"), {}));
+  EXPECT_EQ(2, next(on_devices("cuda", {2, 1}), {}));
+  EXPECT_EQ(1, next(on_devices("cuda", {2, 1}), {"3"}));
+  EXPECT_EQ(2, next(on_devices("cuda", {2, 1}), {"3", "2", "2", "0"}));
+  EXPECT_EQ(1, next(on_device("cuda:1"), {"2", "2"}));
+  EXPECT_EQ(-1, next(on_device("cpu"), {}));
+}
+
+TEST(Devices, ThatAreNotVisibleAreRefusedWithThoseThatAre) {
+  EXPECT_NO_THROW(check_devices({on_devices("cuda", {0, 2})}, kWithGpus, kKernels));
+  EXPECT_NO_THROW(check_devices({on_devices("auto", {0, 5})}, kMachine, kKernels));
+  const auto message = [](const std::vector<std::string>& gpus) -> std::string {
+    try {
+      check_devices({on_devices("cuda", {0, 3})}, {.cores = 8, .memory_bytes = 0x1p30, .gpus = gpus},
+                    kKernels);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ("execution.devices: got 3; allowed: 0 to 2, the places of the GPUs that are visible here",
+            message(kWithGpus.gpus));
+  EXPECT_EQ("execution.devices: got 3; allowed: 0, the places of the GPUs that are visible here",
+            message({"0"}));
+}
+
+TEST(Devices, GoWithADeviceThatLeavesThemOpen) {
+  EXPECT_FALSE(on_devices("cuda", {0, 1}).problem().has_value());
+  EXPECT_FALSE(on_devices("auto", {0, 1}).problem().has_value());
+  EXPECT_FALSE(on_device("cuda:1").problem().has_value());
+  for (const char* device : {"cpu", "cuda:1"}) {
+    const auto problem = on_devices(device, {0, 1}).problem();
+    ASSERT_TRUE(problem.has_value()) << device;
+    EXPECT_TRUE(problem->message().starts_with("execution.devices, execution.device: "))
+        << problem->message();
+  }
+}
+
+TEST(Devices, AreNoPartOfARunAndAreReadAsTheyWereWritten) {
+  RunConfig config = on_devices("cuda", {3, 1});
+  EXPECT_EQ(run_id(RunConfig()), run_id(config));
+  const std::string yaml = to_yaml(config);
+  EXPECT_NE(std::string::npos, yaml.find("  devices: [3, 1]\n")) << yaml;
+  const RunConfig read = parse_run_config(yaml, "config.yaml");
+  EXPECT_EQ(config.execution.devices, read.execution.devices);
+  EXPECT_EQ(std::string::npos, to_yaml(RunConfig()).find("devices"));
+}
+
 TEST(Gpus, ThatAreNotVisibleAreRefused) {
   EXPECT_NO_THROW(
       check_devices({on_device("cuda"), on_device("cuda:2"), on_device("auto")}, kWithGpus, kKernels));
