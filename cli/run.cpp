@@ -116,6 +116,8 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int6
     fmt::print("; {} not measured and not in the time: {}", counted(work.unmeasured, "run"), unmeasured);
   }
   fmt::print("; results would go to {}\n", folder.string());
+  const std::string on_gpus = gpu_time_text(pending, work, available_resources().gpus);
+  if (!on_gpus.empty()) fmt::print("{}\n", on_gpus);
   return 0;
 }
 
@@ -171,9 +173,10 @@ void add_run_command(CLI::App& app, Action& action) {
       "train runs again that lack test lengths and whose checkpoints were pruned; replaces their "
       "results");
   command->add_flag("--list", options->list, "list the runs and their states; run nothing");
-  command->add_flag("--dry-run", options->dry_run,
-                    "list runs with their parameters, the operations that are left to do and the time "
-                    "estimated from measured steps; run nothing");
+  command->add_flag(
+      "--dry-run", options->dry_run,
+      "list runs with their parameters, the operations that are left to do and the time "
+      "estimated from measured steps, of a GPU too where one is asked for and visible; run nothing");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "experiments/training/model_factory.h"
 #include "experiments/training/step_benchmark.h"
 #include "experiments/training/thread_limit.h"
 
@@ -15,13 +16,17 @@ constexpr double kMeasuredOperations = 1e10;
 // Steps that are timed of each.
 constexpr std::int64_t kMeasuredSteps = 5;
 
-// Seconds per nominal operation where an example takes `operations`.
+// Seconds per nominal operation where an example takes `operations`. A GPU computes whole batches: a part of
+// one would not keep it busy.
 TimeEstimate seconds_per_operation(const RunConfig& config, std::int64_t length, bool evaluate,
-                                   double operations) {
+                                   double operations, const Backend& backend) {
   const double of_an_example = operations * static_cast<double>(config.execution.replicas);
   const auto examples = static_cast<std::int64_t>(std::max(1.0, kMeasuredOperations / of_an_example));
-  const StepCost cost = measure_step(
-      config, length, {.evaluate = evaluate, .steps = kMeasuredSteps, .most_examples = examples});
+  const StepCost cost = measure_step(config, length,
+                                     {.evaluate = evaluate,
+                                      .steps = kMeasuredSteps,
+                                      .most_examples = backend.device().is_cpu() ? examples : 0},
+                                     backend);
   return {.least = cost.fastest / cost.operations,
           .middle = cost.seconds / cost.operations,
           .most = cost.slowest / cost.operations};
@@ -42,7 +47,8 @@ TimeEstimate& TimeEstimate::operator+=(const TimeEstimate& other) {
   return *this;
 }
 
-CostEstimate::Speed CostEstimate::measure(const RunConfig& config) {
+CostEstimate::Speed CostEstimate::measure(const RunConfig& config) const {
+  const Backend backend = backend_ ? *backend_ : backend_of(config.execution);
   const ThreadLimit limit(config.execution.threads);
   RunConfig middle = config;
   TrainingConfig& training = middle.training;
@@ -51,10 +57,11 @@ CostEstimate::Speed CostEstimate::measure(const RunConfig& config) {
   evaluation.first_length = evaluation.last_length = (evaluation.first_length + evaluation.last_length) / 2;
   evaluation.samples = 1;
   const double step_operations = training_step_operations(middle);
-  return {.training = seconds_per_operation(middle, training.last_length, false,
-                                            step_operations / static_cast<double>(training.batch_size)),
-          .evaluation =
-              seconds_per_operation(middle, evaluation.last_length, true, run_operations(middle).evaluation)};
+  return {
+      .training = seconds_per_operation(middle, training.last_length, false,
+                                        step_operations / static_cast<double>(training.batch_size), backend),
+      .evaluation = seconds_per_operation(middle, evaluation.last_length, true,
+                                          run_operations(middle).evaluation, backend)};
 }
 
 TimeEstimate CostEstimate::seconds(const RunConfig& config, const Operations& work) {

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "experiments/plan/operations.h"
+#include "models/kernels/dispatch.h"
 
 namespace che {
 
@@ -21,6 +24,9 @@ struct TimeEstimate {
 // two or so on an idle machine; other load makes it longer.
 class CostEstimate {
  public:
+  // On what each run's `execution` asks for, or on `backend`.
+  explicit CostEstimate(std::optional<Backend> backend = std::nullopt) : backend_(std::move(backend)) {}
+
   // For `work` of a run.
   TimeEstimate seconds(const RunConfig& config, const Operations& work);
 
@@ -29,8 +35,9 @@ class CostEstimate {
     TimeEstimate training;    // Seconds per nominal operation.
     TimeEstimate evaluation;  // Likewise.
   };
-  static Speed measure(const RunConfig& config);
+  Speed measure(const RunConfig& config) const;
 
+  std::optional<Backend> backend_;
   std::map<std::string, Speed> speeds_;  // By encoding, model, lengths, batch and execution.
 };
 

@@ -1,4 +1,4 @@
-// What uses a device without computing other values on it: gradients, memory, PyTorch.
+// What uses a device without computing other values on it: gradients, memory, estimates of time, PyTorch.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "experiments/training/peer.h"
-#include "experiments/training/model_factory.h"
 #include "experiments/training/step_benchmark.h"
 #include "experiments/training/training.h"
+#include "experiments/training/work_estimate.h"
 #include "models/device_memory.h"
 #include "models/parameters/adam.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/gpu/started_kernels.h"
+#include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
@@ -100,6 +101,33 @@ TEST(MeasuringSteps, TellsTimeAndPeakMemoryOfADevice) {
   EXPECT_GT(one, 16.0 * static_cast<double>(parameter_count(config)));
   EXPECT_LT(one, 64 << 20);
   EXPECT_GT(peak(3), 2 * one);
+}
+
+TEST(TimeOnGpus, IsOfMeasuredStepsOfTheDevice) {
+  const ScratchFolder scratch;
+  std::vector<RunConfig> runs(2, small_run());
+  runs[1].seed = 1;
+  for (RunConfig& run : runs) run.execution.device = "cuda";
+  const ComputingDevice device{.device = fake_device(), .description = "cuda (emulated, fp32)"};
+  reset_device_counts();
+  const WorkEstimate work = estimate_work(runs, scratch.path(), device);
+  EXPECT_GT(device_counts().operations, 0);
+  EXPECT_EQ(0U, work.unmeasured);
+  ASSERT_EQ(1U, work.by_device.size());
+  const TimeEstimate seconds = work.by_device.at("cuda (emulated, fp32)");
+  EXPECT_GT(seconds.middle, 0);
+  EXPECT_EQ(work.seconds.middle, seconds.middle);
+  WorkEstimate hours;
+  hours.by_device["cuda (emulated, fp32)"].middle = 2.5 * 3600;
+  hours.by_device["cpu"].middle = 1;
+  EXPECT_EQ("GPU: 2.5 hours of one cuda (emulated, fp32), 1.2 on 2 GPUs, by measured steps",
+            gpu_time_text(runs, hours, {"0", "3"}));
+  EXPECT_EQ("GPU: 2.5 hours of one cuda (emulated, fp32), by measured steps",
+            gpu_time_text(runs, hours, {"0"}));
+  EXPECT_EQ("GPU: no time was measured, because no GPU is visible here", gpu_time_text(runs, {}, {}));
+  EXPECT_EQ("GPU: no time was measured", gpu_time_text(runs, {}, {"0"}));
+  for (RunConfig& run : runs) run.execution.device = "cpu";
+  EXPECT_EQ("", gpu_time_text(runs, hours, {"0"}));
 }
 
 // The stand-in before every other interpreter on the PATH.
