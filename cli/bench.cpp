@@ -17,6 +17,7 @@
 #include "experiments/plan/run_config.h"
 #include "experiments/scheduling/worker_count.h"
 #include "experiments/training/model_factory.h"
+#include "experiments/training/replica_choice.h"
 #include "experiments/training/step_benchmark.h"
 #include "experiments/training/thread_limit.h"
 
@@ -53,6 +54,7 @@ nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, con
                              {"length", length},
                              {"tokens", cost.tokens},
                              {"width", config.model.width},
+                             {"replicas", config.execution.replicas},
                              {"milliseconds", 1e3 * cost.seconds}};
   for (const auto& [part, seconds] : cost.parts) row["parts"][part] = 1e3 * seconds;
   row["samples_per_second"] = cost.samples_per_second;
@@ -78,6 +80,11 @@ int bench(const BenchOptions& options) {
   const ThreadLimit limit(threads);
   const RunConfig& first = configs.front();
   const std::string device = open_device(first.execution).description;
+  for (RunConfig& config : configs) {
+    if (config.execution.replicas != kAutoReplicas) continue;
+    config.execution.replicas = most_replicas(config, 1);
+    fmt::print("{}: replicas=auto are {}\n", config.encoding.label().text(), config.execution.replicas);
+  }
   fmt::print(
       "{} of {}, d = {}, {} layers, {} heads, batch {}, {} thread{}, {} kernels, {}; medians of {}, ms\n\n",
       options.plan.evaluate ? "evaluation" : "training", options.task, first.model.width, first.model.layers,

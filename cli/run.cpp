@@ -22,6 +22,7 @@
 #include "experiments/scheduling/scheduler.h"
 #include "experiments/scheduling/time_left.h"
 #include "experiments/scheduling/worker_count.h"
+#include "experiments/training/replica_choice.h"
 #include "experiments/training/work_estimate.h"
 
 namespace che {
@@ -39,9 +40,25 @@ struct RunOptions {
   bool dry_run = false;
 };
 
+// The runs of a config, with replicas chosen where it leaves them open.
+struct PlannedSweep {
+  Sweep sweep;
+  std::vector<bool> chosen = {};  // Of which runs.
+};
+
+PlannedSweep plan_sweep(const RunOptions& options) {
+  PlannedSweep planned{read_sweep(options.config, options.overrides, options.only)};
+  for (const RunConfig& run : planned.sweep.runs) {
+    planned.chosen.push_back(run.execution.replicas == kAutoReplicas);
+  }
+  choose_replicas(planned.sweep.runs, options.workers);
+  return planned;
+}
+
 // Each run's id and, where that is more than the names in the id, what a table of these runs would call its
-// cell.
-std::vector<std::string> describe_runs(const std::vector<RunConfig>& runs) {
+// cell; then the replicas that were chosen.
+std::vector<std::string> describe_runs(const PlannedSweep& planned) {
+  const std::vector<RunConfig>& runs = planned.sweep.runs;
   const CellLabels labels = label_cells(runs);
   std::vector<std::string> described;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -50,13 +67,17 @@ std::vector<std::string> describe_runs(const std::vector<RunConfig>& runs) {
     if (!task.settings.empty()) described.back() += " " + task.text();
     if (!encoding.settings.empty()) described.back() += " " + encoding.text();
     if (runs[i].data_seed != 0) described.back() += fmt::format(" data_seed={}", runs[i].data_seed);
+    if (!planned.chosen[i]) continue;
+    const std::int64_t replicas = runs[i].execution.replicas;
+    described.back() += " replicas=" + (replicas == kAutoReplicas ? "auto" : std::to_string(replicas));
   }
   return described;
 }
 
 // The runs with their states; writes nothing.
-int list_runs(const Sweep& sweep, const std::filesystem::path& experiment) {
-  const std::vector<std::string> described = describe_runs(sweep.runs);
+int list_runs(const PlannedSweep& planned, const std::filesystem::path& experiment) {
+  const Sweep& sweep = planned.sweep;
+  const std::vector<std::string> described = describe_runs(planned);
   for (std::size_t i = 0; i < described.size(); ++i) {
     const ObservedRun run = observe(RunFolder::at(experiment, sweep.runs[i]));
     fmt::print("{:<11} {}\n", run.state_text(), described[i]);
@@ -80,10 +101,11 @@ std::string time_text(const RunEstimate& run) {
 
 // What the sweep is made of and what it would cost; runs nothing. `asked` is the number of workers, 0 for the
 // default.
-int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int64_t asked) {
+int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, std::int64_t asked) {
+  const Sweep& sweep = planned.sweep;
   if (const auto warning = threads_warning(sweep.runs)) print_warning(*warning);
   const WorkEstimate work = estimate_work(sweep.runs, folder);
-  const std::vector<std::string> described = describe_runs(sweep.runs);
+  const std::vector<std::string> described = describe_runs(planned);
   std::set<std::string> cells;
   std::vector<RunConfig> pending;
   std::string unmeasured;
@@ -122,12 +144,13 @@ int show_plan(const Sweep& sweep, const std::filesystem::path& folder, std::int6
 }
 
 int run(const RunOptions& options) {
-  const Sweep sweep = read_sweep(options.config, options.overrides, options.only);
+  const PlannedSweep planned = plan_sweep(options);
+  const Sweep& sweep = planned.sweep;
   const std::filesystem::path experiment = options.output.empty()
                                                ? std::filesystem::path("results") / sweep.name
                                                : std::filesystem::path(options.output);
-  if (options.list) return list_runs(sweep, experiment);
-  if (options.dry_run) return show_plan(sweep, experiment, options.workers);
+  if (options.list) return list_runs(planned, experiment);
+  if (options.dry_run) return show_plan(planned, experiment, options.workers);
   check_devices(sweep.runs);  // Before anything is written.
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   const std::int64_t workers = workers_for(work.configs, options.workers);

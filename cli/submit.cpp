@@ -20,6 +20,7 @@
 #include "experiments/plan/sweep.h"
 #include "experiments/scheduling/pending_work.h"
 #include "experiments/scheduling/progress_display.h"
+#include "experiments/training/replica_choice.h"
 
 namespace che {
 namespace {
@@ -141,7 +142,8 @@ int submit(const SubmitOptions& options) {
   if (!options.slurm && !options.manifest) {
     throw Error("name the batch system: --slurm, or --manifest for another one");
   }
-  const Sweep sweep = read_sweep(options.config, options.overrides, options.only);
+  Sweep sweep = read_sweep(options.config, options.overrides, options.only);
+  choose_replicas(sweep.runs);
   const std::filesystem::path experiment =
       std::filesystem::absolute(options.output.empty() ? std::filesystem::path("results") / sweep.name
                                                        : std::filesystem::path(options.output));

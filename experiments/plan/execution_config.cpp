@@ -32,7 +32,10 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
                      kMaxGpus - 1);
   visit.choice({"kernels", "which implementation of the model's operations"}, kernels,
                {"fused", "reference"});
-  visit.integer({"replicas", "runs of one cell that train in lock-step"}, replicas, 1, 1'024);
+  visit.integer({.name = "replicas",
+                 .help = "runs of one cell that train in lock-step; auto: as many as suit the device",
+                 .zero_word = "auto"},
+                replicas, 1, 1'024);
   visit.integer({"threads", "threads of a job"}, threads, 1, 1'024);
   visit.real({"checkpoint_seconds", "seconds between two checkpoints"}, checkpoint_seconds, 0, 1e6);
   visit.real({"memory_gib", "GiB that evaluation may use for activations"}, memory_gib, 0.01, 1e6);
@@ -41,6 +44,11 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
 
 std::optional<ConfigProblem> ExecutionConfig::problem() const {
   const DeviceChoice choice = device_choice(device);
+  if (precision != "fp32" && choice.kind == DeviceChoice::Kind::kCpu) {
+    return ConfigProblem{
+        {"execution.precision", "execution.device"},
+        fmt::format("{} is for GPUs; a CPU computes in fp32; set fp32, or another device", precision)};
+  }
   if (devices.empty() || (choice.kind != DeviceChoice::Kind::kCpu && !choice.number)) return std::nullopt;
   return ConfigProblem{
       {"execution.devices", "execution.device"},

@@ -17,7 +17,7 @@ struct ExecutionConfig {
   // The GPUs that worker processes get, by their places among those that are visible; empty for all.
   std::vector<std::int64_t> devices = {};
   std::string kernels = "fused";
-  std::int64_t replicas = 1;       // Runs of one cell that train in lock-step.
+  std::int64_t replicas = 1;       // Runs of one cell that train in lock-step; see kAutoReplicas.
   std::int64_t threads = 1;        // A job's threads.
   double checkpoint_seconds = 60;  // Between two checkpoints.
   double memory_gib = 2;           // What evaluation may use for activations.
@@ -27,6 +27,9 @@ struct ExecutionConfig {
   void visit_fields(FieldVisitor& visit);
   std::optional<ConfigProblem> problem() const;
 };
+
+// ExecutionConfig::replicas that choose_replicas() is to choose, "auto" in configs.
+inline constexpr std::int64_t kAutoReplicas = 0;
 
 // What ExecutionConfig::device asks for.
 struct DeviceChoice {

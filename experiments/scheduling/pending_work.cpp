@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,11 @@ namespace che {
 namespace fs = std::filesystem;
 
 PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path& experiment, bool retrain) {
+  if (std::ranges::count(runs, kAutoReplicas, [](const RunConfig& run) { return run.execution.replicas; }) >
+      0) {
+    throw Error(
+        "execution.replicas: auto measures the device that computes, which is not here; set a whole number");
+  }
   create_writable_folder(experiment);
   PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};
   std::vector<RunFolder> folders;

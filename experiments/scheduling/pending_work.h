@@ -24,7 +24,8 @@ struct PendingWork {
 };
 
 // What `che run` has to do so that `runs` are trained and evaluated below `experiment`, which it creates;
-// stores their configs. Every run is looked at before anything is written. Without `retrain` it throws Error
+// stores their configs. Every run is looked at before anything is written. Throws Error (usage) where nobody
+// has chosen the replicas of a run (kAutoReplicas). Without `retrain` it throws Error
 // (usage) for runs that lack test lengths and whose model is lost: to train them again replaces results.
 PendingWork prepare_training(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
                              bool retrain);

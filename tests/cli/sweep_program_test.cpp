@@ -76,6 +76,38 @@ TEST_F(SweepProgramTest, ListsApartWhatTheIdsNameAlike) {
   }
 }
 
+// On a machine whose GPU is not visible.
+TEST_F(SweepProgramTest, ShowsTheReplicasThatAreChosenAndWhatAGpuWouldTake) {
+  ::setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  const auto output = [&](const std::string& form, const std::string& device) {
+    const Outcome shown = che({"run", small_config(), form, "--only", "task=even_pairs",
+                               "execution.replicas=auto", "execution.device=" + device, "-o", results()});
+    EXPECT_EQ(0, shown.exit_code) << shown.output;
+    return shown.output;
+  };
+  constexpr const char* kNotMeasured = "\nGPU: no time was measured, because no GPU is visible here\n";
+  for (const char* form : {"--list", "--dry-run"}) {
+    for (const char* device : {"cpu", "auto"}) {
+      EXPECT_NE(std::string::npos, output(form, device).find(" replicas=1\n")) << form << " " << device;
+    }
+    EXPECT_NE(std::string::npos, output(form, "cuda").find(" replicas=auto\n")) << form;
+  }
+  EXPECT_EQ(std::string::npos, output("--dry-run", "cpu").find("GPU:"));
+  EXPECT_NE(std::string::npos, output("--dry-run", "auto").find(kNotMeasured));
+  EXPECT_NE(std::string::npos, output("--dry-run", "cuda").find(kNotMeasured));
+  expect_refusal(che({"submit", small_config(), "--manifest", "execution.replicas=auto",
+                      "execution.device=cuda", "-o", results()}),
+                 {"execution.replicas: auto", "set a whole number"});
+  EXPECT_FALSE(std::filesystem::exists(results()));
+  ASSERT_EQ(
+      0, che({"run", small_config(), "--only", "task=even_pairs", "execution.replicas=auto", "-o", results()})
+             .exit_code);
+  for (const auto& run : std::filesystem::directory_iterator(std::filesystem::path(results()) / "runs")) {
+    EXPECT_NE(std::string::npos, read_file(run.path() / "config.yaml").find("  replicas: 1\n"));
+  }
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
 TEST_F(SweepProgramTest, ComparesRanksAndTimesWhatItRan) {
   ASSERT_EQ(0, che({"run", small_config(), "axes.seed=0:1",
                     "axes.encoding=[randomized_rope, randomized_alibi, randomized_kerple, dape_fire]",

@@ -1,4 +1,5 @@
-// What uses a device without computing other values on it: gradients, memory, estimates of time, PyTorch.
+// What uses a device without computing other values on it: gradients, memory, lock-step, estimates of time,
+// PyTorch.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "experiments/training/peer.h"
+#include "experiments/training/replica_choice.h"
 #include "experiments/training/step_benchmark.h"
 #include "experiments/training/training.h"
 #include "experiments/training/work_estimate.h"
@@ -101,6 +104,96 @@ TEST(MeasuringSteps, TellsTimeAndPeakMemoryOfADevice) {
   EXPECT_GT(one, 16.0 * static_cast<double>(parameter_count(config)));
   EXPECT_LT(one, 64 << 20);
   EXPECT_GT(peak(3), 2 * one);
+}
+
+// What is scaled from steps of 8 and of 32 examples, beside what whole batches take.
+TEST(ReplicaChoice, KnowsWhatARunTakes) {
+  RunConfig config = small_run();
+  config.training.batch_size = 96;
+  const Backend backend = on_the_device(Kernels::kReference);
+  const double estimate = bytes_of_a_run(config, backend);
+  for (const std::int64_t replicas : {1, 3}) {
+    RunConfig job = config;
+    job.execution.replicas = replicas;
+    // The measured peak has the operands of a matrix product, too, which no training has.
+    const auto length = static_cast<double>(2 * config.training.last_length);
+    const double product =
+        4 * length * static_cast<double>(config.training.batch_size * 5 * config.model.width) +
+        16 * static_cast<double>(config.model.width * config.model.width);
+    const double before = peak_device_bytes(fake_device());
+    reset_peak_device_bytes(fake_device());
+    const double held = peak_device_bytes(fake_device());
+    EXPECT_LE(held, before);
+    const double peak =
+        measure_step(job, config.training.last_length, {.steps = 1, .warm_up = 1}, backend).peak_bytes -
+        held - product;
+    EXPECT_NEAR(1, peak / (estimate * static_cast<double>(replicas)), 0.1) << replicas;
+  }
+}
+
+TEST(ReplicaChoice, FillsMemoryOrTheDevice) {
+  RunConfig config = small_run();
+  const Backend backend = on_the_device(Kernels::kReference);
+  const double one = bytes_of_a_run(config, backend);
+  const auto most = [&](double runs) { return most_replicas(config, backend, runs * one / 0.8); };
+  EXPECT_EQ(1, most(0.1));
+  EXPECT_EQ(1, most(1.5));
+  EXPECT_EQ(5, most(5.5));
+  // Fused dropout serves 64.
+  EXPECT_EQ(64, most(1e6));
+  // A step that is as long as a full device's.
+  const double step = training_step_operations(config);
+  config.training.batch_size = static_cast<std::int64_t>(32 * kFullOperations / (3.5 * step));
+  const double large = bytes_of_a_run(config, backend);
+  EXPECT_EQ(4, most_replicas(config, backend, 100 * large));
+  EXPECT_EQ(2, most_replicas(config, backend, 2.5 * large / 0.8));
+}
+
+std::vector<RunConfig> sweep_of(std::int64_t seeds) {
+  std::vector<RunConfig> runs;
+  for (const char* encoding : {"alibi", "rope"}) {
+    for (std::int64_t seed = 0; seed < seeds; ++seed) {
+      RunConfig& run = runs.emplace_back(small_run());
+      run.encoding.reset(encoding);
+      run.seed = seed;
+      run.execution.replicas = kAutoReplicas;
+    }
+  }
+  return runs;
+}
+
+TEST(ReplicaChoice, MakesTheJobsOfAGroupEvenAndChangesNoRun) {
+  std::vector<RunConfig> runs = sweep_of(10);
+  runs[0].execution.replicas = 2;  // Chosen by the config.
+  const std::vector<RunConfig> before = runs;
+  int asked = 0;
+  choose_replicas(
+      runs, [](const RunConfig&) { return true; },
+      [&](const RunConfig& run) {
+        ++asked;
+        return run.encoding.name == "rope" ? 64 : 4;
+      });
+  EXPECT_EQ(2, asked);
+  EXPECT_EQ(2, runs[0].execution.replicas);
+  for (std::size_t i = 1; i < 10; ++i)
+    EXPECT_EQ(3, runs[i].execution.replicas) << i;  // Of 9 runs, not 4, 4, 1.
+  for (std::size_t i = 10; i < 20; ++i) EXPECT_EQ(10, runs[i].execution.replicas) << i;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    EXPECT_EQ(run_id(before[i]), run_id(runs[i]));
+    EXPECT_EQ(cell_id(before[i]), cell_id(runs[i]));
+  }
+}
+
+TEST(ReplicaChoice, WaitsForTheDeviceAndIsOneOnACpu) {
+  std::vector<RunConfig> runs = sweep_of(2);
+  for (RunConfig& run : runs) run.execution.device = "cuda";
+  choose_replicas(
+      runs, [](const RunConfig&) { return false; },
+      [](const RunConfig&) -> std::int64_t { throw Error("asked"); });
+  for (const RunConfig& run : runs) EXPECT_EQ(kAutoReplicas, run.execution.replicas);
+  for (RunConfig& run : runs) run.execution.device = "cpu";
+  choose_replicas(runs);
+  for (const RunConfig& run : runs) EXPECT_EQ(RunConfig().execution.replicas, run.execution.replicas);
 }
 
 TEST(TimeOnGpus, IsOfMeasuredStepsOfTheDevice) {

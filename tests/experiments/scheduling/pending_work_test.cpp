@@ -50,6 +50,17 @@ TEST(PrepareTraining, RefusesToReplaceResultsUnasked) {
   EXPECT_EQ(1U, prepare_training({longer}, scratch.path(), /*retrain=*/true).jobs.size());
 }
 
+TEST(PrepareTraining, NeedsReplicasThatSomebodyHasChosen) {
+  const ScratchFolder scratch;
+  RunConfig open = config(0);
+  open.execution.replicas = kAutoReplicas;
+  EXPECT_THAT(message_of([&] {
+                prepare_training({config(1), open}, scratch.path() / "sweep", false);
+              }),
+              testing::StartsWith("execution.replicas: auto "));
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "sweep")) << "a refusal wrote";
+}
+
 TEST(PrepareTraining, LocksTheExperiment) {
   const ScratchFolder scratch;
   const PendingWork work = prepare_training({config(0)}, scratch.path(), false);

@@ -103,13 +103,16 @@ TEST(Devices, GoWithADeviceThatLeavesThemOpen) {
   }
 }
 
-TEST(Devices, AreNoPartOfARunAndAreReadAsTheyWereWritten) {
+TEST(Devices, AndReplicasAreNoPartOfARunAndAreReadAsTheyWereWritten) {
   RunConfig config = on_devices("cuda", {3, 1});
+  config.execution.replicas = kAutoReplicas;
   EXPECT_EQ(run_id(RunConfig()), run_id(config));
   const std::string yaml = to_yaml(config);
   EXPECT_NE(std::string::npos, yaml.find("  devices: [3, 1]\n")) << yaml;
+  EXPECT_NE(std::string::npos, yaml.find("  replicas: auto\n")) << yaml;
   const RunConfig read = parse_run_config(yaml, "config.yaml");
   EXPECT_EQ(config.execution.devices, read.execution.devices);
+  EXPECT_EQ(kAutoReplicas, read.execution.replicas);
   EXPECT_EQ(std::string::npos, to_yaml(RunConfig()).find("devices"));
 }
 

@@ -318,6 +318,8 @@ TEST(JobList, GroupsRunsThatDifferInSeedAndRateOnly) {
   runs[3].learning_rate = 1e-4;
   runs[4].data_seed = 1;
   EXPECT_EQ((std::vector<std::vector<std::size_t>>{{0, 1}, {2}, {3}, {4}}), group_into_jobs(runs));
+  for (RunConfig& run : runs) run.execution.replicas = kAutoReplicas;
+  EXPECT_EQ(5U, group_into_jobs(runs).size());
 }
 
 }  // namespace
