@@ -10,23 +10,21 @@
 // with the escapes \n, \t, \\ and \xHH. CHE_UPDATE_GOLDEN=1 writes the messages anew: read the difference.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/error.h"
 #include "tasks/declared/task_definition.h"
+#include "tests/refusal_table.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
-
-const std::string kFile = CHE_SOURCE_DIR "/tests/golden/bad_tasks.txt";
 
 const std::map<std::string, std::string>& heads() {
   static const std::map<std::string, std::string> heads = {
@@ -35,28 +33,6 @@ const std::map<std::string, std::string>& heads() {
       {"map", "name: t\nsymbols: [a, b]\noutputs: [x, y]\nanswer: output\nautomaton: x.att\n"},
       {"syms", "name: t\nsymbols: x.syms\nanswer: accept\nautomaton: good.att\n"}};
   return heads;
-}
-
-std::string unescaped(std::string_view text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\') {
-      result += text[i];
-      continue;
-    }
-    ++i;
-    if (text.at(i) == 'n') {
-      result += '\n';
-    } else if (text[i] == 't') {
-      result += '\t';
-    } else if (text[i] == 'x') {
-      result += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
-      i += 2;
-    } else {
-      result += text[i];
-    }
-  }
-  return result;
 }
 
 // What reading the file of a case says, without the folder's path.
@@ -92,26 +68,9 @@ std::string outcome(const std::string& line) {
 }
 
 TEST(BadTasks, AreRefusedWithTheMessagesOfTheTable) {
-  std::ifstream stream(kFile);
-  ASSERT_TRUE(stream) << "cannot read " << kFile;
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  std::string updated;
-  std::set<std::string> messages;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string& line = lines[i];
-    if (line.starts_with("    ")) continue;  // The message of the line above.
-    updated += line + "\n";
-    if (line.empty() || line[0] == '#') continue;
-    const std::string message = outcome(line);
-    const bool has_message = i + 1 < lines.size() && lines[i + 1].starts_with("    ");
-    EXPECT_EQ(has_message ? lines[i + 1].substr(4) : "", message) << kFile << ":" << i + 1 << ": " << line;
-    updated += "    " + message + "\n";
-    if (message != "accepted") messages.insert(message);
-  }
-  EXPECT_GE(messages.size(), 60U) << "different messages";
-  const char* update = std::getenv("CHE_UPDATE_GOLDEN");
-  if (update != nullptr && std::string_view(update) == "1") std::ofstream{kFile} << updated;
+  const std::vector<std::string> refusals =
+      check_refusal_table(CHE_SOURCE_DIR "/tests/golden/bad_tasks.txt", outcome);
+  EXPECT_GE(std::set<std::string>(refusals.begin(), refusals.end()).size(), 60U) << "different messages";
 }
 
 }  // namespace

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace che {
+
+// Text of a table's line: \n, \t and \xHH as the bytes that they mean, a backslash before any other character
+// as that character.
+inline std::string unescaped(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\') {
+      result += text[i];
+      continue;
+    }
+    ++i;
+    switch (text.at(i)) {
+      case 'n':
+        result += '\n';
+        break;
+      case 't':
+        result += '\t';
+        break;
+      case 'x':
+        result += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
+        i += 2;
+        break;
+      default:
+        result += text[i];
+    }
+  }
+  return result;
+}
+
+// Expects of every case in `file`, one per line, the message on the indented line below it: what `outcome`
+// returns for the case, "accepted" where it is not refused. Returns the messages of the refused cases. With
+// CHE_UPDATE_GOLDEN=1 in the environment, writes the messages into the file.
+inline std::vector<std::string> check_refusal_table(
+    const std::string& file, const std::function<std::string(const std::string&)>& outcome) {
+  std::ifstream stream(file);
+  EXPECT_TRUE(stream) << "cannot read " << file;
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::string updated;
+  std::vector<std::string> refusals;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string& line = lines[i];
+    if (line.starts_with("    ")) continue;  // The message of the line above.
+    updated += line + "\n";
+    if (line.empty() || line[0] == '#') continue;
+    const std::string message = outcome(line);
+    const bool has_message = i + 1 < lines.size() && lines[i + 1].starts_with("    ");
+    EXPECT_EQ(has_message ? lines[i + 1].substr(4) : "", message) << file << ":" << i + 1 << ": " << line;
+    updated += "    " + message + "\n";
+    if (message != "accepted") refusals.push_back(message);
+  }
+  const char* update = std::getenv("CHE_UPDATE_GOLDEN");
+  if (!lines.empty() && update != nullptr && std::string_view(update) == "1") std::ofstream(file) << updated;
+  return refusals;
+}
+
+}  // namespace che
