@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/number_text.h"
+#include "experiments/plan/exact_lengths.h"
 #include "tables/result_notes.h"
 
 namespace che {
@@ -38,7 +39,8 @@ TableValue value_of(const FieldRecord& field) {
 // Of each run its settings by key path, without those of execution.
 using Settings = std::map<std::string, TableValue>;
 
-Settings settings_of(const RunConfig& config) {
+Settings settings_of(RunConfig config) {
+  config.evaluation = with_exact_lengths(config.evaluation);
   Settings settings;
   for (const FieldRecord& field : list_fields(config)) {
     if (field.role != Role::kExecution && !has_own_column(field.path)) {

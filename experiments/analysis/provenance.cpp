@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/config/field_list.h"
+#include "experiments/plan/exact_lengths.h"
 
 namespace che {
 namespace {
@@ -34,7 +35,7 @@ std::string describe_training(const TableRun& run) {
 }
 
 std::string describe_evaluation(const TableRun& run) {
-  const EvaluationConfig& evaluation = run.config.evaluation;
+  const EvaluationConfig evaluation = with_exact_lengths(run.config.evaluation);
   const std::string every =
       evaluation.length_step == 1 ? "" : fmt::format(" in steps of {}", evaluation.length_step);
   return fmt::format("lengths {}..{}{}, {} samples each, seed {}", evaluation.first_length,

@@ -13,6 +13,7 @@
 #include "experiments/analysis/display_order.h"
 #include "experiments/analysis/result_table.h"
 #include "experiments/analysis/score_summary.h"
+#include "experiments/plan/exact_lengths.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
 
@@ -88,7 +89,7 @@ StepTimes step_times(const std::vector<RunFolder>& runs, const WarningSink& warn
     labels.insert(label);
     TaskTimes& times = result.tasks[task];
     const TrainingConfig& training = config.training;
-    const EvaluationConfig& evaluation = config.evaluation;
+    const EvaluationConfig evaluation = with_exact_lengths(config.evaluation);
     result.has_shared_jobs = result.has_shared_jobs || config.execution.replicas > 1;
     if (const auto step = step_time(stored.metrics)) {
       times.step[label][{training.first_length, training.last_length}].push_back(*step);

@@ -14,6 +14,7 @@
 #include "core/number_text.h"
 #include "core/plain_name.h"
 #include "core/text.h"
+#include "experiments/plan/exact_lengths.h"
 #include "models/settings/encoding_entry.h"
 #include "tasks/declared/task_definition.h"
 
@@ -357,7 +358,10 @@ std::string todays_path(const std::string& path) {
 }
 
 std::vector<SettingValue> identity_settings(const RunConfig& config, const std::vector<Role>& roles) {
-  return settings_of_roles(config, roles, &FieldRecord::path);
+  // Two ways of writing the same test lengths are no difference.
+  RunConfig exact = config;
+  exact.evaluation = with_exact_lengths(config.evaluation);
+  return settings_of_roles(exact, roles, &FieldRecord::path);
 }
 
 std::string identity_text(const RunConfig& config, const std::vector<Role>& roles) {

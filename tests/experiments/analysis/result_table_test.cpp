@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "core/files.h"
+#include "experiments/analysis/comparison.h"
+#include "experiments/analysis/provenance.h"
 #include "tables/result_notes.h"
 #include "tests/experiments/analysis/made_up_experiment.h"
 #include "tests/experiments/store/made_up_results.h"
@@ -106,6 +108,28 @@ TEST(ResultTable, RunsMeasuredDifferentlyAreNotMixed) {
   EXPECT_EQ(texts_of(table.encodings),
             (std::vector<std::string>{"dape_kerple(dape.hidden=16, evaluation.last_length=60)",
                                       "dape_kerple(evaluation.last_length=44)"}));
+}
+
+// 41, 43 and 45, written in two ways.
+TEST(ResultTable, RunsMeasuredAtTheSameLengthsShareAColumnHoweverTheLengthsAreWritten) {
+  const ScratchFolder scratch;
+  for (const std::int64_t last : {45, 46}) {
+    for (const char* encoding : {"rope", "none"}) {
+      RunConfig run = made_up_config("reverse_string", encoding, last);
+      run.evaluation.last_length = last;
+      run.evaluation.length_step = 2;
+      store_run(scratch.path(), run, RunState::kFinished, 0.5);
+    }
+  }
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  EXPECT_EQ(texts_of(table.encodings), (std::vector<std::string>{"none", "rope"}));
+  EXPECT_EQ(cell_called(table, "reverse_string", "rope")->finished.size(), 2U);
+  EXPECT_EQ(compare(table, "rope", "none", Aggregate::kMean).tasks[0].seeds, 2U);
+  bool is_written_once = false;
+  for (const Fact& fact : provenance(table)) {
+    is_written_once |= fact.value == "lengths 41..45 in steps of 2, 64 samples each, seed 0";
+  }
+  EXPECT_TRUE(is_written_once);
 }
 
 TEST(ResultTable, SharedSettingsStayOutOfLabels) {

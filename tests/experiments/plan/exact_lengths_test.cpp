@@ -1,0 +1,34 @@
+#include "experiments/plan/exact_lengths.h"
+
+#include <gtest/gtest.h>
+
+namespace che {
+namespace {
+
+TEST(ExactLengths, AreOneWayOfWritingTheSameLengths) {
+  for (const EvaluationConfig& evaluation :
+       {EvaluationConfig{.first_length = 17, .last_length = 80, .length_step = 30},
+        EvaluationConfig{.first_length = 17, .last_length = 77, .length_step = 30},
+        EvaluationConfig{.first_length = 9, .last_length = 9, .length_step = 1},
+        EvaluationConfig{.first_length = 9, .last_length = 20, .length_step = 30}}) {
+    const EvaluationConfig exact = with_exact_lengths(evaluation);
+    EXPECT_EQ(exact.lengths(), evaluation.lengths());
+    EXPECT_EQ(exact.last_length, evaluation.lengths().back());
+    EXPECT_EQ(exact.length_step, evaluation.lengths().size() == 1 ? 1 : evaluation.length_step);
+  }
+}
+
+// Identity knows sets of lengths, and ids do not depend on them.
+TEST(ExactLengths, AreThoseOfIdentity) {
+  RunConfig one;
+  one.evaluation = {.first_length = 17, .last_length = 80, .length_step = 30};
+  RunConfig other = one;
+  other.evaluation.last_length = 77;
+  EXPECT_EQ(identity_text(one, {Role::kEvaluation}),
+            "evaluation.first_length=17\nevaluation.last_length=77\nevaluation.length_step=30\n");
+  EXPECT_EQ(identity_text(one, {Role::kEvaluation}), identity_text(other, {Role::kEvaluation}));
+  EXPECT_EQ(run_id(one), run_id(other));
+}
+
+}  // namespace
+}  // namespace che
