@@ -19,6 +19,10 @@ RunConfig EvaluationRequest::applied_to(RunConfig config) const {
   if (device) {
     config.execution.device = *device;
     config.execution.devices.clear();
+    // A CPU has no other precision.
+    if (device_choice(*device).kind == DeviceChoice::Kind::kCpu) {
+      config.execution.precision = ExecutionConfig().precision;
+    }
   }
   return config;
 }

@@ -214,6 +214,15 @@ TEST(Config, EvaluationLengths) {
   EXPECT_EQ(evaluation.lengths(), (std::vector<std::int64_t>{41, 45, 49}));
 }
 
+TEST(Config, TheCpuHasOnePrecision) {
+  const std::string refusal =
+      "execution.precision, execution.device: tf32 is for GPUs; a CPU computes in fp32; set fp32, or another "
+      "device";
+  EXPECT_EQ(check_error({{"execution.precision", "tf32"}}), refusal);
+  EXPECT_EQ(check_error({{"execution.precision", "tf32"}, {"execution.device", "cuda"}}), "(no error)");
+  EXPECT_EQ(check_error({{"execution.precision", "tf32"}, {"execution.device", "auto"}}), "(no error)");
+}
+
 TEST(Config, IdentityHoldsNamesAndWhatIsOffItsDefault) {
   EXPECT_EQ(identity_text(RunConfig{}, kIdentity), "encoding.name=none\ntask.name=reverse_string\n");
   const RunConfig config = config_with({{"encoding", "{name: kerple, dape: {}, direction: half_offset}"},
