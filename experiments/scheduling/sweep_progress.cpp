@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/counted.h"
+#include "experiments/scheduling/job_times.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
 
@@ -50,11 +51,8 @@ void SweepProgress::update(const Progress& progress, double seconds) {
   const double part =
       std::max(0.0, static_cast<double>(progress.done - first) / static_cast<double>(progress.total - first));
   job.done = training ? part * job.left.training : job.left.training + part * job.left.evaluation;
-  if (!job.first_seconds) {
-    job.first_seconds = seconds;
-    job.first_done = job.done;
-  }
-  job.last_seconds = seconds;
+  if (!job.clock) job.clock.emplace(job.left.all());
+  job.clock->report(job.done, seconds);
 }
 
 void SweepProgress::finish(const std::string& name, bool failed) {
@@ -65,40 +63,36 @@ void SweepProgress::finish(const std::string& name, bool failed) {
   failed_ += failed ? 1U : 0U;
 }
 
-std::optional<double> SweepProgress::Job::speed() const {
-  if (!first_seconds || last_seconds <= *first_seconds || done <= first_done) return std::nullopt;
-  return (done - first_done) / (last_seconds - *first_seconds);
-}
-
 std::optional<TimeRange> SweepProgress::time_left(double seconds) const {
   double done = 0;
   double left = 0;
   double active = 0;  // Jobs that are worked on.
-  std::vector<double> speeds;
+  std::optional<TimeLeft::Speeds> of_all;
   for (const auto& [name, job] : jobs_) {
     done += job.done;
-    if (const auto speed = job.speed()) speeds.push_back(*speed);
+    if (const auto own = job.clock ? job.clock->speeds() : std::nullopt) {
+      of_all = of_all ? TimeLeft::Speeds{.slow = std::min(of_all->slow, own->slow),
+                                         .fast = std::max(of_all->fast, own->fast)}
+                      : *own;
+    }
     if (job.ended) continue;
     left += job.left.all() - job.done;
-    active += job.first_seconds ? 1 : 0;
+    active += job.clock ? 1 : 0;
   }
   if (left <= 0 || done <= 0) return std::nullopt;
   // Jobs that were too short to report twice: by what is done in all.
-  if (speeds.empty() || active == 0)
-    return TimeRange{.min = seconds * left / done, .max = seconds * left / done};
-  const auto [slowest, fastest] = std::ranges::minmax(speeds);
-  TimeRange sum;
-  TimeRange longest;
+  if (!of_all || active == 0) return TimeRange{.min = seconds * left / done, .max = seconds * left / done};
+  std::vector<TimeRange> times;
   for (const auto& [name, job] : jobs_) {
     if (job.ended) continue;
-    const double own_left = job.left.all() - job.done;
-    const TimeRange own{.min = own_left / job.speed().value_or(fastest),
-                        .max = own_left / job.speed().value_or(slowest)};
-    sum = {.min = sum.min + own.min, .max = sum.max + own.max};
-    longest = {.min = std::max(longest.min, own.min), .max = std::max(longest.max, own.max)};
+    if (const auto own = job.clock ? job.clock->estimate() : std::nullopt) {
+      times.push_back(*own);
+    } else {
+      const double own_left = job.left.all() - job.done;
+      times.push_back({.min = own_left / of_all->fast, .max = own_left / of_all->slow});
+    }
   }
-  return TimeRange{.min = std::max(sum.min / active, longest.min),
-                   .max = std::max(sum.max / active, longest.max)};
+  return side_by_side(times, active);
 }
 
 std::string SweepProgress::describe(double seconds) const {

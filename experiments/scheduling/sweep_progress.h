@@ -25,8 +25,9 @@ class SweepProgress {
   void update(const Progress& progress, double seconds);
   void finish(const std::string& job, bool failed);
 
-  // "total: 3/12 jobs (1 failed), 41 %, 12 to 15 min left", `seconds` after the start. The range is that of
-  // the speeds of the jobs so far, in nominal operations.
+  // "total: 3/12 jobs (1 failed), 41 %, 12 to 15 min left", `seconds` after the start. A job's time is that
+  // of TimeLeft, as in its own line, over training and evaluation in nominal operations; one that has not
+  // begun may be as slow or as fast as any that has.
   std::string describe(double seconds) const;
 
  private:
@@ -35,13 +36,7 @@ class SweepProgress {
     std::optional<std::int64_t> first_step;  // Steps made by then; nothing where the status is damaged.
     double done = 0;                         // Operations.
     bool ended = false;
-    // At the first report, whose speed is that of the start of a process, and at the last.
-    std::optional<double> first_seconds;
-    double first_done = 0;
-    double last_seconds = 0;
-
-    // Operations per second; nothing before the second report.
-    std::optional<double> speed() const;
+    std::optional<TimeLeft> clock;  // Of `left`; nothing before the first report.
   };
 
   std::optional<TimeRange> time_left(double seconds) const;

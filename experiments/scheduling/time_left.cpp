@@ -58,13 +58,19 @@ void TimeLeft::report(double done, double seconds) {
   last_seconds_ = seconds;
 }
 
-std::optional<TimeRange> TimeLeft::estimate() const {
+std::optional<TimeLeft::Speeds> TimeLeft::speeds() const {
   if (speeds_.empty()) return std::nullopt;
   std::vector<double> speeds(speeds_.begin(), speeds_.end());
   std::ranges::sort(speeds);
   const std::size_t quarter = speeds.size() / 4;
+  return Speeds{.slow = speeds[quarter], .fast = speeds[speeds.size() - 1 - quarter]};
+}
+
+std::optional<TimeRange> TimeLeft::estimate() const {
+  const std::optional<Speeds> measured = speeds();
+  if (!measured) return std::nullopt;
   const double left = std::max(0.0, work_ - done_);
-  return TimeRange{.min = left / speeds[speeds.size() - 1 - quarter], .max = left / speeds[quarter]};
+  return TimeRange{.min = left / measured->fast, .max = left / measured->slow};
 }
 
 }  // namespace che

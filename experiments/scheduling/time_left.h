@@ -28,9 +28,15 @@ class TimeLeft {
   // `done` of it is done `seconds` after some fixed moment; both grow.
   void report(double done, double seconds);
 
-  // By the upper and the lower quartile of the speeds between the last reports. Nothing before the second
-  // one.
+  // By speeds(). Nothing before the second report.
   std::optional<TimeRange> estimate() const;
+
+  // Work per second: the lower and the upper quartile of the speeds between the last reports. Likewise.
+  struct Speeds {
+    double slow = 0;
+    double fast = 0;
+  };
+  std::optional<Speeds> speeds() const;
 
  private:
   double work_;
