@@ -1,4 +1,5 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,9 +14,11 @@
 #include "core/counted.h"
 #include "core/resources.h"
 #include "core/warning.h"
+#include "experiments/analysis/other_runs.h"
 #include "experiments/analysis/result_table.h"
 #include "experiments/plan/jobs.h"
 #include "experiments/plan/sweep.h"
+#include "experiments/scheduling/job_times.h"
 #include "experiments/scheduling/observed_run.h"
 #include "experiments/scheduling/pending_work.h"
 #include "experiments/scheduling/progress_display.h"
@@ -85,12 +88,58 @@ int list_runs(const PlannedSweep& planned, const std::filesystem::path& experime
   return 0;
 }
 
-// "; load average 1.8 on 2 cores: ..." of the last minute; empty where the system does not say.
-std::string load_text() {
+// What the folder holds besides the runs of the whole config, of which the sweep may be a choice.
+void announce_other_runs(const RunOptions& options, const Sweep& sweep,
+                         const std::filesystem::path& experiment) {
+  const auto ignore = [](const std::string&) {};
+  const auto others =
+      options.only.empty()
+          ? other_runs(sweep.runs, experiment)
+          : other_runs(read_sweep(options.config, options.overrides, {}, ignore).runs, experiment);
+  if (others) print_progress(fmt::format("{}; tables show all runs of a folder\n", *others));
+}
+
+// The load average of the last minute: how many processes compute. Zero where the system does not say.
+double present_load() {
   double load = 0;
-  if (::getloadavg(&load, 1) != 1) return "";
-  return fmt::format("; load average {:.1f} on {}: other load makes it longer", load,
-                     counted(available_resources().cores, "core"));
+  return ::getloadavg(&load, 1) == 1 ? std::max(0.0, load) : 0;
+}
+
+// What computes: "cpu", or "auto, here cpu: no GPU is visible".
+std::string device_text(const std::vector<RunConfig>& runs) {
+  const std::vector<std::string> gpus = available_resources().gpus;
+  std::set<std::string> texts;
+  for (const RunConfig& run : runs) {
+    const std::string& device = run.execution.device;
+    if (device_choice(device).kind != DeviceChoice::Kind::kAuto) {
+      texts.insert(device);
+    } else {
+      texts.insert(gpus.empty() ? "auto, here cpu: no GPU is visible"
+                                : fmt::format("auto, here cuda: {} visible", counted(gpus.size(), "GPU")));
+    }
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+// "2 to 5 min for one worker, 1 to 4 min for 2": what the runs that were measured take, by jobs.
+std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vector<TimeEstimate>& seconds,
+                           std::int64_t workers, double load) {
+  double threads = 1;
+  std::vector<TimeRange> jobs;
+  for (const std::vector<std::size_t>& indices : group_into_jobs(pending)) {
+    TimeRange& job = jobs.emplace_back();
+    for (const std::size_t i : indices) {
+      job = {.min = job.min + seconds[i].least, .max = job.max + seconds[i].most};
+      threads = std::max(threads, static_cast<double>(usable_threads(pending[i].execution.threads)));
+    }
+  }
+  const auto text = [&](std::int64_t count) {
+    const auto processes = static_cast<double>(count);
+    return duration_text(
+        under_load(side_by_side(jobs, processes), processes * threads, load, available_resources().cores));
+  };
+  const std::string one = fmt::format("{} for one worker", text(1));
+  return workers == 1 ? one : fmt::format("{}, {} for {}", one, text(workers), workers);
 }
 
 // "done", the time of one worker, or "?" where it was not measured.
@@ -104,10 +153,12 @@ std::string time_text(const RunEstimate& run) {
 int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, std::int64_t asked) {
   const Sweep& sweep = planned.sweep;
   if (const auto warning = threads_warning(sweep.runs)) print_warning(*warning);
+  const double load = present_load();  // Before measuring adds to it.
   const WorkEstimate work = estimate_work(sweep.runs, folder);
   const std::vector<std::string> described = describe_runs(planned);
   std::set<std::string> cells;
   std::vector<RunConfig> pending;
+  std::vector<TimeEstimate> seconds;  // Of these.
   std::string unmeasured;
   fmt::print("{:>12} {:>10} {:>10} {:>8}  {}\n", "parameters", "train", "evaluate", "time", "run");
   for (std::size_t i = 0; i < described.size(); ++i) {
@@ -115,7 +166,10 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
     fmt::print("{:>12} {:>10.2e} {:>10.2e} {:>8}  {}\n", run.parameters, run.needs.left.training,
                run.needs.left.evaluation, time_text(run), described[i]);
     cells.insert(cell_id(sweep.runs[i]));
-    if (!run.needs.is_complete()) pending.push_back(sweep.runs[i]);
+    if (!run.needs.is_complete()) {
+      pending.push_back(sweep.runs[i]);
+      seconds.push_back(run.seconds);
+    }
     if (unmeasured.empty()) unmeasured = run.unmeasured;
   }
   const auto jobs = static_cast<std::int64_t>(group_into_jobs(pending).size());
@@ -127,17 +181,16 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
       "(nominal: nothing trimmed) in {}",
       sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"), work.complete,
       work.left.training, work.left.evaluation, counted(jobs, "job"));
-  if (work.unmeasured < work.runs.size()) {
+  if (!pending.empty() && work.unmeasured < work.runs.size()) {
     fmt::print(
-        "; about {} for one worker, {} for {}, by measured steps of each encoding ({} for one worker by the "
-        "fastest and the slowest of them{})",
-        duration_text(work.seconds.middle), duration_text(work.seconds.middle / static_cast<double>(workers)),
-        workers, duration_text(TimeRange{.min = work.seconds.least, .max = work.seconds.most}), load_text());
+        "; about {}, by measured steps of each encoding (the fastest and the slowest; the longer times are "
+        "with the present load average {:.1f} on {})",
+        plan_time_text(pending, seconds, workers, load), load, counted(available_resources().cores, "core"));
   }
   if (work.unmeasured > 0) {
     fmt::print("; {} not measured and not in the time: {}", counted(work.unmeasured, "run"), unmeasured);
   }
-  fmt::print("; results would go to {}\n", folder.string());
+  fmt::print("; device: {}; results would go to {}\n", device_text(sweep.runs), folder.string());
   const std::string on_gpus = gpu_time_text(pending, work, available_resources().gpus);
   if (!on_gpus.empty()) fmt::print("{}\n", on_gpus);
   return 0;
@@ -150,6 +203,7 @@ int run(const RunOptions& options) {
                                                ? std::filesystem::path("results") / sweep.name
                                                : std::filesystem::path(options.output);
   if (options.list) return list_runs(planned, experiment);
+  announce_other_runs(options, sweep, experiment);
   if (options.dry_run) return show_plan(planned, experiment, options.workers);
   check_devices(sweep.runs);  // Before anything is written.
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);

@@ -33,8 +33,15 @@ TEST_F(ProgramTest, SaysWhatAGpuNeeds) {
   const Outcome plan = with_gpus("", {"run", small_config(), "execution.device=cuda", "--dry-run"});
   EXPECT_EQ(0, plan.exit_code) << plan.output;
   EXPECT_NE(std::string::npos, plan.output.find("not measured")) << plan.output;
-  expect_refusal(che({"run", small_config(), "execution.precision=tf32", "-o", results() + "-tf32"}),
-                 {"execution.precision", "tf32", "GPU"});
+  expect_contains(with_gpus("", {"run", small_config(), "execution.device=auto", "--dry-run"}).output,
+                  {"; device: auto, here cpu: no GPU is visible; "});
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"run"}, {"run", "--list"}, {"check"}}) {
+    std::vector<std::string> words = command;
+    words.insert(words.end(), {small_config(), "execution.precision=tf32"});
+    if (command.front() == "run") words.insert(words.end(), {"-o", results() + "-tf32"});
+    expect_refusal(che(words), {"execution.precision", "tf32", "GPU"});
+  }
 }
 
 }  // namespace

@@ -58,11 +58,31 @@ TEST_F(SweepProgramTest, ListsAPlanWithoutRunning) {
   EXPECT_NE(std::string::npos, plan.output.find(" in 2 jobs; about ")) << plan.output;
   EXPECT_NE(std::string::npos, plan.output.find("by measured steps of each encoding (")) << plan.output;
   EXPECT_NE(std::string::npos, plan.output.find("load average ")) << plan.output;
+  EXPECT_NE(std::string::npos, plan.output.find("; device: cpu; ")) << plan.output;
   const Outcome list = che({"run", small_config(), "--list", "--only", "task=even_pairs", "-o", results()});
   EXPECT_EQ(0, list.exit_code);
   EXPECT_TRUE(list.output.starts_with("waiting     even_pairs-dape_kerple-")) << list.output;
   EXPECT_EQ(1, std::count(list.output.begin(), list.output.end(), '\n')) << list.output;
   EXPECT_FALSE(std::filesystem::exists(results()));
+}
+
+TEST_F(SweepProgramTest, SaysBeforeTrainingWhatElseTheFolderHolds) {
+  const std::string others =
+      "results holds 1 stored run that is not of this config; it differs in task.name (even_pairs)";
+  const std::vector<std::string> one = {"run", small_config(), "axes.task=[even_pairs]", "-o", results()};
+  EXPECT_FALSE(contains(che(one).output, "not of this config"));
+  EXPECT_FALSE(contains(che(one).output, "not of this config"));
+  const Outcome other = che({"run", small_config(), "axes.task=[reverse_string]", "-o", results()});
+  EXPECT_EQ(0, other.exit_code);
+  const std::size_t said = other.output.find(others);
+  EXPECT_NE(std::string::npos, said) << other.output;
+  EXPECT_LT(said, other.output.find("step ")) << other.output;
+  // A choice of a config's runs is no other config.
+  EXPECT_FALSE(contains(che({"run", small_config(), "--only", "task=even_pairs", "-o", results()}).output,
+                        "not of this config"));
+  EXPECT_TRUE(contains(
+      che({"run", small_config(), "axes.task=[reverse_string]", "--dry-run", "-o", results()}).output,
+      others));
 }
 
 TEST_F(SweepProgramTest, ListsApartWhatTheIdsNameAlike) {

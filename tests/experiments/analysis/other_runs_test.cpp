@@ -1,0 +1,85 @@
+#include "experiments/analysis/other_runs.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+TEST(OtherRuns, AreNoneInAFolderThatHoldsTheConfigsRunsOrNothing) {
+  const ScratchFolder scratch;
+  const RunConfig config = made_up_config("even_pairs", "rope");
+  EXPECT_FALSE(other_runs({config}, scratch.path() / "missing"));
+  EXPECT_FALSE(other_runs({config}, scratch.path()));
+  store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  EXPECT_FALSE(other_runs({config}, scratch.path()));
+  // Whose lengths, samples and execution may change: the run is the same.
+  RunConfig longer = config;
+  longer.evaluation.last_length = 60;
+  longer.execution.threads = 2;
+  EXPECT_FALSE(other_runs({longer}, scratch.path()));
+}
+
+TEST(OtherRuns, AreCountedWithTheValuesThatNoRunOfTheConfigHas) {
+  const ScratchFolder scratch;
+  const RunConfig config = made_up_config("even_pairs", "rope");
+  RunConfig wide = config;
+  wide.model.width = 128;
+  store_run(scratch.path(), wide, RunState::kFinished, 0.5);
+  const std::string folder = scratch.path().string();
+  EXPECT_EQ(folder + " holds 1 stored run that is not of this config; it differs in model.width (128)",
+            other_runs({config}, scratch.path()));
+  for (std::int64_t seed = 1; seed < 6; ++seed) {
+    wide.seed = seed;
+    store_run(scratch.path(), wide, RunState::kWaiting);
+  }
+  EXPECT_EQ(
+      folder +
+          " holds 6 stored runs that are not of this config; they differ in model.width (128), seed (1, 2, "
+          "3, ...)",
+      other_runs({config}, scratch.path()));
+  EXPECT_EQ(folder + " holds 5 stored runs that are not of this config; they differ in seed (1, 2, 3, ...)",
+            other_runs({config,
+                        [&] {
+                          RunConfig first = wide;
+                          first.seed = 0;
+                          return first;
+                        }()},
+                       scratch.path()));
+}
+
+// The settings of another encoding follow from its name.
+TEST(OtherRuns, OfAnotherEncodingDifferInItsName) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
+  EXPECT_EQ(scratch.path().string() +
+                " holds 1 stored run that is not of this config; it differs in encoding.name (rope)",
+            other_runs({made_up_config("even_pairs", "none")}, scratch.path()));
+}
+
+// Of which only the task, the seed and the evaluation are known.
+TEST(OtherRuns, MayBePredictionsOfAModelOutsideChe) {
+  const ScratchFolder scratch;
+  RunConfig lstm;
+  lstm.foreign_model = "lstm";
+  lstm.task.reset("even_pairs");
+  store_run(scratch.path(), lstm, RunState::kFinished, 0.5);
+  EXPECT_EQ(scratch.path().string() +
+                " holds 1 stored run that is not of this config; it differs in foreign_model (lstm)",
+            other_runs({made_up_config("even_pairs", "none")}, scratch.path()));
+}
+
+TEST(OtherRuns, MayCombineTheSameValues) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("even_pairs", "none", 1), RunState::kFinished, 0.5);
+  EXPECT_EQ(scratch.path().string() +
+                " holds 1 stored run that is not of this config, with settings of this config in another "
+                "combination",
+            other_runs({made_up_config("even_pairs", "none"), made_up_config("parity_check", "none", 1)},
+                       scratch.path()));
+}
+
+}  // namespace
+}  // namespace che
