@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "experiments/analysis/display_order.h"
+#include "experiments/analysis/models_left_out.h"
 #include "experiments/analysis/task_versions.h"
 #include "experiments/store/experiment_folder.h"
 #include "tasks/declared/task_definition.h"
@@ -275,16 +276,23 @@ std::string folder_name(const std::filesystem::path& folder) {
   return std::filesystem::canonical(folder).filename().string();
 }
 
-// Those of the runs that are chosen.
-std::vector<FoundRun> chosen_of(const std::vector<FoundRun>& runs, const RunChoice& choice) {
+// Those of the runs that are chosen. `left_out` receives the models outside che that the choice leaves out,
+// which are warned of.
+std::vector<FoundRun> chosen_of(const std::vector<FoundRun>& runs, const RunChoice& choice,
+                                std::vector<std::string>& left_out) {
   std::vector<RunFolder> folders;
   std::map<std::filesystem::path, std::size_t> experiment_of;
   for (const FoundRun& run : runs) {
     folders.push_back(run.folder);
     experiment_of[run.folder.path()] = run.experiment;
   }
+  std::vector<RunFolder> chosen_folders = choice.of(folders);
+  for (std::string& line : models_left_out(folders, chosen_folders, choice.conditions())) {
+    print_warning("left out: " + line);
+    left_out.push_back(std::move(line));
+  }
   std::vector<FoundRun> chosen;
-  for (RunFolder& folder : choice.of(std::move(folders))) {
+  for (RunFolder& folder : chosen_folders) {
     const std::size_t experiment = experiment_of.at(folder.path());
     chosen.push_back({.folder = std::move(folder), .experiment = experiment});
   }
@@ -324,7 +332,7 @@ ResultTable read_table(const std::vector<std::filesystem::path>& experiments, co
     }
     names.push_back(folder_name(experiments[i]));
   }
-  ResultTable table = table_of(chosen_of(runs, choice), {});
+  ResultTable table = table_of(chosen_of(runs, choice, left_out), {});
   table.conditions = choice.conditions();
   table.left_out = std::move(left_out);
   table.name = fmt::format("{}", fmt::join(names, " + "));
@@ -359,7 +367,7 @@ ResultTable read_entries(const std::vector<std::filesystem::path>& entries, cons
     }
   }
   if (runs.empty()) throw Error("no entry has runs; name folders that `che run` or `che score` wrote");
-  ResultTable table = table_of(chosen_of(runs, choice), names);
+  ResultTable table = table_of(chosen_of(runs, choice, left_out), names);
   table.conditions = choice.conditions();
   table.left_out = std::move(left_out);
   table.name = "several entries";
