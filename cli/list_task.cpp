@@ -8,6 +8,7 @@
 #include "core/registry.h"
 #include "tasks/declared/definition_words.h"
 #include "tasks/declared/task_definition.h"
+#include "tasks/declared/task_suggestion.h"
 #include "tasks/symbols.h"
 #include "tasks/task.h"
 #include "tasks/task_card.h"
@@ -59,7 +60,7 @@ void print_task(const std::string& name_or_file) {
     print_declared(read_task_file(name_or_file));
     return;
   }
-  const TaskEntry& entry = Registry<TaskEntry>::instance().get(name_or_file);
+  const TaskEntry& entry = registered_task(name_or_file);
   print_line("task", fmt::format("{} (version {})", entry.name, entry.version));
   print_line("description", entry.summary);
   const std::unique_ptr<Task> task = create_task(name_or_file);

@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/warning.h"
 #include "tasks/declared/task_definition.h"
+#include "tasks/declared/task_suggestion.h"
 #include "tasks/task.h"
 #include "tasks/text_form.h"
 
@@ -71,6 +72,7 @@ bool print(const fmt::memory_buffer& text) {
 int sample(const SampleOptions& options) {
   const OptionValues settings = task_options(options.settings);
   const bool is_file = is_task_file(options.task);
+  if (!is_file) registered_task(options.task);
   if (is_file && !settings.empty()) throw Error("--set: a task of a file has no options; change the file");
   const auto task = is_file ? create_task_or_read(options.task) : create_task(options.task, settings);
   if (!is_file) warn_of_old_names(Registry<TaskEntry>::instance().get(options.task), settings);

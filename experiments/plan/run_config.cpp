@@ -17,6 +17,7 @@
 #include "experiments/plan/exact_lengths.h"
 #include "models/settings/encoding_entry.h"
 #include "tasks/declared/task_definition.h"
+#include "tasks/declared/task_suggestion.h"
 
 namespace che {
 namespace {
@@ -126,7 +127,7 @@ void TaskConfig::reset(std::string_view new_name) {
   if (is_declared() && new_name == name) return;
   TaskConfig fresh;
   if (!new_name.empty()) {
-    const TaskEntry& entry = Registry<TaskEntry>::instance().get(new_name);
+    const TaskEntry& entry = registered_task(new_name);
     fresh.name = entry.name;
     fresh.version = entry.version;
   }

@@ -65,6 +65,23 @@ std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string&
 
 bool is_single(const ConfigNode& value) { return value.kind == Kind::kScalar; }
 
+// The nearest of the names of tasks that files declare and that runs of these structures have, where no
+// registered task is nearer to what a condition has in their place; else empty.
+template <class ByStructure>
+std::string nearest_declared_task(const ConfigNode& value, const ByStructure& structures) {
+  constexpr std::string_view kName = "task.name=";
+  const std::vector<std::string> registered = Registry<TaskEntry>::instance().names();
+  std::vector<std::string> known = registered;
+  for (const auto& [structure, held] : structures) {
+    const std::size_t at = structure.find(kName);
+    if (at == std::string::npos) continue;
+    const std::size_t from = at + kName.size();
+    known.push_back(structure.substr(from, structure.find('\n', from) - from));
+  }
+  std::string nearest = is_single(value) ? closest_name(value.text, known) : "";
+  return std::ranges::count(registered, nearest) > 0 ? "" : nearest;
+}
+
 // What a config with these fields has at a key path and below it. A mere name stands for all forms of what it
 // names, whatever their settings.
 std::string held_text(const RunConfig& config, const std::vector<FieldRecord>& fields, const std::string& key,
@@ -215,6 +232,14 @@ void RunFilter::check_made_sense() const {
   for (const Condition& condition : conditions_) {
     for (const Value& value : condition.values) {
       if (!value.problem || value.made_sense) continue;
+      if (condition.key == "task" || condition.key == "task.name") {
+        const std::string task = nearest_declared_task(value.node, condition.held_by_structure);
+        if (!task.empty()) {
+          throw config_error(value.node.location, prefix_ + condition.key,
+                             fmt::format("unknown task '{}'; did you mean '{}', which a file declares?",
+                                         value.node.text, task));
+        }
+      }
       if (variant_axes_.empty() || condition.is_setting) throw Error(*value.problem);
       throw Error(fmt::format("{}; axes of named variants: {}", value.problem->what(),
                               fmt::join(variant_axes_, ", ")));

@@ -5,12 +5,14 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "core/error.h"
 #include "tasks/declared/att_text.h"
 #include "tasks/declared/definition_reader.h"
 #include "tasks/declared/definition_words.h"
+#include "tasks/declared/task_suggestion.h"
 
 namespace che {
 namespace {
@@ -71,6 +73,12 @@ TaskDefinition parse_task_definition(std::string_view text, const std::string& s
 }
 
 TaskDefinition read_task_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    if (const std::string file = closest_task_file(path); !file.empty()) {
+      throw Error(fmt::format("{}: no such file; did you mean '{}'?", path.string(), file));
+    }
+  }
   const ConfigNode root = read_config_file(path);
   const std::filesystem::path folder = path.parent_path();
   return read_definition(root, folder.empty() ? "." : folder);

@@ -128,6 +128,17 @@ TEST_F(TaskFiles, StandInAxesVariantsFiltersAndOverrides) {
             4U);
 }
 
+TEST_F(TaskFiles, AreSuggestedForMisspeltNames) {
+  const std::string axes =
+      "name: a\nbase: {encoding: rope}\naxes:\n  task: [even_pairs, {file: tasks/no_three.yaml}]\n";
+  EXPECT_EQ(message_of([&] { read(axes, {}, {"task=no_tree"}); }),
+            "command line: task: unknown task 'no_tree'; did you mean 'no_three', which a file declares?");
+  EXPECT_THAT(message_of([&] { read(axes, {}, {"task=even_pair"}); }),
+              HasSubstr("did you mean 'even_pairs'?"));
+  EXPECT_EQ(error("name: a\nbase: {task: {file: tasks/no_tree.yaml}, encoding: rope}\n"),
+            "x.yaml:2: task.file: tasks/no_tree.yaml: no such file; did you mean 'tasks/no_three.yaml'?");
+}
+
 TEST_F(TaskFiles, AreRefusedWithTheirPlaces) {
   const auto base = [](const std::string& task) {
     return "name: a\nbase:\n  task: " + task + "\n  encoding: rope\n";

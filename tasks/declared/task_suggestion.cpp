@@ -1,0 +1,64 @@
+#include "tasks/declared/task_suggestion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <system_error>
+#include <vector>
+
+#include "core/error.h"
+#include "core/suggestion.h"
+#include "tasks/declared/task_definition.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The paths of a folder's files of tasks by their names without ending. None where it cannot be read.
+std::map<std::string, std::string> task_files(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  std::error_code error;
+  fs::directory_iterator entry(folder.empty() ? "." : folder, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    const fs::path name = entry->path().filename();
+    if (is_task_file(name.string())) files.emplace(name.stem().string(), (folder / name).string());
+  }
+  return files;
+}
+
+std::vector<std::string> names_of(const std::map<std::string, std::string>& files) {
+  std::vector<std::string> names;
+  names.reserve(files.size());
+  for (const auto& [name, path] : files) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+std::string closest_task_file(const fs::path& path) {
+  for (const fs::path& folder : {path.parent_path(), fs::path(kTaskFileFolder)}) {
+    const std::map<std::string, std::string> files = task_files(folder);
+    const std::string name = closest_name(path.stem().string(), names_of(files));
+    if (!name.empty()) return files.at(name);
+  }
+  return "";
+}
+
+const TaskEntry& registered_task(std::string_view name) {
+  const auto& registry = Registry<TaskEntry>::instance();
+  const std::vector<std::string> known = registry.names();
+  if (std::ranges::count(known, name) == 0) {
+    const std::map<std::string, std::string> files = task_files(kTaskFileFolder);
+    std::vector<std::string> all = names_of(files);
+    all.insert(all.begin(), known.begin(), known.end());
+    const std::string closest = closest_name(name, all);
+    if (files.contains(closest)) {
+      throw Error(fmt::format("unknown task '{}'{}", name, names_hint(files.at(closest), known)));
+    }
+  }
+  return registry.get(name);
+}
+
+}  // namespace che

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "tasks/task.h"
+
+namespace che {
+
+// Where the files of tasks that come with che lie, from the folder of its sources.
+inline constexpr std::string_view kTaskFileFolder = "tasks/files";
+
+// The file of a task (see is_task_file) that `path`, which is not there, may be meant to be: the one of the
+// nearest name next to it or, where that has none, in kTaskFileFolder below the working directory. Empty for
+// none.
+std::string closest_task_file(const std::filesystem::path& path);
+
+// The registered task. Throws Error as Registry::get does; where the nearest name is that of a file in
+// kTaskFileFolder, it suggests that file.
+const TaskEntry& registered_task(std::string_view name);
+
+}  // namespace che
