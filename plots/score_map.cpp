@@ -7,15 +7,14 @@
 #include <cmath>
 #include <functional>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <vector>
 
 #include "core/error.h"
-#include "experiments/analysis/paper_table.h"
 #include "plots/gnuplot/caption.h"
 #include "plots/gnuplot/gnuplot.h"
 #include "plots/gnuplot/palette.h"
+#include "plots/score_map_columns.h"
 
 namespace che {
 namespace {
@@ -33,20 +32,11 @@ constexpr double kScale = 14;         // Height of the scale of colours.
 constexpr double kScaleBlock = 74;    // With its marks and its title.
 constexpr double kScaleWidth = 320;   // At most.
 constexpr double kTitle = 42;         // From a map to the first line of its title.
+constexpr double kMarks = 36;         // From a map to the end of its marks, next to their characters.
 constexpr double kTop = 72;           // For a title of two lines.
 constexpr double kMaxPageWidth = 1500;
 constexpr int kFontSize = 14;
 constexpr std::size_t kMaxLine = 30;  // Characters; settings go on in a further line.
-
-// A text, in lines.
-using Lines = std::vector<std::string>;
-
-// One map: of each task and encoding a fraction, where it has one.
-struct Map {
-  Lines title;
-  std::vector<EncodingLabel> encodings;
-  std::function<std::optional<double>(const TableRow&, const EncodingLabel&)> score;
-};
 
 // The settings stand below the encoding.
 Lines label_lines(const EncodingLabel& label) {
@@ -88,74 +78,17 @@ std::size_t max_line(const std::vector<Lines>& names) {
   return longest;
 }
 
-std::string marks(const std::vector<Lines>& names) {
+// `place` says where each stands.
+template <class Place>
+std::string marks(const std::vector<Lines>& names, Place place) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::vector<std::string> lines;
     for (const std::string& line : names[i]) lines.push_back(gnuplot_string(line));
     // A line break needs double quotes.
-    texts.push_back(fmt::format("{} {}", fmt::join(lines, R"(."\n".)"), i));
+    texts.push_back(fmt::format("{} {}", fmt::join(lines, R"(."\n".)"), place(i)));
   }
   return fmt::format("({})", fmt::join(texts, ", "));
-}
-
-// "4800", "200k"
-std::string steps_text(std::int64_t steps) {
-  return steps >= 10'000 && steps % 1000 == 0 ? fmt::format("{}k", steps / 1000) : fmt::format("{}", steps);
-}
-
-// Width, steps and test lengths of the runs: "width 64, 2000 steps, lengths 17-80".
-std::string settings_of(const ResultTable& table) {
-  std::set<std::int64_t> widths;
-  std::set<std::string> steps;
-  std::set<std::string> lengths;
-  for (const TableRun& run : table.runs) {
-    if (!run.score) continue;
-    if (!run.config.is_foreign()) {
-      widths.insert(run.config.model.width);
-      steps.insert(steps_text(run.config.training.steps));
-    }
-    lengths.insert(
-        fmt::format("{}-{}", run.config.evaluation.first_length, run.config.evaluation.last_length));
-  }
-  std::string tested = fmt::format("lengths {}", fmt::join(lengths, "/"));
-  if (widths.empty()) return tested;
-  return fmt::format("width {}, {} steps, {}", fmt::join(widths, "/"), fmt::join(steps, "/"), tested);
-}
-
-std::vector<Map> maps_of(const ResultTable& table, Aggregate aggregate) {
-  Map ours{.title = {"ours", settings_of(table)}, .encodings = {}, .score = {}};
-  ours.score = [&table, aggregate](const TableRow& row,
-                                   const EncodingLabel& encoding) -> std::optional<double> {
-    const TableCell* const cell = table.cell(row.task, encoding);
-    if (cell == nullptr || !cell->scores) return std::nullopt;
-    return cell->scores->value(aggregate);
-  };
-  Map papers{.title = {"paper (DAPE, Table 2)",
-                       fmt::format("width 256, {} steps, lengths 41-500", steps_text(200'000))},
-             .encodings = {},
-             .score = {}};
-  papers.score = [](const TableRow& row, const EncodingLabel& encoding) {
-    return row.task.settings.empty() ? paper_score(row.task.name, encoding.form) : std::nullopt;
-  };
-  ours.encodings = table.encodings;
-  // Of the paper's columns those that one of ours can be compared with.
-  for (const PaperColumn& column : paper_columns()) {
-    const bool compared = std::ranges::any_of(table.cells, [&](const auto& cell) {
-      const auto& paper = cell.second.paper;
-      return paper && paper->is_comparable() && paper->column == column.form;
-    });
-    if (compared) papers.encodings.push_back({.form = column.form});
-  }
-  std::vector<Map> maps;
-  for (Map* const map : {&ours, &papers}) {
-    std::erase_if(map->encodings, [&](const EncodingLabel& encoding) {
-      return std::ranges::none_of(table.rows,
-                                  [&](const TableRow& row) { return map->score(row, encoding).has_value(); });
-    });
-    if (!map->encodings.empty()) maps.push_back(std::move(*map));
-  }
-  return maps;
 }
 
 // From guessing, 0, to perfection, 1; worse than guessing is 0.
@@ -174,20 +107,21 @@ std::string cell_text(double score, bool has_decimals) {
 }
 
 // The lines of a script that draw one map's cells and numbers within margins that are set.
-std::string map_plot(const ResultTable& table, const Map& map, bool has_decimals) {
+std::string map_plot(const ResultTable& table, const ScoreMap& map, bool has_decimals) {
   std::string cells;
   std::string dark;  // Numbers on dark and on light cells.
   std::string light;
   for (std::size_t y = 0; y < table.rows.size(); ++y) {
     for (std::size_t x = 0; x < map.encodings.size(); ++x) {
       const auto score = map.score(table.rows[y], map.encodings[x]);
+      const std::size_t place = map.place(x);
       if (!score) {
-        light += fmt::format("{} {} --\n", x, y);
+        light += fmt::format("{} {} --\n", place, y);
         continue;
       }
       const double way = way_from_chance(table.rows[y], *score);
-      cells += fmt::format("{} {} {:.4f}\n", x, y, way);
-      (way < kLight ? dark : light) += fmt::format("{} {} {}\n", x, y, cell_text(*score, has_decimals));
+      cells += fmt::format("{} {} {:.4f}\n", place, y, way);
+      (way < kLight ? dark : light) += fmt::format("{} {} {}\n", place, y, cell_text(*score, has_decimals));
     }
   }
   std::string data = fmt::format("$cells << EOD\n{}EOD\n", cells);
@@ -215,22 +149,20 @@ struct Layout {
   double cell_width;
   double left;        // Of the first map.
   double map_height;  // Without its title and marks.
-  double map_block;   // With them.
   bool stacked;       // Maps that are too wide for a page stand one below the other.
   double width;
 
-  Layout(const std::vector<Map>& maps, const std::vector<Lines>& tasks, const std::vector<Lines>& encodings,
-         double canvas_width)
+  Layout(const std::vector<ScoreMap>& maps, const std::vector<Lines>& tasks,
+         const std::vector<Lines>& encodings, double canvas_width)
       : cell_width(std::max(kCellWidth, 8 + kLine * static_cast<double>(max_lines(encodings)))),
         left(left_of_maps(tasks)),
-        map_height(static_cast<double>(tasks.size()) * kCellHeight),
-        map_block(kTop + map_height + 20 + kCharacter * static_cast<double>(max_line(encodings))) {
+        map_height(static_cast<double>(tasks.size()) * kCellHeight) {
     const bool is_paper = canvas_width > 0;
     std::size_t widest = 0;
     std::size_t all = 0;
     // Cells are wide enough for the titles above them, within reason.
     double for_titles = 0;
-    for (const Map& map : maps) {
+    for (const ScoreMap& map : maps) {
       for_titles = std::max(for_titles, kCharacter * static_cast<double>(max_line({map.title})) /
                                             static_cast<double>(map.encodings.size()));
       widest = std::max(widest, map.encodings.size());
@@ -252,15 +184,29 @@ struct Layout {
   }
 
   bool has_decimals() const { return cell_width >= kDecimals; }
-  double width_of(const Map& map) const { return static_cast<double>(map.encodings.size()) * cell_width; }
+  double width_of(const ScoreMap& map) const { return static_cast<double>(map.width()) * cell_width; }
+  // With its title and marks.
+  double height_of(const ScoreMap& map) const {
+    return kTop + map_height + kMarks + kCharacter * static_cast<double>(max_line(names_of(map.encodings)));
+  }
+  double height_of(const std::vector<ScoreMap>& maps) const {
+    double sum = 0;
+    double highest = 0;
+    for (const ScoreMap& map : maps) {
+      sum += height_of(map);
+      highest = std::max(highest, height_of(map));
+    }
+    return stacked ? sum : highest;
+  }
 };
 
 // On paper, maps with more columns than the width has room for go on below.
-std::vector<Map> split(std::vector<Map> maps, const std::vector<Lines>& tasks, double canvas_width) {
+std::vector<ScoreMap> split(std::vector<ScoreMap> maps, const std::vector<Lines>& tasks,
+                            double canvas_width) {
   if (canvas_width <= 0) return maps;
   const double room = canvas_width - left_of_maps(tasks) - kGap;
-  std::vector<Map> parts;
-  for (Map& map : maps) {
+  std::vector<ScoreMap> parts;
+  for (ScoreMap& map : maps) {
     const std::size_t lines = max_lines(names_of(map.encodings));
     const double cell = std::max(kMinCellWidth, 8 + kLine * static_cast<double>(lines));
     const auto fitting = static_cast<std::size_t>(std::max(room / cell, 1.0));
@@ -272,7 +218,7 @@ std::vector<Map> split(std::vector<Map> maps, const std::vector<Lines>& tasks, d
       };
       parts.push_back(
           {.title = map.title, .encodings = {column(part), column(part + 1)}, .score = map.score});
-      if (part > 0) parts.back().title = {map.title.front() + ", continued"};
+      if (part > 0) parts.back().title = continued_title(map.title);
     }
   }
   return parts;
@@ -298,8 +244,18 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
     tasks.push_back({row.task.text() + (row.permutation_invariant ? kInvariantSign : "")});
     has_invariant = has_invariant || row.permutation_invariant;
   }
-  const std::vector<Map> maps = split(maps_of(table, aggregate), tasks, format.canvas_width());
-  const Layout layout(maps, tasks, names_of(table.encodings), format.canvas_width());
+  const std::vector<ScoreMap> whole = score_maps(table, aggregate);
+  const auto split_maps = [&](const std::vector<ScoreMap>& unsplit) {
+    return split(unsplit, tasks, format.canvas_width());
+  };
+  const auto layout_of = [&](const std::vector<ScoreMap>& parts) {
+    return Layout(parts, tasks, names_of(table.encodings), format.canvas_width());
+  };
+  std::vector<ScoreMap> maps = split_maps(whole);
+  if (whole.size() > 1 && layout_of(maps).stacked) {
+    maps = stacked_maps(split_maps({whole.front()}), whole.back(), table);
+  }
+  const Layout layout = layout_of(maps);
   const Caption caption(
       fmt::format(
           "Score in percent: {} over seeds and learning rates of a cell. --: no value. Colour: the way "
@@ -307,8 +263,7 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
           aggregate_phrase(aggregate),
           has_invariant ? fmt::format(" {}: permutation-invariant.", kInvariantSign) : ""),
       layout.width);
-  const double height = (layout.stacked ? static_cast<double>(maps.size()) : 1.0) * layout.map_block +
-                        kScaleBlock + caption.height();
+  const double height = layout.height_of(maps) + kScaleBlock + caption.height();
 
   std::string script =
       gnuplot_output(format, file.string(), layout.width, height, kFontSize) + "set multiplot\n";
@@ -319,7 +274,7 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
   double from = layout.left;
   double top = kTop;
   for (std::size_t i = 0; i < maps.size(); ++i) {
-    const Map& map = maps[i];
+    const ScoreMap& map = maps[i];
     const double to = from + layout.width_of(map);
     const double bottom = 1 - (top + layout.map_height) / height;
     script += fmt::format(
@@ -332,12 +287,14 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
       script += fmt::format("set label 99 {} at screen 0.5, screen {} center\n", joined(map.title),
                             1 - (top - kTitle) / height);
     }
-    script += fmt::format("set xrange [-0.5:{}]\n", static_cast<double>(map.encodings.size()) - 0.5);
-    script += fmt::format("set xtics scale 0 rotate by 90 right offset 0,-0.3 {}\n",
-                          marks(names_of(map.encodings)));
+    script += fmt::format("set xrange [-0.5:{}]\n", static_cast<double>(map.width()) - 0.5);
+    script += fmt::format(
+        "set xtics scale 0 rotate by 90 right offset 0,-0.3 {}\n",
+        marks(names_of(map.encodings), [&](std::size_t encoding) { return map.place(encoding); }));
     // Maps in a row share the tasks' names on the left.
     const bool names_tasks = i == 0 || layout.stacked;
-    script += names_tasks ? fmt::format("set ytics scale 0 {}\n", marks(tasks)) : "unset ytics\n";
+    script +=
+        names_tasks ? fmt::format("set ytics scale 0 {}\n", marks(tasks, std::identity())) : "unset ytics\n";
     // One scale for all maps, below the last.
     if (i + 1 == maps.size()) {
       const double width = std::min(kScaleWidth, layout.width - 80);
@@ -352,7 +309,7 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
     }
     script += map_plot(table, map, layout.has_decimals()) + "unset label\n";
     if (layout.stacked) {
-      top += layout.map_block;
+      top += layout.height_of(map);
     } else {
       from = to + kGap;
     }

@@ -139,7 +139,7 @@ TEST(ScoreMap, StandsBesideThePapersValues) {
   // Row and column of reverse_string and rope: half the way from chance to perfect.
   EXPECT_TRUE(contains(script, "\n1 1 0.5000\n")) << script;
   EXPECT_TRUE(contains(script, "\n1 1 75.0\n"));
-  EXPECT_TRUE(contains(script, "\n0 1 65.2\n")) << "the paper's, whose first column is rope";
+  EXPECT_TRUE(contains(script, "\n2 1 65.2\n")) << "the paper's, below ours";
 }
 
 // Both forms of DAPE have the paper's one column.
@@ -180,6 +180,30 @@ TEST(ScoreMap, RoundsAsTheTableDoes) {
   EXPECT_TRUE(contains(script, "\n0 0 " + printed + "\n")) << printed << script;
 }
 
+// Where the maps stand one below the other.
+TEST(ScoreMap, ThePapersColumnsStandBelowThoseThatTheyAreComparedWith) {
+  const ScratchFolder scratch;
+  for (const char* encoding : {"none", "rope", "alibi", "kerple", "randomized_rope", "randomized_alibi",
+                               "dape_alibi", "dape_kerple", "randomized_dape_kerple"}) {
+    store_run(scratch.path(), made_up_config("even_pairs", encoding), RunState::kFinished, 0.875);
+  }
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  const auto script = [&](double width) {
+    return figure_named("map").script(table, Aggregate::kMax, {"pdf", width}, "x");
+  };
+  const std::string page = script(120);
+  EXPECT_TRUE(contains(page,
+                       "'randomized_rope' 4, 'randomized_alibi' 5, 'dape_alibi' 6, 'dape_kerple' 7, "
+                       "'randomized_dape_kerple' 8)"))
+      << page;
+  EXPECT_TRUE(contains(page, "('randomized_rope' 4, 'randomized_alibi' 5, 'dape_alibi' 6, 'dape_kerple' 7)"))
+      << page;
+  EXPECT_TRUE(contains(page, "\n7 0 99.6\n") || contains(page, "\n7 0 100\n")) << page;
+  // Both maps are equally wide.
+  EXPECT_EQ(page.find("set xrange [-0.5:8.5]"), page.find("set xrange"));
+  EXPECT_NE(page.find("set xrange [-0.5:8.5]"), page.rfind("set xrange [-0.5:8.5]")) << page;
+}
+
 // The paper's columns carry their own heading and stand only where ours can be compared with them.
 TEST(ScoreMap, ShowsThePapersColumnsAsThePaperHeadsThem) {
   const ScratchFolder scratch;
@@ -188,7 +212,7 @@ TEST(ScoreMap, ShowsThePapersColumnsAsThePaperHeadsThem) {
   }
   const std::string script =
       figure_named("map").script(make_table(open_runs(scratch.path())), Aggregate::kMax, "svg", "x");
-  EXPECT_TRUE(contains(script, "('randomized_rope' 0, 'dape_kerple' 1)")) << script;
+  EXPECT_TRUE(contains(script, "('randomized_rope' 2, 'dape_kerple' 3)")) << script;
   EXPECT_TRUE(contains(script, "('parity_check\u2020' 0)")) << script;
 }
 
