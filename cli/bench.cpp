@@ -1,13 +1,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/output_folder.h"
 #include "core/config/node.h"
 #include "core/config/reader.h"
 #include "core/error.h"
@@ -66,12 +66,7 @@ nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, con
 }
 
 int bench(const BenchOptions& options) {
-  if (!options.json.empty()) {
-    const std::filesystem::path folder = std::filesystem::absolute(options.json).parent_path();
-    if (!std::filesystem::is_directory(folder)) {
-      throw Error(fmt::format("--json {}: there is no folder {}", options.json, folder.string()));
-    }
-  }
+  check_output_folder("--json", options.json);
   std::vector<RunConfig> configs;
   for (const std::string& encoding : options.encodings) configs.push_back(config_of(options, encoding));
   const std::int64_t threads = configs.front().execution.threads;

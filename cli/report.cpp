@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/output_folder.h"
 #include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -48,15 +49,13 @@ int report(const ReportOptions& options) {
   if (is_apart && options.output.empty()) {
     throw Error("--only needs --output: a page on some of the runs does not replace the experiment's own");
   }
+  check_output_folder("--output", options.output);
   ResultTable table = options.entries ? read_entries(result_folders(options.runs.paths()), choice)
                                       : read_table(options.runs.paths(), choice);
   add_trivial_baselines(table);
   const fs::path folder = options.runs.folders.front();
   const fs::path output = options.output.empty() ? folder / "report.html" : fs::path(options.output);
   const fs::path parent = output.has_parent_path() ? output.parent_path() : ".";
-  if (!fs::is_directory(parent)) {
-    throw Error(fmt::format("--output: '{}' is no folder; create it first", parent.string()));
-  }
   // A page that goes to a pipe or to standard output is not mixed with the names of files.
   std::error_code ignored;
   const bool is_stream =

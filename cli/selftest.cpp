@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/output_folder.h"
 #include "core/error.h"
 #include "core/resources.h"
 #include "experiments/scheduling/worker_count.h"
@@ -23,12 +23,7 @@ struct SelftestOptions {
 };
 
 int selftest(const SelftestOptions& options) {
-  if (!options.json.empty()) {
-    const std::filesystem::path folder = std::filesystem::absolute(options.json).parent_path();
-    if (!std::filesystem::is_directory(folder)) {
-      throw Error(fmt::format("--json {}: there is no folder {}", options.json, folder.string()));
-    }
-  }
+  check_output_folder("--json", options.json);
   ExecutionConfig execution;
   execution.device = options.device;
   if (device_choice(options.device).kind == DeviceChoice::Kind::kCpu) {

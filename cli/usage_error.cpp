@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 #include "core/config/node.h"
@@ -11,12 +12,16 @@
 namespace che {
 namespace {
 
-std::vector<std::string> command_names(const CLI::App& app) {
+std::vector<std::string> command_names(const CLI::App& app,
+                                       const std::function<bool(const CLI::App*)>& is_meant) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
+  for (const CLI::App* command : app.get_subcommands(is_meant)) names.push_back(command->get_name());
   return names;
+}
+
+// Those that help shows. What other programs start is no suggestion.
+std::vector<std::string> shown_command_names(const CLI::App& app) {
+  return command_names(app, [](const CLI::App* command) { return !command->get_group().empty(); });
 }
 
 std::vector<std::string> option_names(const CLI::App& command) {
@@ -55,7 +60,7 @@ std::string unconverted_value(const CLI::App& command, const CLI::ParseError& er
 
 std::string usage_problem(const CLI::App& app, const CLI::ParseError& error,
                           const std::vector<std::string>& arguments) {
-  const std::vector<std::string> commands = command_names(app);
+  const std::vector<std::string> commands = command_names(app, [](const CLI::App*) { return true; });
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   if (!parsed.empty() && std::ranges::count(commands, arguments[0])) {
     const CLI::App& command = *parsed.front();
@@ -68,7 +73,7 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error,
     return fmt::format("{}: {}", command.get_name(),
                        is_extra ? unknown_argument(command, left) : std::string(error.what()));
   }
-  const std::string hint = known_names_hint(arguments.empty() ? "" : arguments[0], commands);
+  const std::string hint = known_names_hint(arguments.empty() ? "" : arguments[0], shown_command_names(app));
   if (arguments.empty()) return "a command is missing" + hint;
   if (arguments[0].starts_with("-")) return unknown_argument(app, arguments);
   return fmt::format("unknown command '{}'{}", one_line(arguments[0]), hint);

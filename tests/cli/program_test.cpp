@@ -101,6 +101,15 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({}, "che: a command is missing; known: run, ");
   expect_wrong({"runn"}, "che: unknown command 'runn'; did you mean 'run'?; known: run, ");
   expect_wrong({"runn", "table", results()}, "che: unknown command 'runn'");
+  // Commands that other programs start are no suggestion.
+  for (const char* hidden : {"workr", "taks"}) {
+    const std::string hint = che({hidden}).output;
+    EXPECT_TRUE(contains(hint, fmt::format("che: unknown command '{}'", hidden))) << hint;
+    EXPECT_FALSE(contains(hint, "worker") || contains(hint, "'task'") || contains(hint, " task,")) << hint;
+  }
+  const std::string nowhere = (folder_ / "missing" / "x").string();
+  expect_wrong({"bench", "--json", nowhere}, "che: --json " + nowhere + ": there is no folder ");
+  expect_wrong({"selftest", "--json", nowhere}, "che: --json " + nowhere + ": there is no folder ");
   expect_wrong({"table", results(), "--", "a", "--foramt"}, "che: table: unknown option --foramt");
   expect_wrong({"--versio"}, "che: unknown option --versio; did you mean '--version'?");
   expect_wrong({"table", results(), "--foramt=md"},
