@@ -3,26 +3,23 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/commands.h"
 #include "cli/reading_options.h"
-#include "core/config/field_list.h"
 #include "core/config/reader.h"
 #include "core/counted.h"
 #include "core/error.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/scheduling/pending_work.h"
 #include "experiments/scheduling/progress_display.h"
 #include "experiments/scheduling/scheduler.h"
 #include "experiments/scheduling/worker_count.h"
 #include "experiments/store/experiment_folder.h"
-#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
@@ -36,24 +33,21 @@ struct EvaluateOptions {
   std::int64_t workers = 0;
 };
 
-// The settings of any encoding that only evaluation reads, such as "encoding.scaling".
-std::vector<std::string> evaluation_settings() {
-  std::set<std::string> settings;
-  const auto& registry = Registry<EncodingEntry>::instance();
-  for (const std::string& name : registry.names()) {
-    EncodingConfig config;
-    config.reset(name);
-    for (const FieldRecord& field : list_fields(fields_of(config))) {
-      if (field.role == Role::kEvaluation) settings.insert("encoding." + field.path);
-    }
+constexpr std::string_view kEncoding = "encoding.";
+
+// The key paths that --set takes, such as "encoding.scaling".
+std::vector<std::string> evaluation_paths() {
+  std::vector<std::string> paths;
+  for (const std::string& name : all_evaluation_setting_names()) {
+    paths.push_back(fmt::format("{}{}", kEncoding, name));
   }
-  return {settings.begin(), settings.end()};
+  return paths;
 }
 
-// What several --set ask for, in the form of EncodingConfig::evaluation_settings.
-std::string read_settings(const std::vector<std::string>& settings) {
-  const std::vector<std::string> known = evaluation_settings();
-  std::map<std::string, std::string> values;
+// What several --set ask for.
+OptionValues read_settings(const std::vector<std::string>& settings) {
+  const std::vector<std::string> known = evaluation_paths();
+  OptionValues values;
   for (const std::string& setting : settings) {
     const std::size_t equals = setting.find('=');
     const std::string path = setting.substr(0, equals);
@@ -64,13 +58,11 @@ std::string read_settings(const std::vector<std::string>& settings) {
     if (setting.find_first_of(";,", equals) != std::string::npos) {
       throw Error(fmt::format("--set {}: one setting at a time; repeat --set for more", setting));
     }
-    if (!values.emplace(path.substr(path.find('.') + 1), setting.substr(equals + 1)).second) {
+    if (!values.emplace(path.substr(kEncoding.size()), setting.substr(equals + 1)).second) {
       throw Error(fmt::format("--set {}: {} is set twice", setting, path));
     }
   }
-  std::vector<std::string> texts;
-  for (const auto& [name, value] : values) texts.push_back(fmt::format("{}={}", name, value));
-  return fmt::format("{}", fmt::join(texts, ";"));
+  return values;
 }
 
 // Within the limits of a config's evaluation.
@@ -144,7 +136,7 @@ void add_evaluate_command(CLI::App& app, Action& action) {
   command
       ->add_option(
           "--set", options->settings,
-          fmt::format("KEY=VALUE of what only evaluation reads: {}", fmt::join(evaluation_settings(), ", ")))
+          fmt::format("KEY=VALUE of what only evaluation reads: {}", fmt::join(evaluation_paths(), ", ")))
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--device", options->device,

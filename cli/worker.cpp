@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "core/error.h"
+#include "experiments/plan/evaluation_settings.h"
 
 namespace che {
 namespace {
@@ -15,6 +16,7 @@ struct WorkerOptions {
   WorkerTask task;
   bool evaluate = false;
   std::string lengths;
+  std::string encoding_settings;
   EvaluationRequest request;
 };
 
@@ -26,6 +28,12 @@ int work(const WorkerOptions& options) {
     if (!options.lengths.empty()) {
       task.evaluation->lengths = parse_integer_range(options.lengths);
       if (!task.evaluation->lengths) throw Error(fmt::format("--lengths: allowed: {}", kIntegerRangeForms));
+    }
+    if (!options.encoding_settings.empty()) {
+      task.evaluation->encoding_settings = parse_evaluation_settings(options.encoding_settings);
+      if (!task.evaluation->encoding_settings) {
+        throw Error("--encoding-settings: allowed: NAME=VALUE;NAME=VALUE, sorted by name");
+      }
     }
   }
   return run_worker(task);
@@ -44,7 +52,7 @@ void add_worker_command(CLI::App& app, Action& action) {
   command->add_option("--samples", options->request.samples, "with so many samples per length")
       ->needs(evaluate);
   command
-      ->add_option("--encoding-settings", options->request.encoding_settings,
+      ->add_option("--encoding-settings", options->encoding_settings,
                    "with these settings of its encoding, NAME=VALUE;NAME=VALUE")
       ->needs(evaluate);
   command->add_option("--device", options->request.device, "on this device")->needs(evaluate);

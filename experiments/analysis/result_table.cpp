@@ -110,10 +110,10 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
 // evaluate` measured all test lengths.
 std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored, TrainingJudge& judge) {
   std::vector<TableRun> runs{make_run(folder, folder.config(), stored, judge)};
-  std::set<std::string> settings;
+  std::set<OptionValues> settings;
   for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
   settings.erase(folder.config().encoding.evaluation_settings());
-  for (const std::string& other : settings) {
+  for (const OptionValues& other : settings) {
     RunConfig config = folder.config();
     config.encoding = config.encoding.with_evaluation_settings(other);
     TableRun run = make_run(folder, config, stored, judge);

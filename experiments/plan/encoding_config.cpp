@@ -71,33 +71,6 @@ Error unknown_encoding(std::string_view form) {
                   form, suggestion, fmt::join(registry.names(), ", ")));
 }
 
-struct EvaluationSetting {
-  std::string path;
-  std::string value;
-};
-
-// Of "path=value;path=value".
-std::vector<EvaluationSetting> split_settings(std::string_view text) {
-  std::vector<EvaluationSetting> settings;
-  while (!text.empty()) {
-    const std::string_view setting = text.substr(0, text.find(';'));
-    text.remove_prefix(std::min(text.size(), setting.size() + 1));
-    const std::size_t equals = std::min(setting.find('='), setting.size());
-    settings.push_back({std::string(setting.substr(0, equals)),
-                        std::string(setting.substr(std::min(equals + 1, setting.size())))});
-  }
-  return settings;
-}
-
-// Of the settings that only evaluation reads.
-std::vector<std::string> evaluation_paths(EncodingConfig config) {
-  std::vector<std::string> paths;
-  for (const FieldRecord& field : list_fields(fields_of(config))) {
-    if (field.role == Role::kEvaluation) paths.push_back(field.path);
-  }
-  return paths;
-}
-
 }  // namespace
 
 void EncodingConfig::reset(std::string_view shorthand) {
@@ -164,39 +137,46 @@ EncodingLabel EncodingConfig::label() const {
           .settings = settings_off_default("encoding", fields_of(config), fields_of(defaults))};
 }
 
-std::string EncodingConfig::evaluation_settings() const {
+std::vector<std::string> EncodingConfig::evaluation_setting_names() const {
+  EncodingConfig config = *this;
+  std::vector<std::string> names;
+  for (const FieldRecord& field : list_fields(fields_of(config))) {
+    if (field.role == Role::kEvaluation) names.push_back(field.path);
+  }
+  return names;
+}
+
+OptionValues EncodingConfig::evaluation_settings() const {
   EncodingConfig config = *this;
   EncodingConfig defaults = with_defaults();
-  std::vector<std::string> settings;
+  OptionValues settings;
   for (const FieldRecord& field : distinct_fields(fields_of(config), fields_of(defaults))) {
-    if (field.role == Role::kEvaluation) settings.push_back(fmt::format("{}={}", field.path, field.value));
+    if (field.role == Role::kEvaluation) settings.emplace(field.path, field.value);
   }
-  std::ranges::sort(settings);
-  return fmt::format("{}", fmt::join(settings, ";"));
+  return settings;
 }
 
-bool EncodingConfig::has_evaluation_settings(std::string_view text) const {
-  const std::vector<std::string> known = evaluation_paths(*this);
-  return std::ranges::all_of(split_settings(text), [&](const EvaluationSetting& setting) {
-    return std::ranges::count(known, setting.path) > 0;
-  });
+bool EncodingConfig::has_evaluation_settings(const OptionValues& settings) const {
+  const std::vector<std::string> known = evaluation_setting_names();
+  return std::ranges::all_of(
+      settings, [&](const auto& setting) { return std::ranges::count(known, setting.first) > 0; });
 }
 
-EncodingConfig EncodingConfig::with_evaluation_settings(std::string_view text) const {
+EncodingConfig EncodingConfig::with_evaluation_settings(const OptionValues& settings) const {
   EncodingConfig config = *this;
-  const std::vector<std::string> known = evaluation_paths(config);
-  for (const std::string& path : known) config.options.erase(path);
-  for (const EvaluationSetting& setting : split_settings(text)) {
-    if (std::ranges::count(known, setting.path) == 0) {
+  const std::vector<std::string> known = evaluation_setting_names();
+  for (const std::string& setting : known) config.options.erase(setting);
+  for (const auto& [setting, value] : settings) {
+    if (std::ranges::count(known, setting) == 0) {
       throw Error(
-          fmt::format("'{}' is no setting of {} that only evaluation reads; {}", setting.path, name,
+          fmt::format("'{}' is no setting of {} that only evaluation reads; {}", setting, name,
                       known.empty() ? "it has none" : fmt::format("allowed: {}", fmt::join(known, ", "))));
     }
     ConfigNode node;
     node.kind = ConfigNode::Kind::kScalar;
     node.location.source = std::make_shared<const std::string>("command line");
-    node.text = setting.value;
-    assign_path(setting.path, node, fields_of(config), "encoding.");
+    node.text = value;
+    assign_path(setting, node, fields_of(config), "encoding.");
   }
   return config;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/config/fields.h"
 #include "core/config/problem.h"
@@ -36,16 +37,18 @@ struct EncodingConfig {
   // The same encoding with the settings that a run's identity leaves out.
   EncodingConfig with_identity_defaults() const;
 
-  // The settings that only evaluation reads and that are off their default, "scaling=yarn;beta_fast=16",
-  // sorted; empty for none.
-  std::string evaluation_settings() const;
+  // The names of the settings that only evaluation reads ("scaling").
+  std::vector<std::string> evaluation_setting_names() const;
 
-  // Whether it has every setting that such a text names.
-  bool has_evaluation_settings(std::string_view text) const;
+  // Those that are off their default, by name.
+  OptionValues evaluation_settings() const;
+
+  // Whether it has every setting that is named in these.
+  bool has_evaluation_settings(const OptionValues& settings) const;
 
   // The same encoding with these, and with every other one that only evaluation reads at its default. Throws
-  // Error for a text that evaluation_settings() of this encoding cannot give.
-  EncodingConfig with_evaluation_settings(std::string_view text) const;
+  // Error for settings that this encoding does not have, and for values that they do not take.
+  EncodingConfig with_evaluation_settings(const OptionValues& settings) const;
 
   // Its text is what `reset` reads.
   EncodingForm form() const;

@@ -10,6 +10,7 @@
 #include "core/counted.h"
 #include "core/error.h"
 #include "core/parallel.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/jobs.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/experiment_folder.h"
@@ -119,11 +120,12 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
                      counted(runs.size(), "run")));
   }
   if (other_encodings == runs.size() && !runs.empty()) {
-    throw Error(fmt::format("no run has an encoding that takes {}", *request.encoding_settings));
+    throw Error(fmt::format("no run has an encoding that takes {}",
+                            evaluation_settings_text(*request.encoding_settings)));
   }
   if (other_encodings > 0) {
     warn(fmt::format("passed over: {} whose encoding does not take {}", counted(other_encodings, "run"),
-                     *request.encoding_settings));
+                     evaluation_settings_text(*request.encoding_settings)));
   }
   work.left_out = left_out + waiting;
   return work;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "experiments/plan/evaluation_settings.h"
+
 namespace che {
 
 bool EvaluationRequest::fits(const EncodingConfig& encoding) const {
@@ -37,7 +39,7 @@ std::vector<std::string> WorkerTask::arguments() const {
     }
     if (evaluation->samples) words.insert(words.end(), {"--samples", std::to_string(*evaluation->samples)});
     if (const auto& settings = evaluation->encoding_settings) {
-      words.insert(words.end(), {"--encoding-settings", *settings});
+      words.insert(words.end(), {"--encoding-settings", evaluation_settings_text(*settings)});
     }
     if (evaluation->device) words.insert(words.end(), {"--device", *evaluation->device});
   }

@@ -19,8 +19,8 @@ inline constexpr int kExitAgain = 75;
 struct EvaluationRequest {
   std::optional<IntegerRange> lengths;  // Without, those of the run's config.
   std::optional<std::int64_t> samples;  // Per length; likewise.
-  // Of the encoding, in the form of EncodingConfig::evaluation_settings; without, the run's own.
-  std::optional<std::string> encoding_settings;
+  // Of the encoding, see EncodingConfig::evaluation_settings; without, the run's own.
+  std::optional<OptionValues> encoding_settings;
   std::optional<std::string> device = {};  // See device_choice(); likewise.
 
   // Whether an encoding has what `encoding_settings` sets.

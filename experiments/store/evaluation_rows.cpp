@@ -8,7 +8,7 @@ namespace che {
 
 std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
   const EvaluationConfig& asked = config.evaluation;
-  const std::string settings = config.encoding.evaluation_settings();
+  const OptionValues settings = config.encoding.evaluation_settings();
   std::map<std::int64_t, const EvaluationRow*> by_length;
   for (const EvaluationRow& row : rows) {
     if (row.samples == asked.samples && row.seed == asked.seed && row.eval_dropout == asked.eval_dropout &&

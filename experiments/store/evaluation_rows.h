@@ -17,7 +17,7 @@ struct EvaluationRow {
   bool eval_dropout = false;
   double accuracy = 0;                 // Mean over batches of sum(mask correct) / sum(mask), 0 .. 1
   double loss = 0;                     // Nats per output symbol, mean over samples and output symbols.
-  std::string encoding_settings = {};  // See EncodingConfig::evaluation_settings.
+  OptionValues encoding_settings = {};  // See EncodingConfig::evaluation_settings.
 };
 
 // The rows of `rows` that `config` asks for, by ascending length.

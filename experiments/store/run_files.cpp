@@ -9,9 +9,11 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "core/checksum.h"
 #include "core/error.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/store/csv.h"
 
 namespace che {
@@ -107,8 +109,8 @@ std::string evaluation_text(const std::vector<EvaluationRow>& rows, std::string_
   std::string text;
   for (const EvaluationRow& row : rows) {
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{}{}{},{}\n", row.length, row.samples, row.seed,
-                   row.eval_dropout ? "on" : "off", row.encoding_settings, has_settings ? "," : "",
-                   row.accuracy, row.loss);
+                   row.eval_dropout ? "on" : "off", evaluation_settings_text(row.encoding_settings),
+                   has_settings ? "," : "", row.accuracy, row.loss);
   }
   return csv_text(has_settings ? kColumnsWithSettings : kEvaluationColumns, text, id);
 }
@@ -122,16 +124,18 @@ std::vector<EvaluationRow> parse_evaluation(std::string_view text, std::string_v
   const std::size_t accuracy = has_settings ? 5 : 4;
   std::vector<EvaluationRow> rows;
   rows.reserve(csv.size());
-  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, std::string>> keys;
+  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, OptionValues>> keys;
   for (std::size_t i = 0; i < csv.size(); ++i) {
     const std::string_view eval_dropout = csv.text(i, 3);
+    auto settings = parse_evaluation_settings(has_settings ? csv.text(i, 4) : "");
+    if (!settings) csv.fail(i, 4, "NAME=VALUE;NAME=VALUE, sorted by name");
     rows.push_back({.length = csv.integer(i, 0),
                     .samples = csv.integer(i, 1),
                     .seed = csv.integer(i, 2),
                     .eval_dropout = eval_dropout == "on",
                     .accuracy = csv.real(i, accuracy),
                     .loss = csv.real(i, accuracy + 1),
-                    .encoding_settings = std::string(has_settings ? csv.text(i, 4) : "")});
+                    .encoding_settings = *std::move(settings)});
     const EvaluationRow& row = rows.back();
     if (eval_dropout != "on" && eval_dropout != "off") csv.fail(i, 3, "on or off");
     if (!(row.accuracy >= 0 && row.accuracy <= 1)) csv.fail(i, accuracy, "a number from 0 to 1");

@@ -65,11 +65,11 @@ TEST(ResultTable, AnotherSettingOfTheEncodingInEvaluationIsAColumn) {
   const RunFolder folder = store_run(scratch.path(), config, RunState::kFinished, 0.5);
   std::vector<EvaluationRow> rows = folder.evaluation();
   for (EvaluationRow row : folder.evaluation()) {
-    row.encoding_settings = "scaling=yarn";
+    row.encoding_settings = {{"scaling", "yarn"}};
     row.accuracy = 0.75;
     rows.push_back(row);
     // Not at every test length, which is no score.
-    row.encoding_settings = "scaling=ntk";
+    row.encoding_settings = {{"scaling", "ntk"}};
     if (row.length == config.evaluation.first_length) rows.push_back(row);
   }
   folder.write_evaluation(rows);

@@ -102,7 +102,8 @@ TEST(PrepareEvaluation, PassesOverEncodingsWithoutTheSettingAndRefusesWhenNoneHa
   RunConfig kerple = config(0);
   kerple.encoding.reset("kerple");
   put_checkpoint(store_run(scratch.path(), kerple, RunState::kFinished, 0.5));
-  const EvaluationRequest scaled{.lengths = {}, .samples = {}, .encoding_settings = "scaling=yarn"};
+  const EvaluationRequest scaled{
+      .lengths = {}, .samples = {}, .encoding_settings = OptionValues{{"scaling", "yarn"}}};
   EXPECT_THAT(message_of([&] { prepare_evaluation(scratch.path(), scaled); }),
               testing::HasSubstr("no run has an encoding that takes scaling=yarn"));
   RunConfig rope = config(0);
@@ -116,7 +117,8 @@ TEST(PrepareEvaluation, PassesOverEncodingsWithoutTheSettingAndRefusesWhenNoneHa
     EXPECT_EQ(0U, work.left_out);
   }
   // The run's own setting is measured already.
-  const EvaluationRequest own{.lengths = {}, .samples = {}, .encoding_settings = "scaling=none"};
+  const EvaluationRequest own{
+      .lengths = {}, .samples = {}, .encoding_settings = OptionValues{{"scaling", "none"}}};
   EXPECT_EQ(1U, prepare_evaluation(scratch.path(), own).complete);
 }
 

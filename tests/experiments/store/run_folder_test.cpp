@@ -297,7 +297,7 @@ TEST(Score, PicksRowsBySamplesSeedDropoutAndSettingsOfTheEncoding) {
       if (accuracy == 0.1) row.samples = 64;
       if (accuracy == 0.2) row.seed = 1;
       if (accuracy == 0.3) row.eval_dropout = true;
-      if (accuracy == 0.4) row.encoding_settings = "scaling=yarn";
+      if (accuracy == 0.4) row.encoding_settings = {{"scaling", "yarn"}};
       rows.push_back(row);
     }
   }
@@ -311,9 +311,9 @@ TEST(Score, PicksRowsBySamplesSeedDropoutAndSettingsOfTheEncoding) {
   asked.evaluation.seed = 1;
   EXPECT_DOUBLE_EQ(score(rows, asked).value(), 0.2);
   asked.evaluation = own;
-  asked.encoding = asked.encoding.with_evaluation_settings("scaling=yarn");
+  asked.encoding = asked.encoding.with_evaluation_settings({{"scaling", "yarn"}});
   EXPECT_DOUBLE_EQ(score(rows, asked).value(), 0.4);
-  asked.encoding = asked.encoding.with_evaluation_settings("");
+  asked.encoding = asked.encoding.with_evaluation_settings({});
   asked.evaluation.eval_dropout = true;
   EXPECT_DOUBLE_EQ(score(rows, asked).value(), 0.3);
   asked.evaluation.samples = 64;
@@ -325,13 +325,14 @@ TEST(Evaluation, HasAColumnForSettingsOfTheEncodingOnlyWhereOneWasChanged) {
   EXPECT_THAT(evaluation_text(rows, "a"),
               testing::StartsWith("length,samples,seed,eval_dropout,accuracy,loss,"));
   rows.push_back(rows[0]);
-  rows[1].encoding_settings = "beta_fast=16;scaling=yarn";
+  rows[1].encoding_settings = {{"scaling", "yarn"}, {"beta_fast", "16"}};
   const std::string text = evaluation_text(rows, "a");
   EXPECT_THAT(text, testing::StartsWith("length,samples,seed,eval_dropout,encoding_settings,accuracy,loss,"));
   const std::vector<EvaluationRow> read = parse_evaluation(text, "a", "file");
   ASSERT_EQ(read.size(), 2U);
-  EXPECT_EQ(read[0].encoding_settings, "");
-  EXPECT_EQ(read[1].encoding_settings, "beta_fast=16;scaling=yarn");
+  EXPECT_THAT(text, testing::HasSubstr(",off,beta_fast=16;scaling=yarn,"));
+  EXPECT_TRUE(read[0].encoding_settings.empty());
+  EXPECT_EQ(read[1].encoding_settings, rows[1].encoding_settings);
   EXPECT_EQ(read[1].accuracy, 0.5);
 }
 
