@@ -7,6 +7,7 @@
 #include <ATen/ATen.h>
 
 #include "models/encodings/encoding.h"
+#include "models/kernels/reference/by_replica.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
@@ -35,19 +36,24 @@ class Cope : public Encoding {
   // A logit reads those of its neighbours.
   AttentionTerms attention_terms(const EncodingContext& context) const override {
     return CustomLogits{[context](const at::Tensor& scaled, const at::Tensor& q, const at::Tensor&) {
-      return logits(scaled, q, context);
+      const auto of_replica = [&](const at::Tensor& part, const at::Tensor& queries, const at::Tensor& left,
+                                  const at::Tensor& right) {
+        return logits(part, queries, left, right, context);
+      };
+      return reference::by_replica(of_replica, scaled, q, context.parameters["e_left"],
+                                   context.parameters["e_right"]);
     }};
   }
 
  private:
-  static at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries,
-                           const EncodingContext& context) {
+  // Of some replicas, whose tables are (replicas, head_width, 64).
+  static at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor& e_left,
+                           const at::Tensor& e_right, const EncodingContext& context) {
     const at::Tensor index = at::arange(context.tokens, context.backend.options.dtype(at::kLong));
     const at::Tensor right = index.unsqueeze(0) > index.slice(0, context.first_query).unsqueeze(1);
     const at::Tensor positions = contextual_positions(at::sigmoid(logits), right);
     // (replicas, 1, 1, head_width, 2 * 64): the left table, then the right one.
-    const at::Tensor tables =
-        at::cat({context.parameters["e_left"], context.parameters["e_right"]}, 2).unsqueeze(1).unsqueeze(1);
+    const at::Tensor tables = at::cat({e_left, e_right}, 2).unsqueeze(1).unsqueeze(1);
     const at::Tensor at_integers = at::matmul(queries, tables);
     const at::Tensor below = positions.detach().floor();
     const at::Tensor fraction = positions - below;

@@ -6,6 +6,7 @@
 
 #include "models/encodings/distance.h"
 #include "models/encodings/encoding.h"
+#include "models/kernels/reference/by_replica.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
@@ -30,7 +31,10 @@ class Kerple : public Encoding {
     const at::Tensor p = context.parameters["p"].view({-1, heads, 1});
     const at::Tensor a = context.parameters["a"].view({-1, heads, 1});
     const PairValues distances = distance(context, options_);
-    return PairValues{-p * at::log1p(a * distances.values), distances.by_offset};
+    const auto bias = [](const at::Tensor& factor, const at::Tensor& slope, const at::Tensor& distance) {
+      return -factor * at::log1p(slope * distance);
+    };
+    return PairValues{reference::by_replica(bias, p, a, distances.values), distances.by_offset};
   }
 
  private:

@@ -8,9 +8,8 @@ the scheduler only, one worker, or stopped and continued. The same command is th
 is compared with those of an undisturbed series: evaluation.csv, config.yaml and the checkpoints byte by byte, metrics.csv
 and TensorBoard's event file without their wall-clock columns. Of the report and the figures only the names are compared, and
 no temporary file may be left. Checkpoints are written after every step, so that checkpoint.previous.bin does not depend on
-the clock; log.every_steps does not divide the steps, and runs train in pairs, of encodings that
-give the same bits alone and in pairs. With 50 kills or more half of them are of
-computations with one thread, and all others with two.
+the clock; log.every_steps does not divide the steps, and runs train in pairs, which a kill may part. With 50 kills or more
+half of them are of computations with one thread, and all others with two.
 """
 
 import argparse
@@ -37,7 +36,7 @@ base:
   execution: {checkpoint_seconds: 0, replicas: 2, threads: %d}
   log: {every_steps: 7, tensorboard: true}
 axes:
-  encoding: [rope, kerple]
+  encoding: [rope, dape_kerple]
   seed: [0, 1]
 """
 SWEEP_KILLS = ("group", "scheduler", "worker", "workers", "stop")

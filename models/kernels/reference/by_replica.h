@@ -1,0 +1,39 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace che::reference {
+
+// compute(inputs...), whose inputs and result have replicas first; an input with one replica serves all. On a
+// CPU one replica after another, because a run's numbers must not depend on its neighbours: BLAS adds the
+// products of a batch in another order than a single one, and the last values of a tensor, those that fill no
+// vector register, have other exponentials and logarithms than the rest.
+template <class Compute, class... Tensors>
+at::Tensor by_replica(const Compute& compute, const Tensors&... inputs) {
+  const std::int64_t replicas = std::max({inputs.size(0)...});
+  if (replicas == 1 || !(inputs.is_cpu() && ...)) return compute(inputs...);
+  std::vector<at::Tensor> results;
+  const auto parts = [](const at::Tensor& input) { return input.split(1); };
+  const auto part = [](const std::vector<at::Tensor>& of_input, std::int64_t replica) {
+    return of_input[of_input.size() == 1 ? 0 : static_cast<std::size_t>(replica)];
+  };
+  const auto compute_each = [&](const auto&... split) {
+    for (std::int64_t replica = 0; replica < replicas; ++replica) {
+      results.push_back(compute(part(split, replica)...));
+    }
+  };
+  compute_each(parts(inputs)...);
+  return at::cat(results);
+}
+
+// a b for each replica: at::matmul of a (replicas, ..., m, k) and b (replicas, ..., k, n).
+inline at::Tensor replica_product(const at::Tensor& a, const at::Tensor& b) {
+  return by_replica([](const at::Tensor& left, const at::Tensor& right) { return at::matmul(left, right); },
+                    a, b);
+}
+
+}  // namespace che::reference
