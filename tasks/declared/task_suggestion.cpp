@@ -51,12 +51,13 @@ const TaskEntry& registered_task(std::string_view name) {
   const std::vector<std::string> known = registry.names();
   if (std::ranges::count(known, name) == 0) {
     const std::map<std::string, std::string> files = task_files(kTaskFileFolder);
-    std::vector<std::string> all = names_of(files);
-    all.insert(all.begin(), known.begin(), known.end());
-    const std::string closest = closest_name(name, all);
-    if (files.contains(closest)) {
-      throw Error(fmt::format("unknown task '{}'{}", name, names_hint(files.at(closest), known)));
-    }
+    const std::vector<std::string> names = names_of(files);
+    std::string file = std::ranges::count(names, name) > 0 ? std::string(name) : "";
+    // One letter is near to every short name.
+    if (file.empty() && name.size() > 1 && closest_name(name, known).empty())
+      file = closest_name(name, names);
+    if (!file.empty())
+      throw Error(fmt::format("unknown task '{}'{}", name, names_hint(files.at(file), known)));
   }
   return registry.get(name);
 }

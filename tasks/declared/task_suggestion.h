@@ -16,8 +16,8 @@ inline constexpr std::string_view kTaskFileFolder = "tasks/files";
 // none.
 std::string closest_task_file(const std::filesystem::path& path);
 
-// The registered task. Throws Error as Registry::get does; where the nearest name is that of a file in
-// kTaskFileFolder, it suggests that file.
+// The registered task. Throws Error as Registry::get does; a name that is that of a file in kTaskFileFolder,
+// or near to one and to no registered name, suggests that file.
 const TaskEntry& registered_task(std::string_view name);
 
 }  // namespace che

@@ -60,7 +60,8 @@ TEST_F(StoredResults, AreResumed) {
   const auto after = everything(results());
   for (const auto& [path, content] : before) {
     const std::string name = std::filesystem::path(path).filename().string();
-    if (contains(path, "reverse_string") || contains(name, "lock")) continue;
+    // The config file gets the words of today.
+    if (contains(path, "reverse_string") || contains(name, "lock") || name == "config.yaml") continue;
     EXPECT_EQ(content, after.at(path)) << path;
   }
   // The interrupted run went on from its checkpoint: the rows before it are those of version 0.1.0.

@@ -39,6 +39,9 @@ TEST_F(TaskSuggestion, KnowsTheNamesOfShippedFiles) {
               testing::HasSubstr("did you mean 'tasks/files/tomita_4.yaml'?"));
   EXPECT_THAT(message_of([] { registered_task("parity_chek"); }),
               testing::HasSubstr("did you mean 'parity_check'?"));
+  EXPECT_THAT(message_of([] { registered_task("even_pairs_"); }),
+              testing::HasSubstr("did you mean 'even_pairs'?"))
+      << "there is a file even_pairs_automaton.yaml";
   EXPECT_EQ("parity_check", registered_task("parity_check").name);
 }
 
