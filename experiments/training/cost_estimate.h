@@ -3,7 +3,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "experiments/plan/operations.h"
 #include "models/kernels/dispatch.h"
@@ -25,7 +24,7 @@ struct TimeEstimate {
 class CostEstimate {
  public:
   // On what each run's `execution` asks for, or on `backend`.
-  explicit CostEstimate(std::optional<Backend> backend = std::nullopt) : backend_(std::move(backend)) {}
+  explicit CostEstimate(const std::optional<Backend>& backend = std::nullopt) : backend_(backend) {}
 
   // For `work` of a run.
   TimeEstimate seconds(const RunConfig& config, const Operations& work);
