@@ -15,8 +15,8 @@ struct EvaluationRow {
   std::int64_t samples = 0;
   std::int64_t seed = 0;
   bool eval_dropout = false;
-  double accuracy = 0;                 // Mean over batches of sum(mask correct) / sum(mask), 0 .. 1
-  double loss = 0;                     // Nats per output symbol, mean over samples and output symbols.
+  double accuracy = 0;                  // Mean over batches of sum(mask correct) / sum(mask), 0 .. 1
+  double loss = 0;                      // Nats per output symbol, mean over samples and output symbols.
   OptionValues encoding_settings = {};  // See EncodingConfig::evaluation_settings.
 };
 
