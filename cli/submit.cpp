@@ -143,6 +143,10 @@ int submit(const SubmitOptions& options) {
     throw Error("name the batch system: --slurm, or --manifest for another one");
   }
   Sweep sweep = read_sweep(options.config, options.overrides, options.only);
+  for (const RunConfig& run : sweep.runs) {
+    if (run.execution.devices.empty()) continue;
+    throw Error("execution.devices: is for `che run`; the batch system gives each task its GPUs (--gpus)");
+  }
   choose_replicas(sweep.runs);
   const std::filesystem::path experiment =
       std::filesystem::absolute(options.output.empty() ? std::filesystem::path("results") / sweep.name

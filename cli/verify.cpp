@@ -94,9 +94,7 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
   std::vector<RunConfig> configs;
   for (const BundledRun& run : published) {
     RunConfig& config = configs.emplace_back(run.config);
-    if (options.device.empty()) continue;
-    config.execution.device = options.device;
-    config.execution.devices.clear();
+    if (!options.device.empty()) config.execution = on_device(config.execution, options.device);
   }
   check_devices(configs);  // Before anything is written.
   const std::filesystem::path experiment =

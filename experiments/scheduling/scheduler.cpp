@@ -28,8 +28,7 @@ constexpr int kPollMilliseconds = 200;
 RunConfig config_of(const std::vector<RunFolder>& job, const Schedule& schedule) {
   RunConfig config = job.front().config();
   if (schedule.evaluation && schedule.evaluation->device) {
-    config.execution.device = *schedule.evaluation->device;
-    config.execution.devices.clear();
+    config.execution = on_device(config.execution, *schedule.evaluation->device);
   }
   return config;
 }

@@ -61,6 +61,13 @@ std::int64_t usable_threads(std::int64_t threads, const Resources& resources) {
   return std::clamp<std::int64_t>(threads, 1, resources.cores);
 }
 
+ExecutionConfig on_device(ExecutionConfig execution, const std::string& device, const Resources& resources) {
+  execution.device = device;
+  execution.devices.clear();
+  if (!device_choice(device).is_gpu(resources.gpus)) execution.precision = ExecutionConfig().precision;
+  return execution;
+}
+
 void check_devices(const std::vector<RunConfig>& runs, const Resources& resources,
                    const std::filesystem::path& kernels) {
   const auto visible = static_cast<std::int64_t>(resources.gpus.size());

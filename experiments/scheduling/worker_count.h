@@ -30,6 +30,11 @@ std::optional<std::int64_t> next_gpu(const ExecutionConfig& execution,
 // only share the cores. The number changes no result beyond rounding.
 std::int64_t usable_threads(std::int64_t threads, const Resources& resources = available_resources());
 
+// `execution` on another device than its own, as --device of `che evaluate` and `che verify` asks: any GPU of
+// that kind, and in single precision on a CPU, which has no other.
+ExecutionConfig on_device(ExecutionConfig execution, const std::string& device,
+                          const Resources& resources = available_resources());
+
 // Throws Error where a run asks for GPUs that are not visible or for which there are no kernels, or for a
 // precision that its device has not.
 void check_devices(const std::vector<RunConfig>& runs, const Resources& resources = available_resources(),

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "experiments/plan/evaluation_settings.h"
+#include "experiments/scheduling/worker_count.h"
 
 namespace che {
 
@@ -18,14 +19,7 @@ RunConfig EvaluationRequest::applied_to(RunConfig config) const {
   }
   if (samples) config.evaluation.samples = *samples;
   if (encoding_settings) config.encoding = config.encoding.with_evaluation_settings(*encoding_settings);
-  if (device) {
-    config.execution.device = *device;
-    config.execution.devices.clear();
-    // A CPU has no other precision.
-    if (device_choice(*device).kind == DeviceChoice::Kind::kCpu) {
-      config.execution.precision = ExecutionConfig().precision;
-    }
-  }
+  if (device) config.execution = on_device(config.execution, *device);
   return config;
 }
 

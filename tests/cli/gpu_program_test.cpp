@@ -35,6 +35,10 @@ TEST_F(ProgramTest, SaysWhatAGpuNeeds) {
   EXPECT_NE(std::string::npos, plan.output.find("not measured")) << plan.output;
   expect_contains(with_gpus("", {"run", small_config(), "execution.device=auto", "--dry-run"}).output,
                   {"; device: auto, here cpu: no GPU is visible; "});
+  expect_refusal(che({"submit", small_config(), "--manifest", "execution.device=cuda",
+                      "execution.devices=[0,1]", "-o", results() + "-submitted"}),
+                 {"execution.devices", "che run", "--gpus"});
+  EXPECT_FALSE(std::filesystem::exists(results() + "-submitted"));
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"run"}, {"run", "--list"}, {"check"}}) {
     std::vector<std::string> words = command;

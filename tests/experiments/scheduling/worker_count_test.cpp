@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "core/error.h"
 
@@ -139,6 +141,26 @@ TEST(Precision, OfACpuIsSingle) {
   config.execution.precision = "tf32";
   EXPECT_NO_THROW(check_devices({config}, kWithGpus, kKernels));
   EXPECT_THROW(check_devices({config}, kMachine), Error);
+}
+
+// A run that was trained in TF32 can be evaluated where no GPU is.
+TEST(Devices, OfACommandReplaceTheRunsOwn) {
+  ExecutionConfig stored;
+  stored.device = "cuda";
+  stored.devices = {0, 1};
+  stored.precision = "tf32";
+  for (const auto& [device, resources, precision] :
+       std::vector<std::tuple<std::string, Resources, std::string>>{{"cpu", kWithGpus, "fp32"},
+                                                                    {"auto", kMachine, "fp32"},
+                                                                    {"auto", kWithGpus, "tf32"},
+                                                                    {"cuda:1", kWithGpus, "tf32"}}) {
+    RunConfig config;
+    config.execution = on_device(stored, device, resources);
+    EXPECT_EQ(device, config.execution.device);
+    EXPECT_TRUE(config.execution.devices.empty());
+    EXPECT_EQ(precision, config.execution.precision) << device;
+    EXPECT_NO_THROW(check_devices({config}, resources, kKernels)) << device;
+  }
 }
 
 TEST(Devices, AreNamed) {
