@@ -127,7 +127,7 @@ void TaskConfig::reset(std::string_view new_name) {
   if (is_declared() && new_name == name) return;
   TaskConfig fresh;
   if (!new_name.empty()) {
-    const TaskEntry& entry = registered_task(new_name);
+    const TaskEntry& entry = task_of_config(new_name);
     fresh.name = entry.name;
     fresh.version = entry.version;
   }

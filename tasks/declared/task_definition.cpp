@@ -5,10 +5,10 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "tasks/declared/att_text.h"
 #include "tasks/declared/definition_reader.h"
 #include "tasks/declared/definition_words.h"
@@ -73,8 +73,7 @@ TaskDefinition parse_task_definition(std::string_view text, const std::string& s
 }
 
 TaskDefinition read_task_file(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
+  if (!is_present(path)) {
     if (const std::string file = closest_task_file(path); !file.empty()) {
       throw Error(fmt::format("{}: no such file; did you mean '{}'?", path.string(), file));
     }

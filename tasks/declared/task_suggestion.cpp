@@ -35,10 +35,32 @@ std::vector<std::string> names_of(const std::map<std::string, std::string>& file
   return names;
 }
 
+// The registered task; `written` is how a suggested file is written there.
+template <class Written>
+const TaskEntry& registered_task_or_file(std::string_view name, const Written& written) {
+  const auto& registry = Registry<TaskEntry>::instance();
+  const std::vector<std::string> known = registry.names();
+  if (std::ranges::count(known, name) == 0) {
+    const std::map<std::string, std::string> files = task_files(kTaskFileFolder);
+    const std::vector<std::string> names = names_of(files);
+    std::string file = std::ranges::count(names, name) > 0 ? std::string(name) : "";
+    // One letter is near to every short name.
+    if (file.empty() && name.size() > 1 && closest_name(name, known).empty()) {
+      file = closest_name(name, names);
+    }
+    if (!file.empty()) {
+      throw Error(fmt::format("unknown task '{}'{}", name, names_hint(written(files.at(file)), known)));
+    }
+  }
+  return registry.get(name);
+}
+
 }  // namespace
 
 std::string closest_task_file(const fs::path& path) {
-  for (const fs::path& folder : {path.parent_path(), fs::path(kTaskFileFolder)}) {
+  std::error_code error;
+  const fs::path shipped = fs::absolute(kTaskFileFolder, error);
+  for (const fs::path& folder : {path.parent_path(), shipped}) {
     const std::map<std::string, std::string> files = task_files(folder);
     const std::string name = closest_name(path.stem().string(), names_of(files));
     if (!name.empty()) return files.at(name);
@@ -47,19 +69,14 @@ std::string closest_task_file(const fs::path& path) {
 }
 
 const TaskEntry& registered_task(std::string_view name) {
-  const auto& registry = Registry<TaskEntry>::instance();
-  const std::vector<std::string> known = registry.names();
-  if (std::ranges::count(known, name) == 0) {
-    const std::map<std::string, std::string> files = task_files(kTaskFileFolder);
-    const std::vector<std::string> names = names_of(files);
-    std::string file = std::ranges::count(names, name) > 0 ? std::string(name) : "";
-    // One letter is near to every short name.
-    if (file.empty() && name.size() > 1 && closest_name(name, known).empty())
-      file = closest_name(name, names);
-    if (!file.empty())
-      throw Error(fmt::format("unknown task '{}'{}", name, names_hint(files.at(file), known)));
-  }
-  return registry.get(name);
+  return registered_task_or_file(name, [](const std::string& file) { return file; });
+}
+
+const TaskEntry& task_of_config(std::string_view name) {
+  return registered_task_or_file(name, [](const std::string& file) {
+    std::error_code error;
+    return fmt::format("{{file: {}}}", fs::absolute(file, error).string());
+  });
 }
 
 }  // namespace che

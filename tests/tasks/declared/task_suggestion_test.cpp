@@ -26,7 +26,8 @@ TEST_F(TaskSuggestion, NamesTheNearestFile) {
   EXPECT_EQ("tasks/files/tomita_4.yaml", closest_task_file("tasks/files/tomita4.yaml"));
   EXPECT_EQ("tasks/files/tomita_44.yaml: no such file; did you mean 'tasks/files/tomita_4.yaml'?",
             message_of([] { read_task_file("tasks/files/tomita_44.yaml"); }));
-  EXPECT_EQ("tasks/files/tomita_4.yaml", closest_task_file("tomita_4.yaml")) << "in another folder";
+  EXPECT_EQ(CHE_SOURCE_DIR "/tasks/files/tomita_4.yaml", closest_task_file("tomita_4.yaml"))
+      << "in another folder";
   EXPECT_EQ("", closest_task_file("configs/nothing_like_it.yaml"));
   EXPECT_EQ("nothing_like_it.yaml: no such file", message_of([] { read_task_file("nothing_like_it.yaml"); }));
 }
@@ -37,6 +38,8 @@ TEST_F(TaskSuggestion, KnowsTheNamesOfShippedFiles) {
       testing::StartsWith("unknown task 'tomita_4'; did you mean 'tasks/files/tomita_4.yaml'?; known: "));
   EXPECT_THAT(message_of([] { registered_task("tomita_44"); }),
               testing::HasSubstr("did you mean 'tasks/files/tomita_4.yaml'?"));
+  EXPECT_THAT(message_of([] { task_of_config("tomita_44"); }),
+              testing::HasSubstr("did you mean '{file: " CHE_SOURCE_DIR "/tasks/files/tomita_4.yaml}'?"));
   EXPECT_THAT(message_of([] { registered_task("parity_chek"); }),
               testing::HasSubstr("did you mean 'parity_check'?"));
   EXPECT_THAT(message_of([] { registered_task("even_pairs_"); }),
