@@ -97,7 +97,9 @@ TEST_F(StoredResults, GiveTheNumbersOfVersion010) {
     ASSERT_EQ(4U, expected.size());
     ASSERT_EQ(expected.size(), found.size());
     for (std::size_t row = 0; row < expected.size(); ++row) {
-      EXPECT_EQ(expected.integer(row, 0), found.integer(row, 0));
+      for (std::size_t column = 0; column < 4; ++column) {  // Length, samples, seed, dropout.
+        EXPECT_EQ(expected.text(row, column), found.text(row, column)) << "row " << row;
+      }
       EXPECT_NEAR(expected.real(row, 4), found.real(row, 4), 0.02) << "accuracy, row " << row;
       EXPECT_NEAR(expected.real(row, 5), found.real(row, 5), 1e-3) << "loss, row " << row;
     }

@@ -184,12 +184,15 @@ TEST_P(EveryEncoding, TrainsToTheSameBitsWithOneThreadAndTwo) {
 
 // A run that a crash parted from its neighbour goes on alone.
 TEST_P(EveryEncoding, TrainsToTheSameBitsAloneAndInLockStep) {
-  const ThreadLimit limit(1);
   struct Case {
-    std::int64_t width, steps, last_length;
+    std::int64_t width, steps, last_length, threads;
+    std::string kernels;
   };
-  for (const Case& one : {Case{8, 40, 6}, Case{32, 40, 6}, Case{16, 6, 60}}) {
+  for (const Case& one : {Case{8, 40, 6, 1, "fused"}, Case{32, 40, 6, 2, "fused"},
+                          Case{16, 6, 60, 1, "fused"}, Case{16, 10, 12, 2, "reference"}}) {
+    const ThreadLimit limit(one.threads);
     RunConfig config = config_;
+    config.execution.kernels = one.kernels;
     config.model = {.width = one.width, .layers = 2, .heads = 2, .ffn_multiple = 2};
     config.training.batch_size = 4;
     config.training.steps = one.steps;
@@ -206,7 +209,8 @@ TEST_P(EveryEncoding, TrainsToTheSameBitsAloneAndInLockStep) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const auto replica = static_cast<std::int64_t>(i);
       EXPECT_EQ("", difference(together.slice(0, replica, replica + 1), trained({runs[i]}), 0))
-          << "width " << one.width << ", lengths to " << one.last_length << ", run " << i;
+          << "width " << one.width << ", lengths to " << one.last_length << ", run " << i << ", "
+          << one.kernels << " kernels";
     }
   }
 }
