@@ -20,17 +20,43 @@ constexpr std::size_t kMaxPaths = 5;    // That one line names.
 constexpr std::size_t kMaxValues = 3;   // Of each.
 constexpr std::size_t kMaxLength = 40;  // Of a value.
 
-// The settings that change results or tell repetitions apart, by key path.
-std::map<std::string, std::string> settings_of(RunConfig config) {
+struct Settings {
+  std::map<std::string, std::string> values;  // By key path.
+  // The key paths of what a run may lack as a whole, such as encoding.dape.
+  std::set<std::string> parts;
+
+  std::string at(const std::string& path) const {
+    const auto found = values.find(path);
+    return found == values.end() ? "absent" : found->second;
+  }
+};
+
+// The settings that change results or tell repetitions apart.
+Settings settings_of(RunConfig config) {
   config.evaluation = with_exact_lengths(config.evaluation);
-  std::map<std::string, std::string> settings;
+  Settings settings;
   for (const FieldRecord& field : list_fields(config)) {
-    if (field.role != Role::kExecution) settings[field.path] = field.value;
+    if (field.role == Role::kExecution) continue;
+    settings.values[field.path] = field.value;
+    if (field.structural) settings.parts.insert(field.path);
   }
   return settings;
 }
 
 using Values = std::set<std::string>;
+
+// The values that runs have at each key path; of `parts`, also that one is absent.
+std::map<std::string, Values> values_of(const std::vector<Settings>& runs,
+                                        const std::set<std::string>& parts) {
+  std::map<std::string, Values> values;
+  for (const Settings& run : runs) {
+    for (const auto& [path, value] : run.values) values[path].insert(value);
+  }
+  for (const std::string& path : parts) {
+    for (const Settings& run : runs) values[path].insert(run.at(path));
+  }
+  return values;
+}
 
 // "seed (0, 1, 2, ...)"; the path alone where a value is empty or takes more than a line has room for.
 std::string difference_text(const std::string& path, const Values& values) {
@@ -69,27 +95,35 @@ std::optional<std::string> other_runs(const std::vector<RunConfig>& runs,
   for (const RunConfig& run : runs) ids.insert(run_id(run));
   std::erase_if(stored, [&](const RunFolder& run) { return ids.contains(run.id()); });
   if (stored.empty()) return std::nullopt;
-  std::map<std::string, Values> known;
-  for (const RunConfig& run : runs) {
-    for (const auto& [path, value] : settings_of(run)) known[path].insert(value);
-  }
+  std::vector<Settings> own;
+  own.reserve(runs.size());
+  for (const RunConfig& run : runs) own.push_back(settings_of(run));
+  std::set<std::string> known_parts;
+  for (const Settings& run : own) known_parts.insert(run.parts.begin(), run.parts.end());
+  const std::map<std::string, Values> known = values_of(own, known_parts);
   std::map<std::string, Values> differing;
   for (const RunFolder& run : stored) {
     if (run.config().is_foreign()) {
       differing["foreign_model"].insert(run.config().foreign_model);
       continue;
     }
-    const std::map<std::string, std::string> settings = settings_of(run.config());
-    const auto is_new = [&](const std::string& path, const std::string& value) {
+    const Settings settings = settings_of(run.config());
+    const auto is_new = [&](const std::string& path) {
       const auto found = known.find(path);
-      return found != known.end() && !found->second.contains(value);
+      // No run of the config has it.
+      if (found == known.end()) return settings.parts.contains(path);
+      return !found->second.contains(settings.at(path));
     };
-    for (const auto& [path, value] : settings) {
+    const auto compare = [&](const std::string& path) {
       // The settings of another task or encoding follow from its name.
       const std::string name = path.substr(0, path.find('.')) + ".name";
-      const auto named = settings.find(name);
-      const bool follows = named != settings.end() && name != path && is_new(name, named->second);
-      if (!follows && is_new(path, value)) differing[path].insert(value);
+      const bool follows = name != path && settings.values.contains(name) && is_new(name);
+      if (!follows && is_new(path)) differing[path].insert(settings.at(path));
+    };
+    for (const auto& [path, value] : settings.values) compare(path);
+    // What the run lacks and every run of the config has.
+    for (const std::string& path : known_parts) {
+      if (!settings.values.contains(path)) compare(path);
     }
   }
   const bool is_one = stored.size() == 1;

@@ -59,6 +59,25 @@ TEST(OtherRuns, OfAnotherEncodingDifferInItsName) {
             other_runs({made_up_config("even_pairs", "none")}, scratch.path()));
 }
 
+// A part of an encoding that one side lacks is a difference, whichever side that is.
+TEST(OtherRuns, MayHaveDapeOrLackIt) {
+  const RunConfig plain = made_up_config("even_pairs", "kerple");
+  const RunConfig with_dape = made_up_config("even_pairs", "dape_kerple");
+  const auto told = [](const RunConfig& stored, const std::vector<RunConfig>& config) {
+    const ScratchFolder scratch;
+    store_run(scratch.path(), stored, RunState::kFinished, 0.5);
+    const std::string whole = other_runs(config, scratch.path()).value_or("nothing");
+    return whole.substr(whole.find("config") + std::string("config").size());
+  };
+  EXPECT_EQ("; it differs in encoding.dape (present)", told(with_dape, {plain}));
+  EXPECT_EQ("; it differs in encoding.dape (absent)", told(plain, {with_dape}));
+  // Encodings of both kinds are in the config: only the seed is new.
+  RunConfig other_seed = plain;
+  other_seed.seed = 1;
+  EXPECT_EQ("; it differs in seed (1)", told(other_seed, {plain, with_dape}));
+  EXPECT_EQ("; it differs in seed (1)", told(other_seed, {plain}));
+}
+
 // Of which only the task, the seed and the evaluation are known.
 TEST(OtherRuns, MayBePredictionsOfAModelOutsideChe) {
   const ScratchFolder scratch;
