@@ -78,7 +78,8 @@ int bench(const BenchOptions& options) {
   for (RunConfig& config : configs) {
     if (config.execution.replicas != kAutoReplicas) continue;
     config.execution.replicas = most_replicas(config, 1);
-    fmt::print("{}: replicas=auto are {}\n", config.encoding.label().text(), config.execution.replicas);
+    fmt::print("{}: execution.replicas: auto chooses {}\n", config.encoding.label().text(),
+               config.execution.replicas);
   }
   fmt::print(
       "{} of {}, d = {}, {} layers, {} heads, batch {}, {} thread{}, {} kernels, {}; medians of {}, ms\n\n",

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -46,7 +47,7 @@ struct RunOptions {
 // The runs of a config, with replicas chosen where it leaves them open.
 struct PlannedSweep {
   Sweep sweep;
-  std::vector<bool> chosen = {};  // Of which runs.
+  std::vector<bool> chosen = {};  // Whether the config left them open, for each run.
 };
 
 PlannedSweep plan_sweep(const RunOptions& options) {
@@ -99,10 +100,19 @@ void announce_other_runs(const RunOptions& options, const Sweep& sweep,
   if (others) print_progress(fmt::format("{}; tables show all runs of a folder\n", *others));
 }
 
-// The load average of the last minute: how many processes compute. Zero where the system does not say.
-double present_load() {
+// The load average of the last minute: how many processes compute. Nothing where the system does not say.
+std::optional<double> present_load() {
   double load = 0;
-  return ::getloadavg(&load, 1) == 1 ? std::max(0.0, load) : 0;
+  if (::getloadavg(&load, 1) != 1) return std::nullopt;
+  return std::max(0.0, load);
+}
+
+// For each run.
+std::vector<bool> are_on_gpu(const std::vector<RunConfig>& runs) {
+  const std::vector<std::string> gpus = available_resources().gpus;
+  std::vector<bool> are;
+  for (const RunConfig& run : runs) are.push_back(device_choice(run.execution.device).is_gpu(gpus));
+  return are;
 }
 
 // What computes: "cpu", or "auto, here cpu: no GPU is visible".
@@ -125,21 +135,32 @@ std::string device_text(const std::vector<RunConfig>& runs) {
 std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vector<TimeEstimate>& seconds,
                            std::int64_t workers, double load) {
   double threads = 1;
-  std::vector<TimeRange> jobs;
+  std::vector<MeasuredJob> jobs;
+  const std::vector<bool> on_gpu = are_on_gpu(pending);
   for (const std::vector<std::size_t>& indices : group_into_jobs(pending)) {
-    TimeRange& job = jobs.emplace_back();
+    MeasuredJob& job = jobs.emplace_back();
+    job.is_on_gpu = on_gpu[indices.front()];
     for (const std::size_t i : indices) {
-      job = {.min = job.min + seconds[i].least, .max = job.max + seconds[i].most};
+      job.time = {.min = job.time.min + seconds[i].least, .max = job.time.max + seconds[i].most};
       threads = std::max(threads, static_cast<double>(usable_threads(pending[i].execution.threads)));
     }
   }
   const auto text = [&](std::int64_t count) {
     const auto processes = static_cast<double>(count);
     return duration_text(
-        under_load(side_by_side(jobs, processes), processes * threads, load, available_resources().cores));
+        side_by_side(under_load(jobs, processes * threads, load, available_resources().cores), processes));
   };
   const std::string one = fmt::format("{} for one worker", text(1));
   return workers == 1 ? one : fmt::format("{}, {} for {}", one, text(workers), workers);
+}
+
+// What the ends of such a time are: "the fastest and the slowest; the longer times are with the present load
+// average 1.5 on 2 cores". Of the load only where it is known and some run computes on the CPU.
+std::string ends_text(const std::vector<RunConfig>& pending, std::optional<double> load) {
+  const std::string steps = "the fastest and the slowest";
+  if (!load || std::ranges::count(are_on_gpu(pending), false) == 0) return steps;
+  return fmt::format("{}; the longer times are with the present load average {:.1f} on {}", steps, *load,
+                     counted(available_resources().cores, "core"));
 }
 
 // "done", the time of one worker, or "?" where it was not measured.
@@ -153,7 +174,7 @@ std::string time_text(const RunEstimate& run) {
 int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, std::int64_t asked) {
   const Sweep& sweep = planned.sweep;
   if (const auto warning = threads_warning(sweep.runs)) print_warning(*warning);
-  const double load = present_load();  // Before measuring adds to it.
+  const std::optional<double> load = present_load();  // Before measuring adds to it.
   const WorkEstimate work = estimate_work(sweep.runs, folder);
   const std::vector<std::string> described = describe_runs(planned);
   std::set<std::string> cells;
@@ -182,10 +203,8 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
       sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"), work.complete,
       work.left.training, work.left.evaluation, counted(jobs, "job"));
   if (!pending.empty() && work.unmeasured < work.runs.size()) {
-    fmt::print(
-        "; about {}, by measured steps of each encoding (the fastest and the slowest; the longer times are "
-        "with the present load average {:.1f} on {})",
-        plan_time_text(pending, seconds, workers, load), load, counted(available_resources().cores, "core"));
+    fmt::print("; about {}, by measured steps of each encoding ({})",
+               plan_time_text(pending, seconds, workers, load.value_or(0)), ends_text(pending, load));
   }
   if (work.unmeasured > 0) {
     fmt::print("; {} not measured and not in the time: {}", counted(work.unmeasured, "run"), unmeasured);
@@ -249,7 +268,9 @@ void add_run_command(CLI::App& app, Action& action) {
       "--retrain", options->retrain,
       "train runs again that lack test lengths and whose checkpoints were pruned; replaces their "
       "results");
-  command->add_flag("--list", options->list, "list the runs and their states; run nothing");
+  command->add_flag("--list", options->list,
+                    "list the runs and their states; run nothing, but for steps that are measured where "
+                    "execution.replicas is auto and a GPU is visible");
   command->add_flag(
       "--dry-run", options->dry_run,
       "list runs with their parameters, the operations that are left to do and the time "

@@ -14,9 +14,15 @@ TimeRange side_by_side(const std::vector<TimeRange>& jobs, double workers) {
   return {.min = std::max(sum.min / workers, longest.min), .max = std::max(sum.max / workers, longest.max)};
 }
 
-TimeRange under_load(const TimeRange& time, double threads, double load, std::int64_t cores) {
+std::vector<TimeRange> under_load(const std::vector<MeasuredJob>& jobs, double threads, double load,
+                                  std::int64_t cores) {
   const double per_core = (threads + load) / static_cast<double>(cores);
-  return {.min = time.min, .max = time.max * std::max(1.0, per_core)};
+  std::vector<TimeRange> times;
+  times.reserve(jobs.size());
+  for (const auto& [time, is_on_gpu] : jobs) {
+    times.push_back({.min = time.min, .max = time.max * (is_on_gpu ? 1 : std::max(1.0, per_core))});
+  }
+  return times;
 }
 
 }  // namespace che

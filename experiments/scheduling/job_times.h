@@ -11,8 +11,16 @@ namespace che {
 // workers, and not less than the longest.
 TimeRange side_by_side(const std::vector<TimeRange>& jobs, double workers);
 
-// A time that was measured, on a machine whose other processes may go on: at the upper end, `load` of them
-// compete with `threads` of ours for `cores`. The lower end is that of a machine that we have alone.
-TimeRange under_load(const TimeRange& time, double threads, double load, std::int64_t cores);
+// A job whose time was measured.
+struct MeasuredJob {
+  TimeRange time;
+  bool is_on_gpu = false;
+};
+
+// What each job takes on a machine whose other processes may go on: at the upper end, `load` of them compete
+// with `threads` of ours for `cores`, which a job on a GPU hardly needs. The lower end is that of a machine
+// that we have alone.
+std::vector<TimeRange> under_load(const std::vector<MeasuredJob>& jobs, double threads, double load,
+                                  std::int64_t cores);
 
 }  // namespace che

@@ -24,7 +24,9 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   if (std::ranges::count(runs, kAutoReplicas, [](const RunConfig& run) { return run.execution.replicas; }) >
       0) {
     throw Error(
-        "execution.replicas: auto measures the device that computes, which is not here; set a whole number");
+        "execution.replicas: auto measures on the device of the runs, and this machine does not have it; set "
+        "a "
+        "whole number");
   }
   create_writable_folder(experiment);
   PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};

@@ -27,7 +27,8 @@ std::int64_t most_replicas(const RunConfig& config, const Backend& backend, doub
 std::int64_t most_replicas(const RunConfig& config, std::int64_t workers);
 
 // Chooses execution.replicas of the runs that have kAutoReplicas: as many as `most` allows of a run, and
-// fewer where that makes the jobs of a group even. A run whose device is not here keeps kAutoReplicas.
+// fewer where the group needs no more jobs for it: ceil(runs / jobs). A run whose device is not here keeps
+// kAutoReplicas.
 void choose_replicas(std::vector<RunConfig>& runs, const std::function<bool(const RunConfig&)>& has_device,
                      const std::function<std::int64_t(const RunConfig&)>& most);
 

@@ -10,6 +10,7 @@
 #include "core/counted.h"
 #include "core/error.h"
 #include "core/resources.h"
+#include "experiments/scheduling/time_left.h"
 #include "experiments/scheduling/worker_count.h"
 #include "experiments/store/run_folder.h"
 #include "experiments/training/model_factory.h"
@@ -101,10 +102,9 @@ std::string gpu_time_text(const std::vector<RunConfig>& runs, const WorkEstimate
   std::size_t devices = 0;
   for (const auto& [device, seconds] : work.by_device) {
     if (device == "cpu") continue;
-    text +=
-        fmt::format("{}{:.2g} hours of one {}", devices++ == 0 ? "" : "; ", seconds.middle / 3600, device);
+    text += fmt::format("{}{} of one {}", devices++ == 0 ? "" : "; ", duration_text(seconds.middle), device);
     if (gpus.size() > 1) {
-      text += fmt::format(", {:.2g} on {}", seconds.middle / 3600 / static_cast<double>(gpus.size()),
+      text += fmt::format(", {} on {}", duration_text(seconds.middle / static_cast<double>(gpus.size())),
                           counted(gpus.size(), "GPU"));
     }
   }

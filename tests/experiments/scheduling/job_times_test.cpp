@@ -23,10 +23,21 @@ TEST(JobTimes, SideBySideTakeAsLongAsTheLongest) {
 }
 
 TEST(JobTimes, UnderLoadAreLongerWhereThereIsNoFreeCore) {
-  expect_range(10, 20, under_load({10, 20}, 2, 0, 4));
-  expect_range(10, 20, under_load({10, 20}, 2, 2, 4));
-  expect_range(10, 30, under_load({10, 20}, 2, 4, 4));
-  expect_range(10, 80, under_load({10, 20}, 2, 6, 2));
+  const auto loaded = [](double load, std::int64_t cores) {
+    return under_load({{.time = {10, 20}}}, 2, load, cores).at(0);
+  };
+  expect_range(10, 20, loaded(0, 4));
+  expect_range(10, 20, loaded(2, 4));
+  expect_range(10, 30, loaded(4, 4));
+  expect_range(10, 80, loaded(6, 2));
+}
+
+TEST(JobTimes, UnderLoadAreTheSameOnAGpu) {
+  const std::vector<TimeRange> times =
+      under_load({{.time = {10, 20}, .is_on_gpu = true}, {.time = {10, 20}}}, 2, 6, 2);
+  ASSERT_EQ(2U, times.size());
+  expect_range(10, 20, times[0]);
+  expect_range(10, 80, times[1]);
 }
 
 }  // namespace
