@@ -54,7 +54,7 @@ PeerTimes time_peer(const Backend& device, const SelftestPlan& plan, const TimeS
   try {
     peer.torch = python({kVersionScript});
   } catch (const Error& error) {
-    peer.problem = fmt::format("PyTorch was not installed for {} ({})", kPython, error.what());
+    peer.problem = fmt::format("{} cannot import PyTorch: {}", kPython, error.what());
     return peer;
   }
   while (peer.torch.ends_with('\n')) peer.torch.pop_back();

@@ -112,9 +112,10 @@ std::int64_t report_selftest(const SelftestTarget& target, const SelftestPlan& p
     write();
     time_operations(target.backend, plan, show);
     time_steps(target.backend, plan, show);
+    write();  // Another program may never end.
     const PeerTimes measured = time_peer(target.backend, plan, show_peer);
     peer = to_json(measured);
-    if (!measured.problem.empty()) fmt::print("PyTorch beside it: {}\n", measured.problem);
+    if (!measured.problem.empty()) fmt::print("Not timed in PyTorch: {}\n", measured.problem);
   }
   write();
   const auto failed = static_cast<std::int64_t>(checks.size()) - passed;

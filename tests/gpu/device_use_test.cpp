@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "models/device_memory.h"
 #include "models/parameters/adam.h"
 #include "tests/gpu/fake_device.h"
+#include "tests/gpu/stand_in_python.h"
 #include "tests/gpu/started_kernels.h"
 #include "tests/scratch_folder.h"
 
@@ -162,7 +162,7 @@ std::vector<RunConfig> sweep_of(std::int64_t seeds) {
   return runs;
 }
 
-TEST(ReplicaChoice, MakesTheJobsOfAGroupEvenAndChangesNoRun) {
+TEST(ReplicaChoice, MakesNoJobLargerThanItsGroupNeedsAndChangesNoRun) {
   std::vector<RunConfig> runs = sweep_of(10);
   runs[0].execution.replicas = 2;  // Chosen by the config.
   const std::vector<RunConfig> before = runs;
@@ -213,33 +213,17 @@ TEST(TimeOnGpus, IsOfMeasuredStepsOfTheDevice) {
   WorkEstimate hours;
   hours.by_device["cuda (emulated, fp32)"].middle = 2.5 * 3600;
   hours.by_device["cpu"].middle = 1;
-  EXPECT_EQ("GPU: 2.5 hours of one cuda (emulated, fp32), 1.2 on 2 GPUs, by measured steps",
+  EXPECT_EQ("GPU: 2.5 h of one cuda (emulated, fp32), 75 min on 2 GPUs, by measured steps",
             gpu_time_text(runs, hours, {"0", "3"}));
-  EXPECT_EQ("GPU: 2.5 hours of one cuda (emulated, fp32), by measured steps",
+  EXPECT_EQ("GPU: 2.5 h of one cuda (emulated, fp32), by measured steps", gpu_time_text(runs, hours, {"0"}));
+  hours.by_device["cuda (emulated, fp32)"].middle = 120.0 * 3600;
+  EXPECT_EQ("GPU: 120.0 h of one cuda (emulated, fp32), by measured steps",
             gpu_time_text(runs, hours, {"0"}));
   EXPECT_EQ("GPU: no time was measured, because no GPU is visible here", gpu_time_text(runs, {}, {}));
   EXPECT_EQ("GPU: no time was measured", gpu_time_text(runs, {}, {"0"}));
   for (RunConfig& run : runs) run.execution.device = "cpu";
   EXPECT_EQ("", gpu_time_text(runs, hours, {"0"}));
 }
-
-// The stand-in before every other interpreter on the PATH.
-class StandInPython {
- public:
-  explicit StandInPython(const char* kind) {
-    ::setenv("PATH", (std::string(CHE_SOURCE_DIR "/tests/gpu/stand_in_python:") + path_).c_str(), 1);
-    ::setenv("CHE_STAND_IN", kind, 1);
-  }
-  ~StandInPython() {
-    ::setenv("PATH", path_.c_str(), 1);
-    ::unsetenv("CHE_STAND_IN");
-  }
-  StandInPython(const StandInPython&) = delete;
-  StandInPython& operator=(const StandInPython&) = delete;
-
- private:
-  std::string path_ = std::getenv("PATH");
-};
 
 PeerTimes ask(const char* kind) {
   const StandInPython python(kind);
@@ -270,7 +254,8 @@ TEST(PyTorchBesideUs, IsTimedWhereItIsInstalled) {
 TEST(PyTorchBesideUs, IsToldOfWhereItIsNot) {
   const PeerTimes none = ask("none");
   EXPECT_TRUE(none.times.empty());
-  EXPECT_TRUE(none.problem.starts_with("PyTorch was not installed for python3")) << none.problem;
+  EXPECT_EQ("python3 cannot import PyTorch: exit code 1: ModuleNotFoundError: No module named 'torch'",
+            none.problem);
   const PeerTimes no_gpu = ask("no_gpu");
   EXPECT_TRUE(no_gpu.times.empty());
   EXPECT_EQ("the PyTorch of python3 finds no GPU", no_gpu.problem);

@@ -3,20 +3,14 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
-#include <span>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "core/files.h"
-#include "experiments/training/range_evaluation.h"
 #include "experiments/training/selftest_report.h"
 #include "experiments/training/small_model.h"
 #include "experiments/training/training.h"
@@ -24,6 +18,7 @@
 #include "models/kernels/cuda_host/cuda_library.h"
 #include "models/kernels/rotation.h"
 #include "tests/gpu/fake_device.h"
+#include "tests/gpu/stand_in_python.h"
 #include "tests/models/encodings/encoding_models.h"
 #include "tests/models/reference_files.h"
 #include "tests/scratch_folder.h"
@@ -182,10 +177,13 @@ TEST(Selftest, FindsNothingWrongWithTheEmulatedKernels) {
   plan.repeated_steps = 2;
   plan.timed_tokens = {2};
   plan.timed_replicas = {1};
-  plan.timed_batch = plan.timed_calls = plan.timed_rounds = 1;
+  plan.timed_calls = plan.timed_rounds = 1;
+  // What the stand-in expects to be asked for.
+  plan.timed_batch = 4;
+  plan.steps = {.steps = 2, .warm_up = 1, .most_examples = 4};
   const ScratchFolder scratch;
   const std::string json = (scratch.path() / "selftest.json").string();
-  plan.steps = {.steps = 1, .warm_up = 1, .most_examples = 1};
+  const StandInPython python("all", json);
   SelftestTarget target{.backend = backend_on(fake_device(), Kernels::kFused), .description = {}};
   ASSERT_EQ(kCudaDone, che_cuda_kernels(kCudaAbiVersion)->describe_device(0, &target.description));
   testing::internal::CaptureStdout();
@@ -197,7 +195,22 @@ TEST(Selftest, FindsNothingWrongWithTheEmulatedKernels) {
   EXPECT_EQ(0, report.at("failed"));
   EXPECT_EQ(report.at("passed"), report.at("checks").size());
   EXPECT_GT(report.at("times").size(), 10U);
-  EXPECT_TRUE(report.at("peer").contains("problem"));
+  const auto& peer = report.at("peer");
+  EXPECT_EQ("", peer.at("problem"));
+  EXPECT_EQ("2.11.0+cu130", peer.at("torch"));
+  ASSERT_EQ(2U, peer.at("times").size());
+  for (const auto& time : peer.at("times")) {
+    EXPECT_EQ("", time.at("problem")) << time;
+    // 0.01 s of the step and 0.001 s of its data.
+    EXPECT_DOUBLE_EQ(11, time.at("milliseconds").get<double>()) << time;
+  }
+  EXPECT_NE(std::string::npos, output.find("training step in PyTorch, alibi, 2 tokens: 11.000 ms\n"))
+      << output;
+  // Everything else is in the file already, should the other program never end.
+  auto when_asked = nlohmann::json::parse(read_file(json + ".when_asked"));
+  EXPECT_TRUE(when_asked.at("peer").is_null());
+  when_asked["peer"] = peer;
+  EXPECT_EQ(report, when_asked);
   for (const auto& time : report.at("times")) {
     EXPECT_EQ("", time.at("problem")) << time;
     EXPECT_GT(time.at("milliseconds").get<double>(), 0) << time;
@@ -261,103 +274,6 @@ TEST(CudaKernelsOfADevice, LeaveOtherShapesToTheReference) {
   SmallModel on_cpu(encoding_called("alibi"), backend_on(at::kCPU, Kernels::kFused), kWidth);
   SmallModel on_device(encoding_called("alibi"), backend_on(fake_device(), Kernels::kFused), kWidth);
   EXPECT_EQ("", difference(on_device.train(0).to(at::kCPU), on_cpu.train(0), 1e-5));
-}
-
-RunConfig short_training() {
-  RunConfig config = small_config("alibi");
-  config.training = {.steps = 150, .batch_size = 2, .first_length = 2, .last_length = 3};
-  config.log.every_steps = 70;
-  return config;
-}
-
-TEST(TrainingOnADevice, WaitsAtTheEndOfARowOfMetricsAndAfter64Steps) {
-  TrainingState state({short_training()}, backend_on(fake_device(), Kernels::kReference));
-  std::vector<std::int64_t> steps;
-  std::vector<std::size_t> told_together;
-  reset_device_counts();
-  train(state, [&](std::span<const MeasuredStep> made) {
-    for (const MeasuredStep& one : made) steps.push_back(one.step);
-    told_together.push_back(made.size());
-    EXPECT_EQ(state.step, made.back().step) << "none is outstanding";
-    return true;
-  });
-  std::vector<std::int64_t> all(150);
-  std::iota(all.begin(), all.end(), 1);
-  EXPECT_EQ(all, steps);
-  // A slow machine tells of steps after a second.
-  EXPECT_GE(told_together.size(), 5U);
-  EXPECT_LE(told_together.front(), 64U);
-  EXPECT_EQ(static_cast<std::int64_t>(told_together.size()), device_counts().to_host);
-}
-
-TEST(TrainingOnADevice, MeasuresWhatTheCpuMeasures) {
-  const auto losses = [](const at::Device& device) {
-    TrainingState state({short_training()}, backend_on(device, Kernels::kReference));
-    std::vector<double> all;
-    train(state, [&](std::span<const MeasuredStep> made) {
-      for (const MeasuredStep& one : made) all.push_back(one.result.loss[0]);
-      return true;
-    });
-    return all;
-  };
-  const std::vector<double> expected = losses(at::kCPU);
-  const std::vector<double> found = losses(fake_device());
-  ASSERT_EQ(expected.size(), found.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(expected[i], found[i], 1e-4) << i;
-}
-
-// Stopped after some steps and trained on: the parameters and the results of an uninterrupted training.
-TEST(TrainingOnADevice, GoesOnAfterAStop) {
-  const auto trained = [](bool stops) {
-    TrainingState state({short_training()}, backend_on(fake_device(), Kernels::kFused));
-    std::vector<double> losses;
-    const auto take = [&](std::span<const MeasuredStep> made) {
-      for (const MeasuredStep& one : made) losses.push_back(one.result.loss[0]);
-      return !stops;
-    };
-    while (state.step < state.runs.front().training.steps) train(state, take);
-    return std::pair(losses, state.model->parameters().values().detach().to(at::kCPU));
-  };
-  const auto [losses, values] = trained(false);
-  const auto [losses_of_parts, values_of_parts] = trained(true);
-  EXPECT_EQ(losses, losses_of_parts);
-  EXPECT_EQ("", difference(values_of_parts, values, 0));
-}
-
-// The step at which a loss is no number is known though later ones were made.
-TEST(TrainingOnADevice, TellsAtWhichStepALossIsNoNumber) {
-  const auto first_without_number = [](const at::Device& device) {
-    RunConfig config = short_training();
-    config.learning_rate = 10;
-    config.training.clip_norm = 1e9;
-    TrainingState state({config}, backend_on(device, Kernels::kReference));
-    state.model->parameters().values().mul_(1e18);
-    std::int64_t first = 0;
-    train(state, [&](std::span<const MeasuredStep> made) {
-      for (const MeasuredStep& one : made) {
-        if (first == 0 && !std::isfinite(one.result.loss[0])) first = one.step;
-      }
-      return first == 0;
-    });
-    return first;
-  };
-  const std::int64_t expected = first_without_number(at::kCPU);
-  EXPECT_GT(expected, 0);
-  EXPECT_EQ(expected, first_without_number(fake_device()));
-}
-
-TEST(EvaluatingOnADevice, WaitsOnceALength) {
-  const RunConfig config = short_training();
-  TrainingState state({config}, backend_on(fake_device(), Kernels::kFused));
-  TrainingState on_cpu({config}, backend_on(at::kCPU, Kernels::kFused));
-  reset_device_counts();
-  const std::atomic<int> stop{0};
-  const auto rows = evaluate_length(*state.model, {config}, 5, stop);
-  EXPECT_EQ(1, device_counts().to_host);
-  EXPECT_EQ(0, device_counts().scalars);
-  const auto expected = evaluate_length(*on_cpu.model, {config}, 5, stop);
-  EXPECT_EQ(expected->front().accuracy, rows->front().accuracy);
-  EXPECT_NEAR(expected->front().loss, rows->front().loss, 1e-6);
 }
 
 TEST(Numerics, HaveAFixedOrderOfSumsAndFillNothing) {
