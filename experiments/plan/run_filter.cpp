@@ -9,6 +9,7 @@
 #include "core/config/reader.h"
 #include "core/integer_range.h"
 #include "core/suggestion.h"
+#include "experiments/plan/exact_lengths.h"
 #include "experiments/plan/task_files.h"
 
 namespace che {
@@ -222,7 +223,15 @@ bool RunFilter::matches(const AskedRun& run) {
   bool all = true;
   for (Condition& condition : conditions_) {
     const auto is_label = [&](const Value& value) { return run.labels.at(condition.key) == value.node.text; };
-    all &= condition.is_variant ? std::ranges::any_of(condition.values, is_label) : holds(condition, run);
+    const auto is_held = [&] {
+      if (holds(condition, run)) return true;
+      if (!is_below(condition.key, "evaluation")) return false;
+      // Or as tables show the test lengths.
+      RunConfig exact = run.config;
+      exact.evaluation = with_exact_lengths(exact.evaluation);
+      return holds(condition, AskedRun(exact, run.labels));
+    };
+    all &= condition.is_variant ? std::ranges::any_of(condition.values, is_label) : is_held();
   }
   has_matched_ |= all;
   return all;

@@ -60,6 +60,31 @@ TEST(RunFilter, AFilterAsksRunsOfEveryStructure) {
             "dape_kerple dape_kerple(direction=left_only) ");
 }
 
+// Tables show 5..8 in steps of 2 as last_length=7, which is the last length that is tested.
+TEST(RunFilter, TestLengthsMayBeWrittenAsTheConfigOrAsTablesWriteThem) {
+  const std::string_view yaml =
+      "name: a\nbase: {task: even_pairs, encoding: rope, training: {last_length: 4}}\naxes:\n"
+      "  lengths:\n"
+      "    - {label: odd, seed: 0, evaluation: {first_length: 5, last_length: 8, length_step: 2}}\n"
+      "    - {label: all, seed: 1, evaluation: {first_length: 5, last_length: 8, length_step: 1}}\n"
+      "    - {label: six, seed: 2, evaluation: {first_length: 6, last_length: 6, length_step: 2}}\n";
+  const auto kept = [&](const std::string& only) {
+    std::vector<std::int64_t> steps;
+    for (const RunConfig& run : read(yaml, {}, {only}).runs) {
+      steps.push_back(run.evaluation.first_length * 10 + run.evaluation.length_step);
+    }
+    return steps;
+  };
+  using Kept = std::vector<std::int64_t>;
+  EXPECT_EQ(kept("evaluation.last_length=7"), (Kept{52}));
+  EXPECT_EQ(kept("evaluation.last_length=8"), (Kept{52, 51}));
+  EXPECT_EQ(kept("evaluation.last_length=6:7"), (Kept{52, 62}));
+  EXPECT_EQ(kept("evaluation.length_step=2"), (Kept{52, 62}));
+  EXPECT_EQ(kept("evaluation.length_step=1"), (Kept{51, 62})) << "a single length has any step";
+  EXPECT_EQ(kept("evaluation.first_length=5"), (Kept{52, 51}));
+  EXPECT_EQ(kept("evaluation={first_length: 5, last_length: 7}"), (Kept{52}));
+}
+
 TEST(RunFilter, FilteringManyRunsByManyValuesEnds) {
   const std::string_view yaml = "name: a\nbase: {task: even_pairs, encoding: rope}\naxes: {seed: 0:2999}\n";
   EXPECT_EQ(read(yaml, {}, {"seed=1000:9999"}).runs.size(), 2000U);
