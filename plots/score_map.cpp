@@ -153,7 +153,7 @@ struct Layout {
   double width;
 
   Layout(const std::vector<ScoreMap>& maps, const std::vector<Lines>& tasks,
-         const std::vector<Lines>& encodings, double canvas_width)
+         const std::vector<Lines>& encodings, double canvas_width, bool must_stack)
       : cell_width(std::max(kCellWidth, 8 + kLine * static_cast<double>(max_lines(encodings)))),
         left(left_of_maps(tasks)),
         map_height(static_cast<double>(tasks.size()) * kCellHeight) {
@@ -164,9 +164,9 @@ struct Layout {
     double for_titles = 0;
     for (const ScoreMap& map : maps) {
       for_titles = std::max(for_titles, kCharacter * static_cast<double>(max_line({map.title})) /
-                                            static_cast<double>(map.encodings.size()));
-      widest = std::max(widest, map.encodings.size());
-      all += map.encodings.size();
+                                            static_cast<double>(map.width()));
+      widest = std::max(widest, map.width());
+      all += map.width();
     }
     const auto gaps = kGap * static_cast<double>(maps.size() - 1);
     const double page = is_paper ? canvas_width : kMaxPageWidth;
@@ -175,7 +175,7 @@ struct Layout {
     };
     const bool titles_fit = for_titles <= kMaxStretch * cell_width || is_paper;
     if (!is_paper && titles_fit) cell_width = std::max(cell_width, for_titles);
-    stacked = needed(all, gaps) > page || !titles_fit;
+    stacked = must_stack || needed(all, gaps) > page || !titles_fit;
     width = std::max(needed(stacked ? widest : all, stacked ? 0 : gaps), 640.0);
     if (!is_paper) return;
     width = canvas_width;
@@ -248,14 +248,13 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
   const auto split_maps = [&](const std::vector<ScoreMap>& unsplit) {
     return split(unsplit, tasks, format.canvas_width());
   };
-  const auto layout_of = [&](const std::vector<ScoreMap>& parts) {
-    return Layout(parts, tasks, names_of(table.encodings), format.canvas_width());
+  const auto layout_of = [&](const std::vector<ScoreMap>& parts, bool must_stack) {
+    return Layout(parts, tasks, names_of(table.encodings), format.canvas_width(), must_stack);
   };
   std::vector<ScoreMap> maps = split_maps(whole);
-  if (whole.size() > 1 && layout_of(maps).stacked) {
-    maps = stacked_maps(split_maps({whole.front()}), whole.back(), table);
-  }
-  const Layout layout = layout_of(maps);
+  const bool is_below = whole.size() > 1 && layout_of(maps, false).stacked;
+  if (is_below) maps = stacked_maps(split_maps({whole.front()}), whole.back(), table);
+  const Layout layout = layout_of(maps, is_below);
   const Caption caption(
       fmt::format(
           "Score in percent: {} over seeds and learning rates of a cell. --: no value. Colour: the way "

@@ -71,21 +71,21 @@ std::vector<ScoreMap> score_maps(const ResultTable& table, Aggregate aggregate) 
   papers.score = [](const TableRow& row, const EncodingLabel& encoding) {
     return row.task.settings.empty() ? paper_score(row.task.name, encoding.form) : std::nullopt;
   };
-  ours.encodings = table.encodings;
-  // Of the paper's columns those that one of ours can be compared with.
-  for (const PaperColumn& column : paper_columns()) {
-    const bool compared = std::ranges::any_of(table.cells, [&](const auto& cell) {
-      const auto& paper = cell.second.paper;
-      return paper && paper->is_comparable() && paper->column == column.form;
+  const auto drop_empty = [&](ScoreMap& map) {
+    std::erase_if(map.encodings, [&](const EncodingLabel& encoding) {
+      return std::ranges::none_of(table.rows,
+                                  [&](const TableRow& row) { return map.score(row, encoding).has_value(); });
     });
-    if (compared) papers.encodings.push_back({.form = column.form});
+  };
+  ours.encodings = table.encodings;
+  drop_empty(ours);
+  const std::map<EncodingForm, EncodingLabel> compared = compared_with(table, {ours});
+  for (const PaperColumn& column : paper_columns()) {
+    if (compared.contains(column.form)) papers.encodings.push_back({.form = column.form});
   }
+  drop_empty(papers);
   std::vector<ScoreMap> maps;
   for (ScoreMap* const map : {&ours, &papers}) {
-    std::erase_if(map->encodings, [&](const EncodingLabel& encoding) {
-      return std::ranges::none_of(table.rows,
-                                  [&](const TableRow& row) { return map->score(row, encoding).has_value(); });
-    });
     if (!map->encodings.empty()) maps.push_back(std::move(*map));
   }
   return maps;

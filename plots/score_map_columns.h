@@ -27,7 +27,8 @@ struct ScoreMap {
   std::size_t width() const { return places.empty() ? encodings.size() : columns; }
 };
 
-// The scores of the table, and the paper's where it has a column that one of ours can be compared with.
+// The scores of the table, and the paper's where it has a column that one of ours with a score can be
+// compared with.
 std::vector<ScoreMap> score_maps(const ResultTable& table, Aggregate aggregate);
 
 // The title of what goes on below.
