@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/reading_options.h"
 #include "core/counted.h"
+#include "core/error.h"
 #include "core/resources.h"
 #include "core/warning.h"
 #include "experiments/analysis/other_runs.h"
@@ -92,12 +93,16 @@ int list_runs(const PlannedSweep& planned, const std::filesystem::path& experime
 // What the folder holds besides the runs of the whole config, of which the sweep may be a choice.
 void announce_other_runs(const RunOptions& options, const Sweep& sweep,
                          const std::filesystem::path& experiment) {
-  const auto ignore = [](const std::string&) {};
-  const auto others =
-      options.only.empty()
-          ? other_runs(sweep.runs, experiment)
-          : other_runs(read_sweep(options.config, options.overrides, {}, ignore).runs, experiment);
-  if (others) print_progress(fmt::format("{}; tables show all runs of a folder\n", *others));
+  std::vector<RunConfig> whole = sweep.runs;
+  if (!options.only.empty()) {
+    try {
+      whole = read_sweep(options.config, options.overrides, {}, [](const std::string&) {}).runs;
+    } catch (const Error&) {
+      return;  // Only the chosen runs are valid, so that nothing can be said of the others.
+    }
+  }
+  if (const auto others = other_runs(whole, experiment))
+    print_progress(fmt::format("{}; tables show all runs of a folder\n", *others));
 }
 
 // The load average of the last minute: how many processes compute. Nothing where the system does not say.
