@@ -129,8 +129,9 @@ void add_evaluate_command(CLI::App& app, Action& action) {
       "  che evaluate results/quick --lengths 501:1000:50 --samples 128\n"
       "  che evaluate results/quick --set encoding.scaling=yarn");
   add_read_runs(*command, options->runs);
-  command->add_option("--lengths", options->lengths,
-                      "first:last or first:last:step, such as 501:1000:50 (default: the run's)");
+  command->add_option(
+      "--lengths", options->lengths,
+      "first:last or first:last:step, such as 501:1000:50, or 200:200 for one (default: the run's)");
   command->add_option("--samples", options->samples,
                       "samples per length, a multiple of 64 (default: the run's)");
   command

@@ -152,7 +152,8 @@ void add_export_command(CLI::App& app, Action& action) {
       ->required();
   command->add_option("--task", options->tasks, "NAME,NAME...: only these tasks of the suite")
       ->delimiter(',');
-  command->add_option("--lengths", options->lengths, "other lengths, first:last or first:last:step");
+  command->add_option("--lengths", options->lengths,
+                      "other lengths, first:last or first:last:step, such as 41:80:3, or 200:200 for one");
   command->add_option("--samples", options->samples, "other number of samples per length, a multiple of 64");
   command
       ->add_option("--format", options->format,

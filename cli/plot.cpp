@@ -72,7 +72,9 @@ void add_plot_command(CLI::App& app, Action& action) {
       ->delimiter(',');
   command
       ->add_option("--aggregate", options->aggregate,
-                   "what stands for a cell's runs: max (the best run's own line), mean, median, iqm")
+                   "what stands for a cell's runs: mean, median, iqm, or max: the best run, over several "
+                   "seeds the mean at "
+                   "its learning rate")
       ->check(CLI::IsMember(aggregate_names()))
       ->capture_default_str();
   add_width_option(*command, options->width_mm);

@@ -87,7 +87,10 @@ std::string curve_caption(const std::vector<CurvePanel>& panels, Aggregate aggre
   }
   if (has_bands) caption += "; bands: the range";
   if (std::ranges::any_of(panels, [](const CurvePanel& panel) { return panel.entries.size() > 1; })) {
-    caption += "; markers of different lines take turns, so that lines that coincide show all of theirs";
+    caption +=
+        "; markers tell lines apart, not where was measured, and take turns, so that lines that coincide "
+        "show "
+        "all of theirs";
   }
   std::size_t group = 1;
   for (const CurvePanel& panel : panels) group = std::max(group, panel.largest_group());

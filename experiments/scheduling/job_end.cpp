@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <vector>
 
 #include "core/error.h"
 #include "core/file_lock.h"
@@ -12,12 +13,19 @@
 namespace che {
 namespace {
 
-std::string score_text(const RunFolder& run, const RunConfig& asked) {
-  const auto mean = score(run.evaluation(), asked);
+// "length 17" or "lengths 17..47": the least and the greatest that are measured.
+std::string lengths_text(const EvaluationConfig& evaluation) {
+  const std::vector<std::int64_t> lengths = evaluation.lengths();
+  if (lengths.size() == 1) return fmt::format("length {}", lengths.front());
+  return fmt::format("lengths {}..{}", lengths.front(), lengths.back());
+}
+
+// Empty while a length is missing.
+std::string score_text(const RunFolder& run) {
+  const auto mean = score(run.evaluation(), run.config());
   if (!mean) return "";
-  const EvaluationConfig& evaluation = asked.evaluation;
-  return fmt::format(", score {:.1f} % (mean accuracy over lengths {}..{})", 100 * *mean,
-                     evaluation.first_length, evaluation.last_length);
+  return fmt::format(", score {:.1f} % (mean accuracy over {})", 100 * *mean,
+                     lengths_text(run.config().evaluation));
 }
 
 // A line about a run whose worker trained and evaluated it.
@@ -33,10 +41,10 @@ std::string training_line(const RunFolder& run, int exit_status, const std::stri
   }
   if (status.state == RunState::kFinished) {
     // It lacks test lengths that its worker could not measure.
-    if (!reason.empty() && score_text(run, run.config()).empty()) {
+    if (!reason.empty() && score_text(run).empty()) {
       return fmt::format("{}: not evaluated: {}", run.id(), reason);
     }
-    return line + score_text(run, run.config()) +
+    return line + score_text(run) +
            fmt::format(", {:.0f} s", status.training_seconds + status.evaluation_seconds);
   }
   if (end == JobEnd::kDone) end = JobEnd::kInterrupted;
@@ -46,14 +54,19 @@ std::string training_line(const RunFolder& run, int exit_status, const std::stri
 // A line about a run whose worker evaluated its stored model.
 std::string evaluation_line(const RunFolder& run, const EvaluationRequest& asked, int exit_status,
                             const std::string& reason, JobEnd& end) {
-  const std::string text = score_text(run, asked.applied_to(run.config()));
+  const RunConfig config = asked.applied_to(run.config());
+  const auto mean = score(run.evaluation(), config);
   if (WIFEXITED(exit_status) && WEXITSTATUS(exit_status) == 1) {
     return fmt::format("{}: not evaluated: see the warning above", run.id());
   }
   if (!reason.empty()) return fmt::format("{}: not evaluated: {}", run.id(), reason);
-  if (text.empty()) end = JobEnd::kInterrupted;
-  return fmt::format("{}: {}", run.id(),
-                     text.empty() ? state_name(RunState::kInterrupted) : "evaluated" + text);
+  if (!mean) {
+    end = JobEnd::kInterrupted;
+    return fmt::format("{}: {}", run.id(), state_name(RunState::kInterrupted));
+  }
+  // No score, which counts the lengths of the run's config.
+  return fmt::format("{}: evaluated, mean accuracy {:.1f} % over {}", run.id(), 100 * *mean,
+                     lengths_text(config.evaluation));
 }
 
 }  // namespace

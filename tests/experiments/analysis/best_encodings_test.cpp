@@ -48,6 +48,17 @@ TEST(BestEncodings, AreMeasuredAgainstTheBestBaseline) {
   EXPECT_EQ(best.trivial_error, 0.0123);
 }
 
+// One batch of samples has no standard error.
+TEST(BestEncodings, AreNotDistinctBelowABaselineOfUnknownError) {
+  const ScratchFolder scratch;
+  ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.5}});
+  table.rows[0].baselines = TrivialBaselines{
+      .constant = {0.5}, .position_only = {0.7501, std::nullopt}, .frequent_symbol = {}, .lengths = {}};
+  EXPECT_FALSE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
+  table.rows[0].baselines->position_only.score = 0.7499;
+  EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
+}
+
 TEST(BestEncodings, AreNotDistinctWhereMostTie) {
   const ScratchFolder scratch;
   const ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.75}, {"kerple", 0.5}});
