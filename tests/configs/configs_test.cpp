@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "core/files.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/plan/sweep.h"
+#include "tests/contains.h"
 
 namespace che {
 namespace {
@@ -37,6 +39,18 @@ INSTANTIATE_TEST_SUITE_P(Configs, EveryConfig, testing::ValuesIn(config_files())
 
 RunConfig run_with(const std::string& task, const std::string& encoding) {
   return parse_run_config("{task: " + task + ", encoding: " + encoding + "}", "x.yaml");
+}
+
+// Every setting stands in the docs, most of them with their default.
+TEST(Settings, StandInTheDocs) {
+  const std::string page = read_file(CHE_SOURCE_DIR "/docs/configuration.md");
+  for (const FieldRecord& field : list_fields(RunConfig())) {
+    const std::string group = field.path.substr(0, field.path.find('.'));
+    if (group == "task" || group == "encoding" || group == "foreign_model") continue;
+    const bool is_result = group != "execution" && group != "log";
+    const std::string row = "| `" + field.path + "` |" + (is_result ? " `" + field.value + "` |" : "");
+    EXPECT_TRUE(contains(page, row)) << row;
+  }
 }
 
 // Ids that program version 0.1.0 gave: a field that was renamed keeps them, under its old and its new name.
