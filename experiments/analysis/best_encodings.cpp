@@ -8,8 +8,7 @@ namespace che {
 bool BestEncodings::is_distinct() const {
   constexpr double kStandardErrors = 2;
   const bool most_tie = scored > 1 && 2 * encodings.size() > scored;
-  const bool is_trivial =
-      above_trivial && *above_trivial <= kStandardErrors * trivial_error.value_or(0);
+  const bool is_trivial = above_trivial && *above_trivial <= kStandardErrors * trivial_error.value_or(0);
   return !most_tie && !is_trivial;
 }
 
