@@ -72,10 +72,10 @@ bool print(const fmt::memory_buffer& text) {
 int sample(const SampleOptions& options) {
   const OptionValues settings = task_options(options.settings);
   const bool is_file = is_task_file(options.task);
-  if (!is_file) registered_task(options.task);
+  const TaskEntry* const entry = is_file ? nullptr : &registered_task(options.task);
   if (is_file && !settings.empty()) throw Error("--set: a task of a file has no options; change the file");
   const auto task = is_file ? create_task_or_read(options.task) : create_task(options.task, settings);
-  if (!is_file) warn_of_old_names(Registry<TaskEntry>::instance().get(options.task), settings);
+  if (entry != nullptr) warn_of_old_names(*entry, settings);
   check_length(*task, options.length);
 
   const std::int64_t symbols = task->input_length(options.length) + task->output_length(options.length);

@@ -86,15 +86,14 @@ std::string curve_caption(const std::vector<CurvePanel>& panels, Aggregate aggre
     caption = "Lines: the best run of each cell";
   }
   if (has_bands) caption += "; bands: the range";
-  if (std::ranges::any_of(panels, [](const CurvePanel& panel) { return panel.entries.size() > 1; })) {
-    caption +=
-        "; markers tell lines apart, not where was measured, and take turns, so that lines that coincide "
-        "show "
-        "all of theirs";
-  }
   std::size_t group = 1;
   for (const CurvePanel& panel : panels) group = std::max(group, panel.largest_group());
   if (group > 1) caption += fmt::format("; each point is the mean over {} neighbouring {}", group, measured);
+  if (std::ranges::any_of(panels, [](const CurvePanel& panel) { return panel.entries.size() > 1; })) {
+    caption +=
+        ". Markers identify the lines and stand at no measured points; they take turns, so that lines that "
+        "coincide show all of theirs";
+  }
   return caption + ".";
 }
 

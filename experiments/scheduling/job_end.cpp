@@ -5,19 +5,19 @@
 
 #include <csignal>
 #include <cstring>
-#include <vector>
 
 #include "core/error.h"
 #include "core/file_lock.h"
+#include "experiments/plan/exact_lengths.h"
 
 namespace che {
 namespace {
 
 // "length 17" or "lengths 17..47": the least and the greatest that are measured.
 std::string lengths_text(const EvaluationConfig& evaluation) {
-  const std::vector<std::int64_t> lengths = evaluation.lengths();
-  if (lengths.size() == 1) return fmt::format("length {}", lengths.front());
-  return fmt::format("lengths {}..{}", lengths.front(), lengths.back());
+  const EvaluationConfig exact = with_exact_lengths(evaluation);
+  if (exact.first_length == exact.last_length) return fmt::format("length {}", exact.first_length);
+  return fmt::format("lengths {}..{}", exact.first_length, exact.last_length);
 }
 
 // Empty while a length is missing.

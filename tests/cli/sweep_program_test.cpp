@@ -66,6 +66,18 @@ TEST_F(SweepProgramTest, ListsAPlanWithoutRunning) {
   EXPECT_FALSE(std::filesystem::exists(results()));
 }
 
+// With this override the runs of both sizes are one, which is refused; those of one size are valid.
+TEST_F(SweepProgramTest, AChoiceMayBeValidWhereTheWholeConfigIsNot) {
+  const std::string config = write("sizes.yaml", read_file(small_config()) +
+                                                     "  size:\n    - {label: a, model.width: 8}\n"
+                                                     "    - {label: b, model.width: 16}\n");
+  const Outcome whole = che({"run", config, "model.width=8", "-o", results()});
+  EXPECT_EQ(2, whole.exit_code);
+  expect_contains(whole.output, {"are one"});
+  const Outcome choice = che({"run", config, "model.width=8", "--only", "size=a", "-o", results()});
+  EXPECT_EQ(0, choice.exit_code) << choice.output;
+}
+
 TEST_F(SweepProgramTest, SaysBeforeTrainingWhatElseTheFolderHolds) {
   const std::string others =
       "results holds 1 stored run that is not of this config; it differs in task.name (even_pairs)";
