@@ -43,7 +43,7 @@ struct BiasOptions {
 constexpr std::int64_t kMaxSamples = 1000;
 
 std::vector<std::int64_t> samples_of(const std::string& text) {
-  const auto range = parse_integer_range(text.find(':') == std::string::npos ? text + ":" + text : text);
+  const auto range = parse_number_or_range(text);
   const auto samples = range ? range->values(kMaxSamples) : std::nullopt;
   if (!samples) {
     throw Error(fmt::format("--sample {}: allowed: a number from 0, or {}, at most {} samples", text,

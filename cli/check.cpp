@@ -72,9 +72,9 @@ int check(const CheckOptions& options) {
 void add_check_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App* const command = app.add_subcommand("check", "Validate a config and show what it expands to");
-  command->add_option("config", options->config, "config file (YAML)")->required();
-  command->add_option("overrides", options->overrides,
-                      "settings such as training.steps=100 or axes.seed=[0,1]");
+  command->add_option("CONFIG", options->config, "YAML file, see configs/")->required();
+  command->add_option("key=value", options->overrides,
+                      "settings that replace the config's, such as training.steps=100 or axes.seed=[0,1]");
   add_only_option(*command, options->only);
   command->add_flag("--print", options->print, "print the complete config of every run");
   command->add_flag("--name", options->name, "print only the name of the experiment");

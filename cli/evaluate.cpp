@@ -80,10 +80,10 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
     assign_path(field, node, fields_of(config));
   };
   if (!options.lengths.empty()) {
-    request.lengths = parse_integer_range(options.lengths);
+    request.lengths = parse_number_or_range(options.lengths);
     if (!request.lengths) {
-      throw Error(
-          fmt::format("--lengths {}: allowed: {}, such as 501:1000:50", options.lengths, kIntegerRangeForms));
+      throw Error(fmt::format("--lengths {}: allowed: a length, or {}, such as 501:1000:50", options.lengths,
+                              kIntegerRangeForms));
     }
     assign("--lengths", "evaluation.first_length", request.lengths->first);
     assign("--lengths", "evaluation.last_length", request.lengths->last);
@@ -131,7 +131,7 @@ void add_evaluate_command(CLI::App& app, Action& action) {
   add_read_runs(*command, options->runs);
   command->add_option(
       "--lengths", options->lengths,
-      "first:last or first:last:step, such as 501:1000:50, or 200:200 for one (default: the run's)");
+      "first:last or first:last:step, such as 501:1000:50, or one length (default: the run's)");
   command->add_option("--samples", options->samples,
                       "samples per length, a multiple of 64 (default: the run's)");
   command

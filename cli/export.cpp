@@ -43,10 +43,10 @@ SampleHeader header_of(const Suite& suite, const ExportOptions& options) {
                       .samples = options.samples.value_or(suite.samples),
                       .seed = options.seed.value_or(suite.evaluation_seed)};
   if (!options.lengths.empty()) {
-    const auto range = parse_integer_range(options.lengths);
+    const auto range = parse_number_or_range(options.lengths);
     const auto lengths = range ? range->values(kMaxExportedLengths) : std::nullopt;
     if (!lengths) {
-      throw Error(fmt::format("--lengths {}: allowed: {}, such as 41:500:10; at most {} lengths",
+      throw Error(fmt::format("--lengths {}: allowed: a length, or {}, such as 41:500:10; at most {} lengths",
                               options.lengths, kIntegerRangeForms, kMaxExportedLengths));
     }
     header.lengths = *lengths;
@@ -153,7 +153,7 @@ void add_export_command(CLI::App& app, Action& action) {
   command->add_option("--task", options->tasks, "NAME,NAME...: only these tasks of the suite")
       ->delimiter(',');
   command->add_option("--lengths", options->lengths,
-                      "other lengths, first:last or first:last:step, such as 41:80:3, or 200:200 for one");
+                      "other lengths, first:last or first:last:step, such as 41:80:3, or one length");
   command->add_option("--samples", options->samples, "other number of samples per length, a multiple of 64");
   command
       ->add_option("--format", options->format,

@@ -91,16 +91,9 @@ int list_runs(const PlannedSweep& planned, const std::filesystem::path& experime
 }
 
 // What the folder holds besides the runs of the whole config, of which the sweep may be a choice.
-void announce_other_runs(const RunOptions& options, const Sweep& sweep,
-                         const std::filesystem::path& experiment) {
+void announce_other_runs(const Sweep& sweep, const std::filesystem::path& experiment) {
   std::vector<RunConfig> whole = sweep.runs;
-  if (!options.only.empty()) {
-    try {
-      whole = read_sweep(options.config, options.overrides, {}, [](const std::string&) {}).runs;
-    } catch (const Error&) {
-      return;  // Only the chosen runs are valid, so that nothing can be said of the others.
-    }
-  }
+  whole.insert(whole.end(), sweep.not_chosen.begin(), sweep.not_chosen.end());
   if (const auto others = other_runs(whole, experiment))
     print_progress(fmt::format("{}; tables show all runs of a folder\n", *others));
 }
@@ -220,6 +213,12 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
   return 0;
 }
 
+// " (3 of them are trained and lack test lengths)", of the runs that are left to do; empty for none.
+std::string trained_text(std::size_t trained) {
+  if (trained == 0) return "";
+  return fmt::format(" ({} of them trained, to be evaluated at further lengths)", trained);
+}
+
 int run(const RunOptions& options) {
   const PlannedSweep planned = plan_sweep(options);
   const Sweep& sweep = planned.sweep;
@@ -227,15 +226,15 @@ int run(const RunOptions& options) {
                                                ? std::filesystem::path("results") / sweep.name
                                                : std::filesystem::path(options.output);
   if (options.list) return list_runs(planned, experiment);
-  announce_other_runs(options, sweep, experiment);
+  announce_other_runs(sweep, experiment);
   if (options.dry_run) return show_plan(planned, experiment, options.workers);
   check_devices(sweep.runs);  // Before anything is written.
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   const std::int64_t workers = workers_for(work.configs, options.workers);
-  print_progress(fmt::format("{}: {}, {} done, {} to do in {} with {}; results in {}\n", sweep.name,
+  print_progress(fmt::format("{}: {}, {} done, {} to do{} in {} with {}; results in {}\n", sweep.name,
                              counted(work.runs(), "run"), work.complete, work.configs.size(),
-                             counted(work.jobs.size(), "job"), counted(workers, "worker"),
-                             experiment.string()));
+                             trained_text(work.trained), counted(work.jobs.size(), "job"),
+                             counted(workers, "worker"), experiment.string()));
   const Schedule schedule{.workers = workers, .max_jobs = options.max_jobs, .evaluation = std::nullopt};
   const int code = run_jobs(work.jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
   const std::string folder = experiment.string();
@@ -254,7 +253,9 @@ void add_run_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "Train and evaluate every run of a config");
   command->footer(
       "Finished runs are skipped, interrupted ones resume, failed ones are tried again. You can interrupt it "
-      "at any time; run the same command again to resume.");
+      "at any time; run the same command again to resume.\n\n"
+      "Exit codes: 0, every run is complete; 1, some run failed; 2, wrong command line or config, or another "
+      "che works on the folder; 75, interrupted, or --max-jobs left jobs over.");
   auto options = std::make_shared<RunOptions>();
   command->add_option("CONFIG", options->config, "YAML file, see configs/")->required();
   command->add_option("key=value", options->overrides,

@@ -12,7 +12,7 @@ namespace {
 struct TimeOptions {
   ReadRuns runs;
   PrintedOutput output;
-  std::string base = "dape_kerple";
+  std::string base;  // Empty: chosen.
 };
 
 int print_times(const TimeOptions& options) {
@@ -30,8 +30,9 @@ void add_time_command(CLI::App& app, Action& action) {
   command->footer("For folders such as that of `che run configs/time_cost.yaml`.");
   add_read_runs(*command, options->runs);
   add_printed_output(*command, options->output);
-  command->add_option("--base", options->base, "encoding to compare with, as tables label it")
-      ->capture_default_str();
+  command->add_option("--base", options->base,
+                      "encoding to compare with, as tables label it (default: dape_kerple where it is there, "
+                      "else the first)");
   command->callback([options, &action] { action = [options] { return print_times(*options); }; });
 }
 

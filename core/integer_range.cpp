@@ -30,4 +30,9 @@ std::optional<IntegerRange> parse_integer_range(std::string_view text) {
   return IntegerRange{*first, *last, *step};
 }
 
+std::optional<IntegerRange> parse_number_or_range(std::string_view text) {
+  const std::optional<std::int64_t> one = parse_integer(text);
+  return one && *one >= 0 ? IntegerRange{*one, *one, 1} : parse_integer_range(text);
+}
+
 }  // namespace che

@@ -184,10 +184,11 @@ std::string accuracy_over_length_script(const ResultTable& table, Aggregate aggr
     legend.push_back({.label = "position only", .line = position_style()});
   }
   legend.push_back({.label = "training lengths", .line = std::nullopt});
-  std::string caption = curve_caption(panels, aggregate, kMeasured) +
-                        " Markers in the grey area: accuracy at the training lengths.";
+  std::string caption =
+      curve_caption(panels, aggregate, kMeasured) +
+      " Markers in the grey area: accuracy at the training lengths, from left to right as in the legend.";
   if (std::ranges::any_of(panels, [](const CurvePanel& panel) { return shows_positions(*panel.row); })) {
-    caption += " Position only: the most frequent symbol of each output position, without the input.";
+    caption += kPositionsCaption;
   }
   const PanelGrid grid(panels.size(), std::move(legend), caption + folded,
                        {.canvas_width = format.canvas_width()});

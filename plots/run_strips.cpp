@@ -85,17 +85,19 @@ std::string run_strips_script(const ResultTable& table, const FigureFormat& form
     nameless.push_back(fmt::format("'' {}", i));
   }
   std::vector<LegendEntry> legend = {{.label = "chance", .line = chance_style()}};
+  std::string caption =
+      "One point per run, in each strip from top to bottom by learning rate, then seed; the bar is the "
+      "median "
+      "of two runs or more.";
   if (std::ranges::any_of(rows, [](const TableRow* row) { return shows_positions(*row); })) {
     legend.push_back({.label = "position only", .line = position_style()});
+    caption += kPositionsCaption;
   }
-  const PanelGrid grid(
-      rows.size(), std::move(legend),
-      "One point per run, in each strip from top to bottom by learning rate, then seed; the bar "
-      "is the median of two runs or more.",
-      {.height = kAround + kStripHeight * count,
-       .left = kCharacter * static_cast<double>(longest - kMinMark),
-       .canvas_width = format.canvas_width(),
-       .min_width = 240});
+  const PanelGrid grid(rows.size(), std::move(legend), std::move(caption),
+                       {.height = kAround + kStripHeight * count,
+                        .left = kCharacter * static_cast<double>(longest - kMinMark),
+                        .canvas_width = format.canvas_width(),
+                        .min_width = 240});
   std::string script = grid.begin(format, file);
   for (std::size_t p = 0; p < rows.size(); ++p) {
     const TableRow& row = *rows[p];

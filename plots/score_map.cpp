@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "experiments/analysis/training_outcome.h"
 #include "plots/gnuplot/caption.h"
 #include "plots/gnuplot/gnuplot.h"
 #include "plots/gnuplot/palette.h"
@@ -100,10 +101,11 @@ double way_from_chance(const TableRow& row, double score) {
 // Colours below this are too dark for black text.
 constexpr double kLight = 0.55;
 
-// "75.1", or where it does not fit "75". The widest number, 100, needs no decimal.
-std::string cell_text(double score, bool has_decimals) {
-  const std::string text = fmt::format("{:.{}f}", 100 * score, has_decimals ? 1 : 0);
-  return text == "100.0" ? "100" : text;
+// "75.1", or where it does not fit "75", and a sign behind what did not train. The widest number, 100, needs
+// no decimal.
+std::string cell_text(const MapCell& cell, bool has_decimals) {
+  const std::string text = fmt::format("{:.{}f}", 100 * cell.score, has_decimals ? 1 : 0);
+  return (text == "100.0" ? "100" : text) + (cell.did_not_train ? kUntrainedSign : "");
 }
 
 // The lines of a script that draw one map's cells and numbers within margins that are set.
@@ -113,15 +115,15 @@ std::string map_plot(const ResultTable& table, const ScoreMap& map, bool has_dec
   std::string light;
   for (std::size_t y = 0; y < table.rows.size(); ++y) {
     for (std::size_t x = 0; x < map.encodings.size(); ++x) {
-      const auto score = map.score(table.rows[y], map.encodings[x]);
+      const auto cell = map.cell(table.rows[y], map.encodings[x]);
       const std::size_t place = map.place(x);
-      if (!score) {
+      if (!cell) {
         light += fmt::format("{} {} --\n", place, y);
         continue;
       }
-      const double way = way_from_chance(table.rows[y], *score);
+      const double way = way_from_chance(table.rows[y], cell->score);
       cells += fmt::format("{} {} {:.4f}\n", place, y, way);
-      (way < kLight ? dark : light) += fmt::format("{} {} {}\n", place, y, cell_text(*score, has_decimals));
+      (way < kLight ? dark : light) += fmt::format("{} {} {}\n", place, y, cell_text(*cell, has_decimals));
     }
   }
   std::string data = fmt::format("$cells << EOD\n{}EOD\n", cells);
@@ -216,8 +218,7 @@ std::vector<ScoreMap> split(std::vector<ScoreMap> maps, const std::vector<Lines>
       const auto column = [&](std::size_t index) {
         return map.encodings.begin() + static_cast<std::ptrdiff_t>(index * map.encodings.size() / count);
       };
-      parts.push_back(
-          {.title = map.title, .encodings = {column(part), column(part + 1)}, .score = map.score});
+      parts.push_back({.title = map.title, .encodings = {column(part), column(part + 1)}, .cell = map.cell});
       if (part > 0) parts.back().title = continued_title(map.title);
     }
   }
@@ -244,6 +245,8 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
     tasks.push_back({row.task.text() + (row.permutation_invariant ? kInvariantSign : "")});
     has_invariant = has_invariant || row.permutation_invariant;
   }
+  const bool has_untrained =
+      std::ranges::any_of(table.cells, [](const auto& entry) { return entry.second.did_not_train(); });
   const std::vector<ScoreMap> whole = score_maps(table, aggregate);
   const auto split_maps = [&](const std::vector<ScoreMap>& unsplit) {
     return split(unsplit, tasks, format.canvas_width());
@@ -258,9 +261,11 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
   const Caption caption(
       fmt::format(
           "Score in percent: {} over seeds and learning rates of a cell. --: no value. Colour: the way "
-          "from chance to perfect, clipped below chance.{}",
+          "from chance to perfect, clipped below chance.{}{}",
           aggregate_phrase(aggregate),
-          has_invariant ? fmt::format(" {}: permutation-invariant.", kInvariantSign) : ""),
+          has_invariant ? fmt::format(" {}: permutation-invariant.", kInvariantSign) : "",
+          has_untrained ? fmt::format(" {}: no run of the cell learned the training lengths.", kUntrainedSign)
+                        : ""),
       layout.width);
   const double height = layout.height_of(maps) + kScaleBlock + caption.height();
 

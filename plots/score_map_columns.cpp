@@ -57,24 +57,26 @@ std::map<EncodingForm, EncodingLabel> compared_with(const ResultTable& table,
 }  // namespace
 
 std::vector<ScoreMap> score_maps(const ResultTable& table, Aggregate aggregate) {
-  ScoreMap ours{.title = {"ours", settings_of(table)}, .encodings = {}, .score = {}};
-  ours.score = [&table, aggregate](const TableRow& row,
-                                   const EncodingLabel& encoding) -> std::optional<double> {
+  ScoreMap ours{.title = {"ours", settings_of(table)}, .encodings = {}, .cell = {}};
+  ours.cell = [&table, aggregate](const TableRow& row,
+                                  const EncodingLabel& encoding) -> std::optional<MapCell> {
     const TableCell* const cell = table.cell(row.task, encoding);
     if (cell == nullptr || !cell->scores) return std::nullopt;
-    return cell->scores->value(aggregate);
+    return MapCell{.score = cell->scores->value(aggregate), .did_not_train = cell->did_not_train()};
   };
   ScoreMap papers{.title = {"paper (DAPE, Table 2)",
                             fmt::format("width 256, {} steps, lengths 41-500", steps_text(200'000))},
                   .encodings = {},
-                  .score = {}};
-  papers.score = [](const TableRow& row, const EncodingLabel& encoding) {
-    return row.task.settings.empty() ? paper_score(row.task.name, encoding.form) : std::nullopt;
+                  .cell = {}};
+  papers.cell = [](const TableRow& row, const EncodingLabel& encoding) -> std::optional<MapCell> {
+    if (!row.task.settings.empty()) return std::nullopt;
+    const std::optional<double> score = paper_score(row.task.name, encoding.form);
+    return score ? std::optional(MapCell{.score = *score}) : std::nullopt;
   };
   const auto drop_empty = [&](ScoreMap& map) {
     std::erase_if(map.encodings, [&](const EncodingLabel& encoding) {
       return std::ranges::none_of(table.rows,
-                                  [&](const TableRow& row) { return map.score(row, encoding).has_value(); });
+                                  [&](const TableRow& row) { return map.cell(row, encoding).has_value(); });
     });
   };
   ours.encodings = table.encodings;
@@ -101,7 +103,7 @@ std::vector<ScoreMap> stacked_maps(const std::vector<ScoreMap>& ours, const Scor
   for (const ScoreMap& part : ours) {
     maps.push_back(part);
     ScoreMap below{
-        .title = papers.title, .encodings = {}, .score = papers.score, .columns = part.encodings.size()};
+        .title = papers.title, .encodings = {}, .cell = papers.cell, .columns = part.encodings.size()};
     for (std::size_t place = 0; place < part.encodings.size(); ++place) {
       for (const EncodingLabel& column : papers.encodings) {
         const auto found = compared.find(column.form);

@@ -13,11 +13,17 @@ namespace che {
 // A text, in lines.
 using Lines = std::vector<std::string>;
 
-// One map: of each task and encoding a fraction, where it has one.
+// What a cell of a map shows.
+struct MapCell {
+  double score = 0;  // 0 .. 1
+  bool did_not_train = false;
+};
+
+// One map: a cell for each task and encoding that has one.
 struct ScoreMap {
   Lines title;
   std::vector<EncodingLabel> encodings;
-  std::function<std::optional<double>(const TableRow&, const EncodingLabel&)> score;
+  std::function<std::optional<MapCell>(const TableRow&, const EncodingLabel&)> cell;
   // Where each encoding stands, ascending, in a map of so many columns; all of them one after the other
   // unless given.
   std::vector<std::size_t> places = {};

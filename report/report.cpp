@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "experiments/analysis/paper_agreement.h"
 #include "experiments/analysis/provenance.h"
+#include "experiments/scheduling/time_left.h"
 #include "plots/figures.h"
 #include "plots/gnuplot/figure_files.h"
 #include "report/assets.h"
@@ -68,9 +69,10 @@ mustache::list facts_view(const ResultTable& table) {
                              distinct(table, [](const TableRun& run) { return run.status.version; }),
                              distinct(table, [](const TableRun& run) { return run.status.torch_version; })));
   add("Hosts", distinct(table, [](const TableRun& run) { return run.status.host; }));
-  add("Time", fmt::format("{} .. {}, {:.1f} hours of training and evaluation over all runs (a job's time "
-                          "counts for each of its runs)",
-                          known(first), known(last), seconds / 3600));
+  add("Time",
+      fmt::format("{} .. {}, {} of training and evaluation over all runs (a job's time counts for each "
+                  "of its runs)",
+                  known(first), known(last), duration_text(seconds)));
   return facts;
 }
 

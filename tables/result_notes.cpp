@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "experiments/analysis/provenance.h"
+#include "experiments/analysis/training_outcome.h"
 
 namespace che {
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "experiments/analysis/training_outcome.h"
 #include "tables/result_notes.h"
 
 namespace che {

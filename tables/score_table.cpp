@@ -11,6 +11,7 @@
 #include "core/counted.h"
 #include "core/error.h"
 #include "experiments/analysis/best_encodings.h"
+#include "experiments/analysis/training_outcome.h"
 #include "tables/result_notes.h"
 
 namespace che {
@@ -69,16 +70,27 @@ std::string missing_footnote(const ResultTable& table, const TableRow& row, cons
   return fmt::format("{}, {}, not counted: {}.", row.task.text(), encoding.text(), fmt::join(runs, "; "));
 }
 
-std::string count_text(const ResultTable& table) {
-  std::size_t least = table.runs.size();
+// The fewest and the most finished runs of a cell that has some; 0 where none has.
+struct RunCounts {
+  std::size_t least = 0;
   std::size_t most = 0;
+};
+
+RunCounts run_counts(const ResultTable& table) {
+  RunCounts counts{.least = table.runs.size()};
   for (const auto& [key, cell] : table.cells) {
     if (!cell.scores) continue;
-    least = std::min(least, cell.scores->n);
-    most = std::max(most, cell.scores->n);
+    counts.least = std::min(counts.least, cell.scores->n);
+    counts.most = std::max(counts.most, cell.scores->n);
   }
-  if (most == 0) return "no run has finished";
-  return least == most ? fmt::format("n = {}", most) : fmt::format("n = {}..{}", least, most);
+  if (counts.most == 0) counts.least = 0;
+  return counts;
+}
+
+std::string count_text(const RunCounts& counts) {
+  if (counts.most == 0) return "no run has finished";
+  if (counts.least == counts.most) return fmt::format("n = {}", counts.most);
+  return fmt::format("n = {}..{}", counts.least, counts.most);
 }
 
 void append_waiting_note(std::vector<Note>& notes, const ResultTable& table) {
@@ -131,18 +143,26 @@ void append_unmarked_note(std::vector<Note>& notes, const ResultTable& table, Ag
     return best.scored > 1 && !best.is_distinct();
   });
   if (!has_unmarked) return;
-  notes.push_back({NoteKind::kReading,
-                   "No best is marked where most encodings tie, or where the highest score is within two "
-                   "standard errors of the best trivial baseline."});
+  notes.push_back(
+      {NoteKind::kReading,
+       "No best is marked where most encodings tie, where the highest score is within two "
+       "standard errors of the best trivial baseline, or where columns are evaluated differently."});
 }
 
 std::vector<Note> notes(const ResultTable& table, const ScoreTableOptions& options) {
   std::vector<Note> notes;
+  const RunCounts counts = run_counts(table);
   notes.push_back(
       {NoteKind::kReading,
        fmt::format("Accuracy in percent, mean over test lengths: {} over the finished runs of a cell ({}), "
                    "which differ in seed, data seed and learning rate; {}: no finished run.",
-                   aggregate_phrase(options.aggregate), count_text(table), kNoNumber)});
+                   aggregate_phrase(options.aggregate), count_text(counts), kNoNumber)});
+  if (options.aggregate == Aggregate::kMax && counts.least < counts.most) {
+    notes.push_back(
+        {NoteKind::kReading,
+         "Cells have unequal numbers of runs, and the maximum over more runs is higher by chance; "
+         "--aggregate mean does not depend on their number."});
+  }
   append_waiting_note(notes, table);
   if (options.spread) {
     notes.push_back(

@@ -16,6 +16,8 @@
 namespace che {
 namespace {
 
+constexpr const char* kUsualBase = "dape_kerple";
+
 std::string lengths_text(const LengthRange& lengths) {
   const auto& [first, last, step] = lengths;
   if (first == last) return fmt::format("{}", first);
@@ -24,7 +26,7 @@ std::string lengths_text(const LengthRange& lengths) {
 
 // Milliseconds to four digits, and never as a power of ten.
 std::string time_text(double time) {
-  return time < 1000 ? fmt::format("{:.4g}", time) : fmt::format("{:.0f}", time);
+  return time < 1000 ? fmt::format("{:#.4g}", time) : fmt::format("{:.0f}", time);
 }
 
 std::optional<double> median_of(const RunTimes& times, const EncodingLabel& label,
@@ -118,20 +120,24 @@ DataTable time_data(const StepTimes& times, const EncodingLabel& base) {
   return data;
 }
 
+// The column that `base` names; without a name dape_kerple's where it is there, else the first.
+const EncodingLabel& base_column(const std::vector<EncodingLabel>& columns, const std::string& base) {
+  const auto column = std::ranges::find(columns, base.empty() ? kUsualBase : base, &EncodingLabel::text);
+  if (column != columns.end()) return *column;
+  if (base.empty()) return columns.front();
+  throw Error(fmt::format("--base: no finished run has the encoding '{}'{}", base,
+                          known_encodings_hint(base, columns)));
+}
+
 }  // namespace
 
 std::string time_table(const StepTimes& times, const std::string& base, std::string_view format,
                        const TerminalStyle& style) {
-  const auto column = std::ranges::find(times.encodings, base, &EncodingLabel::text);
-  if (column == times.encodings.end()) {
-    throw Error(
-        fmt::format("no finished run has the encoding '{}' to compare with; name another with --base{}", base,
-                    known_encodings_hint(base, times.encodings)));
-  }
+  const EncodingLabel& column = base_column(times.encodings, base);
   std::vector<std::string> notes = {fmt::format(
       "In parentheses: the ratio to {}. A number is the median over a cell's finished runs: of each its "
       "median step between two log lines, or the mean test batch of its evaluation.",
-      base)};
+      column.text())};
   if (std::string text = unsteady_text(times); !text.empty()) notes.push_back(std::move(text));
   if (times.has_shared_jobs) {
     notes.emplace_back(
@@ -139,13 +145,13 @@ std::string time_table(const StepTimes& times, const std::string& base, std::str
   }
   if (format == "csv" || format == "json") {
     Table table{.title = "Milliseconds per training step and test batch.", .printed = {}, .data = {}};
-    table.data = time_data(times, *column);
+    table.data = time_data(times, column);
     for (std::string& note : notes) table.data.notes.push_back({NoteKind::kReading, std::move(note)});
     return format_table(table, format);
   }
   std::vector<Table> tables;
   const auto add = [&](std::string title, const RunTimes& of_task) {
-    if (auto table = times_table(std::move(title), times, of_task, *column))
+    if (auto table = times_table(std::move(title), times, of_task, column))
       tables.push_back(*std::move(table));
   };
   for (const auto& [task, of_task] : times.tasks) {

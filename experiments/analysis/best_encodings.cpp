@@ -3,22 +3,28 @@
 #include <algorithm>
 #include <utility>
 
+#include "experiments/analysis/measured_alike.h"
+
 namespace che {
 
 bool BestEncodings::is_distinct() const {
   constexpr double kStandardErrors = 2;
   const bool most_tie = scored > 1 && 2 * encodings.size() > scored;
   const bool is_trivial = above_trivial && *above_trivial <= kStandardErrors * trivial_error.value_or(0);
-  return !most_tie && !is_trivial;
+  return measured_alike && !most_tie && !is_trivial;
 }
 
 BestEncodings best_encodings(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
   std::vector<std::pair<EncodingLabel, double>> scores;
+  std::vector<const TableCell*> cells;
   for (const EncodingLabel& encoding : table.encodings) {
     const TableCell* const cell = table.cell(row.task, encoding);
-    if (cell != nullptr && cell->scores) scores.emplace_back(encoding, cell->scores->value(aggregate));
+    if (cell == nullptr || !cell->scores) continue;
+    scores.emplace_back(encoding, cell->scores->value(aggregate));
+    cells.push_back(cell);
   }
   BestEncodings best;
+  best.measured_alike = are_measured_alike(table, cells);
   best.scored = scores.size();
   if (scores.empty()) return best;
   double highest = 0;

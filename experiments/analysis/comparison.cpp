@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "experiments/analysis/encoding_names.h"
+#include "experiments/analysis/measured_alike.h"
 
 namespace che {
 namespace {
@@ -104,12 +105,6 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   return result;
 }
 
-// The settings of its evaluation, which all runs of a cell share.
-std::string evaluation_of(const ResultTable& table, const TableCell& cell) {
-  const std::size_t run = cell.finished.empty() ? cell.missing.front() : cell.finished.front();
-  return identity_text(table.runs[run].config, {Role::kEvaluation});
-}
-
 const EncodingLabel& column_named(const ResultTable& table, const std::string& name) {
   const auto found = std::ranges::find(table.encodings, name, &EncodingLabel::text);
   if (found != table.encodings.end()) return *found;
@@ -147,7 +142,7 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
       comparison.one_sided.push_back(row.task);
       continue;
     }
-    if (evaluation_of(table, *cell) != evaluation_of(table, *counterpart)) {
+    if (!are_measured_alike(table, {cell, counterpart})) {
       throw Error(fmt::format(
           "'{}' and '{}' are evaluated differently on {} (lengths, samples, seed or eval_dropout); compare "
           "columns that are measured alike",

@@ -20,6 +20,9 @@ struct TrainingOutcome {
 
 inline constexpr double kTrainedMargin = 0.02;
 
+// Double dagger, behind what did not train.
+inline constexpr const char* kUntrainedSign = "\u2021";
+
 // Mean training accuracy over the last tenth of the steps in `metrics`, which are not empty, as far as rows
 // tell the steps apart: each row is the mean of the steps since the one before.
 double final_training_accuracy(const std::vector<MetricsRow>& metrics);

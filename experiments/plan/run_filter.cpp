@@ -96,6 +96,16 @@ std::string held_text(const RunConfig& config, const std::vector<FieldRecord>& f
   return text;
 }
 
+constexpr std::size_t kMaxHeld = 20;  // Values that a message names.
+
+// What a run has at a key path, as a message shows it; empty for a path that is more than one setting.
+std::string value_text(const AskedRun& run, const std::string& key) {
+  if (key == "task") return run.config.task.name;
+  if (key == "encoding") return run.config.encoding.form().text();
+  const auto field = std::ranges::find(run.fields, key, &FieldRecord::path);
+  return field == run.fields.end() ? "" : field->value;
+}
+
 // The structural fields below the first part of a key path.
 std::string structure_around(const std::string& key, const std::vector<FieldRecord>& fields) {
   const std::string_view root = std::string_view(key).substr(0, key.find('.'));
@@ -231,10 +241,26 @@ bool RunFilter::matches(const AskedRun& run) {
       exact.evaluation = with_exact_lengths(exact.evaluation);
       return holds(condition, AskedRun(exact, run.labels));
     };
-    all &= condition.is_variant ? std::ranges::any_of(condition.values, is_label) : is_held();
+    const bool is_match = condition.is_variant ? std::ranges::any_of(condition.values, is_label) : is_held();
+    all &= is_match;
+    condition.has_matched |= is_match;
+    if (condition.has_matched || condition.held.size() > kMaxHeld) continue;
+    std::string held = condition.is_variant ? run.labels.at(condition.key) : value_text(run, condition.key);
+    if (!held.empty() && !std::ranges::count(condition.held, held)) condition.held.push_back(std::move(held));
   }
   has_matched_ |= all;
   return all;
+}
+
+std::string RunFilter::held_instead() const {
+  const auto unmatched =
+      std::ranges::find_if(conditions_, [](const Condition& condition) { return !condition.has_matched; });
+  if (unmatched == conditions_.end() || unmatched->held.empty()) return "";
+  const std::size_t shown = std::min(unmatched->held.size(), kMaxHeld);
+  std::string text = fmt::format(
+      "{} is {}", unmatched->key,
+      fmt::join(unmatched->held.begin(), unmatched->held.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  return shown < unmatched->held.size() ? text + ", ..." : text;
 }
 
 void RunFilter::check_made_sense() const {

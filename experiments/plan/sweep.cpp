@@ -77,15 +77,19 @@ void check_is_set(const SweepPlan& plan, std::string_view key) {
                      fmt::format("is missing; name one in base or several in axes ({}: [...])", key));
 }
 
-// Whether the command line and the config's exclusions leave the run in. Every filter is asked, so that
+enum class Wanted { kYes, kExcluded, kNotChosen };
+
+// Whether the config's exclusions and then the command line leave the run in. Every filter is asked, so that
 // each sees every run.
-bool is_wanted(SweepPlan& plan, const RunConfig& run, std::size_t number) {
-  if (plan.exclude.empty() && plan.only.empty()) return true;
+Wanted is_wanted(SweepPlan& plan, const RunConfig& run, std::size_t number) {
+  if (plan.exclude.empty() && plan.only.empty()) return Wanted::kYes;
   const AskedRun asked(run, plan.labels(number));
-  bool wanted = true;
-  for (RunFilter& filter : plan.exclude) wanted &= !filter.matches(asked);
-  for (RunFilter& filter : plan.only) wanted &= filter.matches(asked);
-  return wanted;
+  bool excluded = false;
+  bool chosen = true;
+  for (RunFilter& filter : plan.exclude) excluded |= filter.matches(asked);
+  for (RunFilter& filter : plan.only) chosen &= filter.matches(asked);
+  if (excluded) return Wanted::kExcluded;
+  return chosen ? Wanted::kYes : Wanted::kNotChosen;
 }
 
 bool is_inside_axis(const SweepPlan& plan, std::string_view path) {
@@ -152,6 +156,17 @@ void warn_of_idle_exclusions(const SweepPlan& plan, const WarningSink& warn) {
   }
 }
 
+// Warns of runs whose scores cannot tell how a model extrapolates.
+void warn_of_short_tests(const SweepPlan& plan, const std::vector<RunConfig>& runs, const WarningSink& warn) {
+  const std::ptrdiff_t count = std::ranges::count_if(
+      runs, [](const RunConfig& run) { return run.evaluation.last_length <= run.training.last_length; });
+  if (count == 0) return;
+  warn(config_error(plan.file, "evaluation.last_length",
+                    fmt::format("{} of {} not tested beyond the training lengths: no score of longer inputs",
+                                count, counted(runs.size(), "run")))
+           .what());
+}
+
 void check_trains(const SweepPlan& plan, const RunConfig& run) {
   if (!run.is_foreign()) return;
   throw config_error(plan.file, "foreign_model",
@@ -170,14 +185,33 @@ void use_drawn_version(const SweepPlan& plan, TaskConfig& task) {
   task.version = drawn;
 }
 
-std::vector<RunConfig> expand(SweepPlan& plan, WrittenFields& written) {
+// The error for a choice that leaves no run.
+Error nothing_left(const SweepPlan& plan) {
+  std::string problem = fmt::format("none of its {} is left by exclude", counted(plan.count(), "run"));
+  if (plan.only.empty()) return config_error(plan.file, "", problem);
+  problem += " and --only";
+  for (const RunFilter& filter : plan.only) {
+    if (const std::string held = filter.held_instead(); !held.empty()) {
+      return config_error(plan.file, "", fmt::format("{}; in its runs, {}", problem, held));
+    }
+  }
+  return config_error(plan.file, "", problem + "; `che check` without --only shows what there is");
+}
+
+struct ExpandedRuns {
+  std::vector<RunConfig> runs;
+  std::vector<RunConfig> not_chosen;
+};
+
+ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
   RunConfig base;
   const Assigned assigned = assign_fields(
       plan.base, [&](FieldVisitor& visitor) { base.visit_fields(visitor); }, "base.");
   plan.old_words.insert(plan.old_words.end(), assigned.old_words.begin(), assigned.old_words.end());
   check_trains(plan, base);
   const std::size_t count = plan.count();
-  std::vector<RunConfig> runs;
+  ExpandedRuns expanded;
+  std::vector<RunConfig>& runs = expanded.runs;
   std::map<std::string, std::size_t> run_of_id;
   for (std::size_t i = 0; i < count; ++i) {
     RunConfig run = base;
@@ -194,7 +228,9 @@ std::vector<RunConfig> expand(SweepPlan& plan, WrittenFields& written) {
     check_trains(plan, run);
     use_drawn_version(plan, run.task);
     written.check_apart(settings);
-    if (!is_wanted(plan, run, i)) continue;
+    const Wanted wanted = is_wanted(plan, run, i);
+    if (wanted == Wanted::kNotChosen) expanded.not_chosen.push_back(run);
+    if (wanted != Wanted::kYes) continue;
     if (const auto problem = run.problem()) throw locate_problem(plan, i, *problem);
     const std::string id = run_id(run);
     const auto [same, is_new] = run_of_id.emplace(id, i);
@@ -204,15 +240,8 @@ std::vector<RunConfig> expand(SweepPlan& plan, WrittenFields& written) {
   for (const auto* filters : {&plan.exclude, &plan.only}) {
     for (const RunFilter& filter : *filters) filter.check_made_sense();
   }
-  if (runs.empty()) {
-    throw config_error(plan.file, "",
-                       plan.only.empty()
-                           ? fmt::format("none of its {} is left by exclude", counted(count, "run"))
-                           : fmt::format("none of its {} is left by exclude and --only; `che check` without "
-                                         "--only shows what there is",
-                                         counted(count, "run")));
-  }
-  return runs;
+  if (runs.empty()) throw nothing_left(plan);
+  return expanded;
 }
 
 }  // namespace
@@ -221,7 +250,7 @@ Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::strin
                  const std::vector<std::string>& only, const WarningSink& warn) {
   SweepPlan plan = read_sweep_plan(path, overrides, only);
   WrittenFields written;
-  std::vector<RunConfig> runs = expand(plan, written);
+  ExpandedRuns expanded = expand(plan, written);
   check_is_set(plan, "task");
   check_is_set(plan, "encoding");
   std::vector<OldWord> old_words = plan.old_words;
@@ -234,7 +263,11 @@ Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::strin
   warn_of_replaced_variants(plan, written, warn);
   warn_of_replaced_base(plan, warn);
   warn_of_idle_exclusions(plan, warn);
-  return {.name = std::move(plan.name), .description = std::move(plan.description), .runs = std::move(runs)};
+  warn_of_short_tests(plan, expanded.runs, warn);
+  return {.name = std::move(plan.name),
+          .description = std::move(plan.description),
+          .runs = std::move(expanded.runs),
+          .not_chosen = std::move(expanded.not_chosen)};
 }
 
 }  // namespace che

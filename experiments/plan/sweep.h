@@ -13,7 +13,8 @@ namespace che {
 struct Sweep {
   std::string name;  // Results go to results/<name> unless told otherwise.
   std::string description;
-  std::vector<RunConfig> runs;  // All checked, in the order of the axes, last axis fastest.
+  std::vector<RunConfig> runs;             // All checked, in the order of the axes, last axis fastest.
+  std::vector<RunConfig> not_chosen = {};  // What `only` leaves out, not checked.
 };
 
 // Reads

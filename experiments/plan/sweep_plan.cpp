@@ -198,7 +198,7 @@ void check_is_first(const Setting& setting, std::map<std::string, std::string>& 
                      fmt::format("is set twice, by {} and by {}; keep one of them", first->second, text));
 }
 
-// The error for a list as the value of a setting that takes one.
+// The error for a list or a range as the value of a setting that takes one.
 Error list_error(const Setting& setting) {
   const std::string key = one_line(setting.path);
   if (!is_setting(setting.path)) {
@@ -251,9 +251,10 @@ void add_overrides(SweepPlan& plan, const std::vector<std::string>& overrides) {
   RunConfig defaults;
   const std::vector<std::string> lists = list_valued_fields(fields_of(defaults));
   for (Setting& setting : plain) {
-    if (setting.value.kind == Kind::kSequence && !std::ranges::count(lists, setting.path)) {
-      throw list_error(setting);
-    }
+    const bool is_several =
+        setting.value.kind == Kind::kSequence ||
+        (setting.value.kind == Kind::kScalar && parse_integer_range(setting.value.text).has_value());
+    if (is_several && !std::ranges::count(lists, setting.path)) throw list_error(setting);
     const auto axis = axis_of(setting.path);
     if (axis == plan.axes.end()) {
       plan.overrides.push_back(std::move(setting));
@@ -344,8 +345,29 @@ std::string SweepPlan::describe(std::size_t run) const {
   return text.empty() ? text : text + ")";
 }
 
+namespace {
+
+// Throws for a file that is not there, with the config that its name may stand for: configs/quick.yaml for
+// quick.
+void check_is_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return;
+  std::string hint;
+  for (const std::filesystem::path& folder : {path.parent_path(), std::filesystem::path("configs")}) {
+    std::filesystem::path meant = folder / path.filename();
+    if (meant.extension() != ".yaml") meant += ".yaml";
+    if (hint.empty() && std::filesystem::is_regular_file(meant, ignored)) {
+      hint = fmt::format("; did you mean {}?", one_line(meant.string()));
+    }
+  }
+  throw Error(fmt::format("{}: no such file{}", one_line(path.string(), std::string_view::npos), hint));
+}
+
+}  // namespace
+
 SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<std::string>& overrides,
                           const std::vector<std::string>& only) {
+  check_is_there(path);
   ConfigNode root = read_config_file(path);
   replace_task_files(root, path.parent_path());
   SweepPlan plan = read_config_part(root);

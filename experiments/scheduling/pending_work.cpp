@@ -55,6 +55,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     }
     pending.push_back(folder);
     work.configs.push_back(runs[i]);
+    if (looked.needs.only_lacks_lengths()) ++work.trained;
     if (looked.needs.has_lost_model()) lost.push_back(folder.id());
   });
   if (!lost.empty() && !retrain) {

@@ -18,6 +18,7 @@ struct PendingWork {
   std::vector<std::vector<RunFolder>> jobs;  // In the order in which they are started.
   std::vector<RunConfig> configs;            // Of the jobs' runs.
   std::size_t complete = 0;                  // Runs with nothing left to do.
+  std::size_t trained = 0;                   // Of the jobs' runs those that only lack test lengths.
   std::size_t left_out = 0;                  // Runs that cannot be evaluated; each is warned of.
 
   std::size_t runs() const { return configs.size() + complete + left_out; }

@@ -21,9 +21,13 @@ struct LineStyle {
 LineStyle chance_style();
 
 // The line of predictors that know only positions, drawn in rows where these score more than guessing by more
-// than the noise of few samples.
+// than the noise of few samples, and what a caption says of it.
 LineStyle position_style();
 bool shows_positions(const TableRow& row);
+inline constexpr const char* kPositionsCaption =
+    " Position only: the most frequent symbol of each output position, without the input; drawn where it "
+    "scores "
+    "over 3 points above chance.";
 
 // Styles of `labels`, in their order. Colour and dashes depend only on a label, so that an encoding
 // looks the same in every figure. EncodingEntry has the colour and the marker.

@@ -8,6 +8,7 @@
 
 #include "core/text.h"
 #include "experiments/analysis/paper_table.h"
+#include "experiments/analysis/training_outcome.h"
 #include "tables/formats/printed_lines.h"
 
 namespace che {

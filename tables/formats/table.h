@@ -37,7 +37,6 @@ struct PrintedRow {
 };
 
 // Signs, each explained by a note of the table that has it; kInvariantSign is another.
-inline constexpr const char* kUntrainedSign = "\u2021";    // Double dagger: no run of the cell trained.
 inline constexpr const char* kOtherMethodSign = "\u00a7";  // Section sign: the paper's positions differ.
 
 // What a note below a table is about.

@@ -31,5 +31,15 @@ TEST(IntegerRange, IsNothingElse) {
   }
 }
 
+TEST(IntegerRange, OfOneNumberMayBeWrittenAsTheNumber) {
+  const auto one = parse_number_or_range("200");
+  ASSERT_TRUE(one.has_value());
+  EXPECT_EQ(one->values(2), std::vector<std::int64_t>{200});
+  EXPECT_EQ(parse_number_or_range("1:3")->values(9), (std::vector<std::int64_t>{1, 2, 3}));
+  for (const char* text : {"", "-1", "2.5", "3:", "a"}) {
+    EXPECT_FALSE(parse_number_or_range(text).has_value()) << text;
+  }
+}
+
 }  // namespace
 }  // namespace che

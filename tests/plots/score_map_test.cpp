@@ -178,5 +178,16 @@ TEST(ScoreMap, OfManyColumnsHasWholePercentsOnANarrowPageOrGoesOnBelow) {
   EXPECT_TRUE(contains(script(60), "('none' 0, 'rope' 1, 'alibi' 2, 'kerple' 3)")) << script(60);
 }
 
+TEST(ScoreMap, MarksWhatDidNotTrain) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5, 0.5);
+  store_run(scratch.path(), made_up_config("even_pairs", "alibi"), RunState::kFinished, 0.75);
+  const std::string script =
+      figure_named("map").script(make_table(open_runs(scratch.path())), Aggregate::kMax, "svg", "x");
+  EXPECT_TRUE(contains(script, "\n0 0 50.0\u2021\n")) << script;
+  EXPECT_TRUE(contains(script, "\n1 0 75.0\n")) << script;
+  EXPECT_TRUE(contains(script, "\u2021: no run of the cell learned the training lengths.")) << script;
+}
+
 }  // namespace
 }  // namespace che

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tests/contains.h"
 #include "tests/experiments/analysis/made_up_experiment.h"
 #include "tests/golden_file.h"
 #include "tests/scratch_folder.h"
@@ -101,6 +102,19 @@ TEST(ScoreTable, CountsRunsThatAreNotBegunWithoutAFootnote) {
   const PrintedTable printed = score_table(make_table(open_runs(scratch.path()))).printed;
   EXPECT_TRUE(printed.footnotes.empty());
   EXPECT_EQ(1, std::ranges::count(printed.notes, Note{NoteKind::kMissing, "Not begun: 2 of 3 runs."}));
+}
+
+TEST(ScoreTable, SaysWhereMaximaAreOfUnequalNumbersOfRuns) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
+  store_run(scratch.path(), made_up_config("even_pairs", "alibi"), RunState::kFinished, 0.5);
+  const auto text = [&](Aggregate aggregate) {
+    return format_table(score_table(make_table(open_runs(scratch.path())), {.aggregate = aggregate}), "md");
+  };
+  EXPECT_FALSE(contains(text(Aggregate::kMax), "unequal numbers of runs"));
+  store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kFinished, 0.75);
+  EXPECT_TRUE(contains(text(Aggregate::kMax), "unequal numbers of runs"));
+  EXPECT_FALSE(contains(text(Aggregate::kMean), "unequal numbers of runs"));
 }
 
 }  // namespace

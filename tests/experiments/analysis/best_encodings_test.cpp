@@ -85,5 +85,27 @@ TEST(BestEncodings, AreNoneWithoutAScore) {
   EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).encodings.empty());
 }
 
+TEST(BestEncodings, AreNotDistinctWhereTheyAreMeasuredDifferently) {
+  const ScratchFolder scratch;
+  RunConfig rope = made_up_config("reverse_string", "rope");
+  store_run(scratch.path(), rope, RunState::kFinished, 0.75);
+  RunConfig alibi = made_up_config("reverse_string", "alibi");
+  // The same lengths, 41 to 44, in other words.
+  rope.evaluation.length_step = alibi.evaluation.length_step = 2;
+  rope.evaluation.last_length = 44;
+  alibi.evaluation.last_length = 43;
+  const ScratchFolder alike;
+  store_run(alike.path(), rope, RunState::kFinished, 0.75);
+  store_run(alike.path(), alibi, RunState::kFinished, 0.5);
+  const ResultTable same = make_table(open_runs(alike.path()));
+  EXPECT_TRUE(best_encodings(same, same.rows[0], Aggregate::kMax).is_distinct());
+  alibi.evaluation.length_step = 1;
+  alibi.evaluation.last_length = 50;
+  store_run(scratch.path(), alibi, RunState::kFinished, 0.5);
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  ASSERT_EQ(table.encodings.size(), 2U);
+  EXPECT_FALSE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
+}
+
 }  // namespace
 }  // namespace che

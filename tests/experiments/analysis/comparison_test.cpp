@@ -145,5 +145,24 @@ TEST(Comparison, RefusesWhatItCannotCompare) {
             std::string::npos);
 }
 
+// What only evaluation reads is a setting of the encoding: the samples are the same.
+TEST(Comparison, ComparesATrainedModelWithItselfUnderAnotherScaling) {
+  const ScratchFolder scratch;
+  for (std::int64_t seed = 0; seed < 2; ++seed) {
+    const RunFolder run =
+        store_run(scratch.path(), made_up_config("even_pairs", "rope", seed), RunState::kFinished, 0.5);
+    std::vector<EvaluationRow> rows = run.read().evaluation;
+    for (EvaluationRow row : run.read().evaluation) {
+      row.encoding_settings = {{"scaling", "yarn"}};
+      row.accuracy = 0.75;
+      rows.push_back(row);
+    }
+    run.write_evaluation(rows);
+  }
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  EXPECT_DOUBLE_EQ(compare(table, "rope(scaling=yarn)", "rope", Aggregate::kMean).tasks[0].difference.value(),
+                   0.25);
+}
+
 }  // namespace
 }  // namespace che

@@ -106,7 +106,17 @@ TEST(RunFilter, FiltersThatCannotMatchAreRefused) {
                   .starts_with("command line: seed: got 2:0; allowed: a range first:last"));
   EXPECT_EQ(error_of(kQuick, {}, {"seed=0,2"}),
             "command line: seed: got 0,2; allowed: one value, or several in brackets: [0,2]");
-  EXPECT_TRUE(contains(error_of(kQuick, {}, {"seed=7"}), "x.yaml: none of its 12 runs is left"));
+  EXPECT_EQ(error_of(kQuick, {}, {"seed=7"}),
+            "x.yaml: none of its 12 runs is left by exclude and --only; in its runs, seed is 0, 1, 2");
+  EXPECT_EQ(
+      error_of(kQuick, {"axes.seed=0:30"}, {"task=even_pairs", "seed=77"}),
+      "x.yaml: none of its 124 runs is left by exclude and --only; in its runs, seed is 0, 1, 2, 3, 4, 5, "
+      "6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, ...");
+  EXPECT_EQ(
+      error_of(std::string(kQuick) + "exclude: [{task: even_pairs, seed: 1}]\n", {},
+               {"task=even_pairs", "seed=1"}),
+      "x.yaml: none of its 12 runs is left by exclude and --only; `che check` without --only shows what "
+      "there is");
   EXPECT_EQ(error_of(std::string(kQuick) + "exclude: [{seed: [0, 1, 2]}]\n"),
             "x.yaml: none of its 12 runs is left by exclude");
   EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"size=smal"}),

@@ -5,6 +5,7 @@
 
 #include "tests/contains.h"
 #include "tests/experiments/plan/read_sweep_text.h"
+#include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
@@ -222,6 +223,42 @@ TEST(Sweep, NamesAreFolderNames) {
   }
   EXPECT_TRUE(error_of("name: a\n", {"name=../b"}).starts_with("command line: name: got ../b; allowed: "));
   EXPECT_EQ(error_of("name: a\ndescription: [1]\n"), "x.yaml:2: description: got [1]; allowed: one line");
+}
+
+TEST(Sweep, AMissingConfigIsLookedForBesideItAndInConfigs) {
+  const ScratchFolder scratch;
+  const ScratchFile file(kQuick);
+  std::filesystem::copy_file(file.path(), scratch.path() / "mine.yaml");
+  const std::string meant = (scratch.path() / "mine").string();
+  EXPECT_EQ(message_of([&] { read_sweep(meant, {}); }),
+            fmt::format("{0}: no such file; did you mean {0}.yaml?", meant));
+  EXPECT_EQ(message_of([&] { read_sweep(scratch.path() / "other.yaml", {}); }),
+            (scratch.path() / "other.yaml").string() + ": no such file");
+}
+
+TEST(Sweep, ARangeIsNoValueOfASetting) {
+  EXPECT_EQ(error_of(kQuick, {"seed=0:4"}),
+            "command line: seed: got 0:4; an override sets one value; axes.seed=0:4 sweeps over several");
+}
+
+TEST(Sweep, KeepsTheRunsThatAreNotChosen) {
+  const Sweep sweep = read(std::string(kQuick) + "exclude:\n  - {seed: 2}\n", {}, {"task=even_pairs"});
+  EXPECT_EQ(sweep.runs.size(), 4U);
+  ASSERT_EQ(sweep.not_chosen.size(), 4U) << "what exclude leaves out is no run of the config";
+  for (const RunConfig& run : sweep.not_chosen) EXPECT_EQ(run.task.name, "reverse_string");
+}
+
+TEST(Sweep, WarnsOfTestLengthsThatAreNotBeyondTheTrainingLengths) {
+  const auto warnings_of = [](const Overrides& overrides) {
+    const ScratchFile file(kQuick);
+    std::string warnings;
+    read_sweep(file.path(), overrides, {}, [&](const std::string& text) { warnings += text; });
+    return warnings;
+  };
+  EXPECT_EQ(warnings_of({}), "");
+  EXPECT_EQ(warnings_of({"training.last_length=499"}), "");
+  EXPECT_TRUE(contains(warnings_of({"training.last_length=500"}),
+                       "evaluation.last_length: 12 of 12 runs not tested beyond the training lengths"));
 }
 
 TEST(Sweep, BadFiles) {

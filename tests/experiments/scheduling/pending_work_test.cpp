@@ -50,6 +50,18 @@ TEST(PrepareTraining, RefusesToReplaceResultsUnasked) {
   EXPECT_EQ(1U, prepare_training({longer}, scratch.path(), /*retrain=*/true).jobs.size());
 }
 
+TEST(PrepareTraining, CountsRunsThatOnlyLackTestLengths) {
+  const ScratchFolder scratch;
+  put_checkpoint(store_run(scratch.path(), config(0), RunState::kFinished, 0.5));
+  store_run(scratch.path(), config(1), RunState::kInterrupted);
+  RunConfig longer = config(0);
+  longer.evaluation.last_length += 10;
+  const PendingWork work = prepare_training({longer, config(1)}, scratch.path(), /*retrain=*/false);
+  EXPECT_EQ(0U, work.complete);
+  EXPECT_EQ(2U, work.configs.size());
+  EXPECT_EQ(1U, work.trained);
+}
+
 TEST(PrepareTraining, NeedsReplicasThatSomebodyHasChosen) {
   const ScratchFolder scratch;
   RunConfig open = config(0);
