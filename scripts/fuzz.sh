@@ -1,18 +1,30 @@
 #!/usr/bin/env bash
 # Feeds the readers of configs and of stored files with whatever libFuzzer makes of tests/fuzz/corpus.
 #   scripts/fuzz.sh [seconds]     (a program; default: 30)
-# A crashing input is left in build-fuzz/; a bug's input belongs in the corpus, with the fix.
+# As many programs run at a time as there are cores. A crashing input is left in build-fuzz/; a bug's input belongs in
+# the corpus, with the fix.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-seconds=${1:-30}
-scripts/setup.sh fuzz
-for reader in config:config_fuzzer overrides:overrides_fuzzer stored:stored_files_fuzzer status:status_fuzzer \
-  checkpoint:checkpoint_fuzzer task:task_file_fuzzer; do
-  corpus=tests/fuzz/corpus/${reader%%:*}
-  program=${reader##*:}
+export seconds=${1:-30}
+# Program and corpus of each reader.
+readers=(config_fuzzer:config overrides_fuzzer:overrides stored_files_fuzzer:stored status_fuzzer:status
+  checkpoint_fuzzer:checkpoint task_file_fuzzer:task)
+scripts/setup.sh fuzz "${readers[@]%%:*}"
+
+fuzz() {
+  local program=${1%%:*} corpus=tests/fuzz/corpus/${1##*:}
+  local log=build-fuzz/$program.log
   mkdir -p "build-fuzz/corpus/$program"
   echo "fuzz: $program, $seconds seconds"
   # New inputs go to the first folder, out of the tree.
-  "build-fuzz/$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=4096 -verbosity=0 \
-    -print_final_stats=1 -artifact_prefix=build-fuzz/ "build-fuzz/corpus/$program" "$corpus"
-done
+  if "build-fuzz/$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=4096 -verbosity=0 \
+    -print_final_stats=1 -artifact_prefix=build-fuzz/ "build-fuzz/corpus/$program" "$corpus" > "$log" 2>&1; then
+    sed -n "s/^stat::number_of_executed_units: */fuzz: $program, inputs tried: /p" "$log"
+  else
+    cat "$log" >&2
+    echo "fuzz: $program failed" >&2
+    return 1
+  fi
+}
+export -f fuzz
+printf '%s\n' "${readers[@]}" | xargs -P "$(nproc)" -n 1 bash -c 'fuzz "$1"' fuzz

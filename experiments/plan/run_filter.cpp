@@ -209,9 +209,12 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
   const std::string structure = structure_around(key, run.fields);
   const auto [known, is_new] = condition.held_by_structure.try_emplace(structure);
   if (is_new) {
+    const bool has_key =
+        std::ranges::any_of(run.fields, [&](const FieldRecord& field) { return is_below(field.path, key); });
     for (Value& value : condition.values) {
       if (!is_single(value.node)) continue;
       if (auto text = text_with(value)) known->second.insert(std::move(*text));
+      if (!has_key) break;  // One value tells why no value fits.
     }
   }
   if (known->second.contains(held_text(run.config, run.fields, key, true))) return true;

@@ -351,7 +351,7 @@ namespace {
 // quick.
 void check_is_there(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return;
+  if (std::filesystem::status(path, ignored).type() != std::filesystem::file_type::not_found) return;
   std::string hint;
   for (const std::filesystem::path& folder : {path.parent_path(), std::filesystem::path("configs")}) {
     std::filesystem::path meant = folder / path.filename();
