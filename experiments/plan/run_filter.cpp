@@ -176,6 +176,7 @@ RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const Variant
             fmt::format("unknown variant {}{}", short_text(node), known_names_hint(node.text, axis->second)));
       }
       condition.values.push_back({.node = node});
+      condition.has_maps |= !is_single(node);
     }
   }
 }
@@ -218,9 +219,7 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
     }
   }
   if (known->second.contains(held_text(run.config, run.fields, key, true))) return true;
-  if (std::ranges::all_of(condition.values, [](const Value& value) { return is_single(value.node); })) {
-    return false;
-  }
+  if (!condition.has_maps) return false;
   // A map may leave a part of what the run has as it is.
   const std::string own = held_text(run.config, run.fields, key, false);
   const auto [by_map, is_new_text] = condition.maps_hold.try_emplace(structure + own, false);

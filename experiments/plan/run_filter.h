@@ -67,6 +67,7 @@ class RunFilter {
     bool is_variant = false;
     bool is_setting = false;  // Its first part, at least.
     std::vector<Value> values{};
+    bool has_maps = false;  // Among the values.
     bool has_matched = false;
     // Which values runs have that do not match, until it matches one; in the order of the runs.
     std::vector<std::string> held{};
