@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "models/kernels/cpu/kernel_table.h"
 #include "models/kernels/cuda/functions.h"
+#include "models/kernels/cuda/step_values.h"
 #include "tests/gpu/kernel_rig.h"
 
 namespace che {
@@ -80,6 +82,20 @@ TEST(AdamKernel, UpdatesAsTheCpu) {
     expect_near(expected, got, kBound);
     EXPECT_TRUE(std::isnan(got[2].values.back()));
     EXPECT_FALSE(std::isnan(got[2].values[0]));
+    // The step in memory counts, whatever the settings say: the same bits.
+    const CudaStep step = step_values(0, settings);
+    const AdamSettings of_another_step{.clip_norm = 1.5, .rate_fraction = 0.1, .updates = 2};
+    const Results replayed = in_every_schedule(before, 0, [&](const CudaCall& call, Results& results) {
+      const AdamOperands of_results = operands(results);
+      CudaCall of_step = call;
+      of_step.step = &step;
+      return gpu::adam_update(&of_step, &of_results, &of_another_step);
+    });
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(0, std::memcmp(got[i].values.data(), replayed[i].values.data(),
+                               got[i].values.size() * sizeof(float)))
+          << got[i].name;
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include "models/kernels/cpu/kernel_table.h"
 #include "models/kernels/cuda/functions.h"
 #include "models/kernels/cuda/plain_inputs.h"
+#include "models/kernels/cuda/step_values.h"
 #include "tests/gpu/kernel_rig.h"
 
 namespace che {
@@ -37,12 +38,26 @@ TEST_P(DropoutKernel, DropsWhatTheCpuDrops) {
     const OneThread one_thread;
     cpu_kernels().dropout.apply(in, expected.data());
   }
-  const CudaDropoutInputs plain = plain_inputs(in);
-  const Results got =
-      in_every_schedule({{"out", unwritten(size)}}, 0, [&](const CudaCall& call, Results& results) {
-        return gpu::dropout(&call, &plain, results[0].values.data());
-      });
-  EXPECT_EQ(expected, got[0].values);
+  const auto on_the_gpu = [&](const DropoutInputs& inputs, const CudaStep* step) {
+    const CudaDropoutInputs plain = plain_inputs(inputs);
+    return in_every_schedule({{"out", unwritten(size)}}, 0, [&](const CudaCall& call, Results& results) {
+      CudaCall of_step = call;
+      of_step.step = step;
+      return gpu::dropout(&of_step, &plain, results[0].values.data());
+    });
+  };
+  EXPECT_EQ(expected, on_the_gpu(in, nullptr)[0].values);
+  // The step's number in memory counts, whatever the inputs say.
+  Dropout of_another_step = dropout;
+  of_another_step.step = 78;
+  const DropoutInputs replayed{.replicas = in.replicas,
+                               .batch = in.batch,
+                               .rows = in.rows,
+                               .width = in.width,
+                               .values = in.values,
+                               .site = {of_another_step, 3, c.first_token}};
+  const CudaStep step = step_values(77, {});
+  EXPECT_EQ(expected, on_the_gpu(replayed, &step)[0].values);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, DropoutKernel,

@@ -1,6 +1,7 @@
 // The residual norm's kernels on the emulated GPU against the CPU's, whose dropout draws the same bits.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "models/kernels/cpu/kernel_table.h"
 #include "models/kernels/cuda/functions.h"
 #include "models/kernels/cuda/plain_inputs.h"
+#include "models/kernels/cuda/step_values.h"
 #include "tests/gpu/kernel_rig.h"
 
 namespace che {
@@ -15,6 +17,8 @@ namespace {
 
 // Of the largest value, or of 1.
 constexpr double kBound = 2e-5;
+
+constexpr std::uint64_t kStep = 77;
 
 struct Case {
   std::int64_t replicas, batch, rows, width;
@@ -25,9 +29,9 @@ struct Case {
 
 class Operands {
  public:
-  explicit Operands(const Case& c)
+  explicit Operands(const Case& c, std::uint64_t step = kStep)
       : case_(c),
-        dropout_{.rate = c.rate, .seeds = {}, .purpose = Purpose::kDropout, .step = 77, .first_example = 5},
+        dropout_{.rate = c.rate, .seeds = {}, .purpose = Purpose::kDropout, .step = step, .first_example = 5},
         x_(some_values(size(), 1)),
         y_(some_values(size(), 2)),
         y_bias_(some_values(features(), 3)),
@@ -170,6 +174,21 @@ TEST(ResidualNormKernel, DropsWhatTheCpuDrops) {
     const CudaCall call{.stream = nullptr, .workspace = workspace.data(), .precision = CudaPrecision::kFp32};
     ASSERT_EQ(kCudaDone, gpu::residual_norm_forward(&call, &in, &out_view, &moments));
     ASSERT_EQ(kCudaDone, gpu::residual_norm_backward(&call, &in, &const_moments, &d_out, &gradients));
+    // The step's number in memory counts, whatever the inputs say: the same bits.
+    const std::vector<float> out_of_step = out;
+    const std::vector<float> d_y_of_step = d_y;
+    const CudaStep step = step_values(kStep, {});
+    CudaCall replayed = call;
+    replayed.step = &step;
+    const Operands of_another_step(
+        {.replicas = 2, .batch = 2, .rows = 70, .width = width, .rate = 0.3, .first_token = 5}, kStep + 1);
+    const CudaResidualNormInputs others = of_another_step.cuda();
+    std::ranges::fill(out, 0.0F);
+    std::ranges::fill(d_y, 0.0F);
+    ASSERT_EQ(kCudaDone, gpu::residual_norm_forward(&replayed, &others, &out_view, &moments));
+    ASSERT_EQ(kCudaDone, gpu::residual_norm_backward(&replayed, &others, &const_moments, &d_out, &gradients));
+    EXPECT_EQ(out_of_step, out);
+    EXPECT_EQ(d_y_of_step, d_y);
     std::int64_t dropped = 0;
     for (std::int64_t r = 0; r < 2; ++r) {
       for (std::int64_t b = 0; b < 2; ++b) {

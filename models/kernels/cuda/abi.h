@@ -12,7 +12,7 @@
 namespace che {
 
 // Changes with everything in this header and in the headers that it includes.
-constexpr std::int32_t kCudaAbiVersion = 2;
+constexpr std::int32_t kCudaAbiVersion = 3;
 
 // What a kernel's function answers; a positive number is an error of CUDA.
 constexpr int kCudaDone = 0;
@@ -23,6 +23,13 @@ enum class CudaPrecision : std::int32_t {
   kTf32 = 1,  // f's products on tensor cores, forward; 10 bits of mantissa in their operands.
 };
 
+// What changes from one training step to the next; step_values.h computes it.
+struct CudaStep {
+  std::uint32_t dropout;  // DropoutBits::counter[1], the number of the step.
+  float second_scale;     // Of Adam: 1 / (1 - beta2^n) for update number n, and
+  double rate_scale;      // the rates' fraction / (1 - beta1^n).
+};
+
 // With every call. All pointers of all operands are memory of the stream's device, which is the current one.
 // Those of q, k, v, d_out, what attention keeps, and the workspace are aligned to 16 bytes. Calls only
 // enqueue work: they neither wait, nor copy, nor allocate.
@@ -30,6 +37,9 @@ struct CudaCall {
   void* stream;      // A cudaStream_t.
   float* workspace;  // As many floats as the operation's *_workspace says; free when the call's work is done.
   CudaPrecision precision;
+  // Memory of the device that is read when the work is done, in place of what the operands say; null: they
+  // count.
+  const CudaStep* step = nullptr;
 };
 
 // The dropout of one call: each replica's Philox key, and what its examples' counters share.

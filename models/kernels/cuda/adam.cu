@@ -7,10 +7,9 @@
 // Everything is (replicas, size). 4 bytes of memory traffic a value for the norms, 28 for the update. Norms
 // and rates stay on the device. A block sums the squares of 8192 values, a thread 32 of them in single
 // precision, the rest in double; a second kernel adds up the blocks in order.
-#include <cmath>
-
 #include "models/kernels/cuda/functions.h"
 #include "models/kernels/cuda/gpu.h"
+#include "models/kernels/cuda/step_values.h"
 
 namespace che::gpu {
 namespace {
@@ -65,28 +64,32 @@ __global__ void __launch_bounds__(kThreads)
 struct AdamFactors {
   float beta1;
   float beta2;
-  float rest1;         // 1 - beta1
-  float rest2;         // 1 - beta2
-  float second_scale;  // 1 / (1 - beta2^n)
+  float rest1;  // 1 - beta1
+  float rest2;  // 1 - beta2
   float epsilon;
   double clip_norm;
-  double rate_scale;  // The rates' fraction / (1 - beta1^n)
+  CudaStep step;
 };
 
-__global__ void __launch_bounds__(kThreads) update_values(AdamOperands operands, AdamFactors factors) {
+__global__ void __launch_bounds__(kThreads)
+    update_values(AdamOperands operands, AdamFactors factors, const CudaStep* step) {
   CHE_DYNAMIC_SHARED(shared_bytes);
-  float* const shared = reinterpret_cast<float*>(shared_bytes);  // The gradients' scale, the rate.
+  float* const shared =
+      reinterpret_cast<float*>(shared_bytes);  // The gradients' scale, the rate, second_scale.
   const std::int64_t replica = blockIdx.y;
   if (thread_number() == 0) {
     const double norm = operands.norms[replica];
     // A norm that is no number is smaller than none.
     const double clipped = norm < factors.clip_norm ? factors.clip_norm : norm;
     shared[0] = static_cast<float>(factors.clip_norm / clipped);
-    shared[1] = static_cast<float>(operands.learning_rates[replica] * factors.rate_scale);
+    const CudaStep& now = step == nullptr ? factors.step : *step;
+    shared[1] = static_cast<float>(operands.learning_rates[replica] * now.rate_scale);
+    shared[2] = now.second_scale;
   }
   __syncthreads();
   const float gradient_scale = shared[0];
   const float rate = shared[1];
+  const float second_scale = shared[2];
   const std::int64_t first = std::int64_t{blockIdx.x} * kValuesOfBlock;
   const std::int64_t end = min(operands.size, first + kValuesOfBlock);
   for (std::int64_t n = first + thread_number(); n < end; n += kThreads) {
@@ -96,7 +99,7 @@ __global__ void __launch_bounds__(kThreads) update_values(AdamOperands operands,
     const float v = operands.second_moment[i] * factors.beta2 + gradient * gradient * factors.rest2;
     operands.first_moment[i] = m;
     operands.second_moment[i] = v;
-    operands.values[i] -= m * rate / (sqrtf(v * factors.second_scale) + factors.epsilon);
+    operands.values[i] -= m * rate / (sqrtf(v * second_scale) + factors.epsilon);
   }
 }
 
@@ -125,19 +128,18 @@ int adam_norms(const CudaCall* call, std::int64_t replicas, std::int64_t size, c
 int adam_update(const CudaCall* call, const AdamOperands* operands, const AdamSettings* settings) {
   if (operands->replicas > kMaxGrid) return kCudaNotServed;
   if (operands->replicas == 0 || operands->size == 0) return kCudaDone;
-  const auto updates = static_cast<double>(settings->updates);
   const AdamFactors factors{
       static_cast<float>(settings->beta1),
       static_cast<float>(settings->beta2),
       static_cast<float>(1 - settings->beta1),
       static_cast<float>(1 - settings->beta2),
-      static_cast<float>(1 / (1 - std::pow(settings->beta2, updates))),
       static_cast<float>(settings->epsilon),
       settings->clip_norm,
-      settings->rate_fraction / (1 - std::pow(settings->beta1, updates)),
+      step_values(0, *settings),
   };
   return launch(&update_values, dim3(blocks(parts_of(operands->size)), blocks(operands->replicas)),
-                dim3(kThreads), std::int64_t{2 * sizeof(float)}, call->stream, *operands, factors);
+                dim3(kThreads), std::int64_t{3 * sizeof(float)}, call->stream, *operands, factors,
+                call->step);
 }
 
 }  // namespace che::gpu

@@ -12,7 +12,8 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kGroup = 8;  // Values of a Philox block.
 
-__global__ void __launch_bounds__(kThreads) times_factors(CudaDropoutInputs in, float* out) {
+__global__ void __launch_bounds__(kThreads)
+    times_factors(CudaDropoutInputs in, const CudaStep* step, float* out) {
   const DropoutBits& first = in.dropout.first;
   const std::int64_t example = blockIdx.y;
   const std::int64_t replica = blockIdx.z;
@@ -22,9 +23,10 @@ __global__ void __launch_bounds__(kThreads) times_factors(CudaDropoutInputs in, 
   const std::int64_t group = std::int64_t{blockIdx.x} * kThreads + thread_number();
   if (group * kGroup >= values + skipped) return;
   const std::uint32_t* const key = in.dropout.keys[replica % kMaxDropoutReplicas];
-  const PhiloxBlock bits = philox(static_cast<std::uint32_t>(first_value / kGroup + group),
-                                  first.counter[0] + static_cast<std::uint32_t>(example), first.counter[1],
-                                  first.counter[2], key[0], key[1]);
+  const PhiloxBlock bits =
+      philox(static_cast<std::uint32_t>(first_value / kGroup + group),
+             first.counter[0] + static_cast<std::uint32_t>(example),
+             step == nullptr ? first.counter[1] : step->dropout, first.counter[2], key[0], key[1]);
   const std::int64_t before = (replica * in.batch + example) * values;
 #pragma unroll
   for (int i = 0; i < kGroup; ++i) {
@@ -50,7 +52,7 @@ int dropout(const CudaCall* call, const CudaDropoutInputs* in, float* out) {
   const std::int64_t groups = divided_up(values, kGroup) + 1;
   return launch(&times_factors,
                 dim3(blocks(divided_up(groups, kThreads)), blocks(in->batch), blocks(in->replicas)),
-                dim3(kThreads), std::int64_t{0}, call->stream, *in, out);
+                dim3(kThreads), std::int64_t{0}, call->stream, *in, call->step, out);
 }
 
 }  // namespace che::gpu

@@ -28,10 +28,11 @@ struct Row {
   std::int64_t at;           // Of the row within its replica's (batch, rows).
   std::int64_t first_value;  // Of the row, within the dropout's example.
   std::uint32_t key[2];
-  std::uint32_t counter;  // Word 1, the example.
+  std::uint32_t counter[2];  // Words 1 and 2, the example and the step.
 };
 
-__device__ __forceinline__ Row row_of(const CudaResidualNormInputs& in, int replica, std::int64_t at) {
+__device__ __forceinline__ Row row_of(const CudaResidualNormInputs& in, const CudaStep* step, int replica,
+                                      std::int64_t at) {
   const std::int64_t example = at / in.rows;
   const std::int64_t row = at % in.rows;
   return {
@@ -40,7 +41,8 @@ __device__ __forceinline__ Row row_of(const CudaResidualNormInputs& in, int repl
       at,
       (in.first_token + row) * in.width,
       {in.dropout.keys[replica % kMaxDropoutReplicas][0], in.dropout.keys[replica % kMaxDropoutReplicas][1]},
-      in.dropout.first.counter[0] + static_cast<std::uint32_t>(example)};
+      {in.dropout.first.counter[0] + static_cast<std::uint32_t>(example),
+       step == nullptr ? in.dropout.first.counter[1] : step->dropout}};
 }
 
 // Calls f(feature, factor of the dropout) for the lane's features of the row.
@@ -54,7 +56,7 @@ __device__ __forceinline__ void for_each_value(const CudaResidualNormInputs& in,
   for (int group = lane; group * kGroup < width + skipped; group += kWarp) {
     PhiloxBlock bits{};
     if (first.threshold > 0) {
-      bits = philox(block0 + static_cast<std::uint32_t>(group), row.counter, first.counter[1],
+      bits = philox(block0 + static_cast<std::uint32_t>(group), row.counter[0], row.counter[1],
                     first.counter[2], row.key[0], row.key[1]);
     }
 #pragma unroll
@@ -77,7 +79,7 @@ __device__ __forceinline__ const float* y_bias_of(const CudaResidualNormInputs& 
 }
 
 __global__ void __launch_bounds__(kThreads)
-    residual_norm_forward_rows(CudaResidualNormInputs in, ExampleView<float> out,
+    residual_norm_forward_rows(CudaResidualNormInputs in, const CudaStep* step, ExampleView<float> out,
                                ExampleView<float> moments) {
   CHE_DYNAMIC_SHARED(shared_bytes);
   const int width = static_cast<int>(in.width);
@@ -92,7 +94,7 @@ __global__ void __launch_bounds__(kThreads)
     const std::int64_t at = std::int64_t{blockIdx.x} * kRowsOfBlock + n * kWarps + warp;
     if (at >= in.batch * in.rows) break;
     __syncwarp();  // Another row may give a feature to another lane.
-    const Row row = row_of(in, replica, at);
+    const Row row = row_of(in, step, replica, at);
     float sum = 0;
     for_each_value(in, row, lane, [&](int f, float factor) {
       z[f] = sum_at(y_bias, row, f, factor);
@@ -124,9 +126,10 @@ __global__ void __launch_bounds__(kThreads)
 
 // sums (replicas, blocks, {y_bias, scale, offset}, width): of the block's rows.
 __global__ void __launch_bounds__(kThreads)
-    residual_norm_backward_rows(CudaResidualNormInputs in, ExampleView<const float> moments,
-                                ExampleView<const float> d_out, ExampleView<float> d_x,
-                                ExampleView<float> d_y, std::int64_t parts, float* sums) {
+    residual_norm_backward_rows(CudaResidualNormInputs in, const CudaStep* step,
+                                ExampleView<const float> moments, ExampleView<const float> d_out,
+                                ExampleView<float> d_x, ExampleView<float> d_y, std::int64_t parts,
+                                float* sums) {
   CHE_DYNAMIC_SHARED(shared_bytes);
   const int width = static_cast<int>(in.width);
   const int warp = thread_number() / kWarp;
@@ -141,7 +144,7 @@ __global__ void __launch_bounds__(kThreads)
     const std::int64_t at = std::int64_t{blockIdx.x} * kRowsOfBlock + n * kWarps + warp;
     if (at >= in.batch * in.rows) break;
     __syncwarp();  // Another row may give a feature to another lane.
-    const Row row = row_of(in, replica, at);
+    const Row row = row_of(in, step, replica, at);
     const std::int64_t example = at / in.rows;
     const std::int64_t place = at % in.rows * width;
     const float mean = example_of(moments, replica, example)[at % in.rows * 2];
@@ -225,7 +228,8 @@ int residual_norm_forward(const CudaCall* call, const CudaResidualNormInputs* in
   if (!is_served(*in)) return kCudaNotServed;
   if (is_empty(*in)) return kCudaDone;
   return launch(&residual_norm_forward_rows, dim3(blocks(parts_of(*in)), blocks(in->replicas)),
-                dim3(kThreads), bytes_of_rows(kForwardRows, in->width), call->stream, *in, *out, *moments);
+                dim3(kThreads), bytes_of_rows(kForwardRows, in->width), call->stream, *in, call->step, *out,
+                *moments);
 }
 
 std::int64_t residual_norm_backward_workspace(const CudaResidualNormInputs* in) {
@@ -238,10 +242,9 @@ int residual_norm_backward(const CudaCall* call, const CudaResidualNormInputs* i
   if (!is_served(*in)) return kCudaNotServed;
   if (is_empty(*in)) return kCudaDone;
   const std::int64_t parts = parts_of(*in);
-  const int error =
-      launch(&residual_norm_backward_rows, dim3(blocks(parts), blocks(in->replicas)), dim3(kThreads),
-             bytes_of_rows(kBackwardRows, in->width), call->stream, *in, *moments, *d_out, out->d_x, out->d_y,
-             parts, call->workspace);
+  const int error = launch(&residual_norm_backward_rows, dim3(blocks(parts), blocks(in->replicas)),
+                           dim3(kThreads), bytes_of_rows(kBackwardRows, in->width), call->stream, *in,
+                           call->step, *moments, *d_out, out->d_x, out->d_y, parts, call->workspace);
   if (error != kCudaDone) return error;
   return launch(&residual_norm_add_up,
                 dim3(blocks(divided_up(3 * in->width, kThreads)), blocks(in->replicas)), dim3(kThreads),
