@@ -41,7 +41,7 @@ class Alibi : public Encoding {
 
   AttentionTerms attention_terms(const EncodingContext& context) const override {
     const std::int64_t heads = context.shape.heads;
-    const at::Tensor slopes = context.table("alibi.slopes", {}, [&] {
+    const at::Tensor slopes = context.table("alibi.slopes", [&] {
       return at::tensor(alibi_slopes(heads), at::kDouble).view({1, heads, 1});
     });
     const PairValues distances = distance(context, options_.distance);

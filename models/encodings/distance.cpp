@@ -28,19 +28,19 @@ void visit_randomized_distance(FieldVisitor& visit, std::string& value) {
 }
 
 PairValues signed_distance(const EncodingContext& context, std::string_view randomized_distance) {
-  const auto row = [&](const std::vector<std::int64_t>& values) {
-    return context.table("distance", values, [&] { return at::tensor(values, at::kLong); });
-  };
   if (subtracts_positions(context, randomized_distance)) {
-    const at::Tensor positions = row(context.positions.of_tokens(context.layer, context.tokens));
+    const at::Tensor positions = context.table("distance", context.of_tokens(), whole_numbers);
     const at::Tensor r = positions.unsqueeze(0) - positions.slice(0, context.first_query).unsqueeze(1);
     return {r.view({1, 1, -1}), false};
   }
-  const std::vector<std::int64_t> offsets = context.positions.of_offsets(context.layer, context.tokens);
-  std::vector<std::int64_t> both_sides;
-  for (std::size_t i = offsets.size() - 1; i > 0; --i) both_sides.push_back(-offsets[i]);
-  both_sides.insert(both_sides.end(), offsets.begin(), offsets.end());
-  return {row(both_sides).view({1, 1, -1}), true};
+  const auto both_sides = [layer = context.layer, tokens = context.tokens](const Positions& from) {
+    const std::vector<std::int64_t> offsets = from.of_offsets(layer, tokens);
+    std::vector<std::int64_t> all;
+    for (std::size_t i = offsets.size() - 1; i > 0; --i) all.push_back(-offsets[i]);
+    all.insert(all.end(), offsets.begin(), offsets.end());
+    return all;
+  };
+  return {context.table("distance", both_sides, whole_numbers).view({1, 1, -1}), true};
 }
 
 PairValues distance(const EncodingContext& context, const DistanceOptions& options) {

@@ -3,21 +3,37 @@
 #include <ATen/ATen.h>
 
 #include "models/encodings/dape.h"
-#include "models/parameters/upload.h"
+#include "models/kernels/cuda_host/step_uploads.h"
+#include "models/kernels/cuda_host/upload.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
 
-at::Tensor EncodingContext::table(std::string_view name, const std::vector<std::int64_t>& of_positions,
-                                  const std::function<at::Tensor()>& build) const {
-  const auto made = [&] { return upload(build(), backend.options); };
+at::Tensor EncodingContext::table(std::string_view name, const Reader& read, const Builder& build) const {
   // On a CPU there is nothing to copy, and what an evaluation's memory is measured to be, which decides how
   // it is split, must not depend on what came before.
-  if (backend.device().is_cpu()) return made();
-  if (of_positions.empty()) return tables.get({std::string(name), {}, 0}, made);
-  if (!positions.contiguous()) return made();
-  return tables.get({std::string(name), of_positions, tokens}, made);
+  if (backend.device().is_cpu()) return upload(build(read(positions)), backend.options);
+  if (!positions.contiguous()) {
+    return upload_each_step([&from = positions, read, build] { return build(read(from)); }, backend.options);
+  }
+  return kept_for_steps([&] {
+    const std::vector<std::int64_t> of_positions = read(positions);
+    return tables.get({std::string(name), of_positions, tokens},
+                      [&] { return upload(build(of_positions), backend.options); });
+  });
 }
+
+at::Tensor EncodingContext::table(std::string_view name, const std::function<at::Tensor()>& build) const {
+  const auto made = [&] { return upload(build(), backend.options); };
+  if (backend.device().is_cpu()) return made();
+  return kept_for_steps([&] { return tables.get({std::string(name), {}, 0}, made); });
+}
+
+EncodingContext::Reader EncodingContext::of_tokens() const {
+  return [layer = layer, tokens = tokens](const Positions& from) { return from.of_tokens(layer, tokens); };
+}
+
+at::Tensor whole_numbers(const std::vector<std::int64_t>& values) { return at::tensor(values, at::kLong); }
 
 at::Tensor Encoding::embedding(const EncodingContext&) const { return {}; }
 

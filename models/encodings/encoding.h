@@ -27,24 +27,35 @@ namespace che {
 // Where in a forward pass an encoding is asked.
 struct EncodingContext {
   const ModelShape& shape;
-  std::int64_t layer;        // Or Positions::kEmbeddingLayer.
-  std::int64_t tokens;       // T; the keys are tokens 0 .. T-1,
-  std::int64_t first_query;  // the queries are tokens first_query .. T-1.
-  const Positions& positions;
-  ParameterView parameters;  // The encoding's own, of this layer, each (replicas, shape...).
-  ParameterView shared;      // Its own next to the embedding, which all layers share, likewise.
+  std::int64_t layer;          // Or Positions::kEmbeddingLayer.
+  std::int64_t tokens;         // T; the keys are tokens 0 .. T-1,
+  std::int64_t first_query;    // the queries are tokens first_query .. T-1.
+  const Positions& positions;  // Outlives the context.
+  ParameterView parameters;    // The encoding's own, of this layer, each (replicas, shape...).
+  ParameterView shared;        // Its own next to the embedding, which all layers share, likewise.
   const Backend& backend;
   TableCache& tables;  // Of the model.
 
   std::int64_t queries() const { return tokens - first_query; }
 
-  // `build()`, a table that the host makes of `of_positions`, of `tokens` and of the encoding's options, of
-  // the type and on the device of the activations. `name` is the table's own among those of the encoding. On
-  // other devices than a CPU it is kept where positions are contiguous. With no positions it depends on the
-  // options alone, and is kept always.
-  at::Tensor table(std::string_view name, const std::vector<std::int64_t>& of_positions,
-                   const std::function<at::Tensor()>& build) const;
+  // `build(read(positions))`, a table that the host makes of positions, of `tokens` and of the encoding's
+  // options, of the type and on the device of the activations. `name` is the table's own among those of the
+  // encoding. On other devices than a CPU it is kept where positions are contiguous; else a training step may
+  // be replayed with other positions, so that the functions outlive the call and hold no reference to what
+  // does not, such as the context.
+  using Reader = std::function<std::vector<std::int64_t>(const Positions&)>;
+  using Builder = std::function<at::Tensor(const std::vector<std::int64_t>&)>;
+  at::Tensor table(std::string_view name, const Reader& read, const Builder& build) const;
+
+  // `build()` likewise, a table that depends on the encoding's options alone.
+  at::Tensor table(std::string_view name, const std::function<at::Tensor()>& build) const;
+
+  // What table() reads most: the positions of all tokens.
+  Reader of_tokens() const;
 };
+
+// Whole numbers as a tensor of the host.
+at::Tensor whole_numbers(const std::vector<std::int64_t>& values);
 
 // A positional encoding as a set of hooks that do nothing by default. Stateless: parameters come
 // with the context.

@@ -70,10 +70,11 @@ class Fire : public Encoding {
       return psi(at::maximum(largest, least)) + kEpsilon;
     };
     PairValues ratio = distance(context, options_.distance);
-    ratio.values = psi(ratio.values);  // (replicas, 1, pairs)
+    const at::Tensor distances = ratio.values;  // (1, 1, pairs)
+    ratio.values = psi(distances);              // (replicas, 1, pairs)
     if (draws_distances(context)) {
-      const std::int64_t largest = context.positions.of_offsets(context.layer, context.tokens).back();
-      ratio.values = ratio.values / normalizer(at::full({1, 1, 1}, largest, context.backend.options));
+      // Found on the device, where a replayed step has distances of its own.
+      ratio.values = ratio.values / normalizer(distances.amax(-1, /*keepdim=*/true));
     } else {
       // Both (replicas, queries, keys).
       const at::Tensor numerator = ratio.dense(context.queries(), context.tokens).squeeze(1);
@@ -100,9 +101,7 @@ class Fire : public Encoding {
   // What the distances of each pair are divided by, before |L_m L_0|: broadcastable to (queries,
   // keys).
   at::Tensor largest_index(const EncodingContext& context) const {
-    const std::vector<std::int64_t> positions = context.positions.of_tokens(context.layer, context.tokens);
-    const at::Tensor keys =
-        context.table("fire.positions", positions, [&] { return at::tensor(positions, at::kLong); });
+    const at::Tensor keys = context.table("fire.positions", context.of_tokens(), whole_numbers);
     const at::Tensor queries = keys.slice(0, context.first_query).unsqueeze(1);
     return options_.normalizer == "query" ? queries : at::maximum(queries, keys.unsqueeze(0));
   }

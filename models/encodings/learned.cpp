@@ -30,11 +30,8 @@ class Learned : public Encoding {
 
   at::Tensor embedding(const EncodingContext& context) const override {
     const at::Tensor& table = context.parameters["table"];
-    const std::vector<std::int64_t> positions =
-        context.positions.of_tokens(Positions::kEmbeddingLayer, context.tokens);
     // As numbers of the activations' type, which holds every row's exactly.
-    const at::Tensor rows =
-        context.table("learned", positions, [&] { return at::tensor(positions, at::kLong); });
+    const at::Tensor rows = context.table("learned", context.of_tokens(), whole_numbers);
     return table.index_select(1, rows.to(at::kLong)).unsqueeze(1);
   }
 

@@ -49,7 +49,8 @@ class Relative : public Encoding {
 
   // Without W_r, u and v, which meet queries and keys: the sinusoid R of what each offset encodes.
   std::optional<EncodingTable> table(const EncodingContext& context) const override {
-    const std::vector<std::int64_t> padded = encoded_distances(context);
+    const std::vector<std::int64_t> padded =
+        encoded_distances(context.positions, context.layer, context.tokens, context.queries());
     const std::vector<std::int64_t> encoded(padded.begin() + 1, padded.end());
     std::vector<std::int64_t> offsets(encoded.size());
     std::iota(offsets.begin(), offsets.end(), 1 - context.tokens);
@@ -69,9 +70,11 @@ class Relative : public Encoding {
     };
     const at::Tensor content = at::matmul(per_head("u"), keys.transpose(3, 4));
     const at::Tensor& wr = context.parameters["wr"];  // (replicas, width, heads * head_width)
-    const std::vector<std::int64_t> encoded = encoded_distances(context);
-    const at::Tensor sinusoids =
-        context.table("relative", encoded, [&] { return sinusoid(encoded, wr.size(1)); });
+    const at::Tensor sinusoids = context.table(
+        "relative",
+        [this, layer = context.layer, tokens = context.tokens, queries = context.queries()](
+            const Positions& positions) { return encoded_distances(positions, layer, tokens, queries); },
+        [width = wr.size(1)](const std::vector<std::int64_t>& encoded) { return sinusoid(encoded, width); });
     const at::Tensor rows = at::matmul(sinusoids, wr).unflatten(2, {queries.size(2), queries.size(4)});
     // (replicas, batch, heads, queries, offsets)
     const at::Tensor relative = at::matmul(queries + per_head("v"), rows.permute({0, 2, 3, 1}).unsqueeze(1));
@@ -80,12 +83,13 @@ class Relative : public Encoding {
 
   // What the sinusoids encode at each offset -T .. queries-1 of a key from its query; the first one
   // never occurs and pads.
-  std::vector<std::int64_t> encoded_distances(const EncodingContext& context) const {
-    const std::vector<std::int64_t> drawn = context.positions.of_offsets(context.layer, context.tokens);
-    const std::int64_t limit = context.positions.max_position();
-    const bool as_released = options_.randomized_relative == "as_released" && !context.positions.contiguous();
+  std::vector<std::int64_t> encoded_distances(const Positions& positions, std::int64_t layer,
+                                              std::int64_t tokens, std::int64_t queries) const {
+    const std::vector<std::int64_t> drawn = positions.of_offsets(layer, tokens);
+    const std::int64_t limit = positions.max_position();
+    const bool as_released = options_.randomized_relative == "as_released" && !positions.contiguous();
     std::vector<std::int64_t> encoded{0};
-    for (std::int64_t offset = 1 - context.tokens; offset < context.queries(); ++offset) {
+    for (std::int64_t offset = 1 - tokens; offset < queries; ++offset) {
       const std::int64_t distance = drawn[static_cast<std::size_t>(std::abs(offset))];
       if (as_released) {
         encoded.push_back(offset < 0 ? limit - distance : limit - 1);

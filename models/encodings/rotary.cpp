@@ -8,11 +8,15 @@ namespace che {
 
 at::Tensor RotaryEncoding::rotate(const at::Tensor& heads, std::int64_t first_token,
                                   const EncodingContext& context) const {
-  const std::vector<std::int64_t> all = context.positions.of_tokens(context.layer, context.tokens);
-  const auto first = all.begin() + first_token;
-  const std::vector<std::int64_t> positions(first, first + heads.size(2));
+  const auto of_rows = [all = context.of_tokens(), first_token, rows = heads.size(2)](const Positions& from) {
+    const std::vector<std::int64_t> positions = all(from);
+    const auto first = positions.begin() + first_token;
+    return std::vector<std::int64_t>(first, first + rows);
+  };
   const at::Tensor table =
-      context.table("rotary", positions, [&] { return sines_and_cosines(turns(positions, context)); });
+      context.table("rotary", of_rows, [this, context](const std::vector<std::int64_t>& positions) {
+        return sines_and_cosines(turns(positions, context));
+      });
   return che::rotate(heads, table[0], table[1], context.backend);
 }
 

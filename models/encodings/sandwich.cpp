@@ -38,7 +38,7 @@ class Sandwich : public Encoding {
     const std::int64_t limit =
         context.positions.contiguous() ? context.tokens : context.positions.max_position();
     const at::Tensor values =
-        context.table(fmt::format("sandwich {}", limit), {}, [&] { return of_distances(limit, heads); });
+        context.table(fmt::format("sandwich {}", limit), [&] { return of_distances(limit, heads); });
     return PairValues{values.index_select(1, distance).unsqueeze(0), r.by_offset};
   }
 

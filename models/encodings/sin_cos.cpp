@@ -14,9 +14,10 @@ namespace {
 class SinCos : public Encoding {
  public:
   at::Tensor embedding(const EncodingContext& context) const override {
-    const std::vector<std::int64_t> positions =
-        context.positions.of_tokens(Positions::kEmbeddingLayer, context.tokens);
-    return context.table("sin_cos", positions, [&] { return sinusoid(positions, context.shape.width); });
+    const auto build = [width = context.shape.width](const std::vector<std::int64_t>& positions) {
+      return sinusoid(positions, width);
+    };
+    return context.table("sin_cos", context.of_tokens(), build);
   }
 };
 

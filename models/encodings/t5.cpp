@@ -55,7 +55,7 @@ class T5 : public Encoding {
     const PairValues distances = signed_distance(context, options_.randomized_distance);
     const at::Tensor& r = distances.values;
     const at::Tensor starts =
-        context.table("t5.starts", {}, [] { return at::tensor(bucket_starts(), at::kLong); });
+        context.table("t5.starts", [] { return at::tensor(bucket_starts(), at::kLong); });
     const at::Tensor buckets = at::bucketize(r.abs(), starts, /*out_int32=*/false, /*right=*/true) +
                                kSideBuckets * r.gt(0).to(at::kLong);
     const at::Tensor& table_of_layer = (shared() ? context.shared : context.parameters)["table"];

@@ -1,4 +1,4 @@
-#include "models/parameters/upload.h"
+#include "models/kernels/cuda_host/upload.h"
 
 #include <ATen/ATen.h>
 
