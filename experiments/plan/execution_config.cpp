@@ -40,6 +40,7 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
   visit.real({"checkpoint_seconds", "seconds between two checkpoints"}, checkpoint_seconds, 0, 1e6);
   visit.real({"memory_gib", "GiB that evaluation may use for activations"}, memory_gib, 0.01, 1e6);
   visit.choice({"precision", "of matrix products on a GPU"}, precision, {"fp32", "tf32"});
+  visit.boolean({"graphs", "whether a GPU replays training steps as CUDA graphs"}, graphs);
 }
 
 std::optional<ConfigProblem> ExecutionConfig::problem() const {
@@ -48,6 +49,16 @@ std::optional<ConfigProblem> ExecutionConfig::problem() const {
     return ConfigProblem{
         {"execution.precision", "execution.device"},
         fmt::format("{} is for GPUs; a CPU computes in fp32; set fp32, or another device", precision)};
+  }
+  if (graphs && choice.kind == DeviceChoice::Kind::kCpu) {
+    return ConfigProblem{{"execution.graphs", "execution.device"},
+                         "true is for GPUs; set false, or another device"};
+  }
+  if (graphs && kernels != "fused") {
+    return ConfigProblem{
+        {"execution.graphs", "execution.kernels"},
+        fmt::format("graphs replay fused kernels; got kernels {}; set graphs to false, or kernels to fused",
+                    kernels)};
   }
   if (devices.empty() || (choice.kind != DeviceChoice::Kind::kCpu && !choice.number)) return std::nullopt;
   return ConfigProblem{

@@ -23,6 +23,7 @@ struct ExecutionConfig {
   double memory_gib = 2;           // What evaluation may use for activations.
   // Of matrix products on a GPU: fp32, or tf32, whose operands have 10 bits of mantissa.
   std::string precision = "fp32";
+  bool graphs = false;  // Whether a GPU replays training steps as CUDA graphs; the same bits.
 
   void visit_fields(FieldVisitor& visit);
   std::optional<ConfigProblem> problem() const;

@@ -64,7 +64,10 @@ std::int64_t usable_threads(std::int64_t threads, const Resources& resources) {
 ExecutionConfig on_device(ExecutionConfig execution, const std::string& device, const Resources& resources) {
   execution.device = device;
   execution.devices.clear();
-  if (!device_choice(device).is_gpu(resources.gpus)) execution.precision = ExecutionConfig().precision;
+  if (!device_choice(device).is_gpu(resources.gpus)) {
+    execution.precision = ExecutionConfig().precision;
+    execution.graphs = false;
+  }
   return execution;
 }
 
@@ -75,6 +78,8 @@ void check_devices(const std::vector<RunConfig>& runs, const Resources& resource
     const ExecutionConfig& execution = run.execution;
     const DeviceChoice choice = device_choice(execution.device);
     if (!choice.is_gpu(resources.gpus)) {
+      if (execution.graphs)
+        throw Error("execution.graphs: true is for GPUs, and none is visible here; set false");
       if (execution.precision == "fp32") continue;
       throw Error(
           fmt::format("execution.precision: {} is for GPUs; a CPU computes in fp32", execution.precision));

@@ -39,7 +39,9 @@ ComputingDevice open_device(const ExecutionConfig& execution) {
   const CudaGpu gpu =
       open_cuda_gpu(allowed.empty() || is_given ? 0 : allowed.front(),
                     execution.precision == "tf32" ? CudaPrecision::kTf32 : CudaPrecision::kFp32);
-  return {gpu.device, fmt::format("cuda ({}, {})", gpu.description.name, execution.precision),
+  return {gpu.device,
+          fmt::format("cuda ({}, {}{})", gpu.description.name, execution.precision,
+                      execution.graphs ? ", graphs" : ""),
           gpu.description};
 }
 

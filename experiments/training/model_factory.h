@@ -20,7 +20,8 @@ Vocabulary vocabulary_of(const TaskConfig& task);
 // What computes a run, and how results name it.
 struct ComputingDevice {
   at::Device device;
-  std::string description;  // "cpu", or "cuda (" with the GPU's name and the precision ")".
+  std::string description;  // "cpu", or "cuda (" with the GPU's name, the precision and
+                            // ", graphs" where it replays steps ")".
   std::optional<CudaDevice> gpu = {};
 };
 

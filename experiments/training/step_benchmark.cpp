@@ -29,7 +29,7 @@ std::string_view part_of(std::string_view operation) {
       {"che::attention", "attention"}, {"aten::softmax", "attention"}, {"che::residual_norm", "norm"},
       {"aten::layer_norm", "norm"},    {"che::adam", "optimiser"},     {"che::bias_relu", "linear"},
       {"aten::bmm", "linear"},         {"aten::baddbmm", "linear"},    {"aten::baddbmm_", "linear"},
-      {"aten::mm", "linear"},          {"aten::matmul", "linear"},
+      {"aten::mm", "linear"},          {"aten::matmul", "linear"},     {"che::batch", "data"},
   };
   const auto found = parts.find(operation);
   return found == parts.end() ? "" : found->second;
@@ -151,6 +151,8 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
   const std::int64_t empty_symbol = state.model->vocabulary().empty_symbol();
   const std::int64_t tokens = task->input_length(length) + task->output_length(length);
   const at::Device device = state.model->backend().device();
+  // With graphs the second step is the one that is captured.
+  const std::int64_t warm_up = state.graphs ? std::max<std::int64_t>(plan.warm_up, 2) : plan.warm_up;
   MatrixProduct product(batch_size * tokens, config.model.width, state.model->backend().options);
 
   std::vector<double> totals;
@@ -158,28 +160,27 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
   std::map<std::string, std::vector<double>> parts;
   PartClock clock;
   Batch batch;
-  for (std::int64_t step = 0; step < plan.warm_up + plan.steps; ++step) {
-    const bool timed = step >= plan.warm_up;
-    if (step == plan.warm_up) reset_peak(device);
+  for (std::int64_t step = 0; step < warm_up + plan.steps; ++step) {
+    const bool timed = step >= warm_up;
+    if (step == warm_up) reset_peak(device);
     clock.take();
     const Clock::time_point start = Clock::now();
     const auto number = static_cast<std::uint64_t>(step);
     sample_batch(*task, {0, Purpose::kData, number}, length, batch_size, batch);
-    const TensorBatch tensors = to_tensors(batch, 0, batch.size, empty_symbol, device);
-    const double data_seconds = seconds_since(start);
+    const double sampling_seconds = seconds_since(start);
     const auto positions = create_positions(config, config.data_seed, Purpose::kPositions, number);
     if (plan.evaluate) {
       const c10::NoGradGuard no_grad;
+      const TensorBatch tensors = to_tensors(batch, 0, batch.size, empty_symbol, device);
       wait_for(score_batch(state.model->forward(tensors.tokens, tensors.outputs(), *positions, Dropout{}),
                            tensors.targets, tensors.mask)
                    .loss);
     } else {
-      const Dropout dropout{config.training.dropout, state.seeds(), Purpose::kDropout, number};
-      wait_for(training_step(*state.model, state.adam, tensors, *positions, dropout, step));
+      wait_for(state.make_step(batch, *positions));
     }
     const double total = seconds_since(start);
     std::map<std::string, double> spent = clock.take();
-    spent["data"] = data_seconds;
+    spent["data"] += sampling_seconds;
     double other = total;
     for (const auto& [part, seconds] : spent) other -= seconds;
     spent["other"] = other;

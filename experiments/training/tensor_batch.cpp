@@ -1,6 +1,7 @@
 #include "experiments/training/tensor_batch.h"
 
 #include <ATen/ATen.h>
+#include <ATen/record_function.h>
 
 #include "models/kernels/cuda_host/upload.h"
 
@@ -28,6 +29,7 @@ TensorBatch batch_of_bytes(const at::Tensor& bytes, std::int64_t outputs) {
 
 TensorBatch to_tensors(const Batch& batch, std::int64_t first, std::int64_t count, std::int64_t empty_symbol,
                        const at::Device& device) {
+  RECORD_FUNCTION("che::batch", {});
   return batch_of_bytes(upload(batch_bytes(batch, first, count, empty_symbol),
                                at::TensorOptions().dtype(at::kByte).device(device)),
                         batch.output_length);

@@ -90,6 +90,9 @@ TrainingState::TrainingState(std::vector<RunConfig> replicas, const Backend& bac
       model(create_transformer(runs.front(), static_cast<std::int64_t>(runs.size()), backend)),
       adam(model->parameters(), learning_rates(runs), runs.front().training.clip_norm, model->backend()) {
   model->parameters().initialise(seeds());
+  if (runs.front().execution.graphs && !backend.device().is_cpu()) {
+    graphs = std::make_unique<StepGraphs>(*model, adam);
+  }
 }
 
 std::vector<std::int64_t> TrainingState::seeds() const {
@@ -98,22 +101,28 @@ std::vector<std::int64_t> TrainingState::seeds() const {
   return seeds;
 }
 
+at::Tensor TrainingState::make_step(const Batch& batch, const Positions& positions) {
+  const TrainingConfig& training = runs.front().training;
+  const Dropout dropout{training.dropout, seeds(), Purpose::kDropout, static_cast<std::uint64_t>(step)};
+  const double fraction = rate_fraction(training, step);
+  const std::int64_t number = step++;
+  if (graphs != nullptr) return graphs->step(batch, positions, dropout, number, fraction);
+  const TensorBatch tensors =
+      to_tensors(batch, 0, batch.size, model->vocabulary().empty_symbol(), model->backend().device());
+  return training_step(*model, adam, tensors, positions, dropout, number, fraction);
+}
+
 void train(TrainingState& state, const AfterSteps& after_steps) {
   const RunConfig& config = state.runs.front();
   const at::Device device = state.model->backend().device();
-  const std::int64_t empty_symbol = state.model->vocabulary().empty_symbol();
   BatchStream batches(config, state.step);
   UnreadSteps unread(device);
   bool go_on = true;
   while (go_on && state.step < config.training.steps) {
     const Batch& batch = batches.next();
-    const auto step = static_cast<std::uint64_t>(state.step);
-    const auto positions = create_positions(config, config.data_seed, Purpose::kPositions, step);
-    const Dropout dropout{config.training.dropout, state.seeds(), Purpose::kDropout, step};
-    const TensorBatch tensors = to_tensors(batch, 0, batch.size, empty_symbol, device);
-    const at::Tensor measured = training_step(*state.model, state.adam, tensors, *positions, dropout,
-                                              state.step, rate_fraction(config.training, state.step));
-    ++state.step;
+    const auto positions = create_positions(config, config.data_seed, Purpose::kPositions,
+                                            static_cast<std::uint64_t>(state.step));
+    const at::Tensor measured = state.make_step(batch, *positions);
     unread.add(state.step, batch.length, measured);
     const bool ends_a_row = state.step % config.log.every_steps == 0 || state.step == config.training.steps;
     if (ends_a_row || unread.are_due()) go_on = after_steps(unread.take());

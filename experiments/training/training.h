@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiments/plan/run_config.h"
+#include "experiments/training/step_graphs.h"
 #include "experiments/training/tensor_batch.h"
 #include "models/parameters/adam.h"
 #include "models/transformer.h"
@@ -48,12 +49,16 @@ struct TrainingState {
   std::vector<RunConfig> runs;
   std::unique_ptr<Transformer> model;
   Adam adam;
-  std::int64_t step = 0;  // Updates made.
+  std::unique_ptr<StepGraphs> graphs;  // With execution.graphs on another device than a CPU.
+  std::int64_t step = 0;               // Updates made.
 
   // Freshly initialised, on what the runs' `execution` asks for, or on `backend`.
   explicit TrainingState(std::vector<RunConfig> replicas);
   TrainingState(std::vector<RunConfig> replicas, const Backend& backend);
   std::vector<std::int64_t> seeds() const;
+
+  // Makes the next step, with graphs where there are any; see training_step().
+  at::Tensor make_step(const Batch& batch, const Positions& positions);
 };
 
 // Is told of every step made, in order; none is outstanding at a call. Returns whether to go on.

@@ -14,9 +14,13 @@ Adam::Adam(const ParameterSet& parameters, const std::vector<double>& rates, dou
       clip_norm(clip),
       backend(which) {}
 
+AdamSettings Adam::settings(std::int64_t step, double rate_fraction) const {
+  return {.clip_norm = clip_norm, .rate_fraction = rate_fraction, .updates = step + 1};
+}
+
 at::Tensor Adam::update(ParameterSet& parameters, std::int64_t step, double rate_fraction) {
   return adam_update(parameters.gradients(), learning_rates, first_moment, second_moment, parameters.values(),
-                     {.clip_norm = clip_norm, .rate_fraction = rate_fraction, .updates = step + 1}, backend);
+                     settings(step, rate_fraction), backend);
 }
 
 }  // namespace che

@@ -86,6 +86,7 @@ struct Block {
 
 thread_local Block* current = nullptr;
 Schedule chosen_schedule = Schedule::kAscending;
+LaunchListener chosen_listener = nullptr;
 std::int64_t largest_shared_bytes = 0;
 
 // Unwinds a thread of a block that an error stopped.
@@ -302,6 +303,9 @@ const unsigned char* exchange_bytes(unsigned mask, const void* mine, unsigned by
 }
 
 std::int64_t started_kernels() { return started; }
+
+void set_launch_listener(LaunchListener listener) { chosen_listener = listener; }
+LaunchListener launch_listener() { return chosen_listener; }
 
 void run_grid(dim3 grid, dim3 block, std::int64_t shared_bytes, const std::function<void()>& body) {
   ++started;

@@ -60,6 +60,11 @@ const unsigned char* exchange_bytes(unsigned mask, const void* mine, unsigned by
 // behind its end.
 void run_grid(dim3 grid, dim3 block, std::int64_t shared_bytes, const std::function<void()>& body);
 
+// Is told of every kernel that is started, with what starts it again; null for nobody.
+using LaunchListener = void (*)(std::function<void()> again);
+void set_launch_listener(LaunchListener listener);
+LaunchListener launch_listener();
+
 // The most shared memory that a block had since the last call.
 std::int64_t take_largest_shared_bytes();
 
@@ -86,7 +91,9 @@ inline const char* error_text(int error) { return error == 101 ? "invalid device
 template <class... Parameters, class... Arguments>
 int launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::int64_t shared_bytes, void* /*stream*/,
            const Arguments&... arguments) {
-  run_grid(grid, block, shared_bytes, [&] { kernel(arguments...); });
+  const auto run = [=] { run_grid(grid, block, shared_bytes, [&] { kernel(arguments...); }); };
+  run();
+  if (const LaunchListener listener = launch_listener()) listener(run);
   return 0;
 }
 

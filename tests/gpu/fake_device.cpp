@@ -7,7 +7,6 @@
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/unfold_native.h>
 #include <ATen/ops/view_native.h>
-#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/alloc_cpu.h>
 #include <torch/library.h>
@@ -18,6 +17,10 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
+
+#include "tests/gpu/fake_graph.h"
+#include "tests/gpu/fake_memory.h"
 
 namespace che {
 namespace {
@@ -26,96 +29,23 @@ constexpr auto kFake = c10::DeviceType::PrivateUse1;
 const c10::DispatchKeySet kFakeKeys(c10::DispatchKey::PrivateUse1);
 
 // The backward pass runs in a thread of its own.
-std::atomic<std::int64_t> operations, to_device, pageable, to_host, scalars;
+std::atomic<std::int64_t> operations, to_device, pageable, to_host, scalars, replays;
 
-// Counts bytes and tells LibTorch's profilers of them, as a GPU's allocator does.
-class HostMemory : public c10::DeviceAllocator {
- public:
-  c10::DataPtr allocate(std::size_t bytes) override {
-    void* const memory = c10::alloc_cpu(bytes);
-    if (memory != nullptr) {
-      const std::lock_guard lock(mutex());
-      blocks()[memory] = bytes;
-    }
-    count(memory, static_cast<std::int64_t>(bytes));
-    return {memory, memory, &release, fake_device()};
-  }
-  c10::DeleterFnPtr raw_deleter() const override { return &release; }
-  void copy_data(void* to, const void* from, std::size_t bytes) const override {
-    std::memcpy(to, from, bytes);
-  }
-
-  bool initialized() override { return true; }
-  void emptyCache(c10::MempoolId_t) override {}
-  void recordStream(const c10::DataPtr&, c10::Stream) override {}
-  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex) override {
-    const std::lock_guard lock(mutex());
-    c10::CachingDeviceAllocator::DeviceStats stats;
-    stats.allocated_bytes[0] = allocated();
-    return stats;
-  }
-  void resetAccumulatedStats(c10::DeviceIndex) override {}
-  void resetPeakStats(c10::DeviceIndex) override {
-    const std::lock_guard lock(mutex());
-    allocated().reset_peak();
-  }
-  std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex) override {
-    const std::lock_guard lock(mutex());
-    return {kFakeDeviceBytes - static_cast<std::size_t>(allocated().current), kFakeDeviceBytes};
-  }
-
- private:
-  static void release(void* memory) {
-    if (memory == nullptr) return;
-    std::int64_t bytes = 0;
-    {
-      const std::lock_guard lock(mutex());
-      bytes = static_cast<std::int64_t>(blocks().extract(memory).mapped());
-    }
-    count(memory, -bytes);
-    c10::free_cpu(memory);
-  }
-  static void count(void* memory, std::int64_t bytes) {
-    std::size_t now = 0;
-    {
-      const std::lock_guard lock(mutex());
-      if (bytes > 0) allocated().increase(static_cast<std::size_t>(bytes));
-      if (bytes < 0) allocated().decrease(static_cast<std::size_t>(-bytes));
-      now = static_cast<std::size_t>(allocated().current);
-    }
-    c10::reportMemoryUsageToProfiler(memory, bytes, now, now, fake_device());
-  }
-  static std::mutex& mutex() {
-    static std::mutex lock;
-    return lock;
-  }
-  static std::map<const void*, std::size_t>& blocks() {
-    // Never destroyed: other static objects keep tensors.
-    static auto* const all = new std::map<const void*, std::size_t>;
-    return *all;
-  }
-  static c10::CachingAllocator::Stat& allocated() {
-    static c10::CachingAllocator::Stat bytes;
-    return bytes;
-  }
-};
-
-HostMemory& host_memory() {
-  static HostMemory memory;
-  return memory;
-}
-
-// One stream. Events do nothing, because every operation ends before it returns.
+// Streams that do everything at once: events do nothing, because every operation ends before it returns.
 class Guard : public c10::impl::NoOpDeviceGuardImpl<kFake> {
  public:
   // The base class answers -1, with which the autograd engine would read outside its tables.
   c10::Device exchangeDevice(c10::Device) const override { return fake_device(); }
   c10::Device getDevice() const override { return fake_device(); }
-  c10::Stream getStream(c10::Device) const noexcept override { return stream(); }
-  c10::Stream getDefaultStream(c10::Device) const override { return stream(); }
-  c10::Stream getNewStream(c10::Device, int) const override { return stream(); }
+  c10::Stream getStream(c10::Device) const noexcept override { return current(); }
+  c10::Stream getDefaultStream(c10::Device) const override { return default_stream(); }
+  c10::Stream getNewStream(c10::Device, int) const override {
+    return c10::Stream(c10::Stream::UNSAFE, fake_device(), 1);
+  }
   void* getStreamNativeHandle(const c10::Stream) const override { return nullptr; }
-  c10::Stream exchangeStream(c10::Stream) const noexcept override { return stream(); }
+  c10::Stream exchangeStream(c10::Stream next) const noexcept override {
+    return std::exchange(current(), next);
+  }
   void record(void** event, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {
     *event = const_cast<Guard*>(this);
   }
@@ -127,7 +57,11 @@ class Guard : public c10::impl::NoOpDeviceGuardImpl<kFake> {
   void synchronizeEvent(void*) const override {}
 
  private:
-  static c10::Stream stream() { return c10::Stream(c10::Stream::DEFAULT, fake_device()); }
+  static c10::Stream default_stream() { return c10::Stream(c10::Stream::DEFAULT, fake_device()); }
+  static c10::Stream& current() {
+    thread_local c10::Stream stream = default_stream();
+    return stream;
+  }
 };
 
 // Memory of the host that a GPU would read itself.
@@ -184,7 +118,7 @@ class Hooks : public at::PrivateUse1HooksInterface {
 
 const bool registered = [] {
   static Hooks hooks;
-  c10::SetAllocator(kFake, &host_memory());
+  c10::SetAllocator(kFake, &fake_memory());
   at::RegisterPrivateUse1HooksInterface(&hooks);
   c10::register_privateuse1_backend("fake");
   return true;
@@ -198,16 +132,58 @@ at::Tensor on_host(const at::Tensor& x) {
 
 at::Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> type, std::optional<at::Layout>,
                  std::optional<at::Device>, std::optional<bool>, std::optional<at::MemoryFormat> format) {
-  return at::detail::empty_generic(size, &host_memory(), kFakeKeys, type.value_or(at::kFloat), format);
+  return at::detail::empty_generic(size, &fake_memory(), kFakeKeys, type.value_or(at::kFloat), format);
 }
 
 at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::optional<at::ScalarType> type,
                          std::optional<at::Layout>, std::optional<at::Device>, std::optional<bool>) {
-  return at::detail::empty_strided_generic(size, stride, &host_memory(), kFakeKeys,
+  return at::detail::empty_strided_generic(size, stride, &fake_memory(), kFakeKeys,
                                            type.value_or(at::kFloat));
 }
 
+// Whether the thread computes an operation, whose copies are none of a GPU.
+thread_local bool is_computing = false;
+
+void compute(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
+  const bool before = std::exchange(is_computing, true);
+  at::native::cpu_fallback(operation, stack);
+  is_computing = before;
+}
+
+void write(const at::Tensor& to, const at::Tensor& from) {
+  if (to.defined() && to.data_ptr() != from.data_ptr()) on_host(to).copy_(on_host(from));
+}
+
+void write(const c10::IValue& to, const c10::IValue& from) {
+  if (to.isTensor()) write(to.toTensor(), from.toTensor());
+  if (!to.isTensorList()) return;
+  for (std::size_t i = 0; i < to.toTensorList().size(); ++i) {
+    write(to.toTensorVector()[i], from.toTensorVector()[i]);
+  }
+}
+
+// Has `graph` compute it again, with the inputs and into the results that it had.
+void capture(FakeGraph& graph, const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
+  const torch::jit::Stack inputs = torch::jit::last(*stack, operation.schema().arguments().size()).vec();
+  compute(operation, stack);
+  const torch::jit::Stack results = torch::jit::last(*stack, operation.schema().returns().size()).vec();
+  graph.add([operation, inputs, results] {
+    const at::AutoDispatchBelowAutograd no_gradients;
+    torch::jit::Stack again = inputs;
+    compute(operation, &again);
+    for (std::size_t i = 0; i < results.size(); ++i) write(results[i], again[i]);
+  });
+}
+
 at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_blocking) {
+  if (is_computing) {
+    on_host(to).copy_(on_host(from));
+    return to;
+  }
+  if (FakeGraph* const graph = FakeGraph::capturing()) {
+    TORCH_CHECK(!from.is_cpu() && !to.is_cpu(), "a graph has no copies between host and device");
+    graph->add([from, to] { on_host(to).copy_(on_host(from)); });
+  }
   if (from.is_cpu()) {
     ++to_device;
     if (!non_blocking || !PinnedMemory::has(from.const_data_ptr())) ++pageable;
@@ -225,6 +201,7 @@ at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
 }
 
 at::Scalar read_scalar(const at::Tensor& x) {
+  TORCH_CHECK(FakeGraph::capturing() == nullptr, "a graph has no values that the host reads");
   ++scalars;
   return on_host(x).item();
 }
@@ -234,7 +211,7 @@ const at::Tensor& resize(const at::Tensor& self, at::IntArrayRef size, std::opti
   for (const std::int64_t extent : size) bytes *= static_cast<std::size_t>(extent);
   bytes += static_cast<std::size_t>(self.storage_offset()) * self.element_size();
   if (self.storage().nbytes() < bytes) {
-    self.storage().set_data_ptr_noswap(host_memory().allocate(bytes));
+    self.storage().set_data_ptr_noswap(fake_memory().allocate(bytes));
     self.storage().set_nbytes(bytes);
   }
   self.unsafeGetTensorImpl()->set_sizes_contiguous(size);
@@ -270,14 +247,8 @@ void fall_back(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
       for (const at::Tensor& x : value.toTensorVector()) check_device(operation, x);
     }
   }
-  // Copies that the fallback makes are none of a GPU.
-  const DeviceCounts before = device_counts();
-  at::native::cpu_fallback(operation, stack);
-  operations = before.operations;
-  to_device = before.to_device;
-  pageable = before.pageable;
-  to_host = before.to_host;
-  scalars = before.scalars;
+  if (FakeGraph* const graph = FakeGraph::capturing()) return capture(*graph, operation, stack);
+  compute(operation, stack);
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
@@ -309,7 +280,8 @@ DeviceCounts device_counts() {
           .to_device = to_device,
           .pageable = pageable,
           .to_host = to_host,
-          .scalars = scalars};
+          .scalars = scalars,
+          .replays = replays};
 }
 
 void reset_device_counts() {
@@ -318,6 +290,9 @@ void reset_device_counts() {
   pageable = 0;
   to_host = 0;
   scalars = 0;
+  replays = 0;
 }
+
+void count_replay() { ++replays; }
 
 }  // namespace che

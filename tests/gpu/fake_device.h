@@ -24,9 +24,11 @@ struct DeviceCounts {
   std::int64_t pageable = 0;    // those for which the host waits, because their memory is not pinned;
   std::int64_t to_host = 0;     // and to it, for which the host waits.
   std::int64_t scalars = 0;     // Values read by the host (item()), for which it waits, too.
+  std::int64_t replays = 0;     // Of graphs, whose operations do not count then.
 };
 
 DeviceCounts device_counts();
 void reset_device_counts();
+void count_replay();
 
 }  // namespace che

@@ -24,6 +24,7 @@ struct Library {
   const CudaKernels* kernels;
   KernelTable table;
   CudaPrecision precision = CudaPrecision::kFp32;
+  const CudaStep* step = nullptr;
 };
 std::optional<Library> library;
 
@@ -41,7 +42,8 @@ class Call {
     }
     call_ = {.stream = streams.getStreamNativeHandle(streams.getStream(device)),
              .workspace = workspace_.defined() ? workspace_.mutable_data_ptr<float>() : nullptr,
-             .precision = library->precision};
+             .precision = library->precision,
+             .step = library->step};
   }
 
   const CudaCall* get() const { return &call_; }
@@ -162,6 +164,10 @@ void use_cuda_kernels(const c10::Device& device, const CudaKernels& chosen) {
 
 const KernelTable* cuda_kernels(c10::DeviceType device) {
   return library && library->device.type() == device ? &library->table : nullptr;
+}
+
+void set_cuda_step(const CudaStep* step) {
+  if (library) library->step = step;
 }
 
 void set_cuda_precision(CudaPrecision precision) {

@@ -15,6 +15,10 @@ void use_cuda_kernels(const c10::Device& device, const CudaKernels& library);
 // work in its current stream, on its memory, and throw Error (runtime) where CUDA reports an error.
 const KernelTable* cuda_kernels(c10::DeviceType device);
 
+// Has the kernels read what changes with the training step from there, memory of the device, whatever their
+// operands say; null ends it.
+void set_cuda_step(const CudaStep* step);
+
 // Of matrix products, LibTorch's among them; kFp32 at the start.
 void set_cuda_precision(CudaPrecision precision);
 

@@ -223,6 +223,19 @@ TEST(Config, TheCpuHasOnePrecision) {
   EXPECT_EQ(check_error({{"execution.precision", "tf32"}, {"execution.device", "auto"}}), "(no error)");
 }
 
+TEST(Config, GraphsAreOfFusedKernelsOnGpus) {
+  EXPECT_EQ(check_error({{"execution.graphs", "true"}}),
+            "execution.graphs, execution.device: true is for GPUs; set false, or another device");
+  EXPECT_EQ(check_error({{"execution.graphs", "true"}, {"execution.device", "cuda"}}), "(no error)");
+  EXPECT_EQ(check_error({{"execution.graphs", "true"}, {"execution.device", "auto"}}), "(no error)");
+  EXPECT_EQ(
+      check_error(
+          {{"execution.graphs", "true"}, {"execution.device", "cuda"}, {"execution.kernels", "reference"}}),
+      "execution.graphs, execution.kernels: graphs replay fused kernels; got kernels reference; set graphs "
+      "to "
+      "false, or kernels to fused");
+}
+
 TEST(Config, IdentityHoldsNamesAndWhatIsOffItsDefault) {
   EXPECT_EQ(identity_text(RunConfig{}, kIdentity), "encoding.name=none\ntask.name=reverse_string\n");
   const RunConfig config = config_with({{"encoding", "{name: kerple, dape: {}, direction: half_offset}"},

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace che {
+
+// A graph of the fake device: the operations that LibTorch and the emulated kernels start while it is
+// captured, which a replay does again in the same memory. As on a GPU, capturing changes no values, and what
+// needs the host fails.
+class FakeGraph {
+ public:
+  FakeGraph() = default;
+  ~FakeGraph();
+  FakeGraph(const FakeGraph&) = delete;
+  FakeGraph& operator=(const FakeGraph&) = delete;
+
+  // Throws where the current stream is the default one, or another graph is captured.
+  void begin();
+  void end();
+  void replay();
+
+  // The one that is captured; null for none.
+  static FakeGraph* capturing();
+
+  void add(std::function<void()> operation);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::function<void()>> operations_;
+  std::vector<void*> memory_;
+};
+
+}  // namespace che
