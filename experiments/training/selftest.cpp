@@ -14,7 +14,6 @@
 #include "experiments/analysis/score_summary.h"
 #include "experiments/training/out_of_memory.h"
 #include "experiments/training/small_model.h"
-#include "experiments/training/step_benchmark.h"
 #include "models/device_memory.h"
 #include "models/kernels/adam_update.h"
 #include "models/kernels/attention.h"
@@ -316,16 +315,18 @@ SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& devic
 }
 
 SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device, std::int64_t steps,
-                            CudaPrecision precision) {
+                            CudaPrecision precision, bool has_graphs) {
   const Precision of_products(precision);
-  const char* const name = precision == CudaPrecision::kFp32 ? "fp32" : "tf32";
-  return checked(fmt::format("{} steps twice, {}, {}", steps, encoding.name, name), 0, [&] {
-    const auto trained = [&] {
+  const std::string name = fmt::format("{} steps {}, {}, {}", steps, has_graphs ? "with graphs" : "twice",
+                                       encoding.name, precision == CudaPrecision::kFp32 ? "fp32" : "tf32");
+  return checked(name, 0, [&] {
+    const auto trained = [&](bool replays) {
       SmallModel model(encoding.config, device);
+      if (replays) model.use_graphs();
       for (std::int64_t step = 0; step < steps; ++step) model.train(step);
       return model.values().detach().to(at::kCPU);
     };
-    return largest_error({trained()}, {trained()});
+    return largest_error({trained(false)}, {trained(has_graphs)});
   });
 }
 
@@ -334,15 +335,15 @@ void check_device(const Backend& device, const SelftestPlan& plan, const CheckSi
   for (const CudaPrecision precision : {CudaPrecision::kFp32, CudaPrecision::kTf32}) {
     for (const NamedEncoding& encoding : every_encoding()) sink(check_encoding(encoding, device, precision));
     for (const NamedEncoding& encoding : every_encoding()) {
-      sink(check_repeats(encoding, device, plan.repeated_steps, precision));
+      sink(check_repeats(encoding, device, plan.repeated_steps, precision, false));
+      sink(check_repeats(encoding, device, plan.graph_steps, precision, true));
     }
   }
 }
 
 void time_operations(const Backend& device, const SelftestPlan& plan, const TimeSink& sink) {
   const auto time = [&](const Operation& operation, const std::string& name) {
-    SelftestTime measured{
-        .name = name, .operations = operation.operations, .bytes = operation.bytes, .problem = {}};
+    SelftestTime measured{.name = name, .operations = operation.operations, .bytes = operation.bytes};
     try {
       const c10::NoGradGuard no_grad;
       const Tensors inputs = inputs_on(operation, device);
@@ -375,18 +376,21 @@ void time_steps(const Backend& device, const SelftestPlan& plan, const TimeSink&
     config.encoding.reset(encoding);
     for (const std::int64_t tokens : plan.timed_tokens) {
       for (const std::int64_t replicas : plan.timed_replicas) {
-        config.execution.replicas = replicas;
-        SelftestTime measured{.name = fmt::format("training step, {}, {} tokens", encoding, tokens),
-                              .replicas = replicas,
-                              .problem = {}};
-        try {
-          const StepCost cost = measure_step(config, tokens - 1, plan.steps, device);
-          measured.milliseconds = 1e3 * cost.seconds;
-          measured.peak_bytes = cost.peak_bytes;
-        } catch (const std::exception& error) {
-          measured.problem = failure_text(error);
+        for (const std::string graphs : {"", " with graphs"}) {
+          config.execution.replicas = replicas;
+          config.execution.graphs = !graphs.empty();
+          SelftestTime measured{
+              .name = fmt::format("training step{}, {}, {} tokens", graphs, encoding, tokens),
+              .replicas = replicas};
+          try {
+            const StepCost cost = measure_step(config, tokens - 1, plan.steps, device);
+            measured.milliseconds = 1e3 * cost.seconds;
+            measured.peak_bytes = cost.peak_bytes;
+          } catch (const std::exception& error) {
+            measured.problem = failure_text(error);
+          }
+          sink(measured);
         }
-        sink(measured);
       }
     }
   }

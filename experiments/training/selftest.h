@@ -31,8 +31,8 @@ struct SelftestTime {
   // below. 0 for a training step.
   double operations = 0;
   double bytes = 0;
-  double peak_bytes = 0;  // The most memory of the device that tensors took meanwhile.
-  std::string problem;    // Why it was not measured; empty otherwise.
+  double peak_bytes = 0;     // The most memory of the device that tensors took meanwhile.
+  std::string problem = {};  // Why it was not measured; empty otherwise.
 };
 
 // How much to do.
@@ -43,6 +43,7 @@ struct SelftestPlan {
   std::int64_t head_width = 32;
   std::int64_t hidden = 64;  // Of DAPE's f.
   std::int64_t repeated_steps = 100;
+  std::int64_t graph_steps = 10;  // Two before the first that is replayed only.
   std::vector<std::int64_t> timed_tokens = {41, 80, 120};
   std::vector<std::int64_t> timed_replicas = {1, 9, 30};
   std::int64_t timed_batch = 128;  // Of operations and of steps.
@@ -62,9 +63,10 @@ void check_operations(const Backend& device, const SelftestPlan& plan, const Che
 // loss, gradient norms, the gradient of each parameter, and logits.
 SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& device, CudaPrecision precision);
 
-// Trains a small model with that encoding twice: equal bits.
+// Trains a small model with that encoding twice, the second time with CUDA graphs if `has_graphs`: equal
+// bits.
 SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device, std::int64_t steps,
-                            CudaPrecision precision);
+                            CudaPrecision precision, bool has_graphs);
 
 // Everything above, for every encoding and in both precisions.
 void check_device(const Backend& device, const SelftestPlan& plan, const CheckSink& sink);
@@ -72,7 +74,8 @@ void check_device(const Backend& device, const SelftestPlan& plan, const CheckSi
 // Times of the operations at the size of the paper's models.
 void time_operations(const Backend& device, const SelftestPlan& plan, const TimeSink& sink);
 
-// Times of training steps of the paper's models with alibi and dape_kerple.
+// Times of training steps of the paper's models with alibi and dape_kerple, without CUDA graphs and with
+// them.
 void time_steps(const Backend& device, const SelftestPlan& plan, const TimeSink& sink);
 
 }  // namespace che

@@ -28,11 +28,15 @@ RunConfig config_of(const EncodingConfig& encoding, std::int64_t width) {
   return config;
 }
 
-TensorBatch batch_for(const RunConfig& config, const Transformer& model) {
+Batch batch_for(const RunConfig& config) {
   const auto task = create_task(config.task);
   Batch samples;
   sample_batch(*task, evaluation_key(3, kLength, 0), kLength, kBatch, samples);
-  return to_tensors(samples, 0, kBatch, model.vocabulary().empty_symbol(), model.backend().device());
+  return samples;
+}
+
+TensorBatch tensors_for(const Batch& batch, const Transformer& model) {
+  return to_tensors(batch, 0, kBatch, model.vocabulary().empty_symbol(), model.backend().device());
 }
 
 }  // namespace
@@ -46,11 +50,15 @@ SmallModel::SmallModel(const EncodingConfig& encoding, const Backend& backend, s
   model_.parameters().initialise(std::vector<std::int64_t>{1, 2});
 }
 
+void SmallModel::use_graphs() { graphs_ = std::make_unique<StepGraphs>(model_, adam_); }
+
 at::Tensor SmallModel::train(std::int64_t step) {
   const auto number = static_cast<std::uint64_t>(step);
   const auto positions = create_positions(config_, kDataSeed, Purpose::kPositions, number);
   const Dropout dropout{.rate = 0.1, .seeds = {1, 2}, .purpose = Purpose::kDropout, .step = number};
-  return training_step(model_, adam_, batch_for(config_, model_), *positions, dropout, step);
+  const Batch batch = batch_for(config_);
+  if (graphs_ != nullptr) return graphs_->step(batch, *positions, dropout, step);
+  return training_step(model_, adam_, tensors_for(batch, model_), *positions, dropout, step);
 }
 
 std::vector<at::Tensor> SmallModel::parameter_gradients() const {
@@ -74,7 +82,7 @@ at::Tensor SmallModel::logits() {
   const c10::NoGradGuard no_grad;
   model_.project();
   const auto positions = create_positions(config_, kDataSeed, Purpose::kEvaluationPositions, kLength);
-  const TensorBatch tensors = batch_for(config_, model_);
+  const TensorBatch tensors = tensors_for(batch_for(config_), model_);
   return model_.forward(tensors.tokens, tensors.outputs(), *positions, {});
 }
 

@@ -3,9 +3,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "experiments/plan/run_config.h"
+#include "experiments/training/step_graphs.h"
 #include "models/parameters/adam.h"
 #include "models/transformer.h"
 
@@ -16,6 +18,9 @@ namespace che {
 class SmallModel {
  public:
   SmallModel(const EncodingConfig& encoding, const Backend& backend, std::int64_t width = 16);
+
+  // Has later steps replayed; see StepGraphs.
+  void use_graphs();
 
   // Makes update number `step` (from 0). Returns loss, accuracy and gradient norm as training_step() does.
   at::Tensor train(std::int64_t step);
@@ -33,6 +38,7 @@ class SmallModel {
   RunConfig config_;
   Transformer model_;
   Adam adam_;
+  std::unique_ptr<StepGraphs> graphs_;
 };
 
 }  // namespace che

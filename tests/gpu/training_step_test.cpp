@@ -174,6 +174,7 @@ TEST(Selftest, FindsNothingWrongWithTheEmulatedKernels) {
   plan.tokens = {1, 2, 17};
   plan.batch = 2;
   plan.repeated_steps = 2;
+  plan.graph_steps = 3;
   plan.timed_tokens = {2};
   plan.timed_replicas = {1};
   plan.timed_calls = plan.timed_rounds = 1;
@@ -193,6 +194,10 @@ TEST(Selftest, FindsNothingWrongWithTheEmulatedKernels) {
   const auto report = nlohmann::json::parse(read_file(json));
   EXPECT_EQ(0, report.at("failed"));
   EXPECT_EQ(report.at("passed"), report.at("checks").size());
+  EXPECT_NE(std::string::npos, output.find("passed 3 steps with graphs, alibi, fp32: error 0.0e+00"))
+      << output;
+  EXPECT_NE(std::string::npos, output.find("training step with graphs, alibi, 2 tokens, replicas 1: "))
+      << output;
   EXPECT_GT(report.at("times").size(), 10U);
   const auto& peer = report.at("peer");
   EXPECT_EQ("", peer.at("problem"));
@@ -233,6 +238,24 @@ TEST(Selftest, FindsAKernelThatIsWrong) {
     if (!check.passed()) failed.push_back(check.name);
   });
   EXPECT_EQ(std::vector<std::string>{"rotation, 3 tokens, fp32"}, failed);
+}
+
+// A kernel that takes the step from its arguments, which a replay does not change.
+TEST(Selftest, FindsAGraphWithStaleMasks) {
+  static CudaKernels stale = *che_cuda_kernels(kCudaAbiVersion);
+  stale.residual_norm_forward = [](const CudaCall* call, const CudaResidualNormInputs* in,
+                                   const ExampleView<float>* out, const ExampleView<float>* moments) {
+    CudaCall without_step = *call;
+    without_step.step = nullptr;
+    return che_cuda_kernels(kCudaAbiVersion)->residual_norm_forward(&without_step, in, out, moments);
+  };
+  const auto check = [] {
+    return check_repeats({"alibi", encoding_called("alibi")}, backend_on(fake_device(), Kernels::kFused), 3,
+                         CudaPrecision::kFp32, true);
+  };
+  EXPECT_TRUE(check().passed()) << check().problem;
+  const OtherKernels others(stale);
+  EXPECT_FALSE(check().passed());
 }
 
 TEST(CudaKernelsOfADevice, ReportErrors) {
