@@ -16,6 +16,7 @@
 #include "core/text.h"
 #include "experiments/analysis/permutation.h"
 #include "experiments/analysis/result_table.h"
+#include "experiments/plan/exact_lengths.h"
 #include "experiments/plan/sweep.h"
 #include "tables/run_grid.h"
 
@@ -29,6 +30,28 @@ struct CheckOptions {
   bool print = false;
   bool name = false;
 };
+
+// Of runs that are tested at lengths that they are trained on; empty without such runs.
+std::string tested_lengths_text(const std::vector<RunConfig>& runs) {
+  const std::ptrdiff_t count = std::ranges::count_if(runs, is_tested_within_training);
+  if (count == 0) return "";
+  return fmt::format(
+      "test lengths of {} of {} begin within the training lengths: their scores are not of longer inputs "
+      "alone\n",
+      count, counted(runs.size(), "run"));
+}
+
+// Where repetitions have seeds of their own and the same batches.
+std::string shared_data_text(const std::vector<RunConfig>& runs) {
+  std::set<std::int64_t> seeds;
+  std::set<std::int64_t> data_seeds;
+  for (const RunConfig& run : runs) {
+    seeds.insert(run.seed);
+    data_seeds.insert(run.data_seed);
+  }
+  if (seeds.size() < 2 || data_seeds.size() > 1) return "";
+  return "repetitions share batches and random positions, which data_seed draws\n";
+}
 
 // What the number of repetitions allows `che table --compare` to find: of each cell's runs those count that
 // differ in their draw.
@@ -64,6 +87,7 @@ int check(const CheckOptions& options) {
   if (!sweep.description.empty()) fmt::print("{}\n", one_line(sweep.description, kWholeText));
   fmt::print("{}", format_table(grid.table(), "terminal", standard_output_style()));
   if (grid.cells() > 1) fmt::print("{}\n", comparison_limit(sweep.runs));
+  fmt::print("{}{}", shared_data_text(sweep.runs), tested_lengths_text(sweep.runs));
   return 0;
 }
 

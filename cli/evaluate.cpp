@@ -106,10 +106,9 @@ int evaluate(const EvaluateOptions& options) {
   const EvaluationRequest request = read_request(options);
   const PendingWork work = prepare_evaluation(options.runs.folder, request, options.runs.choice());
   const Schedule schedule{.workers = workers_for(work.configs, options.workers), .evaluation = request};
-  print_progress(
-      fmt::format("{}: {} to evaluate with {}, {} evaluated before, {} left out (not finished or damaged)\n",
-                  counted(work.runs(), "run"), work.jobs.size(), counted(schedule.workers, "worker"),
-                  work.complete, work.left_out));
+  print_progress(fmt::format("{}: {} to evaluate with {}, {} evaluated before, {} left out\n",
+                             counted(work.runs(), "run"), work.jobs.size(),
+                             counted(schedule.workers, "worker"), work.complete, work.left_out));
   const int code = run_jobs(work.jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
   return code == 0 && work.left_out > 0 ? 1 : code;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/files.h"
+#include "core/number_text.h"
 #include "plots/gnuplot/figure_format.h"
 
 namespace che {
@@ -39,7 +40,13 @@ void add_width_option(CLI::App& command, double& width_mm) {
           "width of the page or column in mm, such as 140 or 85: the layout fits it, and a PDF has it and "
           "text of 7 to 9 pt; the size of a screen unless given")
       ->type_name("MM")
-      ->check(CLI::Range(kMinWidth, kMaxWidth));
+      ->check(CLI::Validator(
+          [](const std::string& value) -> std::string {
+            const std::optional<double> width = parse_real(value);
+            if (width && *width >= kMinWidth && *width <= kMaxWidth) return "";
+            return fmt::format("got {}; allowed: {:g} to {:g}, in mm", value, kMinWidth, kMaxWidth);
+          },
+          fmt::format("in [{:g} - {:g}]", kMinWidth, kMaxWidth)));
 }
 
 CLI::Option* add_output_option(CLI::App& command, std::string& output, const std::string& help) {

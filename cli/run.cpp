@@ -167,6 +167,11 @@ std::string time_text(const RunEstimate& run) {
   return run.unmeasured.empty() ? duration_text(run.seconds.middle) : "?";
 }
 
+// " (3 of them trained, test lengths missing)", of the runs that are left to do; empty for none.
+std::string trained_text(std::size_t trained) {
+  return trained == 0 ? "" : fmt::format(" ({} of them trained, test lengths missing)", trained);
+}
+
 // What the sweep is made of and what it would cost; runs nothing. `asked` is the number of workers, 0 for the
 // default.
 int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, std::int64_t asked) {
@@ -179,6 +184,8 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
   std::vector<RunConfig> pending;
   std::vector<TimeEstimate> seconds;  // Of these.
   std::string unmeasured;
+  const auto trained = static_cast<std::size_t>(std::ranges::count_if(
+      work.runs, [](const RunEstimate& run) { return run.needs.only_lacks_lengths(); }));
   fmt::print("{:>12} {:>10} {:>10} {:>8}  {}\n", "parameters", "train", "evaluate", "time", "run");
   for (std::size_t i = 0; i < described.size(); ++i) {
     const RunEstimate& run = work.runs[i];
@@ -196,10 +203,10 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
   const std::int64_t workers =
       std::clamp<std::int64_t>(workers_for(pending, asked), 1, std::max<std::int64_t>(1, jobs));
   fmt::print(
-      "\n{}: {} in {}, {} done; to do: {:.2e} floating point operations in training, {:.2e} in evaluation "
+      "\n{}: {} in {}, {} done; to do{}: {:.2e} floating point operations in training, {:.2e} in evaluation "
       "(nominal: nothing trimmed) in {}",
       sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"), work.complete,
-      work.left.training, work.left.evaluation, counted(jobs, "job"));
+      trained_text(trained), work.left.training, work.left.evaluation, counted(jobs, "job"));
   if (!pending.empty() && work.unmeasured < work.runs.size()) {
     fmt::print("; about {}, by measured steps of each encoding ({})",
                plan_time_text(pending, seconds, workers, load.value_or(0)), ends_text(pending, load));
@@ -211,12 +218,6 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
   const std::string on_gpus = gpu_time_text(pending, work, available_resources().gpus);
   if (!on_gpus.empty()) fmt::print("{}\n", on_gpus);
   return 0;
-}
-
-// " (3 of them are trained and lack test lengths)", of the runs that are left to do; empty for none.
-std::string trained_text(std::size_t trained) {
-  if (trained == 0) return "";
-  return fmt::format(" ({} of them trained, to be evaluated at further lengths)", trained);
 }
 
 int run(const RunOptions& options) {
@@ -254,7 +255,8 @@ void add_run_command(CLI::App& app, Action& action) {
   command->footer(
       "Finished runs are skipped, interrupted ones resume, failed ones are tried again. You can interrupt it "
       "at any time; run the same command again to resume.\n\n"
-      "Exit codes: 0, every run is complete; 1, some run failed; 2, wrong command line or config, or another "
+      "Exit codes: 0, every run is complete; 1, a run failed, or a file could not be read or written; 2, "
+      "wrong command line or config, or another "
       "che works on the folder; 75, interrupted, or --max-jobs left jobs over.");
   auto options = std::make_shared<RunOptions>();
   command->add_option("CONFIG", options->config, "YAML file, see configs/")->required();

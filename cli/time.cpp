@@ -32,7 +32,7 @@ void add_time_command(CLI::App& app, Action& action) {
   add_printed_output(*command, options->output);
   command->add_option("--base", options->base,
                       "encoding to compare with, as tables label it (default: dape_kerple where it is there, "
-                      "else the first)");
+                      "else the first row)");
   command->callback([options, &action] { action = [options] { return print_times(*options); }; });
 }
 

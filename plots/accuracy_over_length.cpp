@@ -188,7 +188,7 @@ std::string accuracy_over_length_script(const ResultTable& table, Aggregate aggr
       curve_caption(panels, aggregate, kMeasured) +
       " Markers in the grey area: accuracy at the training lengths, from left to right as in the legend.";
   if (std::ranges::any_of(panels, [](const CurvePanel& panel) { return shows_positions(*panel.row); })) {
-    caption += kPositionsCaption;
+    caption += positions_caption();
   }
   const PanelGrid grid(panels.size(), std::move(legend), caption + folded,
                        {.canvas_width = format.canvas_width()});

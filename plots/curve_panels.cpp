@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "plots/gnuplot/gnuplot.h"
+#include "plots/short_labels.h"
 
 namespace che {
 namespace {
@@ -99,13 +100,14 @@ std::string curve_caption(const std::vector<CurvePanel>& panels, Aggregate aggre
 
 std::vector<LegendEntry> curve_legend(const ResultTable& table, const std::vector<CurvePanel>& panels,
                                       const std::vector<LineStyle>& styles) {
+  const std::vector<EncodingLabel> labels = short_labels(table.encodings);
   std::vector<LegendEntry> legend;
   for (std::size_t i = 0; i < styles.size(); ++i) {
     const bool shown = std::ranges::any_of(panels, [&](const CurvePanel& panel) {
       return std::ranges::any_of(panel.entries,
                                  [&](const CurvePanel::Entry& entry) { return entry.column == i; });
     });
-    if (shown) legend.push_back({.label = table.encodings[i].text(), .line = styles[i]});
+    if (shown) legend.push_back({.label = labels[i].text(), .line = styles[i]});
   }
   return legend;
 }

@@ -12,11 +12,13 @@
 #include "plots/gnuplot/gnuplot.h"
 #include "plots/gnuplot/line_style.h"
 #include "plots/gnuplot/panel_grid.h"
+#include "plots/short_labels.h"
 
 namespace che {
 namespace {
 
 constexpr double kStripHeight = 26;  // Pixels.
+constexpr double kTwoLineHeight = 44;
 constexpr double kAround = 116;      // Of a panel's height: title, axis and its label.
 constexpr double kStripWidth = 0.6;  // Of the distance between two strips.
 constexpr double kCharacter = 10.7;  // Pixels of one in a mark, on average.
@@ -78,12 +80,20 @@ std::string run_strips_script(const ResultTable& table, const FigureFormat& form
   std::size_t longest = kMinMark;
   std::vector<std::string> marks;
   std::vector<std::string> nameless;
-  for (std::size_t i = 0; i < table.encodings.size(); ++i) {
-    const std::string label = table.encodings[i].text();
-    longest = std::max(longest, label.size());
-    marks.push_back(fmt::format("{} {}", gnuplot_string(label), i));
+  const std::vector<EncodingLabel> labels = short_labels(table.encodings);
+  bool has_settings = false;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    // Settings stand below the name.
+    const std::string name = labels[i].form.text();
+    const std::string settings = labels[i].settings_text();
+    longest = std::max({longest, name.size(), settings.size()});
+    has_settings = has_settings || !settings.empty();
+    marks.push_back(settings.empty()
+                        ? fmt::format("{} {}", gnuplot_string(name), i)
+                        : fmt::format(R"({}."\n".{} {})", gnuplot_string(name), gnuplot_string(settings), i));
     nameless.push_back(fmt::format("'' {}", i));
   }
+  const double strip_height = has_settings ? kTwoLineHeight : kStripHeight;
   std::vector<LegendEntry> legend = {{.label = "chance", .line = chance_style()}};
   std::string caption =
       "One point per run, in each strip from top to bottom by learning rate, then seed; the bar is the "
@@ -91,10 +101,10 @@ std::string run_strips_script(const ResultTable& table, const FigureFormat& form
       "of two runs or more.";
   if (std::ranges::any_of(rows, [](const TableRow* row) { return shows_positions(*row); })) {
     legend.push_back({.label = "position only", .line = position_style()});
-    caption += kPositionsCaption;
+    caption += positions_caption();
   }
   const PanelGrid grid(rows.size(), std::move(legend), std::move(caption),
-                       {.height = kAround + kStripHeight * count,
+                       {.height = kAround + strip_height * count,
                         .left = kCharacter * static_cast<double>(longest - kMinMark),
                         .canvas_width = format.canvas_width(),
                         .min_width = 240});

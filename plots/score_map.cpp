@@ -37,6 +37,7 @@ constexpr double kMarks = 36;         // From a map to the end of its marks, nex
 constexpr double kTop = 72;           // For a title of two lines.
 constexpr double kMaxPageWidth = 1500;
 constexpr int kFontSize = 14;
+constexpr int kSignSize = 9;
 constexpr std::size_t kMaxLine = 30;  // Characters; settings go on in a further line.
 
 // The settings stand below the encoding.
@@ -101,11 +102,10 @@ double way_from_chance(const TableRow& row, double score) {
 // Colours below this are too dark for black text.
 constexpr double kLight = 0.55;
 
-// "75.1", or where it does not fit "75", and a sign behind what did not train. The widest number, 100, needs
-// no decimal.
-std::string cell_text(const MapCell& cell, bool has_decimals) {
-  const std::string text = fmt::format("{:.{}f}", 100 * cell.score, has_decimals ? 1 : 0);
-  return (text == "100.0" ? "100" : text) + (cell.did_not_train ? kUntrainedSign : "");
+// "75.1", or where it does not fit "75". The widest number, 100, needs no decimal.
+std::string cell_text(double score, bool has_decimals) {
+  const std::string text = fmt::format("{:.{}f}", 100 * score, has_decimals ? 1 : 0);
+  return text == "100.0" ? "100" : text;
 }
 
 // The lines of a script that draw one map's cells and numbers within margins that are set.
@@ -113,6 +113,8 @@ std::string map_plot(const ResultTable& table, const ScoreMap& map, bool has_dec
   std::string cells;
   std::string dark;  // Numbers on dark and on light cells.
   std::string light;
+  std::string dark_signs;  // Of cells that did not train, in their upper right corners.
+  std::string light_signs;
   for (std::size_t y = 0; y < table.rows.size(); ++y) {
     for (std::size_t x = 0; x < map.encodings.size(); ++x) {
       const auto cell = map.cell(table.rows[y], map.encodings[x]);
@@ -123,21 +125,30 @@ std::string map_plot(const ResultTable& table, const ScoreMap& map, bool has_dec
       }
       const double way = way_from_chance(table.rows[y], cell->score);
       cells += fmt::format("{} {} {:.4f}\n", place, y, way);
-      (way < kLight ? dark : light) += fmt::format("{} {} {}\n", place, y, cell_text(*cell, has_decimals));
+      (way < kLight ? dark : light) +=
+          fmt::format("{} {} {}\n", place, y, cell_text(cell->score, has_decimals));
+      if (!cell->did_not_train) continue;
+      (way < kLight ? dark_signs : light_signs) +=
+          fmt::format("{:.2f} {:.2f} {}\n", static_cast<double>(place) + 0.38, static_cast<double>(y) - 0.22,
+                      kUntrainedSign);
     }
   }
   std::string data = fmt::format("$cells << EOD\n{}EOD\n", cells);
   std::string plot =
       fmt::format("plot $cells using 1:2:(0.48):(0.46):3 with boxxyerror fs solid noborder palette title {}",
                   gnuplot_string(fmt::format("{}", fmt::join(map.title, ", "))));
-  const auto add_numbers = [&](const char* name, const std::string& numbers, const char* colour) {
+  const auto add_texts = [&](const char* name, const std::string& numbers, const char* colour,
+                             const char* title, int size) {
     // gnuplot dies of labels that have no data.
     if (numbers.empty()) return;
     data += fmt::format("{} << EOD\n{}EOD\n", name, numbers);
-    plot += fmt::format(", {} using 1:2:3 with labels textcolor rgb '{}' title 'percent'", name, colour);
+    plot += fmt::format(", {} using 1:2:3 with labels font ',{}' textcolor rgb '{}' title '{}'", name, size,
+                        colour, title);
   };
-  add_numbers("$dark", dark, "white");
-  add_numbers("$light", light, "black");
+  add_texts("$dark", dark, "white", "percent", kFontSize);
+  add_texts("$light", light, "black", "percent", kFontSize);
+  add_texts("$dark_signs", dark_signs, "white", "did not train", kSignSize);
+  add_texts("$light_signs", light_signs, "black", "did not train", kSignSize);
   return data + plot + "\n";
 }
 
@@ -264,8 +275,11 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
           "from chance to perfect, clipped below chance.{}{}",
           aggregate_phrase(aggregate),
           has_invariant ? fmt::format(" {}: permutation-invariant.", kInvariantSign) : "",
-          has_untrained ? fmt::format(" {}: no run of the cell learned the training lengths.", kUntrainedSign)
-                        : ""),
+          has_untrained
+              ? fmt::format(
+                    " {}: no run of the cell passed, at the training lengths, predictors without the input.",
+                    kUntrainedSign)
+              : ""),
       layout.width);
   const double height = layout.height_of(maps) + kScaleBlock + caption.height();
 

@@ -14,6 +14,7 @@
 #include "plots/gnuplot/axis_marks.h"
 #include "plots/gnuplot/gnuplot.h"
 #include "plots/gnuplot/panel_grid.h"
+#include "plots/short_labels.h"
 
 namespace che {
 namespace {
@@ -116,9 +117,10 @@ std::string setting_effects_script(const ResultTable& table, Aggregate aggregate
   std::map<EncodingLabel, LineStyle> styles;
   std::vector<LegendEntry> legend;
   const std::vector<LineStyle> in_order = line_styles(labels);
+  const std::vector<EncodingLabel> names = short_labels(labels);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     styles[labels[i]] = in_order[i];
-    legend.push_back({.label = labels[i].text(), .line = in_order[i]});
+    legend.push_back({.label = names[i].text(), .line = in_order[i]});
   }
   std::set<std::string> baselines;
   for (const Panel& panel : panels) {

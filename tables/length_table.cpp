@@ -127,6 +127,7 @@ PrintedTable print(const ResultTable& table) {
                                    {.title = "learning rate"},
                                    {.title = "length"},
                                    {.title = "samples"},
+                                   {.title = "in score", .number = false},
                                    {.title = "loss"},
                                    {.title = "accuracy"}},
                        .rows = {},
@@ -143,6 +144,7 @@ PrintedTable print(const ResultTable& table) {
                    {.text = run.config.is_foreign() ? kNoNumber : real_text(run.config.learning_rate)},
                    {.text = fmt::format("{}", measured.length)},
                    {.text = fmt::format("{}", measured.samples)},
+                   {.text = is_in_score(run, measured) ? "yes" : "no"},
                    {.text = run.config.is_foreign() ? kNoNumber : fmt::format("{:.4f}", measured.loss)},
                    {.text = percent(measured.accuracy)}};
       printed.rows.push_back(std::move(row));

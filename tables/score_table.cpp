@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "core/counted.h"
 #include "core/error.h"
 #include "experiments/analysis/best_encodings.h"
 #include "experiments/analysis/training_outcome.h"
+#include "experiments/plan/exact_lengths.h"
 #include "tables/result_notes.h"
 
 namespace che {
@@ -145,8 +147,44 @@ void append_unmarked_note(std::vector<Note>& notes, const ResultTable& table, Ag
   if (!has_unmarked) return;
   notes.push_back(
       {NoteKind::kReading,
-       "No best is marked where most encodings tie, where the highest score is within two "
-       "standard errors of the best trivial baseline, or where columns are evaluated differently."});
+       "No best is marked where most encodings tie, where columns are evaluated differently, and where the "
+       "highest score is of a cell that did not train, not above chance, or within two standard errors of "
+       "the "
+       "best trivial baseline."});
+}
+
+// What a column has whose name lacks a setting that others have in theirs.
+void append_defaults_note(std::vector<Note>& notes, const ResultTable& table) {
+  std::set<std::string> paths;
+  for (const EncodingLabel& label : table.encodings) {
+    for (const SettingValue& setting : label.settings) paths.insert(setting.path);
+  }
+  std::vector<std::string> defaults;
+  for (const FieldRecord& field : list_fields(RunConfig())) {
+    const auto has_setting = [&](const EncodingLabel& label) {
+      return std::ranges::count(label.settings, field.path, &SettingValue::path) > 0;
+    };
+    if (paths.contains(field.path) && !std::ranges::all_of(table.encodings, has_setting)) {
+      defaults.push_back(fmt::format("{}={}", field.path, field.value));
+    }
+  }
+  if (defaults.empty()) return;
+  notes.push_back(
+      {NoteKind::kReading, fmt::format("A column whose name lacks one of these settings has its default: {}.",
+                                       fmt::join(defaults, ", "))});
+}
+
+// Of runs that are tested at lengths that they are trained on.
+void append_tested_lengths_note(std::vector<Note>& notes, const ResultTable& table) {
+  const std::ptrdiff_t count = std::ranges::count_if(table.runs, [](const TableRun& run) {
+    return run.score && !run.config.is_foreign() && is_tested_within_training(run.config);
+  });
+  if (count == 0) return;
+  notes.push_back(
+      {NoteKind::kReading,
+       fmt::format("Test lengths of {} begin within the training lengths: their scores are not of "
+                   "longer inputs alone.",
+                   counted(static_cast<std::size_t>(count), "run"))});
 }
 
 std::vector<Note> notes(const ResultTable& table, const ScoreTableOptions& options) {
@@ -163,6 +201,8 @@ std::vector<Note> notes(const ResultTable& table, const ScoreTableOptions& optio
          "Cells have unequal numbers of runs, and the maximum over more runs is higher by chance; "
          "--aggregate mean does not depend on their number."});
   }
+  append_defaults_note(notes, table);
+  append_tested_lengths_note(notes, table);
   append_waiting_note(notes, table);
   if (options.spread) {
     notes.push_back(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
@@ -24,9 +25,12 @@ std::string lengths_text(const LengthRange& lengths) {
   return step == 1 ? fmt::format("{}..{}", first, last) : fmt::format("{}..{} by {}", first, last, step);
 }
 
-// Milliseconds to four digits, and never as a power of ten.
+// Milliseconds to four digits, of which three may stand behind the point, and never as a power of ten.
 std::string time_text(double time) {
-  return time < 1000 ? fmt::format("{:#.4g}", time) : fmt::format("{:.0f}", time);
+  int decimals = 3;
+  for (double limit = 10; decimals > 0 && time >= limit - 0.5 * std::pow(10, -decimals); limit *= 10)
+    --decimals;
+  return fmt::format("{:.{}f}", time, decimals);
 }
 
 std::optional<double> median_of(const RunTimes& times, const EncodingLabel& label,
@@ -120,11 +124,15 @@ DataTable time_data(const StepTimes& times, const EncodingLabel& base) {
   return data;
 }
 
-// The column that `base` names; without a name dape_kerple's where it is there, else the first.
+// The column that `base` names; without a name the first of dape_kerple where it is there, else the first.
 const EncodingLabel& base_column(const std::vector<EncodingLabel>& columns, const std::string& base) {
-  const auto column = std::ranges::find(columns, base.empty() ? kUsualBase : base, &EncodingLabel::text);
+  if (base.empty()) {
+    const auto usual =
+        std::ranges::find(columns, kUsualBase, [](const EncodingLabel& label) { return label.form.text(); });
+    return usual == columns.end() ? columns.front() : *usual;
+  }
+  const auto column = std::ranges::find(columns, base, &EncodingLabel::text);
   if (column != columns.end()) return *column;
-  if (base.empty()) return columns.front();
   throw Error(fmt::format("--base: no finished run has the encoding '{}'{}", base,
                           known_encodings_hint(base, columns)));
 }

@@ -11,7 +11,7 @@ bool BestEncodings::is_distinct() const {
   constexpr double kStandardErrors = 2;
   const bool most_tie = scored > 1 && 2 * encodings.size() > scored;
   const bool is_trivial = above_trivial && *above_trivial <= kStandardErrors * trivial_error.value_or(0);
-  return measured_alike && !most_tie && !is_trivial;
+  return measured_alike && !most_tie && !is_trivial && passes_chance && has_trained;
 }
 
 BestEncodings best_encodings(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
@@ -29,8 +29,11 @@ BestEncodings best_encodings(const ResultTable& table, const TableRow& row, Aggr
   if (scores.empty()) return best;
   double highest = 0;
   for (const auto& [encoding, score] : scores) highest = std::max(highest, score);
+  best.passes_chance = highest > row.chance;
   for (const auto& [encoding, score] : scores) {
-    if (rounded_percent(score) == rounded_percent(highest)) best.encodings.push_back(encoding);
+    if (rounded_percent(score) != rounded_percent(highest)) continue;
+    best.encodings.push_back(encoding);
+    best.has_trained = best.has_trained && !table.cell(row.task, encoding)->did_not_train();
   }
   if (row.baselines) {
     const Baseline& trivial = row.baselines->best();

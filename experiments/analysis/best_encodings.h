@@ -13,14 +13,17 @@ struct BestEncodings {
   // Several where scores tie as percentages with one decimal (see rounded_percent).
   std::vector<EncodingLabel> encodings;
   std::size_t scored = 0;      // Encodings that have a score.
-  bool measured_alike = true;  // Whether these are measured on the same samples.
+  bool measured_alike = true;  // See are_measured_alike().
+  bool passes_chance = false;  // Whether the highest score does.
+  bool has_trained = true;     // Whether every cell with it has.
   // By how much the highest score passes the best trivial baseline, and that one's standard error; nothing
   // without baselines.
   std::optional<double> above_trivial;
   std::optional<double> trivial_error;
 
-  // False where most encodings tie, where they are not measured alike, and where the highest score is within
-  // two standard errors of the best trivial baseline: to be the best means little there.
+  // False where to be the best means little: where most encodings tie, are not measured alike, or where the
+  // highest score is not above chance, of a cell that did not train, or within two standard errors of the
+  // best trivial baseline.
   bool is_distinct() const;
 };
 

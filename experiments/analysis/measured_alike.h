@@ -6,8 +6,8 @@
 
 namespace che {
 
-// Whether the runs of these cells of `table` are measured at the same lengths, on the same samples. Scores of
-// cells that are not say nothing of each other.
+// Whether the runs of these cells of `table` are evaluated alike: same lengths, samples, seed and
+// eval_dropout. Scores of cells that are not say nothing of each other.
 bool are_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells);
 
 }  // namespace che

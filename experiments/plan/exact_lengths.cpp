@@ -10,4 +10,8 @@ EvaluationConfig with_exact_lengths(EvaluationConfig evaluation) {
   return evaluation;
 }
 
+bool is_tested_within_training(const RunConfig& config) {
+  return config.evaluation.first_length <= config.training.last_length;
+}
+
 }  // namespace che

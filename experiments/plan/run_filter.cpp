@@ -231,38 +231,45 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
   return by_map->second;
 }
 
+bool RunFilter::matches(Condition& condition, const AskedRun& run) {
+  if (condition.is_variant) {
+    return std::ranges::any_of(condition.values, [&](const Value& value) {
+      return run.labels.at(condition.key) == value.node.text;
+    });
+  }
+  if (holds(condition, run)) return true;
+  if (!is_below(condition.key, "evaluation")) return false;
+  // Or as tables show the test lengths.
+  RunConfig exact = run.config;
+  exact.evaluation = with_exact_lengths(exact.evaluation);
+  return holds(condition, AskedRun(exact, run.labels));
+}
+
 bool RunFilter::matches(const AskedRun& run) {
   bool all = true;
-  for (Condition& condition : conditions_) {
-    const auto is_label = [&](const Value& value) { return run.labels.at(condition.key) == value.node.text; };
-    const auto is_held = [&] {
-      if (holds(condition, run)) return true;
-      if (!is_below(condition.key, "evaluation")) return false;
-      // Or as tables show the test lengths.
-      RunConfig exact = run.config;
-      exact.evaluation = with_exact_lengths(exact.evaluation);
-      return holds(condition, AskedRun(exact, run.labels));
-    };
-    const bool is_match = condition.is_variant ? std::ranges::any_of(condition.values, is_label) : is_held();
-    all &= is_match;
-    condition.has_matched |= is_match;
-    if (condition.has_matched || condition.held.size() > kMaxHeld) continue;
-    std::string held = condition.is_variant ? run.labels.at(condition.key) : value_text(run, condition.key);
-    if (!held.empty() && !std::ranges::count(condition.held, held)) condition.held.push_back(std::move(held));
-  }
+  for (Condition& condition : conditions_) all &= matches(condition, run);
   has_matched_ |= all;
   return all;
 }
 
-std::string RunFilter::held_instead() const {
-  const auto unmatched =
-      std::ranges::find_if(conditions_, [](const Condition& condition) { return !condition.has_matched; });
-  if (unmatched == conditions_.end() || unmatched->held.empty()) return "";
-  const std::size_t shown = std::min(unmatched->held.size(), kMaxHeld);
-  std::string text = fmt::format(
-      "{} is {}", unmatched->key,
-      fmt::join(unmatched->held.begin(), unmatched->held.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  return shown < unmatched->held.size() ? text + ", ..." : text;
+std::string RunFilter::held_instead(const std::vector<RunConfig>& runs) {
+  for (Condition& condition : conditions_) {
+    // Every label of a variant is that of some run; of a map it is not said which part differs.
+    if (condition.is_variant || condition.has_maps) continue;
+    std::vector<std::string> held;
+    const bool has_match = std::ranges::any_of(runs, [&](const RunConfig& run) {
+      const AskedRun asked(run, {});
+      std::string text = value_text(asked, condition.key);
+      if (!text.empty() && !std::ranges::count(held, text)) held.push_back(std::move(text));
+      return matches(condition, asked);
+    });
+    if (has_match || held.empty()) continue;
+    const std::size_t shown = std::min(held.size(), kMaxHeld);
+    const auto end = held.begin() + static_cast<std::ptrdiff_t>(shown);
+    return fmt::format("{} is {}{}", condition.key, fmt::join(held.begin(), end, ", "),
+                       shown < held.size() ? ", ..." : "");
+  }
+  return "";
 }
 
 void RunFilter::check_made_sense() const {

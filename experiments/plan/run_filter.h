@@ -49,9 +49,9 @@ class RunFilter {
   void check_made_sense() const;
 
   bool has_matched() const { return has_matched_; }  // Some run that it was asked about.
-  // For a filter that has not: what the runs have at the first key of which none of them holds a value, such
-  // as "encoding is none, rope, dape_kerple"; empty where each key holds one in some run.
-  std::string held_instead() const;
+  // Where no run of `runs` holds any value of one of its keys: what they have there, such as "encoding is
+  // none, rope, dape_kerple"; empty where each key holds a value in some of them.
+  std::string held_instead(const std::vector<RunConfig>& runs);
   // Keys and values of earlier versions in it, as far as runs were asked about.
   const std::vector<OldWord>& old_words() const { return old_words_; }
   const ConfigLocation& location() const { return location_; }
@@ -68,9 +68,6 @@ class RunFilter {
     bool is_setting = false;  // Its first part, at least.
     std::vector<Value> values{};
     bool has_maps = false;  // Among the values.
-    bool has_matched = false;
-    // Which values runs have that do not match, until it matches one; in the order of the runs.
-    std::vector<std::string> held{};
     // What runs of a structure hold when they hold one of the single values. It depends on the structural
     // fields around the key what a value means for it.
     std::map<std::string, std::set<std::string>> held_by_structure{};
@@ -79,6 +76,7 @@ class RunFilter {
   };
 
   bool holds(Condition& condition, const AskedRun& run);
+  bool matches(Condition& condition, const AskedRun& run);
 
   ConfigLocation location_;
   std::string prefix_;  // Of its key paths in messages.

@@ -81,7 +81,7 @@ enum class Wanted { kYes, kExcluded, kNotChosen };
 
 // Whether the config's exclusions and then the command line leave the run in. Every filter is asked, so that
 // each sees every run.
-Wanted is_wanted(SweepPlan& plan, const RunConfig& run, std::size_t number) {
+Wanted choice_of(SweepPlan& plan, const RunConfig& run, std::size_t number) {
   if (plan.exclude.empty() && plan.only.empty()) return Wanted::kYes;
   const AskedRun asked(run, plan.labels(number));
   bool excluded = false;
@@ -156,17 +156,6 @@ void warn_of_idle_exclusions(const SweepPlan& plan, const WarningSink& warn) {
   }
 }
 
-// Warns of runs whose scores cannot tell how a model extrapolates.
-void warn_of_short_tests(const SweepPlan& plan, const std::vector<RunConfig>& runs, const WarningSink& warn) {
-  const std::ptrdiff_t count = std::ranges::count_if(
-      runs, [](const RunConfig& run) { return run.evaluation.last_length <= run.training.last_length; });
-  if (count == 0) return;
-  warn(config_error(plan.file, "evaluation.last_length",
-                    fmt::format("{} of {} not tested beyond the training lengths: no score of longer inputs",
-                                count, counted(runs.size(), "run")))
-           .what());
-}
-
 void check_trains(const SweepPlan& plan, const RunConfig& run) {
   if (!run.is_foreign()) return;
   throw config_error(plan.file, "foreign_model",
@@ -185,13 +174,13 @@ void use_drawn_version(const SweepPlan& plan, TaskConfig& task) {
   task.version = drawn;
 }
 
-// The error for a choice that leaves no run.
-Error nothing_left(const SweepPlan& plan) {
+// The error for a choice that leaves no run; `not_chosen` is what it chose from.
+Error nothing_left(SweepPlan& plan, const std::vector<RunConfig>& not_chosen) {
   std::string problem = fmt::format("none of its {} is left by exclude", counted(plan.count(), "run"));
   if (plan.only.empty()) return config_error(plan.file, "", problem);
   problem += " and --only";
-  for (const RunFilter& filter : plan.only) {
-    if (const std::string held = filter.held_instead(); !held.empty()) {
+  for (RunFilter& filter : plan.only) {
+    if (const std::string held = filter.held_instead(not_chosen); !held.empty()) {
       return config_error(plan.file, "", fmt::format("{}; in its runs, {}", problem, held));
     }
   }
@@ -228,7 +217,7 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
     check_trains(plan, run);
     use_drawn_version(plan, run.task);
     written.check_apart(settings);
-    const Wanted wanted = is_wanted(plan, run, i);
+    const Wanted wanted = choice_of(plan, run, i);
     if (wanted == Wanted::kNotChosen) expanded.not_chosen.push_back(run);
     if (wanted != Wanted::kYes) continue;
     if (const auto problem = run.problem()) throw locate_problem(plan, i, *problem);
@@ -240,7 +229,7 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
   for (const auto* filters : {&plan.exclude, &plan.only}) {
     for (const RunFilter& filter : *filters) filter.check_made_sense();
   }
-  if (runs.empty()) throw nothing_left(plan);
+  if (runs.empty()) throw nothing_left(plan, expanded.not_chosen);
   return expanded;
 }
 
@@ -263,7 +252,6 @@ Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::strin
   warn_of_replaced_variants(plan, written, warn);
   warn_of_replaced_base(plan, warn);
   warn_of_idle_exclusions(plan, warn);
-  warn_of_short_tests(plan, expanded.runs, warn);
   return {.name = std::move(plan.name),
           .description = std::move(plan.description),
           .runs = std::move(expanded.runs),

@@ -157,6 +157,12 @@ Axis read_axis(const std::string& name, const ConfigLocation& location, const Co
 }
 
 SweepPlan read_config_part(const ConfigNode& root) {
+  for (const ConfigEntry& entry : root.entries) {
+    if (!is_setting(entry.key) || entry.key == "name") continue;
+    throw config_error(
+        entry.location, entry.key,
+        fmt::format("belongs into base, which has the settings of all runs: base.{}", entry.key));
+  }
   check_keys(root, "", {"name", "description", "base", "axes", "exclude"});
   SweepPlan plan;
   plan.base.kind = ConfigNode::Kind::kMap;
@@ -210,6 +216,14 @@ Error list_error(const Setting& setting) {
                                   short_text(setting.value), key));
 }
 
+// Whether an axis may have several values of what is at this key path: runs that differ in settings of
+// evaluation or execution alone would be one.
+bool may_be_swept(std::string_view path) {
+  const std::vector<FieldRecord> fields = list_fields(RunConfig());
+  return std::ranges::count(fields, path, &FieldRecord::path) > 0 && !is_below(path, "evaluation") &&
+         !is_below(path, "execution");
+}
+
 // Overrides of whole axes come first, so that a single value for an axis' key finds it.
 void add_overrides(SweepPlan& plan, const std::vector<std::string>& overrides) {
   std::vector<Setting> plain;
@@ -251,11 +265,13 @@ void add_overrides(SweepPlan& plan, const std::vector<std::string>& overrides) {
   RunConfig defaults;
   const std::vector<std::string> lists = list_valued_fields(fields_of(defaults));
   for (Setting& setting : plain) {
-    const bool is_several =
-        setting.value.kind == Kind::kSequence ||
-        (setting.value.kind == Kind::kScalar && parse_integer_range(setting.value.text).has_value());
-    if (is_several && !std::ranges::count(lists, setting.path)) throw list_error(setting);
+    if (setting.value.kind == Kind::kSequence && !std::ranges::count(lists, setting.path)) {
+      throw list_error(setting);
+    }
     const auto axis = axis_of(setting.path);
+    const bool is_range =
+        setting.value.kind == Kind::kScalar && parse_integer_range(setting.value.text).has_value();
+    if (is_range && may_be_swept(setting.path)) throw list_error(setting);
     if (axis == plan.axes.end()) {
       plan.overrides.push_back(std::move(setting));
       continue;
@@ -357,7 +373,7 @@ void check_is_there(const std::filesystem::path& path) {
     std::filesystem::path meant = folder / path.filename();
     if (meant.extension() != ".yaml") meant += ".yaml";
     if (hint.empty() && std::filesystem::is_regular_file(meant, ignored)) {
-      hint = fmt::format("; did you mean {}?", one_line(meant.string()));
+      hint = fmt::format("; did you mean '{}'?", one_line(meant.string(), std::string_view::npos));
     }
   }
   throw Error(fmt::format("{}: no such file{}", one_line(path.string(), std::string_view::npos), hint));

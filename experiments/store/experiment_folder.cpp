@@ -48,6 +48,23 @@ std::optional<InspectedRun> inspect_entry(const fs::path& path) {
   return is_run ? std::optional(RunFolder::inspect(path)) : std::nullopt;
 }
 
+// What to name instead of a folder that holds no runs/.
+std::string folder_hint(const fs::path& named) {
+  std::error_code ignored;
+  const fs::path folder = named.filename().empty() ? named.parent_path() : named;
+  for (fs::path above = folder; above.has_relative_path(); above = above.parent_path()) {
+    if (above.filename() != "runs") continue;
+    const fs::path experiment = above.has_parent_path() ? above.parent_path() : fs::path(".");
+    return fmt::format("did you mean {}?", experiment.string());
+  }
+  if (fs::is_regular_file(folder / "runs.tar.xz", ignored)) {
+    return fmt::format(
+        "its runs are packed: scripts/committed_results.sh restore {0} unpacks them to results/{0}",
+        folder.filename().string());
+  }
+  return "name a folder that `che run` wrote";
+}
+
 }  // namespace
 
 ExperimentRuns find_runs(const fs::path& experiment) {
@@ -58,7 +75,7 @@ ExperimentRuns find_runs(const fs::path& experiment) {
     const ErrorKind kind = error_kind_of(error.value());
     throw Error(
         fmt::format("no results in '{}': cannot read '{}': {}{}", experiment.string(), folder.string(),
-                    error.message(), kind == ErrorKind::kUsage ? "; name a folder that `che run` wrote" : ""),
+                    error.message(), kind == ErrorKind::kUsage ? "; " + folder_hint(experiment) : ""),
         kind);
   }
   ExperimentRuns found;

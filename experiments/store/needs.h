@@ -20,8 +20,8 @@ struct RunNeeds {
 
   bool is_complete() const { return !is_damaged && state == RunState::kFinished && missing.empty(); }
   bool is_begun() const { return is_damaged || state != RunState::kWaiting; }
-  // Whether nothing is left but to measure its stored model at further lengths.
-  bool only_lacks_lengths() const { return was_trained && !missing.empty() && has_model; }
+  // Whether nothing is left but to measure its stored model at test lengths.
+  bool only_lacks_lengths() const { return was_trained && !is_damaged && !missing.empty() && has_model; }
   // Whether test lengths are missing that no stored model can measure.
   bool has_lost_model() const { return was_trained && !missing.empty() && !has_model; }
 };

@@ -1,5 +1,7 @@
 #include "plots/gnuplot/line_style.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -48,6 +50,9 @@ int point_type(Marker marker) {
   return 0;
 }
 
+// What the scores of predictors without the input may pass chance by.
+constexpr double kNoise = 0.03;
+
 // What an encoding that is not registered looks like.
 const EncodingEntry& unknown_encoding() {
   static const EncodingEntry entry;
@@ -79,8 +84,14 @@ LineStyle chance_style() { return {.colour = "#777777", .dashes = "(2,5)", .widt
 LineStyle position_style() { return {.colour = "#000000", .dashes = "(2,3)", .width = 3, .marker = 0}; }
 
 bool shows_positions(const TableRow& row) {
-  constexpr double kNoise = 0.03;
   return row.baselines && row.baselines->position_only.score > row.chance + kNoise;
+}
+
+std::string positions_caption() {
+  return fmt::format(
+      " Position only: the most frequent symbol of each output position, without the input; drawn where it "
+      "scores over {:g} points above chance.",
+      100 * kNoise);
 }
 
 std::vector<LineStyle> line_styles(const std::vector<EncodingLabel>& labels) {
@@ -89,7 +100,9 @@ std::vector<LineStyle> line_styles(const std::vector<EncodingLabel>& labels) {
   for (const EncodingLabel& label : labels) {
     const EncodingEntry* const known = find_encoding(label.form.name);
     const EncodingEntry& entry = known != nullptr ? *known : unknown_encoding();
-    const auto [marker, rounds] = marker_after(entry.marker, seen[label.form]++);
+    // Models that are not registered look like namesakes.
+    const EncodingForm form = known != nullptr ? label.form : EncodingForm{};
+    const auto [marker, rounds] = marker_after(entry.marker, seen[form]++);
     styles.push_back({.colour = entry.colour,
                       .dashes = dashes(label.form),
                       .width = 2 + 1.5 * static_cast<double>(rounds),

@@ -9,7 +9,8 @@ namespace che {
 
 // How an encoding's line looks: its colour and marker stand for the encoding's name, its dashes for the form
 // (plain, dape_, randomized_, randomized_dape_). Of labels that differ in settings only the first has the
-// encoding's marker; others have another and, where these run out, another width.
+// encoding's marker; others have another and, where these run out, another width. So have models that are not
+// registered.
 struct LineStyle {
   std::string colour;  // "#0072B2"
   std::string dashes;  // A gnuplot dash type.
@@ -24,10 +25,7 @@ LineStyle chance_style();
 // than the noise of few samples, and what a caption says of it.
 LineStyle position_style();
 bool shows_positions(const TableRow& row);
-inline constexpr const char* kPositionsCaption =
-    " Position only: the most frequent symbol of each output position, without the input; drawn where it "
-    "scores "
-    "over 3 points above chance.";
+std::string positions_caption();
 
 // Styles of `labels`, in their order. Colour and dashes depend only on a label, so that an encoding
 // looks the same in every figure. EncodingEntry has the colour and the marker.

@@ -52,11 +52,16 @@ PanelGrid::PanelGrid(std::size_t panels, std::vector<LegendEntry> legend, const 
       caption_(caption, width_) {
   if (!legend_.empty()) {
     // gnuplot leaves out what lies beyond the canvas: a label that is wider is cut.
-    const auto most = static_cast<std::size_t>(
-        std::max(1.0, (width_ - kLegendSample - kLegendGap - kLegendSpace) / kCharacter));
+    const auto most =
+        static_cast<std::size_t>(std::max(3.0, (width_ - kLegendSample - kLegendGap) / kCharacter));
     std::size_t longest = 0;
     for (LegendEntry& entry : legend_) {
-      if (entry.label.size() > most) entry.label = entry.label.substr(0, most - 1) + "…";
+      // Its settings stand at the end.
+      if (entry.label.size() > most) {
+        const std::size_t end = most / 2;
+        entry.label =
+            entry.label.substr(0, most - end - 1) + "…" + entry.label.substr(entry.label.size() - end);
+      }
       longest = std::max(longest, std::min(entry.label.size(), most));
     }
     legend_entry_ = kLegendSample + kLegendGap + kLegendSpace + kCharacter * static_cast<double>(longest);

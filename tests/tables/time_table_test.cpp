@@ -166,5 +166,20 @@ TEST(TimeTable, SaysWhenNothingIsFinished) {
             "no run is finished and undamaged; `che run` continues them");
 }
 
+TEST(TimeTable, HasFourDigitsAndNoPowers) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("even_pairs", "alibi");
+  config.training.first_length = config.training.last_length = 7;
+  store_timed(scratch, config, 0.99996);
+  config.encoding.reset("none");
+  store_timed(scratch, config, 1e-8);
+  config.encoding.reset("rope");
+  store_timed(scratch, config, 0.0099996);
+  const std::string table = time_table(step_times(open_runs(scratch.path())), "");
+  EXPECT_NE(table.find(" 1000 ("), std::string::npos) << table;
+  EXPECT_NE(table.find(" 10.00 ("), std::string::npos) << table;
+  EXPECT_NE(table.find(" 0.000 ("), std::string::npos) << table;
+}
+
 }  // namespace
 }  // namespace che

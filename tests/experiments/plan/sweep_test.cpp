@@ -231,14 +231,26 @@ TEST(Sweep, AMissingConfigIsLookedForBesideItAndInConfigs) {
   std::filesystem::copy_file(file.path(), scratch.path() / "mine.yaml");
   const std::string meant = (scratch.path() / "mine").string();
   EXPECT_EQ(message_of([&] { read_sweep(meant, {}); }),
-            fmt::format("{0}: no such file; did you mean {0}.yaml?", meant));
+            fmt::format("{0}: no such file; did you mean '{0}.yaml'?", meant));
   EXPECT_EQ(message_of([&] { read_sweep(scratch.path() / "other.yaml", {}); }),
             (scratch.path() / "other.yaml").string() + ": no such file");
+  std::filesystem::create_directory(scratch.path() / "configs");
+  std::filesystem::rename(scratch.path() / "mine.yaml", scratch.path() / "configs/mine.yaml");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(scratch.path());
+  const std::string message = message_of([&] { read_sweep("mine", {}); });
+  std::filesystem::current_path(before);
+  EXPECT_EQ(message, "mine: no such file; did you mean 'configs/mine.yaml'?");
 }
 
 TEST(Sweep, ARangeIsNoValueOfASetting) {
   EXPECT_EQ(error_of(kQuick, {"seed=0:4"}),
             "command line: seed: got 0:4; an override sets one value; axes.seed=0:4 sweeps over several");
+  EXPECT_TRUE(error_of(kVariants, {"encoding=rope", "size=1:40"})
+                  .starts_with("command line: size: names variants; choose among them with --only"));
+  EXPECT_TRUE(contains(error_of(kQuick, {"evaluation.lengths=41:500"}), "unknown key"));
+  EXPECT_TRUE(contains(error_of(kQuick, {"evaluation.first_length=41:500"}), "allowed: whole numbers"))
+      << "runs that differ in evaluation alone are one";
 }
 
 TEST(Sweep, KeepsTheRunsThatAreNotChosen) {
@@ -246,19 +258,6 @@ TEST(Sweep, KeepsTheRunsThatAreNotChosen) {
   EXPECT_EQ(sweep.runs.size(), 4U);
   ASSERT_EQ(sweep.not_chosen.size(), 4U) << "what exclude leaves out is no run of the config";
   for (const RunConfig& run : sweep.not_chosen) EXPECT_EQ(run.task.name, "reverse_string");
-}
-
-TEST(Sweep, WarnsOfTestLengthsThatAreNotBeyondTheTrainingLengths) {
-  const auto warnings_of = [](const Overrides& overrides) {
-    const ScratchFile file(kQuick);
-    std::string warnings;
-    read_sweep(file.path(), overrides, {}, [&](const std::string& text) { warnings += text; });
-    return warnings;
-  };
-  EXPECT_EQ(warnings_of({}), "");
-  EXPECT_EQ(warnings_of({"training.last_length=499"}), "");
-  EXPECT_TRUE(contains(warnings_of({"training.last_length=500"}),
-                       "evaluation.last_length: 12 of 12 runs not tested beyond the training lengths"));
 }
 
 TEST(Sweep, BadFiles) {
