@@ -82,9 +82,10 @@ __global__ void __launch_bounds__(kThreads)
     // A norm that is no number is smaller than none.
     const double clipped = norm < factors.clip_norm ? factors.clip_norm : norm;
     shared[0] = static_cast<float>(factors.clip_norm / clipped);
-    const CudaStep& now = step == nullptr ? factors.step : *step;
-    shared[1] = static_cast<float>(operands.learning_rates[replica] * now.rate_scale);
-    shared[2] = now.second_scale;
+    // Value by value: a reference to either would need the parameter in memory.
+    const double rate_scale = step == nullptr ? factors.step.rate_scale : step->rate_scale;
+    shared[1] = static_cast<float>(operands.learning_rates[replica] * rate_scale);
+    shared[2] = step == nullptr ? factors.step.second_scale : step->second_scale;
   }
   __syncthreads();
   const float gradient_scale = shared[0];
