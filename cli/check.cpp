@@ -24,9 +24,7 @@ namespace che {
 namespace {
 
 struct CheckOptions {
-  std::string config;
-  std::vector<std::string> overrides;
-  std::vector<std::string> only;
+  ReadConfig config;
   bool print = false;
   bool name = false;
 };
@@ -72,7 +70,7 @@ std::string comparison_limit(const std::vector<RunConfig>& runs) {
 int check(const CheckOptions& options) {
   // A name is what a script asks for, before it runs the sweep.
   const WarningSink warn = options.name ? [](const std::string&) {} : print_warning;
-  const Sweep sweep = read_sweep(options.config, options.overrides, options.only, warn);
+  const Sweep sweep = options.config.sweep(warn);
   if (options.name) {
     fmt::print("{}\n", sweep.name);
     return 0;
@@ -96,10 +94,7 @@ int check(const CheckOptions& options) {
 void add_check_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App* const command = app.add_subcommand("check", "Validate a config and show what it expands to");
-  command->add_option("CONFIG", options->config, "YAML file, see configs/")->required();
-  command->add_option("key=value", options->overrides,
-                      "settings that replace the config's, such as training.steps=100 or axes.seed=[0,1]");
-  add_only_option(*command, options->only);
+  add_read_config(*command, options->config);
   command->add_flag("--print", options->print, "print the complete config of every run");
   command->add_flag("--name", options->name, "print only the name of the experiment");
   command->callback([options, &action] { action = [options] { return check(*options); }; });

@@ -20,6 +20,13 @@ void add_only_option(CLI::App& command, std::vector<std::string>& only) {
       ->allow_extra_args(false);
 }
 
+void add_read_config(CLI::App& command, ReadConfig& config) {
+  command.add_option("CONFIG", config.file, "YAML file, see configs/")->required();
+  command.add_option("key=value", config.overrides,
+                     "settings that replace the config's, such as training.steps=100 or axes.seed=[0,1]");
+  add_only_option(command, config.only);
+}
+
 void add_read_runs(CLI::App& command, ReadRuns& runs) {
   command.add_option("EXPERIMENT_DIR", runs.folder, "folder that `che run` wrote")->required();
   add_only_option(command, runs.only);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/plan/sweep.h"
 #include "experiments/store/run_choice.h"
 #include "tables/formats/table.h"
 
@@ -12,6 +13,20 @@ namespace che {
 
 // Adds --only, which chooses among the runs of a config or of an experiment.
 void add_only_option(CLI::App& command, std::vector<std::string>& only);
+
+// The runs of a config that a command works on.
+struct ReadConfig {
+  std::string file;
+  std::vector<std::string> overrides;
+  std::vector<std::string> only;
+
+  Sweep sweep(const WarningSink& warn = print_warning) const {
+    return read_sweep(file, overrides, only, warn);
+  }
+};
+
+// Adds CONFIG, key=value and --only.
+void add_read_config(CLI::App& command, ReadConfig& config);
 
 // The runs that a command reads.
 struct ReadRuns {
@@ -36,9 +51,10 @@ struct ReadExperiments {
 // Adds EXPERIMENT_DIR..., and --only.
 void add_read_experiments(CLI::App& command, ReadExperiments& experiments);
 
-// Adds -o,--output.
-// --width of figures in mm; 0 for the size of a screen.
+// Adds --width, of figures, in mm; 0 for the size of a screen.
 void add_width_option(CLI::App& command, double& width_mm);
+
+// Adds -o,--output.
 CLI::Option* add_output_option(CLI::App& command, std::string& output, const std::string& help);
 
 // What standard output shows: a window has a width and takes escape sequences, a file has and takes neither.

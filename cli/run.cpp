@@ -34,10 +34,8 @@ namespace che {
 namespace {
 
 struct RunOptions {
-  std::string config;
-  std::vector<std::string> overrides;
+  ReadConfig config;
   std::string output;
-  std::vector<std::string> only;
   std::int64_t workers = 0;
   std::int64_t max_jobs = 0;
   bool retrain = false;
@@ -52,7 +50,7 @@ struct PlannedSweep {
 };
 
 PlannedSweep plan_sweep(const RunOptions& options) {
-  PlannedSweep planned{read_sweep(options.config, options.overrides, options.only)};
+  PlannedSweep planned{options.config.sweep()};
   for (const RunConfig& run : planned.sweep.runs) {
     planned.chosen.push_back(run.execution.replicas == kAutoReplicas);
   }
@@ -259,16 +257,13 @@ void add_run_command(CLI::App& app, Action& action) {
       "wrong command line or config, or another "
       "che works on the folder; 75, interrupted, or --max-jobs left jobs over.");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("CONFIG", options->config, "YAML file, see configs/")->required();
-  command->add_option("key=value", options->overrides,
-                      "settings that replace the config's, such as training.steps=100 or axes.seed=[0,1]");
+  add_read_config(*command, options->config);
   command->add_option("-o,--output", options->output,
                       "results folder (default: results/<name of the config>)");
   command
       ->add_option("-w,--workers", options->workers,
                    "worker processes at a time (default: as many as cores and memory serve)")
       ->check(CLI::Range(1, 1024));
-  add_only_option(*command, options->only);
   command->add_option("--max-jobs", options->max_jobs, "start at most N jobs; exit with 75 if jobs remain")
       ->type_name("N")
       ->check(CLI::Range(1, 100'000));

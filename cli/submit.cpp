@@ -29,10 +29,8 @@ namespace {
 constexpr std::int64_t kUsualArraySize = 1001;
 
 struct SubmitOptions {
-  std::string config;
-  std::vector<std::string> overrides;
+  ReadConfig config;
   std::string output;
-  std::vector<std::string> only;
   bool slurm = false;
   bool manifest = false;
   bool retrain = false;
@@ -142,7 +140,7 @@ int submit(const SubmitOptions& options) {
   if (!options.slurm && !options.manifest) {
     throw Error("name the batch system: --slurm, or --manifest for another one");
   }
-  Sweep sweep = read_sweep(options.config, options.overrides, options.only);
+  Sweep sweep = options.config.sweep();
   for (const RunConfig& run : sweep.runs) {
     if (run.execution.devices.empty()) continue;
     throw Error("execution.devices: is for `che run`; the batch system gives each task its GPUs (--gpus)");
@@ -214,9 +212,7 @@ void add_submit_command(CLI::App& app, Action& action) {
       " che submit configs/table2.yaml --slurm --partition cpu --time 4:00:00");
   const auto options = std::make_shared<SubmitOptions>();
   BatchOptions& batch = options->batch;
-  command->add_option("CONFIG", options->config, "YAML file, see configs/")->required();
-  command->add_option("key=value", options->overrides,
-                      "settings that replace the config's, such as training.steps=100 or axes.seed=[0,1]");
+  add_read_config(*command, options->config);
   CLI::Option* const slurm = command->add_flag("--slurm", options->slurm, "the batch system: Slurm");
   command
       ->add_flag("--manifest", options->manifest,
@@ -225,7 +221,6 @@ void add_submit_command(CLI::App& app, Action& action) {
       ->excludes(slurm);
   command->add_option("-o,--output", options->output,
                       "results folder (default: results/<name of the config>); every node must see it");
-  add_only_option(*command, options->only);
   command->add_option("--partition", batch.partition, "partition (default: the site's)")->needs(slurm);
   command->add_option("--time", batch.time, "time limit of a task, as sbatch takes it (default: the site's)")
       ->needs(slurm);

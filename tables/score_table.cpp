@@ -138,19 +138,36 @@ void append_paper_notes(std::vector<Note>& notes, const ResultTable& table,
   append_claims_note(notes, count_claims(comparable_rows(table), options.aggregate));
 }
 
+std::string weakness_text(WeakBest weakness) {
+  switch (weakness) {
+    case WeakBest::kTied:
+      return "most encodings tie";
+    case WeakBest::kMeasuredUnalike:
+      return "columns are evaluated differently";
+    case WeakBest::kNotAboveChance:
+      return "no score is above chance";
+    case WeakBest::kDidNotTrain:
+      return "the highest score is of a cell that did not train";
+    case WeakBest::kTrivial:
+      return "the highest score is within two standard errors of the best trivial baseline";
+  }
+  throw Error("reason for an unmarked best out of range", ErrorKind::kRuntime);
+}
+
 // Of rows whose best is not marked, though they have several scores.
 void append_unmarked_note(std::vector<Note>& notes, const ResultTable& table, Aggregate aggregate) {
-  const bool has_unmarked = std::ranges::any_of(table.rows, [&](const TableRow& row) {
+  std::set<WeakBest> found;
+  for (const TableRow& row : table.rows) {
     const BestEncodings best = best_encodings(table, row, aggregate);
-    return best.scored > 1 && !best.is_distinct();
-  });
-  if (!has_unmarked) return;
+    if (best.scored < 2) continue;
+    const std::vector<WeakBest> weaknesses = best.weaknesses();
+    found.insert(weaknesses.begin(), weaknesses.end());
+  }
+  if (found.empty()) return;
+  std::vector<std::string> reasons;
+  for (const WeakBest weakness : found) reasons.push_back(weakness_text(weakness));
   notes.push_back(
-      {NoteKind::kReading,
-       "No best is marked where most encodings tie, where columns are evaluated differently, and where the "
-       "highest score is of a cell that did not train, not above chance, or within two standard errors of "
-       "the "
-       "best trivial baseline."});
+      {NoteKind::kReading, fmt::format("No best is marked where {}.", fmt::join(reasons, ", or where "))});
 }
 
 // What a column has whose name lacks a setting that others have in theirs.

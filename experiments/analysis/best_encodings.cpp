@@ -7,11 +7,17 @@
 
 namespace che {
 
-bool BestEncodings::is_distinct() const {
+std::vector<WeakBest> BestEncodings::weaknesses() const {
   constexpr double kStandardErrors = 2;
-  const bool most_tie = scored > 1 && 2 * encodings.size() > scored;
-  const bool is_trivial = above_trivial && *above_trivial <= kStandardErrors * trivial_error.value_or(0);
-  return measured_alike && !most_tie && !is_trivial && passes_chance && has_trained;
+  std::vector<WeakBest> found;
+  if (scored > 1 && 2 * encodings.size() > scored) found.push_back(WeakBest::kTied);
+  if (!measured_alike) found.push_back(WeakBest::kMeasuredUnalike);
+  if (!passes_chance) found.push_back(WeakBest::kNotAboveChance);
+  if (!has_trained) found.push_back(WeakBest::kDidNotTrain);
+  if (above_trivial && *above_trivial <= kStandardErrors * trivial_error.value_or(0)) {
+    found.push_back(WeakBest::kTrivial);
+  }
+  return found;
 }
 
 BestEncodings best_encodings(const ResultTable& table, const TableRow& row, Aggregate aggregate) {

@@ -8,6 +8,15 @@
 
 namespace che {
 
+// Why to be the best of a row means little.
+enum class WeakBest {
+  kTied,             // Most encodings have the highest score.
+  kMeasuredUnalike,  // See are_measured_alike().
+  kNotAboveChance,
+  kDidNotTrain,  // A cell with the highest score.
+  kTrivial,      // Within two standard errors of the best trivial baseline.
+};
+
 // Which encodings have the highest score of a row.
 struct BestEncodings {
   // Several where scores tie as percentages with one decimal (see rounded_percent).
@@ -21,10 +30,9 @@ struct BestEncodings {
   std::optional<double> above_trivial;
   std::optional<double> trivial_error;
 
-  // False where to be the best means little: where most encodings tie, are not measured alike, or where the
-  // highest score is not above chance, of a cell that did not train, or within two standard errors of the
-  // best trivial baseline.
-  bool is_distinct() const;
+  // Empty where the best is worth a mark.
+  std::vector<WeakBest> weaknesses() const;
+  bool is_distinct() const { return weaknesses().empty(); }
 };
 
 // Of the scores of `row` in `table`, one number per cell.

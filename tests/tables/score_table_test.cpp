@@ -104,6 +104,19 @@ TEST(ScoreTable, CountsRunsThatAreNotBegunWithoutAFootnote) {
   EXPECT_EQ(1, std::ranges::count(printed.notes, Note{NoteKind::kMissing, "Not begun: 2 of 3 runs."}));
 }
 
+TEST(ScoreTable, SaysWhyNoBestIsMarked) {
+  const auto text = [](double rope, double alibi) {
+    const ScratchFolder scratch;
+    store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, rope);
+    store_run(scratch.path(), made_up_config("even_pairs", "alibi"), RunState::kFinished, alibi);
+    return format_table(score_table(make_table(open_runs(scratch.path()))), "md");
+  };
+  EXPECT_FALSE(contains(text(0.75, 0.5), "No best is marked"));
+  EXPECT_TRUE(contains(text(0.75, 0.75), "No best is marked where most encodings tie."));
+  EXPECT_TRUE(contains(text(0.5, 0.25), "No best is marked where no score is above chance."));
+  EXPECT_TRUE(contains(text(0.5, 0.5), "where most encodings tie, or where no score is above chance."));
+}
+
 TEST(ScoreTable, SaysWhereMaximaAreOfUnequalNumbersOfRuns) {
   const ScratchFolder scratch;
   store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);

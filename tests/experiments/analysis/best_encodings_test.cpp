@@ -9,6 +9,7 @@ namespace che {
 namespace {
 
 using Names = std::vector<std::string>;
+using Weaknesses = std::vector<WeakBest>;
 
 // Encodings of reverse_string with these scores.
 ResultTable table_of(const ScratchFolder& scratch,
@@ -54,7 +55,8 @@ TEST(BestEncodings, AreNotDistinctBelowABaselineOfUnknownError) {
   ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.5}});
   table.rows[0].baselines = TrivialBaselines{
       .constant = {0.5}, .position_only = {0.7501, std::nullopt}, .frequent_symbol = {}, .lengths = {}};
-  EXPECT_FALSE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
+  EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).weaknesses(),
+            Weaknesses{WeakBest::kTrivial});
   table.rows[0].baselines->position_only.score = 0.7499;
   EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
 }
@@ -62,7 +64,7 @@ TEST(BestEncodings, AreNotDistinctBelowABaselineOfUnknownError) {
 TEST(BestEncodings, AreNotDistinctWhereMostTie) {
   const ScratchFolder scratch;
   const ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.75}, {"kerple", 0.5}});
-  EXPECT_FALSE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
+  EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).weaknesses(), Weaknesses{WeakBest::kTied});
   const ScratchFolder half;
   const ResultTable two = table_of(half, {{"rope", 0.75}, {"alibi", 0.5}});
   EXPECT_TRUE(best_encodings(two, two.rows[0], Aggregate::kMax).is_distinct());
@@ -104,7 +106,8 @@ TEST(BestEncodings, AreNotDistinctWhereTheyAreMeasuredDifferently) {
   store_run(scratch.path(), alibi, RunState::kFinished, 0.5);
   const ResultTable table = make_table(open_runs(scratch.path()));
   ASSERT_EQ(table.encodings.size(), 2U);
-  EXPECT_FALSE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
+  EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).weaknesses(),
+            Weaknesses{WeakBest::kMeasuredUnalike});
 }
 
 }  // namespace
