@@ -29,7 +29,7 @@ inline ErrorKind error_kind_of(int error) {
 }
 
 // The one exception type of the project. The message is one line for a user: what is wrong, where
-// (file, line, key path), what is allowed and how to mend it.
+// (file, line, key path), what is allowed and what to do about it.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, ErrorKind kind = ErrorKind::kUsage)

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <span>
@@ -271,8 +272,20 @@ class Reader : public FieldVisitor {
   std::int64_t integer_in(const ConfigNode& node, const Field& field, std::int64_t min, std::int64_t max,
                           std::string_view allowed) const {
     const auto number = is_plain(node) ? parse_integer(node.text) : std::nullopt;
-    if (!number || *number < min || *number > max) refuse(node, field, allowed);
+    if (!number || *number < min || *number > max) {
+      refuse(node, field, std::string(allowed) + digits_hint(node, min, max));
+    }
     return *number;
+  }
+
+  // Of a whole number in another form, such as 1e3 or 64.0.
+  static std::string digits_hint(const ConfigNode& node, std::int64_t min, std::int64_t max) {
+    if (!is_plain(node) || node.text.find_first_of(".eE") == std::string::npos) return "";
+    const std::optional<double> real = parse_real(node.text);
+    constexpr double kExact = 1LL << 53;
+    if (!real || std::trunc(*real) != *real || std::abs(*real) > kExact) return "";
+    const auto number = static_cast<std::int64_t>(*real);
+    return number < min || number > max ? "" : fmt::format(", in digits only: {}", number);
   }
 
   [[noreturn]] void refuse(const ConfigNode& node, const Field& field, std::string_view allowed) const {

@@ -176,6 +176,23 @@ void check_is_text(std::string_view text, const std::shared_ptr<const std::strin
   }
 }
 
+// What to do about bad syntax in this line (from 1) or the one before it, which yaml-cpp may name instead.
+std::string_view syntax_hint(std::string_view text, int line) {
+  int number = 1;
+  for (std::size_t start = 0; number <= line;) {
+    const std::string_view rest = text.substr(start);
+    const std::string_view indentation = rest.substr(0, rest.find_first_not_of(" \t"));
+    if (number + 1 >= line && indentation.find('\t') != std::string_view::npos) {
+      return "; YAML is indented by spaces, and there is a tab";
+    }
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) break;
+    start += end + 1;
+    ++number;
+  }
+  return "";
+}
+
 }  // namespace
 
 ConfigNode parse_config(std::string_view text, const std::string& source) {
@@ -197,7 +214,8 @@ ConfigNode parse_config(std::string_view text, const std::string& source) {
     ConfigLocation location = builder.location_of(error.mark);
     if (error.mark.is_null()) location.line = 0;
     throw config_error(location, "",
-                       fmt::format("column {}: not valid YAML: {}", location.column, one_line(error.msg)));
+                       fmt::format("column {}: not valid YAML: {}{}", location.column, one_line(error.msg),
+                                   syntax_hint(text, location.line)));
   }
   ConfigNode root = builder.take_root();
   if (!root.location.source) root.location = {shared_source, 0, 0};

@@ -163,6 +163,12 @@ SweepPlan read_config_part(const ConfigNode& root) {
         entry.location, entry.key,
         fmt::format("belongs into base, which has the settings of all runs: base.{}", entry.key));
   }
+  if (root.find("version") && root.find("level")) {
+    throw config_error(
+        root.location, "",
+        "defines a task, no experiment; `che list task FILE` shows it, and a config trains on it "
+        "as task: {file: PATH}");
+  }
   check_keys(root, "", {"name", "description", "base", "axes", "exclude"});
   SweepPlan plan;
   plan.base.kind = ConfigNode::Kind::kMap;

@@ -72,6 +72,12 @@ TEST(ConfigTree, BadSyntaxNamesLineAndColumn) {
   for (const char* open : {"a: \"open\n", "a: 'open\nb: 2\n", "a: \"open\n\n# comment\n"}) {
     EXPECT_NE(parse_error(open).find("not valid YAML: illegal EOF in scalar"), std::string::npos) << open;
   }
+  const auto names_tab = [](const std::string& text) {
+    return parse_error(text).find("indented by spaces, and there is a tab") != std::string::npos;
+  };
+  EXPECT_TRUE(names_tab("a: 1\nbase:\n\ttask: x\n"));
+  EXPECT_FALSE(names_tab("a: |\n  x\n  \ty\nb: 1\nc: 1\n  d: 2\n")) << "that tab is not near the error";
+  EXPECT_FALSE(names_tab("a: 1\n  b:\t2\n")) << "that tab is no indentation";
   EXPECT_NE(parse_error("[1").find("is a bracket or a brace left open?"), std::string::npos);
 }
 

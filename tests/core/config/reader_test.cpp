@@ -106,10 +106,14 @@ TEST(ConfigReader, WholeNumbers) {
   const std::string allowed = "; allowed: whole numbers from -3 to 1000";
   EXPECT_EQ(read_error("training:\n  count: -5\n"), "x.yaml:2: training.count: got -5" + allowed);
   for (const char* text :
-       {"1001", "010", "1.0", "1e2", "yes", "\"5\"", "[1]", "{a: 1}", "99999999999999999999"}) {
+       {"1001", "010", "1.5", "1e4", "1e99", "yes", "\"5\"", "[1]", "{a: 1}", "99999999999999999999"}) {
     EXPECT_EQ(read_error(std::string("training: {count: ") + text + "}"),
               std::string("x.yaml:1: training.count: got ") + text + allowed);
   }
+  EXPECT_EQ(read_error("training: {count: 1e2}"),
+            "x.yaml:1: training.count: got 1e2" + allowed + ", in digits only: 100");
+  EXPECT_EQ(read_error("training: {count: 64.0}"),
+            "x.yaml:1: training.count: got 64.0" + allowed + ", in digits only: 64");
   EXPECT_EQ(read_error("training:\n  count:\ncolor: black\n"),
             "x.yaml:2: training.count: got null" + allowed);
 }
