@@ -103,7 +103,7 @@ std::string run_strips_script(const ResultTable& table, const FigureFormat& form
     legend.push_back({.label = "position only", .line = position_style()});
     caption += positions_caption();
   }
-  const PanelGrid grid(rows.size(), std::move(legend), std::move(caption),
+  const PanelGrid grid(rows.size(), std::move(legend), caption,
                        {.height = kAround + strip_height * count,
                         .left = kCharacter * static_cast<double>(longest - kMinMark),
                         .canvas_width = format.canvas_width(),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -165,7 +166,7 @@ void append_unmarked_note(std::vector<Note>& notes, const ResultTable& table, Ag
   }
   if (found.empty()) return;
   std::vector<std::string> reasons;
-  for (const WeakBest weakness : found) reasons.push_back(weakness_text(weakness));
+  std::ranges::transform(found, std::back_inserter(reasons), weakness_text);
   notes.push_back(
       {NoteKind::kReading, fmt::format("No best is marked where {}.", fmt::join(reasons, ", or where "))});
 }
