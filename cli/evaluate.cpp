@@ -110,6 +110,11 @@ int evaluate(const EvaluateOptions& options) {
                              counted(work.runs(), "run"), work.jobs.size(),
                              counted(schedule.workers, "worker"), work.complete, work.left_out));
   const int code = run_jobs(work.jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
+  if (request.lengths && code == 0) {
+    print_progress(
+        fmt::format("Scores count the lengths of the runs' configs; for these, see: che table {} --lengths\n",
+                    options.runs.folder));
+  }
   return code == 0 && work.left_out > 0 ? 1 : code;
 }
 

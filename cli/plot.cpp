@@ -32,7 +32,11 @@ int plot(const PlotOptions& options) {
   if (options.output.empty() && options.runs.folders.size() > 1) {
     throw Error("several experiments need --output: the figures belong to no one folder");
   }
-  ResultTable table = read_table(options.runs.paths(), options.runs.choice());
+  const RunChoice choice = options.runs.choice();
+  if (options.output.empty() && !choice.conditions().empty()) {
+    throw Error("--only needs --output: figures of some of the runs do not replace the experiment's own");
+  }
+  ResultTable table = read_table(options.runs.paths(), choice);
   std::vector<const Figure*> chosen;
   for (const std::string& name : options.figures) chosen.push_back(&figure_named(name));
   if (chosen.empty()) chosen = drawable_figures(table);

@@ -184,10 +184,10 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
   std::string unmeasured;
   const auto trained = static_cast<std::size_t>(std::ranges::count_if(
       work.runs, [](const RunEstimate& run) { return run.needs.only_lacks_lengths(); }));
-  fmt::print("{:>12} {:>10} {:>10} {:>8}  {}\n", "parameters", "train", "evaluate", "time", "run");
+  fmt::print("{:>12} {:>11} {:>13} {:>8}  {}\n", "parameters", "train FLOP", "evaluate FLOP", "time", "run");
   for (std::size_t i = 0; i < described.size(); ++i) {
     const RunEstimate& run = work.runs[i];
-    fmt::print("{:>12} {:>10.2e} {:>10.2e} {:>8}  {}\n", run.parameters, run.needs.left.training,
+    fmt::print("{:>12} {:>11.2e} {:>13.2e} {:>8}  {}\n", run.parameters, run.needs.left.training,
                run.needs.left.evaluation, time_text(run), described[i]);
     cells.insert(cell_id(sweep.runs[i]));
     if (!run.needs.is_complete()) {
@@ -201,8 +201,8 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
   const std::int64_t workers =
       std::clamp<std::int64_t>(workers_for(pending, asked), 1, std::max<std::int64_t>(1, jobs));
   fmt::print(
-      "\n{}: {} in {}, {} done; to do{}: {:.2e} floating point operations in training, {:.2e} in evaluation "
-      "(nominal: nothing trimmed) in {}",
+      "\n{}: {} in {}, {} done; to do{}: {:.2e} floating point operations (FLOP, nominal) in training, "
+      "{:.2e} in evaluation in {}",
       sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"), work.complete,
       trained_text(trained), work.left.training, work.left.evaluation, counted(jobs, "job"));
   if (!pending.empty() && work.unmeasured < work.runs.size()) {
@@ -212,7 +212,7 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
   if (work.unmeasured > 0) {
     fmt::print("; {} not measured and not in the time: {}", counted(work.unmeasured, "run"), unmeasured);
   }
-  fmt::print("; device: {}; results would go to {}\n", device_text(sweep.runs), folder.string());
+  fmt::print("; device: {}; results folder: {}\n", device_text(sweep.runs), folder.string());
   const std::string on_gpus = gpu_time_text(pending, work, available_resources().gpus);
   if (!on_gpus.empty()) fmt::print("{}\n", on_gpus);
   return 0;

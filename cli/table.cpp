@@ -118,7 +118,7 @@ void add_table_command(CLI::App& app, Action& action) {
           ->add_flag("--rank-correlation", options->rank_correlation,
                      "how far the encodings of each task stand in the paper's order: Spearman's rho with a "
                      "permutation test, Holm-adjusted, the best here and there, and how far it passes "
-                     "predictors that never see the input")
+                     "the trivial baselines, see --baselines")
           ->excludes(runs)
           ->excludes(lengths)
           ->excludes(compare);
@@ -143,9 +143,10 @@ void add_table_command(CLI::App& app, Action& action) {
   of_scores(command->add_flag("--spread", options->spread,
                               "after \u00b1 the spread over a cell's runs: the range for max, the standard "
                               "deviation for mean, the interquartile range for median and iqm"));
-  of_scores(
-      command->add_flag("--baselines", options->baselines,
-                        "columns for predictors that never see the input, measured on the same samples"));
+  of_scores(command->add_flag(
+      "--baselines", options->baselines,
+      "columns for trivial baselines, measured on the same samples: the best constant, the likeliest symbol "
+      "of each position, and the most frequent input symbol"));
   command
       ->add_option("--notes", options->notes,
                    "notes below the table: none, short (how to read it and which runs do not count), or all "

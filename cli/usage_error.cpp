@@ -68,8 +68,14 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error,
     if (const std::string problem = unconverted_value(command, error); !problem.empty()) {
       return fmt::format("{}: {}", command.get_name(), problem);
     }
+    // A required option is missing, too, where it is misspelt.
+    const auto is_option = [](const std::string& argument) {
+      return argument.starts_with("--") && argument.size() > 2;
+    };
+    const int code = error.get_exit_code();
     const bool is_extra =
-        error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !left.empty();
+        (code == static_cast<int>(CLI::ExitCodes::ExtrasError) && !left.empty()) ||
+        (code == static_cast<int>(CLI::ExitCodes::RequiredError) && std::ranges::any_of(left, is_option));
     return fmt::format("{}: {}", command.get_name(),
                        is_extra ? unknown_argument(command, left) : std::string(error.what()));
   }

@@ -29,7 +29,12 @@ def main():
   parser.add_argument("folder", type=pathlib.Path, help="folder of an experiment, results/<name>")
   parser.add_argument("--task", help="task whose accuracy by length is shown (default: the first)")
   arguments = parser.parse_args()
+  if not (arguments.folder / "lengths.csv").is_file():
+    parser.error(f"{arguments.folder} has no lengths.csv; `che report {arguments.folder}` writes it")
   lengths = pandas.read_csv(arguments.folder / "lengths.csv")
+  tasks = sorted(lengths["task"].unique())
+  if arguments.task and arguments.task not in tasks:
+    parser.error(f"--task {arguments.task}: no results; tasks: {', '.join(tasks)}")
   scores = best_scores(lengths)
   print("Scores of the best runs, in percent:")
   print((100 * scores).round(1).to_string(na_rep="--"))

@@ -210,9 +210,12 @@ std::vector<Note> notes(const ResultTable& table, const ScoreTableOptions& optio
   const RunCounts counts = run_counts(table);
   notes.push_back(
       {NoteKind::kReading,
-       fmt::format("Accuracy in percent, mean over test lengths: {} over the finished runs of a cell ({}), "
-                   "which differ in seed, data seed and learning rate; {}: no finished run.",
-                   aggregate_phrase(options.aggregate), count_text(counts), kNoNumber)});
+       fmt::format("Accuracy in percent, mean over test lengths{}; {}: no finished run.",
+                   counts.most == 1 ? std::string(", of the one finished run of a cell (n = 1)")
+                                    : fmt::format(": {} over the finished runs of a cell ({}), which differ "
+                                                  "in seed, data seed and learning rate",
+                                                  aggregate_phrase(options.aggregate), count_text(counts)),
+                   kNoNumber)});
   if (options.aggregate == Aggregate::kMax && counts.least < counts.most) {
     notes.push_back(
         {NoteKind::kReading,

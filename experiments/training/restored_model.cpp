@@ -19,8 +19,9 @@ RestoredModel restore_model(const RunFolder& run, const RunConfig& config, Damag
   LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), size, damaged);
   if (!loaded.checkpoint) {
     throw Error(fmt::format(
-        "run '{}' has no {}checkpoint{}{}; train it first: che run CONFIG --output {} (if it is "
-        "finished, remove its folder before)",
+        "run '{}' has no {}checkpoint{}{}; train it first: che run CONFIG --output {} (of a finished run, "
+        "`che "
+        "prune` deletes it; remove its folder to train it anew)",
         run.path().string(), loaded.warnings.empty() ? "" : "undamaged ", loaded.warnings.empty() ? "" : ": ",
         fmt::join(loaded.warnings, "; "), run.path().parent_path().parent_path().string()));
   }

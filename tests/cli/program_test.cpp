@@ -121,6 +121,9 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"run", small_config(), "-o", ""}, "che: run: --output: is empty; give it a value\n");
   expect_wrong({"table", ""}, "che: table: EXPERIMENT_DIR: is empty; give it a value\n");
   expect_wrong({"plot", results(), "--figure", ""}, "che: plot: --figure: is empty; give it a value\n");
+  expect_wrong({"sample", "even_pairs", "--lenght", "3"},
+               "che: sample: unknown option --lenght; did you mean '--length'?");
+  expect_wrong({"sample", "even_pairs"}, "che: sample: --length is required");
   expect_wrong({"sample", "even_pairs", "--length", "abc"},
                "che: sample: --length: got abc; allowed: a whole number\n");
   expect_wrong({"evaluate", results(), "--lengths", "1:99999", "--samples", "64"},

@@ -28,14 +28,14 @@ class ReadingProgram : public ProgramTest {
 };
 
 TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
-  for (const std::vector<std::string>& command :
-       std::vector<std::vector<std::string>>{{"table"},
-                                             {"plot", "--figure", "runs", "--format", "svg"},
-                                             {"report", "--output", file("part.html")},
-                                             {"evaluate", "--lengths", "12:13", "--samples", "64"},
-                                             {"status"},
-                                             {"prune"},
-                                             {"time"}}) {
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"table"},
+           {"plot", "--figure", "runs", "--format", "svg", "-o", file("figures")},
+           {"report", "--output", file("part.html")},
+           {"evaluate", "--lengths", "12:13", "--samples", "64"},
+           {"status"},
+           {"prune"},
+           {"time"}}) {
     SCOPED_TRACE(command.front());
     expect_refusal(che(reading(command, {"--only", "encoding=ropes"})),
                    {"unknown encoding 'ropes'", "did you mean 'rope'"});
@@ -53,7 +53,7 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   expect_contains(che(reading({"status"}, only)).output, {": 1 run: 1 finished"});
   expect_contains(che(reading({"time"}, only)).output, {"even_pairs: milliseconds per training step"});
   expect_contains(che(reading({"evaluate", "--lengths", "12:13", "--samples", "64"}, only)).output,
-                  {"1 run: 1 to evaluate"});
+                  {"1 run: 1 to evaluate", "for these, see: che table"});
   // The further lengths are in the table of lengths.
   const std::string lengths = che(reading({"table", "--lengths", "--format", "csv"}, only)).output;
   EXPECT_EQ(std::ranges::count(lengths, '\n'), 1 + 3 + 2) << lengths;
@@ -62,6 +62,7 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   EXPECT_EQ(
       0,
       che(reading({"plot", "--figure", "runs", "--format", "svg", "-o", file("figures")}, only)).exit_code);
+  expect_refusal(che(reading({"plot"}, only)), {"--only needs --output"});
   EXPECT_EQ(read_file(file("figures/runs.svg")).find("reverse_string"), std::string::npos);
 }
 

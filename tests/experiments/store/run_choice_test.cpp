@@ -43,8 +43,10 @@ TEST_F(RunChoiceTest, KeepsWhatHoldsEveryCondition) {
 }
 
 TEST_F(RunChoiceTest, ConditionsThatNoRunHoldsAreRefused) {
-  EXPECT_EQ(refusal("seed=7"),
-            "--only leaves none of 7 stored runs; `che table EXPERIMENT_DIR --runs` shows what there is");
+  EXPECT_EQ(
+      refusal("seed=7"),
+      "--only leaves none of 7 stored runs: task: bucket_sort, even_pairs; encoding: dape_kerple, kerple, "
+      "rope; seed: 0, 1, 2; learning_rate: 0.0003");
   EXPECT_TRUE(contains(refusal("encoding=ropes"), "did you mean 'rope'")) << refusal("encoding=ropes");
   EXPECT_TRUE(contains(refusal("lr=0.1"), "lr: unknown key; did you mean 'learning_rate'?"));
   EXPECT_TRUE(contains(refusal("rope"), "allowed: key=value"));
