@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -120,7 +121,7 @@ void add_bias_command(CLI::App& app, Action& action) {
                    "which of the run's test samples, from 0: one, or several as first:last")
       ->capture_default_str();
   command->add_option("--query", options->query, "query of the lines; the first output token unless given")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   command->add_option(
       "-o,--output", options->output,
       "folder for CSV and figures, which are named after the run there; the run's own unless given");

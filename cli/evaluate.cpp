@@ -68,6 +68,10 @@ OptionValues read_settings(const std::vector<std::string>& settings) {
 // Within the limits of a config's evaluation.
 EvaluationRequest read_request(const EvaluateOptions& options) {
   EvaluationRequest request;
+  if (!options.device.empty()) {
+    device_choice(options.device);  // Refuses what is none.
+    request.device = options.device;
+  }
   if (options.lengths.empty() && !options.samples && options.settings.empty()) {
     throw Error("nothing to evaluate that `che run` has not: give --lengths, --samples or --set");
   }
@@ -94,10 +98,6 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
     request.samples = options.samples;
   }
   config.check();
-  if (!options.device.empty()) {
-    device_choice(options.device);  // Refuses what is none.
-    request.device = options.device;
-  }
   if (!options.settings.empty()) request.encoding_settings = read_settings(options.settings);
   return request;
 }

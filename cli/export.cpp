@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -162,7 +163,7 @@ void add_export_command(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"jsonl", "npz", "flare"}))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "other seed of the test samples")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   command->callback([options, &action] { action = [options] { return export_samples(*options); }; });
 }
 

@@ -194,15 +194,16 @@ void append_defaults_note(std::vector<Note>& notes, const ResultTable& table) {
 
 // Of runs that are tested at lengths that they are trained on.
 void append_tested_lengths_note(std::vector<Note>& notes, const ResultTable& table) {
-  const std::ptrdiff_t count = std::ranges::count_if(table.runs, [](const TableRun& run) {
-    return run.score && !run.config.is_foreign() && is_tested_within_training(run.config);
-  });
-  if (count == 0) return;
+  std::set<std::string> runs;  // Each once, also where a setting of its encoding has a column of its own.
+  for (const TableRun& run : table.runs) {
+    if (run.score && !run.config.is_foreign() && is_tested_within_training(run.config)) runs.insert(run.id);
+  }
+  if (runs.empty()) return;
   notes.push_back(
       {NoteKind::kReading,
        fmt::format("Test lengths of {} begin within the training lengths: their scores are not of "
                    "longer inputs alone.",
-                   counted(static_cast<std::size_t>(count), "run"))});
+                   counted(runs.size(), "run"))});
 }
 
 std::vector<Note> notes(const ResultTable& table, const ScoreTableOptions& options) {

@@ -168,6 +168,7 @@ RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const Variant
     const std::string_view root = std::string_view(condition.key).substr(0, condition.key.find('.'));
     condition.is_setting =
         std::ranges::any_of(fields, [&](const FieldRecord& field) { return is_below(field.path, root); });
+    condition.is_list = entry.value.kind == Kind::kSequence;
     for (const ConfigNode& node : listed_values(entry.value, place, condition.is_variant)) {
       if (condition.is_variant &&
           (node.kind != Kind::kScalar || !std::ranges::count(axis->second, node.text))) {
@@ -189,6 +190,7 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
     for (Value& value : condition.values) {
       const bool is_this = is_single(value.node) && value.node.text == run.config.foreign_model;
       value.made_sense |= is_this;
+      value.is_held |= is_this;
       is_named |= is_this;
     }
     return is_named;
@@ -212,13 +214,18 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
   if (is_new) {
     const bool has_key =
         std::ranges::any_of(run.fields, [&](const FieldRecord& field) { return is_below(field.path, key); });
-    for (Value& value : condition.values) {
+    for (std::size_t i = 0; i < condition.values.size(); ++i) {
+      Value& value = condition.values[i];
       if (!is_single(value.node)) continue;
-      if (auto text = text_with(value)) known->second.insert(std::move(*text));
+      if (const auto text = text_with(value)) known->second[*text].push_back(i);
       if (!has_key) break;  // One value tells why no value fits.
     }
   }
-  if (known->second.contains(held_text(run.config, run.fields, key, true))) return true;
+  if (const auto held = known->second.find(held_text(run.config, run.fields, key, true));
+      held != known->second.end()) {
+    for (const std::size_t i : held->second) condition.values[i].is_held = true;
+    return true;
+  }
   if (!condition.has_maps) return false;
   // A map may leave a part of what the run has as it is.
   const std::string own = held_text(run.config, run.fields, key, false);
@@ -270,6 +277,18 @@ std::string RunFilter::held_instead(const std::vector<RunConfig>& runs) {
                        shown < held.size() ? ", ..." : "");
   }
   return "";
+}
+
+std::vector<std::string> RunFilter::unheld_values() const {
+  std::vector<std::string> unheld;
+  for (const Condition& condition : conditions_) {
+    if (!condition.is_list || condition.is_variant) continue;
+    for (const Value& value : condition.values) {
+      if (!is_single(value.node) || value.is_held) continue;
+      unheld.push_back(fmt::format("{}={}", condition.key, value.node.text));
+    }
+  }
+  return unheld;
 }
 
 void RunFilter::check_made_sense() const {

@@ -52,6 +52,9 @@ class RunFilter {
   // Where no run of `runs` holds any value of one of its keys: what they have there, such as "encoding is
   // none, rope, dape_kerple"; empty where each key holds a value in some of them.
   std::string held_instead(const std::vector<RunConfig>& runs);
+  // After every run was asked about: the single values of its lists that none of them holds, such as
+  // "seed=7". Values of a range are not named: its end may lie beyond the runs.
+  std::vector<std::string> unheld_values() const;
   // Keys and values of earlier versions in it, as far as runs were asked about.
   const std::vector<OldWord>& old_words() const { return old_words_; }
   const ConfigLocation& location() const { return location_; }
@@ -60,6 +63,7 @@ class RunFilter {
   struct Value {
     ConfigNode node;
     bool made_sense = false;  // To some run.
+    bool is_held = false;     // By some run, of single values.
     std::optional<Error> problem{};
   };
   struct Condition {
@@ -68,9 +72,10 @@ class RunFilter {
     bool is_setting = false;  // Its first part, at least.
     std::vector<Value> values{};
     bool has_maps = false;  // Among the values.
-    // What runs of a structure hold when they hold one of the single values. It depends on the structural
-    // fields around the key what a value means for it.
-    std::map<std::string, std::set<std::string>> held_by_structure{};
+    bool is_list = false;   // Not one value or a range.
+    // What runs of a structure hold when they hold one of the single values, and which ones. It depends on
+    // the structural fields around the key what a value means for it.
+    std::map<std::string, std::map<std::string, std::vector<std::size_t>>> held_by_structure{};
     // Whether a run holds one of the maps, by structure and what the run has at the key.
     std::map<std::string, bool> maps_hold{};
   };

@@ -252,6 +252,11 @@ Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::strin
   warn_of_replaced_variants(plan, written, warn);
   warn_of_replaced_base(plan, warn);
   warn_of_idle_exclusions(plan, warn);
+  for (const RunFilter& filter : plan.only) {
+    for (const std::string& value : filter.unheld_values()) {
+      warn(fmt::format("--only: no run of the config has {}", value));
+    }
+  }
   return {.name = std::move(plan.name),
           .description = std::move(plan.description),
           .runs = std::move(expanded.runs),

@@ -1,9 +1,7 @@
 #include "experiments/store/run_choice.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -11,32 +9,6 @@
 #include "core/error.h"
 
 namespace che {
-namespace {
-
-// What there is to choose from; ends with an ellipsis where a list is long.
-std::string values_text(const std::vector<RunFolder>& runs) {
-  std::set<std::string> tasks;
-  std::set<std::string> encodings;
-  std::set<std::int64_t> seeds;
-  std::set<double> learning_rates;
-  for (const RunFolder& run : runs) {
-    const RunConfig& config = run.config();
-    tasks.insert(config.task.label().text());
-    encodings.insert(config.column_label().text());
-    seeds.insert(config.seed);
-    if (!config.is_foreign()) learning_rates.insert(config.learning_rate);
-  }
-  const auto list = [](const auto& values) {
-    constexpr std::size_t kMaxShown = 20;
-    const auto shown = values | std::views::take(static_cast<std::ptrdiff_t>(kMaxShown));
-    return fmt::format("{}{}", fmt::join(shown, ", "), values.size() > kMaxShown ? ", ..." : "");
-  };
-  return fmt::format("task: {}; encoding: {}; seed: {}; learning_rate: {}", list(tasks), list(encodings),
-                     list(seeds), list(learning_rates));
-}
-
-}  // namespace
-
 RunChoice::RunChoice(const std::vector<std::string>& conditions)
     : conditions_(conditions), filters_(filters_of(conditions, {})) {}
 
@@ -58,8 +30,19 @@ std::vector<RunFolder> RunChoice::of(std::vector<RunFolder> runs, const WarningS
   }
   for (const std::string& word : old_words) warn(fmt::format("--only: {}; the old word is still read", word));
   if (chosen.empty()) {
-    throw Error(
-        fmt::format("--only leaves none of {}: {}", counted(runs.size(), "stored run"), values_text(runs)));
+    const std::string problem = fmt::format("--only leaves none of {}", counted(runs.size(), "stored run"));
+    std::vector<RunConfig> configs;
+    for (const RunFolder& run : runs) configs.push_back(run.config());
+    for (RunFilter& filter : filters) {
+      const std::string held = filter.held_instead(configs);
+      if (!held.empty()) throw Error(fmt::format("{}; in them, {}", problem, held));
+    }
+    throw Error(problem + "; `che table EXPERIMENT_DIR --runs` shows what there is");
+  }
+  for (const RunFilter& filter : filters) {
+    for (const std::string& value : filter.unheld_values()) {
+      warn(fmt::format("--only: no stored run has {}", value));
+    }
   }
   return chosen;
 }

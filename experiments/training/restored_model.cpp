@@ -20,8 +20,7 @@ RestoredModel restore_model(const RunFolder& run, const RunConfig& config, Damag
   if (!loaded.checkpoint) {
     throw Error(fmt::format(
         "run '{}' has no {}checkpoint{}{}; train it first: che run CONFIG --output {} (of a finished run, "
-        "`che "
-        "prune` deletes it; remove its folder to train it anew)",
+        "`che prune` deletes it; --retrain trains it again where the config asks for further test lengths)",
         run.path().string(), loaded.warnings.empty() ? "" : "undamaged ", loaded.warnings.empty() ? "" : ": ",
         fmt::join(loaded.warnings, "; "), run.path().parent_path().parent_path().string()));
   }

@@ -124,6 +124,9 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"sample", "even_pairs", "--lenght", "3"},
                "che: sample: unknown option --lenght; did you mean '--length'?");
   expect_wrong({"sample", "even_pairs"}, "che: sample: --length is required");
+  expect_wrong({"export", "quick/v1", "-o", "x", "--seed", "-1"},
+               "che: export: --seed: Value -1 not in range 0 to 9223372036854775807");
+  expect_wrong({"evaluate", results(), "--device", "gpu"}, "che: execution.device: got gpu; allowed: cpu");
   expect_wrong({"sample", "even_pairs", "--length", "abc"},
                "che: sample: --length: got abc; allowed: a whole number\n");
   expect_wrong({"evaluate", results(), "--lengths", "1:99999", "--samples", "64"},

@@ -43,6 +43,21 @@ TEST(RunFilter, OnlyKeepsWhatHoldsEverything) {
   EXPECT_EQ(read(kQuick, {"axes.learning_rate=[1e-3, 3e-4]"}, {"learning_rate=0.001"}).runs.size(), 12U);
 }
 
+TEST(RunFilter, ListedValuesThatNoRunHoldsAreNamed) {
+  const ScratchFile file(kQuick);
+  const auto warnings = [&](const std::vector<std::string>& only) {
+    std::vector<std::string> lines;
+    read_sweep(file.path(), {}, only, [&](const std::string& warning) { lines.push_back(warning); });
+    return lines;
+  };
+  EXPECT_EQ(warnings({"task=even_pairs", "seed=[0, 7, 2, 9]", "encoding=[dape_kerple, rope]"}),
+            (std::vector<std::string>{"--only: no run of the config has seed=7",
+                                      "--only: no run of the config has seed=9",
+                                      "--only: no run of the config has encoding=rope"}));
+  EXPECT_TRUE(warnings({"seed=[0, 2]", "task=[reverse_string, even_pairs]"}).empty());
+  EXPECT_TRUE(warnings({"seed=1:9"}).empty()) << "the end of a range may lie beyond the runs";
+}
+
 TEST(RunFilter, AFilterAsksRunsOfEveryStructure) {
   const std::string_view yaml =
       "name: a\nbase: {task: even_pairs}\naxes: {encoding: [rope, kerple, dape_kerple, {name: kerple, "
