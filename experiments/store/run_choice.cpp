@@ -32,6 +32,7 @@ std::vector<RunFolder> RunChoice::of(std::vector<RunFolder> runs, const WarningS
   if (chosen.empty()) {
     const std::string problem = fmt::format("--only leaves none of {}", counted(runs.size(), "stored run"));
     std::vector<RunConfig> configs;
+    configs.reserve(runs.size());
     for (const RunFolder& run : runs) configs.push_back(run.config());
     for (RunFilter& filter : filters) {
       const std::string held = filter.held_instead(configs);
