@@ -139,36 +139,49 @@ void append_paper_notes(std::vector<Note>& notes, const ResultTable& table,
   append_claims_note(notes, count_claims(comparable_rows(table), options.aggregate));
 }
 
-std::string weakness_text(WeakBest weakness) {
+// Of the highest score of a row, or the second.
+std::string weakness_text(WeakBest weakness, bool is_second) {
+  const char* const score = is_second ? "the second score" : "the highest score";
   switch (weakness) {
     case WeakBest::kTied:
-      return "most encodings tie";
+      return is_second ? "most encodings tie for it" : "most encodings tie";
     case WeakBest::kMeasuredUnalike:
       return "columns are evaluated differently";
     case WeakBest::kNotAboveChance:
-      return "no score is above chance";
+      return is_second ? "it is not above chance" : "no score is above chance";
     case WeakBest::kDidNotTrain:
-      return "the highest score is of a cell that did not train";
+      return fmt::format("{} is of a cell that did not train", score);
     case WeakBest::kTrivial:
-      return "the highest score is within two standard errors of the best trivial baseline";
+      return fmt::format("{} is {}within two standard errors of the best trivial baseline", score,
+                         is_second ? "below or " : "");
   }
   throw Error("reason for an unmarked best out of range", ErrorKind::kRuntime);
 }
 
-// Of rows whose best is not marked, though they have several scores.
+// Of rows whose best or second is not marked, though they have several scores.
 void append_unmarked_note(std::vector<Note>& notes, const ResultTable& table, Aggregate aggregate) {
-  std::set<WeakBest> found;
+  std::set<WeakBest> of_best;
+  std::set<WeakBest> of_second;
   for (const TableRow& row : table.rows) {
     const BestEncodings best = best_encodings(table, row, aggregate);
     if (best.scored < 2) continue;
     const std::vector<WeakBest> weaknesses = best.weaknesses();
-    found.insert(weaknesses.begin(), weaknesses.end());
+    of_best.insert(weaknesses.begin(), weaknesses.end());
+    if (!weaknesses.empty()) continue;
+    const BestEncodings second = second_encodings(table, row, aggregate);
+    if (second.encodings.empty()) continue;
+    const std::vector<WeakBest> of_this = second.weaknesses();
+    of_second.insert(of_this.begin(), of_this.end());
   }
-  if (found.empty()) return;
-  std::vector<std::string> reasons;
-  std::ranges::transform(found, std::back_inserter(reasons), weakness_text);
-  notes.push_back(
-      {NoteKind::kReading, fmt::format("No best is marked where {}.", fmt::join(reasons, ", or where "))});
+  const auto append = [&](const char* place, const std::set<WeakBest>& found, bool is_second) {
+    if (found.empty()) return;
+    std::vector<std::string> reasons;
+    for (const WeakBest weakness : found) reasons.push_back(weakness_text(weakness, is_second));
+    notes.push_back({NoteKind::kReading,
+                     fmt::format("No {} is marked where {}.", place, fmt::join(reasons, ", or where "))});
+  };
+  append("best", of_best, false);
+  append("second", of_second, true);
 }
 
 // What a column has whose name lacks a setting that others have in theirs.
@@ -276,7 +289,9 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
     }
     std::vector<PrintedCell*> scores;
     for (std::size_t i = first; i < line.cells.size(); ++i) scores.push_back(&line.cells[i]);
-    if (best_encodings(table, row, options.aggregate).is_distinct()) mark_best(scores);
+    if (best_encodings(table, row, options.aggregate).is_distinct()) {
+      mark_best(scores, second_encodings(table, row, options.aggregate).is_distinct());
+    }
   }
   return printed;
 }

@@ -1,6 +1,10 @@
 #include "experiments/analysis/best_encodings.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "experiments/analysis/measured_alike.h"
@@ -20,33 +24,50 @@ std::vector<WeakBest> BestEncodings::weaknesses() const {
   return found;
 }
 
-BestEncodings best_encodings(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
+namespace {
+
+// Those with the score that is at `place` among the distinct scores of the row, from the highest, 0.
+BestEncodings encodings_at(std::size_t place, const ResultTable& table, const TableRow& row,
+                           Aggregate aggregate) {
   std::vector<std::pair<EncodingLabel, double>> scores;
   std::vector<const TableCell*> cells;
+  std::set<double, std::greater<>> distinct;
   for (const EncodingLabel& encoding : table.encodings) {
     const TableCell* const cell = table.cell(row.task, encoding);
     if (cell == nullptr || !cell->scores) continue;
     scores.emplace_back(encoding, cell->scores->value(aggregate));
+    distinct.insert(rounded_percent(scores.back().second));
     cells.push_back(cell);
   }
   BestEncodings best;
   best.measured_alike = are_measured_alike(table, cells);
   best.scored = scores.size();
-  if (scores.empty()) return best;
-  double highest = 0;
-  for (const auto& [encoding, score] : scores) highest = std::max(highest, score);
-  best.passes_chance = highest > row.chance;
+  if (distinct.size() <= place) return best;
+  const double rounded = *std::next(distinct.begin(), static_cast<std::ptrdiff_t>(place));
+  double highest = 0;  // Of those with this score.
   for (const auto& [encoding, score] : scores) {
-    if (rounded_percent(score) != rounded_percent(highest)) continue;
+    if (rounded_percent(score) != rounded) continue;
+    highest = std::max(highest, score);
     best.encodings.push_back(encoding);
     best.has_trained = best.has_trained && !table.cell(row.task, encoding)->did_not_train();
   }
+  best.passes_chance = highest > row.chance;
   if (row.baselines) {
     const Baseline& trivial = row.baselines->best();
     best.above_trivial = highest - trivial.score;
     best.trivial_error = trivial.standard_error;
   }
   return best;
+}
+
+}  // namespace
+
+BestEncodings best_encodings(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
+  return encodings_at(0, table, row, aggregate);
+}
+
+BestEncodings second_encodings(const ResultTable& table, const TableRow& row, Aggregate aggregate) {
+  return encodings_at(1, table, row, aggregate);
 }
 
 }  // namespace che

@@ -64,7 +64,7 @@ PrintedCell number_cell(const std::optional<double>& number, std::string (*form)
   return {.text = number ? form(*number) : kNoNumber, .value = number};
 }
 
-void mark_best(const std::vector<PrintedCell*>& cells) {
+void mark_best(const std::vector<PrintedCell*>& cells, bool with_second) {
   std::set<double, std::greater<>> distinct;
   std::size_t numbers = 0;
   for (const PrintedCell* cell : cells) {
@@ -77,7 +77,7 @@ void mark_best(const std::vector<PrintedCell*>& cells) {
     if (!cell->value) continue;
     const auto place = std::distance(distinct.begin(), distinct.find(rounded_percent(*cell->value)));
     if (place == 0) cell->mark = Mark::kBest;
-    if (place == 1) cell->mark = Mark::kSecond;
+    if (place == 1 && with_second) cell->mark = Mark::kSecond;
   }
 }
 

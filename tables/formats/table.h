@@ -120,9 +120,9 @@ inline constexpr const char* kNoNumber = "--";
 // `number` as `form` writes it, kNoNumber for nothing.
 PrintedCell number_cell(const std::optional<double>& number, std::string (*form)(double));
 
-// Marks the best and the second among `cells`, ties all, by their values (fractions) as percent()
-// prints them, so that equal texts have equal marks. A single number is not marked; a cell without a value
-// stays as it is.
-void mark_best(const std::vector<PrintedCell*>& cells);
+// Marks the best and, if asked to, the second among `cells`, ties all, by their values (fractions) as
+// percent() prints them, so that equal texts have equal marks. A single number is not marked; a cell without
+// a value stays as it is.
+void mark_best(const std::vector<PrintedCell*>& cells, bool with_second);
 
 }  // namespace che

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tests/contains.h"
 #include "tests/experiments/analysis/made_up_experiment.h"
@@ -115,6 +116,24 @@ TEST(ScoreTable, SaysWhyNoBestIsMarked) {
   EXPECT_TRUE(contains(text(0.75, 0.75), "No best is marked where most encodings tie."));
   EXPECT_TRUE(contains(text(0.5, 0.25), "No best is marked where no score is above chance."));
   EXPECT_TRUE(contains(text(0.5, 0.5), "where most encodings tie, or where no score is above chance."));
+  EXPECT_FALSE(contains(text(0.875, 0.75), "No second is marked"));
+  EXPECT_TRUE(contains(text(0.75, 0.25), "No second is marked where it is not above chance."));
+}
+
+TEST(ScoreTable, MarksNoSecondBelowABaseline) {
+  const ScratchFolder scratch;
+  for (const auto& [encoding, score] : {std::pair("rope", 0.875), {"alibi", 0.75}, {"kerple", 0.625}}) {
+    store_run(scratch.path(), made_up_config("even_pairs", encoding), RunState::kFinished, score);
+  }
+  ResultTable results = make_table(open_runs(scratch.path()));
+  const auto text = [&] { return format_table(score_table(results), "terminal"); };
+  EXPECT_TRUE(contains(text(), "75.0+")) << text();
+  results.rows[0].baselines =
+      TrivialBaselines{.constant = {0.8, 0.01}, .position_only = {0.5}, .frequent_symbol = {}, .lengths = {}};
+  EXPECT_TRUE(contains(text(), "87.5*")) << text();
+  EXPECT_FALSE(contains(text(), "75.0+")) << text();
+  EXPECT_TRUE(contains(text(), "No second is marked where the second score is below or within two standard"))
+      << text();
 }
 
 TEST(ScoreTable, SaysWhereMaximaAreOfUnequalNumbersOfRuns) {

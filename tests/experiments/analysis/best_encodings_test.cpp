@@ -80,6 +80,30 @@ TEST(BestEncodings, AreNotDistinctWithinTheNoiseOfABaseline) {
   }
 }
 
+TEST(BestEncodings, SecondsFollowTheRuleOfTheBest) {
+  const ScratchFolder scratch;
+  ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.53125}, {"kerple", 0.25}});
+  const auto second = [&] { return second_encodings(table, table.rows[0], Aggregate::kMax); };
+  EXPECT_EQ(texts_of(second().encodings), Names{"alibi"});
+  EXPECT_TRUE(second().is_distinct());
+  for (const double baseline : {0.52, 0.625}) {  // Within its noise, and below it.
+    table.rows[0].baselines = TrivialBaselines{
+        .constant = {baseline, 0.02}, .position_only = {0.25}, .frequent_symbol = {}, .lengths = {}};
+    EXPECT_EQ(second().weaknesses(), Weaknesses{WeakBest::kTrivial});
+    EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
+  }
+  table.rows[0].baselines.reset();
+  table.rows[0].chance = 0.6;
+  EXPECT_EQ(second().weaknesses(), Weaknesses{WeakBest::kNotAboveChance});
+  const ScratchFolder tied;
+  const ResultTable seconds = table_of(tied, {{"rope", 0.75}, {"alibi", 0.625}, {"kerple", 0.625}});
+  EXPECT_EQ(second_encodings(seconds, seconds.rows[0], Aggregate::kMax).weaknesses(),
+            Weaknesses{WeakBest::kTied});
+  const ScratchFolder equal;
+  const ResultTable none = table_of(equal, {{"rope", 0.75}, {"alibi", 0.75}});
+  EXPECT_TRUE(second_encodings(none, none.rows[0], Aggregate::kMax).encodings.empty());
+}
+
 TEST(BestEncodings, AreNoneWithoutAScore) {
   const ScratchFolder scratch;
   store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);

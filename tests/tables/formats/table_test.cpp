@@ -14,7 +14,7 @@ std::vector<Mark> marks_of(const std::vector<std::optional<double>>& values) {
   for (const auto& value : values) cells.push_back({.text = "", .value = value});
   std::vector<PrintedCell*> pointers;
   for (PrintedCell& cell : cells) pointers.push_back(&cell);
-  mark_best(pointers);
+  mark_best(pointers, /*with_second=*/true);
   std::vector<Mark> marks;
   for (const PrintedCell& cell : cells) marks.push_back(cell.mark);
   return marks;
