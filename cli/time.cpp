@@ -16,7 +16,7 @@ struct TimeOptions {
 };
 
 int print_times(const TimeOptions& options) {
-  const StepTimes times = step_times(options.runs.choice().of(open_runs(options.runs.folder)));
+  const StepTimes times = step_times(open_runs(options.runs.folder), options.runs.choice());
   options.output.write(time_table(times, options.base, options.output.format, options.output.style()));
   return 0;
 }

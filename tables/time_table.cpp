@@ -70,6 +70,20 @@ std::optional<Table> times_table(std::string title, const StepTimes& all, const 
   return Table{.title = std::move(title), .printed = std::move(table), .data = {}};
 }
 
+// Whether some time has none of `base` to be divided by.
+bool has_unrelated_times(const StepTimes& times, const EncodingLabel& base) {
+  for (const auto& [task, of_task] : times.tasks) {
+    for (const RunTimes* const measured : {&of_task.step, &of_task.batch}) {
+      for (const auto& [label, of_lengths] : *measured) {
+        for (const auto& [lengths, unused] : of_lengths) {
+          if (!median_of(*measured, base, lengths)) return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 // How many numbers stand for runs that differ more than twofold, and the one whose runs differ most.
 std::string unsteady_text(const StepTimes& times) {
   constexpr double kUnsteady = 2;
@@ -125,27 +139,30 @@ DataTable time_data(const StepTimes& times, const EncodingLabel& base) {
 }
 
 // The column that `base` names; without a name the first of dape_kerple where it is there, else the first.
-const EncodingLabel& base_column(const std::vector<EncodingLabel>& columns, const std::string& base) {
+EncodingLabel base_column(const StepTimes& times, const std::string& base) {
+  const std::vector<EncodingLabel>& columns = times.encodings;
   if (base.empty()) {
     const auto usual =
         std::ranges::find(columns, kUsualBase, [](const EncodingLabel& label) { return label.form.text(); });
     return usual == columns.end() ? columns.front() : *usual;
   }
-  const auto column = std::ranges::find(columns, base, &EncodingLabel::text);
-  if (column != columns.end()) return *column;
-  throw Error(fmt::format("--base: no finished run has the encoding '{}'{}", base,
-                          known_encodings_hint(base, columns)));
+  return column_named(
+      base, {.columns = columns, .not_chosen = times.not_chosen, .unfinished = times.unfinished}, "--base");
 }
 
 }  // namespace
 
 std::string time_table(const StepTimes& times, const std::string& base, std::string_view format,
                        const TerminalStyle& style) {
-  const EncodingLabel& column = base_column(times.encodings, base);
+  const EncodingLabel column = base_column(times, base);
   std::vector<std::string> notes = {fmt::format(
       "In parentheses: the ratio to {}. A number is the median over a cell's finished runs: of each its "
       "median step between two log lines, or the mean test batch of its evaluation.",
       column.text())};
+  if (has_unrelated_times(times, column)) {
+    notes.push_back(
+        fmt::format("A time without a ratio: {} has none of that task and these lengths.", column.text()));
+  }
   if (std::string text = unsteady_text(times); !text.empty()) notes.push_back(std::move(text));
   if (times.has_shared_jobs) {
     notes.emplace_back(

@@ -105,13 +105,6 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   return result;
 }
 
-const EncodingLabel& column_named(const ResultTable& table, const std::string& name) {
-  const auto found = std::ranges::find(table.encodings, name, &EncodingLabel::text);
-  if (found != table.encodings.end()) return *found;
-  throw Error(fmt::format("'{}' is no encoding of this experiment{}", name,
-                          known_encodings_hint(name, table.encodings)));
-}
-
 void adjust(std::vector<ComparedTask>& tasks) {
   std::vector<std::optional<double>> p_values;
   p_values.reserve(tasks.size());
@@ -129,9 +122,19 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
         "the maximum over a cell's runs cannot be compared: it grows with their number and keeps nothing of "
         "the pairs; choose the aggregate mean, median or iqm");
   }
-  const EncodingLabel& first = column_named(table, one);
-  const EncodingLabel& second = column_named(table, other);
-  if (first == second) throw Error(fmt::format("'{}' is compared with itself; name two encodings", one));
+  const ColumnNames names{.columns = table.encodings, .not_chosen = table.not_chosen};
+  const EncodingLabel first = column_named(one, names, "--compare", other);
+  const EncodingLabel second = column_named(other, names, "--compare", one);
+  if (first == second && table.encodings.size() == 1) {
+    throw Error(fmt::format("--compare: there is one column, {}; nothing to compare it with",
+                            column_list(table.encodings)));
+  }
+  if (first == second) {
+    throw Error(
+        fmt::format("--compare: '{}' is named twice, compared with itself; name two of these columns: "
+                    "{}",
+                    one, column_list(table.encodings)));
+  }
   Comparison comparison{.one = first, .other = second, .aggregate = aggregate, .tasks = {}, .one_sided = {}};
   std::size_t pairs = 0;
   for (const TableRow& row : table.rows) {

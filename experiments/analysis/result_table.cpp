@@ -276,6 +276,27 @@ std::string folder_name(const std::filesystem::path& folder) {
   return std::filesystem::canonical(folder).filename().string();
 }
 
+// Columns of the table of all runs of which no run is among the chosen ones, in the order of encoding_before.
+std::vector<EncodingLabel> columns_not_chosen(const std::vector<FoundRun>& all,
+                                              const std::vector<FoundRun>& chosen) {
+  if (chosen.size() == all.size()) return {};
+  std::vector<RunConfig> configs;
+  configs.reserve(all.size());
+  for (const FoundRun& run : all) configs.push_back(run.folder.config());
+  std::set<std::filesystem::path> kept;
+  for (const FoundRun& run : chosen) kept.insert(run.folder.path());
+  const CellLabels labels = label_cells(configs);
+  std::set<EncodingLabel> of_chosen;
+  std::set<EncodingLabel> of_others;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    (kept.contains(all[i].folder.path()) ? of_chosen : of_others).insert(labels.of[i].encoding);
+  }
+  std::vector<EncodingLabel> columns;
+  std::ranges::set_difference(of_others, of_chosen, std::back_inserter(columns));
+  std::ranges::sort(columns, encoding_before);
+  return columns;
+}
+
 // Those of the runs that are chosen. `left_out` receives the models outside che that the choice leaves out,
 // which are warned of.
 std::vector<FoundRun> chosen_of(const std::vector<FoundRun>& runs, const RunChoice& choice,
@@ -332,7 +353,9 @@ ResultTable read_table(const std::vector<std::filesystem::path>& experiments, co
     }
     names.push_back(folder_name(experiments[i]));
   }
-  ResultTable table = table_of(chosen_of(runs, choice, left_out), {});
+  const std::vector<FoundRun> chosen = chosen_of(runs, choice, left_out);
+  ResultTable table = table_of(chosen, {});
+  table.not_chosen = columns_not_chosen(runs, chosen);
   table.conditions = choice.conditions();
   table.left_out = std::move(left_out);
   table.name = fmt::format("{}", fmt::join(names, " + "));

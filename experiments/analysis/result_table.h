@@ -88,6 +88,7 @@ struct ResultTable {
   std::vector<std::string> left_out;          // Why open_runs left runs out.
   std::vector<QuotedScore> quoted;            // See read_entries.
   std::vector<std::string> conditions;        // What the runs were chosen by; see RunChoice.
+  std::vector<EncodingLabel> not_chosen;      // Columns of which that choice leaves nothing.
 
   // Of a run's task.
   const TableRow& row(const TaskLabel& task) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -63,13 +64,41 @@ void warn_of_unfinished(const RunFolder& run, const StoredRun& stored, const Run
   warn(fmt::format("left out: {} is {}{}{}", run.id(), state, reason.empty() ? "" : ": ", reason));
 }
 
+std::vector<CellKey> keys_of(const std::vector<RunFolder>& runs) {
+  return label_cells(configs_to_label(runs), {Role::kCell, Role::kEvaluation, Role::kExecution}).of;
+}
+
+// In the order of encoding_before.
+std::vector<EncodingLabel> without(const std::set<EncodingLabel>& labels,
+                                   const std::set<EncodingLabel>& removed) {
+  std::vector<EncodingLabel> rest;
+  std::ranges::set_difference(labels, removed, std::back_inserter(rest));
+  std::ranges::sort(rest, encoding_before);
+  return rest;
+}
+
+// The labels of all runs that none of the chosen ones has.
+std::vector<EncodingLabel> labels_without(const std::vector<RunFolder>& all,
+                                          const std::vector<RunFolder>& chosen) {
+  std::set<std::string> kept;
+  for (const RunFolder& run : chosen) kept.insert(run.id());
+  const std::vector<CellKey> keys = keys_of(all);
+  std::set<EncodingLabel> of_chosen;
+  std::set<EncodingLabel> of_others;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    (kept.contains(all[i].id()) ? of_chosen : of_others).insert(keys[i].encoding);
+  }
+  return without(of_others, of_chosen);
+}
+
 }  // namespace
 
-StepTimes step_times(const std::vector<RunFolder>& runs, const WarningSink& warn) {
-  const CellLabels cell_labels =
-      label_cells(configs_to_label(runs), {Role::kCell, Role::kEvaluation, Role::kExecution});
+StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice, const WarningSink& warn) {
+  const std::vector<RunFolder> runs = choice.of(all, warn);
+  const std::vector<CellKey> keys = keys_of(runs);
   StepTimes result;
   std::set<EncodingLabel> labels;
+  std::set<EncodingLabel> unfinished;
   std::size_t waiting = 0;
   std::size_t evaluated_more = 0;
   std::string one_of_them;
@@ -77,6 +106,8 @@ StepTimes step_times(const std::vector<RunFolder>& runs, const WarningSink& warn
     const RunConfig& config = runs[i].config();
     const StoredRun stored = runs[i].read();
     const RunNeeds needs = assess(config, stored, has_checkpoint(runs[i].path()));
+    const auto& [task, label] = keys[i];
+    if (!needs.is_complete()) unfinished.insert(label);
     if (!needs.is_begun()) {
       ++waiting;
       continue;
@@ -85,7 +116,6 @@ StepTimes step_times(const std::vector<RunFolder>& runs, const WarningSink& warn
       warn_of_unfinished(runs[i], stored, needs, warn);
       continue;
     }
-    const auto& [task, label] = cell_labels.of[i];
     labels.insert(label);
     TaskTimes& times = result.tasks[task];
     const TrainingConfig& training = config.training;
@@ -113,6 +143,8 @@ StepTimes step_times(const std::vector<RunFolder>& runs, const WarningSink& warn
   if (labels.empty()) throw Error("no run is finished and undamaged; `che run` continues them");
   result.encodings.assign(labels.begin(), labels.end());
   std::sort(result.encodings.begin(), result.encodings.end(), encoding_before);
+  result.unfinished = without(unfinished, labels);
+  if (runs.size() < all.size()) result.not_chosen = labels_without(all, runs);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiments/plan/cell_key.h"
+#include "experiments/store/run_choice.h"
 #include "experiments/store/run_folder.h"
 
 namespace che {
@@ -29,15 +30,18 @@ struct TaskTimes {
 
 struct StepTimes {
   std::map<TaskLabel, TaskTimes> tasks;
-  std::vector<EncodingLabel> encodings;  // Of these runs, in the order of encoding_before.
-  bool has_shared_jobs = false;          // Whether jobs could hold several runs, each with the time of all.
+  std::vector<EncodingLabel> encodings;   // Of these runs, in the order of encoding_before.
+  std::vector<EncodingLabel> not_chosen;  // Of runs of which the choice leaves nothing.
+  std::vector<EncodingLabel> unfinished;  // Of runs of which none is finished.
+  bool has_shared_jobs = false;           // Whether jobs could hold several runs, each with the time of all.
 };
 
 // What training and evaluation of finished runs took. A run's step is the median over the rows of its metrics
 // but the first, which holds the warm-up. Labels are those of label_cells, without lengths and with the
-// settings of execution: runs that differ in any of it share no cell. Warns of runs that are
+// settings of execution: runs that differ in any of it share no cell. Warns of chosen runs that are
 // left out: unfinished and damaged ones, and those whose time of a test batch includes other lengths. Throws
-// Error (usage) when no run is finished.
-StepTimes step_times(const std::vector<RunFolder>& runs, const WarningSink& warn = print_warning);
+// Error (usage) as RunChoice::of does, and when no run is finished.
+StepTimes step_times(const std::vector<RunFolder>& runs, const RunChoice& choice = {},
+                     const WarningSink& warn = print_warning);
 
 }  // namespace che

@@ -52,7 +52,7 @@ TEST(TimeTable, GivesMediansAndRatios) {
         << format;
   }
   EXPECT_EQ(message_of([&] { time_table(step_times(open_runs(scratch.path())), "fire"); }),
-            "--base: no finished run has the encoding 'fire'; known: rope, dape_kerple");
+            "--base: 'fire' is no encoding of this experiment; known: rope, dape_kerple");
   EXPECT_EQ(time_table(step_times(open_runs(scratch.path())), ""),
             time_table(step_times(open_runs(scratch.path())), "dape_kerple"));
 }
@@ -144,9 +144,10 @@ TEST(TimeTable, NamesWhatItLeavesOut) {
   for (const std::int64_t seed : {3, 4})
     RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope", seed));
   std::string warnings;
-  const std::string table = time_table(
-      step_times(open_runs(scratch.path()), [&](const std::string& warning) { warnings += warning + "\n"; }),
-      "");
+  const std::string table =
+      time_table(step_times(open_runs(scratch.path()), {},
+                            [&](const std::string& warning) { warnings += warning + "\n"; }),
+                 "");
   // Without dape_kerple the first is what times are compared with.
   EXPECT_NE(table.find("| rope     | 10.00 (1.00) |"), std::string::npos) << table;
   EXPECT_EQ(table.find("per test batch"), std::string::npos) << table;
@@ -162,8 +163,37 @@ TEST(TimeTable, NamesWhatItLeavesOut) {
 TEST(TimeTable, SaysWhenNothingIsFinished) {
   const ScratchFolder scratch;
   RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope"));
-  EXPECT_EQ(message_of([&] { step_times(open_runs(scratch.path()), [](const std::string&) {}); }),
+  EXPECT_EQ(message_of([&] { step_times(open_runs(scratch.path()), {}, [](const std::string&) {}); }),
             "no run is finished and undamaged; `che run` continues them");
+}
+
+TEST(TimeTable, SaysWhyTheBaseIsMissing) {
+  const ScratchFolder scratch;
+  store_timed(scratch, made_up_config("even_pairs", "rope"), 0.01);
+  store_timed(scratch, made_up_config("even_pairs", "alibi"), 0.01);
+  RunFolder::create(scratch.path(), made_up_config("even_pairs", "kerple"));
+  const auto refusal = [&](const std::string& base) {
+    return message_of([&] {
+      time_table(step_times(open_runs(scratch.path()), RunChoice({"encoding=[rope,kerple]"}),
+                            [](const std::string&) {}),
+                 base);
+    });
+  };
+  EXPECT_EQ(refusal("alibi"), "--base: 'alibi' is left out by --only; there are: rope");
+  EXPECT_EQ(refusal("kerple"), "--base: 'kerple' has no finished run; there are: rope");
+}
+
+TEST(TimeTable, SaysWhereTheBaseHasNoTime) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("even_pairs", "rope");
+  store_timed(scratch, config, 0.01);
+  config.encoding.reset("alibi");
+  config.training.last_length = 50;
+  store_timed(scratch, config, 0.01);
+  const std::string table = time_table(step_times(open_runs(scratch.path())), "rope");
+  EXPECT_NE(table.find("\nA time without a ratio: rope has none of that task and these lengths.\n"),
+            std::string::npos)
+      << table;
 }
 
 TEST(TimeTable, HasFourDigitsAndNoPowers) {

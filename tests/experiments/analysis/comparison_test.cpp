@@ -127,7 +127,8 @@ TEST(Comparison, RefusesWhatItCannotCompare) {
   };
   EXPECT_NE(message("rope", "none", Aggregate::kMax).find("mean, median or iqm"), std::string::npos);
   EXPECT_NE(message("roep", "none", Aggregate::kMean).find("did you mean 'rope'"), std::string::npos);
-  EXPECT_NE(message("rope", "rope", Aggregate::kMean).find("with itself"), std::string::npos);
+  EXPECT_EQ(message("rope", "rope", Aggregate::kMean),
+            "--compare: 'rope' is named twice, compared with itself; name two of these columns: none, rope");
   const ScratchFolder apart;
   store(apart, "reverse_string", "rope", 0, 1e-3, 0.5);
   store(apart, "reverse_string", "none", 1, 1e-3, 0.5);
@@ -143,6 +144,19 @@ TEST(Comparison, RefusesWhatItCannotCompare) {
   EXPECT_NE(message("rope(evaluation.last_length=44)", "none(evaluation.last_length=60)", Aggregate::kMean)
                 .find("are evaluated differently on reverse_string"),
             std::string::npos);
+}
+
+TEST(Comparison, SaysWhenOnlyLeavesAColumnOut) {
+  const ScratchFolder scratch;
+  small_table(scratch);
+  const ResultTable table = read_table(scratch.path(), RunChoice({"encoding=rope"}));
+  EXPECT_EQ(message_of([&] { compare(table, "none", "rope", Aggregate::kMean); }),
+            "--compare: 'none' is left out by --only; there are: rope");
+  const ScratchFolder single;
+  store(single, "reverse_string", "rope", 0, 1e-3, 0.5);
+  EXPECT_EQ(
+      message_of([&] { compare(make_table(open_runs(single.path())), "rope", "rope", Aggregate::kMean); }),
+      "--compare: there is one column, rope; nothing to compare it with");
 }
 
 // What only evaluation reads is a setting of the encoding: the samples are the same.
