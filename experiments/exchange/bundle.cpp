@@ -107,6 +107,29 @@ Json manifest_of(const BundleSummary& summary, const Json& files) {
           {"files", files}};
 }
 
+// The member `name` of what stands at `place` in a manifest. Throws Error that says what it has to be, where
+// it is missing or `is_allowed` does not hold for it.
+const Json& member_of(const Json& object, std::string_view place, const char* name,
+                      bool (Json::*is_allowed)() const noexcept, const char* allowed) {
+  const std::string dot = place.empty() ? "" : fmt::format("{}.", place);
+  if (!object.is_object()) {
+    throw Error(fmt::format("{}: got {}; allowed: a JSON object", place.empty() ? "its content" : place,
+                            object.type_name()));
+  }
+  const auto found = object.find(name);
+  if (found == object.end()) {
+    throw Error(fmt::format("{}{}: is missing; allowed: {}", dot, name, allowed));
+  }
+  if (!((*found).*is_allowed)()) {
+    throw Error(fmt::format("{}{}: got {}; allowed: {}", dot, name, found->type_name(), allowed));
+  }
+  return *found;
+}
+
+std::string text_of(const Json& object, std::string_view place, const char* name) {
+  return member_of(object, place, name, &Json::is_string, "a text").get<std::string>();
+}
+
 // The name that the experiment's folder has in the bundle.
 std::string bundled_name(const fs::path& experiment) {
   std::string name = fs::canonical(experiment).filename().string();
@@ -176,19 +199,24 @@ class BundleReader {
     manifest_ = first->content;
     try {
       const Json json = parse_bounded_json(first->content, kMaxDepth);
-      if (json.at("format") != kFormat) {
-        throw Error(fmt::format("format: expected \"{}\"; this che reads no other", kFormat));
+      if (const std::string format = text_of(json, "", "format"); format != kFormat) {
+        throw Error(
+            fmt::format("format: got '{}'; allowed: {}; this che reads no other", one_line(format), kFormat));
       }
-      summary_.name = json.at("name").get<std::string>();
+      summary_.name = text_of(json, "", "name");
       if (summary_.name != root_) throw Error(fmt::format("name: is not {}", root_));
-      summary_.version = json.at("version").get<std::string>();
-      summary_.git_commit = json.at("git_commit").get<std::string>();
-      listed_ = json.at("files");
-      for (const Json& file : listed_) {
-        files_[file.at("path").get<std::string>()] = {file.at("bytes").get<std::size_t>(),
-                                                      file.at("sha256").get<std::string>()};
+      summary_.version = text_of(json, "", "version");
+      summary_.git_commit = text_of(json, "", "git_commit");
+      listed_ = member_of(json, "", "files", &Json::is_array, "a list");
+      for (std::size_t i = 0; i < listed_.size(); ++i) {
+        const std::string place = fmt::format("files[{}]", i);
+        const Json& file = listed_[i];
+        files_[text_of(file, place, "path")] = {
+            member_of(file, place, "bytes", &Json::is_number_unsigned, "a whole number >= 0")
+                .get<std::size_t>(),
+            text_of(file, place, "sha256")};
       }
-    } catch (const std::exception& error) {
+    } catch (const Error& error) {
       fail(first->path, one_line(error.what(), kWholeText));
     }
     summary_.files = files_.size() + 1;

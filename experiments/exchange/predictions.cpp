@@ -26,6 +26,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
 constexpr std::size_t kMaxDepth = 4;
+constexpr const char* kLineForm =
+    "allowed: one JSON object a line, the header and then such as {\"length\": 41, \"index\": 0, \"output\": "
+    "[0]}";
 
 // The lines of a file of predictions, with the errors of what is on them.
 class PredictionLines {
@@ -43,9 +46,9 @@ class PredictionLines {
     try {
       object = parse_bounded_json(line, kMaxDepth);
     } catch (const Error& error) {
-      fail(error.what());
+      fail(fmt::format("{}; {}", error.what(), kLineForm));
     }
-    if (!object.is_object()) fail("expected a JSON object");
+    if (!object.is_object()) fail(fmt::format("got {}; {}", object.type_name(), kLineForm));
     return true;
   }
 

@@ -40,7 +40,8 @@ inline constexpr std::string_view kConfigRemedy = "rerun `che run CONFIG` to rew
 inline constexpr std::string_view kMetricsRemedy =
     "rerun `che run CONFIG` to continue without these rows, or delete the run's folder to train it again";
 inline constexpr std::string_view kEvaluationRemedy =
-    "rerun `che run CONFIG` to evaluate this run again, and `che evaluate` for what it had added";
+    "one checksum covers all its rows, so none of them is used; rerun `che run CONFIG` to evaluate this run "
+    "again, and `che evaluate` for what it had added";
 inline constexpr std::string_view kStatusRemedy =
     "rerun `che run CONFIG` to continue from the run's checkpoint";
 

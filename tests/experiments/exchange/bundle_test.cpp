@@ -195,6 +195,29 @@ TEST_F(Bundle, RefusesWhatItDoesNotWrite) {
   EXPECT_TRUE(contains(refusal(), "is in the manifest and not in the bundle")) << refusal();
 }
 
+// Every message says where in the manifest what is wrong and what is allowed.
+TEST_F(Bundle, RefusesAManifestThatIsNone) {
+  const auto refused = [&](const std::string& manifest, const std::string& part) {
+    ArchiveWriter archive(file());
+    archive.add("made_up/MANIFEST.json", manifest);
+    archive.finish();
+    expect_contains(refusal(), {"made_up/MANIFEST.json: ", part});
+    EXPECT_FALSE(contains(refusal(), "json.exception")) << refusal();
+  };
+  const std::string head =
+      R"("format": "che-bundle/1", "name": "made_up", "version": "0.2.0", "git_commit": "x")";
+  refused("[1]", "its content: got array; allowed: a JSON object");
+  refused("{\"format\": }", "not JSON: cannot be read from column 12 on");
+  refused("{}", "format: is missing; allowed: a text");
+  refused(R"({"format": 1})", "format: got number; allowed: a text");
+  refused(R"({"format": "che-bundle/2"})", "format: got 'che-bundle/2'; allowed: che-bundle/1");
+  refused("{" + head + "}", "files: is missing; allowed: a list");
+  refused("{" + head + R"(, "files": [1]})", "files[0]: got number; allowed: a JSON object");
+  refused("{" + head + R"(, "files": [{"path": "a", "bytes": -1}]})",
+          "files[0].bytes: got number; allowed: a whole number >= 0");
+  refused("{" + head + R"(, "files": [{"path": "a", "bytes": 1}]})", "files[0].sha256: is missing");
+}
+
 TEST_F(Bundle, OfDamagedResultsIsNotWritten) {
   const RunFolder run = RunFolder::open(fs::directory_iterator(experiment() / "runs")->path());
   std::string rows = read_file(run.path() / "evaluation.csv");

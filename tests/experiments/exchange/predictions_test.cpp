@@ -166,7 +166,7 @@ TEST_F(Predictions, NameLineAndFieldOfWhatIsWrong) {
       {6, [](Json& sample) { sample["output"] = {0.5}; }, ":6: output: symbol 0.5"},
       {7, [](Json& sample) { sample["output"] = "0"; }, ":7: output: expected a list"},
       {8, [](Json& sample) { sample["input"] = Json::array(); }, ":8: unknown field 'input'"},
-      {9, [](Json& sample) { sample = Json::array(); }, ":9: expected a JSON object"},
+      {9, [](Json& sample) { sample = Json::array(); }, ":9: got array; allowed: one JSON object a line"},
   };
   const std::vector<std::string> good = lines_;
   for (const Case& wrong : cases) {
@@ -178,7 +178,14 @@ TEST_F(Predictions, NameLineAndFieldOfWhatIsWrong) {
   lines_[1] = std::string(100'000, '[');
   EXPECT_NE(refusal().find(":2: nested more than 4 deep"), std::string::npos) << refusal();
   lines_[1] = R"({"length":5,"index":0,"output":[)";
-  EXPECT_NE(refusal().find(":2: not JSON ("), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find(":2: not JSON: it ends before its last value is complete"), std::string::npos)
+      << refusal();
+  lines_[1] = R"({"length":5,"index":,"output":[0]})";
+  EXPECT_NE(
+      refusal().find(":2: not JSON: cannot be read from column 21 on, behind '{\"length\":5,\"index\":'"),
+      std::string::npos)
+      << refusal();
+  EXPECT_NE(refusal().find("allowed: one JSON object a line"), std::string::npos) << refusal();
 }
 
 TEST_F(Predictions, OfATaskOfAFileCarryItsDefinition) {

@@ -94,8 +94,14 @@ std::string status_with(const std::string& member, const std::string& value) {
 INSTANTIATE_TEST_SUITE_P(
     Json, DamagedFile,
     testing::Values(
-        DamageCase{"status.json", "", {"not JSON (parse error at line 1, column 1"}},
-        DamageCase{"status.json", "{\"state\": \"finis", {"not JSON"}},
+        DamageCase{"status.json", "", {"not JSON: it is empty"}},
+        DamageCase{
+            "status.json", "{\"state\": \"finis", {"not JSON: it ends before its last value is complete"}},
+        DamageCase{"status.json", "\xFF{", {"not JSON: it begins with '\\xff'"}},
+        DamageCase{"status.json",
+                   "{\"step\": 1,\n \"error\": nil}",
+                   {"not JSON: cannot be read from line 2, column 12 on, behind 'tep\": 1,  \"error\": n'"}},
+        DamageCase{"status.json", "{\"step\": 1e999}", {"a number beyond the range of a double"}},
         DamageCase{"status.json", "[1]", {"found array, expected an object"}},
         DamageCase{"status.json", "{\"state\": \"finished\"}", {"'step' is missing"}},
         DamageCase{"status.json", status_with("step", "\"7\""), {"step: found \"7\", expected a whole"}},
