@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/integer_range.h"
@@ -96,9 +98,16 @@ void create_folder(const fs::path& folder) {
                 error_kind_of(failed.value()));
 }
 
+fs::path sample_path(const SampleHeader& header, const ExportOptions& options) {
+  return fs::path(options.folder) / fmt::format("{}.{}", header.task, options.format);
+}
+
+fs::path flare_folder(const SampleHeader& header, const fs::path& folder) {
+  return folder / header.task / "datasets" / "test";
+}
+
 // One file of samples.
-fs::path export_file(const SampleHeader& header, const ExportOptions& options) {
-  fs::path target = fs::path(options.folder) / fmt::format("{}.{}", header.task, options.format);
+void export_file(const SampleHeader& header, const ExportOptions& options, const fs::path& target) {
   FileReplacement file(target);
   const auto write = [&](std::string_view text) { file.write(text); };
   if (options.format == "npz") {
@@ -107,12 +116,10 @@ fs::path export_file(const SampleHeader& header, const ExportOptions& options) {
     write_samples(header, write);
   }
   file.finish();
-  return target;
 }
 
 // FLaRe's files of a test set; the header stands next to them.
-fs::path export_flare(const SampleHeader& header, const fs::path& folder) {
-  fs::path target = folder / header.task / "datasets" / "test";
+void export_flare(const SampleHeader& header, const fs::path& target) {
   create_folder(target);
   FileReplacement strings(target / "main.tok");
   FileReplacement labels(target / "labels.txt");
@@ -122,7 +129,6 @@ fs::path export_flare(const SampleHeader& header, const fs::path& folder) {
   strings.finish();
   labels.finish();
   write_file_atomically(target / "header.json", header_line(header) + "\n");
-  return target;
 }
 
 int export_samples(const ExportOptions& options) {
@@ -133,8 +139,16 @@ int export_samples(const ExportOptions& options) {
   create_folder(options.folder);
   for (const SampleHeader& header : headers) {
     const fs::path target =
-        options.format == "flare" ? export_flare(header, options.folder) : export_file(header, options);
-    fmt::print("{}: {} lengths, {} samples each\n", target.string(), header.lengths.size(), header.samples);
+        options.format == "flare" ? flare_folder(header, options.folder) : sample_path(header, options);
+    const bool replaces = is_present(target);
+    if (options.format == "flare") {
+      export_flare(header, target);
+    } else {
+      export_file(header, options, target);
+    }
+    fmt::print("{}: {}, {} each{}\n", target.string(), counted(header.lengths.size(), "length"),
+               counted(static_cast<std::size_t>(header.samples), "sample"),
+               replaces ? ", in place of what was there" : "");
   }
   return 0;
 }
@@ -149,7 +163,9 @@ void add_export_command(CLI::App& app, Action& action) {
       ->add_option("SUITE", options->suite,
                    "'che list suites' shows them; or the .yaml file of a task, at lengths 41 to 500")
       ->required();
-  command->add_option("-o,--output", options->folder, "folder; one file TASK.jsonl or TASK.npz per task")
+  command
+      ->add_option("-o,--output", options->folder,
+                   "folder; one file TASK.jsonl or TASK.npz per task, in place of one that is there")
       ->required();
   command->add_option("--task", options->tasks, "NAME,NAME...: only these tasks of the suite")
       ->delimiter(',');
@@ -160,7 +176,7 @@ void add_export_command(CLI::App& app, Action& action) {
       ->add_option("--format", options->format,
                    "jsonl: JSON lines, which `che score` takes predictions for; npz: arrays for numpy.load; "
                    "flare: TASK/datasets/test/main.tok and labels.txt, of tasks that answer 0 or 1")
-      ->check(CLI::IsMember({"jsonl", "npz", "flare"}))
+      ->check(one_of({"jsonl", "npz", "flare"}))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "other seed of the test samples")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));

@@ -60,7 +60,7 @@ void add_list_command(CLI::App& app, Action& action, std::vector<Listing> listin
       app.add_subcommand("list", fmt::format("Show the {}, or one task", fmt::join(kinds, " or the ")));
   kinds.emplace_back(kOneTask);
   help += fmt::format(" or {} NAME (one task)", kOneTask);
-  command->add_option("kind", options->kind, help)->required()->check(CLI::IsMember(kinds));
+  command->add_option("kind", options->kind, help)->required()->check(one_of(kinds));
   command->add_option("name", options->name, "with 'task': its name, or the .yaml file that declares it");
   command->add_flag("--verbose", options->verbose, "also chance, or formula and source, and every option");
   command->callback([options, &action, listings = std::move(listings)] {

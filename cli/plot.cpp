@@ -69,17 +69,17 @@ void add_plot_command(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand("plot", "Draw the results of an experiment");
   add_read_experiments(*command, options->runs);
   command->add_option("--figure", options->figures, figure_help())
-      ->check(CLI::IsMember(figure_names()))
+      ->check(one_of(figure_names()))
       ->delimiter(',');
   command->add_option("--format", options->formats, "svg, pdf, png, several with commas; all unless given")
-      ->check(CLI::IsMember(figure_formats()))
+      ->check(one_of(figure_formats()))
       ->delimiter(',');
   command
       ->add_option("--aggregate", options->aggregate,
                    "what stands for a cell's runs: mean, median, iqm, or max: the best run, over several "
                    "seeds the mean at "
                    "its learning rate")
-      ->check(CLI::IsMember(aggregate_names()))
+      ->check(one_of(aggregate_names()))
       ->capture_default_str();
   add_width_option(*command, options->width_mm);
   add_output_option(*command, options->output,

@@ -1,11 +1,15 @@
 #include "cli/reading_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "core/files.h"
 #include "core/number_text.h"
+#include "core/suggestion.h"
 #include "plots/gnuplot/figure_format.h"
 
 namespace che {
@@ -38,6 +42,17 @@ void add_read_experiments(CLI::App& command, ReadExperiments& experiments) {
                   "folders that `che run` or `che score` wrote; of several, all runs in one table")
       ->required();
   add_only_option(command, experiments.only);
+}
+
+CLI::Validator one_of(const std::vector<std::string>& allowed) {
+  const auto problem = [allowed](const std::string& word) -> std::string {
+    if (std::ranges::count(allowed, word) > 0) return "";
+    const std::string closest = closest_name(word, allowed);
+    return fmt::format("got '{}'{}; allowed: {}", word,
+                       closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest),
+                       fmt::join(allowed, ", "));
+  };
+  return {problem, fmt::format("{{{}}}", fmt::join(allowed, ","))};
 }
 
 void add_width_option(CLI::App& command, double& width_mm) {
@@ -80,7 +95,7 @@ void add_printed_output(CLI::App& command, PrintedOutput& output) {
           "--format", output.format,
           "terminal, md (Markdown), tex (LaTeX, booktabs): rounded, for people; csv, json: unrounded, for "
           "programs")
-      ->check(CLI::IsMember(table_formats()))
+      ->check(one_of(table_formats()))
       ->capture_default_str();
   add_output_option(command, output.file, "file to write instead of printing");
 }

@@ -88,12 +88,14 @@ int list_runs(const PlannedSweep& planned, const std::filesystem::path& experime
   return 0;
 }
 
-// What the folder holds besides the runs of the whole config, of which the sweep may be a choice.
+// What the folder holds besides the runs of the whole config, of which the sweep may be a choice, and of
+// these runs with another evaluation.
 void announce_other_runs(const Sweep& sweep, const std::filesystem::path& experiment) {
   std::vector<RunConfig> whole = sweep.runs;
   whole.insert(whole.end(), sweep.not_chosen.begin(), sweep.not_chosen.end());
   if (const auto others = other_runs(whole, experiment))
     print_progress(fmt::format("{}; tables show all runs of a folder\n", *others));
+  if (const auto otherwise = evaluated_otherwise(sweep.runs, experiment)) print_progress(*otherwise + "\n");
 }
 
 // The load average of the last minute: how many processes compute. Nothing where the system does not say.

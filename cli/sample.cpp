@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "core/config/field_list.h"
 #include "core/error.h"
 #include "core/warning.h"
@@ -128,7 +129,7 @@ void add_sample_command(CLI::App& app, Action& action) {
           "text: in the characters that 'che list tasks' shows, without the padding behind a "
           "terminator, which accuracy ignores; jsonl: symbol ids with the accuracy mask, one object per "
           "line")
-      ->check(CLI::IsMember({"text", "jsonl"}))
+      ->check(one_of({"text", "jsonl"}))
       ->capture_default_str();
   command->add_option("--set", options->settings, "an option of the task, such as order=odd_first")
       ->type_name("KEY=VALUE")

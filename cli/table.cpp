@@ -1,14 +1,18 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
 #include "cli/reading_options.h"
 #include "core/error.h"
+#include "core/files.h"
+#include "core/integer_range.h"
 #include "experiments/analysis/paper_agreement.h"
 #include "experiments/analysis/result_table.h"
 #include "tables/agreement_table.h"
@@ -44,12 +48,42 @@ const std::map<std::string, NoteChoice>& note_choices() {
   return choices;
 }
 
+// "8, 10, 12"; of many, the first and the last.
+std::string lengths_text(const std::set<std::int64_t>& lengths) {
+  constexpr std::size_t kMost = 12;
+  if (lengths.size() <= kMost) return fmt::format("{}", fmt::join(lengths, ", "));
+  return fmt::format("{} lengths from {} to {}", lengths.size(), *lengths.begin(), *lengths.rbegin());
+}
+
 PaperValues paper_values(const std::string& option) {
   if (option.empty()) return PaperValues::kNone;
   return option == kPlain ? PaperValues::kAll : PaperValues::kComparable;
 }
 
+// Throws for what looks like a value of --lengths, which takes none, among the folders.
+void check_lengths_have_no_value(const TableOptions& options) {
+  const auto is_value = [](const std::string& word) {
+    return parse_number_or_range(word).has_value() && !is_present(word);
+  };
+  std::vector<std::string> folders = options.runs_read.folders;
+  const auto value = std::ranges::find_if(folders, is_value);
+  if (!options.lengths || value == folders.end()) return;
+  std::string problem =
+      fmt::format("--lengths takes no value and shows every length that was measured; got {}", *value);
+  folders.erase(value);
+  if (!folders.empty()) {
+    std::set<std::int64_t> measured;
+    const ResultTable results = read_table({folders.begin(), folders.end()}, options.runs_read.choice());
+    for (const TableRun& run : results.runs) {
+      for (const EvaluationRow& row : run.measured) measured.insert(row.length);
+    }
+    if (!measured.empty()) problem += fmt::format("; measured are: {}", lengths_text(measured));
+  }
+  throw Error(problem);
+}
+
 Table make_contents(const TableOptions& options) {
+  check_lengths_have_no_value(options);
   ResultTable results = read_table(options.runs_read.paths(), options.runs_read.choice());
   if (options.runs) return run_table(results);
   if (options.lengths) return length_table(results);
@@ -97,7 +131,7 @@ void add_table_command(CLI::App& app, Action& action) {
               "--aggregate", options->aggregate,
               "what stands for a cell's runs: max, as the field reports it, mean, median, or iqm, the "
               "interquartile mean; max unless given, mean with --compare")
-          ->check(CLI::IsMember(aggregate_names()));
+          ->check(one_of(aggregate_names()));
   CLI::Option* const runs =
       command->add_flag("--runs", options->runs, "one row per run instead of one row per task");
   runs->excludes(aggregate);
@@ -151,7 +185,7 @@ void add_table_command(CLI::App& app, Action& action) {
       ->add_option("--notes", options->notes,
                    "notes below the table: none, short (how to read it and which runs do not count), or all "
                    "(also statistics, baselines, the paper's values and where the runs come from)")
-      ->check(CLI::IsMember({"none", "short", "all"}))
+      ->check(one_of({"none", "short", "all"}))
       ->capture_default_str();
   command->callback([options, &action] { action = [options] { return print_table(*options); }; });
 }

@@ -28,6 +28,8 @@ struct Field {
   std::string_view moved_to = {};
   // Of a whole number: the word that configs have for 0, which is then allowed in this form only.
   std::string_view zero_word = {};
+  // Of a nested struct that may be absent: what is wrong and what to do where a part of it is set alone.
+  std::string_view when_absent = {};
 };
 
 // Sees every field of a plain struct once, with its limits. Structs that are read from a config

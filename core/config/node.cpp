@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/utf8.h"
 
@@ -13,6 +14,7 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 std::string full_text(const ConfigNode& node) {
+  if (!node.written.empty()) return node.written;
   switch (node.kind) {
     case ConfigNode::Kind::kNull:
       return "null";
@@ -44,6 +46,20 @@ void set_location(ConfigNode& node, const ConfigLocation& location) {
   }
 }
 
+// The last bracket, brace or quote of a value that has no counterpart.
+std::optional<char> left_open(std::string_view value) {
+  std::string open;  // What is to be closed, the innermost last.
+  for (const char c : value) {
+    const bool is_quoted = !open.empty() && (open.back() == '\'' || open.back() == '"');
+    if (!open.empty() && c == (open.back() == '[' ? ']' : open.back() == '{' ? '}' : open.back())) {
+      open.pop_back();
+    } else if (!is_quoted && (c == '[' || c == '{' || c == '\'' || c == '"')) {
+      open += c;
+    }
+  }
+  return open.empty() ? std::nullopt : std::optional(open.back());
+}
+
 }  // namespace
 
 Setting parse_setting(std::string_view text, std::string_view example) {
@@ -59,10 +75,14 @@ Setting parse_setting(std::string_view text, std::string_view example) {
                        fmt::format("got '{}', which has an invisible byte order mark (U+FEFF); take it out",
                                    one_line(text)));
   }
+  const std::string_view value = text.substr(equals + 1);
   try {
-    setting.value = parse_config(text.substr(equals + 1), setting.path);
+    setting.value = parse_config(value, setting.path);
   } catch (const Error& error) {
-    throw config_error(location, "", error.what());
+    const std::optional<char> open = left_open(value);
+    if (!open) throw config_error(location, "", error.what());
+    throw config_error(location, setting.path,
+                       fmt::format("got '{}', in which a {} is left open", one_line(value), *open));
   }
   set_location(setting.value, location);
   return setting;

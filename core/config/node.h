@@ -31,6 +31,9 @@ struct ConfigNode {
   bool quoted = false;               // Whether the scalar is a string by its quotes.
   std::vector<ConfigNode> items{};   // Of a sequence.
   std::vector<ConfigEntry> entries;  // Of a map; no key twice.
+  // What was written where a reader has put this in its place, such as {file: my_task.yaml}; messages show
+  // it.
+  std::string written{};
 
   // Null where the map has no such key.
   const ConfigEntry* find(std::string_view key) const;

@@ -134,9 +134,12 @@ class Reader : public FieldVisitor {
       check_map(*target->value, field);
       present = true;
     } else if (!present) {
-      throw config_error(target->value->location, path_of(field) + "." + target->rest.front(),
-                         fmt::format("there is no {0}; set {1} to a map first, {{}} for its defaults",
-                                     field.name, path_of(field)));
+      const std::string problem =
+          field.when_absent.empty()
+              ? fmt::format("there is no {}; set {} to a map first, {{}} for its defaults", field.name,
+                            path_of(field))
+              : std::string(field.when_absent);
+      throw config_error(target->value->location, path_of(field) + "." + target->rest.front(), problem);
     }
     descend(*target, field, members);
   }

@@ -134,4 +134,32 @@ std::optional<std::string> other_runs(const std::vector<RunConfig>& runs,
                      differences_text(differing));
 }
 
+std::optional<std::string> evaluated_otherwise(const std::vector<RunConfig>& runs,
+                                               const std::filesystem::path& experiment) {
+  std::size_t count = 0;
+  std::map<std::string, Values> differing;  // What they were asked before.
+  for (const RunConfig& config : runs) {
+    const InspectedRun found = RunFolder::inspect(experiment / "runs" / run_id(config));
+    if (!found.run) continue;
+    const Settings before = settings_of(found.run->config());
+    const Settings now = settings_of(config);
+    if (before.values == now.values) continue;
+    try {
+      if (found.run->status().state != RunState::kFinished) continue;
+    } catch (const Error&) {
+      continue;
+    }
+    ++count;
+    // The id is the same, and so is what it is made of.
+    for (const auto& [path, value] : before.values) {
+      if (now.at(path) != value) differing[path].insert(value);
+    }
+  }
+  if (count == 0) return std::nullopt;
+  return fmt::format(
+      "{} {} evaluated otherwise before, with {}; what is measured stays stored, scores are those "
+      "of this config, and the earlier config brings back the earlier ones",
+      counted(count, "finished run"), count == 1 ? "was" : "were", differences_text(differing));
+}
+
 }  // namespace che

@@ -35,6 +35,16 @@ std::string dape_problem(const EncodingEntry& entry) {
                      fmt::join(biased, ", "));
 }
 
+// Of a setting of DAPE next to `form`, which has none.
+std::string absent_dape_problem(const EncodingEntry& entry, EncodingForm form) {
+  if (std::string problem = dape_problem(entry); !problem.empty()) return problem;
+  const std::string plain = form.text();
+  form.dape = true;
+  return fmt::format(
+      "{} has no dape; name the encoding {}, or set encoding.dape to a map, {{}} for its defaults", plain,
+      form.text());
+}
+
 void check_takes_dape(const EncodingEntry& entry) {
   if (const std::string problem = dape_problem(entry); !problem.empty()) throw Error(problem);
 }
@@ -113,11 +123,13 @@ void EncodingConfig::visit_fields(FieldVisitor& visit) {
   entry.visit(options, visit);
   visit.role(Role::kCell);
   bool wrapped = dape.has_value();
-  visit.optional_group({"dape", "wraps the encoding's bias in DAPE's network"}, wrapped,
-                       [&](FieldVisitor& nested) {
-                         if (!dape) dape = entry.default_dape();
-                         dape->visit_fields(nested);
-                       });
+  const std::string when_absent = wrapped ? "" : absent_dape_problem(entry, form());
+  visit.optional_group(
+      {.name = "dape", .help = "wraps the encoding's bias in DAPE's network", .when_absent = when_absent},
+      wrapped, [&](FieldVisitor& nested) {
+        if (!dape) dape = entry.default_dape();
+        dape->visit_fields(nested);
+      });
   visit.choice({"positions", "0, 1, 2, ... or a random subset of 0 .. max_position-1"}, positions,
                {"contiguous", std::string(kRandomized)});
   // Contiguous positions do not read it.
@@ -198,6 +210,10 @@ std::optional<ConfigProblem> EncodingConfig::problem() const {
                          fmt::format("{} reads no positions; allowed: contiguous", name)};
   }
   return std::nullopt;
+}
+
+std::optional<ConfigProblem> EncodingConfig::idle_setting() const {
+  return Registry<EncodingEntry>::instance().get(name).idle_setting(options);
 }
 
 EncodingConfig EncodingConfig::with_defaults() const {

@@ -31,6 +31,9 @@ struct EncodingConfig {
   // DAPE around an encoding that gives no bias, or randomized positions of one that reads none.
   std::optional<ConfigProblem> problem() const;
 
+  // A setting without effect, which a run of an earlier version may have; see EncodingEntry.
+  std::optional<ConfigProblem> idle_setting() const;
+
   // The same encoding with every setting at its default.
   EncodingConfig with_defaults() const;
 

@@ -134,6 +134,12 @@ std::vector<RunFilter> filters_of(const std::vector<std::string>& conditions, co
   std::vector<RunFilter> filters;
   for (const std::string& text : conditions) {
     Setting setting = parse_override(text, filter_example(variants, text));
+    constexpr std::string_view kAxes = "axes.";
+    if (setting.path.starts_with(kAxes) && !variants.contains(setting.path)) {
+      throw config_error(setting.value.location, setting.path,
+                         fmt::format("--only names settings without 'axes.': {}={}",
+                                     one_line(setting.path.substr(kAxes.size())), short_text(setting.value)));
+    }
     ConfigNode map;
     map.kind = Kind::kMap;
     map.location = setting.value.location;

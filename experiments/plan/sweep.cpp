@@ -221,6 +221,7 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
     if (wanted == Wanted::kNotChosen) expanded.not_chosen.push_back(run);
     if (wanted != Wanted::kYes) continue;
     if (const auto problem = run.problem()) throw locate_problem(plan, i, *problem);
+    if (const auto problem = run.encoding.idle_setting()) throw locate_problem(plan, i, *problem);
     const std::string id = run_id(run);
     const auto [same, is_new] = run_of_id.emplace(id, i);
     if (!is_new) throw duplicate_error(plan, same->second, i, id);

@@ -47,6 +47,7 @@ void replace(ConfigNode& task, const std::filesystem::path& folder) {
   ConfigNode inlined;
   inlined.kind = Kind::kMap;
   inlined.location = task.location;
+  inlined.written = short_text(task);
   inlined.entries.push_back(entry("name", definition.name, file->location));
   inlined.entries.push_back(entry("definition", definition.canonical(), file->location));
   if (!definition.description.empty()) {

@@ -93,6 +93,9 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
       continue;
     }
     asked.check();
+    if (const auto idle = asked.encoding.idle_setting(); idle && request.encoding_settings) {
+      throw Error(fmt::format("--set: {}", idle->message()));
+    }
     const RunNeeds needs = assess(asked, stored, has_checkpoint(run.path()));
     if (needs.is_complete()) {
       ++work.complete;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <tuple>
 
 #include "core/error.h"
 #include "models/encodings/rotary.h"
@@ -119,6 +120,21 @@ std::optional<ConfigProblem> problem(const EncodingUse& use) {
   return std::nullopt;
 }
 
+std::optional<ConfigProblem> idle_setting(const OptionValues& values) {
+  const auto options = options_from<RopeOptions>(values);
+  if (options.scaling == "yarn") return std::nullopt;
+  const RopeOptions defaults;
+  for (const auto& [name, value, usual] : {std::tuple("beta_fast", options.beta_fast, defaults.beta_fast),
+                                           {"beta_slow", options.beta_slow, defaults.beta_slow}}) {
+    if (value == usual) continue;
+    return ConfigProblem{{fmt::format("encoding.{}", name), "encoding.scaling"},
+                         fmt::format("{} has an effect with scaling: yarn only; got {} with scaling: {}; set "
+                                     "encoding.scaling to yarn or leave {} out",
+                                     name, value, options.scaling, name)};
+  }
+  return std::nullopt;
+}
+
 const Registered<EncodingEntry> registered{{
     .name = "rope",
     .summary = "queries and keys rotated by their position",
@@ -129,6 +145,7 @@ const Registered<EncodingEntry> registered{{
     .marker = Marker::kDisc,
     .visit = visit_options<RopeOptions>,
     .problem = problem,
+    .idle_setting = idle_setting,
     .make = make_encoding<Rope, RopeOptions>,
 }};
 

@@ -62,6 +62,10 @@ struct EncodingEntry {
   // A model or a number of positions that it cannot serve with these options; nothing where it can.
   std::function<std::optional<ConfigProblem>(const EncodingUse& use)> problem =
       [](const EncodingUse&) -> std::optional<ConfigProblem> { return std::nullopt; };
+  // A setting off its default that has no effect next to the others: refused in configs and on command lines,
+  // and read where earlier versions stored it. Nothing where there is none.
+  std::function<std::optional<ConfigProblem>(const OptionValues& options)> idle_setting =
+      [](const OptionValues&) -> std::optional<ConfigProblem> { return std::nullopt; };
   // With `dape`, what DAPE so configured is to wrap.
   std::function<std::unique_ptr<class Encoding>(
       const OptionValues& values, const std::optional<DapeOptions>& dape, TrainedTokens trained)>

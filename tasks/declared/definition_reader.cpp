@@ -30,6 +30,9 @@ constexpr std::size_t kMaxNameLength = 60;
 constexpr std::size_t kMaxLineLength = 1'000;
 constexpr std::int64_t kMaxVersion = 1'000'000;
 
+// The number of entries of a list, for a message.
+std::string count_text(std::size_t count) { return count == 0 ? "an empty list" : fmt::format("{}", count); }
+
 // Reads the map of a definition.
 class DefinitionReader {
  public:
@@ -159,7 +162,8 @@ class DefinitionReader {
       found = symbols("symbols", node);
     }
     if (found.size() < 2) {
-      throw config_error(node.location, "symbols", fmt::format("got {}; allowed: 2 or more", found.size()));
+      throw config_error(node.location, "symbols",
+                         fmt::format("got {}; allowed: 2 or more", count_text(found.size())));
     }
     return found;
   }
@@ -254,7 +258,7 @@ class DefinitionReader {
     }
     if (generators.size() < 2 || generators.size() > kMaxSymbols) {
       throw config_error(node.location, "generators",
-                         fmt::format("got {}; allowed: 2 to {}", generators.size(), kMaxSymbols));
+                         fmt::format("got {}; allowed: 2 to {}", count_text(generators.size()), kMaxSymbols));
     }
     return generators;
   }
@@ -274,7 +278,7 @@ class DefinitionReader {
     if (named.size() != count) {
       throw config_error(
           node->location, "symbols",
-          fmt::format("got {}; allowed: one for each of the {} generators", named.size(), count));
+          fmt::format("got {}; allowed: one for each of the {} generators", count_text(named.size()), count));
     }
   }
 
@@ -312,10 +316,11 @@ class DefinitionReader {
       if (definition_.outputs.size() != states) {
         fail("outputs",
              fmt::format("got {}; allowed: one for each of the {} states by number{}",
-                         definition_.outputs.size(), states,
+                         count_text(definition_.outputs.size()), states,
                          has_sink ? ", the last for the sink that missing transitions lead to" : ""));
       }
     }
+    if (definition_.outputs.empty()) fail("outputs", "got an empty list; allowed: 2 or more");
     if (definition_.outputs.size() < 2)
       fail("outputs", "there is only one possible answer; allowed: 2 or more");
   }

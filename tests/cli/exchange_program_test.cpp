@@ -190,6 +190,9 @@ TEST_F(ExchangeProgram, ExportsFurtherFormats) {
                 .exit_code);
   const std::string labels = read_file(samples_folder() + "/even_pairs/datasets/test/labels.txt");
   EXPECT_EQ(2 * 256 * 10U, labels.size());
+  expect_contains(
+      che({"export", "quick/v1", "-o", samples_folder(), "--task", "even_pairs", "--format", "npz"}).output,
+      {"10 lengths, 256 samples each, in place of what was there\n"});
   const std::string other = (folder_ / "other").string();
   expect_refusal(che({"export", "quick/v1", "-o", other, "--format", "flare"}),
                  {"--format flare", "reverse_string answers with"});

@@ -121,6 +121,20 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"run", small_config(), "-o", ""}, "che: run: --output: is empty; give it a value\n");
   expect_wrong({"table", ""}, "che: table: EXPERIMENT_DIR: is empty; give it a value\n");
   expect_wrong({"plot", results(), "--figure", ""}, "che: plot: --figure: is empty; give it a value\n");
+  expect_wrong({"plot", results(), "--figure", "acuracy"},
+               "che: plot: --figure: got 'acuracy'; did you mean 'accuracy'?; allowed: accuracy, map, ");
+  expect_wrong({"plot", results(), "--format", "pgn"},
+               "got 'pgn'; did you mean 'png'?; allowed: svg, pdf, png\n");
+  expect_wrong(
+      {"table", results(), "--format", "cvs"},
+      "che: table: --format: got 'cvs'; did you mean 'csv'?; allowed: terminal, md, csv, json, tex\n");
+  expect_wrong({"table", results(), "--notes", "shor"},
+               "che: table: --notes: got 'shor'; did you mean 'short'?; allowed: none, short, all\n");
+  // It would have no effect.
+  expect_wrong(
+      {"check", small_config(), "encoding=rope", "encoding.scaling=linear", "encoding.beta_fast=16"},
+      "command line: encoding.beta_fast, encoding.scaling: beta_fast has an effect with scaling: yarn only; "
+      "got 16 with scaling: linear; set encoding.scaling to yarn or leave beta_fast out");
   expect_wrong({"sample", "even_pairs", "--lenght", "3"},
                "che: sample: unknown option --lenght; did you mean '--length'?");
   expect_wrong({"sample", "even_pairs"}, "che: sample: --length is required");

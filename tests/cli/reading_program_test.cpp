@@ -66,6 +66,23 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   EXPECT_EQ(read_file(file("figures/runs.svg")).find("reverse_string"), std::string::npos);
 }
 
+TEST_F(ReadingProgram, SaysWhichColumnsAndLengthsThereAre) {
+  expect_refusal(che(reading({"table", "--compare", "dape_kerple", "dape_kerple"}, {})),
+                 {"is named twice", "name two of these columns: rope, dape_kerple"});
+  expect_refusal(che(reading({"table", "--compare", "rope", "dape_kerple"}, {"--only", "encoding=rope"})),
+                 {"--compare: 'dape_kerple' is left out by --only; there are: rope"});
+  expect_refusal(che(reading({"time", "--base", "dape_kerple"}, {"--only", "encoding=rope"})),
+                 {"--base: 'dape_kerple' is left out by --only; there are: rope"});
+  expect_refusal(
+      che({"table", results(), "--lengths", "30"}),
+      {"--lengths takes no value and shows every length that was measured; got 30; measured are: "});
+  expect_refusal(che({"table", "--lengths", "30"}), {"--lengths takes no value"});
+  expect_refusal(che(reading({"table"}, {"--only", "encoding=[rope"})),
+                 {"command line: encoding: got '[rope', in which a [ is left open"});
+  expect_refusal(che(reading({"table"}, {"--only", "axes.encoding=rope"})),
+                 {"--only names settings without 'axes.': encoding=rope"});
+}
+
 TEST_F(ReadingProgram, OutputGoesIntoAFileAsItIsPrinted) {
   for (const char* command : {"table", "status", "time"}) {
     for (const char* format : {"terminal", "md", "tex", "csv", "json"}) {

@@ -178,8 +178,15 @@ TEST_F(SweepProgramTest, AddsSeedsAndLengthsWithoutComputingAnythingTwice) {
   auto after = everything(results() + "/runs");
   for (const auto& [file, content] : before) EXPECT_TRUE(content == after[file]) << file;
 
+  const std::string otherwise =
+      "2 finished runs were evaluated otherwise before, with evaluation.last_length (9); what is measured "
+      "stays";
+  expect_contains(
+      che({"run", small_config(), "evaluation.last_length=11", "-o", results(), "--dry-run"}).output,
+      {otherwise});
   const Outcome lengths = che({"run", small_config(), "evaluation.last_length=11", "-o", results()});
   ASSERT_EQ(0, lengths.exit_code) << lengths.output;
+  expect_contains(lengths.output, {otherwise});
   EXPECT_EQ(std::string::npos, lengths.output.find(": step ")) << lengths.output;
   after = everything(results() + "/runs");
   for (const auto& [file, content] : before) {
@@ -191,6 +198,9 @@ TEST_F(SweepProgramTest, AddsSeedsAndLengthsWithoutComputingAnythingTwice) {
     EXPECT_EQ(3, rows(content));
     EXPECT_EQ(5, rows(after[file]));
   }
+  // As the message says, nothing is measured again.
+  expect_contains(che({"run", small_config(), "-o", results()}).output,
+                  {"evaluation.last_length (11)", "2 runs, 2 done, 0 to do"});
 }
 
 // What was asked of every run and measured of some is no success.
@@ -236,6 +246,8 @@ TEST_F(SweepProgramTest, EvaluatesATrainedModelWithAnotherSettingOfItsEncoding) 
                  {"fraction", "encoding.scaling"});
   expect_refusal(che({"evaluate", results(), "--set", "seed=1"}), {"--set seed=1", "encoding.scaling"});
   expect_refusal(che({"evaluate", results()}), {"--lengths, --samples or --set"});
+  expect_refusal(che({"evaluate", results(), "--set", "encoding.beta_fast=16"}),
+                 {"--set: encoding.beta_fast", "has an effect with scaling: yarn only", "scaling: none"});
   expect_refusal(
       che({"evaluate", results(), "--set", "encoding.scaling=yarn", "--set", "encoding.scaling=ntk"}),
       {"encoding.scaling", "twice"});

@@ -50,6 +50,32 @@ TEST(OtherRuns, AreCountedWithTheValuesThatNoRunOfTheConfigHas) {
                        scratch.path()));
 }
 
+TEST(OtherRuns, ThatWereEvaluatedOtherwiseAreCounted) {
+  const ScratchFolder scratch;
+  const RunConfig config = made_up_config("even_pairs", "rope");
+  RunConfig longer = config;
+  longer.evaluation.last_length = 60;
+  RunConfig waiting = longer;
+  waiting.seed = 1;
+  EXPECT_FALSE(evaluated_otherwise({longer}, scratch.path()));
+  store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  store_run(scratch.path(), waiting, RunState::kWaiting);
+  EXPECT_FALSE(evaluated_otherwise({config}, scratch.path()));
+  waiting.evaluation.last_length = 70;
+  EXPECT_EQ(
+      "1 finished run was evaluated otherwise before, with evaluation.last_length (44); what is measured "
+      "stays stored, scores are those of this config, and the earlier config brings back the earlier ones",
+      evaluated_otherwise({longer, waiting}, scratch.path()));
+  // The same lengths in other words, by another number of threads.
+  const ScratchFolder alike;
+  RunConfig same = config;
+  same.evaluation.length_step = 2;
+  store_run(alike.path(), same, RunState::kFinished, 0.5);
+  same.evaluation.last_length = 43;
+  same.execution.threads = 2;
+  EXPECT_FALSE(evaluated_otherwise({same}, alike.path()));
+}
+
 // The settings of another encoding follow from its name.
 TEST(OtherRuns, OfAnotherEncodingDifferInItsName) {
   const ScratchFolder scratch;

@@ -100,9 +100,10 @@ TEST(Config, DapeNeedsABias) {
     EXPECT_EQ(set_error("encoding", form), "x.yaml:1: encoding: " + reason);
   }
   EXPECT_EQ(check_error({{"encoding", "{name: rope, dape: {}}"}}), "encoding.dape: " + reason);
-  EXPECT_EQ(set_error("encoding.dape.hidden", "8"),
-            "x.yaml:1: encoding.dape.hidden: there is no dape; set encoding.dape to a map first, {} for its "
-            "defaults");
+  EXPECT_EQ(
+      set_error("encoding.dape.hidden", "8"),
+      "x.yaml:1: encoding.dape.hidden: none has no dape; name the encoding dape_none, or set encoding.dape "
+      "to a map, {} for its defaults");
 }
 
 TEST(Config, OptionsStandNextToTheName) {

@@ -54,16 +54,17 @@ TEST(Sweep, OverridesInsideAnAxisComeAfterIt) {
   ASSERT_EQ(sweep.runs.size(), 6U);
   EXPECT_EQ(sweep.runs[0].encoding.label().text(), "dape_kerple(dape.hidden=4)");
   EXPECT_EQ(error_of(kQuick, {"encoding.dape.hidden=4"}),
-            "command line: encoding.dape.hidden: there is no dape; set encoding.dape to a map first, {} for "
-            "its defaults (task=even_pairs, encoding=none, seed=0)");
+            "command line: encoding.dape.hidden: none has no dape; name the encoding dape_none, or set "
+            "encoding.dape to a map, {} for its defaults (task=even_pairs, encoding=none, seed=0)");
 }
 
 TEST(Sweep, AnAxisInsideAnotherNamesTheRunThatItDoesNotFit) {
   EXPECT_EQ(
       error_of(
           "name: a\naxes: {task: [even_pairs], encoding: [dape_kerple, rope], encoding.dape.hidden: [4]}\n"),
-      "x.yaml:2: encoding.dape.hidden: there is no dape; set encoding.dape to a map first, {} for its "
-      "defaults (task=even_pairs, encoding=rope, encoding.dape.hidden=4)");
+      "x.yaml:2: encoding.dape.hidden: dape wraps an encoding that gives a bias and rope gives none; "
+      "allowed: "
+      "alibi, kerple, none (task=even_pairs, encoding=rope, encoding.dape.hidden=4)");
 }
 
 TEST(Sweep, AnAxisInsideAnotherIsAppliedAfterItWhateverTheOrder) {
@@ -295,7 +296,8 @@ TEST(Sweep, MalformedOverrides) {
   EXPECT_TRUE(
       error_of(kQuick, {"lr=5"}).starts_with("command line: lr: unknown key; did you mean 'learning_rate'?"));
   EXPECT_TRUE(error_of(kQuick, {"bogus=5"}).starts_with("command line: bogus: unknown key; known: task, "));
-  EXPECT_TRUE(error_of(kQuick, {"axes.seed=[1, 2"}).starts_with("command line: axes.seed:1: a key must be"));
+  EXPECT_TRUE(error_of(kQuick, {"axes.seed=[1, 2"})
+                  .starts_with("command line: axes.seed: got '[1, 2', in which a [ is left open"));
   EXPECT_EQ(error_of(kQuick, {"learning_rate=[1, 2]"}),
             "command line: learning_rate: got [1, 2]; an override sets one value; axes.learning_rate=[1, 2] "
             "sweeps over several");

@@ -17,6 +17,7 @@
 namespace che {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -69,6 +70,18 @@ TEST_F(TaskFiles, StandInConfigsByTheirPathFromTheConfig) {
   EXPECT_TRUE(run.task.is_declared());
   EXPECT_EQ(run.task.label().text(), "no_three");
   EXPECT_EQ(create_task(run.task)->input_symbols(), "ab");
+}
+
+// Messages show what was written, not the definition that stands in its place.
+TEST_F(TaskFiles, AreNamedByTheirPathInMessages) {
+  const std::string config =
+      "name: a\nbase: {encoding: rope, model: {heads: 3}}\naxes: {task: [{file: tasks/no_three.yaml}]}\n";
+  EXPECT_THAT(error(config), EndsWith(" (task={file: tasks/no_three.yaml})"));
+  const std::string setting = "task={file: " + path("tasks/no_three.yaml") + "}";
+  EXPECT_THAT(error(kConfig, {setting, setting}),
+              HasSubstr("is set twice, by task={file: tasks/no_three.yaml} and by"));
+  EXPECT_THAT(error(kConfig, {"task=[{file: " + path("tasks/no_three.yaml") + "}]"}),
+              HasSubstr("task: got [{file: tasks/no_three.yaml}]; an override sets one value"));
 }
 
 TEST_F(TaskFiles, AreStoredWithTheRun) {
