@@ -22,6 +22,7 @@
 #include "models/kernels/cuda_host/device_graphs.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/gpu/fake_graph.h"
+#include "tests/gpu/other_kernels.h"
 #include "tests/models/encodings/encoding_models.h"
 
 namespace che {
@@ -43,15 +44,6 @@ class OtherGraphs {
   ~OtherGraphs() { use_device_graphs(open_device_graphs(CHE_STAND_IN_GRAPHS)); }
   OtherGraphs(const OtherGraphs&) = delete;
   OtherGraphs& operator=(const OtherGraphs&) = delete;
-};
-
-// Other kernels in place of the emulated ones, while it exists.
-class OtherKernels {
- public:
-  explicit OtherKernels(const CudaKernels& kernels) { use_cuda_kernels(fake_device(), kernels); }
-  ~OtherKernels() { use_cuda_kernels(fake_device(), *che_cuda_kernels(kCudaAbiVersion)); }
-  OtherKernels(const OtherKernels&) = delete;
-  OtherKernels& operator=(const OtherKernels&) = delete;
 };
 
 // Batches of two lengths, with dropout and with a learning rate that grows.

@@ -18,6 +18,7 @@
 #include "models/kernels/cuda_host/cuda_library.h"
 #include "models/kernels/rotation.h"
 #include "tests/gpu/fake_device.h"
+#include "tests/gpu/other_kernels.h"
 #include "tests/gpu/stand_in_python.h"
 #include "tests/models/encodings/encoding_models.h"
 #include "tests/models/reference_files.h"
@@ -35,15 +36,6 @@ const bool has_cuda_kernels = [] {
   use_cuda_kernels(fake_device(), *che_cuda_kernels(kCudaAbiVersion));
   return true;
 }();
-
-// Other kernels in place of the emulated ones, while it exists.
-class OtherKernels {
- public:
-  explicit OtherKernels(const CudaKernels& kernels) { use_cuda_kernels(fake_device(), kernels); }
-  ~OtherKernels() { use_cuda_kernels(fake_device(), *che_cuda_kernels(kCudaAbiVersion)); }
-  OtherKernels(const OtherKernels&) = delete;
-  OtherKernels& operator=(const OtherKernels&) = delete;
-};
 
 EncodingConfig encoding_called(const std::string& name) {
   EncodingConfig encoding;

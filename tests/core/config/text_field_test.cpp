@@ -9,7 +9,7 @@
 namespace che {
 namespace {
 
-struct Sample {
+struct Notes {
   std::string notes = {};
   std::int64_t count = 1;
 
@@ -24,12 +24,12 @@ struct Sample {
   }
 };
 
-std::string write(Sample sample) {
+std::string write_notes(Notes sample) {
   return write_fields([&](FieldVisitor& visitor) { sample.visit_fields(visitor); });
 }
 
-Sample read(std::string_view yaml) {
-  Sample sample;
+Notes read(std::string_view yaml) {
+  Notes sample;
   assign_fields(parse_config(yaml, "x.yaml"), [&](FieldVisitor& visitor) { sample.visit_fields(visitor); });
   return sample;
 }
@@ -50,7 +50,7 @@ TEST(TextField, IsRefusedWithItsPlace) {
 }
 
 TEST(TextField, IsListedWhereItIsThere) {
-  const auto list = [](Sample sample) {
+  const auto list = [](Notes sample) {
     return list_fields([&](FieldVisitor& visitor) { sample.visit_fields(visitor); });
   };
   EXPECT_EQ(list({}).size(), 1U);
@@ -62,12 +62,12 @@ TEST(TextField, IsListedWhereItIsThere) {
 }
 
 TEST(TextField, IsWrittenAsABlockThatReadsBack) {
-  EXPECT_EQ(write({}), "outer:\n  count: 1\n");
-  EXPECT_EQ(write({.notes = "one line"}), "outer:\n  notes: \"one line\"\n  count: 1\n");
-  EXPECT_EQ(write({.notes = "a: 'x'\n  # b\nc\n"}),
+  EXPECT_EQ(write_notes({}), "outer:\n  count: 1\n");
+  EXPECT_EQ(write_notes({.notes = "one line"}), "outer:\n  notes: \"one line\"\n  count: 1\n");
+  EXPECT_EQ(write_notes({.notes = "a: 'x'\n  # b\nc\n"}),
             "outer:\n  notes: |\n    a: 'x'\n      # b\n    c\n  count: 1\n");
   for (const std::string text : {"a\n", "a\nb", "a: \"x\"\\\n  b # c\n"}) {
-    EXPECT_EQ(read(write({.notes = text})).notes, "<" + text);
+    EXPECT_EQ(read(write_notes({.notes = text})).notes, "<" + text);
   }
 }
 

@@ -15,14 +15,14 @@
 namespace che {
 namespace {
 
-struct Case {
+struct FeedForwardCase {
   std::int64_t replicas, batch, tokens, width, hidden;
 };
 
-class FeedForward : public testing::TestWithParam<Case> {
+class FeedForward : public testing::TestWithParam<FeedForwardCase> {
  protected:
   std::vector<at::Tensor> inputs() const {
-    const Case& c = GetParam();
+    const FeedForwardCase& c = GetParam();
     return {some_numbers({c.replicas, c.batch, c.tokens, c.width}, 1),
             some_numbers({c.replicas, c.width, c.hidden}, 2), some_numbers({c.replicas, c.hidden}, 3),
             some_numbers({c.replicas, c.hidden, c.width}, 4)};
@@ -53,9 +53,10 @@ TEST_P(FeedForward, WithoutGradientsIsTheSame) {
 
 // The last ones have more tokens than a block.
 INSTANTIATE_TEST_SUITE_P(Shapes, FeedForward,
-                         testing::Values(Case{1, 2, 3, 8, 32}, Case{2, 3, 5, 7, 19}, Case{1, 1, 1, 16, 16},
-                                         Case{1, 30, 41, 4, 9}, Case{2, 30, 41, 3, 5},
-                                         Case{1, 9, 120, 2, 17}));
+                         testing::Values(FeedForwardCase{1, 2, 3, 8, 32}, FeedForwardCase{2, 3, 5, 7, 19},
+                                         FeedForwardCase{1, 1, 1, 16, 16}, FeedForwardCase{1, 30, 41, 4, 9},
+                                         FeedForwardCase{2, 30, 41, 3, 5},
+                                         FeedForwardCase{1, 9, 120, 2, 17}));
 
 TEST(FeedForward, RefusesOperandsThatDoNotFit) {
   const at::Tensor x = at::zeros({2, 3, 4, 8});

@@ -10,16 +10,16 @@
 namespace che {
 namespace {
 
-struct Case {
+struct ResidualNormCase {
   std::int64_t replicas, batch, tokens, width;
   double rate;
   std::int64_t first_token;  // Tokens of x before the first of y.
 };
 
-class ResidualNorm : public testing::TestWithParam<Case> {};
+class ResidualNorm : public testing::TestWithParam<ResidualNormCase> {};
 
 TEST_P(ResidualNorm, FusedEqualsReference) {
-  const Case& c = GetParam();
+  const ResidualNormCase& c = GetParam();
   Dropout dropout{c.rate, {5, 6}, Purpose::kDropout, 3, 0};
   dropout.seeds.resize(static_cast<std::size_t>(c.replicas));
   const auto operation = [&](Kernels kernels) {
@@ -37,11 +37,12 @@ TEST_P(ResidualNorm, FusedEqualsReference) {
 }
 
 // Widths around a vector's, an odd one, one token, more examples than pieces, trimmed sequences.
-INSTANTIATE_TEST_SUITE_P(Shapes, ResidualNorm,
-                         testing::Values(Case{1, 2, 3, 16, 0.1, 0}, Case{2, 3, 5, 15, 0.1, 0},
-                                         Case{1, 3, 4, 17, 0.3, 2}, Case{2, 19, 1, 64, 0.1, 6},
-                                         Case{1, 2, 40, 7, 0.1, 3}, Case{1, 1, 70, 33, 0.5, 0},
-                                         Case{2, 2, 3, 24, 0, 1}));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, ResidualNorm,
+    testing::Values(ResidualNormCase{1, 2, 3, 16, 0.1, 0}, ResidualNormCase{2, 3, 5, 15, 0.1, 0},
+                    ResidualNormCase{1, 3, 4, 17, 0.3, 2}, ResidualNormCase{2, 19, 1, 64, 0.1, 6},
+                    ResidualNormCase{1, 2, 40, 7, 0.1, 3}, ResidualNormCase{1, 1, 70, 33, 0.5, 0},
+                    ResidualNormCase{2, 2, 3, 24, 0, 1}));
 
 TEST(ResidualNorm, ServesWithoutABiasOfY) {
   const Dropout dropout{0.1, {5}, Purpose::kDropout, 3, 0};
