@@ -8,4 +8,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh release
 (($#)) || set -- -LE "slow|tensorboard"
 echo "test: running ctest $*"
-ctest --preset release -j "$(nproc)" "$@"
+# One more than there are cores: some tests wait for locks, schedulers and browsers.
+ctest --preset release -j "$(($(nproc) + 1))" "$@"
