@@ -88,14 +88,12 @@ int list_runs(const PlannedSweep& planned, const std::filesystem::path& experime
   return 0;
 }
 
-// What the folder holds besides the runs of the whole config, of which the sweep may be a choice, and of
-// these runs with another evaluation.
+// What the folder holds besides the runs of the whole config, of which the sweep may be a choice.
 void announce_other_runs(const Sweep& sweep, const std::filesystem::path& experiment) {
   std::vector<RunConfig> whole = sweep.runs;
   whole.insert(whole.end(), sweep.not_chosen.begin(), sweep.not_chosen.end());
   if (const auto others = other_runs(whole, experiment))
     print_progress(fmt::format("{}; tables show all runs of a folder\n", *others));
-  if (const auto otherwise = evaluated_otherwise(sweep.runs, experiment)) print_progress(*otherwise + "\n");
 }
 
 // The load average of the last minute: how many processes compute. Nothing where the system does not say.
@@ -228,9 +226,18 @@ int run(const RunOptions& options) {
                                                : std::filesystem::path(options.output);
   if (options.list) return list_runs(planned, experiment);
   announce_other_runs(sweep, experiment);
-  if (options.dry_run) return show_plan(planned, experiment, options.workers);
+  // Asked before the configs are stored, and said where nothing is refused.
+  const std::optional<std::string> otherwise = evaluated_otherwise(sweep.runs, experiment);
+  const auto announce_otherwise = [&] {
+    if (otherwise) print_progress(*otherwise + "\n");
+  };
+  if (options.dry_run) {
+    announce_otherwise();
+    return show_plan(planned, experiment, options.workers);
+  }
   check_devices(sweep.runs);  // Before anything is written.
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
+  announce_otherwise();
   const std::int64_t workers = workers_for(work.configs, options.workers);
   print_progress(fmt::format("{}: {}, {} done, {} to do{} in {} with {}; results in {}\n", sweep.name,
                              counted(work.runs(), "run"), work.complete, work.configs.size(),
