@@ -82,20 +82,12 @@ Transformer::Transformer(const ModelShape& shape, const Vocabulary& vocabulary,
       parameters_(transformer_parameters(shape, vocabulary, *encoding_), replicas, backend.options),
       backend_(backend) {}
 
-at::Tensor Transformer::OneHotInput::rows(const at::Tensor& of_symbols, std::int64_t first) const {
-  const at::Tensor part = one_hot.slice(2, first);
-  return at::bmm(part.reshape({part.size(0), -1, part.size(3)}), of_symbols)
-      .view({part.size(0), part.size(1), part.size(2), -1});
-}
-
 at::Tensor Transformer::forward(const at::Tensor& tokens, std::int64_t outputs, const Positions& positions,
                                 const Dropout& dropout, const AttentionObserver& observer) const {
   const std::int64_t length = tokens.size(1);
-  const std::int64_t replicas = parameters_.replicas();
-  const at::Tensor one_hot = at::one_hot(tokens, vocabulary_.tokens()).to(backend_.options);
-  const OneHotInput input{one_hot.unsqueeze(0).expand({replicas, -1, -1, -1}),
-                          parameters_["embed.w"] * std::sqrt(shape_.width)};
-  at::Tensor x = input.rows(input.vectors, 0);
+  const EmbeddedInput input{Embedding(tokens, vocabulary_.tokens(), parameters_.replicas(), backend_),
+                            parameters_["embed.w"] * std::sqrt(shape_.width)};
+  at::Tensor x = input.tokens.rows(input.vectors, 0);
 
   EncodingContext of_embedding = context_of(Positions::kEmbeddingLayer, length, 0, positions);
   of_embedding.parameters = of_embedding.shared;
@@ -132,15 +124,15 @@ EncodingContext Transformer::context_of(std::int64_t layer, std::int64_t tokens,
           tables_};
 }
 
-at::Tensor Transformer::attend(const at::Tensor& x, const OneHotInput* input, std::int64_t layer,
+at::Tensor Transformer::attend(const at::Tensor& x, const EmbeddedInput* input, std::int64_t layer,
                                std::int64_t first_query, const Positions& positions,
                                const AttentionObserver& observer) const {
   const EncodingContext context = context_of(layer, x.size(2), first_query, positions);
   // The product with a weight, for the tokens from `first` on.
   const auto heads = [&](std::int64_t first, const char* weight) {
     const at::Tensor& w = context.parameters[weight];
-    const at::Tensor product =
-        input != nullptr ? input->rows(at::bmm(input->vectors, w), first) : affine(x.slice(2, first), w);
+    const at::Tensor product = input != nullptr ? input->tokens.rows(at::bmm(input->vectors, w), first)
+                                                : affine(x.slice(2, first), w);
     return product.unflatten(3, {shape_.heads, shape_.head_width()});
   };
   // (replicas, batch, n, heads, head_width)

@@ -13,6 +13,7 @@
 #include "models/encodings/encoding_table.h"
 #include "models/kernels/attention.h"
 #include "models/kernels/dispatch.h"
+#include "models/kernels/embedding.h"
 #include "models/kernels/forms/dropout.h"
 #include "models/parameters/parameter_set.h"
 #include "models/settings/model_shape.h"
@@ -60,16 +61,13 @@ class Transformer {
  private:
   // A batch before its first layer, where all tokens of one symbol are the same: what is linear in their
   // vectors is computed once per symbol.
-  struct OneHotInput {
-    at::Tensor one_hot;  // (replicas, batch, tokens, symbols)
+  struct EmbeddedInput {
+    Embedding tokens;
     at::Tensor vectors;  // (replicas, symbols, width)
-
-    // (replicas, symbols, n), by token from `first` on: (replicas, batch, tokens - first, n).
-    at::Tensor rows(const at::Tensor& of_symbols, std::int64_t first) const;
   };
 
   // Before W_o. `input`: what x consists of, where x is nothing else; else null.
-  at::Tensor attend(const at::Tensor& x, const OneHotInput* input, std::int64_t layer,
+  at::Tensor attend(const at::Tensor& x, const EmbeddedInput* input, std::int64_t layer,
                     std::int64_t first_query, const Positions& positions,
                     const AttentionObserver& observer) const;
   EncodingContext context_of(std::int64_t layer, std::int64_t tokens, std::int64_t first_query,

@@ -11,7 +11,7 @@
 #include "experiments/scheduling/progress_meter.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/tensor_batch.h"
-#include "models/loss.h"
+#include "models/kernels/batch_score.h"
 #include "models/memory_probe.h"
 #include "tasks/task.h"
 
@@ -69,7 +69,8 @@ std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& mod
       const TensorBatch tensors = to_tensors(batch, first, count, empty_symbol, device);
       dropout.first_example = static_cast<std::uint64_t>(first_example + first);
       const at::Tensor logits = model.forward(tensors.tokens, tensors.outputs(), *positions, dropout);
-      return std::pair(score_batch(logits, tensors.targets, tensors.mask), tensors.mask.sum(at::kDouble));
+      return std::pair(score_batch(logits, tensors.targets, tensors.mask, model.backend()),
+                       tensors.mask.sum(at::kDouble));
     };
     if (part == 0) {
       // What a device allocates once and keeps, such as tables, is no part of what an example takes.

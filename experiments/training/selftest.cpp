@@ -17,8 +17,10 @@
 #include "models/device_memory.h"
 #include "models/kernels/adam_update.h"
 #include "models/kernels/attention.h"
+#include "models/kernels/batch_score.h"
 #include "models/kernels/cuda_host/cuda_kernels.h"
 #include "models/kernels/dropout.h"
+#include "models/kernels/embedding.h"
 #include "models/kernels/feed_forward.h"
 #include "models/kernels/residual_norm.h"
 #include "models/kernels/rotation.h"
@@ -123,6 +125,10 @@ class Numbers {
   at::Tensor variable(at::IntArrayRef shape, double scale = 1) {
     return constant(shape, scale).requires_grad_(true);
   }
+  // 0 .. bound - 1.
+  at::Tensor whole(at::IntArrayRef shape, std::int64_t bound) {
+    return at::randint(bound, shape, generator_, at::TensorOptions().dtype(at::kLong));
+  }
 
  private:
   at::Generator generator_ = at::detail::createCPUGenerator(7);
@@ -218,6 +224,26 @@ std::vector<Operation> others(const SelftestPlan& plan, std::int64_t tokens, std
                              const Backend& backend) { return rotate(in[0], in[1], in[2], backend); },
                  .operations = 3 * values,
                  .bytes = 8 * values});
+  // Symbols and classes as tasks have them.
+  constexpr std::int64_t kSymbols = 12;
+  all.push_back(
+      {.name = "embedding",
+       .inputs = {numbers.variable({1, kSymbols, width}), numbers.whole({batch, tokens}, kSymbols)},
+       .apply = [](const Tensors& in,
+                   const Backend& backend) { return Embedding(in[1], kSymbols, 1, backend).rows(in[0], 0); },
+       .bytes = 4 * values});
+  const double logits = static_cast<double>(batch * tokens * kSymbols);
+  all.push_back(
+      {.name = "loss and accuracy",
+       .inputs = {numbers.variable({1, batch, tokens, kSymbols}), numbers.whole({batch, tokens}, kSymbols),
+                  numbers.whole({batch, tokens}, 2).to(at::kByte)},
+       .apply =
+           [](const Tensors& in, const Backend& backend) {
+             const BatchScore score = score_batch(in[0], in[1], in[2], backend);
+             return at::stack({score.loss, score.correct / static_cast<double>(in[1].numel())});
+           },
+       .operations = 5 * logits,
+       .bytes = 4 * logits});
   return all;
 }
 

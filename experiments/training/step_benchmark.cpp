@@ -17,7 +17,7 @@
 #include "experiments/training/tensor_batch.h"
 #include "experiments/training/training.h"
 #include "models/device_memory.h"
-#include "models/loss.h"
+#include "models/kernels/batch_score.h"
 #include "tasks/task.h"
 
 namespace che {
@@ -173,7 +173,7 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
       const c10::NoGradGuard no_grad;
       const TensorBatch tensors = to_tensors(batch, 0, batch.size, empty_symbol, device);
       wait_for(score_batch(state.model->forward(tensors.tokens, tensors.outputs(), *positions, Dropout{}),
-                           tensors.targets, tensors.mask)
+                           tensors.targets, tensors.mask, state.model->backend())
                    .loss);
     } else {
       wait_for(state.make_step(batch, *positions));

@@ -7,7 +7,7 @@
 #include "core/clock.h"
 #include "experiments/training/batch_stream.h"
 #include "experiments/training/model_factory.h"
-#include "models/loss.h"
+#include "models/kernels/batch_score.h"
 
 namespace che {
 namespace {
@@ -73,7 +73,7 @@ at::Tensor training_step(Transformer& model, Adam& adam, const TensorBatch& batc
                          const Dropout& dropout, std::int64_t step, double rate_fraction) {
   model.project();
   const at::Tensor logits = model.forward(batch.tokens, batch.outputs(), positions, dropout);
-  const BatchScore score = score_batch(logits, batch.targets, batch.mask);
+  const BatchScore score = score_batch(logits, batch.targets, batch.mask, model.backend());
   // A replica's loss reaches its own parameters only, so that the sum gives each its own gradient.
   score.loss.sum().backward();
   model.parameters().collect_gradients();

@@ -31,6 +31,11 @@ const KernelTable* fused_kernels(const Backend& backend, const at::Tensor& x) {
   return table_of(x.device().type());
 }
 
+const KernelTable* fused_kernels(const Backend& backend) {
+  if (backend.kernels != Kernels::kFused || backend.options.dtype() != at::kFloat) return nullptr;
+  return table_of(backend.device().type());
+}
+
 const KernelTable& device_kernels(const at::Tensor& x) {
   const KernelTable* const table = table_of(x.device().type());
   if (table == nullptr) {

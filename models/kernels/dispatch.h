@@ -27,8 +27,10 @@ struct Backend {
   at::Device device() const { return options.device(); }
 };
 
-// The fused operations that take `x`; null where the reference does.
+// The fused operations that take `x`, or tensors of the backend's device and type; null where the reference
+// does.
 const KernelTable* fused_kernels(const Backend& backend, const at::Tensor& x);
+const KernelTable* fused_kernels(const Backend& backend);
 
 // The fused operations of the device that holds `x`. Throws Error where there are none.
 const KernelTable& device_kernels(const at::Tensor& x);

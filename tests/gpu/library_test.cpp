@@ -33,6 +33,14 @@ TEST(CudaLibrary, HasEveryFunction) {
   EXPECT_NE(nullptr, kernels.rotate);
   EXPECT_NE(nullptr, kernels.bias_relu_forward);
   EXPECT_NE(nullptr, kernels.bias_relu_backward);
+  EXPECT_NE(nullptr, kernels.embedding_serves);
+  EXPECT_NE(nullptr, kernels.embedding_forward);
+  EXPECT_NE(nullptr, kernels.embedding_backward_workspace);
+  EXPECT_NE(nullptr, kernels.embedding_backward);
+  EXPECT_NE(nullptr, kernels.batch_score_serves);
+  EXPECT_NE(nullptr, kernels.batch_score_workspace);
+  EXPECT_NE(nullptr, kernels.batch_score_forward);
+  EXPECT_NE(nullptr, kernels.batch_score_backward);
   EXPECT_GT(kernels.bias_relu_block_rows, 0);
   EXPECT_GT(kernels.bias_relu_partial_sums, 0);
 }

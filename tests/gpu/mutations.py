@@ -20,7 +20,9 @@ TESTS = {
     "adam.cu": "AdamKernel*",
     "attention_backward.cu": "Shapes/AttentionBackward*:AttentionBackwardKernel*",
     "attention_forward.cu": "Shapes/AttentionForward*:AttentionForwardKernel.RunsF*:AttentionForwardKernel.Keeps*",
+    "batch_score.cu": "BatchScoreKernel*",
     "bias_relu.cu": "BiasReluKernel*",
+    "embedding.cu": "EmbeddingKernel*",
     "residual_norm.cu": "Shapes/ResidualNorm*:ResidualNormKernel*",
 }
 BARRIER = re.compile(r"__sync(threads|warp)\(\);")

@@ -4,15 +4,17 @@
 
 #include "models/kernels/forms/adam_form.h"
 #include "models/kernels/forms/attention_form.h"
+#include "models/kernels/forms/batch_score_form.h"
 #include "models/kernels/forms/bias_relu_form.h"
 #include "models/kernels/forms/dropout_bits.h"
+#include "models/kernels/forms/embedding_form.h"
 #include "models/kernels/forms/rotation_form.h"
 #include "models/kernels/forms/views.h"
 
 namespace che {
 
 // Changes with everything in this header and in the headers that it includes.
-constexpr std::int32_t kCudaAbiVersion = 3;
+constexpr std::int32_t kCudaAbiVersion = 4;
 
 // What a kernel's function answers; a positive number is an error of CUDA.
 constexpr int kCudaDone = 0;
@@ -105,7 +107,7 @@ struct CudaDevice {
 // Served: attention with head widths of 4, 8, ... 64, at most 16 heads and heads * head_width <= 512, f of
 // any width that shared memory has room for, at most 65535 examples and replicas, sequences of up to 2^24
 // tokens; residual norms of at most 2048 features; dropout, alone or within a residual norm, of at most 64
-// replicas; everything of the others.
+// replicas; embeddings of as many symbols as shared memory has room for; everything of the others.
 struct CudaKernels {
   std::int32_t version;  // kCudaAbiVersion of the library's source.
 
@@ -146,6 +148,19 @@ struct CudaKernels {
   int (*bias_relu_forward)(const CudaCall* call, const HiddenRows* values, const float* bias);
   int (*bias_relu_backward)(const CudaCall* call, const HiddenRows* gradient, const HiddenRows* activation,
                             float* d_bias);
+
+  int (*embedding_serves)(std::int64_t replicas, std::int64_t symbols);
+  int (*embedding_forward)(const CudaCall* call, const EmbeddingInputs* in, const float* table, float* out);
+  std::int64_t (*embedding_backward_workspace)(const EmbeddingInputs* in);
+  int (*embedding_backward)(const CudaCall* call, const EmbeddingInputs* in, const float* d_out,
+                            float* d_table);
+
+  int (*batch_score_serves)(std::int64_t replicas);
+  std::int64_t (*batch_score_workspace)(const BatchScoreInputs* in);  // Of the forward pass.
+  int (*batch_score_forward)(const CudaCall* call, const BatchScoreInputs* in, float* losses,
+                             std::int64_t* correct);
+  int (*batch_score_backward)(const CudaCall* call, const BatchScoreInputs* in, const float* d_losses,
+                              float* d_logits);
 };
 
 // The library's one symbol; null where `version` is not its own.

@@ -36,4 +36,16 @@ int bias_relu_forward(const CudaCall* call, const HiddenRows* values, const floa
 int bias_relu_backward(const CudaCall* call, const HiddenRows* gradient, const HiddenRows* activation,
                        float* d_bias);
 
+int embedding_serves(std::int64_t replicas, std::int64_t symbols);
+int embedding_forward(const CudaCall* call, const EmbeddingInputs* in, const float* table, float* out);
+std::int64_t embedding_backward_workspace(const EmbeddingInputs* in);
+int embedding_backward(const CudaCall* call, const EmbeddingInputs* in, const float* d_out, float* d_table);
+
+int batch_score_serves(std::int64_t replicas);
+std::int64_t batch_score_workspace(const BatchScoreInputs* in);
+int batch_score_forward(const CudaCall* call, const BatchScoreInputs* in, float* losses,
+                        std::int64_t* correct);
+int batch_score_backward(const CudaCall* call, const BatchScoreInputs* in, const float* d_losses,
+                         float* d_logits);
+
 }  // namespace che::gpu

@@ -38,6 +38,14 @@ constexpr CudaKernels kKernels{
     gpu::kBiasReluParts,
     gpu::bias_relu_forward,
     gpu::bias_relu_backward,
+    gpu::embedding_serves,
+    gpu::embedding_forward,
+    gpu::embedding_backward_workspace,
+    gpu::embedding_backward,
+    gpu::batch_score_serves,
+    gpu::batch_score_workspace,
+    gpu::batch_score_forward,
+    gpu::batch_score_backward,
 };
 
 }  // namespace

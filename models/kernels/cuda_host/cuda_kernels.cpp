@@ -140,6 +140,32 @@ void bias_relu_backward(const HiddenRows& gradient, const HiddenRows& activation
   check(kernels().bias_relu_backward(call.get(), &gradient, &activation, d_bias), "bias and ReLU's gradient");
 }
 
+bool embedding_serves(std::int64_t replicas, std::int64_t symbols) {
+  return kernels().embedding_serves(replicas, symbols) == kCudaDone;
+}
+
+void embedding_forward(const EmbeddingInputs& in, const float* table, float* out) {
+  const Call call;
+  check(kernels().embedding_forward(call.get(), &in, table, out), "embedding");
+}
+
+void embedding_backward(const EmbeddingInputs& in, const float* d_out, float* d_table) {
+  const Call call(kernels().embedding_backward_workspace(&in));
+  check(kernels().embedding_backward(call.get(), &in, d_out, d_table), "embedding's gradient");
+}
+
+bool batch_score_serves(std::int64_t replicas) { return kernels().batch_score_serves(replicas) == kCudaDone; }
+
+void batch_score_forward(const BatchScoreInputs& in, float* losses, std::int64_t* correct) {
+  const Call call(kernels().batch_score_workspace(&in));
+  check(kernels().batch_score_forward(call.get(), &in, losses, correct), "loss");
+}
+
+void batch_score_backward(const BatchScoreInputs& in, const float* d_losses, float* d_logits) {
+  const Call call;
+  check(kernels().batch_score_backward(call.get(), &in, d_losses, d_logits), "loss's gradient");
+}
+
 }  // namespace
 
 void use_cuda_kernels(const c10::Device& device, const CudaKernels& chosen) {
@@ -159,7 +185,13 @@ void use_cuda_kernels(const c10::Device& device, const CudaKernels& chosen) {
                                                 .forward = residual_norm_forward,
                                                 .backward = residual_norm_backward},
                               .rotation = {.rotate = rotate},
-                              .adam = {.norms = adam_norms, .update = adam_update}}};
+                              .adam = {.norms = adam_norms, .update = adam_update},
+                              .embedding = {.serves = embedding_serves,
+                                            .forward = embedding_forward,
+                                            .backward = embedding_backward},
+                              .batch_score = {.serves = batch_score_serves,
+                                              .forward = batch_score_forward,
+                                              .backward = batch_score_backward}}};
 }
 
 const KernelTable* cuda_kernels(c10::DeviceType device) {

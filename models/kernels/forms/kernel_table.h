@@ -2,8 +2,10 @@
 
 #include "models/kernels/forms/adam_form.h"
 #include "models/kernels/forms/attention_form.h"
+#include "models/kernels/forms/batch_score_form.h"
 #include "models/kernels/forms/bias_relu_form.h"
 #include "models/kernels/forms/dropout_form.h"
+#include "models/kernels/forms/embedding_form.h"
 #include "models/kernels/forms/residual_norm_form.h"
 #include "models/kernels/forms/rotation_form.h"
 
@@ -19,6 +21,8 @@ struct KernelTable {
   ResidualNormForm residual_norm;
   RotationForm rotation;
   AdamForm adam;
+  EmbeddingForm embedding{};
+  BatchScoreForm batch_score{};
 };
 
 }  // namespace che

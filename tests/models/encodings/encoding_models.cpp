@@ -9,7 +9,7 @@
 
 #include "experiments/plan/every_encoding.h"
 #include "experiments/training/model_factory.h"
-#include "models/loss.h"
+#include "models/kernels/batch_score.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/encodings/encoding_rig.h"
 #include "tests/models/reference_files.h"
@@ -110,7 +110,9 @@ void expect_fused_equals_reference(RunConfig config, bool fuses_attention) {
     const auto positions = create_positions(config, 5, Purpose::kPositions, 9);
     const at::Tensor logits = model->forward(tokens, 4, *positions, dropout);
     EXPECT_EQ(kernels == "fused" && fuses_attention, count.value() > 0);
-    score_batch(logits, at::ones({4, 4}, at::kLong), at::ones({4, 4}, at::kByte)).loss.sum().backward();
+    score_batch(logits, at::ones({4, 4}, at::kLong), at::ones({4, 4}, at::kByte), model->backend())
+        .loss.sum()
+        .backward();
     return std::pair(logits.detach(), std::move(model));
   };
   const auto [logits, reference] = outcome("reference");

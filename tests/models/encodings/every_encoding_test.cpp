@@ -14,7 +14,7 @@
 #include "experiments/training/model_factory.h"
 #include "experiments/training/thread_limit.h"
 #include "experiments/training/training.h"
-#include "models/loss.h"
+#include "models/kernels/batch_score.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/encodings/encoding_models.h"
 #include "tests/models/encodings/encoding_rig.h"
@@ -32,7 +32,9 @@ TEST_P(EveryEncoding, GivesFiniteGradientsToEveryParameter) {
   const auto model = initialised(config_, {3});
   const at::Tensor logits = forward(*model, config_, some_tokens(4, 9), 4);
   ASSERT_EQ((std::vector<std::int64_t>{1, 4, 4, 2}), logits.sizes().vec());
-  score_batch(logits, at::ones({4, 4}, at::kLong), at::ones({4, 4}, at::kByte)).loss.sum().backward();
+  score_batch(logits, at::ones({4, 4}, at::kLong), at::ones({4, 4}, at::kByte), model->backend())
+      .loss.sum()
+      .backward();
   for (const ParameterSpec& spec : model->parameters().specs()) {
     const at::Tensor gradient = model->parameters()[spec.name].grad();
     EXPECT_TRUE(at::isfinite(gradient).all().item<bool>()) << spec.name;

@@ -1,11 +1,12 @@
-#include "models/loss.h"
+#include "models/kernels/reference/batch_score.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/Reduction.h>
 
-namespace che {
+namespace che::reference {
 
-BatchScore score_batch(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& mask) {
+std::pair<at::Tensor, at::Tensor> score_batch(const at::Tensor& logits, const at::Tensor& targets,
+                                              const at::Tensor& mask) {
   const std::int64_t replicas = logits.size(0);
   const at::Tensor wanted = targets.unsqueeze(0).expand({replicas, -1, -1});
   // Not gather(), whose gradient is a sort on GPUs where sums have a fixed order.
@@ -16,4 +17,4 @@ BatchScore score_batch(const at::Tensor& logits, const at::Tensor& targets, cons
   return {losses.mean(1), correct.flatten(1).sum(1)};
 }
 
-}  // namespace che
+}  // namespace che::reference

@@ -2,6 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "models/kernels/dispatch.h"
+
 namespace che {
 
 // How a model does on a batch, one value a replica each.
@@ -11,7 +13,8 @@ struct BatchScore {
 };
 
 // logits (replicas, batch, outputs, classes); targets (batch, outputs) of type long; mask (batch,
-// outputs) of 0 and 1, which the loss ignores.
-BatchScore score_batch(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& mask);
+// outputs) of type byte, 0 and 1, which the loss ignores. Throws Error for other shapes.
+BatchScore score_batch(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& mask,
+                       const Backend& backend);
 
 }  // namespace che
