@@ -12,20 +12,35 @@ TrainingBatches training_batches(const RunConfig& config) {
 }
 
 BatchStream::BatchStream(const RunConfig& config, std::int64_t first_step)
-    : task_(create_task(config.task)), batches_(training_batches(config)), step_(first_step) {
-  upcoming_ = std::async(std::launch::async, &BatchStream::sample, this, step_, Batch{});
+    : task_(create_task(config.task)),
+      batches_(training_batches(config)),
+      sampler_([this, first_step](const std::stop_token& stop) { sample_batches(stop, first_step); }) {}
+
+BatchStream::~BatchStream() {
+  sampler_.request_stop();
+  is_wanted_.release();
 }
 
 const Batch& BatchStream::next() {
-  Batch finished = std::exchange(current_, upcoming_.get());
-  ++step_;
-  upcoming_ = std::async(std::launch::async, &BatchStream::sample, this, step_, std::move(finished));
+  is_sampled_.acquire();
+  if (failure_) {
+    is_sampled_.release();
+    std::rethrow_exception(failure_);
+  }
+  std::swap(current_, upcoming_);
+  is_wanted_.release();
   return current_;
 }
 
-Batch BatchStream::sample(std::int64_t step, Batch reused) const {
-  training_batch(*task_, batches_, step, reused);
-  return reused;
+void BatchStream::sample_batches(const std::stop_token& stop, std::int64_t step) {
+  for (is_wanted_.acquire(); !stop.stop_requested(); is_wanted_.acquire()) {
+    try {
+      training_batch(*task_, batches_, step++, upcoming_);
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+    is_sampled_.release();
+  }
 }
 
 }  // namespace che
