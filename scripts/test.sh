@@ -9,4 +9,9 @@ scripts/setup.sh release
 (($#)) || set -- -LE "slow|tensorboard"
 echo "test: running ctest $*"
 # One more than there are cores: some tests wait for locks, schedulers and browsers.
-ctest --preset release -j "$(($(nproc) + 1))" "$@"
+outputs=$PWD/build/Testing/outputs.xml
+rm -f "$outputs"
+ctest --preset release -j "$(($(nproc) + 1))" --output-junit "$outputs" "$@" && exit
+status=$?
+[[ ! -e $outputs ]] || scripts/failed_tests.py "$outputs"
+exit "$status"
