@@ -101,12 +101,12 @@ struct StepBounds {
 
 std::int64_t operations_of(const EncodingConfig& encoding, Kernels kernels) {
   static const std::map<std::string, StepBounds> fused{
-      {"none", {113, 127, 301}},    {"sin_cos", {114}},
-      {"learned", {119}},           {"rope", {113}},
-      {"relative", {207}},          {"cope", {311}},
-      {"alibi", {127, 151, 385}},   {"kerple", {143, 171, 423}},
-      {"fire", {235, 267, 501}},    {"t5", {132, 160, 412}},
-      {"sandwich", {119, 143, 377}}};
+      {"none", {93, 107, 281}},    {"sin_cos", {100}},
+      {"learned", {105}},          {"rope", {93}},
+      {"relative", {187}},         {"cope", {291}},
+      {"alibi", {107, 131, 365}},  {"kerple", {123, 151, 403}},
+      {"fire", {215, 247, 481}},   {"t5", {112, 140, 392}},
+      {"sandwich", {99, 123, 357}}};
   static const std::map<std::string, StepBounds> reference{
       {"none", {210, 242, 358}},    {"sin_cos", {213}},
       {"learned", {218}},           {"rope", {282}},
