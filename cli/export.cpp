@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/reading_options.h"
+#include "cli/one_of.h"
 #include "core/counted.h"
 #include "core/error.h"
 #include "core/files.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/listing.h"
+#include "cli/one_of.h"
 #include "core/config/field_list.h"
 #include "core/error.h"
 

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
+#include "cli/one_of.h"
 #include "core/files.h"
 #include "core/number_text.h"
-#include "core/suggestion.h"
 #include "plots/gnuplot/figure_format.h"
 
 namespace che {
@@ -42,17 +42,6 @@ void add_read_experiments(CLI::App& command, ReadExperiments& experiments) {
                   "folders that `che run` or `che score` wrote; of several, all runs in one table")
       ->required();
   add_only_option(command, experiments.only);
-}
-
-CLI::Validator one_of(const std::vector<std::string>& allowed) {
-  const auto problem = [allowed](const std::string& word) -> std::string {
-    if (std::ranges::count(allowed, word) > 0) return "";
-    const std::string closest = closest_name(word, allowed);
-    return fmt::format("got '{}'{}; allowed: {}", word,
-                       closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest),
-                       fmt::join(allowed, ", "));
-  };
-  return {problem, fmt::format("{{{}}}", fmt::join(allowed, ","))};
 }
 
 void add_width_option(CLI::App& command, double& width_mm) {

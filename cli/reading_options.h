@@ -51,9 +51,6 @@ struct ReadExperiments {
 // Adds EXPERIMENT_DIR..., and --only.
 void add_read_experiments(CLI::App& command, ReadExperiments& experiments);
 
-// Allows one of these words, with the one that a misspelt word may be meant to be.
-CLI::Validator one_of(const std::vector<std::string>& allowed);
-
 // Adds --width, of figures, in mm; 0 for the size of a screen.
 void add_width_option(CLI::App& command, double& width_mm);
 
