@@ -15,7 +15,6 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/integer_range.h"
-#include "core/suggestion.h"
 #include "experiments/exchange/sample_file.h"
 #include "experiments/exchange/sample_formats.h"
 #include "experiments/store/evaluation_rows.h"

@@ -1,11 +1,8 @@
 #include "cli/reading_options.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include <algorithm>
 
 #include "cli/one_of.h"
 #include "core/files.h"
