@@ -176,6 +176,7 @@ void append_unmarked_note(std::vector<Note>& notes, const ResultTable& table, Ag
   const auto append = [&](const char* place, const std::set<WeakBest>& found, bool is_second) {
     if (found.empty()) return;
     std::vector<std::string> reasons;
+    reasons.reserve(found.size());
     for (const WeakBest weakness : found) reasons.push_back(weakness_text(weakness, is_second));
     notes.push_back({NoteKind::kReading,
                      fmt::format("No {} is marked where {}.", place, fmt::join(reasons, ", or where "))});
