@@ -92,8 +92,8 @@ std::string curve_caption(const std::vector<CurvePanel>& panels, Aggregate aggre
   if (group > 1) caption += fmt::format("; each point is the mean over {} neighbouring {}", group, measured);
   if (std::ranges::any_of(panels, [](const CurvePanel& panel) { return panel.entries.size() > 1; })) {
     caption +=
-        ". Markers identify the lines and stand at no measured points; they take turns, so that lines that "
-        "coincide show all of theirs";
+        ". Markers identify the lines; they are placed in turn, not at measured points, so that lines that "
+        "coincide stay visible";
   }
   return caption + ".";
 }

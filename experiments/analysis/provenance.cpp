@@ -44,13 +44,13 @@ std::string describe_evaluation(const TableRun& run) {
 
 // Every choice between readings of the protocol that some run had to make, with what it chose; where runs
 // differ, with the encodings that chose it: "encoding.direction=left_only (fire), symmetric (alibi)".
-std::string switches(const ResultTable& table) {
+std::string protocol_options(const ResultTable& table) {
   std::map<std::string, std::map<std::string, std::set<std::string>>> encodings;  // By path and value.
   for (const TableRun& run : table.runs) {
     for (const FieldRecord& field : list_fields(run.config)) {
-      const bool is_switch =
+      const bool is_option =
           !field.number && !field.structural && !field.group && field.role != Role::kExecution;
-      if (is_switch) encodings[field.path][field.value].insert(run.encoding.form.text());
+      if (is_option) encodings[field.path][field.value].insert(run.encoding.form.text());
     }
   }
   std::vector<std::string> chosen;
@@ -98,8 +98,8 @@ std::vector<Fact> provenance(const ResultTable& table) {
   }
   const std::vector<Fact> of_all = {
       {"Evaluation", each_once(table, describe_evaluation)},
-      {"Switches", switches(table)},
-      {"Off default in all runs",
+      {"Protocol options", protocol_options(table)},
+      {"Settings that differ from the defaults in all runs",
        off_default.empty() ? "nothing" : fmt::format("{}", fmt::join(off_default, ", "))},
       {"Git commit", fmt::format("{}; device: {}; last change: {}",
                                  each_once(table, [](const TableRun& run) { return run.status.git_commit; }),

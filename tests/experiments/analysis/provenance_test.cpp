@@ -24,23 +24,23 @@ TEST(Provenance, NamesSeedsAndRates) {
   EXPECT_EQ(seeds.value, "0, 1, 2; data seeds: 0; learning rates: 0.0003, 0.001");
 }
 
-TEST(Provenance, SaysWhichEncodingHasWhichSwitch) {
+TEST(Provenance, SaysWhichEncodingHasWhichProtocolOption) {
   const ScratchFolder scratch;
-  const auto switches = [&] {
+  const auto protocol_options = [&] {
     for (const Fact& fact : provenance(make_table(open_runs(scratch.path())))) {
-      if (fact.name == "Switches") return fact.value;
+      if (fact.name == "Protocol options") return fact.value;
     }
     return std::string();
   };
   RunConfig kerple = made_up_config("even_pairs", "kerple");
   kerple.encoding.options = {{"direction", "symmetric"}};
   store_run(scratch.path(), kerple, RunState::kFinished, 0.5);
-  EXPECT_TRUE(contains(switches(), "encoding.direction=symmetric;")) << switches();
+  EXPECT_TRUE(contains(protocol_options(), "encoding.direction=symmetric;")) << protocol_options();
   RunConfig wrapped = made_up_config("even_pairs", "dape_kerple");
   wrapped.encoding.options = {{"direction", "half_offset"}};
   store_run(scratch.path(), wrapped, RunState::kFinished, 0.5);
-  EXPECT_TRUE(contains(switches(), "encoding.direction=half_offset (dape_kerple), symmetric (kerple)"))
-      << switches();
+  EXPECT_TRUE(contains(protocol_options(), "encoding.direction=half_offset (dape_kerple), symmetric (kerple)"))
+      << protocol_options();
 }
 
 // A table on disk says so itself: who reads it later has not seen the warning.
