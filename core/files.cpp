@@ -126,6 +126,38 @@ void write_into(const Descriptor& file, const fs::path& path, std::string_view c
   if (!file.is_open() || !write_all(file.value(), content)) fail("write", path, ErrorKind::kRuntime);
 }
 
+// Deletes the files in `folder` with such a name that no process has locked.
+template <typename HasName>
+std::error_code clear_unlocked(const fs::path& folder, const HasName& has_name) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  fs::directory_iterator entry(folder, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    if (has_name(entry->path().filename().string())) found.push_back(entry->path());
+  }
+  for (const fs::path& path : found) {
+    if (error) break;
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status {};
+    const bool is_file = file.is_open() && ::fstat(file.value(), &status) == 0 && S_ISREG(status.st_mode) &&
+                         lock_whole_file(file);
+    if (is_file && ::unlink(path.c_str()) != 0 && errno != ENOENT) error = {errno, std::generic_category()};
+  }
+  return error;
+}
+
+// ".NAME.0123456789abcdef.tmp"
+std::string temporary_name(const fs::path& path) {
+  return fmt::format(".{}.{:016x}{}", path.filename().string(), unpredictable_number(), kTemporaryEnding);
+}
+
+bool is_temporary_name_of(const fs::path& path, std::string_view name) {
+  const std::string start = fmt::format(".{}.", path.filename().string());
+  if (!name.starts_with(start) || !name.ends_with(kTemporaryEnding)) return false;
+  if (name.size() != start.size() + 16 + kTemporaryEnding.size()) return false;
+  return name.substr(start.size(), 16).find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 }  // namespace
 
 Descriptor open_regular_file(const fs::path& path, int flags, std::string_view verb,
@@ -179,10 +211,12 @@ bool is_present(const fs::path& path) {
 
 FileReplacement::FileReplacement(const fs::path& path)
     : path_(path), folder_(path.has_parent_path() ? path.parent_path() : ".") {
+  // Of the same file, by killed processes. A folder that cannot be listed can still be written to.
+  static_cast<void>(
+      clear_unlocked(folder_, [&](std::string_view name) { return is_temporary_name_of(path, name); }));
   // O_EXCL: a name that somebody else made, as a file or a link, is not used.
   do {
-    temporary_ = folder_ / fmt::format(".{}.{:016x}{}", path.filename().string(), unpredictable_number(),
-                                       kTemporaryEnding);
+    temporary_ = folder_ / temporary_name(path);
     file_ =
         Descriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (!file_.is_open() && errno != EEXIST) fail("write", path, ErrorKind::kRuntime);
@@ -193,9 +227,9 @@ FileReplacement::~FileReplacement() {
   if (!is_finished_) ::unlink(temporary_.c_str());
 }
 
-// The temporary file is locked while it is written, so that remove_temporary_files knows it from those of
-// killed processes. This says whether remove_temporary_files came between the creation and the lock. File
-// systems without locks have no such moment, as they give remove_temporary_files none either.
+// The temporary file is locked while it is written, so that clear_unlocked knows it from those of killed
+// processes. This says whether clear_unlocked came between the creation and the lock. File systems without
+// locks have no such moment, as they give clear_unlocked none either.
 bool FileReplacement::was_cleared() const {
   if (!lock_whole_file(file_) && (errno == EAGAIN || errno == EACCES)) return true;
   struct stat status {};
@@ -270,22 +304,10 @@ void write_output(const fs::path& path, std::string_view content) {
 }
 
 void remove_temporary_files(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> found;
-  fs::directory_iterator entry(folder, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with('.') && name.ends_with(kTemporaryEnding)) found.push_back(entry->path());
-  }
-  for (const fs::path& path : found) {
-    if (error) break;
-    const Descriptor file(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    struct stat status {};
-    const bool is_file = file.is_open() && ::fstat(file.value(), &status) == 0 && S_ISREG(status.st_mode) &&
-                         lock_whole_file(file);
-    if (is_file && ::unlink(path.c_str()) != 0 && errno != ENOENT) error = {errno, std::generic_category()};
-  }
-  if (error) {
+  const auto is_temporary = [](std::string_view name) {
+    return name.starts_with('.') && name.ends_with(kTemporaryEnding);
+  };
+  if (const std::error_code error = clear_unlocked(folder, is_temporary)) {
     throw Error(fmt::format("cannot clear '{}' of temporary files: {}", folder.string(), error.message()),
                 ErrorKind::kRuntime);
   }

@@ -44,7 +44,8 @@ bool is_present(const std::filesystem::path& path);
 // any moment, sees the old content or the new, whole: temporary file next to it, fsync, rename, fsync of the
 // folder. A symbolic link at `path` is replaced itself. All throw Error (runtime) with the system's reason,
 // `finish` also when something other than a file or a link is at `path`. Without a successful `finish` the
-// old file is untouched, and the temporary one is removed with the object.
+// old file is untouched, and the temporary one is removed with the object. Where a process was killed before
+// that, the next replacement of the same file removes what it left.
 //
 // `finish_new` instead of `finish` makes a file where there is none: of several processes, on any machine,
 // one is told true. False, with nothing changed, when there is something at `path`. It needs hard links, and
@@ -83,8 +84,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 // (runtime) with the system's reason, (usage) for a folder.
 void write_output(const std::filesystem::path& path, std::string_view content);
 
-// Deletes the temporary files in `folder` that write_file_atomically made in processes that were killed;
-// those of processes that are still writing stay. Throws Error (runtime) when the system refuses.
+// Deletes the temporary files of any FileReplacement in `folder` whose process was killed; those of processes
+// that are still writing stay. Throws Error (runtime) when the system refuses.
 void remove_temporary_files(const std::filesystem::path& folder);
 
 // Renames what is at `path` to `path`.`ending`, or `path`.`ending`.2, .3 ... where that name is taken:

@@ -101,6 +101,25 @@ TEST(Files, WhatAKilledProcessLeftIsRemovedAndNothingElse) {
   EXPECT_EQ(entries(folder.path()), 3U);
 }
 
+// A figure or a table may lie in a folder that the program never locks.
+TEST(Files, AWriterRemovesWhatKilledWritersOfTheSameFileLeft) {
+  const ScratchFolder folder;
+  const std::vector<std::string> others = {".table.md.00112233445566ff.tmp", ".table.csv.00ff.tmp",
+                                           ".table.csv.00112233445566fg.tmp",
+                                           "table.csv.00112233445566ff.tmp"};
+  for (const std::string& name : others) write_file_atomically(folder.path() / name, "");
+  const fs::path killed = folder.path() / ".table.csv.00112233445566ff.tmp";
+  const fs::path writing = folder.path() / ".table.csv.ff112233445566ff.tmp";
+  write_file_atomically(killed, "half");
+  const Descriptor writer(open(writing.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  ASSERT_TRUE(lock_whole_file(writer));
+  write_file_atomically(folder.path() / "table.csv", "whole");
+  EXPECT_FALSE(fs::exists(killed));
+  EXPECT_TRUE(fs::exists(writing)) << "of a process that is still writing";
+  for (const std::string& name : others) EXPECT_TRUE(fs::exists(folder.path() / name)) << name;
+  EXPECT_EQ(read_file(folder.path() / "table.csv"), "whole");
+}
+
 TEST(Files, WritersAndWhatClearsTheirFilesDoNotDisturbEachOther) {
   const ScratchFolder folder;
   std::thread clearing([&] {

@@ -4,7 +4,7 @@
     tests/gpu/mutations.py BUILD_FOLDER [FILE ...]
 
 The folder holds a build of gpu_kernel_tests; with ThreadSanitizer, every missing barrier must make a test fail. FILEs
-are names in models/kernels/cuda/. Fails where the tests pass without a barrier.
+are names in models/kernels/cuda/. Fails where the tests pass without a barrier, or where they fail with all of them.
 """
 import os
 import re
@@ -58,7 +58,10 @@ def main():
     survivors = 0
     for name in sys.argv[2:] or sorted(path.name for path in KERNELS.glob("*.cu")):
         source = (KERNELS / name).read_text()
-        for barrier in BARRIER.finditer(source):
+        barriers = list(BARRIER.finditer(source))
+        if barriers and not survives(build, name, source):
+            sys.exit(f"{name}: its tests fail with all barriers in place")
+        for barrier in barriers:
             line = source.count("\n", 0, barrier.start()) + 1
             survived = survives(build, name, source[:barrier.start()] + ";" + source[barrier.end():])
             survivors += survived
