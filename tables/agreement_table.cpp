@@ -10,6 +10,7 @@
 #include "experiments/analysis/best_encodings.h"
 #include "experiments/analysis/paper_table.h"
 #include "experiments/analysis/rank_correlation.h"
+#include "experiments/analysis/training_outcome.h"
 #include "tables/result_notes.h"
 
 namespace che {
@@ -43,7 +44,8 @@ std::string agrees_text(const AgreedTask& task) {
 std::string best_text(const BestEncodings& best) {
   if (best.encodings.empty()) return kNoNumber;
   const bool all_tie = best.scored > 1 && best.encodings.size() == best.scored;
-  return all_tie ? fmt::format("all {} tie", best.scored) : names_text(best.encodings);
+  if (all_tie) return fmt::format("all {} tie", best.scored);
+  return names_text(best.encodings) + (best.has_trained ? "" : kUntrainedSign);
 }
 
 std::string paper_best_text(const TaskLabel& task) {
@@ -116,6 +118,11 @@ std::vector<Note> notes_of(const PaperAgreement& agreement, const ResultTable& t
        "seeds agree once in four times."},
       {NoteKind::kReading,
        "Best: of all columns here, as printed; of all columns of the paper's table there."}};
+  if (std::ranges::any_of(table.rows, [&](const TableRow& row) {
+        return !best_encodings(table, row, agreement.aggregate).has_trained;
+      })) {
+    notes.push_back(untrained_note("no run of the cell reached"));
+  }
   append_baseline_notes(notes, table);
   notes.push_back(
       {NoteKind::kReading,

@@ -7,18 +7,25 @@
 #include <cmath>
 #include <map>
 
+#include "experiments/analysis/training_outcome.h"
 #include "tables/result_notes.h"
 
 namespace che {
 namespace {
+
+PrintedCell score_cell(const std::optional<double>& score, std::size_t untrained) {
+  PrintedCell cell = number_cell(score, percent);
+  if (untrained > 0) cell.sign = kUntrainedSign;
+  return cell;
+}
 
 PrintedRow print_row(const ComparedTask& task) {
   const auto& interval = task.interval;
   return {.group = std::string(level_name(task.level)),
           .cells = {{.text = task.task.text()},
                     {.text = fmt::format("{}", task.seeds), .value = static_cast<double>(task.seeds)},
-                    number_cell(task.one, percent),
-                    number_cell(task.other, percent),
+                    score_cell(task.one, task.one_untrained),
+                    score_cell(task.other, task.other_untrained),
                     number_cell(task.difference, signed_percent),
                     {.text = interval ? fmt::format("{} .. {}", signed_percent(interval->low),
                                                     signed_percent(interval->high))
@@ -125,6 +132,15 @@ std::vector<Note> notes_of(const Comparison& comparison, const ResultTable& tabl
       notes.push_back({NoteKind::kMissing, fmt::format("Not counted: {}, {}.", run.id, missing_reason(run))});
     }
   }
+  std::vector<TaskLabel> untrained;
+  for (const ComparedTask& task : comparison.tasks) {
+    if (task.one_untrained + task.other_untrained > 0) untrained.push_back(task.task);
+  }
+  if (!untrained.empty()) {
+    notes.push_back(untrained_note("some runs of the cell did not reach"));
+    append_untrained_runs_note(notes, table, untrained, {comparison.one, comparison.other},
+                               /*whole_cells=*/true);
+  }
   append_provenance(notes, table);
   return notes;
 }
@@ -158,7 +174,7 @@ Table comparison_table(const Comparison& comparison, const ResultTable& table) {
                            .notes = with_units("Scores in percent, differences in points.")},
                .data = {.columns = {"level", "task", "one", "other", "aggregate", "seeds", "rates",
                                     "unpaired", "one_score", "other_score", "difference", "interval_low",
-                                    "interval_high", "p", "p_holm"},
+                                    "interval_high", "p", "p_holm", "one_untrained", "other_untrained"},
                         .rows = {},
                         .notes = with_units("Scores and differences are fractions of 1.")}};
   for (const ComparedTask& task : comparison.tasks) {
@@ -171,7 +187,8 @@ Table comparison_table(const Comparison& comparison, const ResultTable& table) {
          static_cast<std::int64_t>(task.unpaired), table_value(task.one), table_value(task.other),
          table_value(task.difference), table_value(interval ? std::optional(interval->low) : std::nullopt),
          table_value(interval ? std::optional(interval->high) : std::nullopt), table_value(task.p),
-         table_value(task.adjusted_p)});
+         table_value(task.adjusted_p), static_cast<std::int64_t>(task.one_untrained),
+         static_cast<std::int64_t>(task.other_untrained)});
   }
   return result;
 }

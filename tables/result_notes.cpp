@@ -73,7 +73,9 @@ void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims
       {NoteKind::kClaims,
        fmt::format(
            "Claims of the paper, counted over the tasks that are not permutation-invariant and that have "
-           "both scores; a task is left out where neither cell trained. Any positive difference counts. A "
+           "both scores; a task is left out where neither cell trained. Any positive difference of the "
+           "scores "
+           "shown counts. A "
            "dape_ column is used where there is one, else randomized_dape_; the encoding it is compared with "
            "has randomized positions. {}.",
            fmt::join(texts, "; "))});
@@ -82,10 +84,30 @@ void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims
 Note untrained_note(std::string_view who) {
   return {NoteKind::kReading,
           fmt::format(
-              "{} Did not train: {}, over the last tenth of its steps, a training accuracy at least {:.0f} "
+              "{} Did not train: {}, over the last tenth of the steps, a training accuracy at least {:.0f} "
               "points above the best predictor that does not see the input, at the training lengths. The "
               "score says nothing about extrapolation.",
               kUntrainedSign, who, 100 * kTrainedMargin)};
+}
+
+void append_untrained_runs_note(std::vector<Note>& notes, const ResultTable& table,
+                                const std::vector<TaskLabel>& tasks,
+                                const std::vector<EncodingLabel>& columns, bool whole_cells) {
+  std::vector<std::string> texts;
+  for (const TaskLabel& task : tasks) {
+    for (const EncodingLabel& column : columns) {
+      const TableCell* const cell = table.cell(task, column);
+      if (cell == nullptr || cell->untrained == 0 || (cell->did_not_train() && !whole_cells)) continue;
+      texts.push_back(fmt::format("{} of {} of {} on {}", cell->untrained, cell->finished.size(),
+                                  column.text(), task.text()));
+    }
+  }
+  if (texts.empty()) return;
+  notes.push_back(
+      {NoteKind::kReading, fmt::format("{}: {}.",
+                                       whole_cells ? "Runs that did not train"
+                                                   : "Cells of which only some runs trained; did not train",
+                                       fmt::join(texts, "; "))});
 }
 
 void append_invariant_note(std::vector<Note>& notes, const ResultTable& table) {

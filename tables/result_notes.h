@@ -33,6 +33,12 @@ void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims
 // What kUntrainedSign means; `who` did not train: "the run did not reach", "no run of the cell reached".
 Note untrained_note(std::string_view who);
 
+// Which runs did not train, for each cell of these tasks and columns of which some trained and some did not;
+// with `whole_cells` also for those of which none trained. Nothing where there are none.
+void append_untrained_runs_note(std::vector<Note>& notes, const ResultTable& table,
+                                const std::vector<TaskLabel>& tasks,
+                                const std::vector<EncodingLabel>& columns, bool whole_cells);
+
 // What kInvariantSign means, where a row of `table` has it.
 void append_invariant_note(std::vector<Note>& notes, const ResultTable& table);
 

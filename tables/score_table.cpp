@@ -247,8 +247,11 @@ std::vector<Note> notes(const ResultTable& table, const ScoreTableOptions& optio
   }
   append_paper_notes(notes, table, options);
   append_invariant_note(notes, table);
-  if (std::ranges::any_of(table.cells, [](const auto& cell) { return cell.second.did_not_train(); })) {
+  if (std::ranges::any_of(table.cells, [](const auto& cell) { return cell.second.untrained > 0; })) {
     notes.push_back(untrained_note("no run of the cell reached"));
+    std::vector<TaskLabel> tasks;
+    for (const TableRow& row : table.rows) tasks.push_back(row.task);
+    append_untrained_runs_note(notes, table, tasks, table.encodings, /*whole_cells=*/false);
   }
   append_unmarked_note(notes, table, options.aggregate);
   append_baseline_notes(notes, table);

@@ -323,7 +323,8 @@ class Reader : public FieldVisitor {
   std::string paths_of_leaf(const std::string& key) const {
     std::map<std::string, std::vector<std::string>> paths;
     for (const FieldRecord& field : list_fields(root_)) {
-      if (!field.group) paths[field.path.substr(field.path.rfind('.') + 1)].push_back(field.path);
+      if (field.group) continue;
+      paths[field.path.substr(field.path.rfind('.') + 1)].push_back(prefix_.substr(0, shown_) + field.path);
     }
     std::vector<std::string> leaves;
     leaves.reserve(paths.size());

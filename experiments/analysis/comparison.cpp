@@ -71,6 +71,8 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   ComparedTask result;
   result.level = row.level;
   result.task = row.task;
+  result.one_untrained = one.untrained;
+  result.other_untrained = other.untrained;
   Scores of_one = scores_of(table, one);
   Scores of_other = scores_of(table, other);
   const bool one_is_foreign = is_foreign(table, one);

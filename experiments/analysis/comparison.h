@@ -19,6 +19,9 @@ struct ComparedTask {
   std::size_t seeds = 0;      // Pairs.
   std::vector<double> rates;  // Learning rates that count, ascending.
   std::size_t unpaired = 0;   // Finished runs that do not count.
+  // Finished runs that did not train, see TrainingOutcome: a difference to them is one of learning.
+  std::size_t one_untrained = 0;
+  std::size_t other_untrained = 0;
   // Aggregates over the seeds; nothing without one.
   std::optional<double> one;
   std::optional<double> other;

@@ -297,6 +297,17 @@ std::vector<EncodingLabel> columns_not_chosen(const std::vector<FoundRun>& all,
   return columns;
 }
 
+// Of two results of one run, such as of other builds or processors; empty where the scores are equal.
+std::string other_score_text(const RunFolder& left_out, const RunFolder& counted) {
+  const auto here = score(left_out.read().evaluation, left_out.config());
+  const auto there = score(counted.read().evaluation, counted.config());
+  if (here == there) return "";
+  const auto text = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.1f} %", 100 * *value) : std::string("none");
+  };
+  return fmt::format(", and that one counts; scores: {} here, {} there", text(here), text(there));
+}
+
 // Those of the runs that are chosen. `left_out` receives the models outside che that the choice leaves out,
 // which are warned of.
 std::vector<FoundRun> chosen_of(const std::vector<FoundRun>& runs, const RunChoice& choice,
@@ -338,17 +349,19 @@ void warn_of_damage(const ResultTable& table, const WarningSink& warn) {
 ResultTable read_table(const std::vector<std::filesystem::path>& experiments, const RunChoice& choice) {
   std::vector<std::string> left_out;
   std::vector<FoundRun> runs;
-  std::map<std::string, std::size_t> experiment_of;  // By id.
+  std::map<std::string, std::size_t> index_of;  // In `runs`, by id.
   std::vector<std::string> names;
   for (std::size_t i = 0; i < experiments.size(); ++i) {
     for (RunFolder& run : open_runs(experiments[i], print_warning, &left_out)) {
-      const auto [first, is_new] = experiment_of.emplace(run.id(), i);
+      const auto [first, is_new] = index_of.emplace(run.id(), runs.size());
       if (is_new) {
         runs.push_back({.folder = std::move(run), .experiment = i});
         continue;
       }
-      left_out.push_back(
-          fmt::format("{}: the same run is in {}", run.path().string(), experiments[first->second].string()));
+      const FoundRun& counted_run = runs[first->second];
+      left_out.push_back(fmt::format("{}: the same run is in {}{}", run.path().string(),
+                                     experiments[counted_run.experiment].string(),
+                                     other_score_text(run, counted_run.folder)));
       print_warning("left out: " + left_out.back());
     }
     names.push_back(folder_name(experiments[i]));

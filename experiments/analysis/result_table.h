@@ -82,13 +82,14 @@ struct ResultTable {
   std::vector<TableRow> rows;            // In the benchmark's order.
   std::vector<EncodingLabel> encodings;  // Labels of the columns, in the order of encoding_before.
   std::map<CellKey, TableCell> cells;
-  std::vector<TableRun> runs;                 // By row, column, learning rate and seed.
-  std::vector<SettingValue> shared_settings;  // That differ from the defaults in every run and are in no label.
-  bool has_baselines = false;                 // Whether they were asked for; see add_trivial_baselines.
-  std::vector<std::string> left_out;          // Why open_runs left runs out.
-  std::vector<QuotedScore> quoted;            // See read_entries.
-  std::vector<std::string> conditions;        // What the runs were chosen by; see RunChoice.
-  std::vector<EncodingLabel> not_chosen;      // Columns of which that choice leaves nothing.
+  std::vector<TableRun> runs;  // By row, column, learning rate and seed.
+  std::vector<SettingValue>
+      shared_settings;                    // That differ from the defaults in every run and are in no label.
+  bool has_baselines = false;             // Whether they were asked for; see add_trivial_baselines.
+  std::vector<std::string> left_out;      // Why open_runs left runs out.
+  std::vector<QuotedScore> quoted;        // See read_entries.
+  std::vector<std::string> conditions;    // What the runs were chosen by; see RunChoice.
+  std::vector<EncodingLabel> not_chosen;  // Columns of which that choice leaves nothing.
 
   // Of a run's task.
   const TableRow& row(const TaskLabel& task) const;
@@ -100,7 +101,8 @@ struct ResultTable {
 // default or in which the configs differ, so that two cells never look alike.
 struct CellLabels {
   std::vector<CellKey> of;
-  std::vector<SettingValue> shared_settings;  // That differ from the defaults in every config and are in no label.
+  std::vector<SettingValue>
+      shared_settings;  // That differ from the defaults in every config and are in no label.
 };
 CellLabels label_cells(const std::vector<RunConfig>& configs,
                        const std::vector<Role>& roles = {Role::kCell, Role::kEvaluation});

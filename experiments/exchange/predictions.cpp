@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/suggestion.h"
+#include "core/text.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/store/bounded_json.h"
 #include "tasks/suite.h"
@@ -128,8 +129,11 @@ ScoredPredictions read_header(PredictionLines& lines, std::int64_t& task_version
   Json object;
   if (!lines.next(object))
     lines.fail("the file is empty; its first line is a header with format, model, task, ...");
-  if (lines.text(object, "format") != "che-predictions/1")
-    lines.fail("format: expected \"che-predictions/1\"");
+  if (const std::string format = lines.text(object, "format"); format != "che-predictions/1") {
+    const bool is_samples = format.starts_with("che-samples/");
+    lines.fail(fmt::format("format: got {}; allowed: che-predictions/1{}", one_line(format),
+                           is_samples ? "; these are samples, without predictions" : ""));
+  }
   lines.refuse_other_fields(
       object, {"format", "model", "model_seed", "task", "task_version", "options", "suite", "lengths",
                "samples", "seed", "input_symbols", "output_symbols", "version", "definition"});

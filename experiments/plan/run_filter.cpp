@@ -20,9 +20,9 @@ using Kind = ConfigNode::Kind;
 // How --only names the variants that `label` may be the label of; else some setting.
 std::string filter_example(const VariantAxes& variants, const std::string& label) {
   for (const auto& [axis, labels] : variants) {
-    if (std::ranges::count(labels, label)) return fmt::format("{}={}", axis, label);
+    if (std::ranges::count(labels, label)) return fmt::format("--only {}={}", axis, label);
   }
-  return "task=parity_check";
+  return "--only task=parity_check";
 }
 
 // The values that a condition lists: one, a list of them, or a range of whole numbers. Labels of variants
@@ -297,7 +297,7 @@ std::vector<std::string> RunFilter::unheld_values() const {
   return unheld;
 }
 
-void RunFilter::check_made_sense() const {
+void RunFilter::check_made_sense(std::string_view of_unknown_keys) const {
   for (const Condition& condition : conditions_) {
     for (const Value& value : condition.values) {
       if (!value.problem || value.made_sense) continue;
@@ -309,7 +309,8 @@ void RunFilter::check_made_sense() const {
                                          value.node.text, task));
         }
       }
-      if (variant_axes_.empty() || condition.is_setting) throw Error(*value.problem);
+      if (condition.is_setting) throw Error(*value.problem);
+      if (variant_axes_.empty()) throw Error(value.problem->what() + std::string(of_unknown_keys));
       throw Error(fmt::format("{}; axes of named variants: {}", value.problem->what(),
                               fmt::join(variant_axes_, ", ")));
     }

@@ -45,8 +45,8 @@ class RunFilter {
   bool matches(const AskedRun& run);
 
   // After every run was asked about: throws what is wrong with a key or a value that no run can hold,
-  // such as a misspelt one.
-  void check_made_sense() const;
+  // such as a misspelt one. `of_unknown_keys` is added to what is said of keys that are no settings.
+  void check_made_sense(std::string_view of_unknown_keys = "") const;
 
   bool has_matched() const { return has_matched_; }  // Some run that it was asked about.
   // Where no run of `runs` holds any value of one of its keys: what they have there, such as "encoding is

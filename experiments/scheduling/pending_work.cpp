@@ -60,8 +60,9 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   });
   if (!lost.empty() && !retrain) {
     throw Error(fmt::format(
-        "no checkpoint (pruned or damaged?) to evaluate missing test lengths with: {}, {} the first; ask for "
-        "the lengths that are there, or give --retrain to train them again, which replaces results",
+        "cannot measure the missing test lengths of {}, {} the first: no checkpoint is stored (pruned or "
+        "damaged?); ask for the lengths that are there, or give --retrain to train again, which replaces "
+        "results",
         counted(lost.size(), "trained run"), lost.front()));
   }
   for (const RunFolder& folder : folders) folder.store_config();
@@ -83,6 +84,7 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
   PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};
   std::size_t waiting = 0;
   std::size_t other_encodings = 0;
+  std::vector<std::string> without_model;
   for (RunFolder& run : runs) {
     const StoredRun stored = run.read();
     const bool fits = request.fits(run.config().encoding);
@@ -116,10 +118,18 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
     } else if (needs.state != RunState::kFinished) {
       leave_out(fmt::format("left out: {} is not finished but {}; `che run` trains it", run.path().string(),
                             state_name(needs.state)));
+    } else if (needs.has_lost_model()) {
+      without_model.push_back(run.id());
     } else {
       work.configs.push_back(asked);
       work.jobs.push_back({std::move(run)});
     }
+  }
+  if (!without_model.empty()) {
+    warn(fmt::format(
+        "left out: {} of {} whose model is no longer stored, {} the first; `che run` with the config, a test "
+        "length that is missing and --retrain trains again, and replaces results",
+        without_model.size(), counted(runs.size(), "run"), without_model.front()));
   }
   if (waiting > 0) {
     warn(fmt::format("left out: {} of {} waiting; `che run` trains them", waiting,
@@ -133,7 +143,7 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
     warn(fmt::format("passed over: {} whose encoding does not take {}", counted(other_encodings, "run"),
                      evaluation_settings_text(*request.encoding_settings)));
   }
-  work.left_out = left_out + waiting;
+  work.left_out = left_out + waiting + without_model.size();
   return work;
 }
 

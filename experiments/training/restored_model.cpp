@@ -18,11 +18,17 @@ RestoredModel restore_model(const RunFolder& run, const RunConfig& config, Damag
   const auto size = static_cast<std::size_t>(restored.model->parameters().size());
   LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), size, damaged);
   if (!loaded.checkpoint) {
+    const bool is_finished = run.status().state == RunState::kFinished;
     throw Error(fmt::format(
-        "run '{}' has no {}checkpoint{}{}; train it first: che run CONFIG --output {} (of a finished run, "
-        "`che prune` deletes it; --retrain trains it again where the config asks for further test lengths)",
-        run.path().string(), loaded.warnings.empty() ? "" : "undamaged ", loaded.warnings.empty() ? "" : ": ",
-        fmt::join(loaded.warnings, "; "), run.path().parent_path().parent_path().string()));
+        "run '{}' has no {}checkpoint{}{}; {}: che run CONFIG {}--output {}", run.path().string(),
+        loaded.warnings.empty() ? "" : "undamaged ", loaded.warnings.empty() ? "" : ": ",
+        fmt::join(loaded.warnings, "; "),
+        is_finished
+            ? "`che prune` deletes those of finished runs; with a test length that the run lacks, this "
+              "trains it again"
+            : "train it first",
+        is_finished ? "evaluation.last_length=N --retrain " : "",
+        run.path().parent_path().parent_path().string()));
   }
   copy_values(loaded.checkpoint->values, restored.model->parameters().values()[0]);
   restored.model->project();

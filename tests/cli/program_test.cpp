@@ -141,6 +141,7 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"export", "quick/v1", "-o", "x", "--seed", "-1"},
                "che: export: --seed: Value -1 not in range 0 to 9223372036854775807");
   expect_wrong({"evaluate", results(), "--device", "gpu"}, "che: execution.device: got gpu; allowed: cpu");
+  expect_wrong({"evaluate", small_config()}, small_config());
   expect_wrong({"sample", "even_pairs", "--length", "abc"},
                "che: sample: --length: got abc; allowed: a whole number\n");
   expect_wrong({"evaluate", results(), "--lengths", "1:99999", "--samples", "64"},
@@ -260,7 +261,8 @@ TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
   expect_refusal(che({"bias", run, "--length", "5", "--query", "10"}), {"--query 10", "0 .. 9"});
   for (const char* file : {"/checkpoint.bin", "/checkpoint.previous.bin"})
     std::filesystem::remove(run + file);
-  expect_refusal(che({"bias", run, "--length", "5"}), {"no checkpoint", "train it first"});
+  expect_refusal(che({"bias", run, "--length", "5"}),
+                 {"no checkpoint", "`che prune` deletes", "evaluation.last_length=N --retrain"});
 
   const std::string other = (folder_ / "rope").string();
   ASSERT_EQ(

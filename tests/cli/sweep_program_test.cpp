@@ -289,7 +289,10 @@ TEST_F(SweepProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   EXPECT_NE(std::string::npos, che({"run", small_config(), "-o", results()}).output.find("2 done, 0 to do"));
   const Outcome lost = che({"evaluate", results(), "--lengths", "40:40", "--samples", "64"});
   EXPECT_EQ(1, lost.exit_code);
-  EXPECT_NE(std::string::npos, lost.output.find("has no checkpoint")) << lost.output;
+  expect_contains(lost.output,
+                  {"left out: 2 of 2 runs whose model is no longer stored, even_pairs-dape_kerple-",
+                   "--retrain", "0 to evaluate", "2 left out"});
+  EXPECT_EQ(std::string::npos, lost.output.find("not evaluated")) << "a line for each run:\n" << lost.output;
   EXPECT_NE(std::string::npos, che({"status", results()}).output.find("2 runs: 2 finished\n"));
   const auto before = everything(results() + "/runs");
   std::vector<std::string> more{"run", small_config(), "evaluation.last_length=10", "-o", results()};

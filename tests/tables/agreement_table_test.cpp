@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "experiments/analysis/training_outcome.h"
 #include "tests/experiments/analysis/made_up_experiment.h"
 #include "tests/golden_file.h"
 #include "tests/scratch_folder.h"
@@ -39,6 +40,19 @@ TEST(AgreementTable, SaysWhenAllTie) {
   EXPECT_EQ(table.printed.rows[0].cells[8].text, "all 2 tie");
   EXPECT_EQ(std::get<std::string>(table.data.rows[0][11]), "rope; alibi");
   EXPECT_EQ(table.printed.rows[0].cells[9].text, "--") << "nothing is known of what predictors score";
+}
+
+TEST(AgreementTable, MarksABestThatDidNotTrain) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.75);
+  store_run(scratch.path(), made_up_config("reverse_string", "alibi"), RunState::kFinished, 0.5);
+  ResultTable results = make_table(open_runs(scratch.path()));
+  const auto best = [&] {
+    return agreement_table(agree(results, Aggregate::kMax), results).printed.rows[0].cells[8].text;
+  };
+  EXPECT_EQ(best(), "rope");
+  for (auto& [key, cell] : results.cells) cell.untrained = key.encoding.text() == "rope" ? 1 : 0;
+  EXPECT_EQ(best(), std::string("rope") + kUntrainedSign);
 }
 
 TEST(AgreementTable, MeasuresTheBestAgainstTheBestBaseline) {

@@ -39,7 +39,8 @@ TEST(Provenance, SaysWhichEncodingHasWhichProtocolOption) {
   RunConfig wrapped = made_up_config("even_pairs", "dape_kerple");
   wrapped.encoding.options = {{"direction", "half_offset"}};
   store_run(scratch.path(), wrapped, RunState::kFinished, 0.5);
-  EXPECT_TRUE(contains(protocol_options(), "encoding.direction=half_offset (dape_kerple), symmetric (kerple)"))
+  EXPECT_TRUE(
+      contains(protocol_options(), "encoding.direction=half_offset (dape_kerple), symmetric (kerple)"))
       << protocol_options();
 }
 

@@ -161,7 +161,12 @@ TEST(PredictionRuns, OfTwoFoldersCountOnce) {
   ASSERT_EQ(1U, table.runs.size());
   EXPECT_DOUBLE_EQ(0.875, *table.runs[0].score);
   ASSERT_EQ(1U, table.left_out.size());
-  EXPECT_TRUE(contains(table.left_out[0], "the same run is in"));
+  EXPECT_TRUE(contains(table.left_out[0], "the same run is in " + one.path().string()));
+  EXPECT_TRUE(contains(table.left_out[0], "that one counts; scores: 50.0 % here, 87.5 % there"));
+  const ScratchFolder equal;
+  store_predictions(equal.path(), made_up_predictions("lstm", 0, 0.875));
+  const std::string& same = read_table({one.path(), equal.path()}).left_out.at(0);
+  EXPECT_FALSE(contains(same, "scores")) << same;
 }
 
 TEST(PredictionRuns, RefuseWhatAFolderCannotHold) {

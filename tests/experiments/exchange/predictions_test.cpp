@@ -127,7 +127,8 @@ TEST_F(Predictions, NameLineAndFieldOfWhatIsWrong) {
   };
   const std::vector<Case> cases = {
       {1, [](Json& header) { header["format"] = "che-samples/1"; },
-       ":1: format: expected \"che-predictions/1\""},
+       ":1: format: got che-samples/1; allowed: che-predictions/1; these are samples"},
+      {1, [](Json& header) { header["format"] = "csv"; }, ":1: format: got csv; allowed: che-predictions/1"},
       {1, [](Json& header) { header.erase("model"); }, ":1: 'model' is missing"},
       {1, [](Json& header) { header["model"] = "a/b"; }, ":1: model: allowed: a name of"},
       {1, [](Json& header) { header["model"] = ".."; }, ":1: model: allowed: a name of"},

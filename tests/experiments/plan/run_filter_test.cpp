@@ -138,9 +138,9 @@ TEST(RunFilter, FiltersThatCannotMatchAreRefused) {
   EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"size=smal"}),
             "command line: size: unknown variant smal; did you mean 'small'?; known: small, large");
   EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"small"}),
-            "command line: got 'small'; allowed: key=value, such as size=small");
+            "command line: got 'small'; allowed: key=value, such as --only size=small");
   EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"none"}),
-            "command line: got 'none'; allowed: key=value, such as task=parity_check");
+            "command line: got 'none'; allowed: key=value, such as --only task=parity_check");
   EXPECT_TRUE(
       error_of(kVariants, {"encoding=rope"}, {"sise=small"}).ends_with("; axes of named variants: size"));
   EXPECT_FALSE(contains(error_of(kVariants, {"encoding=rope"}, {"seed=abc"}), "named variants"))

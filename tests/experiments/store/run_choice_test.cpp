@@ -46,7 +46,9 @@ TEST_F(RunChoiceTest, ConditionsThatNoRunHoldsAreRefused) {
   EXPECT_EQ(refusal("seed=7"), "--only leaves none of 7 stored runs; in them, seed is 0, 1, 2");
   EXPECT_TRUE(contains(refusal("encoding=ropes"), "did you mean 'rope'")) << refusal("encoding=ropes");
   EXPECT_TRUE(contains(refusal("lr=0.1"), "lr: unknown key; did you mean 'learning_rate'?"));
-  EXPECT_TRUE(contains(refusal("rope"), "allowed: key=value"));
+  EXPECT_TRUE(contains(refusal("rope"), "allowed: key=value, such as --only task="));
+  EXPECT_TRUE(contains(refusal("size=small"), "size: unknown key")) << refusal("size=small");
+  EXPECT_TRUE(contains(refusal("size=small"), "labels of a config's variants are not stored"));
 }
 
 TEST_F(RunChoiceTest, WarnsOfListedValuesThatNoRunHas) {
