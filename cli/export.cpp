@@ -139,7 +139,7 @@ int export_samples(const ExportOptions& options) {
   for (const SampleHeader& header : headers) {
     const fs::path target =
         options.format == "flare" ? flare_folder(header, options.folder) : sample_path(header, options);
-    const bool replaces = is_present(target);
+    const bool replaces = is_present(options.format == "flare" ? target / "main.tok" : target);
     if (options.format == "flare") {
       export_flare(header, target);
     } else {

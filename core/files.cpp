@@ -211,9 +211,6 @@ bool is_present(const fs::path& path) {
 
 FileReplacement::FileReplacement(const fs::path& path)
     : path_(path), folder_(path.has_parent_path() ? path.parent_path() : ".") {
-  // Of the same file, by killed processes. A folder that cannot be listed can still be written to.
-  static_cast<void>(
-      clear_unlocked(folder_, [&](std::string_view name) { return is_temporary_name_of(path, name); }));
   // O_EXCL: a name that somebody else made, as a file or a link, is not used.
   do {
     temporary_ = folder_ / temporary_name(path);
@@ -250,6 +247,9 @@ void FileReplacement::finish() {
                  (::rename(temporary_.c_str(), path_.c_str()) == 0 || (errno == ENOENT && is_at_path()));
   if (!is_finished_ || !file_.close()) fail("write", path_, ErrorKind::kRuntime);
   if (!sync_folder(folder_)) fail("make durable", path_, ErrorKind::kRuntime);
+  // What is there is now whole. A folder that cannot be listed can still be written to.
+  static_cast<void>(
+      clear_unlocked(folder_, [&](std::string_view name) { return is_temporary_name_of(path_, name); }));
 }
 
 bool FileReplacement::finish_new() {

@@ -45,7 +45,7 @@ bool is_present(const std::filesystem::path& path);
 // folder. A symbolic link at `path` is replaced itself. All throw Error (runtime) with the system's reason,
 // `finish` also when something other than a file or a link is at `path`. Without a successful `finish` the
 // old file is untouched, and the temporary one is removed with the object. Where a process was killed before
-// that, the next replacement of the same file removes what it left.
+// that, the next `finish` of the same file removes what it left.
 //
 // `finish_new` instead of `finish` makes a file where there is none: of several processes, on any machine,
 // one is told true. False, with nothing changed, when there is something at `path`. It needs hard links, and

@@ -144,11 +144,11 @@ std::string weakness_text(WeakBest weakness, bool is_second) {
   const char* const score = is_second ? "the second score" : "the highest score";
   switch (weakness) {
     case WeakBest::kTied:
-      return is_second ? "most encodings tie for it" : "most encodings tie";
+      return is_second ? "most encodings have the second score" : "most encodings tie";
     case WeakBest::kMeasuredUnalike:
       return "columns are evaluated differently";
     case WeakBest::kNotAboveChance:
-      return is_second ? "it is not above chance" : "no score is above chance";
+      return is_second ? "the second score is not above chance" : "no score is above chance";
     case WeakBest::kDidNotTrain:
       return fmt::format("{} is of a cell that did not train", score);
     case WeakBest::kTrivial:

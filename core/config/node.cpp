@@ -46,15 +46,42 @@ void set_location(ConfigNode& node, const ConfigLocation& location) {
   }
 }
 
-// The last bracket, brace or quote of a value that has no counterpart.
+// Where the quoted text ends that starts at `start`, past its quote; npos where it does not end.
+std::size_t end_of_quoted(std::string_view value, std::size_t start) {
+  const char quote = value[start];
+  for (std::size_t i = start + 1; i < value.size(); ++i) {
+    if (quote == '"' && value[i] == '\\') {
+      ++i;
+    } else if (value[i] == quote) {
+      if (quote == '"' || i + 1 == value.size() || value[i + 1] != quote) return i + 1;
+      ++i;  // Two single quotes are one of the text.
+    }
+  }
+  return std::string_view::npos;
+}
+
+// The last bracket, brace or quote of a value that has no counterpart. They are characters of a text like any
+// other where the text has begun before them, but for brackets and braces in lists and maps.
 std::optional<char> left_open(std::string_view value) {
-  std::string open;  // What is to be closed, the innermost last.
-  for (const char c : value) {
-    const bool is_quoted = !open.empty() && (open.back() == '\'' || open.back() == '"');
-    if (!open.empty() && c == (open.back() == '[' ? ']' : open.back() == '{' ? '}' : open.back())) {
+  std::string open;  // Brackets and braces to be closed, the innermost last.
+  bool is_start = true;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const char c = value[i];
+    if (is_start && (c == '\'' || c == '"')) {
+      const std::size_t end = end_of_quoted(value, i);
+      if (end == std::string_view::npos) return c;
+      i = end - 1;
+      is_start = false;
+    } else if (!open.empty() && c == (open.back() == '[' ? ']' : '}')) {
       open.pop_back();
-    } else if (!is_quoted && (c == '[' || c == '{' || c == '\'' || c == '"')) {
+      is_start = false;
+    } else if ((is_start || !open.empty()) && (c == '[' || c == '{')) {
       open += c;
+      is_start = true;
+    } else if (c == ' ') {
+      is_start = is_start || (i > 0 && value[i - 1] == ':');
+    } else {
+      is_start = !open.empty() && c == ',';
     }
   }
   return open.empty() ? std::nullopt : std::optional(open.back());

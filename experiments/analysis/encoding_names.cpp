@@ -66,27 +66,27 @@ EncodingLabel column_named(std::string_view name, const ColumnNames& names, std:
   const std::vector<EncodingLabel>& columns = names.columns;
   const auto found = std::ranges::find(columns, name, &EncodingLabel::text);
   if (found != columns.end()) return *found;
-  const auto refuse = [&](const std::string& problem) {
-    throw Error(fmt::format("{}: '{}' {}", option, one_line(name), problem));
+  const auto refusal = [&](const std::string& problem) {
+    return Error(fmt::format("{}: '{}' {}", option, one_line(name), problem));
   };
   const std::vector<EncodingLabel> same_form = of_form(name, columns);
   if (same_form.size() > 1) {
-    refuse(
+    throw refusal(
         fmt::format("stands for {} columns; name one of them: {}", same_form.size(), column_list(same_form)));
   }
   if (is_only_in(names.not_chosen, name, names)) {
-    refuse(fmt::format("is left out by --only; there are: {}", column_list(columns)));
+    throw refusal(fmt::format("is left out by --only; there are: {}", column_list(columns)));
   }
   if (is_only_in(names.unfinished, name, names)) {
-    refuse(fmt::format("has no finished run; there are: {}", column_list(columns)));
+    throw refusal(fmt::format("has no finished run; there are: {}", column_list(columns)));
   }
   std::vector<EncodingLabel> free = columns;
   std::erase_if(free, [&](const EncodingLabel& label) { return label.text() == other; });
   const std::string suggestion = suggested_column(name, free);
-  refuse(fmt::format("is no encoding of this experiment{}; known: {}",
-                     suggestion.empty() ? "" : fmt::format("; did you mean {}?", quoted_word(suggestion)),
-                     column_list(columns)));
-  return {};
+  throw refusal(
+      fmt::format("is no encoding of this experiment{}; known: {}",
+                  suggestion.empty() ? "" : fmt::format("; did you mean {}?", quoted_word(suggestion)),
+                  column_list(columns)));
 }
 
 }  // namespace che

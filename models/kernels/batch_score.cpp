@@ -51,8 +51,9 @@ class Score : public torch::autograd::Function<Score> {
 
 BatchScore score_batch(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& mask,
                        const Backend& backend) {
-  check_operand("score_batch: targets", targets, {logits.size(1), logits.size(2)}, targets);
-  check_operand("score_batch: mask", mask, targets.sizes(), mask);
+  check_operand("score_batch: targets", targets, {logits.size(1), logits.size(2)}, at::kLong,
+                logits.device());
+  check_operand("score_batch: mask", mask, targets.sizes(), at::kByte, logits.device());
   const KernelTable* const fused = fused_kernels(backend, logits);
   if (fused == nullptr || fused->batch_score.serves == nullptr ||
       !fused->batch_score.serves(logits.size(0))) {

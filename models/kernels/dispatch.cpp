@@ -52,9 +52,17 @@ bool needs_gradient(std::initializer_list<at::Tensor> inputs) {
 
 void check_operand(std::string_view name, const at::Tensor& x, at::IntArrayRef shape,
                    const at::Tensor& like) {
-  if (x.sizes() == shape && x.scalar_type() == like.scalar_type() && x.device() == like.device()) return;
-  throw Error(fmt::format("{}: expected shape ({}) and the first operand's type and device, got shape ({})",
-                          name, fmt::join(shape, ", "), fmt::join(x.sizes(), ", ")),
+  check_operand(name, x, shape, like.scalar_type(), like.device());
+}
+
+void check_operand(std::string_view name, const at::Tensor& x, at::IntArrayRef shape, at::ScalarType type,
+                   at::Device device) {
+  if (x.sizes() == shape && x.scalar_type() == type && x.device() == device) return;
+  const auto text = [](at::IntArrayRef of, at::ScalarType what, at::Device where) {
+    return fmt::format("{} ({}) on {}", c10::toString(what), fmt::join(of, ", "), where.str());
+  };
+  throw Error(fmt::format("{}: expected {}, got {}", name, text(shape, type, device),
+                          text(x.sizes(), x.scalar_type(), x.device())),
               ErrorKind::kRuntime);
 }
 

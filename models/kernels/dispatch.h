@@ -41,6 +41,9 @@ bool needs_gradient(std::initializer_list<at::Tensor> inputs);
 // Throws Error unless `x`, called `name` in the message, has that shape and the type and device of
 // `like`.
 void check_operand(std::string_view name, const at::Tensor& x, at::IntArrayRef shape, const at::Tensor& like);
+// The same of an operand with a type of its own.
+void check_operand(std::string_view name, const at::Tensor& x, at::IntArrayRef shape, at::ScalarType type,
+                   at::Device device);
 
 // The examples of (replicas, batch, rows...) tensors whose rows of one example follow each other.
 ExampleView<const float> examples_of(const at::Tensor& values);

@@ -51,7 +51,9 @@ class Rows : public torch::autograd::Function<Rows> {
 
 Embedding::Embedding(const at::Tensor& tokens, std::int64_t symbols, std::int64_t replicas,
                      const Backend& backend)
-    : tokens_(tokens), symbols_(symbols), replicas_(replicas) {
+    : tokens_(tokens.contiguous()), symbols_(symbols), replicas_(replicas) {
+  check_operand("embedding: tokens", tokens, {tokens.size(0), tokens.size(-1)}, at::kLong,
+                backend.options.device());
   const KernelTable* const fused = fused_kernels(backend);
   if (fused != nullptr && fused->embedding.serves != nullptr && fused->embedding.serves(replicas, symbols)) {
     return;

@@ -11,7 +11,8 @@ namespace che {
 // The tokens of a batch, the same for all replicas, as rows of tables by symbol.
 class Embedding {
  public:
-  // tokens (batch, tokens) of type long on the backend's device, each 0 <= token < symbols.
+  // tokens (batch, tokens) of type long on the backend's device, each 0 <= token < symbols, which is not
+  // checked. Throws Error for another shape, type or device.
   Embedding(const at::Tensor& tokens, std::int64_t symbols, std::int64_t replicas, const Backend& backend);
 
   // For the tokens from `first` on, the rows of their symbols in table (replicas, symbols, width) of the

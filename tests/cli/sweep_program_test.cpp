@@ -179,8 +179,8 @@ TEST_F(SweepProgramTest, AddsSeedsAndLengthsWithoutComputingAnythingTwice) {
   for (const auto& [file, content] : before) EXPECT_TRUE(content == after[file]) << file;
 
   const std::string otherwise =
-      "2 finished runs were evaluated otherwise before, with evaluation.last_length (9); what is measured "
-      "stays";
+      "2 finished runs were evaluated otherwise before, with evaluation.last_length (9); to run this config "
+      "keeps what is measured";
   expect_contains(
       che({"run", small_config(), "evaluation.last_length=11", "-o", results(), "--dry-run"}).output,
       {otherwise});

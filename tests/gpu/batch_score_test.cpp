@@ -19,8 +19,8 @@ struct Shape {
   std::int64_t replicas, rows, classes;
 };
 
-// One block of rows and several, whole and not.
-constexpr Shape kShapes[] = {{1, 1, 1}, {3, 70, 2}, {2, 1024, 3}, {2, 2500, 11}};
+// One block of rows and several, whole and not, and more blocks than a block has threads.
+constexpr Shape kShapes[] = {{1, 1, 1}, {3, 70, 2}, {2, 1024, 3}, {2, 2500, 11}, {1, 263'000, 2}};
 
 struct Batch {
   explicit Batch(const Shape& wanted)

@@ -18,9 +18,10 @@ struct Shape {
   std::int64_t replicas, batch, tokens, symbols, width;
 };
 
-// Widths beside a multiple of 32, one part and several, more symbols than warps, examples of one token.
-constexpr Shape kShapes[] = {
-    {1, 1, 1, 1, 1}, {2, 3, 7, 5, 33}, {3, 70, 11, 19, 64}, {1, 130, 1, 3, 8}, {1, 2, 40, 40, 257}};
+// Widths beside a multiple of 32, one part, several, and as many as there may be, more symbols than warps,
+// examples of one token.
+constexpr Shape kShapes[] = {{1, 1, 1, 1, 1},   {2, 3, 7, 5, 33},    {3, 70, 11, 19, 64},
+                             {1, 130, 1, 3, 8}, {1, 2, 40, 40, 257}, {1, 130, 40, 3, 8}};
 
 // A batch of symbols, of which the kernels read all but the first of each example.
 struct Batch {

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -182,6 +183,20 @@ TEST(StepGraphs, ReplayMasksThatTheHostDraws) {
   const OtherKernels others(without_dropout);
   const std::vector<RunConfig> runs = runs_of("sin_cos", 1);
   expect_equal_bits(trained(runs, false), trained(runs, true));
+}
+
+// Library operations take the place of kernels that do not serve.
+TEST(StepGraphs, ReplayWhatNoKernelServes) {
+  static CudaKernels without = *che_cuda_kernels(kCudaAbiVersion);
+  without.embedding_serves = [](std::int64_t, std::int64_t) { return kCudaNotServed; };
+  without.batch_score_serves = [](std::int64_t) { return kCudaNotServed; };
+  const std::vector<RunConfig> runs = runs_of("sin_cos", 2);
+  const Trained with_kernels = trained(runs, false);
+  const OtherKernels others(without);
+  const Trained eager = trained(runs, false);
+  expect_equal_bits(eager, trained(runs, true));
+  const auto are_equal = [](const at::Tensor& a, const at::Tensor& b) { return at::equal(a, b); };
+  EXPECT_FALSE(std::ranges::equal(with_kernels.tensors, eager.tensors, are_equal)) << "the kernels served";
 }
 
 // Stopped after some steps and trained on, with the graphs that there are, and in a new process from what a

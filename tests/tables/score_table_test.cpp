@@ -117,7 +117,7 @@ TEST(ScoreTable, SaysWhyNoBestIsMarked) {
   EXPECT_TRUE(contains(text(0.5, 0.25), "No best is marked where no score is above chance."));
   EXPECT_TRUE(contains(text(0.5, 0.5), "where most encodings tie, or where no score is above chance."));
   EXPECT_FALSE(contains(text(0.875, 0.75), "No second is marked"));
-  EXPECT_TRUE(contains(text(0.75, 0.25), "No second is marked where it is not above chance."));
+  EXPECT_TRUE(contains(text(0.75, 0.25), "No second is marked where the second score is not above chance."));
 }
 
 TEST(ScoreTable, MarksNoSecondBelowABaseline) {

@@ -2,8 +2,8 @@
 // minus 1 at the target, over the number of rows. logits (replicas, rows, classes).
 //
 // 4 bytes of memory traffic a logit forward, 8 backward, which computes the softmax again. A thread takes a
-// row at a time, of which a block has 1024; sums over rows are in double precision, and a second kernel adds
-// up the blocks in order.
+// row at a time: forward 4 of the 1024 that a block has, backward one. Sums over rows are in double precision,
+// and a second kernel adds up the blocks in order. There is at least one class.
 #include "models/kernels/cuda/functions.h"
 #include "models/kernels/cuda/gpu.h"
 
@@ -138,7 +138,7 @@ int batch_score_forward(const CudaCall* call, const BatchScoreInputs* in, float*
 int batch_score_backward(const CudaCall* call, const BatchScoreInputs* in, const float* d_losses,
                          float* d_logits) {
   if (in->replicas > kMaxGrid) return kCudaNotServed;
-  if (in->replicas == 0 || in->rows == 0 || in->classes == 0) return kCudaDone;
+  if (in->replicas == 0 || in->rows == 0) return kCudaDone;
   return launch(&score_gradient, dim3(blocks(divided_up(in->rows, kThreads)), blocks(in->replicas)),
                 dim3(kThreads), std::int64_t{0}, call->stream, *in, d_losses, d_logits);
 }

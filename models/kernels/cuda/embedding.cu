@@ -18,7 +18,7 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
 constexpr std::int64_t kValuesOfThread = 8;
 constexpr std::int64_t kMaxParts = 64;
-constexpr std::int64_t kRowsOfPart = 64;  // At least, but for a last one.
+constexpr std::int64_t kRowsOfPart = 64;  // At most, until there are kMaxParts parts.
 constexpr std::int64_t kMaxGrid = 65535;
 
 // Rows are the tokens of all examples.

@@ -63,8 +63,9 @@ TEST(OtherRuns, ThatWereEvaluatedOtherwiseAreCounted) {
   EXPECT_FALSE(evaluated_otherwise({config}, scratch.path()));
   waiting.evaluation.last_length = 70;
   EXPECT_EQ(
-      "1 finished run was evaluated otherwise before, with evaluation.last_length (44); what is measured "
-      "stays stored, scores are those of this config, and the earlier config brings back the earlier ones",
+      "1 finished run was evaluated otherwise before, with evaluation.last_length (44); to run this config "
+      "keeps what is measured and changes their scores, and to run the earlier config again brings back the "
+      "earlier ones",
       evaluated_otherwise({longer, waiting}, scratch.path()));
   // The same lengths in other words, by another number of threads.
   const ScratchFolder alike;

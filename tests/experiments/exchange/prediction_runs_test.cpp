@@ -165,8 +165,9 @@ TEST(PredictionRuns, OfTwoFoldersCountOnce) {
   EXPECT_TRUE(contains(table.left_out[0], "that one counts; scores: 50.0 % here, 87.5 % there"));
   const ScratchFolder equal;
   store_predictions(equal.path(), made_up_predictions("lstm", 0, 0.875));
-  const std::string& same = read_table({one.path(), equal.path()}).left_out.at(0);
-  EXPECT_FALSE(contains(same, "scores")) << same;
+  const ResultTable same = read_table({one.path(), equal.path()});
+  ASSERT_EQ(1U, same.left_out.size());
+  EXPECT_FALSE(contains(same.left_out[0], "scores")) << same.left_out[0];
 }
 
 TEST(PredictionRuns, RefuseWhatAFolderCannotHold) {

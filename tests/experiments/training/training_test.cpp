@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "experiments/training/batch_stream.h"
+#include "tests/contains.h"
+#include "tests/message_of.h"
 #include "tests/models/reference_files.h"
 
 namespace che {
@@ -101,6 +103,24 @@ TEST(BatchStream, DependsOnTaskDataSeedAndStepOnly) {
   EXPECT_EQ(third.length, again.length);
   EXPECT_EQ(third.input, again.input);
   EXPECT_EQ(third.output, again.output);
+}
+
+TEST(BatchStream, ThrowsWhatSamplingThrewAtEachCall) {
+  RunConfig config = small_config("rope");
+  config.training.batch_size = -1;
+  BatchStream stream(config, 0);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(contains(message_of([&] { stream.next(); }), "a batch of -1 samples"));
+}
+
+// Its thread may be sampling, or wait.
+TEST(BatchStream, CanEndAtAnyMoment) {
+  RunConfig config = small_config("rope");
+  config.training.batch_size = 4096;
+  for (int steps = 0; steps < 20; ++steps) {
+    BatchStream stream(config, 0);
+    for (int i = 0; i < steps % 3; ++i) EXPECT_EQ(4096, stream.next().size);
+  }
 }
 
 TEST(BatchStream, DrawsEveryTrainingLength) {
