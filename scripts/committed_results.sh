@@ -48,7 +48,11 @@ write() {
   "$che" table "$folder" --paper --baselines --format md --output "$committed/table.md"
   "$che" table "$folder" --baselines --format csv --output "$committed/table.csv"
   "$che" table "$folder" --runs --format csv --output "$committed/runs.csv"
-  rm -f "$committed/agreement.md" "$committed"/compare_*.md
+  rm -f "$committed/agreement.md" "$committed/table_mean.md" "$committed"/compare_*.md
+  # With several seeds, the maxima of table.md say little of a typical run.
+  if [[ $(awk -F, 'NR > 1 { print $4 }' "$committed/runs.csv" | sort -u | wc -l) -gt 1 ]]; then
+    "$che" table "$folder" --paper --baselines --aggregate mean --spread --format md --output "$committed/table_mean.md"
+  fi
   local encoding form compared=
   for encoding in alibi kerple fire; do
     has_column "randomized_$encoding" || continue
