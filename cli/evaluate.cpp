@@ -103,8 +103,9 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
 }
 
 int evaluate(const EvaluateOptions& options) {
-  // A config in place of the experiment is refused before an option is missed.
-  if (std::filesystem::is_regular_file(options.runs.folder)) find_runs(options.runs.folder);
+  // A config in place of the experiment is refused first: other messages are about options of a folder.
+  std::error_code is_unreadable;
+  if (std::filesystem::is_regular_file(options.runs.folder, is_unreadable)) find_runs(options.runs.folder);
   const EvaluationRequest request = read_request(options);
   const PendingWork work = prepare_evaluation(options.runs.folder, request, options.runs.choice());
   const Schedule schedule{.workers = workers_for(work.configs, options.workers), .evaluation = request};

@@ -38,6 +38,15 @@ has_column() {
   awk -F, -v column="$1" 'NR > 1 && $3 == column && $5 > 0 { found = 1 } END { exit !found }' "$committed/table.csv"
 }
 
+# Whether a cell has more than one finished run.
+has_several_runs() {
+  python3 - "$committed/table.csv" << 'END'
+import csv, sys
+with open(sys.argv[1], newline="") as table:
+    sys.exit(not any(int(cell["n"] or 0) > 1 for cell in csv.DictReader(table)))
+END
+}
+
 write() {
   if [[ ! -d $folder/runs ]]; then
     echo "committed_results: $folder/runs is missing; run the experiment first, or restore it" >&2
@@ -49,8 +58,8 @@ write() {
   "$che" table "$folder" --baselines --format csv --output "$committed/table.csv"
   "$che" table "$folder" --runs --format csv --output "$committed/runs.csv"
   rm -f "$committed/agreement.md" "$committed/table_mean.md" "$committed"/compare_*.md
-  # With several seeds, the maxima of table.md say little of a typical run.
-  if [[ $(awk -F, 'NR > 1 { print $4 }' "$committed/runs.csv" | sort -u | wc -l) -gt 1 ]]; then
+  # Where a cell has several runs, the maxima of table.md say little of a typical one.
+  if has_several_runs; then
     "$che" table "$folder" --paper --baselines --aggregate mean --spread --format md --output "$committed/table_mean.md"
   fi
   local encoding form compared=

@@ -41,11 +41,16 @@ std::string agrees_text(const AgreedTask& task) {
   return !agrees ? kNoNumber : *agrees ? "yes" : "no";
 }
 
+bool all_tie(const BestEncodings& best) { return best.scored > 1 && best.encodings.size() == best.scored; }
+
+bool has_untrained_sign(const BestEncodings& best) {
+  return !best.encodings.empty() && !all_tie(best) && !best.has_trained;
+}
+
 std::string best_text(const BestEncodings& best) {
   if (best.encodings.empty()) return kNoNumber;
-  const bool all_tie = best.scored > 1 && best.encodings.size() == best.scored;
-  if (all_tie) return fmt::format("all {} tie", best.scored);
-  return names_text(best.encodings) + (best.has_trained ? "" : kUntrainedSign);
+  if (all_tie(best)) return fmt::format("all {} tie", best.scored);
+  return names_text(best.encodings) + (has_untrained_sign(best) ? kUntrainedSign : "");
 }
 
 std::string paper_best_text(const TaskLabel& task) {
@@ -119,7 +124,7 @@ std::vector<Note> notes_of(const PaperAgreement& agreement, const ResultTable& t
       {NoteKind::kReading,
        "Best: of all columns here, as printed; of all columns of the paper's table there."}};
   if (std::ranges::any_of(table.rows, [&](const TableRow& row) {
-        return !best_encodings(table, row, agreement.aggregate).has_trained;
+        return has_untrained_sign(best_encodings(table, row, agreement.aggregate));
       })) {
     notes.push_back(untrained_note("no run of the cell reached"));
   }

@@ -13,9 +13,9 @@
 namespace che {
 namespace {
 
-PrintedCell score_cell(const std::optional<double>& score, std::size_t untrained) {
+PrintedCell score_cell(const std::optional<double>& score, const ComparedRuns& runs) {
   PrintedCell cell = number_cell(score, percent);
-  if (untrained > 0) cell.sign = kUntrainedSign;
+  if (runs.did_not_train()) cell.sign = kUntrainedSign;
   return cell;
 }
 
@@ -24,8 +24,8 @@ PrintedRow print_row(const ComparedTask& task) {
   return {.group = std::string(level_name(task.level)),
           .cells = {{.text = task.task.text()},
                     {.text = fmt::format("{}", task.seeds), .value = static_cast<double>(task.seeds)},
-                    score_cell(task.one, task.one_untrained),
-                    score_cell(task.other, task.other_untrained),
+                    score_cell(task.one, task.one_runs),
+                    score_cell(task.other, task.other_runs),
                     number_cell(task.difference, signed_percent),
                     {.text = interval ? fmt::format("{} .. {}", signed_percent(interval->low),
                                                     signed_percent(interval->high))
@@ -49,6 +49,22 @@ std::string rates_text(const std::vector<ComparedTask>& tasks) {
     texts.push_back(fmt::format("{} ({})", rates, fmt::join(names, ", ")));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+void append_untrained_notes(std::vector<Note>& notes, const Comparison& comparison) {
+  bool has_sign = false;
+  std::vector<UntrainedRuns> some;
+  for (const ComparedTask& task : comparison.tasks) {
+    const auto add = [&](const ComparedRuns& runs, const EncodingLabel& encoding) {
+      has_sign = has_sign || runs.did_not_train();
+      if (runs.untrained == 0 || runs.did_not_train()) return;
+      some.push_back({.encoding = encoding, .task = task.task, .runs = runs.untrained, .of = runs.counted});
+    };
+    add(task.one_runs, comparison.one);
+    add(task.other_runs, comparison.other);
+  }
+  if (has_sign) notes.push_back(untrained_note("no run that is compared reached"));
+  append_untrained_runs_note(notes, some);
 }
 
 std::vector<Note> notes_of(const Comparison& comparison, const ResultTable& table) {
@@ -132,15 +148,7 @@ std::vector<Note> notes_of(const Comparison& comparison, const ResultTable& tabl
       notes.push_back({NoteKind::kMissing, fmt::format("Not counted: {}, {}.", run.id, missing_reason(run))});
     }
   }
-  std::vector<TaskLabel> untrained;
-  for (const ComparedTask& task : comparison.tasks) {
-    if (task.one_untrained + task.other_untrained > 0) untrained.push_back(task.task);
-  }
-  if (!untrained.empty()) {
-    notes.push_back(untrained_note("some runs of the cell did not reach"));
-    append_untrained_runs_note(notes, table, untrained, {comparison.one, comparison.other},
-                               /*whole_cells=*/true);
-  }
+  append_untrained_notes(notes, comparison);
   append_provenance(notes, table);
   return notes;
 }
@@ -187,8 +195,8 @@ Table comparison_table(const Comparison& comparison, const ResultTable& table) {
          static_cast<std::int64_t>(task.unpaired), table_value(task.one), table_value(task.other),
          table_value(task.difference), table_value(interval ? std::optional(interval->low) : std::nullopt),
          table_value(interval ? std::optional(interval->high) : std::nullopt), table_value(task.p),
-         table_value(task.adjusted_p), static_cast<std::int64_t>(task.one_untrained),
-         static_cast<std::int64_t>(task.other_untrained)});
+         table_value(task.adjusted_p), static_cast<std::int64_t>(task.one_runs.untrained),
+         static_cast<std::int64_t>(task.other_runs.untrained)});
   }
   return result;
 }

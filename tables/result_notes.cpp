@@ -75,9 +75,8 @@ void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims
            "Claims of the paper, counted over the tasks that are not permutation-invariant and that have "
            "both scores; a task is left out where neither cell trained. Any positive difference of the "
            "scores "
-           "shown counts. A "
-           "dape_ column is used where there is one, else randomized_dape_; the encoding it is compared with "
-           "has randomized positions. {}.",
+           "shown counts. A dape_ column is used where there is one, else randomized_dape_; the encoding it "
+           "is compared with has randomized positions. {}.",
            fmt::join(texts, "; "))});
 }
 
@@ -90,24 +89,16 @@ Note untrained_note(std::string_view who) {
               kUntrainedSign, who, 100 * kTrainedMargin)};
 }
 
-void append_untrained_runs_note(std::vector<Note>& notes, const ResultTable& table,
-                                const std::vector<TaskLabel>& tasks,
-                                const std::vector<EncodingLabel>& columns, bool whole_cells) {
+void append_untrained_runs_note(std::vector<Note>& notes, const std::vector<UntrainedRuns>& cells) {
+  if (cells.empty()) return;
   std::vector<std::string> texts;
-  for (const TaskLabel& task : tasks) {
-    for (const EncodingLabel& column : columns) {
-      const TableCell* const cell = table.cell(task, column);
-      if (cell == nullptr || cell->untrained == 0 || (cell->did_not_train() && !whole_cells)) continue;
-      texts.push_back(fmt::format("{} of {} of {} on {}", cell->untrained, cell->finished.size(),
-                                  column.text(), task.text()));
-    }
+  texts.reserve(cells.size());
+  for (const UntrainedRuns& cell : cells) {
+    texts.push_back(fmt::format("{} on {} ({} of {} runs did not train)", cell.encoding.text(),
+                                cell.task.text(), cell.runs, cell.of));
   }
-  if (texts.empty()) return;
-  notes.push_back(
-      {NoteKind::kReading, fmt::format("{}: {}.",
-                                       whole_cells ? "Runs that did not train"
-                                                   : "Cells of which only some runs trained; did not train",
-                                       fmt::join(texts, "; "))});
+  notes.push_back({NoteKind::kReading,
+                   fmt::format("Cells in which only some runs trained: {}.", fmt::join(texts, "; "))});
 }
 
 void append_invariant_note(std::vector<Note>& notes, const ResultTable& table) {

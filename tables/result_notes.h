@@ -33,11 +33,16 @@ void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims
 // What kUntrainedSign means; `who` did not train: "the run did not reach", "no run of the cell reached".
 Note untrained_note(std::string_view who);
 
-// Which runs did not train, for each cell of these tasks and columns of which some trained and some did not;
-// with `whole_cells` also for those of which none trained. Nothing where there are none.
-void append_untrained_runs_note(std::vector<Note>& notes, const ResultTable& table,
-                                const std::vector<TaskLabel>& tasks,
-                                const std::vector<EncodingLabel>& columns, bool whole_cells);
+// Of the finished runs of a cell those that did not train.
+struct UntrainedRuns {
+  EncodingLabel encoding;
+  TaskLabel task;
+  std::size_t runs = 0;
+  std::size_t of = 0;
+};
+
+// Which cells have runs that trained and runs that did not. Nothing where there are none.
+void append_untrained_runs_note(std::vector<Note>& notes, const std::vector<UntrainedRuns>& cells);
 
 // What kInvariantSign means, where a row of `table` has it.
 void append_invariant_note(std::vector<Note>& notes, const ResultTable& table);

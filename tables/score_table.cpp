@@ -185,6 +185,19 @@ void append_unmarked_note(std::vector<Note>& notes, const ResultTable& table, Ag
   append("second", of_second, true);
 }
 
+std::vector<UntrainedRuns> partly_untrained(const ResultTable& table) {
+  std::vector<UntrainedRuns> found;
+  for (const TableRow& row : table.rows) {
+    for (const EncodingLabel& encoding : table.encodings) {
+      const TableCell* const cell = table.cell(row.task, encoding);
+      if (cell == nullptr || cell->untrained == 0 || cell->did_not_train()) continue;
+      found.push_back(
+          {.encoding = encoding, .task = row.task, .runs = cell->untrained, .of = cell->finished.size()});
+    }
+  }
+  return found;
+}
+
 // What a column has whose name lacks a setting that others have in theirs.
 void append_defaults_note(std::vector<Note>& notes, const ResultTable& table) {
   std::set<std::string> paths;
@@ -247,12 +260,10 @@ std::vector<Note> notes(const ResultTable& table, const ScoreTableOptions& optio
   }
   append_paper_notes(notes, table, options);
   append_invariant_note(notes, table);
-  if (std::ranges::any_of(table.cells, [](const auto& cell) { return cell.second.untrained > 0; })) {
+  if (std::ranges::any_of(table.cells, [](const auto& cell) { return cell.second.did_not_train(); })) {
     notes.push_back(untrained_note("no run of the cell reached"));
-    std::vector<TaskLabel> tasks;
-    for (const TableRow& row : table.rows) tasks.push_back(row.task);
-    append_untrained_runs_note(notes, table, tasks, table.encodings, /*whole_cells=*/false);
   }
+  append_untrained_runs_note(notes, partly_untrained(table));
   append_unmarked_note(notes, table, options.aggregate);
   append_baseline_notes(notes, table);
   append_provenance(notes, table);

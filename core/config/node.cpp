@@ -60,8 +60,8 @@ std::size_t end_of_quoted(std::string_view value, std::size_t start) {
   return std::string_view::npos;
 }
 
-// The last bracket, brace or quote of a value that has no counterpart. They are characters of a text like any
-// other where the text has begun before them, but for brackets and braces in lists and maps.
+// The last bracket, brace or quote of a value that has no counterpart. A quote counts only where a text
+// starts; a bracket or a brace counts there and anywhere inside a list or a map.
 std::optional<char> left_open(std::string_view value) {
   std::string open;  // Brackets and braces to be closed, the innermost last.
   bool is_start = true;
@@ -78,8 +78,10 @@ std::optional<char> left_open(std::string_view value) {
     } else if ((is_start || !open.empty()) && (c == '[' || c == '{')) {
       open += c;
       is_start = true;
-    } else if (c == ' ') {
-      is_start = is_start || (i > 0 && value[i - 1] == ':');
+    } else if (c == ' ' || c == '\t') {
+      is_start = is_start || (i > 0 && (value[i - 1] == ':' || value[i - 1] == '-'));
+    } else if (c == '\n') {
+      is_start = true;
     } else {
       is_start = !open.empty() && c == ',';
     }

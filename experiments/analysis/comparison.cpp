@@ -66,13 +66,24 @@ Scores at_rates_of(const Scores& foreign, const Scores& other) {
   return scores;
 }
 
+ComparedRuns runs_of(const ResultTable& table, const TableCell& cell, const Design& design) {
+  ComparedRuns runs;
+  for (const std::size_t i : cell.finished) {
+    const TableRun& run = table.runs[i];
+    const bool has_rate =
+        run.config.is_foreign() || std::ranges::count(design.rates, run.config.learning_rate) > 0;
+    if (!design.seeds.contains(draw_of(run.config)) || !has_rate) continue;
+    ++runs.counted;
+    if (run.training && !run.training->trained) ++runs.untrained;
+  }
+  return runs;
+}
+
 ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const TableCell& one,
                            const TableCell& other, Aggregate aggregate) {
   ComparedTask result;
   result.level = row.level;
   result.task = row.task;
-  result.one_untrained = one.untrained;
-  result.other_untrained = other.untrained;
   Scores of_one = scores_of(table, one);
   Scores of_other = scores_of(table, other);
   const bool one_is_foreign = is_foreign(table, one);
@@ -84,9 +95,10 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   const std::vector<double>& rates = design.rates;
   result.seeds = seeds.size();
   if (!one_is_foreign || !other_is_foreign) result.rates = rates;
-  const auto paired = [&](bool foreign) { return seeds.size() * (foreign ? 1 : rates.size()); };
+  result.one_runs = runs_of(table, one, design);
+  result.other_runs = runs_of(table, other, design);
   result.unpaired =
-      one.finished.size() + other.finished.size() - paired(one_is_foreign) - paired(other_is_foreign);
+      one.finished.size() + other.finished.size() - result.one_runs.counted - result.other_runs.counted;
   if (seeds.empty()) return result;
   const auto mean = [&](const Scores& scores, const Draw& seed) {
     double sum = 0;

@@ -10,6 +10,15 @@
 
 namespace che {
 
+// The runs of an encoding that a comparison counts.
+struct ComparedRuns {
+  std::size_t counted = 0;
+  std::size_t untrained = 0;  // That did not train, see TrainingOutcome.
+
+  // Whether none trained: a difference is one of learning.
+  bool did_not_train() const { return counted > 0 && untrained == counted; }
+};
+
 // Two encodings on one task, paired over seeds: the most that both finished with one learning rate. The score
 // of a seed is its mean over all rates that both finished with all of these seeds, so that pairs are
 // independent and differ in nothing but the encoding. Fractions, 0 .. 1.
@@ -19,9 +28,8 @@ struct ComparedTask {
   std::size_t seeds = 0;      // Pairs.
   std::vector<double> rates;  // Learning rates that count, ascending.
   std::size_t unpaired = 0;   // Finished runs that do not count.
-  // Finished runs that did not train, see TrainingOutcome: a difference to them is one of learning.
-  std::size_t one_untrained = 0;
-  std::size_t other_untrained = 0;
+  ComparedRuns one_runs;
+  ComparedRuns other_runs;
   // Aggregates over the seeds; nothing without one.
   std::optional<double> one;
   std::optional<double> other;

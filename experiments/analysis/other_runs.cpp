@@ -158,8 +158,7 @@ std::optional<std::string> evaluated_otherwise(const std::vector<RunConfig>& run
   if (count == 0) return std::nullopt;
   return fmt::format(
       "{} {} evaluated otherwise before, with {}; to run this config keeps what is measured and changes "
-      "their "
-      "scores, and to run the earlier config again brings back the earlier ones",
+      "their scores, and to run the earlier config again brings back the earlier ones",
       counted(count, "finished run"), count == 1 ? "was" : "were", differences_text(differing));
 }
 

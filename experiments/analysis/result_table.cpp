@@ -297,15 +297,15 @@ std::vector<EncodingLabel> columns_not_chosen(const std::vector<FoundRun>& all,
   return columns;
 }
 
-// Of two results of one run, such as of other builds or processors; empty where the scores are equal.
+// Of two results of one run, such as of other builds or processors; empty where the scores are printed alike.
 std::string other_score_text(const RunFolder& left_out, const RunFolder& counted) {
-  const auto here = score(left_out.read().evaluation, left_out.config());
-  const auto there = score(counted.read().evaluation, counted.config());
-  if (here == there) return "";
-  const auto text = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.1f} %", 100 * *value) : std::string("none");
+  const auto text = [](const RunFolder& run) {
+    const auto value = score(run.read().evaluation, run.config());
+    return value ? fmt::format("{:.1f} %", rounded_percent(*value)) : std::string("none");
   };
-  return fmt::format(", and that one counts; scores: {} here, {} there", text(here), text(there));
+  const std::string here = text(left_out);
+  const std::string there = text(counted);
+  return here == there ? "" : fmt::format("; scores: {} here, {} there", here, there);
 }
 
 // Those of the runs that are chosen. `left_out` receives the models outside che that the choice leaves out,
@@ -359,7 +359,7 @@ ResultTable read_table(const std::vector<std::filesystem::path>& experiments, co
         continue;
       }
       const FoundRun& counted_run = runs[first->second];
-      left_out.push_back(fmt::format("{}: the same run is in {}{}", run.path().string(),
+      left_out.push_back(fmt::format("{}: the same run is in {}, and that one counts{}", run.path().string(),
                                      experiments[counted_run.experiment].string(),
                                      other_score_text(run, counted_run.folder)));
       print_warning("left out: " + left_out.back());

@@ -16,7 +16,7 @@ namespace che {
 // header, then one object per sample, by length and index.
 struct SampleHeader {
   std::string task = {};
-  OptionValues options = {};  // Of the task, off default.
+  OptionValues options = {};  // Of the task, where they differ from its defaults.
   std::string definition =
       {};                  // Of a task that a file declares (see TaskDefinition); empty for a built-in one.
   std::string suite = {};  // Name; empty where the lengths or samples are not those of a suite.

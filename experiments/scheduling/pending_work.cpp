@@ -127,9 +127,10 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
   }
   if (!without_model.empty()) {
     warn(fmt::format(
-        "left out: {} of {} whose model is no longer stored, {} the first; `che run` with the config, a test "
-        "length that is missing and --retrain trains again, and replaces results",
-        without_model.size(), counted(runs.size(), "run"), without_model.front()));
+        "left out: the models of {} of {} are no longer stored, {} the first; to train these again, which "
+        "replaces their results: {}, with a test length N that they lack",
+        without_model.size(), counted(runs.size(), "run"), without_model.front(),
+        retraining_command(experiment)));
   }
   if (waiting > 0) {
     warn(fmt::format("left out: {} of {} waiting; `che run` trains them", waiting,

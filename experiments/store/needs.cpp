@@ -1,5 +1,7 @@
 #include "experiments/store/needs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "experiments/store/checkpoint.h"
@@ -30,6 +32,10 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
 
 RunNeeds assess(const RunFolder& folder) {
   return assess(folder.config(), folder.read(), has_checkpoint(folder.path()));
+}
+
+std::string retraining_command(const std::filesystem::path& experiment) {
+  return fmt::format("che run CONFIG evaluation.last_length=N --retrain --output {}", experiment.string());
 }
 
 }  // namespace che

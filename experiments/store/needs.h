@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "experiments/plan/operations.h"
@@ -31,5 +33,9 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
 
 // The same of what is in the folder now.
 RunNeeds assess(const RunFolder& folder);
+
+// The command that trains finished runs of this experiment again whose models are no longer stored. N stands
+// for a test length that they lack.
+std::string retraining_command(const std::filesystem::path& experiment);
 
 }  // namespace che

@@ -5,9 +5,30 @@
 #include <fmt/ranges.h>
 
 #include "core/error.h"
+#include "experiments/store/needs.h"
 #include "experiments/training/model_factory.h"
 
 namespace che {
+namespace {
+
+std::string missing_checkpoint_text(const RunFolder& run, const std::vector<std::string>& damage) {
+  const std::filesystem::path experiment = run.path().parent_path().parent_path();
+  const bool is_finished = run.read().status.state == RunState::kFinished;
+  std::string text = fmt::format("run '{}' has no checkpoint; ", run.path().string());
+  if (!damage.empty()) {
+    text = fmt::format("run '{}' has no undamaged checkpoint: {}; ", run.path().string(),
+                       fmt::join(damage, "; "));
+  } else if (is_finished) {
+    text += "`che prune` deletes the checkpoints of finished runs; ";
+  }
+  if (!is_finished)
+    return text + fmt::format("train it first: che run CONFIG --output {}", experiment.string());
+  return text +
+         fmt::format("to train it again, which replaces its results: {}, with a test length N that it lacks",
+                     retraining_command(experiment));
+}
+
+}  // namespace
 
 RestoredModel restore_model(const RunFolder& run, DamagedCheckpoints damaged) {
   return restore_model(run, run.config(), damaged);
@@ -18,17 +39,7 @@ RestoredModel restore_model(const RunFolder& run, const RunConfig& config, Damag
   const auto size = static_cast<std::size_t>(restored.model->parameters().size());
   LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), size, damaged);
   if (!loaded.checkpoint) {
-    const bool is_finished = run.status().state == RunState::kFinished;
-    throw Error(fmt::format(
-        "run '{}' has no {}checkpoint{}{}; {}: che run CONFIG {}--output {}", run.path().string(),
-        loaded.warnings.empty() ? "" : "undamaged ", loaded.warnings.empty() ? "" : ": ",
-        fmt::join(loaded.warnings, "; "),
-        is_finished
-            ? "`che prune` deletes those of finished runs; with a test length that the run lacks, this "
-              "trains it again"
-            : "train it first",
-        is_finished ? "evaluation.last_length=N --retrain " : "",
-        run.path().parent_path().parent_path().string()));
+    throw Error(missing_checkpoint_text(run, loaded.warnings));
   }
   copy_values(loaded.checkpoint->values, restored.model->parameters().values()[0]);
   restored.model->project();

@@ -13,8 +13,8 @@ struct BatchScore {
 };
 
 // logits (replicas, batch, outputs, classes); targets (batch, outputs) of type long; mask (batch,
-// outputs) of type byte, 0 and 1, which the loss ignores. All on one device. Throws Error for other shapes,
-// types or devices.
+// outputs) of type byte, 0 and 1, which the loss ignores. All on one device. Throws Error where their shapes,
+// types or devices do not fit the logits.
 BatchScore score_batch(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& mask,
                        const Backend& backend);
 

@@ -2,8 +2,11 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/ivalue.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "core/error.h"
 #include "models/kernels/reference/embedding.h"
 
 namespace che {
@@ -52,8 +55,12 @@ class Rows : public torch::autograd::Function<Rows> {
 Embedding::Embedding(const at::Tensor& tokens, std::int64_t symbols, std::int64_t replicas,
                      const Backend& backend)
     : tokens_(tokens.contiguous()), symbols_(symbols), replicas_(replicas) {
-  check_operand("embedding: tokens", tokens, {tokens.size(0), tokens.size(-1)}, at::kLong,
-                backend.options.device());
+  if (tokens.dim() != 2) {
+    throw Error(
+        fmt::format("embedding: tokens: expected (batch, tokens), got ({})", fmt::join(tokens.sizes(), ", ")),
+        ErrorKind::kRuntime);
+  }
+  check_operand("embedding: tokens", tokens, tokens.sizes(), at::kLong, backend.options.device());
   const KernelTable* const fused = fused_kernels(backend);
   if (fused != nullptr && fused->embedding.serves != nullptr && fused->embedding.serves(replicas, symbols)) {
     return;

@@ -12,7 +12,7 @@ namespace che {
 class Embedding {
  public:
   // tokens (batch, tokens) of type long on the backend's device, each 0 <= token < symbols, which is not
-  // checked. Throws Error for another shape, type or device.
+  // checked. Throws Error for another number of dimensions, type or device.
   Embedding(const at::Tensor& tokens, std::int64_t symbols, std::int64_t replicas, const Backend& backend);
 
   // For the tokens from `first` on, the rows of their symbols in table (replicas, symbols, width) of the

@@ -142,6 +142,7 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
                "che: export: --seed: Value -1 not in range 0 to 9223372036854775807");
   expect_wrong({"evaluate", results(), "--device", "gpu"}, "che: execution.device: got gpu; allowed: cpu");
   expect_wrong({"evaluate", small_config()}, small_config());
+  expect_wrong({"evaluate", std::string(300, 'a'), "--lengths", "5:5"}, "no results in");
   expect_wrong({"sample", "even_pairs", "--length", "abc"},
                "che: sample: --length: got abc; allowed: a whole number\n");
   expect_wrong({"evaluate", results(), "--lengths", "1:99999", "--samples", "64"},
@@ -262,7 +263,7 @@ TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
   for (const char* file : {"/checkpoint.bin", "/checkpoint.previous.bin"})
     std::filesystem::remove(run + file);
   expect_refusal(che({"bias", run, "--length", "5"}),
-                 {"no checkpoint", "`che prune` deletes", "evaluation.last_length=N --retrain"});
+                 {"no checkpoint", "`che prune` deletes", "evaluation.last_length=N --retrain --output"});
 
   const std::string other = (folder_ / "rope").string();
   ASSERT_EQ(

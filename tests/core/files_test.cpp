@@ -131,6 +131,18 @@ TEST(Files, WritersAndWhatClearsTheirFilesDoNotDisturbEachOther) {
   EXPECT_EQ(entries(folder.path()), 1U);
 }
 
+TEST(Files, WritersOfOneFileDoNotDisturbEachOther) {
+  const ScratchFolder folder;
+  const auto write = [&] {
+    for (int i = 0; i < 200; ++i) write_file_atomically(folder.path() / "file", "whole");
+  };
+  std::jthread other(write);
+  write();
+  other.join();
+  EXPECT_EQ(read_file(folder.path() / "file"), "whole");
+  EXPECT_EQ(entries(folder.path()), 1U);
+}
+
 // A link that was planted where the program writes is replaced; what it leads to stays.
 TEST(Files, ReplacesALinkAndNotItsTarget) {
   const ScratchFolder folder;

@@ -17,6 +17,7 @@
 #include "models/kernels/cuda_host/cuda_kernels.h"
 #include "models/kernels/cuda_host/cuda_library.h"
 #include "models/kernels/rotation.h"
+#include "tests/gpu/device_backend.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/gpu/other_kernels.h"
 #include "tests/gpu/stand_in_python.h"
@@ -26,16 +27,6 @@
 
 namespace che {
 namespace {
-
-Backend backend_on(const at::Device& device, Kernels kernels) {
-  return {kernels, at::TensorOptions().dtype(at::kFloat).device(device)};
-}
-
-// The fused operations of the fake device are the CUDA kernels, which an emulation runs.
-const bool has_cuda_kernels = [] {
-  use_cuda_kernels(fake_device(), *che_cuda_kernels(kCudaAbiVersion));
-  return true;
-}();
 
 EncodingConfig encoding_called(const std::string& name) {
   EncodingConfig encoding;

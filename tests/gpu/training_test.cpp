@@ -13,16 +13,13 @@
 #include <vector>
 
 #include "experiments/training/range_evaluation.h"
+#include "tests/gpu/device_backend.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/models/encodings/encoding_models.h"
 #include "tests/models/reference_files.h"
 
 namespace che {
 namespace {
-
-Backend backend_on(const at::Device& device, Kernels kernels) {
-  return {kernels, at::TensorOptions().dtype(at::kFloat).device(device)};
-}
 
 RunConfig short_training() {
   RunConfig config = small_config("alibi");

@@ -107,8 +107,8 @@ struct CudaDevice {
 // Served: attention with head widths of 4, 8, ... 64, at most 16 heads and heads * head_width <= 512, f of
 // any width that shared memory has room for, at most 65535 examples and replicas, sequences of up to 2^24
 // tokens; residual norms of at most 2048 features; dropout, alone or within a residual norm, of at most 64
-// replicas; embeddings of as many symbols as shared memory has room for; of these and the others at most
-// 65535 replicas.
+// replicas, alone of at most 65535 examples; bias and ReLU of at most 65535 * 256 features; embeddings of as
+// many symbols as shared memory has room for; of these and the others at most 65535 replicas.
 struct CudaKernels {
   std::int32_t version;  // kCudaAbiVersion of the library's source.
 

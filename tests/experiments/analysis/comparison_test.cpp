@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/error.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -176,6 +177,31 @@ TEST(Comparison, ComparesATrainedModelWithItselfUnderAnotherScaling) {
   const ResultTable table = make_table(open_runs(scratch.path()));
   EXPECT_DOUBLE_EQ(compare(table, "rope(scaling=yarn)", "rope", Aggregate::kMean).tasks[0].difference.value(),
                    0.25);
+}
+
+// Runs that the comparison leaves out do not count.
+TEST(Comparison, CountsTheComparedRunsThatDidNotTrain) {
+  const ScratchFolder scratch;
+  const auto store_trained_to = [&](const std::string& encoding, std::int64_t seed, double accuracy) {
+    store_run(scratch.path(), made_up_config("even_pairs", encoding, seed), RunState::kFinished, 0.5,
+              accuracy);
+  };
+  for (const std::int64_t seed : {0, 1}) {
+    store_trained_to("rope", seed, 0.5);
+    store_trained_to("none", seed, seed == 0 ? 0.5 : 1);
+  }
+  store_trained_to("rope", 2, 0.5);
+  store_trained_to("alibi", 3, 0.5);
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  const ComparedTask task = compare(table, "rope", "none", Aggregate::kMean).tasks.at(0);
+  EXPECT_EQ(2U, task.one_runs.counted);
+  EXPECT_EQ(2U, task.one_runs.untrained);
+  EXPECT_TRUE(task.one_runs.did_not_train());
+  EXPECT_EQ(2U, task.other_runs.counted);
+  EXPECT_EQ(1U, task.other_runs.untrained);
+  EXPECT_FALSE(task.other_runs.did_not_train());
+  EXPECT_EQ(1U, task.unpaired);
+  EXPECT_THROW(compare(table, "rope", "alibi", Aggregate::kMean), Error) << "no seed is common";
 }
 
 }  // namespace

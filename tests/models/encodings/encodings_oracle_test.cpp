@@ -1,4 +1,4 @@
-// Every registered encoding, with every combination of its switches, against its formula written a
+// Every registered encoding, with every combination of its options, against its formula written a
 // second time in loops.
 #include <ATen/ATen.h>
 #include <fmt/core.h>
