@@ -46,8 +46,8 @@ bool is_present(const std::filesystem::path& path);
 // `finish` also when something other than a file or a link is at `path`. Without a successful `finish` the
 // old file is untouched, and the temporary one is removed with the object. Where a process was killed before
 // that, the next `finish` of the same file removes what it left, if the file system has locks and the folder
-// can be listed. Of two machines that write one file at a time, on a file system whose locks each of them
-// keeps to itself, one may fail with an Error therefore.
+// can be listed. Where locks are not shared between machines, two machines that write the same file at the
+// same time can remove each other's temporary file: `finish` then fails with an Error on one of them.
 //
 // `finish_new` instead of `finish` makes a file where there is none: of several processes, on any machine,
 // one is told true. False, with nothing changed, when there is something at `path`. It needs hard links, and
