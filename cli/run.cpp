@@ -17,7 +17,7 @@
 #include "core/resources.h"
 #include "core/warning.h"
 #include "experiments/analysis/other_runs.h"
-#include "experiments/analysis/result_table.h"
+#include "experiments/plan/cell_labels.h"
 #include "experiments/plan/jobs.h"
 #include "experiments/plan/sweep.h"
 #include "experiments/scheduling/job_times.h"

@@ -97,16 +97,6 @@ struct ResultTable {
   const TableCell* cell(const TaskLabel& task, const EncodingLabel& encoding) const;
 };
 
-// The cells of some configs, in their order: task and encoding with every setting of `roles` that is off its
-// default or in which the configs differ, so that two cells never look alike.
-struct CellLabels {
-  std::vector<CellKey> of;
-  std::vector<SettingValue>
-      shared_settings;  // That differ from the defaults in every config and are in no label.
-};
-CellLabels label_cells(const std::vector<RunConfig>& configs,
-                       const std::vector<Role>& roles = {Role::kCell, Role::kEvaluation});
-
 // Settings (of training or evaluation) in which the runs differ become part of the column's label, so
 // that no cell mixes two of them. Throws Error (usage), as all readers of tables do, for runs of two versions
 // of a task.

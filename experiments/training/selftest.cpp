@@ -1,7 +1,6 @@
 #include "experiments/training/selftest.h"
 
 #include <ATen/ATen.h>
-#include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/GradMode.h>
 #include <fmt/core.h>
 
@@ -13,24 +12,15 @@
 #include "core/clock.h"
 #include "experiments/analysis/score_summary.h"
 #include "experiments/training/out_of_memory.h"
+#include "experiments/training/selftest_operations.h"
 #include "experiments/training/small_model.h"
 #include "models/device_memory.h"
-#include "models/kernels/adam_update.h"
-#include "models/kernels/attention.h"
-#include "models/kernels/batch_score.h"
 #include "models/kernels/cuda_host/cuda_kernels.h"
-#include "models/kernels/dropout.h"
-#include "models/kernels/embedding.h"
-#include "models/kernels/feed_forward.h"
-#include "models/kernels/residual_norm.h"
-#include "models/kernels/rotation.h"
 
 namespace che {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
-
-const Dropout kDropout{.rate = 0.1, .seeds = {3}, .purpose = Purpose::kDropout, .step = 5};
 
 Backend cpu() { return {Kernels::kFused, at::TensorOptions().dtype(at::kFloat).device(at::kCPU)}; }
 
@@ -72,20 +62,7 @@ SelftestCheck checked(std::string name, double bound, const std::function<double
   return check;
 }
 
-// An operation with its inputs on the host.
-struct Operation {
-  std::string name;
-  Tensors inputs;
-  // Its result on what holds the inputs. Gradients of those that ask for them are compared, too.
-  std::function<at::Tensor(const Tensors& inputs, const Backend& backend)> apply;
-  double operations = 0;  // Forward, nominal.
-  double bytes = 0;       // Forward.
-  bool has_tf32 = false;
-  // Changes its inputs, which are the results then.
-  bool is_in_place = false;
-};
-
-Tensors inputs_on(const Operation& operation, const Backend& backend) {
+Tensors inputs_on(const SelftestOperation& operation, const Backend& backend) {
   Tensors inputs;
   for (const at::Tensor& input : operation.inputs) {
     inputs.push_back(input.detach().to(backend.device(), input.scalar_type(), /*non_blocking=*/false,
@@ -95,13 +72,13 @@ Tensors inputs_on(const Operation& operation, const Backend& backend) {
   return inputs;
 }
 
-at::Tensor result_on(const Operation& operation, const Backend& backend) {
+at::Tensor result_on(const SelftestOperation& operation, const Backend& backend) {
   const c10::NoGradGuard no_grad;
   return operation.apply(inputs_on(operation, backend), backend);
 }
 
 // Its result and the gradients of a fixed function of the result.
-Tensors results_on(const Operation& operation, const Backend& backend) {
+Tensors results_on(const SelftestOperation& operation, const Backend& backend) {
   const Tensors inputs = inputs_on(operation, backend);
   const at::Tensor out = operation.apply(inputs, backend);
   Tensors results{out};
@@ -114,152 +91,6 @@ Tensors results_on(const Operation& operation, const Backend& backend) {
     if (input.requires_grad()) results.push_back(input.grad());
   }
   return results;
-}
-
-// Standard normal values, the same at every call.
-class Numbers {
- public:
-  at::Tensor constant(at::IntArrayRef shape, double scale = 1) {
-    return at::randn(shape, generator_, at::TensorOptions().dtype(at::kFloat)) * scale;
-  }
-  at::Tensor variable(at::IntArrayRef shape, double scale = 1) {
-    return constant(shape, scale).requires_grad_(true);
-  }
-  // 0 .. bound - 1.
-  at::Tensor whole(at::IntArrayRef shape, std::int64_t bound) {
-    return at::randint(bound, shape, generator_, at::TensorOptions().dtype(at::kLong));
-  }
-
- private:
-  at::Generator generator_ = at::detail::createCPUGenerator(7);
-};
-
-std::vector<Operation> attentions(const SelftestPlan& plan, std::int64_t tokens, std::int64_t batch) {
-  Numbers numbers;
-  const std::vector<std::int64_t> shape{1, batch, tokens, plan.heads, plan.head_width};
-  const Tensors qkv{numbers.variable(shape), numbers.variable(shape), numbers.variable(shape)};
-  const auto pairs = static_cast<double>(batch * tokens * tokens);
-  const auto row = static_cast<double>(plan.heads * plan.head_width);
-  const double bytes = 4 * 4 * row * static_cast<double>(batch * tokens);
-  std::vector<Operation> all;
-  all.push_back({.name = "attention",
-                 .inputs = qkv,
-                 .apply =
-                     [](const Tensors& in, const Backend& backend) {
-                       return attention(in[0], in[1], in[2], PairValues(), backend, {});
-                     },
-                 .operations = 4 * row * pairs,
-                 .bytes = bytes});
-  for (const bool by_offset : {true, false}) {
-    const std::int64_t values = by_offset ? 2 * tokens - 1 : tokens * tokens;
-    const char* const kind = by_offset ? "by offset" : "by pair";
-    Tensors inputs = qkv;
-    inputs.push_back(numbers.variable({1, plan.heads, values}));
-    all.push_back({.name = fmt::format("attention, bias {}", kind),
-                   .inputs = inputs,
-                   .apply =
-                       [by_offset](const Tensors& in, const Backend& backend) {
-                         return attention(in[0], in[1], in[2], PairValues{in[3], by_offset}, backend, {});
-                       },
-                   .operations = 4 * row * pairs,
-                   .bytes = bytes});
-    inputs.push_back(numbers.variable({1, 2 * plan.heads, plan.hidden}, 0.3));
-    inputs.push_back(numbers.variable({1, plan.hidden}, 0.3));
-    inputs.push_back(numbers.variable({1, plan.hidden, plan.heads}, 0.3));
-    inputs.push_back(numbers.variable({1, plan.heads}, 0.3));
-    all.push_back({.name = fmt::format("attention, DAPE {}", kind),
-                   .inputs = inputs,
-                   .apply =
-                       [by_offset](const Tensors& in, const Backend& backend) {
-                         const AdaptedBias adapted{
-                             .bias = {in[3], by_offset},
-                             .adds_bias = true,
-                             .mlp = {.w1 = in[4], .b1 = in[5], .w2 = in[6], .b2 = in[7]}};
-                         return attention(in[0], in[1], in[2], adapted, backend, {});
-                       },
-                   .operations = (4 * row + 4 * static_cast<double>(plan.heads * plan.hidden)) * pairs,
-                   .bytes = bytes,
-                   .has_tf32 = true});
-  }
-  return all;
-}
-
-std::vector<Operation> others(const SelftestPlan& plan, std::int64_t tokens, std::int64_t batch) {
-  Numbers numbers;
-  const std::int64_t width = plan.heads * plan.head_width;
-  const std::vector<std::int64_t> rows{1, batch, tokens, width};
-  const auto values = static_cast<double>(batch * tokens * width);
-  std::vector<Operation> all;
-  all.push_back({.name = "dropout",
-                 .inputs = {numbers.variable(rows)},
-                 .apply =
-                     [](const Tensors& in, const Backend& backend) {
-                       return dropout(in[0], {kDropout, 1, 0}, backend);
-                     },
-                 .operations = 6 * values,
-                 .bytes = 8 * values});
-  all.push_back({.name = "residual norm",
-                 .inputs = {numbers.variable(rows), numbers.variable(rows), numbers.variable({1, width}),
-                            numbers.variable({1, width}), numbers.variable({1, width})},
-                 .apply =
-                     [](const Tensors& in, const Backend& backend) {
-                       return residual_norm(in[0], in[1], in[2], in[3], in[4], {kDropout, 2, 0}, backend);
-                     },
-                 .operations = 30 * values,
-                 .bytes = 12 * values});
-  all.push_back(
-      {.name = "feed forward",
-       .inputs = {numbers.variable(rows), numbers.variable({1, width, 4 * width}, 0.05),
-                  numbers.variable({1, 4 * width}), numbers.variable({1, 4 * width, width}, 0.05)},
-       .apply = [](const Tensors& in,
-                   const Backend& backend) { return feed_forward(in[0], in[1], in[2], in[3], backend); },
-       .operations = 16 * values * static_cast<double>(width),
-       .bytes = 40 * values,
-       .has_tf32 = true});
-  all.push_back({.name = "rotation",
-                 .inputs = {numbers.variable({1, batch, tokens, plan.heads, plan.head_width}),
-                            numbers.constant({tokens, plan.head_width / 2}),
-                            numbers.constant({tokens, plan.head_width / 2})},
-                 .apply = [](const Tensors& in,
-                             const Backend& backend) { return rotate(in[0], in[1], in[2], backend); },
-                 .operations = 3 * values,
-                 .bytes = 8 * values});
-  // Symbols and classes as tasks have them.
-  constexpr std::int64_t kSymbols = 12;
-  all.push_back(
-      {.name = "embedding",
-       .inputs = {numbers.variable({1, kSymbols, width}), numbers.whole({batch, tokens}, kSymbols)},
-       .apply = [](const Tensors& in,
-                   const Backend& backend) { return Embedding(in[1], kSymbols, 1, backend).rows(in[0], 0); },
-       .bytes = 4 * values});
-  const double logits = static_cast<double>(batch * tokens * kSymbols);
-  all.push_back(
-      {.name = "loss and accuracy",
-       .inputs = {numbers.variable({1, batch, tokens, kSymbols}), numbers.whole({batch, tokens}, kSymbols),
-                  numbers.whole({batch, tokens}, 2).to(at::kByte)},
-       .apply =
-           [](const Tensors& in, const Backend& backend) {
-             const BatchScore score = score_batch(in[0], in[1], in[2], backend);
-             return at::stack({score.loss, score.correct / static_cast<double>(in[1].numel())});
-           },
-       .operations = 5 * logits,
-       .bytes = 4 * logits});
-  return all;
-}
-
-Operation adam(std::int64_t size) {
-  Numbers numbers;
-  const auto values = static_cast<double>(size);
-  return {.name = fmt::format("Adam, {} values", size),
-          .inputs = {numbers.constant({1, size}), at::full({1, 1}, 1e-3), numbers.constant({1, size}, 0.1),
-                     numbers.constant({1, size}, 0.1).square(), numbers.constant({1, size})},
-          .apply =
-              [](const Tensors& in, const Backend& backend) {
-                return adam_update(in[0], in[1], in[2], in[3], in[4], {.updates = 3}, backend);
-              },
-          .operations = 14 * values,
-          .bytes = 32 * values,
-          .is_in_place = true};
 }
 
 // Sets the precision of products on a GPU while it exists.
@@ -290,7 +121,7 @@ double median_seconds(const SelftestPlan& plan, const std::function<at::Tensor()
 void check_operations(const Backend& device, const SelftestPlan& plan, const CheckSink& sink) {
   constexpr double kFp32Bound = 2e-4;
   constexpr double kTf32Bound = 2e-2;
-  const auto check = [&](const Operation& operation, const std::string& name) {
+  const auto check = [&](const SelftestOperation& operation, const std::string& name) {
     const Tensors expected = results_on(operation, cpu());
     sink(checked(name + ", fp32", kFp32Bound,
                  [&] { return largest_error(expected, results_on(operation, device)); }));
@@ -300,14 +131,11 @@ void check_operations(const Backend& device, const SelftestPlan& plan, const Che
                  [&] { return largest_error({expected.front()}, {result_on(operation, device)}); }));
   };
   for (const std::int64_t tokens : plan.tokens) {
-    for (const Operation& operation : attentions(plan, tokens, plan.batch)) {
-      check(operation, fmt::format("{}, {} tokens", operation.name, tokens));
-    }
-    for (const Operation& operation : others(plan, tokens, plan.batch)) {
+    for (const SelftestOperation& operation : sequence_operations(plan, tokens, plan.batch)) {
       check(operation, fmt::format("{}, {} tokens", operation.name, tokens));
     }
   }
-  const Operation update = adam(plan.heads * plan.head_width * plan.hidden);
+  const SelftestOperation update = adam_operation(plan.heads * plan.head_width * plan.hidden);
   check(update, update.name);
 }
 
@@ -368,7 +196,7 @@ void check_device(const Backend& device, const SelftestPlan& plan, const CheckSi
 }
 
 void time_operations(const Backend& device, const SelftestPlan& plan, const TimeSink& sink) {
-  const auto time = [&](const Operation& operation, const std::string& name) {
+  const auto time = [&](const SelftestOperation& operation, const std::string& name) {
     SelftestTime measured{.name = name, .operations = operation.operations, .bytes = operation.bytes};
     try {
       const c10::NoGradGuard no_grad;
@@ -382,15 +210,12 @@ void time_operations(const Backend& device, const SelftestPlan& plan, const Time
     sink(measured);
   };
   for (const std::int64_t tokens : plan.timed_tokens) {
-    for (const Operation& operation : attentions(plan, tokens, plan.timed_batch)) {
-      time(operation, fmt::format("{}, {} tokens", operation.name, tokens));
-    }
-    for (const Operation& operation : others(plan, tokens, plan.timed_batch)) {
+    for (const SelftestOperation& operation : sequence_operations(plan, tokens, plan.timed_batch)) {
       time(operation, fmt::format("{}, {} tokens", operation.name, tokens));
     }
   }
   constexpr std::int64_t kPapersParameters = 3'900'000;
-  const Operation update = adam(kPapersParameters);
+  const SelftestOperation update = adam_operation(kPapersParameters);
   time(update, update.name);
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/analysis/result_table.h"
+#include "experiments/plan/cell_labels.h"
 #include "experiments/plan/sweep.h"
 #include "tasks/declared/task_definition.h"
 #include "tests/message_of.h"
