@@ -171,13 +171,19 @@ std::string trained_text(std::size_t trained) {
 }
 
 // What the sweep is made of and what it would cost; runs nothing. `asked` is the number of workers, 0 for the
-// default.
-int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, std::int64_t asked) {
+// default. Refuses what prepare_training refuses.
+int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, std::int64_t asked,
+              bool retrain) {
   const Sweep& sweep = planned.sweep;
   if (const auto warning = threads_warning(sweep.runs)) print_warning(*warning);
   const std::optional<double> load = present_load();  // Before measuring adds to it.
   const WorkEstimate work = estimate_work(sweep.runs, folder);
   const std::vector<std::string> described = describe_runs(planned);
+  std::vector<std::string> lost;
+  for (std::size_t i = 0; i < work.runs.size(); ++i) {
+    if (work.runs[i].needs.has_lost_model()) lost.push_back(run_id(sweep.runs[i]));
+  }
+  if (!retrain) check_models_stored(lost);
   std::set<std::string> cells;
   std::vector<RunConfig> pending;
   std::vector<TimeEstimate> seconds;  // Of these.
@@ -227,13 +233,13 @@ int run(const RunOptions& options) {
   if (options.list) return list_runs(planned, experiment);
   announce_other_runs(sweep, experiment);
   // Asked before the configs are stored, and said where nothing is refused.
-  const std::optional<std::string> otherwise = evaluated_otherwise(sweep.runs, experiment);
+  const std::optional<std::string> otherwise = evaluated_otherwise(sweep.runs, experiment, options.retrain);
   const auto announce_otherwise = [&] {
     if (otherwise) print_progress(*otherwise + "\n");
   };
   if (options.dry_run) {
     announce_otherwise();
-    return show_plan(planned, experiment, options.workers);
+    return show_plan(planned, experiment, options.workers, options.retrain);
   }
   check_devices(sweep.runs);  // Before anything is written.
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);

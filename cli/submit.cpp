@@ -13,6 +13,7 @@
 #include "core/counted.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "core/shell_word.h"
 #include "experiments/cluster/batch_script.h"
 #include "experiments/cluster/slurm.h"
 #include "experiments/cluster/slurm_status.h"
@@ -194,10 +195,10 @@ int submit(const SubmitOptions& options) {
   fmt::print("{}\n", script);
   for (const SubmittedArray& part : parts) {
     fmt::print("sbatch --array={} {} {}\n", elements(part.count, options.array_parallel),
-               shell_word(submission.array_script().string()), part.first);
+               quoted_shell_word(submission.array_script().string()), part.first);
   }
   fmt::print("sbatch --dependency=afterany:JOB[:JOB...] {}\n",
-             shell_word(submission.summary_script().string()));
+             quoted_shell_word(submission.summary_script().string()));
   return 0;
 }
 

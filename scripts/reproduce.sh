@@ -6,6 +6,10 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 config=$root/configs/quick.yaml
 if (($#)) && [[ $1 != *=* ]]; then
+  if [[ ! -f $1 ]]; then
+    echo "reproduce: there is no config '$1'; those of this repository are in configs/" >&2
+    exit 2
+  fi
   config=$(realpath "$1")
   shift
 fi

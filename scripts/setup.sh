@@ -7,6 +7,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=${1:-release}
 targets=("${@:2}")
+presets=$(sed -n '/"configurePresets"/,/"buildPresets"/{/"hidden"/d; s/.*"name": "\([a-z]*\)".*/\1/p}' CMakePresets.json)
+if ! grep -qxF -- "$preset" <<< "$presets"; then
+  echo "setup: there is no preset '$preset'; known: ${presets//$'\n'/, }" >&2
+  exit 2
+fi
 
 # 1. Debian packages.
 installed=$(dpkg-query -W -f='${Package} ${Status}\n' | awk '/install ok installed$/ {print $1}')

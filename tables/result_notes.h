@@ -33,7 +33,7 @@ void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims
 // What kUntrainedSign means; `who` did not train: "the run did not reach", "no run of the cell reached".
 Note untrained_note(std::string_view who);
 
-// Of the finished runs of a cell those that did not train.
+// Of the runs that a table counts in a cell those that did not train.
 struct UntrainedRuns {
   EncodingLabel encoding;
   TaskLabel task;

@@ -65,6 +65,7 @@ std::size_t end_of_quoted(std::string_view value, std::size_t start) {
 std::optional<char> left_open(std::string_view value) {
   std::string open;  // Brackets and braces to be closed, the innermost last.
   bool is_start = true;
+  bool is_item = false;  // After the dash of an item of a list.
   for (std::size_t i = 0; i < value.size(); ++i) {
     const char c = value[i];
     if (is_start && (c == '\'' || c == '"')) {
@@ -79,10 +80,12 @@ std::optional<char> left_open(std::string_view value) {
       open += c;
       is_start = true;
     } else if (c == ' ' || c == '\t') {
-      is_start = is_start || (i > 0 && (value[i - 1] == ':' || value[i - 1] == '-'));
+      is_start = is_start || is_item || (i > 0 && value[i - 1] == ':');
+      is_item = false;
     } else if (c == '\n') {
-      is_start = true;
+      is_start = is_start || open.empty();
     } else {
+      is_item = is_start && open.empty() && c == '-';
       is_start = !open.empty() && c == ',';
     }
   }

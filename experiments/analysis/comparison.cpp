@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "experiments/analysis/encoding_names.h"
 #include "experiments/analysis/measured_alike.h"
@@ -127,6 +128,16 @@ void adjust(std::vector<ComparedTask>& tasks) {
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].adjusted_p = adjusted[i];
 }
 
+// Of a column.
+std::size_t unfinished_runs(const ResultTable& table, const EncodingLabel& encoding) {
+  std::size_t count = 0;
+  for (const TableRow& row : table.rows) {
+    const TableCell* const cell = table.cell(row.task, encoding);
+    if (cell != nullptr) count += cell->missing.size();
+  }
+  return count;
+}
+
 }  // namespace
 
 Comparison compare(const ResultTable& table, const std::string& one, const std::string& other,
@@ -169,10 +180,13 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
     pairs += comparison.tasks.back().seeds;
   }
   if (pairs == 0) {
-    throw Error(
-        fmt::format("{} and {} have no finished runs of one task, seed, data seed and learning rate; run "
-                    "both with the same",
-                    one, other));
+    const std::size_t unfinished = unfinished_runs(table, first) + unfinished_runs(table, second);
+    throw Error(fmt::format(
+        "{} and {} have no finished runs of one task, seed, data seed and learning rate; {}", one, other,
+        unfinished == 0
+            ? "run both with the same"
+            : fmt::format("{} of them {} not finished: `che run` with the config goes on with them",
+                          counted(unfinished, "run"), unfinished == 1 ? "is" : "are")));
   }
   adjust(comparison.tasks);
   return comparison;

@@ -7,24 +7,12 @@
 #include <iterator>
 
 #include "core/error.h"
-#include "core/plain_name.h"
+#include "core/shell_word.h"
 #include "core/suggestion.h"
 #include "core/text.h"
 
 namespace che {
 namespace {
-
-// `text` as one word of a shell's command line, in quotes.
-std::string quoted_word(std::string_view text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
-// The same, in quotes only where a shell would read it otherwise.
-std::string shell_word(std::string_view text) {
-  return std::ranges::all_of(text, is_name_character) ? std::string(text) : quoted_word(text);
-}
 
 // Of a name that a person typed, without its settings.
 std::string_view form_in(std::string_view name) { return name.substr(0, name.find('(')); }
@@ -85,7 +73,7 @@ EncodingLabel column_named(std::string_view name, const ColumnNames& names, std:
   const std::string suggestion = suggested_column(name, free);
   throw refusal(
       fmt::format("is no encoding of this experiment{}; known: {}",
-                  suggestion.empty() ? "" : fmt::format("; did you mean {}?", quoted_word(suggestion)),
+                  suggestion.empty() ? "" : fmt::format("; did you mean {}?", quoted_shell_word(suggestion)),
                   column_list(columns)));
 }
 

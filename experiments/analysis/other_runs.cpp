@@ -135,7 +135,7 @@ std::optional<std::string> other_runs(const std::vector<RunConfig>& runs,
 }
 
 std::optional<std::string> evaluated_otherwise(const std::vector<RunConfig>& runs,
-                                               const std::filesystem::path& experiment) {
+                                               const std::filesystem::path& experiment, bool retrain) {
   std::size_t count = 0;
   std::map<std::string, Values> differing;  // What they were asked before.
   for (const RunConfig& config : runs) {
@@ -156,10 +156,9 @@ std::optional<std::string> evaluated_otherwise(const std::vector<RunConfig>& run
     }
   }
   if (count == 0) return std::nullopt;
-  return fmt::format(
-      "{} {} evaluated otherwise before, with {}; to run this config keeps what is measured and changes "
-      "their scores, and to run the earlier config again brings back the earlier ones",
-      counted(count, "finished run"), count == 1 ? "was" : "were", differences_text(differing));
+  return fmt::format("{} {} evaluated otherwise before, with {}; to run this config changes their scores{}",
+                     counted(count, "finished run"), count == 1 ? "was" : "were", differences_text(differing),
+                     retrain ? "" : ", and to run the earlier config again brings back the earlier ones");
 }
 
 }  // namespace che

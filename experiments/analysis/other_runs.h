@@ -16,9 +16,10 @@ std::optional<std::string> other_runs(const std::vector<RunConfig>& runs,
                                       const std::filesystem::path& experiment);
 
 // Which of these runs were trained to their end and evaluated otherwise, such as at other lengths, than asked
-// of them now, and what becomes of that: "2 finished runs were evaluated otherwise before, ...". Nothing
-// where there are none; what cannot be read does not count.
+// of them now, and what becomes of that: "2 finished runs were evaluated otherwise before, ...". `retrain`:
+// whether those without a model are trained again. Nothing where there are none; what cannot be read does
+// not count.
 std::optional<std::string> evaluated_otherwise(const std::vector<RunConfig>& runs,
-                                               const std::filesystem::path& experiment);
+                                               const std::filesystem::path& experiment, bool retrain);
 
 }  // namespace che

@@ -92,8 +92,7 @@ std::vector<Fact> provenance(const ResultTable& table) {
   }
   if (!foreign.empty()) {
     facts.push_back({"Models outside che",
-                     fmt::format("{}; their predictions were scored on the same samples, how they were "
-                                 "trained is not known",
+                     fmt::format("{}; their predictions were scored, and how they were trained is not known",
                                  fmt::join(foreign, ", "))});
   }
   const std::vector<Fact> of_all = {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/shell_word.h"
 #include "core/text.h"
 
 namespace che {
@@ -117,12 +118,6 @@ void check_batch_options(const BatchOptions& options) {
   }
 }
 
-std::string shell_word(std::string_view text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
 std::string array_script(const Submission& submission, const std::string& name,
                          const std::filesystem::path& program, const BatchOptions& options) {
   Script script = begin(submission, name, "%A_%a.log", options);
@@ -134,19 +129,19 @@ std::string array_script(const Submission& submission, const std::string& name,
   script.add_line("#SBATCH --requeue");
   script.add_option("signal", fmt::format("B:USR1@{}", options.warning_seconds));
   script.add_line("# exec, so that Slurm's signals reach the program.");
-  script.add_line(fmt::format("exec {} task {} \"$(($1 + SLURM_ARRAY_TASK_ID))\" {}",
-                              shell_word(program.string()), shell_word(submission.file().string()),
-                              options.preempted_exit
-                                  ? fmt::format("--preempted-exit {}", *options.preempted_exit)
-                                  : fmt::format("--max-restarts {}", options.max_restarts)));
+  script.add_line(
+      fmt::format("exec {} task {} \"$(($1 + SLURM_ARRAY_TASK_ID))\" {}", quoted_shell_word(program.string()),
+                  quoted_shell_word(submission.file().string()),
+                  options.preempted_exit ? fmt::format("--preempted-exit {}", *options.preempted_exit)
+                                         : fmt::format("--max-restarts {}", options.max_restarts)));
   return script.text();
 }
 
 std::string summary_script(const Submission& submission, const std::string& name,
                            const std::filesystem::path& program, const BatchOptions& options) {
   Script script = begin(submission, name, "summary_%j.log", options);
-  const std::string che = shell_word(program.string());
-  const std::string folder = shell_word(submission.experiment().string());
+  const std::string che = quoted_shell_word(program.string());
+  const std::string folder = quoted_shell_word(submission.experiment().string());
   script.add_line(fmt::format("{} table {}", che, folder));
   script.add_line(fmt::format("exec {} report {}", che, folder));
   return script.text();

@@ -28,9 +28,6 @@ struct BatchOptions {
 // its warning.
 void check_batch_options(const BatchOptions& options);
 
-// `text` as one word of a shell.
-std::string shell_word(std::string_view text);
-
 // Bash scripts for sbatch. `program` is che. Throw Error (usage) for a text that sbatch would not read as one
 // option.
 //

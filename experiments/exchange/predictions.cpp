@@ -194,8 +194,9 @@ std::int64_t read_sample(PredictionLines& lines, std::int64_t length, std::int64
   for (std::int64_t position = 0; position < batch.output_length; ++position) {
     const Json& value = output[static_cast<std::size_t>(position)];
     if (!value.is_number_integer() || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() >= symbols) {
-      lines.fail(fmt::format("output: symbol {} at position {}; allowed: 0 to {}",
-                             value.is_number() ? value.dump() : "?", position, symbols - 1));
+      lines.fail(fmt::format("output: got {} at position {}; allowed: whole numbers, 0 to {}",
+                             value.is_number() ? value.dump() : std::string("a ") + value.type_name(),
+                             position, symbols - 1));
     }
     const auto at = static_cast<std::size_t>(row * batch.output_length + position);
     if (batch.mask[at] != 0 && value.get<std::int64_t>() == batch.output[at]) ++correct;

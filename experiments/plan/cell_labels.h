@@ -7,8 +7,8 @@
 
 namespace che {
 
-// The cells of some configs, in their order: task and encoding with every setting of `roles` that is off its
-// default or in which the configs differ, so that two cells never look alike.
+// The cells of some configs, in their order: task and encoding, with every setting of `roles` in which the
+// configs differ, so that two cells never look alike.
 struct CellLabels {
   std::vector<CellKey> of;
   std::vector<SettingValue>

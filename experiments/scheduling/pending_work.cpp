@@ -58,19 +58,22 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     if (looked.needs.only_lacks_lengths()) ++work.trained;
     if (looked.needs.has_lost_model()) lost.push_back(folder.id());
   });
-  if (!lost.empty() && !retrain) {
-    throw Error(fmt::format(
-        "cannot measure the missing test lengths of {}, {} the first: no checkpoint is stored (pruned or "
-        "damaged?); ask for the lengths that are there, or give --retrain to train again, which replaces "
-        "results",
-        counted(lost.size(), "trained run"), lost.front()));
-  }
+  if (!retrain) check_models_stored(lost);
   for (const RunFolder& folder : folders) folder.store_config();
   for (const std::vector<std::size_t>& indices : group_into_jobs(work.configs)) {
     std::vector<RunFolder>& job = work.jobs.emplace_back();
     for (const std::size_t index : indices) job.push_back(pending[index]);
   }
   return work;
+}
+
+void check_models_stored(const std::vector<std::string>& lost) {
+  if (lost.empty()) return;
+  throw Error(fmt::format(
+      "cannot measure the missing test lengths of {}, {} the first: no checkpoint is stored (pruned or "
+      "damaged?); ask for the lengths that are there, or give --retrain to train again, which replaces "
+      "results",
+      counted(lost.size(), "trained run"), lost.front()));
 }
 
 PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationRequest& request,
@@ -84,7 +87,7 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
   PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};
   std::size_t waiting = 0;
   std::size_t other_encodings = 0;
-  std::vector<std::string> without_model;
+  std::vector<RunFolder> without_model;
   for (RunFolder& run : runs) {
     const StoredRun stored = run.read();
     const bool fits = request.fits(run.config().encoding);
@@ -119,7 +122,7 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
       leave_out(fmt::format("left out: {} is not finished but {}; `che run` trains it", run.path().string(),
                             state_name(needs.state)));
     } else if (needs.has_lost_model()) {
-      without_model.push_back(run.id());
+      without_model.push_back(std::move(run));
     } else {
       work.configs.push_back(asked);
       work.jobs.push_back({std::move(run)});
@@ -127,10 +130,10 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
   }
   if (!without_model.empty()) {
     warn(fmt::format(
-        "left out: the models of {} of {} are no longer stored, {} the first; to train these again, which "
-        "replaces their results: {}, with a test length N that they lack",
-        without_model.size(), counted(runs.size(), "run"), without_model.front(),
-        retraining_command(experiment)));
+        "left out: {} of {}, whose models are no longer stored, {} the first; to train these again, which "
+        "replaces their results: {}",
+        without_model.size(), counted(runs.size(), "run"), without_model.front().id(),
+        retraining_command(without_model.front())));
   }
   if (waiting > 0) {
     warn(fmt::format("left out: {} of {} waiting; `che run` trains them", waiting,

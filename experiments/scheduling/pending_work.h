@@ -31,6 +31,9 @@ struct PendingWork {
 PendingWork prepare_training(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
                              bool retrain);
 
+// Throws Error (usage) where there are trained runs, by id, that lack test lengths and whose model is lost.
+void check_models_stored(const std::vector<std::string>& lost);
+
 // What `che evaluate` has to do so that every finished run among the chosen ones of `experiment` has the rows
 // of `request`. Runs that are not finished, or damaged, are left out.
 PendingWork prepare_evaluation(const std::filesystem::path& experiment, const EvaluationRequest& request,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/shell_word.h"
 #include "experiments/store/checkpoint.h"
 
 namespace che {
@@ -34,8 +35,11 @@ RunNeeds assess(const RunFolder& folder) {
   return assess(folder.config(), folder.read(), has_checkpoint(folder.path()));
 }
 
-std::string retraining_command(const std::filesystem::path& experiment) {
-  return fmt::format("che run CONFIG evaluation.last_length=N --retrain --output {}", experiment.string());
+std::string retraining_command(const RunFolder& run) {
+  const EvaluationConfig& evaluation = run.config().evaluation;
+  return fmt::format("che run CONFIG evaluation.last_length={} --retrain --output {}",
+                     evaluation.lengths().back() + evaluation.length_step,
+                     shell_word(run.path().parent_path().parent_path().string()));
 }
 
 }  // namespace che

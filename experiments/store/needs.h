@@ -34,8 +34,8 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
 // The same of what is in the folder now.
 RunNeeds assess(const RunFolder& folder);
 
-// The command that trains finished runs of this experiment again whose models are no longer stored. N stands
-// for a test length that they lack.
-std::string retraining_command(const std::filesystem::path& experiment);
+// The command that trains a finished run again whose model is no longer stored: it asks for one test length
+// after the last.
+std::string retraining_command(const RunFolder& run);
 
 }  // namespace che

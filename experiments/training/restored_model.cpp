@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.h"
+#include "core/shell_word.h"
 #include "experiments/store/needs.h"
 #include "experiments/training/model_factory.h"
 
@@ -22,10 +23,8 @@ std::string missing_checkpoint_text(const RunFolder& run, const std::vector<std:
     text += "`che prune` deletes the checkpoints of finished runs; ";
   }
   if (!is_finished)
-    return text + fmt::format("train it first: che run CONFIG --output {}", experiment.string());
-  return text +
-         fmt::format("to train it again, which replaces its results: {}, with a test length N that it lacks",
-                     retraining_command(experiment));
+    return text + fmt::format("train it first: che run CONFIG --output {}", shell_word(experiment.string()));
+  return text + fmt::format("to train it again, which replaces its results: {}", retraining_command(run));
 }
 
 }  // namespace

@@ -290,8 +290,8 @@ TEST_F(SweepProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   const Outcome lost = che({"evaluate", results(), "--lengths", "40:40", "--samples", "64"});
   EXPECT_EQ(1, lost.exit_code);
   expect_contains(lost.output,
-                  {"left out: the models of 2 of 2 runs are no longer stored, even_pairs-dape_kerple-",
-                   "evaluation.last_length=N --retrain --output", "0 to evaluate", "2 left out"});
+                  {"left out: 2 of 2 runs, whose models are no longer stored, even_pairs-dape_kerple-",
+                   "--retrain --output", "0 to evaluate", "2 left out"});
   EXPECT_EQ(std::string::npos, lost.output.find("not evaluated")) << "a line for each run:\n" << lost.output;
   EXPECT_NE(std::string::npos, che({"status", results()}).output.find("2 runs: 2 finished\n"));
   const auto before = everything(results() + "/runs");

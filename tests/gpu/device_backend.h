@@ -1,7 +1,9 @@
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
+#include "models/kernels/cuda/abi.h"
 #include "models/kernels/cuda_host/cuda_kernels.h"
-#include "models/kernels/cuda_host/cuda_library.h"
 #include "models/kernels/dispatch.h"
 #include "tests/gpu/fake_device.h"
 

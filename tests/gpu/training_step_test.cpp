@@ -14,7 +14,6 @@
 #include "experiments/training/selftest_report.h"
 #include "experiments/training/small_model.h"
 #include "experiments/training/training.h"
-#include "models/kernels/cuda_host/cuda_kernels.h"
 #include "models/kernels/cuda_host/cuda_library.h"
 #include "models/kernels/rotation.h"
 #include "tests/gpu/device_backend.h"

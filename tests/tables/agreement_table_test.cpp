@@ -35,9 +35,11 @@ TEST(AgreementTable, SaysWhenAllTie) {
   for (const char* encoding : {"rope", "alibi"}) {
     store_run(scratch.path(), made_up_config("reverse_string", encoding), RunState::kFinished, 0.5);
   }
-  const ResultTable results = make_table(open_runs(scratch.path()));
+  ResultTable results = make_table(open_runs(scratch.path()));
+  for (auto& [key, cell] : results.cells) cell.untrained = 1;
   const Table table = agreement_table(agree(results, Aggregate::kMax), results);
   EXPECT_EQ(table.printed.rows[0].cells[8].text, "all 2 tie");
+  EXPECT_EQ(format_table(table, "md").find(kUntrainedSign), std::string::npos) << "a note of no cell";
   EXPECT_EQ(std::get<std::string>(table.data.rows[0][11]), "rope; alibi");
   EXPECT_EQ(table.printed.rows[0].cells[9].text, "--") << "nothing is known of what predictors score";
 }

@@ -57,16 +57,19 @@ TEST(OtherRuns, ThatWereEvaluatedOtherwiseAreCounted) {
   longer.evaluation.last_length = 60;
   RunConfig waiting = longer;
   waiting.seed = 1;
-  EXPECT_FALSE(evaluated_otherwise({longer}, scratch.path()));
+  EXPECT_FALSE(evaluated_otherwise({longer}, scratch.path(), /*retrain=*/false));
   store_run(scratch.path(), config, RunState::kFinished, 0.5);
   store_run(scratch.path(), waiting, RunState::kWaiting);
-  EXPECT_FALSE(evaluated_otherwise({config}, scratch.path()));
+  EXPECT_FALSE(evaluated_otherwise({config}, scratch.path(), /*retrain=*/false));
   waiting.evaluation.last_length = 70;
   EXPECT_EQ(
       "1 finished run was evaluated otherwise before, with evaluation.last_length (44); to run this config "
-      "keeps what is measured and changes their scores, and to run the earlier config again brings back the "
-      "earlier ones",
-      evaluated_otherwise({longer, waiting}, scratch.path()));
+      "changes their scores, and to run the earlier config again brings back the earlier ones",
+      evaluated_otherwise({longer, waiting}, scratch.path(), /*retrain=*/false));
+  EXPECT_EQ(
+      "1 finished run was evaluated otherwise before, with evaluation.last_length (44); to run this config "
+      "changes their scores",
+      evaluated_otherwise({longer, waiting}, scratch.path(), /*retrain=*/true));
   // The same lengths in other words, by another number of threads.
   const ScratchFolder alike;
   RunConfig same = config;
@@ -74,7 +77,7 @@ TEST(OtherRuns, ThatWereEvaluatedOtherwiseAreCounted) {
   store_run(alike.path(), same, RunState::kFinished, 0.5);
   same.evaluation.last_length = 43;
   same.execution.threads = 2;
-  EXPECT_FALSE(evaluated_otherwise({same}, alike.path()));
+  EXPECT_FALSE(evaluated_otherwise({same}, alike.path(), /*retrain=*/false));
 }
 
 // The settings of another encoding follow from its name.
