@@ -180,7 +180,7 @@ TEST_F(SweepProgramTest, AddsSeedsAndLengthsWithoutComputingAnythingTwice) {
 
   const std::string otherwise =
       "2 finished runs were evaluated otherwise before, with evaluation.last_length (9); to run this config "
-      "keeps what is measured";
+      "changes their scores, and to run the earlier config again brings back";
   expect_contains(
       che({"run", small_config(), "evaluation.last_length=11", "-o", results(), "--dry-run"}).output,
       {otherwise});
@@ -345,7 +345,8 @@ TEST_F(SweepProgramTest, AKilledWorkerIsRecordedAndRetried) {
 // Stopped by each signal and started again, a sweep ends with the bytes of an undisturbed one.
 TEST_F(SweepProgramTest, StopsAtACheckpointAndGoesOn) {
   const std::string straight = (folder_ / "straight").string();
-  const std::string longer = "training.steps=6000";
+  // So many steps that a signal meets a run that trains, also on a busy machine.
+  const std::string longer = "training.steps=15000";
   ASSERT_EQ(0, che({"run", small_config(), longer, "-o", straight}).exit_code);
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) {
     const pid_t process = start({"run", small_config(), longer, "-o", results(), "-w", "1"});
