@@ -171,7 +171,7 @@ std::string trained_text(std::size_t trained) {
 }
 
 // What the sweep is made of and what it would cost; runs nothing. `asked` is the number of workers, 0 for the
-// default. Refuses what prepare_training refuses.
+// default. Refuses, as prepare_training does, to train again what needs --retrain.
 int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, std::int64_t asked,
               bool retrain) {
   const Sweep& sweep = planned.sweep;

@@ -75,8 +75,7 @@ void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims
            "Claims of the paper, counted over the tasks that are not permutation-invariant and that have "
            "both scores; a task is left out where neither cell trained. Any positive difference of the "
            "scores shown counts. A dape_ column is used where there is one, else randomized_dape_; the "
-           "encoding it "
-           "is compared with has randomized positions. {}.",
+           "encoding it is compared with has randomized positions. {}.",
            fmt::join(texts, "; "))});
 }
 

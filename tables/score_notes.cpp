@@ -156,11 +156,11 @@ void append_defaults_note(std::vector<Note>& notes, const ResultTable& table) {
   std::vector<std::string> defaults;
   for (const FieldRecord& field : list_fields(RunConfig())) {
     // A model outside che has no settings of training, and no defaults of them.
-    const auto has_setting = [&](const EncodingLabel& label) {
-      if (label.form.foreign && !is_below(field.path, "evaluation")) return true;
-      return std::ranges::count(label.settings, field.path, &SettingValue::path) > 0;
+    const auto has_default = [&](const EncodingLabel& label) {
+      const bool is_known = !label.form.foreign || is_below(field.path, "evaluation");
+      return is_known && std::ranges::count(label.settings, field.path, &SettingValue::path) == 0;
     };
-    if (paths.contains(field.path) && !std::ranges::all_of(table.encodings, has_setting)) {
+    if (paths.contains(field.path) && std::ranges::any_of(table.encodings, has_default)) {
       defaults.push_back(fmt::format("{}={}", field.path, field.value));
     }
   }

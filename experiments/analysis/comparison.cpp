@@ -128,7 +128,7 @@ void adjust(std::vector<ComparedTask>& tasks) {
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].adjusted_p = adjusted[i];
 }
 
-// Of a column.
+// Runs of a column without a score.
 std::size_t unfinished_runs(const ResultTable& table, const EncodingLabel& encoding) {
   std::size_t count = 0;
   for (const TableRow& row : table.rows) {
@@ -183,10 +183,9 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
     const std::size_t unfinished = unfinished_runs(table, first) + unfinished_runs(table, second);
     throw Error(fmt::format(
         "{} and {} have no finished runs of one task, seed, data seed and learning rate; {}", one, other,
-        unfinished == 0
-            ? "run both with the same"
-            : fmt::format("{} of them {} not finished: `che run` with the config goes on with them",
-                          counted(unfinished, "run"), unfinished == 1 ? "is" : "are")));
+        unfinished == 0 ? "run both with the same"
+                        : fmt::format("{} {} not finished; `che run` with the config goes on",
+                                      counted(unfinished, "run"), unfinished == 1 ? "is" : "are")));
   }
   adjust(comparison.tasks);
   return comparison;

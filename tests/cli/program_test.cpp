@@ -263,7 +263,7 @@ TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
   for (const char* file : {"/checkpoint.bin", "/checkpoint.previous.bin"})
     std::filesystem::remove(run + file);
   expect_refusal(che({"bias", run, "--length", "5"}),
-                 {"no checkpoint", "`che prune` deletes", "--retrain --output"});
+                 {"no checkpoint", "`che prune` deletes", "evaluation.last_length=10 --retrain --output"});
 
   const std::string other = (folder_ / "rope").string();
   ASSERT_EQ(

@@ -291,12 +291,16 @@ TEST_F(SweepProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   EXPECT_EQ(1, lost.exit_code);
   expect_contains(lost.output,
                   {"left out: 2 of 2 runs, whose models are no longer stored, even_pairs-dape_kerple-",
-                   "--retrain --output", "0 to evaluate", "2 left out"});
+                   "che run CONFIG evaluation.last_length=10 --retrain --output " + results(),
+                   "0 to evaluate", "2 left out"});
   EXPECT_EQ(std::string::npos, lost.output.find("not evaluated")) << "a line for each run:\n" << lost.output;
   EXPECT_NE(std::string::npos, che({"status", results()}).output.find("2 runs: 2 finished\n"));
   const auto before = everything(results() + "/runs");
   std::vector<std::string> more{"run", small_config(), "evaluation.last_length=10", "-o", results()};
   expect_refusal(che(more), {"no checkpoint", "2 trained runs", "--retrain", "even_pairs-dape_kerple-"});
+  more.push_back("--dry-run");
+  expect_refusal(che(more), {"no checkpoint", "2 trained runs", "--retrain", "even_pairs-dape_kerple-"});
+  more.pop_back();
   EXPECT_EQ(before, everything(results() + "/runs")) << "a refusal wrote";
   more.push_back("--retrain");
   EXPECT_EQ(0, che(more).exit_code);

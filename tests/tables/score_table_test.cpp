@@ -149,5 +149,20 @@ TEST(ScoreTable, SaysWhereMaximaAreOfUnequalNumbersOfRuns) {
   EXPECT_FALSE(contains(text(Aggregate::kMean), "unequal numbers of runs"));
 }
 
+TEST(ScoreTable, NamesNoDefaultOfTrainingForAModelOutsideChe) {
+  const ScratchFolder scratch;
+  RunConfig longer = made_up_config("reverse_string", "rope");
+  longer.training.steps *= 2;
+  RunConfig foreign = made_up_config("reverse_string", "rope");
+  foreign.foreign_model = "lstm";
+  for (const RunConfig& config : {made_up_config("reverse_string", "alibi"), longer, foreign}) {
+    store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  }
+  const ResultTable results = make_table(open_runs(scratch.path()));
+  const std::string text = format_table(score_table(results), "md");
+  EXPECT_NE(text.find("training.steps"), std::string::npos) << text;
+  EXPECT_EQ(text.find("has its default"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace che

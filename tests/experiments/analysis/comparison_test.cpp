@@ -135,6 +135,10 @@ TEST(Comparison, RefusesWhatItCannotCompare) {
   store(apart, "reverse_string", "none", 1, 1e-3, 0.5);
   table = make_table(open_runs(apart.path()));
   EXPECT_NE(message("rope", "none", Aggregate::kMean).find("run both with the same"), std::string::npos);
+  store_run(apart.path(), made_up_config("reverse_string", "none"), RunState::kWaiting);
+  table = make_table(open_runs(apart.path()));
+  EXPECT_NE(message("rope", "none", Aggregate::kMean).find("1 run is not finished; `che run`"),
+            std::string::npos);
   const ScratchFolder longer;
   store(longer, "reverse_string", "rope", 0, 1e-3, 0.5);
   RunConfig config = made_up_config("reverse_string", "none");

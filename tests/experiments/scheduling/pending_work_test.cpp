@@ -18,8 +18,6 @@ namespace {
 
 RunConfig config(std::int64_t seed) { return made_up_config("even_pairs", "rope", seed); }
 
-void put_checkpoint(const RunFolder& run) { std::ofstream(run.path() / "checkpoint.bin") << "model"; }
-
 TEST(PrepareTraining, TakesWhatIsNotComplete) {
   const ScratchFolder scratch;
   store_run(scratch.path(), config(0), RunState::kFinished, 0.5);

@@ -10,9 +10,6 @@
 namespace che {
 namespace {
 
-// A file that counts as a checkpoint: the step is the status's.
-void put_checkpoint(const RunFolder& run) { std::ofstream(run.path() / "checkpoint.bin") << "model"; }
-
 RunConfig one_length(std::int64_t seed) {
   RunConfig config = made_up_config("even_pairs", "none", seed);
   config.evaluation.last_length = config.evaluation.first_length;
