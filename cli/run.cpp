@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -171,9 +172,10 @@ std::string trained_text(std::size_t trained) {
 }
 
 // What the sweep is made of and what it would cost; runs nothing. `asked` is the number of workers, 0 for the
-// default. Refuses, as prepare_training does, to train again what needs --retrain.
+// default. Refuses, as prepare_training does, to train again what needs --retrain; calls
+// `announce` where it refuses nothing.
 int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, std::int64_t asked,
-              bool retrain) {
+              bool retrain, const std::function<void()>& announce) {
   const Sweep& sweep = planned.sweep;
   if (const auto warning = threads_warning(sweep.runs)) print_warning(*warning);
   const std::optional<double> load = present_load();  // Before measuring adds to it.
@@ -184,6 +186,7 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
     if (work.runs[i].needs.has_lost_model()) lost.push_back(run_id(sweep.runs[i]));
   }
   if (!retrain) check_models_stored(lost);
+  announce();
   std::set<std::string> cells;
   std::vector<RunConfig> pending;
   std::vector<TimeEstimate> seconds;  // Of these.
@@ -238,8 +241,7 @@ int run(const RunOptions& options) {
     if (otherwise) print_progress(*otherwise + "\n");
   };
   if (options.dry_run) {
-    announce_otherwise();
-    return show_plan(planned, experiment, options.workers, options.retrain);
+    return show_plan(planned, experiment, options.workers, options.retrain, announce_otherwise);
   }
   check_devices(sweep.runs);  // Before anything is written.
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
