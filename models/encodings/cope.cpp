@@ -40,8 +40,7 @@ class Cope : public Encoding {
                                   const at::Tensor& right) {
         return logits(part, queries, left, right, context);
       };
-      return reference::by_replica(of_replica, scaled, q, context.parameters["e_left"],
-                                   context.parameters["e_right"]);
+      return by_replica(of_replica, scaled, q, context.parameters["e_left"], context.parameters["e_right"]);
     }};
   }
 

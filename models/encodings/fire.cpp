@@ -64,7 +64,7 @@ class Fire : public Encoding {
     const auto logarithm = [](const at::Tensor& slope, const at::Tensor& x) {
       return at::log1p((slope * x).abs());
     };
-    const auto psi = [&](const at::Tensor& x) { return reference::by_replica(logarithm, c, x); };
+    const auto psi = [&](const at::Tensor& x) { return by_replica(logarithm, c, x); };
     const at::Tensor least = (scalar("L_multiplier") * options_.length).abs();
     const auto normalizer = [&](const at::Tensor& largest) {
       return psi(at::maximum(largest, least)) + kEpsilon;
@@ -81,11 +81,9 @@ class Fire : public Encoding {
       ratio = {(numerator / normalizer(largest_index(context))).flatten(1).unsqueeze(1), false};
     }
     // Pairs last, so that the result needs no transpose.
-    const auto affine = [](const at::Tensor& w, const at::Tensor& b, const at::Tensor& x) {
-      return at::baddbmm(b.unsqueeze(2), w.transpose(1, 2), x);
-    };
     const auto layer = [&](const char* w, const char* b, const at::Tensor& x) {
-      return reference::by_replica(affine, context.parameters[w], context.parameters[b], x);
+      return add_replica_product(context.parameters[b].unsqueeze(2), context.parameters[w].transpose(1, 2),
+                                 x);
     };
     const at::Tensor hidden = layer("fire.w1", "fire.b1", ratio.values);
     const at::Tensor active = leaky_ ? at::leaky_relu(hidden, 0.01) : at::relu(hidden);

@@ -34,7 +34,7 @@ class Kerple : public Encoding {
     const auto bias = [](const at::Tensor& factor, const at::Tensor& slope, const at::Tensor& distance) {
       return -factor * at::log1p(slope * distance);
     };
-    return PairValues{reference::by_replica(bias, p, a, distances.values), distances.by_offset};
+    return PairValues{by_replica(bias, p, a, distances.values), distances.by_offset};
   }
 
  private:

@@ -41,7 +41,7 @@ FusedTerms fused_terms(const AttentionTerms& terms) {
   }
   // f(B) is an additive bias itself. Pairs last, so that it needs no transpose.
   const auto layer = [](const at::Tensor& w, const at::Tensor& b, const at::Tensor& x) {
-    return reference::replica_product(w.transpose(1, 2), x) + b.unsqueeze(2);
+    return replica_product(w.transpose(1, 2), x) + b.unsqueeze(2);
   };
   const PairValues& bias = adapted->bias;
   const at::Tensor values = layer(f.w2, f.b2, at::leaky_relu(layer(f.w1, f.b1, bias.values), 0.01));
@@ -58,11 +58,10 @@ SplitMlp split(const PairMlp& f, const PairValues& bias, std::int64_t heads, std
             {f.b1.unsqueeze(2).expand({-1, -1, 2 * keys - 1}), true}};
   }
   const at::Tensor of_bias = f.w1.narrow(1, f.reads == PairMlp::Reads::kLogitsAndBias ? heads : 0, heads);
-  return {
-      of_logits.contiguous(),
-      f.w2.contiguous(),
-      f.b2.contiguous(),
-      {reference::replica_product(of_bias.transpose(1, 2), bias.values) + f.b1.unsqueeze(2), bias.by_offset}};
+  return {of_logits.contiguous(),
+          f.w2.contiguous(),
+          f.b2.contiguous(),
+          {replica_product(of_bias.transpose(1, 2), bias.values) + f.b1.unsqueeze(2), bias.by_offset}};
 }
 
 // A replica for each of `replicas`, and rows without gaps.

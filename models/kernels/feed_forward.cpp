@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "models/kernels/reference/by_replica.h"
 #include "models/kernels/reference/feed_forward.h"
 
 namespace che {
@@ -43,13 +44,13 @@ class FeedForward : public torch::autograd::Function<FeedForward> {
       const at::Tensor input = block_of(rows, first, form.block_rows);
       at::Tensor block =
           keep_hidden ? block_of(hidden, first, form.block_rows) : hidden.narrow(1, 0, input.size(1));
-      at::bmm_out(block, input, w1);
+      write_replica_product(block, input, w1);
       {
         RECORD_FUNCTION("che::bias_relu", {});
         form.forward(rows_of(block), b1.const_data_ptr<float>());
       }
       at::Tensor result = block_of(out_rows, first, form.block_rows);
-      at::bmm_out(result, block, w2);
+      write_replica_product(result, block, w2);
     }
     if (keep_hidden) context->save_for_backward({rows, w1, w2, hidden});
     return out;
@@ -72,15 +73,15 @@ class FeedForward : public torch::autograd::Function<FeedForward> {
       const at::Tensor d_result = block_of(d_out, first, form.block_rows);
       const at::Tensor active = block_of(hidden, first, form.block_rows);
       at::Tensor d_block = d_hidden.narrow(1, 0, active.size(1));
-      at::bmm_out(d_block, d_result, w2.transpose(1, 2));
+      write_replica_product(d_block, d_result, w2.transpose(1, 2));
       {
         RECORD_FUNCTION("che::bias_relu", {});
         form.backward(rows_of(d_block), rows_of(active), d_b1.mutable_data_ptr<float>());
       }
-      at::baddbmm_out(d_w2, d_w2, active.transpose(1, 2), d_result, beta);
-      at::baddbmm_out(d_w1, d_w1, block_of(rows, first, form.block_rows).transpose(1, 2), d_block, beta);
+      write_replica_product(d_w2, active.transpose(1, 2), d_result, beta);
+      write_replica_product(d_w1, block_of(rows, first, form.block_rows).transpose(1, 2), d_block, beta);
       at::Tensor d_input = block_of(d_rows, first, form.block_rows);
-      at::bmm_out(d_input, d_block, w1.transpose(1, 2));
+      write_replica_product(d_input, d_block, w1.transpose(1, 2));
     }
     return {d_rows.view(gradients[0].sizes()), d_w1, d_b1.sum(1), d_w2, at::Tensor()};
   }

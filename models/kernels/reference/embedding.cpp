@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "models/kernels/reference/by_replica.h"
+
 namespace che::reference {
 
 at::Tensor one_hot(const at::Tensor& tokens, std::int64_t symbols, std::int64_t replicas,
@@ -10,7 +12,7 @@ at::Tensor one_hot(const at::Tensor& tokens, std::int64_t symbols, std::int64_t 
 }
 
 at::Tensor embedding(const at::Tensor& one_hot, const at::Tensor& table) {
-  return at::bmm(one_hot.reshape({one_hot.size(0), -1, one_hot.size(3)}), table)
+  return replica_product(one_hot.reshape({one_hot.size(0), -1, one_hot.size(3)}), table)
       .view({one_hot.size(0), one_hot.size(1), one_hot.size(2), -1});
 }
 
