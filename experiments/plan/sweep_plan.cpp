@@ -12,6 +12,7 @@
 #include "core/integer_range.h"
 #include "core/plain_name.h"
 #include "core/suggestion.h"
+#include "experiments/plan/config_path.h"
 #include "experiments/plan/task_files.h"
 
 namespace che {
@@ -367,29 +368,9 @@ std::string SweepPlan::describe(std::size_t run) const {
   return text.empty() ? text : text + ")";
 }
 
-namespace {
-
-// Throws for a file that is not there, with the config that its name may stand for: configs/quick.yaml for
-// quick.
-void check_is_there(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (std::filesystem::status(path, ignored).type() != std::filesystem::file_type::not_found) return;
-  std::string hint;
-  for (const std::filesystem::path& folder : {path.parent_path(), std::filesystem::path("configs")}) {
-    std::filesystem::path meant = folder / path.filename();
-    if (meant.extension() != ".yaml") meant += ".yaml";
-    if (hint.empty() && std::filesystem::is_regular_file(meant, ignored)) {
-      hint = fmt::format("; did you mean '{}'?", one_line(meant.string(), std::string_view::npos));
-    }
-  }
-  throw Error(fmt::format("{}: no such file{}", one_line(path.string(), std::string_view::npos), hint));
-}
-
-}  // namespace
-
 SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<std::string>& overrides,
                           const std::vector<std::string>& only) {
-  check_is_there(path);
+  check_config_exists(path);
   ConfigNode root = read_config_file(path);
   replace_task_files(root, path.parent_path());
   SweepPlan plan = read_config_part(root);

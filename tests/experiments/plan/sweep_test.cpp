@@ -242,6 +242,9 @@ TEST(Sweep, AMissingConfigIsLookedForBesideItAndInConfigs) {
   const std::string message = message_of([&] { read_sweep("mine", {}); });
   std::filesystem::current_path(before);
   EXPECT_EQ(message, "mine: no such file; did you mean 'configs/mine.yaml'?");
+  EXPECT_EQ(message_of([&] { read_sweep(scratch.path() / "configs/mnie.yaml", {}); }),
+            fmt::format("{0}/mnie.yaml: no such file; did you mean '{0}/mine.yaml'?",
+                        (scratch.path() / "configs").string()));
 }
 
 TEST(Sweep, ARangeIsNoValueOfASetting) {
