@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/parallel.h"
+#include "core/suggestion.h"
 
 namespace che {
 namespace {
@@ -48,6 +49,23 @@ std::optional<InspectedRun> inspect_entry(const fs::path& path) {
   return is_run ? std::optional(RunFolder::inspect(path)) : std::nullopt;
 }
 
+// The results folder whose name is meant by that of `folder`: one beside it, or in results/; empty for none.
+fs::path meant_experiment(const fs::path& folder) {
+  // A config's name, without its .yaml, is that of its results folder.
+  const std::string name = (folder.extension() == ".yaml" ? folder.stem() : folder.filename()).string();
+  for (const fs::path& parent : {folder.parent_path(), fs::path("results")}) {
+    std::error_code error;
+    std::vector<std::string> experiments;
+    for (const fs::path& entry : entries_of(parent.empty() ? fs::path(".") : parent, error)) {
+      std::error_code ignored;
+      if (fs::is_directory(entry / "runs", ignored)) experiments.push_back(entry.filename().string());
+    }
+    const std::string closest = closest_name(name, experiments);
+    if (!closest.empty()) return parent / closest;
+  }
+  return {};
+}
+
 // What to name instead of a folder that holds no runs/.
 std::string folder_hint(const fs::path& named) {
   std::error_code ignored;
@@ -62,6 +80,8 @@ std::string folder_hint(const fs::path& named) {
         "its runs are packed: scripts/committed_results.sh restore {0} unpacks them to results/{0}",
         folder.filename().string());
   }
+  const fs::path meant = meant_experiment(folder);
+  if (!meant.empty()) return fmt::format("did you mean {}?", meant.string());
   return "name a folder that `che run` wrote";
 }
 

@@ -59,6 +59,25 @@ TEST(OpenRuns, SaysWhenThereIsNothing) {
   expect_contains(message_of([&] { open_runs(scratch.path()); }), {"holds no runs"});
 }
 
+TEST(OpenRuns, SuggestsTheFolderThatIsMeant) {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.path() / "results/quick/runs");
+  fs::create_directories(scratch.path() / "results/notes");
+  const std::string beside = (scratch.path() / "results/quick").string();
+  EXPECT_TRUE(message_of([&] {
+                open_runs(scratch.path() / "results/quik");
+              }).ends_with("; did you mean " + beside + "?"));
+  const fs::path before = fs::current_path();
+  fs::current_path(scratch.path());
+  for (const char* named : {"quick", "resutls/quick", "configs/quick.yaml"}) {
+    const std::string message = message_of([&] { open_runs(named); });
+    EXPECT_TRUE(message.ends_with("; did you mean results/quick?")) << message;
+  }
+  const std::string other = message_of([&] { open_runs("results/note"); });
+  fs::current_path(before);
+  EXPECT_TRUE(other.ends_with("; name a folder that `che run` wrote")) << "notes holds no runs: " << other;
+}
+
 // One run that cannot be read used to stop every command.
 TEST(FindRuns, NamesWhatTheSystemDoesNotShowAndGoesOn) {
   const ScratchFolder scratch;
