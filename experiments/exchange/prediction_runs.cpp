@@ -2,14 +2,50 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/process.h"
 #include "core/version.h"
 
 namespace che {
+
+namespace {
+
+// Rows of other accuracies than those that took their place.
+struct ReplacedRows {
+  std::size_t count = 0;
+  double accuracy_before = 0;  // Sums.
+  double accuracy_now = 0;
+};
+
+// Adds the rows of `scored` to `stored`, and warns of a second result of a model: it may be meant as a
+// repetition.
+void store_rows(std::vector<EvaluationRow>& stored, const ScoredPredictions& scored,
+                const WarningSink& warn) {
+  ReplacedRows replaced;
+  for (const EvaluationRow& row : scored.rows) {
+    const std::optional<EvaluationRow> before = store_row(stored, row);
+    if (!before || before->accuracy == row.accuracy) continue;
+    ++replaced.count;
+    replaced.accuracy_before += before->accuracy;
+    replaced.accuracy_now += row.accuracy;
+  }
+  if (replaced.count == 0) return;
+  const double percent = 100 / static_cast<double>(replaced.count);
+  warn(fmt::format(
+      "{} of {}, model_seed {}: replaced the stored accuracy at {} (mean {:.1f} %, now {:.1f} %); a "
+      "repetition needs a model_seed of its own",
+      scored.header.task, scored.model, scored.seed, counted(replaced.count, "test length"),
+      percent * replaced.accuracy_before, percent * replaced.accuracy_now));
+}
+
+}  // namespace
 
 RunConfig prediction_config(const ScoredPredictions& scored) {
   const SampleHeader& header = scored.header;
@@ -44,7 +80,7 @@ RunFolder store_predictions(const std::filesystem::path& experiment, const Score
   folder.store_config();
   const FileLock lock(folder.path());
   StoredRun stored = folder.set_damage_aside(warn);
-  for (const EvaluationRow& row : scored.rows) store_row(stored.evaluation, row);
+  store_rows(stored.evaluation, scored, warn);
   folder.write_evaluation(stored.evaluation);
   RunStatus status;
   status.state = RunState::kFinished;

@@ -15,8 +15,8 @@ RunConfig prediction_config(const ScoredPredictions& scored);
 
 // Stores the scored predictions as a finished run of the results folder `experiment`, whose lock the caller
 // holds, where tables and figures find them next to the runs of che. Rows of the same model, seed and samples
-// are replaced; those of other lengths stay, as after `che evaluate`. Damaged files are set aside with a
-// warning. Throws Error as RunFolder does.
+// are replaced, with a warning where their accuracy differs; those of other lengths stay, as after
+// `che evaluate`. Damaged files are set aside with a warning. Throws Error as RunFolder does.
 RunFolder store_predictions(const std::filesystem::path& experiment, const ScoredPredictions& scored,
                             const WarningSink& warn = print_warning);
 

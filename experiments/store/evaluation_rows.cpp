@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace che {
 
@@ -46,7 +47,7 @@ std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows
   return missing;
 }
 
-void store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row) {
+std::optional<EvaluationRow> store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row) {
   const auto key = [](const EvaluationRow& one) {
     return std::tie(one.length, one.samples, one.seed, one.eval_dropout, one.encoding_settings);
   };
@@ -54,10 +55,10 @@ void store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row) {
       rows.begin(), rows.end(), row,
       [&](const EvaluationRow& one, const EvaluationRow& other) { return key(one) < key(other); });
   if (place != rows.end() && key(*place) == key(row)) {
-    *place = row;
-  } else {
-    rows.insert(place, row);
+    return std::exchange(*place, row);
   }
+  rows.insert(place, row);
+  return std::nullopt;
 }
 
 }  // namespace che

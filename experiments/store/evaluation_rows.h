@@ -29,7 +29,8 @@ std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunCon
 // Test lengths that `config` asks for and `rows` lack.
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
-// Adds `row`, or replaces the row of the same key; `rows` are sorted by key, length first, and stay so.
-void store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row);
+// Adds `row`, or replaces the row of the same key and returns that; `rows` are sorted by key, length first,
+// and stay so.
+std::optional<EvaluationRow> store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row);
 
 }  // namespace che

@@ -69,7 +69,16 @@ TEST(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
   longer.rows.erase(longer.rows.begin(), longer.rows.begin() + 2);
   longer.rows[0].length = 44;
   longer.rows[1].length = 45;
-  const RunFolder folder = store_predictions(scratch.path(), longer);
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
+  const RunFolder folder = store_predictions(scratch.path(), longer, warn);
+  ASSERT_EQ(1U, warnings.size());
+  EXPECT_EQ(
+      "reverse_string of lstm, model_seed 0: replaced the stored accuracy at 1 test length (mean 50.0 %, now "
+      "25.0 %); a repetition needs a model_seed of its own",
+      warnings[0]);
+  store_predictions(scratch.path(), longer, warn);
+  EXPECT_EQ(1U, warnings.size()) << "nothing changed";
   const std::vector<EvaluationRow> rows = folder.evaluation();
   ASSERT_EQ(5U, rows.size());
   EXPECT_DOUBLE_EQ(0.5, rows[2].accuracy);
