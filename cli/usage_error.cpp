@@ -56,6 +56,22 @@ std::string unconverted_value(const CLI::App& command, const CLI::ParseError& er
   return {};
 }
 
+// For an option with too few or too many values; empty for other errors.
+std::string miscounted_values(const CLI::App& command, const CLI::ParseError& error) {
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) return {};
+  const std::string_view message = error.what();
+  const std::size_t count = message.find_last_not_of("0123456789") + 1;
+  for (const CLI::Option* option : command.get_options()) {
+    const int least = option->get_items_expected_min();
+    if (least != option->get_items_expected_max() || count == message.size()) continue;
+    if (!message.starts_with(option->get_name() + ":")) continue;
+    const std::string received(message.substr(count));
+    return fmt::format("{}: got {} value{}; needs {}", option->get_name(), received,
+                       received == "1" ? "" : "s", least);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string usage_problem(const CLI::App& app, const CLI::ParseError& error,
@@ -66,6 +82,9 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error,
     const CLI::App& command = *parsed.front();
     const std::vector<std::string> left = app.remaining(true);
     if (const std::string problem = unconverted_value(command, error); !problem.empty()) {
+      return fmt::format("{}: {}", command.get_name(), problem);
+    }
+    if (const std::string problem = miscounted_values(command, error); !problem.empty()) {
       return fmt::format("{}: {}", command.get_name(), problem);
     }
     // A required option is missing, too, where it is misspelt.

@@ -128,6 +128,9 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong(
       {"table", results(), "--format", "cvs"},
       "che: table: --format: got 'cvs'; did you mean 'csv'?; allowed: terminal, md, csv, json, tex\n");
+  expect_wrong({"table", results(), "--compare", "rope"}, "che: table: --compare: got 1 value; needs 2\n");
+  expect_wrong({"table", results(), "--compare", "rope", "none", "t5"},
+               "che: table: --compare: got 3 values; needs 2\n");
   expect_wrong({"table", results(), "--notes", "shor"},
                "che: table: --notes: got 'shor'; did you mean 'short'?; allowed: none, short, all\n");
   // It would have no effect.
