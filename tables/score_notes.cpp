@@ -147,6 +147,27 @@ std::vector<UntrainedRuns> partly_untrained(const ResultTable& table) {
   return found;
 }
 
+// In which of the settings that may differ within a cell the finished runs of some cell do: "seed and
+// learning rate".
+std::string differing_settings(const ResultTable& table) {
+  std::vector<std::string> found;
+  const auto look_for = [&](const char* name, const auto& value_of) {
+    const auto differs = [&](const auto& entry) {
+      return std::ranges::any_of(entry.second.finished, [&](std::size_t run) {
+        return value_of(table.runs[run].config) != value_of(table.runs[entry.second.finished.front()].config);
+      });
+    };
+    if (std::ranges::any_of(table.cells, differs)) found.emplace_back(name);
+  };
+  look_for("seed", [](const RunConfig& config) { return config.seed; });
+  look_for("data seed", [](const RunConfig& config) { return config.data_seed; });
+  look_for("learning rate", [](const RunConfig& config) { return config.learning_rate; });
+  if (found.size() < 2) return fmt::format("{}", fmt::join(found, ""));
+  const std::string last = found.back();
+  found.pop_back();
+  return fmt::format("{} and {}", fmt::join(found, ", "), last);
+}
+
 // What a column has whose name lacks a setting that others have in theirs.
 void append_defaults_note(std::vector<Note>& notes, const ResultTable& table) {
   std::set<std::string> paths;
@@ -197,10 +218,11 @@ std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions&
   notes.push_back(
       {NoteKind::kReading,
        fmt::format("Accuracy in percent, mean over test lengths{}; {}: no finished run.",
-                   counts.most == 1 ? std::string(", of the one finished run of a cell (n = 1)")
-                                    : fmt::format(": {} over the finished runs of a cell ({}), which differ "
-                                                  "in seed, data seed and learning rate",
-                                                  aggregate_phrase(options.aggregate), count_text(counts)),
+                   counts.most == 1
+                       ? std::string(", of the one finished run of a cell (n = 1)")
+                       : fmt::format(": {} over the finished runs of a cell ({}), which differ in {}",
+                                     aggregate_phrase(options.aggregate), count_text(counts),
+                                     differing_settings(table)),
                    kNoNumber)});
   if (options.aggregate == Aggregate::kMax && counts.least < counts.most) {
     notes.push_back(
@@ -233,7 +255,7 @@ std::vector<Note> score_data_notes(const ResultTable& table, const ScoreTableOpt
       {NoteKind::kReading,
        fmt::format(
            "Scores are fractions, 0 to 1: accuracy, mean over test lengths; n finished runs of a cell, "
-           "which differ in seed, data seed and learning rate; spread: {}, of two runs or more; "
+           "which may differ in seed, data seed and learning rate; spread: {}, of two runs or more; "
            "difference: score minus paper; trained_runs: how many of these runs reached a training "
            "accuracy {:.0f} points above the best predictor without an input; training_accuracy: of the "
            "run with the highest score, over the last tenth of its steps, at the training lengths.",
