@@ -235,6 +235,10 @@ std::string other_score_text(const RunFolder& left_out, const RunFolder& counted
   return here == there ? "" : fmt::format("; scores: {} here, {} there", here, there);
 }
 
+std::string run_is_in(const std::filesystem::path& run, const std::filesystem::path& experiment) {
+  return fmt::format("{}: the same run is in {}, and that one counts", run.string(), experiment.string());
+}
+
 // Those of the runs that are chosen. `left_out` receives the models outside che that the choice leaves out,
 // which are warned of.
 std::vector<FoundRun> chosen_of(const std::vector<FoundRun>& runs, const RunChoice& choice,
@@ -278,7 +282,13 @@ ResultTable read_table(const std::vector<std::filesystem::path>& experiments, co
   std::vector<FoundRun> runs;
   std::map<std::string, std::size_t> index_of;  // In `runs`, by id.
   std::vector<std::string> names;
+  const auto leave_out = [&](std::string reason) {
+    print_warning("left out: " + reason);
+    left_out.push_back(std::move(reason));
+  };
   for (std::size_t i = 0; i < experiments.size(); ++i) {
+    // Of this experiment, with the score of the run that counts, by the index of its experiment.
+    std::map<std::size_t, std::vector<std::filesystem::path>> same;
     for (RunFolder& run : open_runs(experiments[i], print_warning, &left_out)) {
       const auto [first, is_new] = index_of.emplace(run.id(), runs.size());
       if (is_new) {
@@ -286,10 +296,18 @@ ResultTable read_table(const std::vector<std::filesystem::path>& experiments, co
         continue;
       }
       const FoundRun& counted_run = runs[first->second];
-      left_out.push_back(fmt::format("{}: the same run is in {}, and that one counts{}", run.path().string(),
-                                     experiments[counted_run.experiment].string(),
-                                     other_score_text(run, counted_run.folder)));
-      print_warning("left out: " + left_out.back());
+      const std::string scores = other_score_text(run, counted_run.folder);
+      if (scores.empty()) {
+        same[counted_run.experiment].push_back(run.path());
+      } else {
+        leave_out(run_is_in(run.path(), experiments[counted_run.experiment]) + scores);
+      }
+    }
+    for (const auto& [first, paths] : same) {
+      leave_out(paths.size() == 1
+                    ? run_is_in(paths.front(), experiments[first])
+                    : fmt::format("{}: {} runs are in {} too, with the same scores, and those count",
+                                  experiments[i].string(), paths.size(), experiments[first].string()));
     }
     names.push_back(folder_name(experiments[i]));
   }

@@ -1,5 +1,6 @@
 #include "experiments/exchange/prediction_runs.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -177,6 +178,12 @@ TEST(PredictionRuns, OfTwoFoldersCountOnce) {
   const ResultTable same = read_table({one.path(), equal.path()});
   ASSERT_EQ(1U, same.left_out.size());
   EXPECT_TRUE(same.left_out[0].ends_with("and that one counts")) << same.left_out[0];
+  store_predictions(one.path(), made_up_predictions("gru", 0, 0.25));
+  store_predictions(equal.path(), made_up_predictions("gru", 0, 0.25));
+  EXPECT_EQ(
+      (std::vector<std::string>{fmt::format("{}: 2 runs are in {} too, with the same scores, and those count",
+                                            equal.path().string(), one.path().string())}),
+      read_table({one.path(), equal.path()}).left_out);
 }
 
 TEST(PredictionRuns, RefuseWhatAFolderCannotHold) {
