@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -168,6 +169,40 @@ std::string differing_settings(const ResultTable& table) {
   return fmt::format("{} and {}", fmt::join(found, ", "), last);
 }
 
+// Of maxima over unequal numbers of runs: within rows, or, where each row has one number, between them.
+void append_unequal_counts_note(std::vector<Note>& notes, const ResultTable& table) {
+  std::vector<std::string> uneven;
+  std::map<std::size_t, std::vector<std::string>> rows_by_count;
+  for (const TableRow& row : table.rows) {
+    std::set<std::size_t> counts;
+    for (const EncodingLabel& encoding : table.encodings) {
+      const TableCell* const cell = table.cell(row.task, encoding);
+      if (cell != nullptr && cell->scores) counts.insert(cell->scores->n);
+    }
+    if (counts.size() > 1) uneven.push_back(row.task.text());
+    if (counts.size() == 1) rows_by_count[*counts.begin()].push_back(row.task.text());
+  }
+  if (!uneven.empty()) {
+    notes.push_back(
+        {NoteKind::kReading,
+         fmt::format("Cells of a row have unequal numbers of runs ({}), and the maximum over more "
+                     "runs is higher by chance; --aggregate mean does not depend on their number.",
+                     fmt::join(uneven, ", "))});
+  } else if (rows_by_count.size() > 1) {
+    const auto most =
+        std::ranges::max_element(rows_by_count, {}, [](const auto& rows) { return rows.second.size(); });
+    std::vector<std::string> parts;
+    for (const auto& [count, rows] : rows_by_count) {
+      if (count != most->first) parts.push_back(fmt::format("{} for {}", count, fmt::join(rows, ", ")));
+    }
+    notes.push_back(
+        {NoteKind::kReading,
+         fmt::format("Rows have unequal numbers of runs (n = {}, {} for the others), and the "
+                     "maximum over more runs is higher by chance: compare maxima of one row only.",
+                     fmt::join(parts, ", "), most->first)});
+  }
+}
+
 // What a column has whose name lacks a setting that others have in theirs.
 void append_defaults_note(std::vector<Note>& notes, const ResultTable& table) {
   std::set<std::string> paths;
@@ -224,12 +259,7 @@ std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions&
                                      aggregate_phrase(options.aggregate), count_text(counts),
                                      differing_settings(table)),
                    kNoNumber)});
-  if (options.aggregate == Aggregate::kMax && counts.least < counts.most) {
-    notes.push_back(
-        {NoteKind::kReading,
-         "Cells have unequal numbers of runs, and the maximum over more runs is higher by chance; "
-         "--aggregate mean does not depend on their number."});
-  }
+  if (options.aggregate == Aggregate::kMax) append_unequal_counts_note(notes, table);
   append_defaults_note(notes, table);
   append_tested_lengths_note(notes, table);
   append_waiting_note(notes, table);

@@ -138,14 +138,23 @@ TEST(ScoreTable, MarksNoSecondBelowABaseline) {
 
 TEST(ScoreTable, SaysWhereMaximaAreOfUnequalNumbersOfRuns) {
   const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
-  store_run(scratch.path(), made_up_config("even_pairs", "alibi"), RunState::kFinished, 0.5);
+  const auto store = [&](const char* task, const char* encoding, int seed) {
+    store_run(scratch.path(), made_up_config(task, encoding, seed), RunState::kFinished, 0.75);
+  };
   const auto text = [&](Aggregate aggregate) {
     return format_table(score_table(make_table(open_runs(scratch.path())), {.aggregate = aggregate}), "md");
   };
+  for (const char* const task : {"even_pairs", "reverse_string", "odds_first"}) {
+    store(task, "rope", 0);
+    store(task, "alibi", 0);
+  }
   EXPECT_FALSE(contains(text(Aggregate::kMax), "unequal numbers of runs"));
-  store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kFinished, 0.75);
-  EXPECT_TRUE(contains(text(Aggregate::kMax), "unequal numbers of runs"));
+  store("even_pairs", "rope", 1);
+  EXPECT_TRUE(
+      contains(text(Aggregate::kMax), "Cells of a row have unequal numbers of runs (even_pairs), and"));
+  store("even_pairs", "alibi", 1);
+  EXPECT_TRUE(contains(text(Aggregate::kMax),
+                       "Rows have unequal numbers of runs (n = 2 for even_pairs, 1 for the others), and"));
   EXPECT_FALSE(contains(text(Aggregate::kMean), "unequal numbers of runs"));
 }
 
