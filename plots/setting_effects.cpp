@@ -131,19 +131,22 @@ std::string setting_effects_script(const ResultTable& table, Aggregate aggregate
         legend.push_back({.label = name, .line = baseline_style(styles.at(label))});
     }
   }
-  const PanelGrid grid(panels.size(), std::move(legend),
-                       fmt::format("Score over a setting, all others equal: {} over the seeds and learning "
-                                   "rates that all values share{}{}.",
-                                   aggregate_phrase(aggregate), bands ? "; the band spans them" : "",
-                                   baselines.empty() ? "" : "; dotted: without DAPE"),
-                       {.height = 326, .canvas_width = format.canvas_width()});
+  const bool one_setting = effects.size() == 1;
+  const bool only_rates = one_setting && effects.front().path == "learning_rate";
+  const PanelGrid grid(
+      panels.size(), std::move(legend),
+      fmt::format("Score over a setting, all others equal: {} over the {} that all values "
+                  "share{}{}.",
+                  aggregate_phrase(aggregate), only_rates ? "seeds" : "seeds and learning rates",
+                  bands ? "; the band spans them" : "", baselines.empty() ? "" : "; dotted: without DAPE"),
+      {.height = 326, .canvas_width = format.canvas_width()});
 
   std::string script = grid.begin(format, file);
   for (std::size_t p = 0; p < panels.size(); ++p) {
     const Panel& panel = panels[p];
-    // The horizontal axis differs from panel to panel.
     script += grid.place(p, panel.task.text(), panel.path, "score (%)");
-    script += fmt::format("set xlabel {} offset 0,0.6\n", gnuplot_string(panel.path));
+    // The horizontal axis can differ from panel to panel.
+    if (!one_setting) script += fmt::format("set xlabel {} offset 0,0.6\n", gnuplot_string(panel.path));
     script += percent_axis('y', lowest_value(panel)) + value_axis(*panel.lines);
     std::vector<std::string> band_elements;
     std::vector<std::string> line_elements;

@@ -239,5 +239,25 @@ TEST(SettingEffectsFigure, HasOnePanelPerNumberAndTask) {
   EXPECT_TRUE(contains(script, "\n16 56.25 50 62.5\n64 62.5 56.25 68.75\nEOD\n")) << script;
 }
 
+TEST(SettingEffectsFigure, NamesTheOnlySettingBelowTheLastPanelOfEachColumn) {
+  const ScratchFolder scratch;
+  for (const std::string task : {"even_pairs", "parity_check", "reverse_string", "missing_duplicate"}) {
+    for (const double learning_rate : {1e-4, 3e-4}) {
+      RunConfig config = made_up_config(task, "rope");
+      config.learning_rate = learning_rate;
+      store_run(scratch.path(), config, RunState::kFinished, 0.5);
+    }
+  }
+  const std::string script =
+      figure_named("ablation").script(make_table(open_runs(scratch.path())), Aggregate::kMax, "svg", "x");
+  // Four panels stand in two columns.
+  std::size_t named = 0;
+  for (std::size_t at = script.find("set xlabel 'learning_rate'"); at != std::string::npos;
+       at = script.find("set xlabel 'learning_rate'", at + 1))
+    ++named;
+  EXPECT_EQ(named, 2) << script;
+  EXPECT_TRUE(contains(script, "over the seeds that all")) << script;
+}
+
 }  // namespace
 }  // namespace che
