@@ -135,8 +135,7 @@ std::string setting_effects_script(const ResultTable& table, Aggregate aggregate
   const bool only_rates = one_setting && effects.front().path == "learning_rate";
   const PanelGrid grid(
       panels.size(), std::move(legend),
-      fmt::format("Score over a setting, all others equal: {} over the {} that all values "
-                  "share{}{}.",
+      fmt::format("Score over a setting, all others equal: {} over the {} that all values share{}{}.",
                   aggregate_phrase(aggregate), only_rates ? "seeds" : "seeds and learning rates",
                   bands ? "; the band spans them" : "", baselines.empty() ? "" : "; dotted: without DAPE"),
       {.height = 326, .canvas_width = format.canvas_width()});
