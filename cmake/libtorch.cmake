@@ -25,9 +25,9 @@ if(NOT PACKAGE_VERSION MATCHES "^2\\.11\\.")
 endif()
 
 add_library(che_torch INTERFACE)
-foreach(library torch_cpu c10)
+foreach(library torch_cpu.so c10.so gomp.so.1)
   add_library(che_${library} SHARED IMPORTED)
-  set_target_properties(che_${library} PROPERTIES IMPORTED_LOCATION ${che_torch_root}/lib/lib${library}.so)
+  set_target_properties(che_${library} PROPERTIES IMPORTED_LOCATION ${che_torch_root}/lib/lib${library})
   target_link_libraries(che_torch INTERFACE che_${library})
 endforeach()
 # Behind the system's folders, because the wheel carries headers of libraries that the harness takes

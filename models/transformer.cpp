@@ -7,7 +7,7 @@
 
 #include "models/kernels/dropout.h"
 #include "models/kernels/feed_forward.h"
-#include "models/kernels/reference/by_replica.h"
+#include "models/kernels/reference/product.h"
 #include "models/kernels/residual_norm.h"
 
 namespace che {
@@ -26,7 +26,8 @@ at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b 
   std::vector<std::int64_t> shape = x.sizes().vec();
   shape.back() = w.size(2);
   const at::Tensor rows = x.reshape({x.size(0), -1, x.size(-1)});
-  return (b.defined() ? add_replica_product(b.unsqueeze(1), rows, w) : replica_product(rows, w)).view(shape);
+  const at::Tensor xw = product(rows, w);
+  return (b.defined() ? xw + b.unsqueeze(1) : xw).view(shape);
 }
 
 std::string layer_prefix(std::int64_t layer) { return fmt::format("layer{}.", layer); }
@@ -132,10 +133,9 @@ at::Tensor Transformer::attend(const at::Tensor& x, const EmbeddedInput* input, 
   // The product with a weight, for the tokens from `first` on.
   const auto heads = [&](std::int64_t first, const char* weight) {
     const at::Tensor& w = context.parameters[weight];
-    const at::Tensor product = input != nullptr
-                                   ? input->tokens.rows(replica_product(input->vectors, w), first)
-                                   : affine(x.slice(2, first), w);
-    return product.unflatten(3, {shape_.heads, shape_.head_width()});
+    const at::Tensor projected = input != nullptr ? input->tokens.rows(product(input->vectors, w), first)
+                                                  : affine(x.slice(2, first), w);
+    return projected.unflatten(3, {shape_.heads, shape_.head_width()});
   };
   // (replicas, batch, n, heads, head_width)
   const at::Tensor q = encoding_->rotate(heads(first_query, "wq"), first_query, context);

@@ -28,8 +28,9 @@ std::string_view part_of(std::string_view operation) {
   static const std::map<std::string_view, std::string_view> parts{
       {"che::attention", "attention"}, {"aten::softmax", "attention"}, {"che::residual_norm", "norm"},
       {"aten::layer_norm", "norm"},    {"che::adam", "optimiser"},     {"che::bias_relu", "linear"},
-      {"aten::bmm", "linear"},         {"aten::baddbmm", "linear"},    {"aten::baddbmm_", "linear"},
-      {"aten::mm", "linear"},          {"aten::matmul", "linear"},     {"che::batch", "data"},
+      {"che::product", "linear"},      {"aten::bmm", "linear"},        {"aten::baddbmm", "linear"},
+      {"aten::baddbmm_", "linear"},    {"aten::mm", "linear"},         {"aten::matmul", "linear"},
+      {"che::batch", "data"},
   };
   const auto found = parts.find(operation);
   return found == parts.end() ? "" : found->second;

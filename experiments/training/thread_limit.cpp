@@ -3,19 +3,10 @@
 #include <ATen/Parallel.h>
 
 #include <cstddef>
-#include <cstdlib>
 
 #include "experiments/scheduling/worker_count.h"
 
 namespace che {
-namespace {
-
-// MKL's products depend on the number of threads on some processors (Emerald Rapids, for one) unless it is
-// asked for strict reproducibility, before its first product. A user's own setting stands.
-const bool asked_for_reproducible_products = ::setenv("MKL_CBWR", "AUTO,STRICT", 0) == 0;
-
-}  // namespace
-
 // Not more threads than the process may use: with 1024 on two cores fifty small steps took 69 seconds, and
 // with two 2.7.
 ThreadLimit::ThreadLimit(std::int64_t threads) : ThreadLimit(Usable{usable_threads(threads)}) {}

@@ -8,6 +8,7 @@
 
 #include "models/encodings/encoding.h"
 #include "models/kernels/reference/by_replica.h"
+#include "models/kernels/reference/product.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
@@ -53,7 +54,7 @@ class Cope : public Encoding {
     const at::Tensor positions = contextual_positions(at::sigmoid(logits), right);
     // (replicas, 1, 1, head_width, 2 * 64): the left table, then the right one.
     const at::Tensor tables = at::cat({e_left, e_right}, 2).unsqueeze(1).unsqueeze(1);
-    const at::Tensor at_integers = at::matmul(queries, tables);
+    const at::Tensor at_integers = product(queries, tables);
     const at::Tensor below = positions.detach().floor();
     const at::Tensor fraction = positions - below;
     const at::Tensor floor_index = below.to(at::kLong) + kPositions * right.to(at::kLong);

@@ -11,6 +11,7 @@
 #include "models/encodings/distance.h"
 #include "models/encodings/encoding.h"
 #include "models/kernels/reference/by_replica.h"
+#include "models/kernels/reference/product.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
@@ -82,8 +83,7 @@ class Fire : public Encoding {
     }
     // Pairs last, so that the result needs no transpose.
     const auto layer = [&](const char* w, const char* b, const at::Tensor& x) {
-      return add_replica_product(context.parameters[b].unsqueeze(2), context.parameters[w].transpose(1, 2),
-                                 x);
+      return product(context.parameters[w].transpose(1, 2), x) + context.parameters[b].unsqueeze(2);
     };
     const at::Tensor hidden = layer("fire.w1", "fire.b1", ratio.values);
     const at::Tensor active = leaky_ ? at::leaky_relu(hidden, 0.01) : at::relu(hidden);

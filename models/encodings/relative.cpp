@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "models/encodings/encoding.h"
 #include "models/encodings/sinusoid.h"
-#include "models/kernels/reference/by_replica.h"
+#include "models/kernels/reference/product.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
@@ -69,19 +69,18 @@ class Relative : public Encoding {
     const auto per_head = [&](const char* name) {  // (replicas, 1, heads, 1, head_width)
       return context.parameters[name].unsqueeze(1).unsqueeze(3);
     };
-    const at::Tensor content = replica_product(per_head("u"), keys.transpose(3, 4));
+    const at::Tensor content = product(per_head("u"), keys.transpose(3, 4));
     const at::Tensor& wr = context.parameters["wr"];  // (replicas, width, heads * head_width)
     const at::Tensor sinusoids = context.table(
         "relative",
         [this, layer = context.layer, tokens = context.tokens, queries = context.queries()](
             const Positions& positions) { return encoded_distances(positions, layer, tokens, queries); },
         [width = wr.size(1)](const std::vector<std::int64_t>& encoded) { return sinusoid(encoded, width); });
-    // (offsets, width) by (replicas, width, heads * head_width).
-    const auto project = [&](const at::Tensor& weights) { return at::matmul(sinusoids, weights); };
-    const at::Tensor rows = by_replica(project, wr).unflatten(2, {queries.size(2), queries.size(4)});
+    // (1, offsets, width) by (replicas, width, heads * head_width).
+    const at::Tensor rows =
+        product(sinusoids.unsqueeze(0), wr).unflatten(2, {queries.size(2), queries.size(4)});
     // (replicas, batch, heads, queries, offsets)
-    const at::Tensor relative =
-        replica_product(queries + per_head("v"), rows.permute({0, 2, 3, 1}).unsqueeze(1));
+    const at::Tensor relative = product(queries + per_head("v"), rows.permute({0, 2, 3, 1}).unsqueeze(1));
     return logits + scale * (content + shift(relative, context.tokens));
   }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "models/kernels/reference/by_replica.h"
+#include "models/kernels/reference/product.h"
 
 namespace che {
 namespace {
@@ -41,7 +41,7 @@ FusedTerms fused_terms(const AttentionTerms& terms) {
   }
   // f(B) is an additive bias itself. Pairs last, so that it needs no transpose.
   const auto layer = [](const at::Tensor& w, const at::Tensor& b, const at::Tensor& x) {
-    return replica_product(w.transpose(1, 2), x) + b.unsqueeze(2);
+    return product(w.transpose(1, 2), x) + b.unsqueeze(2);
   };
   const PairValues& bias = adapted->bias;
   const at::Tensor values = layer(f.w2, f.b2, at::leaky_relu(layer(f.w1, f.b1, bias.values), 0.01));
@@ -61,7 +61,7 @@ SplitMlp split(const PairMlp& f, const PairValues& bias, std::int64_t heads, std
   return {of_logits.contiguous(),
           f.w2.contiguous(),
           f.b2.contiguous(),
-          {replica_product(of_bias.transpose(1, 2), bias.values) + f.b1.unsqueeze(2), bias.by_offset}};
+          {product(of_bias.transpose(1, 2), bias.values) + f.b1.unsqueeze(2), bias.by_offset}};
 }
 
 // A replica for each of `replicas`, and rows without gaps.

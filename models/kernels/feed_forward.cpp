@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "models/kernels/reference/by_replica.h"
 #include "models/kernels/reference/feed_forward.h"
+#include "models/kernels/reference/product.h"
 
 namespace che {
 namespace {
@@ -44,13 +44,13 @@ class FeedForward : public torch::autograd::Function<FeedForward> {
       const at::Tensor input = block_of(rows, first, form.block_rows);
       at::Tensor block =
           keep_hidden ? block_of(hidden, first, form.block_rows) : hidden.narrow(1, 0, input.size(1));
-      write_replica_product(block, input, w1);
+      write_product(block, input, w1, Write::kReplace);
       {
         RECORD_FUNCTION("che::bias_relu", {});
         form.forward(rows_of(block), b1.const_data_ptr<float>());
       }
       at::Tensor result = block_of(out_rows, first, form.block_rows);
-      write_replica_product(result, block, w2);
+      write_product(result, block, w2, Write::kReplace);
     }
     if (keep_hidden) context->save_for_backward({rows, w1, w2, hidden});
     return out;
@@ -69,19 +69,19 @@ class FeedForward : public torch::autograd::Function<FeedForward> {
         at::empty({rows.size(0), std::min(tokens, form.block_rows), w1.size(2)}, rows.options());
     const at::Tensor d_b1 = at::zeros({rows.size(0), form.partial_sums, w1.size(2)}, rows.options());
     for (std::int64_t first = 0; first < tokens; first += form.block_rows) {
-      const double beta = first == 0 ? 0 : 1;
+      const Write write = first == 0 ? Write::kReplace : Write::kAdd;
       const at::Tensor d_result = block_of(d_out, first, form.block_rows);
       const at::Tensor active = block_of(hidden, first, form.block_rows);
       at::Tensor d_block = d_hidden.narrow(1, 0, active.size(1));
-      write_replica_product(d_block, d_result, w2.transpose(1, 2));
+      write_product(d_block, d_result, w2.transpose(1, 2), Write::kReplace);
       {
         RECORD_FUNCTION("che::bias_relu", {});
         form.backward(rows_of(d_block), rows_of(active), d_b1.mutable_data_ptr<float>());
       }
-      write_replica_product(d_w2, active.transpose(1, 2), d_result, beta);
-      write_replica_product(d_w1, block_of(rows, first, form.block_rows).transpose(1, 2), d_block, beta);
+      write_product(d_w2, active.transpose(1, 2), d_result, write);
+      write_product(d_w1, block_of(rows, first, form.block_rows).transpose(1, 2), d_block, write);
       at::Tensor d_input = block_of(d_rows, first, form.block_rows);
-      write_replica_product(d_input, d_block, w1.transpose(1, 2));
+      write_product(d_input, d_block, w1.transpose(1, 2), Write::kReplace);
     }
     return {d_rows.view(gradients[0].sizes()), d_w1, d_b1.sum(1), d_w2, at::Tensor()};
   }

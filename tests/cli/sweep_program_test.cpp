@@ -349,11 +349,12 @@ TEST_F(SweepProgramTest, AKilledWorkerIsRecordedAndRetried) {
 // Stopped by each signal and started again, a sweep ends with the bytes of an undisturbed one.
 TEST_F(SweepProgramTest, StopsAtACheckpointAndGoesOn) {
   const std::string straight = (folder_ / "straight").string();
-  // So many steps that a signal meets a run that trains, also on a busy machine.
+  // So many steps that a signal meets the run while it trains, also on a busy machine.
   const std::string longer = "training.steps=15000";
-  ASSERT_EQ(0, che({"run", small_config(), longer, "-o", straight}).exit_code);
+  const std::string task = "task=even_pairs";
+  ASSERT_EQ(0, che({"run", small_config(), longer, task, "-o", straight}).exit_code);
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) {
-    const pid_t process = start({"run", small_config(), longer, "-o", results(), "-w", "1"});
+    const pid_t process = start({"run", small_config(), longer, task, "-o", results(), "-w", "1"});
     wait_for(": step ");
     kill(process, signal);
     const Outcome outcome = finish(process);
@@ -365,13 +366,13 @@ TEST_F(SweepProgramTest, StopsAtACheckpointAndGoesOn) {
         << signal << outcome.output;
     // Less is left than of a run that has to begin.
     const auto steps_left = [&](const std::string& folder) {
-      const std::string plan = che({"run", small_config(), longer, "-o", folder, "--dry-run"}).output;
+      const std::string plan = che({"run", small_config(), longer, task, "-o", folder, "--dry-run"}).output;
       return std::stod(plan.substr(plan.find("to do: ") + 7));
     };
     EXPECT_GT(steps_left(results()), 0);
     EXPECT_LT(steps_left(results()), steps_left((folder_ / "absent").string()));
   }
-  ASSERT_EQ(0, che({"run", small_config(), longer, "-o", results()}).exit_code);
+  ASSERT_EQ(0, che({"run", small_config(), longer, task, "-o", results()}).exit_code);
   EXPECT_EQ(contents(straight, "evaluation.csv"), contents(results(), "evaluation.csv"));
 }
 

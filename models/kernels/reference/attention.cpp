@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "models/kernels/reference/by_replica.h"
+#include "models/kernels/reference/product.h"
 #include "models/kernels/reference/softmax.h"
 
 namespace che {
@@ -23,7 +23,7 @@ namespace {
 at::Tensor project_last(const at::Tensor& x, const at::Tensor& w) {
   std::vector<std::int64_t> shape = x.sizes().vec();
   shape.back() = w.size(2);
-  return replica_product(x.reshape({x.size(0), -1, x.size(-1)}), w).view(shape);
+  return product(x.reshape({x.size(0), -1, x.size(-1)}), w).view(shape);
 }
 
 // A layer of f without its bias: x (replicas, batch, queries, keys, in) and w as in PairMlp.
@@ -95,14 +95,14 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   const at::Tensor queries = q.transpose(2, 3);  // (replicas, batch, heads, n, head_width)
   const at::Tensor keys = k.transpose(2, 3);
   const at::Tensor scaled =
-      replica_product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
+      product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
   const at::Tensor total = logits(scaled, queries, keys, terms);
   if (observer) {
     const PairValues bias = additive_bias(terms);
     observer({scaled, bias.defined() ? bias.dense(q.size(2), k.size(2)) : at::Tensor(), total});
   }
   const at::Tensor weights = softmax_last(total);  // (replicas, batch, heads, queries, keys)
-  return replica_product(weights, v.transpose(2, 3)).transpose(2, 3);
+  return product(weights, v.transpose(2, 3)).transpose(2, 3);
 }
 
 }  // namespace reference

@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "models/kernels/reference/by_replica.h"
+#include "models/kernels/reference/product.h"
 
 namespace che::reference {
 
@@ -12,7 +12,7 @@ at::Tensor one_hot(const at::Tensor& tokens, std::int64_t symbols, std::int64_t 
 }
 
 at::Tensor embedding(const at::Tensor& one_hot, const at::Tensor& table) {
-  return replica_product(one_hot.reshape({one_hot.size(0), -1, one_hot.size(3)}), table)
+  return product(one_hot.reshape({one_hot.size(0), -1, one_hot.size(3)}), table)
       .view({one_hot.size(0), one_hot.size(1), one_hot.size(2), -1});
 }
 

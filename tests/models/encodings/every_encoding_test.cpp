@@ -159,29 +159,40 @@ TEST_P(EveryEncoding, DrawsPositionsPerLayer) {
   EXPECT_EQ(drawn, !at::equal(first, logits(1)));
 }
 
-// Batches as they train: losses, gradients and parameters of three steps.
+// Losses, gradients and parameters of the first steps: large batches, small ones, and the small experiment's
+// model.
 TEST_P(EveryEncoding, TrainsToTheSameBitsWithOneThreadAndTwo) {
-  RunConfig config = config_;
-  config.model = {.width = 32, .layers = 2, .heads = 4, .ffn_multiple = 4};
-  config.training.batch_size = 128;
-  config.training.steps = 3;
-  config.training.first_length = config.training.last_length = 29;  // 58 tokens.
-  const auto trained = [&](std::int64_t threads) {
-    const ThreadLimit limit(threads);
-    TrainingState state({config});
-    std::vector<double> measured;
-    train(state, [&](std::span<const MeasuredStep> steps) {
-      for (const auto& [step, length, seconds, result] : steps) {
-        measured.insert(measured.end(), {result.loss[0], result.gradient_norm[0]});
-      }
-      return true;
-    });
-    return std::pair(measured, state.model->parameters().values().clone());
+  struct Case {
+    std::int64_t width, heads, batch, steps, last_length;
+    std::string kernels = "fused";
   };
-  const auto [one, parameters_of_one] = trained(1);
-  const auto [two, parameters_of_two] = trained(2);
-  EXPECT_EQ(one, two);
-  EXPECT_EQ("", difference(parameters_of_two, parameters_of_one, 0));
+  for (const Case& one : {Case{32, 4, 128, 3, 29}, Case{16, 2, 4, 10, 24}, Case{64, 8, 32, 2, 40},
+                          Case{16, 2, 8, 3, 12, "reference"}}) {
+    RunConfig config = config_;
+    config.execution.kernels = one.kernels;
+    config.model = {.width = one.width, .layers = 2, .heads = one.heads, .ffn_multiple = 4};
+    config.training.batch_size = one.batch;
+    config.training.steps = one.steps;
+    config.training.first_length = one.last_length / 2;
+    config.training.last_length = one.last_length;
+    const auto trained = [&](std::int64_t threads) {
+      const ThreadLimit limit(threads);
+      TrainingState state({config});
+      std::vector<double> measured;
+      train(state, [&](std::span<const MeasuredStep> steps) {
+        for (const auto& [step, length, seconds, result] : steps) {
+          measured.insert(measured.end(), {result.loss[0], result.gradient_norm[0]});
+        }
+        return true;
+      });
+      return std::pair(measured, state.model->parameters().values().clone());
+    };
+    SCOPED_TRACE("width " + std::to_string(one.width) + ", batch " + std::to_string(one.batch));
+    const auto [measured_by_one, parameters_of_one] = trained(1);
+    const auto [measured_by_two, parameters_of_two] = trained(2);
+    EXPECT_EQ(measured_by_one, measured_by_two);
+    EXPECT_EQ("", difference(parameters_of_two, parameters_of_one, 0));
+  }
 }
 
 // A run that a crash parted from its neighbour goes on alone.

@@ -39,8 +39,7 @@ class FeedForward : public testing::TestWithParam<FeedForwardCase> {
 
 TEST_P(FeedForward, FusedEqualsReference) {
   expect_fused_equals_reference(operation(Kernels::kFused), operation(Kernels::kReference), inputs(),
-                                {.value = 1e-4},
-                                /*with_blas=*/true);
+                                {.value = 1e-4});
 }
 
 TEST_P(FeedForward, WithoutGradientsIsTheSame) {

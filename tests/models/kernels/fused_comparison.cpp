@@ -46,15 +46,14 @@ Outcome outcome_of(const Operation& f, const std::vector<at::Tensor>& inputs) {
 }
 
 void expect_fused_equals_reference(const Operation& fused, const Operation& reference,
-                                   const std::vector<at::Tensor>& inputs, const Tolerance& tolerance,
-                                   bool with_blas) {
+                                   const std::vector<at::Tensor>& inputs, const Tolerance& tolerance) {
   const Outcome expected = outcome_of(reference, leaves(inputs, at::kDouble));
   for (const std::int64_t target : kernel_targets()) {
     SCOPED_TRACE("on " + target_name(target));
     const OnTarget on(target);
     std::vector<Outcome> outcomes;
     for (const int threads : {1, 2}) {
-      if (!with_blas) at::set_num_threads(threads);
+      at::set_num_threads(threads);
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                       static_cast<std::size_t>(threads));
       outcomes.push_back(outcome_of(fused, leaves(inputs, at::kFloat)));

@@ -34,11 +34,9 @@ struct Tolerance {
 };
 
 // Expects `fused` in single precision to equal `reference` in double, value and gradients of every
-// input, within `tolerance`: on every instruction set that this machine has, and
-// bit for bit the same with one thread and with two; `with_blas`: it calls matrix products, which may
-// differ and get one thread.
+// input, within `tolerance`: on every instruction set that this machine has, and bit for bit the same with
+// one thread and with two.
 void expect_fused_equals_reference(const Operation& fused, const Operation& reference,
-                                   const std::vector<at::Tensor>& inputs, const Tolerance& tolerance = {},
-                                   bool with_blas = false);
+                                   const std::vector<at::Tensor>& inputs, const Tolerance& tolerance = {});
 
 }  // namespace che
