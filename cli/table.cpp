@@ -162,8 +162,8 @@ void add_table_command(CLI::App& app, Action& action) {
   };
   of_scores(command
                 ->add_option("--paper", options->paper,
-                             "the paper's value in parentheses, next to randomized_ encodings and to DAPE; "
-                             "plain: next to plain encodings too, marked as another method")
+                             "the paper's value in parentheses, next to randomized_ encodings; plain: next to encodings "
+                             "with contiguous positions too, marked as another method")
                 ->type_name("[comparable|plain]")
                 ->expected(0, 1)
                 ->default_str(kComparable)

@@ -45,7 +45,7 @@ std::map<EncodingForm, EncodingLabel> compared_with(const ResultTable& table,
     for (const EncodingLabel& encoding : part.encodings) {
       for (const TableRow& row : table.rows) {
         const TableCell* const cell = table.cell(row.task, encoding);
-        if (cell != nullptr && cell->paper && cell->paper->is_comparable()) {
+        if (cell != nullptr && cell->paper && cell->paper->is_comparable) {
           compared.emplace(cell->paper->column, encoding);
         }
       }

@@ -57,7 +57,8 @@ Note paper_note() {
           "test lengths 41..500, number of runs not stated). The table's header puts \"Randomized\" over "
           "learned, sin_cos, rope, relative, alibi, kerple and fire, so their values stand next to our "
           "randomized_ columns. It puts \"DAPE (Ours)\" over three columns and does not state their "
-          "positions, so their values stand next to both dape_ and randomized_dape_."};
+          "positions. We read them as randomized (docs/deviations.md says why), so they stand next to "
+          "randomized_dape_."};
 }
 
 void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims) {
@@ -72,10 +73,9 @@ void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims
   notes.push_back(
       {NoteKind::kClaims,
        fmt::format(
-           "Claims of the paper, counted over the tasks that are not permutation-invariant and that have "
-           "both scores; a task is left out where neither cell trained. Any positive difference of the "
-           "scores shown counts. A dape_ column is used where there is one, else randomized_dape_; the "
-           "encoding it is compared with has randomized positions. {}.",
+           "Claims of the paper, counted over the tasks that have both scores (those of DAPE over the tasks "
+           "that are not permutation-invariant); a task is left out where neither cell trained. Any positive "
+           "difference of the scores shown counts. All encodings have randomized positions. {}.",
            fmt::join(texts, "; "))});
 }
 

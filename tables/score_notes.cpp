@@ -77,7 +77,7 @@ void append_paper_notes(std::vector<Note>& notes, const ResultTable& table,
   notes.push_back({NoteKind::kReading, fmt::format("In parentheses: {}.", what)});
   notes.push_back(paper_note());
   const auto is_other_method = [](const auto& cell) {
-    return cell.second.paper && cell.second.scores && !cell.second.paper->is_comparable();
+    return cell.second.paper && cell.second.scores && !cell.second.paper->is_comparable;
   };
   if (shown == PaperValues::kAll && std::ranges::any_of(table.cells, is_other_method)) {
     notes.push_back(
@@ -244,7 +244,7 @@ void append_tested_lengths_note(std::vector<Note>& notes, const ResultTable& tab
 
 bool shows_paper(const TableCell& cell, PaperValues values) {
   if (!cell.paper || values == PaperValues::kNone) return false;
-  return values == PaperValues::kAll || cell.paper->is_comparable();
+  return values == PaperValues::kAll || cell.paper->is_comparable;
 }
 
 std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions& options) {
@@ -295,8 +295,7 @@ std::vector<Note> score_data_notes(const ResultTable& table, const ScoreTableOpt
   if (has_paper(table, std::max(options.paper, PaperValues::kComparable))) {
     Note note = paper_note();
     note.text +=
-        " paper_match says how the two relate: same_method, positions_unstated, or, with --paper plain, "
-        "other_positions, where no difference is given.";
+        " paper_match: same_positions, or, with --paper plain, other_positions, where no difference is given.";
     notes.push_back(std::move(note));
   }
   append_claims_note(notes, count_claims(comparable_rows(table), options.aggregate));

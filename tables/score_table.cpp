@@ -28,7 +28,7 @@ std::array<std::optional<double>, 3> baseline_scores(const TableRow& row) {
 }
 
 std::optional<double> paper_difference(const TableCell& cell, Aggregate aggregate) {
-  if (!cell.paper || !cell.paper->is_comparable() || !cell.scores) return std::nullopt;
+  if (!cell.paper || !cell.paper->is_comparable || !cell.scores) return std::nullopt;
   return cell.scores->value(aggregate) - cell.paper->score;
 }
 
@@ -41,7 +41,7 @@ PrintedCell score_cell(const TableCell* cell, const ScoreTableOptions& options) 
   }
   std::vector<std::string> suffix;
   if (shows_paper(*cell, options.paper)) {
-    const char* const sign = cell->paper->is_comparable() ? "" : kOtherMethodSign;
+    const char* const sign = cell->paper->is_comparable ? "" : kOtherMethodSign;
     suffix.push_back(percent(cell->paper->score) + sign);
   }
   if (const auto difference = paper_difference(*cell, options.aggregate); options.difference && difference) {
@@ -105,18 +105,6 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
   return printed;
 }
 
-std::string match_name(PaperMatch match) {
-  switch (match) {
-    case PaperMatch::kSameMethod:
-      return "same_method";
-    case PaperMatch::kPositionsUnstated:
-      return "positions_unstated";
-    case PaperMatch::kOtherPositions:
-      return "other_positions";
-  }
-  throw Error("relation to the paper out of range", ErrorKind::kRuntime);
-}
-
 TableValue best_training_accuracy(const ResultTable& table, const TableCell& cell) {
   if (!cell.scores) return {};
   const auto& training = table.runs[cell.best].training;
@@ -164,30 +152,31 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
       const std::optional<PaperValue> paper =
           shows_paper(*cell, std::max(options.paper, PaperValues::kComparable)) ? cell->paper : std::nullopt;
       auto& values = data.rows.emplace_back();
-      values = {std::string(level_name(row.level)),
-                row.task.text(),
-                encoding.text(),
-                cell->id,
-                static_cast<std::int64_t>(cell->finished.size()),
-                static_cast<std::int64_t>(cell->missing.size()),
-                std::string(aggregate_name(options.aggregate)),
-                of_scores([&](const auto& scores) -> Number { return scores.value(options.aggregate); }),
-                of_scores([&](const auto& scores) -> Number { return scores.spread(options.aggregate); }),
-                of_scores(&ScoreSummary::max),
-                of_scores(&ScoreSummary::min),
-                of_scores(&ScoreSummary::mean),
-                of_scores(&ScoreSummary::deviation),
-                of_scores(&ScoreSummary::median),
-                of_scores(&ScoreSummary::quartiles),
-                of_scores(&ScoreSummary::iqm),
-                row.chance,
-                table_value(paper ? std::optional(paper->score) : std::nullopt),
-                table_value(paper_difference(*cell, options.aggregate)),
-                paper ? TableValue(paper->column.text()) : TableValue(),
-                paper ? TableValue(match_name(paper->match)) : TableValue(),
-                row.permutation_invariant ? "yes" : "no",
-                static_cast<std::int64_t>(cell->trained),
-                best_training_accuracy(table, *cell)};
+      values = {
+          std::string(level_name(row.level)),
+          row.task.text(),
+          encoding.text(),
+          cell->id,
+          static_cast<std::int64_t>(cell->finished.size()),
+          static_cast<std::int64_t>(cell->missing.size()),
+          std::string(aggregate_name(options.aggregate)),
+          of_scores([&](const auto& scores) -> Number { return scores.value(options.aggregate); }),
+          of_scores([&](const auto& scores) -> Number { return scores.spread(options.aggregate); }),
+          of_scores(&ScoreSummary::max),
+          of_scores(&ScoreSummary::min),
+          of_scores(&ScoreSummary::mean),
+          of_scores(&ScoreSummary::deviation),
+          of_scores(&ScoreSummary::median),
+          of_scores(&ScoreSummary::quartiles),
+          of_scores(&ScoreSummary::iqm),
+          row.chance,
+          table_value(paper ? std::optional(paper->score) : std::nullopt),
+          table_value(paper_difference(*cell, options.aggregate)),
+          paper ? TableValue(paper->column.text()) : TableValue(),
+          paper ? TableValue(paper->is_comparable ? "same_positions" : "other_positions") : TableValue(),
+          row.permutation_invariant ? "yes" : "no",
+          static_cast<std::int64_t>(cell->trained),
+          best_training_accuracy(table, *cell)};
       if (table.has_baselines) {
         for (const auto& score : baseline_scores(row)) values.push_back(table_value(score));
       }

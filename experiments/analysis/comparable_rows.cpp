@@ -10,7 +10,7 @@ std::vector<ComparableRow> comparable_rows(const ResultTable& table) {
     comparable.row = &row;
     for (const EncodingLabel& encoding : table.encodings) {
       const TableCell* const cell = table.cell(row.task, encoding);
-      if (cell == nullptr || !cell->scores || !cell->paper || !cell->paper->is_comparable()) continue;
+      if (cell == nullptr || !cell->scores || !cell->paper || !cell->paper->is_comparable) continue;
       const auto [counted, is_first] = comparable.cells.try_emplace(
           cell->paper->column, ComparableCell{.encoding = encoding, .cell = cell});
       if (!is_first) comparable.doubles.emplace_back(encoding, counted->second.encoding);

@@ -22,8 +22,8 @@ struct ByText {
 };
 
 // The cells of one row that the paper's values are compared with, by the paper's column. Of columns of ours
-// that share one value of the paper (dape_kerple and randomized_dape_kerple, or settings of one encoding) the
-// first counts; encodings with other positions than the paper's never do.
+// that share one value of the paper (settings of one encoding) the first counts; encodings with other
+// positions than the paper's never do.
 struct ComparableRow {
   const TableRow* row = nullptr;                         // Of the table.
   std::map<EncodingForm, ComparableCell, ByText> cells;  // Those that have a score.

@@ -14,9 +14,9 @@ struct ClaimCount {
   std::size_t tasks = 0;  // That have the scores it is about.
 };
 
-// What the DAPE paper (arXiv 2405.14722, section 4) says of its Table 2, counted over the tasks that it does
-// not mark as permutation-invariant, in its table and in ours. A score holds a claim when it is higher,
-// whatever the margin.
+// What the DAPE paper (arXiv 2405.14722, section 4) says of its Table 2, counted in its table and in ours. A
+// score holds a claim when it is higher, whatever the margin. Claims about DAPE count the tasks that the
+// paper does not mark as permutation-invariant, the others every task.
 struct PaperClaim {
   std::string text;  // "DAPE with Kerple or FIRE is best", "DAPE improves ALiBi"
   ClaimCount paper;
@@ -25,7 +25,7 @@ struct PaperClaim {
 
 // Claims in the order of the paper's text. The first one counts the tasks with a score for every column of
 // the paper, the others those with a score for both sides. Of scores that are compared at least one must be
-// of a cell that trained. DAPE's side is the contiguous form where both forms have run.
+// of a cell that trained. All encodings have randomized positions.
 std::vector<PaperClaim> count_claims(const std::vector<ComparableRow>& rows, Aggregate aggregate);
 
 }  // namespace che

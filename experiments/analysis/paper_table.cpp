@@ -17,7 +17,6 @@ extern const char* const kPaperTableCsv;
 
 namespace {
 
-constexpr std::string_view kRandomizedHeading = "Randomized";
 constexpr std::size_t kFirstColumn = 3;  // After level, task and permutation_invariant.
 
 struct PaperTable {
@@ -38,12 +37,13 @@ PaperTable read_paper_table() {
   // The first line below the names has the paper's headings.
   for (std::size_t column = kFirstColumn; column < names.size(); ++column) {
     const std::string heading(rows.text(0, column));
-    const bool randomized = heading == kRandomizedHeading;
-    if (!randomized && heading != "DAPE (Ours)") rows.fail(0, column, "Randomized or DAPE (Ours)");
+    if (heading != "Randomized" && heading != "DAPE (Ours)") {
+      rows.fail(0, column, "Randomized or DAPE (Ours)");
+    }
     std::string_view name = names[column];
     const bool dape = take_prefix(name, "dape_");
     PaperColumn& added = table.columns.emplace_back();
-    added.form = {.name = std::string(name), .dape = dape, .randomized = randomized};
+    added.form = {.name = std::string(name), .dape = dape, .randomized = true};
     added.heading = heading;
   }
   for (std::size_t row = 1; row < rows.size(); ++row) {
@@ -106,11 +106,7 @@ std::optional<PaperValue> paper_value(const TaskLabel& task, const EncodingConfi
   if (!is_published) return std::nullopt;
   const std::optional<double> score = paper_score(task.name, column->form);
   if (!score) return std::nullopt;
-  PaperMatch match = PaperMatch::kPositionsUnstated;
-  if (column->heading == kRandomizedHeading) {
-    match = form.randomized ? PaperMatch::kSameMethod : PaperMatch::kOtherPositions;
-  }
-  return PaperValue{.column = column->form, .score = *score, .match = match};
+  return PaperValue{.column = column->form, .score = *score, .is_comparable = form.randomized};
 }
 
 std::vector<EncodingForm> paper_best(std::string_view task) {

@@ -55,7 +55,8 @@ TEST(Report, RanksEncodingsAgainstThePaperWhereFourCount) {
   }
   const auto html = [&] { return report_html(make_table(open_runs(scratch.path())), {.folders = {"."}}); };
   EXPECT_EQ(html().find("id=\"agreement\""), std::string::npos);
-  store_run(scratch.path(), made_up_config("even_pairs", "dape_kerple"), RunState::kFinished, 0.75);
+  store_run(scratch.path(), made_up_config("even_pairs", "randomized_dape_kerple"), RunState::kFinished,
+            0.75);
   EXPECT_NE(html().find("id=\"agreement\""), std::string::npos);
 }
 

@@ -21,6 +21,8 @@ TEST(AgreementTable, IsGoldenForPeopleAndPrograms) {
               RunState::kFinished, 0.5 + more);
     store_run(scratch.path(), made_up_config("reverse_string", "randomized_rope", seed), RunState::kFinished,
               0.25);
+    store_run(scratch.path(), made_up_config("reverse_string", "randomized_dape_kerple", seed),
+              RunState::kFinished, 0.625 + more);
   }
   ResultTable results = make_table(open_runs(scratch.path()));
   results.name = "made_up";

@@ -36,7 +36,7 @@ TEST(ResultTable, SummarizesTheFinishedRunsOfACell) {
   // Squared distances to the mean: 0.25, 0.04, 0, 0.09.
   EXPECT_NEAR(cell->scores->deviation.value(), std::sqrt(0.38 / 3), 1e-15);
   EXPECT_EQ(cell->paper->score, 0.6523);
-  EXPECT_FALSE(cell->paper->is_comparable());
+  EXPECT_FALSE(cell->paper->is_comparable);
   EXPECT_EQ(cell_called(table, "reverse_string", "none"), nullptr);
 }
 
