@@ -111,6 +111,14 @@ class Fire : public Encoding {
 
 std::optional<ConfigProblem> problem(const EncodingUse& use) {
   const auto options = options_from<FireOptions>(use.options);
+  const bool draws_distances = use.max_position > 0 && options.distance.randomized_distance == "per_offset";
+  if (draws_distances && options.normalizer != FireOptions().normalizer) {
+    return ConfigProblem{
+        {"encoding.normalizer", "encoding.randomized_distance"},
+        fmt::format("normalizer: {} has no effect where distances are drawn, because the largest one "
+                    "divides them all; set randomized_distance to per_position or leave it out",
+                    options.normalizer)};
+  }
   if (!use.dape || options.hidden == FireOptions().hidden) return std::nullopt;
   return ConfigProblem{
       {"encoding.hidden"},

@@ -138,6 +138,10 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
       {"check", small_config(), "encoding=rope", "encoding.scaling=linear", "encoding.beta_fast=16"},
       "command line: encoding.beta_fast, encoding.scaling: beta_fast has an effect with scaling: yarn only; "
       "got 16 with scaling: linear; set encoding.scaling to yarn or leave beta_fast out");
+  expect_wrong(
+      {"check", small_config(), "encoding=randomized_fire", "encoding.normalizer=query"},
+      "command line: encoding.normalizer, encoding.randomized_distance: normalizer: query has no effect "
+      "where distances are drawn");
   expect_wrong({"sample", "even_pairs", "--lenght", "3"},
                "che: sample: unknown option --lenght; did you mean '--length'?");
   expect_wrong({"sample", "even_pairs"}, "che: sample: --length is required");
