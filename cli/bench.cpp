@@ -40,9 +40,7 @@ RunConfig config_of(const BenchOptions& options, const std::string& encoding) {
   config.training.last_length = *std::max_element(options.lengths.begin(), options.lengths.end());
   for (const std::string& text : options.settings) {
     const Setting setting = parse_setting(text, "model.width=64");
-    const Assigned assigned = assign_path(setting.path, setting.value,
-                                          [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
-    for (const OldWord& word : assigned.old_words) print_warning(word.text);
+    assign_path(setting.path, setting.value, fields_of(config));
   }
   config.check();
   return config;

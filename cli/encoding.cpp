@@ -38,9 +38,7 @@ EncodingConfig encoding_config(const EncodingOptions& options) {
   config.reset(options.name);
   for (const std::string& text : options.settings) {
     const Setting setting = parse_setting(text, "direction=symmetric");
-    const Assigned assigned = assign_path(setting.path, setting.value,
-                                          [&](FieldVisitor& visitor) { config.visit_fields(visitor); });
-    for (const OldWord& word : assigned.old_words) print_warning("--set: " + word.text);
+    assign_path(setting.path, setting.value, fields_of(config));
   }
   if (config.dape) {
     throw Error(

@@ -36,17 +36,6 @@ struct SampleOptions {
 // Symbols drawn before they are printed: bounds the memory of a long listing.
 constexpr std::int64_t kSymbolsPerChunk = 1 << 18;
 
-// Warns of options under their names of earlier versions.
-void warn_of_old_names(const TaskEntry& entry, const OptionValues& given) {
-  OptionValues defaults;
-  for (const auto& [old_name, name] :
-       renamed_fields([&](FieldVisitor& visitor) { entry.visit(defaults, visitor); })) {
-    if (given.contains(old_name)) {
-      print_warning(fmt::format("--set: {} is now {}; the old word is still read", old_name, name));
-    }
-  }
-}
-
 OptionValues task_options(const std::vector<std::string>& settings) {
   OptionValues options;
   for (const std::string& setting : settings) {
@@ -73,10 +62,9 @@ bool print(const fmt::memory_buffer& text) {
 int sample(const SampleOptions& options) {
   const OptionValues settings = task_options(options.settings);
   const bool is_file = is_task_file(options.task);
-  const TaskEntry* const entry = is_file ? nullptr : &registered_task(options.task);
+  if (!is_file) registered_task(options.task);  // Says what it knows of a misspelt name.
   if (is_file && !settings.empty()) throw Error("--set: a task of a file has no options; change the file");
   const auto task = is_file ? create_task_or_read(options.task) : create_task(options.task, settings);
-  if (entry != nullptr) warn_of_old_names(*entry, settings);
   check_length(*task, options.length);
 
   const std::int64_t symbols = task->input_length(options.length) + task->output_length(options.length);

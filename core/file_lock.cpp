@@ -24,7 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "lock.";
-constexpr std::string_view kOldName = "lock";  // Of versions whose locks were the file system's.
 // The first line. A lock is given back by writing one over the other, which no reader can see half.
 constexpr std::string_view kHeld = "held\n";
 constexpr std::string_view kFree = "free\n";
@@ -130,9 +129,6 @@ void remove_others(const fs::path& folder, const std::vector<std::uint64_t>& num
   std::error_code ignored;  // They are in nobody's way.
   for (const std::uint64_t number : numbers) {
     if (number < own) fs::remove(path_of(folder, number), ignored);
-  }
-  if (fs::is_regular_file(fs::symlink_status(folder / kOldName, ignored))) {
-    fs::remove(folder / kOldName, ignored);
   }
 }
 
@@ -246,6 +242,6 @@ bool FileLock::is_held(const fs::path& folder) {
   }
 }
 
-bool is_lock_file(std::string_view name) { return name == kOldName || number_of(name).has_value(); }
+bool is_lock_file(std::string_view name) { return number_of(name).has_value(); }
 
 }  // namespace che

@@ -13,8 +13,6 @@ class Lister : public FieldVisitor {
   Lister(std::vector<FieldRecord>& records, std::string prefix, Role role, bool in_component)
       : records_(records), prefix_(std::move(prefix)), role_(role), in_component_(in_component) {}
 
-  // Of every field that was renamed or moved, the old key path and today's.
-  std::map<std::string, std::string>* renamed = nullptr;
   // The key path of every field that takes a list.
   std::vector<std::string>* lists = nullptr;
 
@@ -22,51 +20,41 @@ class Lister : public FieldVisitor {
     const bool is_word = value == 0 && !field.zero_word.empty();
     const std::string text = is_word ? std::string(field.zero_word) : std::to_string(value);
     const std::string word = field.zero_word.empty() ? "" : fmt::format("{}, ", field.zero_word);
-    if (FieldRecord* const record = add(field, text, word + allowed_integers(min, max))) {
-      record->number = true;
-    }
+    add(field, text, word + allowed_integers(min, max)).number = true;
   }
 
   void real(const Field& field, double& value, double min, double max) override {
-    if (FieldRecord* const record = add(field, real_text(value), allowed_reals(min, max))) {
-      record->number = true;
-    }
+    add(field, real_text(value), allowed_reals(min, max)).number = true;
   }
 
   void choice(const Field& field, std::string& value, const std::vector<std::string>& allowed) override {
-    FieldRecord* const record = add(field, value, fmt::format("{}", fmt::join(allowed, ", ")));
-    if (record) record->structural = in_component_ && field.name == "name";
+    add(field, value, fmt::format("{}", fmt::join(allowed, ", "))).structural =
+        in_component_ && field.name == "name";
   }
 
   void boolean(const Field& field, bool& value) override {
-    if (FieldRecord* const record = add(field, value ? "true" : "false", "true, false")) {
-      record->boolean = true;
-    }
+    add(field, value ? "true" : "false", "true, false").boolean = true;
   }
 
   void text(const Field& field, std::string& value, const Accept& /*accept*/) override {
-    if (value.empty()) return;
-    if (FieldRecord* const record = add(field, value, "a text")) record->structural = true;
+    if (!value.empty()) add(field, value, "a text").structural = true;
   }
 
   void integer_list(const Field& field, std::vector<std::int64_t>& values, std::int64_t min,
                     std::int64_t max) override {
     if (lists) lists->push_back(prefix_ + std::string(field.name));
     if (values.empty()) return;
-    if (FieldRecord* const record = add(field, fmt::format("[{}]", fmt::join(values, ", ")),
-                                        fmt::format("a list of {}", allowed_integers(min, max)))) {
-      record->number = record->structural = true;
-    }
+    FieldRecord& record = add(field, fmt::format("[{}]", fmt::join(values, ", ")),
+                              fmt::format("a list of {}", allowed_integers(min, max)));
+    record.number = record.structural = true;
   }
 
   void group(const Field& field, const Members& members) override { descend(field, members, false); }
 
   void optional_group(const Field& field, bool& present, const Members& members) override {
     if (!present) return;
-    if (FieldRecord* const record = add(field, "present", "")) {
-      record->structural = true;
-      record->group = true;
-    }
+    FieldRecord& record = add(field, "present", "");
+    record.structural = record.group = true;
     descend(field, members, false);
   }
 
@@ -78,27 +66,19 @@ class Lister : public FieldVisitor {
   void role(Role role) override { role_ = role; }
 
  private:
-  // The new record; null for a field that is listed where it stands today.
-  FieldRecord* add(const Field& field, std::string value, std::string allowed) {
-    const std::string path = prefix_ + std::string(field.name);
-    if (!field.moved_to.empty()) {
-      if (renamed) renamed->emplace(path, field.moved_to);
-      return nullptr;
-    }
-    const std::string old_path = field.old_name.empty() ? path : prefix_ + std::string(field.old_name);
-    if (renamed && old_path != path) renamed->emplace(old_path, path);
-    records_.push_back({.path = path,
-                        .stored_path = old_path,
+  FieldRecord& add(const Field& field, std::string value, std::string allowed) {
+    const auto path = [&](std::string_view name) { return prefix_ + std::string(name); };
+    records_.push_back({.path = path(field.name),
+                        .hashed_path = path(field.hashed_name.empty() ? field.name : field.hashed_name),
                         .value = std::move(value),
                         .allowed = std::move(allowed),
                         .help = std::string(field.help),
                         .role = role_});
-    return &records_.back();
+    return records_.back();
   }
 
   void descend(const Field& field, const Members& members, bool is_component) {
     Lister nested(records_, prefix_ + std::string(field.name) + ".", role_, is_component);
-    nested.renamed = renamed;
     nested.lists = lists;
     members(nested);
   }
@@ -125,16 +105,6 @@ std::vector<std::string> list_valued_fields(const FieldVisitor::Members& members
   lister.lists = &paths;
   members(lister);
   return paths;
-}
-
-std::map<std::string, std::string> renamed_fields(const FieldVisitor::Members& members,
-                                                  std::string_view prefix) {
-  std::vector<FieldRecord> records;
-  std::map<std::string, std::string> renamed;
-  Lister lister(records, std::string(prefix), Role::kCell, false);
-  lister.renamed = &renamed;
-  members(lister);
-  return renamed;
 }
 
 std::vector<FieldRecord> distinct_fields(const FieldVisitor::Members& config,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,10 +10,8 @@ namespace che {
 
 // One field of a struct, as text.
 struct FieldRecord {
-  std::string path;  // "training.steps"
-  // The key path in the version that first stored runs with the field, the same as `path` unless it was
-  // renamed.
-  std::string stored_path;
+  std::string path;         // "training.steps"
+  std::string hashed_path;  // See Field::hashed_name; the same as `path` for most fields.
   std::string value;  // Canonical: whole numbers in decimal, reals in their shortest form, true or false.
   std::string allowed;
   std::string help;
@@ -42,10 +39,5 @@ std::vector<FieldRecord> distinct_fields(const FieldVisitor::Members& config,
 
 // Whether the key path `path` is `ancestor` or a part of it.
 bool is_below(std::string_view path, std::string_view ancestor);
-
-// The key paths of earlier versions of what `members` visits, with those of today. `prefix` precedes the
-// paths of fields that were renamed where they are ("task.").
-std::map<std::string, std::string> renamed_fields(const FieldVisitor::Members& members,
-                                                  std::string_view prefix = "");
 
 }  // namespace che

@@ -21,12 +21,9 @@ enum class Role {
 struct Field {
   std::string_view name;
   std::string_view help;  // One line, with the unit where there is one.
-  // The name in configs of earlier versions. Readers accept it, and identities hash it.
-  std::string_view old_name = {};
-  // The key path that holds the value today, of a field that only configs of earlier versions have here.
-  // Readers set it; nothing lists or writes it.
-  std::string_view moved_to = {};
-  // Of a whole number: the word that configs have for 0, which is then allowed in this form only.
+  // The name that identities hash where it is another one, so that run ids outlive a new name.
+  std::string_view hashed_name = {};
+  // If set, configs write a whole number 0 as this word (`auto`) and in no other way.
   std::string_view zero_word = {};
   // Of a nested struct that may be absent: what is wrong and what to do where a part of it is set alone.
   std::string_view when_absent = {};

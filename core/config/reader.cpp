@@ -25,12 +25,12 @@ class Reader : public FieldVisitor {
   // `shown` of the characters of `prefix` belong to messages only.
   // `root` visits everything, for hints.
   Reader(const ConfigNode& value, std::span<const std::string> path, std::string prefix, std::size_t shown,
-         Assigned& assigned, const Members& root)
+         WrittenPaths& written, const Members& root)
       : value_(value),
         path_(path),
         prefix_(std::move(prefix)),
         shown_(shown),
-        assigned_(assigned),
+        written_(written),
         root_(root) {}
 
   void integer(const Field& field, std::int64_t& value, std::int64_t min, std::int64_t max) override {
@@ -42,7 +42,7 @@ class Reader : public FieldVisitor {
       const std::string word = field.zero_word.empty() ? "" : fmt::format("{}, ", field.zero_word);
       value = integer_in(*node, field, min, max, word + allowed_integers(min, max));
     }
-    note_field(field, *node);
+    note_field(field);
   }
 
   void real(const Field& field, double& value, double min, double max) override {
@@ -51,7 +51,7 @@ class Reader : public FieldVisitor {
     const auto number = is_plain(*node) ? parse_real(node->text) : std::nullopt;
     if (!number || !(*number >= min && *number <= max)) refuse(*node, field, allowed_reals(min, max));
     value = *number;
-    note_field(field, *node);
+    note_field(field);
   }
 
   void choice(const Field& field, std::string& value, const std::vector<std::string>& allowed) override {
@@ -65,23 +65,17 @@ class Reader : public FieldVisitor {
           fmt::format("got {}{}; allowed: {}", short_text(*node), hint, fmt::join(allowed, ", ")));
     }
     value = node->text;
-    note_field(field, *node);
+    note_field(field);
   }
 
   void boolean(const Field& field, bool& value) override {
     const ConfigNode* const node = find_leaf(field);
     if (!node) return;
-    // Earlier versions wrote on and off, and put the words into quotes.
-    const bool is_true = node->text == "true" || node->text == "on";
-    const bool is_false = node->text == "false" || node->text == "off";
-    if (node->kind != Kind::kScalar || (!is_true && !is_false)) refuse(*node, field, "true, false");
-    value = is_true;
-    note_field(field, *node);
-    const std::string_view word = value ? "true" : "false";
-    if (node->text != word || node->quoted) {
-      note_old(node->location,
-               fmt::format("{}: {} is now {}", today(path_of(field), field), short_text(*node), word));
+    if (!is_plain(*node) || (node->text != "true" && node->text != "false")) {
+      refuse(*node, field, "true, false");
     }
+    value = node->text == "true";
+    note_field(field);
   }
 
   void text(const Field& field, std::string& value, const Accept& accept) override {
@@ -89,7 +83,7 @@ class Reader : public FieldVisitor {
     // Hints name what every config has.
     if (!known_.empty() && known_.back() == field.name) {
       known_.pop_back();
-      old_names_.emplace_back(field.name);
+      unnamed_.emplace_back(field.name);
     }
     if (!node) return;
     if (node->kind != Kind::kScalar || node->text.empty()) refuse(*node, field, "a text that is not empty");
@@ -98,7 +92,7 @@ class Reader : public FieldVisitor {
     } catch (const Error& error) {
       throw config_error(node->location, path_of(field), error.what());
     }
-    note_field(field, *node);
+    note_field(field);
   }
 
   void integer_list(const Field& field, std::vector<std::int64_t>& values, std::int64_t min,
@@ -117,7 +111,7 @@ class Reader : public FieldVisitor {
       read.push_back(number);
     }
     values = std::move(read);
-    note_field(field, *node);
+    note_field(field);
   }
 
   void group(const Field& field, const Members& members) override {
@@ -189,18 +183,7 @@ class Reader : public FieldVisitor {
 
   std::string path_of(const Field& field) const { return prefix_ + std::string(field.name); }
 
-  // The key path of the field in today's names, without what belongs to messages only.
-  std::string today(const std::string& path, const Field& field) const {
-    return field.moved_to.empty() ? path.substr(shown_) : std::string(field.moved_to);
-  }
-
-  void note_field(const Field& field, const ConfigNode& node) const {
-    std::string path = today(path_of(field), field);
-    if (std::ranges::count(assigned_.fields, path)) {
-      throw config_error(node.location, path, "is set twice, once under its old name; keep the new one");
-    }
-    assigned_.fields.push_back(std::move(path));
-  }
+  void note_field(const Field& field) const { written_.push_back(path_of(field).substr(shown_)); }
 
   // What the name of a component sets apart from its name.
   void note_component(const Field& field, const ConfigNode& node,
@@ -209,7 +192,7 @@ class Reader : public FieldVisitor {
     const std::vector<FieldRecord> now = list_fields(members);
     const auto name = std::ranges::find(now, "name", &FieldRecord::path);
     if (name == now.end() || name->value == node.text) {
-      assigned_.fields.push_back(prefix + "name");
+      written_.push_back(prefix + "name");
       return;
     }
     reset(name->value);
@@ -217,42 +200,21 @@ class Reader : public FieldVisitor {
     for (const FieldRecord& record : now) {
       const auto same = std::ranges::find(plain, record.path, &FieldRecord::path);
       if (record.path == "name" || (same != plain.end() && same->value != record.value)) {
-        assigned_.fields.push_back(prefix + record.path);
+        written_.push_back(prefix + record.path);
       }
     }
     reset(node.text);
   }
 
-  void note_old(const ConfigLocation& location, std::string text) const {
-    assigned_.old_words.push_back({location, std::move(text)});
-  }
-
-  void note_old_name(const ConfigLocation& location, std::string_view name, const Field& field) const {
-    note_old(location,
-             fmt::format("{}{} is now {}", prefix_.substr(shown_), name, today(path_of(field), field)));
-  }
-
   std::optional<Target> find(const Field& field) {
-    // Hints leave out the names of earlier versions.
-    if (field.moved_to.empty()) known_.emplace_back(field.name);
-    old_names_.emplace_back(field.moved_to.empty() ? field.old_name : field.name);
+    known_.emplace_back(field.name);
     if (!path_.empty()) {
-      const bool is_old = !field.old_name.empty() && path_.front() == field.old_name;
-      if (path_.front() != field.name && !is_old) return std::nullopt;
-      if (is_old || !field.moved_to.empty()) note_old_name(value_.location, path_.front(), field);
+      if (path_.front() != field.name) return std::nullopt;
       return Target{&value_, path_.subspan(1)};
     }
     const ConfigEntry* const entry = value_.find(field.name);
-    const ConfigEntry* const old = field.old_name.empty() ? nullptr : value_.find(field.old_name);
-    if (entry && old) {
-      throw config_error(
-          old->location, prefix_ + old->key,
-          fmt::format("is the old name of {}, which is set too; keep {}", field.name, field.name));
-    }
-    if (old) note_old_name(old->location, old->key, field);
-    if (entry && !field.moved_to.empty()) note_old_name(entry->location, entry->key, field);
-    if (!entry && !old) return std::nullopt;
-    return Target{&(entry ? entry : old)->value, {}};
+    if (!entry) return std::nullopt;
+    return Target{&entry->value, {}};
   }
 
   // The value for a field without parts.
@@ -267,7 +229,7 @@ class Reader : public FieldVisitor {
   }
 
   void descend(const Target& target, const Field& field, const Members& members) const {
-    Reader nested(*target.value, target.rest, path_of(field) + ".", shown_, assigned_, root_);
+    Reader nested(*target.value, target.rest, path_of(field) + ".", shown_, written_, root_);
     members(nested);
     nested.check_all_taken();
   }
@@ -313,7 +275,7 @@ class Reader : public FieldVisitor {
   }
 
   void check_known(const std::string& key, const ConfigLocation& location) const {
-    if (std::ranges::count(known_, key) || (!key.empty() && std::ranges::count(old_names_, key))) return;
+    if (std::ranges::count(known_, key) || std::ranges::count(unnamed_, key)) return;
     std::string suggestion = closest_name(key, known_);
     if (suggestion.empty()) suggestion = paths_of_leaf(key);
     throw config_error(location, prefix_ + key, "unknown key" + names_hint(suggestion, known_));
@@ -337,28 +299,29 @@ class Reader : public FieldVisitor {
   std::span<const std::string> path_;
   std::string prefix_;
   std::size_t shown_;
-  Assigned& assigned_;
+  WrittenPaths& written_;
   const Members& root_;
   std::vector<std::string> known_;
-  std::vector<std::string> old_names_;
+  std::vector<std::string> unnamed_;  // Known, but not named in hints.
 };
 
 }  // namespace
 
-Assigned assign_fields(const ConfigNode& map, const FieldVisitor::Members& members, std::string_view prefix) {
+WrittenPaths assign_fields(const ConfigNode& map, const FieldVisitor::Members& members,
+                           std::string_view prefix) {
   if (map.kind != Kind::kMap) {
     throw config_error(map.location, prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1),
                        fmt::format("got {}; allowed: a map of settings", short_text(map)));
   }
-  Assigned assigned;
-  Reader reader(map, {}, std::string(prefix), prefix.size(), assigned, members);
+  WrittenPaths written;
+  Reader reader(map, {}, std::string(prefix), prefix.size(), written, members);
   members(reader);
   reader.check_all_taken();
-  return assigned;
+  return written;
 }
 
-Assigned assign_path(std::string_view path, const ConfigNode& value, const FieldVisitor::Members& members,
-                     std::string_view prefix) {
+WrittenPaths assign_path(std::string_view path, const ConfigNode& value, const FieldVisitor::Members& members,
+                         std::string_view prefix) {
   std::vector<std::string> parts;
   while (true) {
     const std::size_t dot = path.find('.');
@@ -366,11 +329,11 @@ Assigned assign_path(std::string_view path, const ConfigNode& value, const Field
     if (dot == std::string_view::npos) break;
     path.remove_prefix(dot + 1);
   }
-  Assigned assigned;
-  Reader reader(value, parts, std::string(prefix), prefix.size(), assigned, members);
+  WrittenPaths written;
+  Reader reader(value, parts, std::string(prefix), prefix.size(), written, members);
   members(reader);
   reader.check_all_taken();
-  return assigned;
+  return written;
 }
 
 void check_keys(const ConfigNode& node, std::string_view path, const std::vector<std::string>& known) {

@@ -9,33 +9,21 @@
 
 namespace che {
 
-// A key or a value of earlier versions that a config has.
-struct OldWord {
-  ConfigLocation location;
-  std::string text;  // "task.odds_first_order is now task.order"
-};
-
-// What an assignment has set.
-struct Assigned {
-  // Key paths, in today's names, of the fields that the config writes. A name that stands for a component,
-  // such as randomized_rope, writes the component's name and what it sets apart from the component's
-  // defaults.
-  std::vector<std::string> fields;
-  std::vector<OldWord> old_words;
-};
+// Key paths of the fields that a config writes. A name that stands for a component, such as randomized_rope,
+// writes the component's name and what it sets apart from the component's defaults.
+using WrittenPaths = std::vector<std::string>;
 
 // Sets the fields that `members` visits from a map; those the map does not name keep their values.
 // A component given as a map starts from its defaults and needs `name`. Throws Error (usage) with
 // file, line, key path, what is allowed and a near name for an unknown key, a wrong type, a value out
-// of range. `prefix` precedes the key paths in messages ("base."). Keys and values of earlier versions are
-// accepted and reported.
-Assigned assign_fields(const ConfigNode& map, const FieldVisitor::Members& members,
-                       std::string_view prefix = "");
+// of range. `prefix` precedes the key paths in messages ("base.").
+WrittenPaths assign_fields(const ConfigNode& map, const FieldVisitor::Members& members,
+                           std::string_view prefix = "");
 
 // Sets the field or the group at a key path ("training.steps") in the same way. A group inside an optional
 // one that is absent is an error.
-Assigned assign_path(std::string_view path, const ConfigNode& value, const FieldVisitor::Members& members,
-                     std::string_view prefix = "");
+WrittenPaths assign_path(std::string_view path, const ConfigNode& value, const FieldVisitor::Members& members,
+                         std::string_view prefix = "");
 
 // Throws Error unless `node` is a map whose keys are all in `known`.
 void check_keys(const ConfigNode& node, std::string_view path, const std::vector<std::string>& known);

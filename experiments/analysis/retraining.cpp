@@ -51,14 +51,7 @@ void RetrainingChoice::consider(BundledRun run) {
 }
 
 std::vector<BundledRun> RetrainingChoice::chosen() const {
-  std::set<std::string> old_words;
-  for (const RunFilter& filter : filters_) {
-    filter.check_made_sense();
-    for (const OldWord& word : filter.old_words()) old_words.insert(word.text);
-  }
-  for (const std::string& word : old_words) {
-    print_warning(fmt::format("--only: {}; the old word is still read", word));
-  }
+  for (const RunFilter& filter : filters_) filter.check_made_sense();
   if (eligible_ == 0 || eligible_ < options_.count.value_or(0)) {
     std::vector<std::string> others;
     std::size_t passed_over = considered_ - eligible_;

@@ -28,8 +28,7 @@ class RetrainingChoice {
   void consider(BundledRun run);
 
   // The runs to train again, by id. Throws Error (usage) when there are not as many as asked for, or none,
-  // and says what became of the others; for a misspelt key or value; and names words of earlier versions in a
-  // warning.
+  // and says what became of the others; also for a misspelt key or value.
   std::vector<BundledRun> chosen() const;
 
   // Why runs that the conditions hold for cannot be trained again: reasons with the number of runs.

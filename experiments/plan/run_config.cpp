@@ -112,7 +112,7 @@ std::string lines_of(const std::vector<SettingValue>& settings) {
 
 // The text that an id hashes. It keeps the key paths that a field had when runs were first stored with it.
 std::string hashed_fields(const RunConfig& config, const std::vector<Role>& roles) {
-  return lines_of(settings_of_roles(config, roles, &FieldRecord::stored_path));
+  return lines_of(settings_of_roles(config, roles, &FieldRecord::hashed_path));
 }
 
 // 12 hexadecimal digits. `format` changes whenever the text's meaning does.
@@ -217,11 +217,6 @@ void LogConfig::visit_fields(FieldVisitor& visit) {
   visit.boolean({"tensorboard", "whether to write an event file for TensorBoard"}, tensorboard);
 }
 
-void LogConfig::visit_moved(FieldVisitor& visit) {
-  visit.integer({.name = "log_steps", .help = "", .moved_to = "log.every_steps"}, every_steps, 1,
-                kMaxLogSteps);
-}
-
 void RunConfig::visit_fields(FieldVisitor& visit) {
   visit.role(Role::kCell);
   visit.component(
@@ -248,10 +243,7 @@ void RunConfig::visit_fields(FieldVisitor& visit) {
   visit.role(Role::kEvaluation);
   visit.group({"evaluation", "what is measured"}, fields_of(evaluation));
   visit.role(Role::kExecution);
-  visit.group({"execution", "how it is computed"}, [&](FieldVisitor& nested) {
-    execution.visit_fields(nested);
-    log.visit_moved(nested);
-  });
+  visit.group({"execution", "how it is computed"}, fields_of(execution));
   visit.group({"log", "what is written next to the results"}, fields_of(log));
 }
 
@@ -338,25 +330,6 @@ std::int64_t RunConfig::longest_sequence() const {
 }
 
 std::vector<FieldRecord> list_fields(RunConfig config) { return list_fields(fields_of(config)); }
-
-std::string todays_path(const std::string& path) {
-  // Every task and every encoding has fields of its own.
-  static const std::map<std::string, std::string> renamed = [] {
-    RunConfig config;
-    std::map<std::string, std::string> paths = renamed_fields(fields_of(config));
-    for (const std::string& name : Registry<TaskEntry>::instance().names()) {
-      config.task.reset(name);
-      paths.merge(renamed_fields(fields_of(config.task), "task."));
-    }
-    for (const std::string& name : Registry<EncodingEntry>::instance().names()) {
-      config.encoding.reset(name);
-      paths.merge(renamed_fields(fields_of(config.encoding), "encoding."));
-    }
-    return paths;
-  }();
-  const auto found = renamed.find(path);
-  return found == renamed.end() ? path : found->second;
-}
 
 std::vector<SettingValue> identity_settings(const RunConfig& config, const std::vector<Role>& roles) {
   // Two ways of writing the same test lengths are no difference.

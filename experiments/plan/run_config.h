@@ -84,8 +84,6 @@ struct LogConfig {
   bool tensorboard = false;        // Whether the run's folder gets a TensorBoard event file.
 
   void visit_fields(FieldVisitor& visit);
-  // Fields that configs of earlier versions have in `execution`.
-  void visit_moved(FieldVisitor& visit);
 };
 
 // A complete description of one run, or of what the predictions of a model outside che are for.
@@ -132,15 +130,11 @@ std::string foreign_name_problem(std::string_view name);
 // Every field of `config` with its value.
 std::vector<FieldRecord> list_fields(RunConfig config);
 
-// A key path of RunConfig in today's names: "task.order" for "task.odds_first_order", others as they are.
-std::string todays_path(const std::string& path);
-
 // The fields of `roles` that are off their default, sorted by their text. Where a default has changed, the
 // default is the one that runs were first stored under (EncodingEntry::identity_defaults).
 std::vector<SettingValue> identity_settings(const RunConfig& config, const std::vector<Role>& roles);
 
-// Their texts, one "path=value" per line. Ids hash this text with the key paths of the version that first
-// stored such runs.
+// Their texts, one "path=value" per line. Ids hash this text with Field::hashed_name in the paths.
 std::string identity_text(const RunConfig& config, const std::vector<Role>& roles);
 
 // Readable name and hash of the fields that determine the trained parameters:

@@ -167,10 +167,7 @@ RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const Variant
     const auto axis = variants.find(entry.key);
     Condition& condition = conditions_.emplace_back();
     condition.is_variant = axis != variants.end();
-    condition.key = condition.is_variant ? entry.key : todays_path(entry.key);
-    if (condition.key != entry.key) {
-      old_words_.push_back({entry.location, fmt::format("{} is now {}", entry.key, condition.key)});
-    }
+    condition.key = entry.key;
     const std::string_view root = std::string_view(condition.key).substr(0, condition.key.find('.'));
     condition.is_setting =
         std::ranges::any_of(fields, [&](const FieldRecord& field) { return is_below(field.path, root); });
@@ -205,9 +202,7 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
   const auto text_with = [&](Value& value) -> std::optional<std::string> {
     RunConfig assigned = run.config;
     try {
-      const Assigned result = assign_path(
-          key, value.node, [&](FieldVisitor& visitor) { assigned.visit_fields(visitor); }, prefix_);
-      old_words_.insert(old_words_.end(), result.old_words.begin(), result.old_words.end());
+      assign_path(key, value.node, fields_of(assigned), prefix_);
     } catch (const Error& error) {
       if (!value.problem) value.problem = error;
       return std::nullopt;

@@ -55,8 +55,6 @@ class RunFilter {
   // After every run was asked about: the single values of its lists that none of them holds, such as
   // "seed=7". Values of a range are not named: its end may lie beyond the runs.
   std::vector<std::string> unheld_values() const;
-  // Keys and values of earlier versions in it, as far as runs were asked about.
-  const std::vector<OldWord>& old_words() const { return old_words_; }
   const ConfigLocation& location() const { return location_; }
 
  private:
@@ -85,7 +83,6 @@ class RunFilter {
 
   ConfigLocation location_;
   std::string prefix_;  // Of its key paths in messages.
-  std::vector<OldWord> old_words_;
   bool has_matched_ = false;
   std::vector<Condition> conditions_;
   std::vector<std::string> variant_axes_;

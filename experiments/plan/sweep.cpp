@@ -137,19 +137,6 @@ void warn_of_replaced_base(const SweepPlan& plan, const WarningSink& warn) {
   }
 }
 
-// One warning that names today's words for those of earlier versions.
-void warn_of_old_words(const std::vector<OldWord>& words, const WarningSink& warn) {
-  if (words.empty()) return;
-  std::vector<std::string> texts;
-  for (const OldWord& word : words) {
-    if (!std::ranges::count(texts, word.text)) texts.push_back(word.text);
-  }
-  warn(config_error(words.front().location, "",
-                    fmt::format("{}; the old {} still read", fmt::join(texts, "; "),
-                                texts.size() == 1 ? "word is" : "words are"))
-           .what());
-}
-
 void warn_of_idle_exclusions(const SweepPlan& plan, const WarningSink& warn) {
   for (const RunFilter& filter : plan.exclude) {
     if (!filter.has_matched()) warn(config_error(filter.location(), "exclude", "leaves out no run").what());
@@ -194,9 +181,7 @@ struct ExpandedRuns {
 
 ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
   RunConfig base;
-  const Assigned assigned = assign_fields(
-      plan.base, [&](FieldVisitor& visitor) { base.visit_fields(visitor); }, "base.");
-  plan.old_words.insert(plan.old_words.end(), assigned.old_words.begin(), assigned.old_words.end());
+  assign_fields(plan.base, fields_of(base), "base.");
   check_trains(plan, base);
   const std::size_t count = plan.count();
   ExpandedRuns expanded;
@@ -207,7 +192,7 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
     const std::vector<RunSetting> settings = plan.settings(i);
     for (const RunSetting& setting : settings) {
       try {
-        written.apply(*setting.setting, run, plan.old_words);
+        written.apply(*setting.setting, run);
       } catch (const Error& error) {
         // Whether it fits may depend on the value of the axis around it.
         if (!is_inside_axis(plan, setting.setting->path)) throw;
@@ -243,13 +228,6 @@ Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::strin
   ExpandedRuns expanded = expand(plan, written);
   check_is_set(plan, "task");
   check_is_set(plan, "encoding");
-  std::vector<OldWord> old_words = plan.old_words;
-  for (const auto* filters : {&plan.exclude, &plan.only}) {
-    for (const RunFilter& filter : *filters) {
-      old_words.insert(old_words.end(), filter.old_words().begin(), filter.old_words().end());
-    }
-  }
-  warn_of_old_words(old_words, warn);
   warn_of_replaced_variants(plan, written, warn);
   warn_of_replaced_base(plan, warn);
   warn_of_idle_exclusions(plan, warn);

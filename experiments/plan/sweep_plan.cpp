@@ -56,21 +56,6 @@ std::string_view first_part(std::string_view path) { return path.substr(0, path.
 
 bool is_setting(std::string_view path) { return std::ranges::count(top_level_keys(), first_part(path)) > 0; }
 
-// Puts a key path into today's names.
-void modernise(std::string& path, const ConfigLocation& location, std::vector<OldWord>& old_words) {
-  std::string today = todays_path(path);
-  if (today == path) return;
-  old_words.push_back({location, fmt::format("{} is now {}", path, today)});
-  path = std::move(today);
-}
-
-void modernise(Axis& axis, std::vector<OldWord>& old_words) {
-  modernise(axis.name, axis.location, old_words);
-  for (AxisValue& value : axis.values) {
-    for (Setting& setting : value.settings) modernise(setting.path, setting.value.location, old_words);
-  }
-}
-
 std::string read_description(const ConfigNode& node) {
   if (node.kind != Kind::kScalar || node.text.find('\n') != std::string::npos) {
     throw config_error(node.location, "description",
@@ -187,14 +172,7 @@ SweepPlan read_config_part(const ConfigNode& root) {
                          fmt::format("got {}; allowed: {}", short_text(axes->value), kAllowedAxes));
     }
     for (const ConfigEntry& entry : axes->value.entries) {
-      Axis axis = read_axis(entry.key, entry.location, entry.value);
-      modernise(axis, plan.old_words);
-      const auto same = std::ranges::find(plan.axes, axis.name, &Axis::name);
-      if (same != plan.axes.end()) {
-        throw config_error(axis.location, axis_path(axis.name),
-                           "is there twice, once under its old name; keep the new one");
-      }
-      plan.axes.push_back(std::move(axis));
+      plan.axes.push_back(read_axis(entry.key, entry.location, entry.value));
     }
   }
   return plan;
@@ -238,7 +216,6 @@ void add_overrides(SweepPlan& plan, const std::vector<std::string>& overrides) {
   const auto axis_of = [&](std::string_view path) { return std::ranges::find(plan.axes, path, &Axis::name); };
   for (const std::string& text : overrides) {
     Setting setting = parse_override(text, "training.steps=100");
-    modernise(setting.path, setting.value.location, plan.old_words);
     if (setting.path == "axes") {
       throw config_error(setting.value.location, "axes",
                          "name one axis, such as axes.seed=[0, 1]; the others stay as they are");
@@ -249,7 +226,6 @@ void add_overrides(SweepPlan& plan, const std::vector<std::string>& overrides) {
     }
     if (setting.path.starts_with(kAxesPrefix)) {
       Axis axis = read_axis(setting.path.substr(kAxesPrefix.size()), setting.value.location, setting.value);
-      modernise(axis, plan.old_words);
       setting.path = axis_path(axis.name);
       check_is_first(setting, values);
       const auto existing = axis_of(axis.name);

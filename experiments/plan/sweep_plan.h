@@ -44,7 +44,6 @@ struct SweepPlan {
   std::vector<Setting> overrides;  // Of what is no axis.
   std::vector<RunFilter> exclude;
   std::vector<RunFilter> only;  // From the command line; a run must match all of them.
-  std::vector<OldWord> old_words;
 
   std::size_t count() const;  // Runs before any is left out; throws Error beyond kMaxRuns.
   // The axes' choices that make up run number `run`, the last axis fastest.

@@ -59,11 +59,8 @@ Error conflict(const RunSetting& one, const RunSetting& other, std::string_view 
 
 }  // namespace
 
-void WrittenFields::apply(const Setting& setting, RunConfig& run, std::vector<OldWord>& old_words) {
-  Assigned assigned =
-      assign_path(setting.path, setting.value, [&](FieldVisitor& visitor) { run.visit_fields(visitor); });
-  if (!fields_.try_emplace(&setting, std::move(assigned.fields)).second) return;
-  old_words.insert(old_words.end(), assigned.old_words.begin(), assigned.old_words.end());
+void WrittenFields::apply(const Setting& setting, RunConfig& run) {
+  fields_.try_emplace(&setting, assign_path(setting.path, setting.value, fields_of(run)));
 }
 
 bool WrittenFields::share_a_field(const Setting& one, const Setting& other) const {

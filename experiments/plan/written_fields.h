@@ -16,9 +16,9 @@ namespace che {
 class WrittenFields {
  public:
   // Applies the setting to `run`, which must have what the setting is inside. The first call for a setting
-  // notes what it writes; `setting` must not move until the last call. Adds to `old_words`. Throws Error
+  // notes what it writes; `setting` must not move until the last call. Throws Error
   // (usage) where assign_path does.
-  void apply(const Setting& setting, RunConfig& run, std::vector<OldWord>& old_words);
+  void apply(const Setting& setting, RunConfig& run);
 
   // Whether both were applied and write one field.
   bool share_a_field(const Setting& one, const Setting& other) const;

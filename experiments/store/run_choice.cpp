@@ -23,13 +23,10 @@ std::vector<RunFolder> RunChoice::of(std::vector<RunFolder> runs, const WarningS
     for (RunFilter& filter : filters) holds &= filter.matches(asked);
     if (holds) chosen.push_back(run);
   }
-  std::set<std::string> old_words;
   for (const RunFilter& filter : filters) {
     filter.check_made_sense(
         "; labels of a config's variants are not stored: name what they set, such as model.width=16");
-    for (const OldWord& word : filter.old_words()) old_words.insert(word.text);
   }
-  for (const std::string& word : old_words) warn(fmt::format("--only: {}; the old word is still read", word));
   if (chosen.empty()) {
     const std::string problem = fmt::format("--only leaves none of {}", counted(runs.size(), "stored run"));
     std::vector<RunConfig> configs;

@@ -16,8 +16,8 @@ class RunChoice {
   // Throws Error (usage) for what is no condition.
   explicit RunChoice(const std::vector<std::string>& conditions);
 
-  // The runs that hold all conditions, in their order. Warns of words of earlier versions. Throws Error
-  // (usage) when no run is left, and for a misspelt key or value.
+  // The runs that hold all conditions, in their order. Throws Error (usage) when no run is left, and for a
+  // misspelt key or value.
   std::vector<RunFolder> of(std::vector<RunFolder> runs, const WarningSink& warn = print_warning) const;
 
   // As they were given.

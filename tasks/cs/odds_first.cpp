@@ -19,7 +19,7 @@ struct OddsFirstOptions {
     visit.choice({.name = "order",
                   .help = "which symbols come first, counted from 1: the 2nd, 4th, ... as in the released "
                           "program, or the 1st, 3rd, ... as in the published description",
-                  .old_name = "odds_first_order"},
+                  .hashed_name = "odds_first_order"},
                  order, {"even_first", "odd_first"});
   }
 };

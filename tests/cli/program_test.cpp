@@ -162,19 +162,6 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   EXPECT_EQ(0, che({"run", "--help"}).exit_code);
 }
 
-TEST_F(ProgramTest, ReadsTheWordsOfEarlierVersionsWithAWarning) {
-  const Outcome now = che({"sample", "odds_first", "--length", "9", "--set", "order=odd_first"});
-  EXPECT_EQ(0, now.exit_code);
-  const Outcome before =
-      che({"sample", "odds_first", "--length", "9", "--set", "odds_first_order=odd_first"});
-  EXPECT_EQ(0, before.exit_code);
-  EXPECT_EQ(before.output,
-            "che: warning: --set: odds_first_order is now order; the old word is still read\n" + now.output);
-  const Outcome table = che({"encoding", "t5", "--length", "3", "--set", "t5_table=per_layer"});
-  EXPECT_EQ(0, table.exit_code);
-  expect_contains(table.output, {"che: warning: --set: t5_table is now table"});
-}
-
 TEST_F(ProgramTest, CheckSaysWhatTheRepetitionsAllow) {
   const std::string config = small_config();
   expect_contains(che({"check", config}).output, {"2 runs in 2 cells", "one repetition per cell"});

