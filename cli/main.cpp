@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <string>
 #include <system_error>
 
@@ -10,20 +11,35 @@
 #include "cli/process_setup.h"
 #include "cli/usage_error.h"
 #include "core/error.h"
+#include "core/number_text.h"
 #include "core/text.h"
 #include "core/version.h"
 
 namespace {
 
-// What a shell's unset variable leaves behind names no file, folder or value.
-void refuse_empty_values(CLI::App& app) {
-  // As a transformation it comes before an option's own checks.
-  const CLI::Validator is_not_empty(
-      [](const std::string& value) { return std::string(value.empty() ? "is empty; give it a value" : ""); },
-      "");
+// Refuses empty values, which a shell's unset variable leaves behind, and reads numbers as configs do: CLI11
+// would take 010 for 8 and a number that is too large for the largest one.
+void check_values(CLI::App& app) {
+  const auto check = [](CLI::Option& option, const std::function<std::string(const std::string&)>& problem) {
+    // As a transformation it comes before an option's own checks.
+    option.transform(CLI::Validator([problem](const std::string& value) { return problem(value); }, ""));
+  };
   for (CLI::App* command : app.get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
-      if (option->get_items_expected_max() > 0) option->transform(is_not_empty);
+      if (option->get_items_expected_max() == 0) continue;
+      check(*option, [](const std::string& value) {
+        return std::string(value.empty() ? "is empty; give it a value" : "");
+      });
+      const std::string type = option->get_type_name();
+      const bool is_integer = type.find("INT") == 0 || type.find("UINT") == 0;
+      if (!is_integer && type.find("FLOAT") != 0) continue;
+      check(*option, [is_integer](const std::string& value) -> std::string {
+        double number = 0;  // Options say themselves what they do with inf and nan.
+        if (is_integer ? che::parse_integer(value).has_value() : CLI::detail::lexical_cast(value, number))
+          return "";
+        return fmt::format("got {}; allowed: {}", che::one_line(value),
+                           is_integer ? "a whole number in decimal digits, below 2^63" : "a number");
+      });
     }
   }
 }
@@ -42,7 +58,7 @@ int run(int argc, char** argv) {
   che::Action action;
   che::add_commands(app, action);
   app.footer("`che COMMAND --help` lists what a command takes.");
-  refuse_empty_values(app);
+  check_values(app);
   int code = 0;
   try {
     app.parse(argc, argv);

@@ -73,6 +73,9 @@ void set_up_process() {
   // Programs that are started inherit ignored signals, but no handlers.
   action.sa_handler = note_closed_pipe;
   sigaction(SIGPIPE, &action, nullptr);
+  // A write beyond the limit of a file's size then fails with a reason, as on a full disk.
+  action.sa_handler = [](int) {};
+  sigaction(SIGXFSZ, &action, nullptr);
 }
 
 void check_output_was_written() {

@@ -160,19 +160,21 @@ void add_table_command(CLI::App& app, Action& action) {
   const auto of_scores = [&](CLI::Option* option) {
     option->excludes(runs)->excludes(lengths)->excludes(compare)->excludes(rank_correlation);
   };
-  of_scores(command
-                ->add_option("--paper", options->paper,
-                             "the paper's value in parentheses, next to randomized_ encodings; plain: next to encodings "
-                             "with contiguous positions too, marked as another method")
-                ->type_name("[comparable|plain]")
-                ->expected(0, 1)
-                ->default_str(kComparable)
-                ->check(CLI::Validator(
-                    [](const std::string& value) -> std::string {
-                      if (value == kComparable || value == kPlain) return "";
-                      return fmt::format("got '{}'; allowed: comparable or plain", value);
-                    },
-                    "")));
+  of_scores(
+      command
+          ->add_option(
+              "--paper", options->paper,
+              "the paper's value in parentheses, next to randomized_ encodings; plain: next to encodings "
+              "with contiguous positions too, marked as another method")
+          ->type_name("[comparable|plain]")
+          ->expected(0, 1)
+          ->default_str(kComparable)
+          ->check(CLI::Validator(
+              [](const std::string& value) -> std::string {
+                if (value == kComparable || value == kPlain) return "";
+                return fmt::format("got '{}'; allowed: comparable or plain", value);
+              },
+              "")));
   of_scores(command->add_flag("--difference", options->difference,
                               "ours minus the paper's value in parentheses, in points"));
   of_scores(command->add_flag("--spread", options->spread,

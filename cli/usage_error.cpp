@@ -41,21 +41,6 @@ std::string unknown_argument(const CLI::App& command, std::vector<std::string> a
   return fmt::format("unknown option {}{}", one_line(name), known_names_hint(name, option_names(command)));
 }
 
-// For a value that is no number; empty for other errors.
-std::string unconverted_value(const CLI::App& command, const CLI::ParseError& error) {
-  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ConversionError)) return {};
-  const std::string_view message = error.what();
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string before = option->get_name() + " = ";
-    const std::size_t at = message.find(before);
-    if (at == std::string_view::npos) continue;
-    const bool is_real = option->get_type_name().find("FLOAT") != std::string::npos;
-    return fmt::format("{}: got {}; allowed: {}", option->get_name(),
-                       one_line(message.substr(at + before.size())), is_real ? "a number" : "a whole number");
-  }
-  return {};
-}
-
 // For an option with too few or too many values; empty for other errors.
 std::string miscounted_values(const CLI::App& command, const CLI::ParseError& error) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) return {};
@@ -81,9 +66,6 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error,
   if (!parsed.empty() && std::ranges::count(commands, arguments[0])) {
     const CLI::App& command = *parsed.front();
     const std::vector<std::string> left = app.remaining(true);
-    if (const std::string problem = unconverted_value(command, error); !problem.empty()) {
-      return fmt::format("{}: {}", command.get_name(), problem);
-    }
     if (const std::string problem = miscounted_values(command, error); !problem.empty()) {
       return fmt::format("{}: {}", command.get_name(), problem);
     }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "core/error.h"
@@ -67,7 +68,12 @@ void write_mask(std::span<const std::uint8_t> output, bool ends_at_terminator, s
 void sample_batch(const Task& task, const BatchKey& key, std::int64_t length, std::int64_t size,
                   Batch& batch) {
   check_length(task, length);
-  if (size < 0) throw Error(fmt::format("{}: a batch of {} samples", task.name(), size), ErrorKind::kRuntime);
+  // Random streams have so many samples, and sizes below stay far from overflow.
+  constexpr std::int64_t kMaxSize = std::int64_t{1} << 32;
+  static_assert(kMaxSize <= std::numeric_limits<std::int64_t>::max() / (16 * kMaxLength));
+  if (size < 0 || size > kMaxSize) {
+    throw Error(fmt::format("{}: a batch of {} samples; allowed: 0 .. {}", task.name(), size, kMaxSize));
+  }
   batch.length = length;
   batch.size = size;
   batch.input_length = task.input_length(length);

@@ -106,12 +106,13 @@ void check_batch_options(const BatchOptions& options) {
                       options.time, options.warning_seconds));
     }
   }
-  static const std::regex memory("[0-9]+[KMGT]?");
+  // Every repetition has a limit, because std::regex calls itself for each.
+  static const std::regex memory("[0-9]{1,15}[KMGT]?");
   if (!options.memory.empty() && !std::regex_match(options.memory, memory)) {
     throw Error(
         fmt::format("--mem {}: allowed: a number with K, M, G or T, such as 4G", one_line(options.memory)));
   }
-  static const std::regex gpus("([A-Za-z0-9_.-]+:)?[0-9]+(,([A-Za-z0-9_.-]+:)?[0-9]+)*");
+  static const std::regex gpus("([A-Za-z0-9_.-]{1,64}:)?[0-9]{1,6}(,([A-Za-z0-9_.-]{1,64}:)?[0-9]{1,6}){0,15}");
   if (!options.gpus.empty() && !std::regex_match(options.gpus, gpus)) {
     throw Error(fmt::format("--gpus {}: allowed: a number, or a kind and a number, such as 1 or a100:2",
                             one_line(options.gpus)));

@@ -151,7 +151,12 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"evaluate", small_config()}, small_config());
   expect_wrong({"evaluate", std::string(300, 'a'), "--lengths", "5:5"}, "no results in");
   expect_wrong({"sample", "even_pairs", "--length", "abc"},
-               "che: sample: --length: got abc; allowed: a whole number\n");
+               "che: sample: --length: got abc; allowed: a whole number in decimal digits, below 2^63\n");
+  for (const char* number : {"010", "0x10", "1e3", "9223372036854775808", "4.0", "+4"}) {
+    expect_wrong(
+        {"sample", "even_pairs", "--length", number},
+        std::string("che: sample: --length: got ") + number + "; allowed: a whole number in decimal");
+  }
   expect_wrong({"evaluate", results(), "--lengths", "1:99999", "--samples", "64"},
                "che: --lengths: evaluation.last_length: got 99999; allowed: whole numbers from 1 to 10000\n");
   expect_wrong({"worker", results(), "--samples", "64"}, "--samples requires --evaluate");
@@ -297,7 +302,8 @@ TEST_F(ProgramTest, PrintsTheTableOfAnEncoding) {
 }
 
 TEST_F(ProgramTest, PrintsTablesInEveryFormat) {
-  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  ASSERT_EQ(
+      0, che({"run", small_config(), "axes.encoding=[randomized_dape_kerple]", "-o", results()}).exit_code);
   const Outcome terminal =
       che({"table", results(), "--paper", "--difference", "--spread", "--baselines", "--aggregate", "mean"});
   EXPECT_EQ(0, terminal.exit_code);
@@ -313,7 +319,6 @@ TEST_F(ProgramTest, PrintsTablesInEveryFormat) {
   }
   EXPECT_TRUE(che({"table", results(), "--runs", "--format", "csv"}).output.starts_with("run,task,"));
   EXPECT_EQ(2, che({"table", results(), "--runs", "--paper"}).exit_code);
-  // The small config's encodings are DAPE's, which the paper has.
   EXPECT_NE(std::string::npos, che({"table", results(), "--paper"}).output.find("In parentheses"));
   EXPECT_EQ(0, che({"table", results(), "--paper", "plain"}).exit_code);
   EXPECT_EQ(0, che({"table", "--paper", results()}).exit_code)

@@ -141,10 +141,11 @@ TEST_F(SweepProgramTest, ShowsTheReplicasThatAreChosenAndWhatAGpuWouldTake) {
 }
 
 TEST_F(SweepProgramTest, ComparesRanksAndTimesWhatItRan) {
-  ASSERT_EQ(0, che({"run", small_config(), "axes.seed=0:1",
-                    "axes.encoding=[randomized_rope, randomized_alibi, randomized_kerple, dape_fire]",
-                    "training.steps=5", "-o", results()})
-                   .exit_code);
+  ASSERT_EQ(0,
+            che({"run", small_config(), "axes.seed=0:1",
+                 "axes.encoding=[randomized_rope, randomized_alibi, randomized_kerple, randomized_dape_fire]",
+                 "training.steps=5", "-o", results()})
+                .exit_code);
   const Outcome compared = che({"table", results(), "--compare", "randomized_rope", "randomized_kerple"});
   EXPECT_EQ(0, compared.exit_code) << compared.output;
   EXPECT_NE(std::string::npos, compared.output.find("seeds  randomized_rope  randomized_kerple  difference"))

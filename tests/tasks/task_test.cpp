@@ -78,6 +78,14 @@ TEST(CreateTask, RefusesOptionsThatTheTaskLacks) {
   EXPECT_THROW(create_task("odds_first", {{"order", "sideways"}}), Error);
 }
 
+// Sizes whose product with the length is beyond 64 bits would be taken for small ones.
+TEST(SampleBatch, RefusesMoreSamplesThanRandomStreamsHave) {
+  Batch batch;
+  for (const std::int64_t size : {std::int64_t{-1}, (std::int64_t{1} << 32) + 1, std::int64_t{1} << 48}) {
+    EXPECT_THROW(sample_batch(*create_task("reverse_string"), {}, 65'536, size, batch), Error) << size;
+  }
+}
+
 TEST(LevelName, IsTheFolder) {
   EXPECT_EQ(level_name(Level::kRegular), "regular");
   EXPECT_EQ(level_name(Level::kDcf), "dcf");

@@ -27,6 +27,8 @@ TEST(BatchOptions, AreWhatSbatchReads) {
   EXPECT_NO_THROW(check_batch_options({.memory = "4G", .gpus = "a100:2"}));
   expect_contains(message_of([] { check_batch_options({.memory = "4X"}); }), {"--mem 4X", "4G"});
   expect_contains(message_of([] { check_batch_options({.gpus = "lots"}); }), {"--gpus lots", "a100:2"});
+  expect_contains(message_of([] { check_batch_options({.memory = std::string(60'000, '1')}); }), {"4G"});
+  expect_contains(message_of([] { check_batch_options({.gpus = std::string(100'000, 'a')}); }), {"a100:2"});
 }
 
 TEST(BatchScript, HandsEachElementOneTask) {
