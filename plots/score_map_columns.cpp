@@ -8,7 +8,6 @@
 #include <set>
 
 #include "experiments/analysis/paper_table.h"
-#include "experiments/plan/exact_lengths.h"
 
 namespace che {
 namespace {
@@ -29,8 +28,8 @@ std::string settings_of(const ResultTable& table) {
       widths.insert(run.config.model.width);
       steps.insert(steps_text(run.config.training.steps));
     }
-    const EvaluationConfig evaluation = with_exact_lengths(run.config.evaluation);
-    lengths.insert(fmt::format("{}-{}", evaluation.first_length, evaluation.last_length));
+    const std::vector<std::int64_t> tested = run.config.evaluation.lengths();
+    lengths.insert(fmt::format("{}-{}", tested.front(), tested.back()));
   }
   std::string tested = fmt::format("lengths {}", fmt::join(lengths, "/"));
   if (widths.empty()) return tested;

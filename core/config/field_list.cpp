@@ -17,6 +17,7 @@ class Lister : public FieldVisitor {
   std::vector<std::string>* lists = nullptr;
 
   void integer(const Field& field, std::int64_t& value, std::int64_t min, std::int64_t max) override {
+    if (!field.replaced_by.empty()) return;
     const bool is_word = value == 0 && !field.zero_word.empty();
     const std::string text = is_word ? std::string(field.zero_word) : std::to_string(value);
     const std::string word = field.zero_word.empty() ? "" : fmt::format("{}, ", field.zero_word);

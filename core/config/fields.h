@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,10 @@ struct Field {
   std::string_view zero_word = {};
   // Of a nested struct that may be absent: what is wrong and what to do where a part of it is set alone.
   std::string_view when_absent = {};
+  // Fields beside a list that the list takes the place of while it is not empty: setting it writes them too.
+  std::span<const std::string_view> replaces = {};
+  // The list that takes the place of this field. Readers refuse the field, nothing lists or writes it.
+  std::string_view replaced_by = {};
 };
 
 // Sees every field of a plain struct once, with its limits. Structs that are read from a config

@@ -112,6 +112,10 @@ class Reader : public FieldVisitor {
     }
     values = std::move(read);
     note_field(field);
+    if (values.empty()) return;
+    for (const std::string_view replaced : field.replaces) {
+      written_.push_back((prefix_ + std::string(replaced)).substr(shown_));
+    }
   }
 
   void group(const Field& field, const Members& members) override {
@@ -224,6 +228,13 @@ class Reader : public FieldVisitor {
     if (!target->rest.empty()) {
       throw config_error(target->value->location, fmt::format("{}.{}", path_of(field), target->rest.front()),
                          fmt::format("unknown key; {} is a single value", path_of(field)));
+    }
+    if (!field.replaced_by.empty()) {
+      const std::string list = prefix_ + std::string(field.replaced_by);
+      throw config_error(target->value->location, path_of(field),
+                         fmt::format("{0} is a list that takes the place of this key; keep one of them, or "
+                                     "empty the list of another source with {0}: []",
+                                     list));
     }
     return target->value;
   }

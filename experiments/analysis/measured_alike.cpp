@@ -17,7 +17,8 @@ std::string evaluation_text(const ResultTable& table, const TableCell& cell) {
   config.evaluation = with_exact_lengths(config.evaluation);
   std::string text;
   for (const FieldRecord& field : list_fields(config)) {
-    if (is_below(field.path, "evaluation")) text += fmt::format("{}={}\n", field.path, field.value);
+    if (is_below(field.path, "evaluation") && field.role != Role::kExecution)
+      text += fmt::format("{}={}\n", field.path, field.value);
   }
   return text;
 }

@@ -35,11 +35,9 @@ std::string describe_training(const TableRun& run) {
 }
 
 std::string describe_evaluation(const TableRun& run) {
-  const EvaluationConfig evaluation = with_exact_lengths(run.config.evaluation);
-  const std::string every =
-      evaluation.length_step == 1 ? "" : fmt::format(" in steps of {}", evaluation.length_step);
-  return fmt::format("lengths {}..{}{}, {} samples each, seed {}", evaluation.first_length,
-                     evaluation.last_length, every, evaluation.samples, evaluation.seed);
+  const EvaluationConfig& evaluation = run.config.evaluation;
+  return fmt::format("lengths {}, {} samples each, seed {}", lengths_text(evaluation), evaluation.samples,
+                     evaluation.seed);
 }
 
 // Every choice between readings of the protocol that some run had to make, with what it chose; where runs

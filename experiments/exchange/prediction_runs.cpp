@@ -12,6 +12,7 @@
 #include "core/file_lock.h"
 #include "core/process.h"
 #include "core/version.h"
+#include "experiments/plan/exact_lengths.h"
 
 namespace che {
 
@@ -60,15 +61,10 @@ RunConfig prediction_config(const ScoredPredictions& scored) {
   config.foreign_model = scored.model;
   config.seed = scored.seed;
   EvaluationConfig& evaluation = config.evaluation;
-  evaluation.first_length = header.lengths.front();
-  evaluation.last_length = header.lengths.back();
-  evaluation.length_step = header.lengths.size() > 1 ? header.lengths[1] - header.lengths[0] : 1;
+  evaluation.listed_lengths = header.lengths;
   evaluation.samples = header.samples;
   evaluation.seed = header.seed;
-  if (evaluation.lengths() != header.lengths) {
-    throw Error(fmt::format("{}: the {} test lengths are not evenly spaced, as those of a results folder are",
-                            header.task, header.lengths.size()));
-  }
+  evaluation = with_exact_lengths(evaluation);
   // Reading what is written checks every limit.
   return parse_run_config(to_yaml(config), fmt::format("predictions for {}", header.task));
 }

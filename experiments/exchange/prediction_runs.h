@@ -9,8 +9,8 @@
 namespace che {
 
 // The config under which results of the predictions are stored: the task, the model's name and seed, and the
-// evaluation that `che run` would need for the same samples. Throws Error (usage) for lengths that are not
-// evenly spaced and for what no config may have.
+// evaluation that `che run` would need for the same samples. Throws Error (usage) for what no config may
+// have.
 RunConfig prediction_config(const ScoredPredictions& scored);
 
 // Stores the scored predictions as a finished run of the results folder `experiment`, whose lock the caller

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::int64_t kMaxSeed = std::int64_t{1} << 53;
 constexpr std::int64_t kMaxConfigLength = 10'000;
+constexpr std::int64_t kMaxSteps = 4'000'000'000;
 constexpr std::int64_t kMaxSamples = 1'000'000;
 constexpr std::int64_t kMaxLogSteps = 1'000'000'000;
 constexpr std::size_t kMaxForeignName = 60;
@@ -55,15 +57,19 @@ std::optional<ConfigProblem> length_problem(const RunConfig& config) {
       if (auto problem = problem_of(length, "training.first_length")) return problem;
     }
   }
+  const char* const tested =
+      config.evaluation.listed_lengths.empty() ? "evaluation.first_length" : "evaluation.lengths";
   for (const std::int64_t length : config.evaluation.lengths()) {
-    if (auto problem = problem_of(length, "evaluation.first_length")) return problem;
+    if (auto problem = problem_of(length, tested)) return problem;
   }
   return std::nullopt;
 }
 
 std::optional<ConfigProblem> evaluation_problem(const EvaluationConfig& evaluation) {
-  if (auto problem = reversed_lengths("evaluation", evaluation.first_length, evaluation.last_length)) {
-    return problem;
+  if (evaluation.listed_lengths.empty()) {
+    if (auto problem = reversed_lengths("evaluation", evaluation.first_length, evaluation.last_length)) {
+      return problem;
+    }
   }
   if (evaluation.samples % kEvaluationBatch == 0) return std::nullopt;
   return ConfigProblem{{"evaluation.samples"},
@@ -185,10 +191,9 @@ TaskLabel TaskConfig::label() const {
 }
 
 void TrainingConfig::visit_fields(FieldVisitor& visit) {
-  visit.integer({"steps", "updates of the parameters; 0 measures the untrained model"}, steps, 0,
-                4'000'000'000);
+  visit.integer({"steps", "updates of the parameters; 0 measures the untrained model"}, steps, 0, kMaxSteps);
   visit.integer({"warmup_steps", "first steps over which the learning rate rises linearly from 0"},
-                warmup_steps, 0, 4'000'000'000);
+                warmup_steps, 0, kMaxSteps);
   visit.integer({"batch_size", "samples per step"}, batch_size, 1, 1'000'000);
   visit.integer({"first_length", "shortest training length"}, first_length, 1, kMaxConfigLength);
   visit.integer({"last_length", "longest training length"}, last_length, 1, kMaxConfigLength);
@@ -197,16 +202,30 @@ void TrainingConfig::visit_fields(FieldVisitor& visit) {
 }
 
 void EvaluationConfig::visit_fields(FieldVisitor& visit) {
-  visit.integer({"first_length", "shortest test length"}, first_length, 1, kMaxConfigLength);
-  visit.integer({"last_length", "longest test length"}, last_length, 1, kMaxConfigLength);
-  visit.integer({"length_step", "from one test length to the next"}, length_step, 1, kMaxConfigLength);
+  static constexpr std::array<std::string_view, 3> kRange = {"first_length", "last_length", "length_step"};
+  visit.integer_list({.name = "lengths", .help = "test lengths, in place of a range", .replaces = kRange},
+                     listed_lengths, 1, kMaxConfigLength);
+  std::ranges::sort(listed_lengths);
+  const std::string_view list = listed_lengths.empty() ? "" : "lengths";
+  visit.integer({.name = kRange[0], .help = "shortest test length", .replaced_by = list}, first_length, 1,
+                kMaxConfigLength);
+  visit.integer({.name = kRange[1], .help = "longest test length", .replaced_by = list}, last_length, 1,
+                kMaxConfigLength);
+  visit.integer({.name = kRange[2], .help = "from one test length to the next", .replaced_by = list},
+                length_step, 1, kMaxConfigLength);
   visit.integer({"samples", "samples per length, a multiple of 64"}, samples, kEvaluationBatch, kMaxSamples);
   visit.integer({"seed", "of the test samples"}, seed, 0, kMaxSeed);
   visit.boolean({"eval_dropout", "whether dropout stays on in evaluation"}, eval_dropout);
+  visit.role(Role::kExecution);  // They change no score: runs that differ in them share a cell.
+  visit.integer_list({"at_steps", "training steps after which the model is evaluated too"}, at_steps, 1,
+                     kMaxSteps);
+  std::ranges::sort(at_steps);
+  visit.boolean({"predictions", "whether predictions of the test samples are stored"}, predictions);
 }
 
 std::vector<std::int64_t> EvaluationConfig::lengths() const {
-  std::vector<std::int64_t> lengths;
+  std::vector<std::int64_t> lengths = listed_lengths;
+  if (!lengths.empty()) return lengths;
   for (std::int64_t length = first_length; length <= last_length; length += length_step)
     lengths.push_back(length);
   return lengths;
@@ -287,6 +306,12 @@ std::optional<ConfigProblem> RunConfig::problem() const {
                          fmt::format("{} warm-up steps are more than the {} steps of training; allowed: 0 to "
                                      "training.steps",
                                      training.warmup_steps, training.steps)};
+  }
+  if (!evaluation.at_steps.empty() && evaluation.at_steps.back() > training.steps) {
+    return ConfigProblem{
+        {"evaluation.at_steps", "training.steps"},
+        fmt::format("step {} is after the {} steps of training; allowed: 1 to training.steps",
+                    evaluation.at_steps.back(), training.steps)};
   }
   if (auto problem = evaluation_problem(evaluation)) return problem;
   if (auto problem = encoding.problem()) return problem;

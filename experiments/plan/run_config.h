@@ -70,9 +70,14 @@ struct EvaluationConfig {
   std::int64_t samples = 512;  // Per length; a multiple of kEvaluationBatch.
   std::int64_t seed = 0;
   bool eval_dropout = false;  // true as in the released program.
+  // Test lengths that need not follow a range, ascending; the three above mean nothing where there are some.
+  std::vector<std::int64_t> listed_lengths = {};
+  // Steps of training after which the model is evaluated too, ascending.
+  std::vector<std::int64_t> at_steps = {};
+  bool predictions = false;  // Whether the run's predictions of its test samples are stored.
 
   void visit_fields(FieldVisitor& visit);
-  std::vector<std::int64_t> lengths() const;
+  std::vector<std::int64_t> lengths() const;  // Ascending.
 };
 
 // Samples that one evaluation batch holds (and one draw of randomized positions serves).

@@ -8,16 +8,15 @@
 
 #include "core/error.h"
 #include "core/file_lock.h"
-#include "experiments/plan/exact_lengths.h"
 
 namespace che {
 namespace {
 
 // "length 17" or "lengths 17..47": the least and the greatest that are measured.
-std::string lengths_text(const EvaluationConfig& evaluation) {
-  const EvaluationConfig exact = with_exact_lengths(evaluation);
-  if (exact.first_length == exact.last_length) return fmt::format("length {}", exact.first_length);
-  return fmt::format("lengths {}..{}", exact.first_length, exact.last_length);
+std::string ends_of(const EvaluationConfig& evaluation) {
+  const std::vector<std::int64_t> lengths = evaluation.lengths();
+  if (lengths.size() == 1) return fmt::format("length {}", lengths.front());
+  return fmt::format("lengths {}..{}", lengths.front(), lengths.back());
 }
 
 // Empty while a length is missing.
@@ -25,7 +24,7 @@ std::string score_text(const RunFolder& run) {
   const auto mean = score(run.evaluation(), run.config());
   if (!mean) return "";
   return fmt::format(", score {:.1f} % (mean accuracy over {})", 100 * *mean,
-                     lengths_text(run.config().evaluation));
+                     ends_of(run.config().evaluation));
 }
 
 // A line about a run whose worker trained and evaluated it.
@@ -66,7 +65,7 @@ std::string evaluation_line(const RunFolder& run, const EvaluationRequest& asked
   }
   // No score, which counts the lengths of the run's config.
   return fmt::format("{}: evaluated, mean accuracy {:.1f} % over {}", run.id(), 100 * *mean,
-                     lengths_text(config.evaluation));
+                     ends_of(config.evaluation));
 }
 
 }  // namespace

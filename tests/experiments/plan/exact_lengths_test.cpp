@@ -18,6 +18,19 @@ TEST(ExactLengths, AreOneWayOfWritingTheSameLengths) {
   }
 }
 
+TEST(ExactLengths, OfAListAreARangeWhereOneHasThem) {
+  const EvaluationConfig even = with_exact_lengths({.listed_lengths = {17, 47, 77}});
+  EXPECT_TRUE(even.listed_lengths.empty());
+  EXPECT_EQ((std::vector<std::int64_t>{17, 47, 77}), even.lengths());
+  EXPECT_EQ("17..77 in steps of 30", lengths_text({.listed_lengths = {17, 47, 77}}));
+  const EvaluationConfig one = with_exact_lengths({.listed_lengths = {50}});
+  EXPECT_EQ(1, one.length_step);
+  EXPECT_EQ("50..50", lengths_text({.listed_lengths = {50}}));
+  const std::vector<std::int64_t> uneven = {50, 100, 200, 400};
+  EXPECT_EQ(uneven, with_exact_lengths({.listed_lengths = uneven}).lengths());
+  EXPECT_EQ("50, 100, 200, 400", lengths_text({.listed_lengths = uneven}));
+}
+
 // Identity knows sets of lengths, and ids do not depend on them.
 TEST(ExactLengths, AreThoseOfIdentity) {
   RunConfig one;
