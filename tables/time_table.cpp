@@ -20,7 +20,8 @@ namespace {
 constexpr const char* kUsualBase = "dape_kerple";
 
 std::string lengths_text(const LengthRange& lengths) {
-  const auto& [first, last, step] = lengths;
+  const auto& [first, last, step, listed] = lengths;
+  if (!listed.empty()) return fmt::format("{}", fmt::join(listed, ", "));
   if (first == last) return fmt::format("{}", first);
   return step == 1 ? fmt::format("{}..{}", first, last) : fmt::format("{}..{} by {}", first, last, step);
 }
@@ -129,7 +130,8 @@ DataTable time_data(const StepTimes& times, const EncodingLabel& base) {
           const double time = aggregate_of(of_runs, Aggregate::kMedian);
           const std::optional<double> of_base = median_of(*of_label, base, lengths);
           data.rows.push_back({task.text(), std::string(measured), label.text(), lengths.first, lengths.last,
-                               lengths.step, static_cast<std::int64_t>(of_runs.size()), time,
+                               lengths.listed.empty() ? TableValue(lengths.step) : TableValue(),
+                               static_cast<std::int64_t>(of_runs.size()), time,
                                table_value(of_base ? std::optional(time / *of_base) : std::nullopt)});
         }
       }

@@ -33,10 +33,12 @@ std::optional<double> step_time(const std::vector<MetricsRow>& rows) {
   return aggregate_of(std::move(times), Aggregate::kMedian);
 }
 
-double batch_time(const RunStatus& status, const EvaluationConfig& evaluation) {
-  const std::int64_t batches_of_length = evaluation.samples / kEvaluationBatch;
-  return 1000 * status.evaluation_seconds /
-         static_cast<double>(static_cast<std::int64_t>(evaluation.lengths().size()) * batches_of_length);
+// Evaluations on the way are part of the time.
+double batch_time(const StoredRun& stored, const EvaluationConfig& evaluation) {
+  std::size_t rows = stored.evaluation.size();
+  for (const auto& [step, of_step] : stored.at_steps) rows += of_step.size();
+  return 1000 * stored.status.evaluation_seconds /
+         static_cast<double>(static_cast<std::int64_t>(rows) * (evaluation.samples / kEvaluationBatch));
 }
 
 // The runs' configs with the default lengths, which are columns and part of no label.
@@ -50,6 +52,9 @@ std::vector<RunConfig> configs_to_label(const std::vector<RunFolder>& runs) {
     config.evaluation.first_length = defaults.evaluation.first_length;
     config.evaluation.last_length = defaults.evaluation.last_length;
     config.evaluation.length_step = defaults.evaluation.length_step;
+    config.evaluation.listed_lengths.clear();
+    config.evaluation.at_steps.clear();
+    config.evaluation.predictions = defaults.evaluation.predictions;
     config.log.every_steps = defaults.log.every_steps;
   }
   return configs;
@@ -122,13 +127,16 @@ StepTimes step_times(const std::vector<RunFolder>& all, const RunChoice& choice,
     const EvaluationConfig evaluation = with_exact_lengths(config.evaluation);
     result.has_shared_jobs = result.has_shared_jobs || config.execution.replicas > 1;
     if (const auto step = step_time(stored.metrics)) {
-      times.step[label][{training.first_length, training.last_length}].push_back(*step);
+      times.step[label][{training.first_length, training.last_length, 1, {}}].push_back(*step);
     }
     if (stored.evaluation.size() != evaluation.lengths().size()) {
       if (evaluated_more++ == 0) one_of_them = runs[i].id();
     } else if (stored.status.evaluation_seconds > 0) {
-      times.batch[label][{evaluation.first_length, evaluation.last_length, evaluation.length_step}].push_back(
-          batch_time(stored.status, evaluation));
+      const std::vector<std::int64_t> lengths = evaluation.lengths();
+      const bool is_range = evaluation.listed_lengths.empty();
+      const LengthRange range{lengths.front(), lengths.back(), is_range ? evaluation.length_step : 0,
+                              evaluation.listed_lengths};
+      times.batch[label][range].push_back(batch_time(stored, evaluation));
     }
   }
   if (waiting > 0) {

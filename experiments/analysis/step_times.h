@@ -11,11 +11,13 @@
 
 namespace che {
 
-// The lengths first, first + step, ... up to last.
+// The lengths first, first + step, ... up to last; or those of a list with uneven steps, whose ends are given
+// too, and whose step is 0.
 struct LengthRange {
   std::int64_t first = 0;
   std::int64_t last = 0;
   std::int64_t step = 1;
+  std::vector<std::int64_t> listed = {};
 
   auto operator<=>(const LengthRange&) const = default;
 };

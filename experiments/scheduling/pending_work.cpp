@@ -1,8 +1,10 @@
 #include "experiments/scheduling/pending_work.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +22,42 @@ namespace che {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// The runs of a call that have passed steps at which they were to be evaluated.
+struct PassedRuns {
+  std::vector<RunFolder> runs;
+  std::set<std::int64_t> steps;
+
+  std::string text() const {
+    return fmt::format(
+        "{} passed evaluation.at_steps {} before these were asked for: they cannot be measured any more "
+        "without "
+        "--retrain, which trains again and replaces results; {} the first",
+        counted(runs.size(), "run"), fmt::join(steps, ", "), runs.front().id());
+  }
+};
+
+// "a goes on from step 2000 of b", for the first of `count` runs.
+std::string continuation_text(const std::string& id, const RunNeeds& needs, std::size_t count) {
+  const std::string first =
+      fmt::format("{} goes on from step {} of {}", id, needs.first_step, needs.continues);
+  return count == 1 ? first : fmt::format("{} go on from shorter runs; {}", counted(count, "run"), first);
+}
+
+// Makes a run that was trained begin at step 0, or where a shorter run ends: nothing is left of it but its
+// config and evaluation.csv.replaced.
+void begin_again(const RunFolder& run) {
+  const FileLock lock(run.path());
+  run.set_evaluation_aside();
+  run.write_status({});
+  remove_checkpoints(run.path());
+  run.write_metrics({});
+  run.write_at_steps({});
+}
+
+}  // namespace
+
 PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path& experiment, bool retrain) {
   if (std::ranges::count(runs, kAutoReplicas, [](const RunConfig& run) { return run.execution.replicas; }) >
       0) {
@@ -33,6 +71,9 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   std::vector<RunFolder> folders;
   std::vector<RunFolder> pending;
   std::vector<std::string> lost;
+  PassedRuns passed;
+  std::size_t continued = 0;
+  std::pair<std::string, RunNeeds> first_continued;
   folders.reserve(runs.size());
   struct Looked {
     RunFolder folder;
@@ -49,17 +90,28 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   for_each_in_order(runs.size(), look, [&](std::size_t i, Looked looked) {
     for (const std::string& warning : looked.warnings) print_warning(warning);
     const RunFolder& folder = folders.emplace_back(std::move(looked.folder));
-    if (looked.needs.is_complete()) {
+    const RunNeeds& needs = looked.needs;
+    if (!needs.passed.empty() && !needs.has_lost_model()) {
+      passed.runs.push_back(folder);
+      passed.steps.insert(needs.passed.begin(), needs.passed.end());
+    }
+    if (needs.is_complete() && (needs.passed.empty() || !retrain)) {
       ++work.complete;
       return;
     }
+    if (needs.is_continuation() && continued++ == 0) first_continued = {folder.id(), needs};
     pending.push_back(folder);
     work.configs.push_back(runs[i]);
-    if (looked.needs.only_lacks_lengths()) ++work.trained;
-    if (looked.needs.has_lost_model()) lost.push_back(folder.id());
+    if (needs.only_lacks_lengths()) ++work.trained;
+    if (needs.has_lost_model()) lost.push_back(folder.id());
   });
   if (!retrain) check_models_stored(lost);
   for (const RunFolder& folder : folders) folder.store_config();
+  if (!passed.runs.empty() && !retrain) work.notes.push_back(passed.text());
+  if (continued > 0) {
+    work.notes.push_back(continuation_text(first_continued.first, first_continued.second, continued));
+  }
+  if (retrain) std::ranges::for_each(passed.runs, begin_again);
   for (const std::vector<std::size_t>& indices : group_into_jobs(work.configs)) {
     std::vector<RunFolder>& job = work.jobs.emplace_back();
     for (const std::size_t index : indices) job.push_back(pending[index]);

@@ -20,6 +20,7 @@ struct PendingWork {
   std::size_t complete = 0;                  // Runs with nothing left to do.
   std::size_t trained = 0;                   // Of the jobs' runs those that only lack test lengths.
   std::size_t left_out = 0;                  // Runs that cannot be evaluated; each is warned of.
+  std::vector<std::string> notes = {};       // Lines about several runs, to be shown before work begins.
 
   std::size_t runs() const { return configs.size() + complete + left_out; }
 };
@@ -27,7 +28,9 @@ struct PendingWork {
 // What `che run` has to do so that `runs` are trained and evaluated below `experiment`, which it creates;
 // stores their configs. Every run is looked at before anything is written. Throws Error (usage) where nobody
 // has chosen the replicas of a run (kAutoReplicas). Without `retrain` it throws Error
-// (usage) for runs that lack test lengths and whose model is lost: to train them again replaces results.
+// (usage) for runs that lack test lengths and whose model is lost: to train them again replaces results. With
+// `retrain`, runs that have passed a step of evaluation.at_steps without being measured are made to begin
+// again.
 PendingWork prepare_training(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
                              bool retrain);
 

@@ -22,11 +22,12 @@ SweepProgress::SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
       RunConfig config = run.config();
       if (evaluation) config = evaluation->applied_to(config);
       const bool has_model = evaluation || has_checkpoint(run.path());
-      const Operations left = assess(config, stored, has_model).left;
+      const RunNeeds needs = has_model ? assess(config, stored, true) : assess(run);
+      const Operations& left = needs.left;
       if (left.all() == 0) continue;
       job.left.training += left.training;
       job.left.evaluation += left.evaluation;
-      steps.push_back(has_model ? stored.status.step : 0);
+      steps.push_back(has_model ? stored.status.step : needs.first_step);
       is_told = is_told && stored.damage.empty();
     }
     if (is_told && !steps.empty()) job.first_step = std::ranges::min(steps);

@@ -12,7 +12,11 @@ bool EvaluationRequest::fits(const EncodingConfig& encoding) const {
 }
 
 RunConfig EvaluationRequest::applied_to(RunConfig config) const {
+  // These are of the run's own evaluation.
+  config.evaluation.at_steps.clear();
+  config.evaluation.predictions = false;
   if (lengths) {
+    config.evaluation.listed_lengths.clear();
     config.evaluation.first_length = lengths->first;
     config.evaluation.last_length = lengths->last;
     config.evaluation.length_step = lengths->step;

@@ -1,6 +1,7 @@
 #include "experiments/store/evaluation_rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -31,6 +32,17 @@ std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunCon
   double sum = 0;
   for (const EvaluationRow& row : present) sum += row.accuracy;
   return sum / static_cast<double>(present.size());
+}
+
+std::optional<double> score_error(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
+  if (!score(rows, config)) return std::nullopt;
+  const std::vector<EvaluationRow> present = present_rows(rows, config);
+  double squares = 0;
+  for (const EvaluationRow& row : present) {
+    if (!row.accuracy_se) return std::nullopt;
+    squares += *row.accuracy_se * *row.accuracy_se;
+  }
+  return std::sqrt(squares) / static_cast<double>(present.size());
 }
 
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config) {

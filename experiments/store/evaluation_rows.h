@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace che {
 
-// One row of evaluation.csv. Its key is everything but accuracy and loss.
+// One row of evaluation.csv. Its key is everything but accuracy, its standard error and loss.
 struct EvaluationRow {
   std::int64_t length = 0;
   std::int64_t samples = 0;
@@ -18,13 +19,24 @@ struct EvaluationRow {
   double accuracy = 0;                  // Mean over batches of sum(mask correct) / sum(mask), 0 .. 1
   double loss = 0;                      // Nats per output symbol, mean over samples and output symbols.
   OptionValues encoding_settings = {};  // See EncodingConfig::evaluation_settings.
+  // Of the accuracy, from the batches that it is the mean of; unknown of one batch, and of rows of files
+  // that were written without it.
+  std::optional<double> accuracy_se = std::nullopt;
 };
+
+// The rows of runs that are evaluated on the way, by the step of training.
+using StepRows = std::map<std::int64_t, std::vector<EvaluationRow>>;
 
 // The rows of `rows` that `config` asks for, by ascending length.
 std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
 // Mean accuracy over the requested lengths, 0 .. 1; nothing while one is missing.
 std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config);
+
+// The standard error of that score: the lengths' samples are drawn independently, so that it is the root of
+// the sum of squares of their standard errors, divided by their number. Nothing without a score, or where
+// that of a row is unknown.
+std::optional<double> score_error(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
 // Test lengths that `config` asks for and `rows` lack.
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config);

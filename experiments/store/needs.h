@@ -16,9 +16,17 @@ struct RunNeeds {
   bool is_damaged = false;              // Whether some file of it is.
   bool has_model = false;               // Whether parameters of the step that its status names are there.
   bool was_trained = false;             // Whether it was trained to its end, whatever is lost of it since.
-  std::vector<std::int64_t> missing;    // Test lengths that are asked for and not measured.
-  // What `che run` has left to do. Without a model it begins again, unless no test length is missing.
-  Operations left;
+  // Test lengths that are asked for and not measured; all of them where the run's predictions are missing.
+  std::vector<std::int64_t> missing;
+  // Steps of evaluation.at_steps that the run has passed and that lack rows: only a run that is trained again
+  // can be measured at them.
+  std::vector<std::int64_t> passed;
+  // Which shorter run it goes on from where it has no model of its own, see shorter_runs(); and at what step.
+  std::string continues = {};
+  std::int64_t first_step = 0;
+  // What `che run` has left to do. Without a model it begins at `first_step`, unless no test length is
+  // missing.
+  Operations left = {};
 
   bool is_complete() const { return !is_damaged && state == RunState::kFinished && missing.empty(); }
   bool is_begun() const { return is_damaged || state != RunState::kWaiting; }
@@ -26,12 +34,18 @@ struct RunNeeds {
   bool only_lacks_lengths() const { return was_trained && !is_damaged && !missing.empty() && has_model; }
   // Whether test lengths are missing that no stored model can measure.
   bool has_lost_model() const { return was_trained && !missing.empty() && !has_model; }
+  // Whether it begins with the parameters of a shorter run.
+  bool is_continuation() const { return !continues.empty(); }
 };
 
-// `config` is what is asked of the run, whose evaluation may differ from the stored config's.
+// The steps of the config's evaluation.at_steps before `step` that `at_steps` lacks rows of.
+std::vector<std::int64_t> passed_steps(const StepRows& at_steps, std::int64_t step, const RunConfig& config);
+
+// `config` is what is asked of the run, whose evaluation may differ from the stored config's. No shorter run
+// is looked for.
 RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model);
 
-// The same of what is in the folder now.
+// The same of what is in the folder, and next to it, now.
 RunNeeds assess(const RunFolder& folder);
 
 // The command that trains a finished run again whose model is no longer stored: it asks for one test length

@@ -21,17 +21,25 @@ namespace {
 
 const std::vector<std::string> kMetricsColumns = {"step",          "loss",    "accuracy",
                                                   "gradient_norm", "seconds", std::string(kChecksumColumn)};
-const std::vector<std::string> kEvaluationColumns = {
-    "length", "samples", "seed", "eval_dropout", "accuracy", "loss", std::string(kChecksumColumn)};
-// Of a file some of whose rows were measured with other settings of the encoding than the trained model's.
-const std::vector<std::string> kColumnsWithSettings = {"length",
-                                                       "samples",
-                                                       "seed",
-                                                       "eval_dropout",
-                                                       "encoding_settings",
-                                                       "accuracy",
-                                                       "loss",
-                                                       std::string(kChecksumColumn)};
+
+// Which columns a file of evaluation rows has. The optional ones are there where some row needs them, so that
+// files of earlier versions are read and written as they are.
+struct EvaluationColumns {
+  bool has_step = false;      // evaluation_at_steps.csv
+  bool has_settings = false;  // Other settings of the encoding than the trained model's.
+  bool has_error = false;
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names = {"length", "samples", "seed", "eval_dropout"};
+    if (has_step) names.insert(names.begin(), "step");
+    if (has_settings) names.emplace_back("encoding_settings");
+    names.insert(names.end(), {"accuracy", "loss"});
+    if (has_error) names.emplace_back("accuracy_se");
+    names.emplace_back(kChecksumColumn);
+    return names;
+  }
+};
+
 constexpr std::string_view kChecksumLine = "# checksum: ";
 
 std::string checksum_line(std::string_view key, std::string_view settings) {
@@ -51,6 +59,72 @@ std::string csv_text(const std::vector<std::string>& columns, std::string_view r
   if (rows.empty()) return "";
   const std::string header = fmt::format("{}\n", fmt::join(columns.begin(), columns.end() - 1, ","));
   return with_checksum_column(header + std::string(rows), id);
+}
+
+// Rows of evaluation.csv, all under one step, which is not written, or of evaluation_at_steps.csv.
+std::string rows_text(const StepRows& steps, bool has_step, std::string_view id) {
+  EvaluationColumns columns{.has_step = has_step};
+  for (const auto& [step, rows] : steps) {
+    for (const EvaluationRow& row : rows) {
+      columns.has_settings |= !row.encoding_settings.empty();
+      columns.has_error |= row.accuracy_se.has_value();
+    }
+  }
+  std::string text;
+  for (const auto& [step, rows] : steps) {
+    for (const EvaluationRow& row : rows) {
+      if (has_step) text += fmt::format("{},", step);
+      text += fmt::format("{},{},{},{}", row.length, row.samples, row.seed, row.eval_dropout ? "on" : "off");
+      if (columns.has_settings) text += "," + evaluation_settings_text(row.encoding_settings);
+      text += fmt::format(",{},{}", row.accuracy, row.loss);
+      if (columns.has_error) text += row.accuracy_se ? fmt::format(",{}", *row.accuracy_se) : ",";
+      text += "\n";
+    }
+  }
+  return csv_text(columns.names(), text, id);
+}
+
+StepRows parse_rows(std::string_view text, bool has_step, std::string_view id, const std::string& file,
+                    std::string_view remedy) {
+  const std::string header = fmt::format(",{},", text.substr(0, text.find('\n')));
+  const EvaluationColumns columns{.has_step = has_step,
+                                  .has_settings = header.find(",encoding_settings,") != std::string::npos,
+                                  .has_error = header.find(",accuracy_se,") != std::string::npos};
+  const CsvRows csv(file, text, columns.names(), std::string(remedy));
+  StepRows steps;
+  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, OptionValues>> keys;
+  for (std::size_t i = 0; i < csv.size(); ++i) {
+    std::size_t column = 0;
+    const std::int64_t step = has_step ? csv.integer(i, column++) : 0;
+    const std::size_t first = column;
+    EvaluationRow row{.length = csv.integer(i, first),
+                      .samples = csv.integer(i, first + 1),
+                      .seed = csv.integer(i, first + 2),
+                      .eval_dropout = csv.text(i, first + 3) == "on"};
+    if (!row.eval_dropout && csv.text(i, first + 3) != "off") csv.fail(i, first + 3, "on or off");
+    column += 4;
+    if (columns.has_settings) {
+      auto settings = parse_evaluation_settings(csv.text(i, column));
+      if (!settings) csv.fail(i, column, "NAME=VALUE;NAME=VALUE, sorted by name");
+      row.encoding_settings = *std::move(settings);
+      ++column;
+    }
+    row.accuracy = csv.real(i, column);
+    if (!(row.accuracy >= 0 && row.accuracy <= 1)) csv.fail(i, column, "a number from 0 to 1");
+    row.loss = csv.real(i, column + 1);
+    if (columns.has_error && !csv.text(i, column + 2).empty()) {
+      row.accuracy_se = csv.real(i, column + 2);
+      if (!(*row.accuracy_se >= 0 && *row.accuracy_se <= 1)) csv.fail(i, column + 2, "a number from 0 to 1");
+    }
+    if (!keys.emplace(step, row.length, row.samples, row.seed, row.eval_dropout, row.encoding_settings)
+             .second) {
+      csv.fail(i, first,
+               "each length once for the same samples, seed, eval_dropout and settings of the encoding");
+    }
+    steps[step].push_back(std::move(row));
+  }
+  csv.check_checksum(id);
+  return steps;
 }
 
 }  // namespace
@@ -104,48 +178,18 @@ std::vector<MetricsRow> parse_metrics(std::string_view text, std::string_view id
 }
 
 std::string evaluation_text(const std::vector<EvaluationRow>& rows, std::string_view id) {
-  const bool has_settings =
-      std::ranges::any_of(rows, [](const EvaluationRow& row) { return !row.encoding_settings.empty(); });
-  std::string text;
-  for (const EvaluationRow& row : rows) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}{}{},{}\n", row.length, row.samples, row.seed,
-                   row.eval_dropout ? "on" : "off", evaluation_settings_text(row.encoding_settings),
-                   has_settings ? "," : "", row.accuracy, row.loss);
-  }
-  return csv_text(has_settings ? kColumnsWithSettings : kEvaluationColumns, text, id);
+  return rows_text({{0, rows}}, false, id);
 }
 
 std::vector<EvaluationRow> parse_evaluation(std::string_view text, std::string_view id,
                                             const std::string& file) {
-  const std::string header = fmt::format("{}\n", fmt::join(kColumnsWithSettings, ","));
-  const bool has_settings = text.starts_with(header);
-  const CsvRows csv(file, text, has_settings ? kColumnsWithSettings : kEvaluationColumns,
-                    std::string(kEvaluationRemedy));
-  const std::size_t accuracy = has_settings ? 5 : 4;
-  std::vector<EvaluationRow> rows;
-  rows.reserve(csv.size());
-  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, OptionValues>> keys;
-  for (std::size_t i = 0; i < csv.size(); ++i) {
-    const std::string_view eval_dropout = csv.text(i, 3);
-    auto settings = parse_evaluation_settings(has_settings ? csv.text(i, 4) : "");
-    if (!settings) csv.fail(i, 4, "NAME=VALUE;NAME=VALUE, sorted by name");
-    rows.push_back({.length = csv.integer(i, 0),
-                    .samples = csv.integer(i, 1),
-                    .seed = csv.integer(i, 2),
-                    .eval_dropout = eval_dropout == "on",
-                    .accuracy = csv.real(i, accuracy),
-                    .loss = csv.real(i, accuracy + 1),
-                    .encoding_settings = *std::move(settings)});
-    const EvaluationRow& row = rows.back();
-    if (eval_dropout != "on" && eval_dropout != "off") csv.fail(i, 3, "on or off");
-    if (!(row.accuracy >= 0 && row.accuracy <= 1)) csv.fail(i, accuracy, "a number from 0 to 1");
-    if (!keys.emplace(row.length, row.samples, row.seed, row.eval_dropout, row.encoding_settings).second) {
-      csv.fail(i, 0,
-               "each length once for the same samples, seed, eval_dropout and settings of the encoding");
-    }
-  }
-  csv.check_checksum(id);
-  return rows;
+  return parse_rows(text, false, id, file, kEvaluationRemedy)[0];
+}
+
+std::string at_steps_text(const StepRows& rows, std::string_view id) { return rows_text(rows, true, id); }
+
+StepRows parse_at_steps(std::string_view text, std::string_view id, const std::string& file) {
+  return parse_rows(text, true, id, file, kAtStepsRemedy);
 }
 
 }  // namespace che

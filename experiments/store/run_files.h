@@ -35,6 +35,10 @@ std::string evaluation_text(const std::vector<EvaluationRow>& rows, std::string_
 std::vector<EvaluationRow> parse_evaluation(std::string_view text, std::string_view id,
                                             const std::string& file);
 
+// evaluation_at_steps.csv. Empty without rows.
+std::string at_steps_text(const StepRows& rows, std::string_view id);
+StepRows parse_at_steps(std::string_view text, std::string_view id, const std::string& file);
+
 // What `che run` does about each file when it is damaged, for a message.
 inline constexpr std::string_view kConfigRemedy = "rerun `che run CONFIG` to rewrite it";
 inline constexpr std::string_view kMetricsRemedy =
@@ -42,6 +46,9 @@ inline constexpr std::string_view kMetricsRemedy =
 inline constexpr std::string_view kEvaluationRemedy =
     "one checksum covers all its rows, so none of them is used; rerun `che run CONFIG` to evaluate this run "
     "again, and `che evaluate` for what it had added";
+inline constexpr std::string_view kAtStepsRemedy =
+    "rerun `che run CONFIG` to go on without these rows; with --retrain it trains the run again and measures "
+    "them";
 inline constexpr std::string_view kStatusRemedy =
     "rerun `che run CONFIG` to continue from the run's checkpoint";
 

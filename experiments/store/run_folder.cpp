@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "experiments/store/prediction_file.h"
 #include "experiments/store/run_files.h"
 
 namespace che {
@@ -21,6 +22,7 @@ namespace fs = std::filesystem;
 constexpr const char* kConfigFile = "config.yaml";
 constexpr const char* kMetricsFile = "metrics.csv";
 constexpr const char* kEvaluationFile = "evaluation.csv";
+constexpr const char* kAtStepsFile = "evaluation_at_steps.csv";
 constexpr const char* kStatusFile = "status.json";
 
 // The content of a stored file; nothing where there is none. Throws Error (usage), as for damage, when it is
@@ -182,6 +184,12 @@ std::vector<EvaluationRow> RunFolder::evaluation() const {
   return text ? parse_evaluation(*text, id(), file.string()) : std::vector<EvaluationRow>();
 }
 
+StepRows RunFolder::at_steps() const {
+  const fs::path file = path_ / kAtStepsFile;
+  const std::optional<std::string> text = stored_content(file, kAtStepsRemedy);
+  return text ? parse_at_steps(*text, id(), file.string()) : StepRows();
+}
+
 RunStatus RunFolder::status() const {
   const fs::path file = path_ / kStatusFile;
   const std::optional<std::string> text = stored_content(file, kStatusRemedy);
@@ -201,6 +209,8 @@ StoredRun RunFolder::read() const {
   take(kStatusFile, run.status, &RunFolder::status);
   take(kMetricsFile, run.metrics, &RunFolder::metrics);
   take(kEvaluationFile, run.evaluation, &RunFolder::evaluation);
+  take(kAtStepsFile, run.at_steps, &RunFolder::at_steps);
+  run.has_predictions = config_.evaluation.predictions && has_predictions(path_, config_);
   const fs::path status_file = path_ / kStatusFile;
   if (!is_present(status_file) && !(run.metrics.empty() && run.evaluation.empty())) {
     run.damage.push_back({status_file, fmt::format("{}: is missing next to results; {}", status_file.string(),
@@ -219,6 +229,7 @@ StoredRun RunFolder::set_damage_aside(const WarningSink& warn) const {
 }
 
 std::optional<fs::path> RunFolder::set_evaluation_aside() const {
+  remove_predictions(path_);
   const fs::path file = path_ / kEvaluationFile;
   if (!is_present(file)) return std::nullopt;
   return set_aside_locked(file, "replaced", path_);
@@ -243,6 +254,10 @@ void RunFolder::write_metrics(const std::vector<MetricsRow>& rows) const {
 
 void RunFolder::write_evaluation(const std::vector<EvaluationRow>& rows) const {
   write_rows(kEvaluationFile, evaluation_text(rows, id()));
+}
+
+void RunFolder::write_at_steps(const StepRows& rows) const {
+  write_rows(kAtStepsFile, at_steps_text(rows, id()));
 }
 
 void RunFolder::write_status(const RunStatus& status) const {

@@ -20,7 +20,9 @@ struct StoredRun {
   RunStatus status;
   std::vector<MetricsRow> metrics;
   std::vector<EvaluationRow> evaluation;
-  std::vector<Damage> damage;  // A damaged file counts as absent.
+  StepRows at_steps = {};
+  bool has_predictions = false;  // Those that its config asks for.
+  std::vector<Damage> damage;    // A damaged file counts as absent.
 
   // What is wrong with the damaged files; empty without damage.
   std::string damage_text() const;
@@ -34,9 +36,10 @@ std::string problem_name(RunProblem problem);
 
 struct InspectedRun;
 
-// The folder results/<experiment>/runs/<run id>: config.yaml, metrics.csv, evaluation.csv, status.json and
-// the trainer's checkpoints. Each file is replaced whole and atomically, and carries a checksum that holds
-// for this run only. Folders may be symbolic links; a file that is one is damaged (core/files.h says why).
+// The folder results/<experiment>/runs/<run id>: config.yaml, metrics.csv, evaluation.csv,
+// evaluation_at_steps.csv, status.json and the trainer's checkpoints. Each file is replaced whole and
+// atomically, and carries a checksum that holds for this run only. Folders may be symbolic links; a file that
+// is one is damaged (core/files.h says why).
 class RunFolder {
  public:
   // The folder of `config` below `experiment`, whether it exists or not; writes nothing. A config.yaml that
@@ -59,15 +62,16 @@ class RunFolder {
   // Empty (or a default status) where the file does not exist yet; Error names a damaged line.
   std::vector<MetricsRow> metrics() const;
   std::vector<EvaluationRow> evaluation() const;
+  StepRows at_steps() const;
   RunStatus status() const;
-  // All three. Throws Error (runtime) for a file that the system cannot read.
+  // All four. Throws Error (runtime) for a file that the system cannot read.
   StoredRun read() const;
 
   // For the holder of the run's lock (experiments/store/damage.h): renames damaged files to *.damaged, so
   // that the run can continue without them; warns of each. Returns what is stored without them.
   StoredRun set_damage_aside(const WarningSink& warn) const;
   // For the same: renames evaluation.csv, where there is one, to *.replaced: rows of parameters that are lost
-  // must not stand next to rows of others. Returns the new path.
+  // must not stand next to rows of others. Removes its predictions. Returns the new path.
   std::optional<std::filesystem::path> set_evaluation_aside() const;
 
   // Writes config.yaml where at() found another, none or a damaged one, which is set aside. The caller holds
@@ -76,6 +80,7 @@ class RunFolder {
   // Throw Error (runtime) when the disk refuses. Without rows there is no file.
   void write_metrics(const std::vector<MetricsRow>& rows) const;
   void write_evaluation(const std::vector<EvaluationRow>& rows) const;
+  void write_at_steps(const StepRows& rows) const;
   void write_status(const RunStatus& status) const;
   // Notes why the run failed, unless it is finished or has failed by itself before.
   void mark_failed(const std::string& reason) const;

@@ -24,6 +24,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kChecksum = "checksum";
 constexpr const char* kProcessor = "processor";
+constexpr const char* kContinuedFrom = "continued_from";
 // Of arrays and objects in each other; a status has one object.
 constexpr std::size_t kMaxDepth = 1000;
 // In the order of RunState.
@@ -44,6 +45,7 @@ void for_each_member(Status& status, Each each) {
   each("device", status.device);
   each("host", status.host);
   each(kProcessor, status.processor);
+  each(kContinuedFrom, status.continued_from);
   each("started", status.started);
   each("updated", status.updated);
 }
@@ -93,6 +95,7 @@ std::string to_json(const RunStatus& status, std::string_view id) {
   Json json;
   for_each_member(status, [&](const char* key, const auto& member) { json[key] = stored(member); });
   if (status.processor.empty()) json.erase(kProcessor);
+  if (status.continued_from.empty()) json.erase(kContinuedFrom);
   json[kChecksum] = checksum(id, dump(json));
   return dump(json);
 }
@@ -110,7 +113,8 @@ RunStatus parse_status(std::string_view text, std::string_view id, const std::st
   if (!json.is_object()) fail("found " + std::string(json.type_name()) + ", expected an object");
   RunStatus status;
   for_each_member(status, [&](const char* key, auto& member) {
-    if (!json.contains(key) && std::string_view(key) == kProcessor) return;
+    const bool is_optional = std::string_view(key) == kProcessor || std::string_view(key) == kContinuedFrom;
+    if (!json.contains(key) && is_optional) return;
     if (!json.contains(key)) fail(fmt::format("'{}' is missing", key));
     try {
       assign(json[key], member);

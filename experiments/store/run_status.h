@@ -28,8 +28,10 @@ struct RunStatus {
   std::string device;  // "cpu"
   std::string host;
   std::string processor = {};  // Of that host; empty in files that were written without it.
-  std::string started;         // UTC, ISO 8601
-  std::string updated;         // UTC, ISO 8601
+  // The run with fewer steps whose checkpoint this one began with; empty for a run that began at step 0.
+  std::string continued_from = {};
+  std::string started;  // UTC, ISO 8601
+  std::string updated;  // UTC, ISO 8601
 };
 
 // JSON with a checksum that holds for the run `id` alone.

@@ -25,8 +25,9 @@ namespace {
 
 constexpr double kStatusSeconds = 10;
 
-// Trains to the last step, or until `stop` is set or no replica is left.
-void train_replicas(ReplicaSet& replicas, const ProgressSink& progress, const std::atomic<int>& stop) {
+// Trains to step `until`, or until `stop` is set or no replica is left.
+void train_replicas(ReplicaSet& replicas, std::int64_t until, const ProgressSink& progress,
+                    const std::atomic<int>& stop) {
   const RunConfig& config = replicas.config();
   const std::int64_t first_step = replicas.training().step;
   ProgressMeter meter(replicas.name(), Phase::kTraining, first_step, config.training.steps,
@@ -34,7 +35,7 @@ void train_replicas(ReplicaSet& replicas, const ProgressSink& progress, const st
   Every status_timer(kStatusSeconds);
   Every checkpoint_timer(config.execution.checkpoint_seconds);
 
-  train(replicas.training(), [&](std::span<const MeasuredStep> steps) {
+  const auto after_steps = [&](std::span<const MeasuredStep> steps) {
     for (const MeasuredStep& step : steps) {
       replicas.add_step(step);
       if (replicas.have_all_failed()) return false;
@@ -43,11 +44,12 @@ void train_replicas(ReplicaSet& replicas, const ProgressSink& progress, const st
     if (status_timer.is_due()) replicas.write_statuses();
     if (checkpoint_timer.is_due()) replicas.save();
     return stop.load() == 0;
-  });
+  };
+  train(replicas.training(), after_steps, until);
   replicas.save();
 }
 
-// Evaluates at the lengths that are missing, or until `stop` is set.
+// Evaluates the model of the present step at the lengths that are missing, or until `stop` is set.
 void evaluate_replicas(ReplicaSet& replicas, const ProgressSink& progress, const std::atomic<int>& stop) {
   const TrainingState& training = replicas.training();
   training.model->project();
@@ -57,14 +59,33 @@ void evaluate_replicas(ReplicaSet& replicas, const ProgressSink& progress, const
     replicas.save_evaluation(seconds_since(saved));
     saved = Clock::now();
   };
-  evaluate_lengths(*training.model, training.runs, replicas.missing_lengths(), progress, stop, take, write);
+  PredictionSink predicted;
+  if (replicas.start_predictions()) {
+    predicted = [&](std::int64_t length, std::int64_t index, const at::Tensor& symbols) {
+      replicas.add_predictions(length, index, symbols);
+    };
+  }
+  const bool is_whole = evaluate_lengths(*training.model, training.runs, replicas.missing_lengths(), progress,
+                                         stop, take, write, predicted);
+  if (is_whole) replicas.finish_predictions();
 }
 
 JobOutcome train_and_evaluate(ReplicaSet& replicas, const ProgressSink& progress,
                               const std::atomic<int>& stop) {
   replicas.set_state(RunState::kTraining);
-  train_replicas(replicas, progress, stop);
-  if (stop.load() == 0 && !replicas.have_all_failed()) {
+  const auto can_go_on = [&] { return stop.load() == 0 && !replicas.have_all_failed(); };
+  // The line of a job that trains stays that of its training.
+  const ProgressSink only_warnings = [&](const Progress& one) {
+    if (one.phase == Phase::kWarning) progress(one);
+  };
+  // The checkpoint of a step precedes its rows: a run that is killed between both comes back to the step.
+  for (const std::int64_t step : replicas.steps_to_evaluate()) {
+    train_replicas(replicas, step, progress, stop);
+    if (can_go_on()) evaluate_replicas(replicas, only_warnings, stop);
+    if (!can_go_on()) break;
+  }
+  if (can_go_on()) train_replicas(replicas, replicas.config().training.steps, progress, stop);
+  if (can_go_on()) {
     replicas.set_state(RunState::kEvaluating);
     evaluate_replicas(replicas, progress, stop);
   }

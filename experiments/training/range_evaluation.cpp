@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "core/every.h"
 #include "experiments/plan/operations.h"
@@ -38,7 +39,8 @@ std::int64_t examples_within(double memory_gib, const std::function<void(std::in
 
 std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& model,
                                                           const std::vector<RunConfig>& runs,
-                                                          std::int64_t length, const std::atomic<int>& stop) {
+                                                          std::int64_t length, const std::atomic<int>& stop,
+                                                          const PredictionSink& predicted) {
   const c10::NoGradGuard no_grad;
   const RunConfig& config = runs.front();
   const EvaluationConfig& evaluation = config.evaluation;
@@ -56,6 +58,7 @@ std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& mod
   const at::TensorOptions sums = at::TensorOptions().dtype(at::kDouble).device(device);
   at::Tensor accuracy = at::zeros({replicas}, sums);
   at::Tensor loss = at::zeros({replicas}, sums);
+  std::vector<at::Tensor> shares;  // The accuracy on each batch.
   const std::int64_t empty_symbol = model.vocabulary().empty_symbol();
   Batch batch;
   std::int64_t part = 0;  // Examples of a forward pass.
@@ -69,8 +72,8 @@ std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& mod
       const TensorBatch tensors = to_tensors(batch, first, count, empty_symbol, device);
       dropout.first_example = static_cast<std::uint64_t>(first_example + first);
       const at::Tensor logits = model.forward(tensors.tokens, tensors.outputs(), *positions, dropout);
-      return std::pair(score_batch(logits, tensors.targets, tensors.mask, model.backend()),
-                       tensors.mask.sum(at::kDouble));
+      return std::tuple(logits, score_batch(logits, tensors.targets, tensors.mask, model.backend()),
+                        tensors.mask.sum(at::kDouble));
     };
     if (part == 0) {
       // What a device allocates once and keeps, such as tables, is no part of what an example takes.
@@ -82,21 +85,29 @@ std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& mod
     for (std::int64_t first = 0; first < kEvaluationBatch; first += part) {
       if (stop.load() != 0) return std::nullopt;
       const std::int64_t count = std::min(part, kEvaluationBatch - first);
-      const auto [score, symbols] = measure(first, count);
+      const auto [logits, score, symbols] = measure(first, count);
+      // The class that score_batch counts as predicted.
+      if (predicted) predicted(length, first_example + first, logits.argmax(-1).to(at::kCPU).contiguous());
       correct += score.correct.to(at::kDouble);
       counted += symbols;
       loss +=
           score.loss.to(at::kDouble) * (static_cast<double>(count) / static_cast<double>(evaluation.samples));
     }
     accuracy += correct / (counted * static_cast<double>(batches));
+    shares.push_back(correct / counted);
   }
-  const at::Tensor results = at::stack({accuracy, loss}).to(at::kCPU);
+  // Batches are drawn independently, each with positions of its own.
+  const at::Tensor errors = batches < 2
+                                ? at::zeros({replicas}, sums)
+                                : at::stack(shares).std(0, true) / std::sqrt(static_cast<double>(batches));
+  const at::Tensor results = at::stack({accuracy, loss, errors}).to(at::kCPU);
 
   std::vector<EvaluationRow> rows;
   for (std::int64_t r = 0; r < replicas; ++r) {
     rows.push_back({length, evaluation.samples, evaluation.seed, evaluation.eval_dropout,
                     results[0][r].item<double>(), results[1][r].item<double>(),
                     config.encoding.evaluation_settings()});
+    if (batches > 1) rows.back().accuracy_se = results[2][r].item<double>();
   }
   return rows;
 }
@@ -105,14 +116,14 @@ bool evaluate_lengths(const Transformer& model, const std::vector<RunConfig>& ru
                       const std::vector<std::int64_t>& lengths, const ProgressSink& progress,
                       const std::atomic<int>& stop,
                       const std::function<void(const std::vector<EvaluationRow>&)>& take,
-                      const std::function<void()>& write) {
+                      const std::function<void()>& write, const PredictionSink& predicted) {
   const RunConfig& config = runs.front();
   ProgressMeter meter(run_id(config), Phase::kEvaluating, 0, static_cast<std::int64_t>(lengths.size()),
                       evaluation_operations(config, lengths), progress);
   Every write_timer(kWriteSeconds);
   std::size_t done = 0;
   while (done < lengths.size() && stop.load() == 0) {
-    const auto rows = evaluate_length(model, runs, lengths[done], stop);
+    const auto rows = evaluate_length(model, runs, lengths[done], stop, predicted);
     if (!rows) break;
     take(*rows);
     const auto replicas = static_cast<double>(rows->size());

@@ -8,6 +8,7 @@
 
 #include "core/process.h"
 #include "core/version.h"
+#include "experiments/store/shorter_run.h"
 #include "experiments/training/model_factory.h"
 
 namespace che {
@@ -37,6 +38,27 @@ void sign(RunStatus& status, const RunConfig& config) {
   status.updated = current_utc_time();
 }
 
+// Without a checkpoint of its own, a replica takes that of the longest shorter run which has a good one, and
+// what that run measured up to there.
+void continue_shorter_run(Replica& replica, StoredRun& stored, std::int64_t parameters,
+                          const WarningSink& warn) {
+  replica.status.continued_from.clear();
+  for (const RunFolder& shorter : shorter_runs(replica.folder)) {
+    LoadedCheckpoint loaded = load_checkpoint(
+        shorter.path(), shorter.id(), static_cast<std::size_t>(parameters), DamagedCheckpoints::kLeave);
+    for (const std::string& warning : loaded.warnings) warn(warning);
+    if (!loaded.checkpoint) continue;
+    StoredRun begun = shorter.read();
+    replica.checkpoint = std::move(loaded.checkpoint);
+    replica.is_unsaved = true;
+    replica.status.training_seconds = begun.status.training_seconds;
+    replica.status.continued_from = shorter.id();
+    stored.metrics = std::move(begun.metrics);
+    stored.at_steps = std::move(begun.at_steps);
+    return;
+  }
+}
+
 }  // namespace
 
 std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::int64_t parameters,
@@ -53,23 +75,29 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
   LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), static_cast<std::size_t>(parameters),
                                             DamagedCheckpoints::kSetAside);
   for (const std::string& warning : loaded.warnings) warn(warning);
-  replica.is_damaged = !loaded.warnings.empty();
+  replica.is_unsaved = !loaded.warnings.empty();
   replica.checkpoint = std::move(loaded.checkpoint);
 
   RunStatus& status = replica.status;
   sign(status, config);
   status.error.clear();  // An earlier attempt's is no longer the run's.
-  status.step = replica.checkpoint ? replica.checkpoint->step : 0;
-  status.state = RunState::kWaiting;
-  if (missing_lengths(replica.evaluation, config).empty()) {
+  replica.lacks_predictions = config.evaluation.predictions && !stored.has_predictions;
+  if (missing_lengths(replica.evaluation, config).empty() && !replica.lacks_predictions) {
     status.state = RunState::kFinished;
     status.step = config.training.steps;
     run.write_status(status);
     return std::nullopt;
   }
+  if (!replica.checkpoint) continue_shorter_run(replica, stored, parameters, warn);
+  status.step = replica.checkpoint ? replica.checkpoint->step : 0;
+  status.state = RunState::kWaiting;
   if (status.step < config.training.steps) set_evaluation_aside(replica, warn);
   replica.metrics.resume(std::move(stored.metrics), status.step,
                          replica.checkpoint ? replica.checkpoint->sums : MetricSums());
+  // As for metrics, what was measured later is measured again.
+  replica.at_steps = std::move(stored.at_steps);
+  replica.at_steps.erase(replica.at_steps.upper_bound(status.step), replica.at_steps.end());
+  run.write_at_steps(replica.at_steps);
   run.write_status(status);
   return replica;
 }

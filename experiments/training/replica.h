@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/file_lock.h"
 #include "experiments/scheduling/progress.h"
 #include "experiments/store/checkpoint.h"
+#include "experiments/store/prediction_file.h"
 #include "experiments/store/run_folder.h"
 #include "experiments/training/metrics_log.h"
 
@@ -19,16 +21,19 @@ struct Replica {
   RunStatus status;
   MetricsLog metrics;
   std::vector<EvaluationRow> evaluation;
-  std::optional<Checkpoint> checkpoint;  // The newest good one.
-  bool is_damaged = false;               // A newer checkpoint was unusable.
+  StepRows at_steps = {};
+  bool lacks_predictions = false;                         // That its config asks for.
+  std::unique_ptr<PredictionFile> predictions = nullptr;  // While they are written.
+  std::optional<Checkpoint> checkpoint;                   // The newest good one, or that of a shorter run.
+  bool is_unsaved = false;                                // Its folder does not have that as its newest.
 
   bool has_failed() const { return status.state == RunState::kFailed; }
 };
 
 // Reads a run of `parameters` parameters, whose `lock` this process has, and makes it ready to go on from its
-// newest good checkpoint: damaged files are set aside, and so is the evaluation of a model that is lost; the
-// job is warned of each. Nothing for a run with every row that its config asks for; it is finished then,
-// whatever else is lost of it.
+// newest good checkpoint, or from that of a shorter run (see shorter_runs): damaged files are set aside, and
+// so is the evaluation of a model that is lost; the job is warned of each. Nothing for a run with every row
+// that its config asks for; it is finished then, whatever else is lost of it.
 std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::int64_t parameters,
                                     const ProgressSink& progress);
 

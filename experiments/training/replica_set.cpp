@@ -65,7 +65,7 @@ void ReplicaSet::restore(std::size_t index) {
   for (auto& [tensor, values] : stored_tensors(training_, index, *replica.checkpoint))
     copy_values(*values, tensor);
   training_.step = replica.checkpoint->step;
-  saved_step_ = replica.is_damaged ? -1 : training_.step;
+  saved_step_ = replica.is_unsaved ? -1 : training_.step;
   replica.checkpoint.reset();
 }
 
@@ -138,11 +138,32 @@ void ReplicaSet::save() {
   saved_step_ = training_.step;
 }
 
+std::vector<std::int64_t> ReplicaSet::steps_to_evaluate() const {
+  std::vector<std::int64_t> steps;
+  for (const std::int64_t step : config().evaluation.at_steps) {
+    const bool is_missing = std::ranges::any_of(replicas_, [&](const Replica& replica) {
+      const auto rows = replica.at_steps.find(step);
+      return rows == replica.at_steps.end() || !che::missing_lengths(rows->second, config()).empty();
+    });
+    if (step >= training_.step && step < config().training.steps && is_missing) steps.push_back(step);
+  }
+  return steps;
+}
+
+const std::vector<EvaluationRow>& ReplicaSet::rows_of(const Replica& replica) const {
+  static const std::vector<EvaluationRow> none;
+  if (is_at_end()) return replica.evaluation;
+  const auto found = replica.at_steps.find(training_.step);
+  return found == replica.at_steps.end() ? none : found->second;
+}
+
 std::vector<std::int64_t> ReplicaSet::missing_lengths() const {
   std::set<std::int64_t> lengths;
   for (const Replica& replica : replicas_) {
     if (replica.has_failed()) continue;
-    for (const std::int64_t length : che::missing_lengths(replica.evaluation, config())) {
+    const bool needs_all = is_at_end() && replica.lacks_predictions;
+    for (const std::int64_t length :
+         needs_all ? config().evaluation.lengths() : che::missing_lengths(rows_of(replica), config())) {
       lengths.insert(length);
     }
   }
@@ -151,7 +172,9 @@ std::vector<std::int64_t> ReplicaSet::missing_lengths() const {
 
 void ReplicaSet::add_evaluation(const std::vector<EvaluationRow>& rows) {
   for (std::size_t r = 0; r < replicas_.size(); ++r) {
-    if (!replicas_[r].has_failed()) store_row(replicas_[r].evaluation, rows[r]);
+    Replica& replica = replicas_[r];
+    if (replica.has_failed()) continue;
+    store_row(is_at_end() ? replica.evaluation : replica.at_steps[training_.step], rows[r]);
   }
 }
 
@@ -160,9 +183,47 @@ void ReplicaSet::save_evaluation(double seconds) {
   for (Replica& replica : replicas_) {
     if (replica.has_failed()) continue;
     replica.status.evaluation_seconds += seconds;
-    write_tensorboard(writable_folder(replica), replica.metrics.rows(), replica.evaluation, replica.status);
-    replica.folder.write_evaluation(replica.evaluation);
+    if (is_at_end()) {
+      write_tensorboard(writable_folder(replica), replica.metrics.rows(), replica.evaluation, replica.status);
+      replica.folder.write_evaluation(replica.evaluation);
+    } else {
+      writable_folder(replica).write_at_steps(replica.at_steps);
+    }
     write_status(replica);
+  }
+}
+
+bool ReplicaSet::start_predictions() {
+  if (!is_at_end()) return false;
+  bool has_any = false;
+  for (Replica& replica : replicas_) {
+    if (replica.has_failed() || !replica.lacks_predictions) continue;
+    replica.predictions =
+        std::make_unique<PredictionFile>(writable_folder(replica).path(), replica.folder.config());
+    has_any = true;
+  }
+  return has_any;
+}
+
+void ReplicaSet::add_predictions(std::int64_t length, std::int64_t index, const at::Tensor& symbols) {
+  const auto outputs = static_cast<std::size_t>(symbols.size(2));
+  const auto samples = static_cast<std::size_t>(symbols.size(1));
+  const std::int64_t* next = symbols.const_data_ptr<std::int64_t>();
+  for (Replica& replica : replicas_) {
+    for (std::size_t sample = 0; sample < samples; ++sample, next += outputs) {
+      if (!replica.predictions) continue;
+      replica.predictions->add(length, index + static_cast<std::int64_t>(sample), {next, outputs});
+    }
+  }
+}
+
+void ReplicaSet::finish_predictions() {
+  for (Replica& replica : replicas_) {
+    if (!replica.predictions) continue;
+    writable_folder(replica);
+    replica.predictions->finish();
+    replica.predictions.reset();
+    replica.lacks_predictions = false;
   }
 }
 

@@ -34,17 +34,31 @@ class ReplicaSet {
   // Stores metrics and a checkpoint of each replica, unless those on disk are of this step.
   void save();
 
-  // Lengths that the config asks for and some replica has no row of.
+  // The steps of evaluation.at_steps, from the present one to the one before the last, that some replica
+  // lacks rows of.
+  std::vector<std::int64_t> steps_to_evaluate() const;
+
+  // The evaluation of the present step's model: lengths that the config asks for and some replica has no row
+  // of, or no prediction.
   std::vector<std::int64_t> missing_lengths() const;
   // Takes the rows of one length, one row per replica.
   void add_evaluation(const std::vector<EvaluationRow>& rows);
   // Stores these rows; they took `seconds` since the last call.
   void save_evaluation(double seconds);
 
+  // After the last step: begins the files of predictions that are missing, takes what PredictionSink is told,
+  // and puts them in place. Returns whether there are any.
+  bool start_predictions();
+  void add_predictions(std::int64_t length, std::int64_t index, const at::Tensor& symbols);
+  void finish_predictions();
+
   void set_state(RunState state);
   void write_statuses();
 
  private:
+  bool is_at_end() const { return training_.step == config().training.steps; }
+  // The rows of the present step's model.
+  const std::vector<EvaluationRow>& rows_of(const Replica& replica) const;
   void restore(std::size_t index);
   void fail(Replica& replica, const std::string& reason);
 

@@ -112,19 +112,20 @@ at::Tensor TrainingState::make_step(const Batch& batch, const Positions& positio
   return training_step(*model, adam, tensors, positions, dropout, number, fraction);
 }
 
-void train(TrainingState& state, const AfterSteps& after_steps) {
+void train(TrainingState& state, const AfterSteps& after_steps, std::optional<std::int64_t> until) {
   const RunConfig& config = state.runs.front();
   const at::Device device = state.model->backend().device();
   BatchStream batches(config, state.step);
   UnreadSteps unread(device);
   bool go_on = true;
-  while (go_on && state.step < config.training.steps) {
+  const std::int64_t last_step = until.value_or(config.training.steps);
+  while (go_on && state.step < last_step) {
     const Batch& batch = batches.next();
     const auto positions = create_positions(config, config.data_seed, Purpose::kPositions,
                                             static_cast<std::uint64_t>(state.step));
     const at::Tensor measured = state.make_step(batch, *positions);
     unread.add(state.step, batch.length, measured);
-    const bool ends_a_row = state.step % config.log.every_steps == 0 || state.step == config.training.steps;
+    const bool ends_a_row = state.step % config.log.every_steps == 0 || state.step == last_step;
     if (ends_a_row || unread.are_due()) go_on = after_steps(unread.take());
   }
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -64,9 +65,10 @@ struct TrainingState {
 // Is told of every step made, in order; none is outstanding at a call. Returns whether to go on.
 using AfterSteps = std::function<bool(std::span<const MeasuredStep>)>;
 
-// Trains until the config's steps are made or `after_steps` says to stop. It is called after each step on a
-// CPU. On another device, for which the host would have to wait each time, after 64 steps, after a second,
-// and after each step that ends a row of metrics.
-void train(TrainingState& state, const AfterSteps& after_steps);
+// Trains until the config's steps, or the first `until` of them, are made or `after_steps` says to stop.
+// Where it ends changes no bit of the steps: training goes on in another call. `after_steps` is called after
+// each step on a CPU. On another device, for which the host would have to wait each time, after 64 steps,
+// after a second, and after each step that ends a row of metrics.
+void train(TrainingState& state, const AfterSteps& after_steps, std::optional<std::int64_t> until = {});
 
 }  // namespace che

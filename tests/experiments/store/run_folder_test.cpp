@@ -336,6 +336,33 @@ TEST(Evaluation, HasAColumnForSettingsOfTheEncodingOnlyWhereOneWasChanged) {
   EXPECT_EQ(read[1].accuracy, 0.5);
 }
 
+TEST(Evaluation, HasAColumnForStandardErrorsOnlyWhereOneIsKnown) {
+  std::vector<EvaluationRow> rows = {{.length = 7, .samples = 64, .accuracy = 0.5, .loss = 1},
+                                     {.length = 8, .samples = 128, .accuracy = 0.5, .loss = 1}};
+  EXPECT_TRUE(
+      evaluation_text(rows, "a").starts_with("length,samples,seed,eval_dropout,accuracy,loss,checksum\n"));
+  rows[1].accuracy_se = 0.0625;
+  const std::string text = evaluation_text(rows, "a");
+  EXPECT_TRUE(contains(text, "7,64,0,off,0.5,1,,"));
+  EXPECT_TRUE(contains(text, "8,128,0,off,0.5,1,0.0625,"));
+  const std::vector<EvaluationRow> read = parse_evaluation(text, "a", "x.csv");
+  EXPECT_FALSE(read[0].accuracy_se.has_value());
+  EXPECT_EQ(0.0625, read[1].accuracy_se);
+  EXPECT_EQ(text, evaluation_text(read, "a"));
+}
+
+TEST(Evaluation, OnTheWayHasTheStepFirst) {
+  const StepRows rows = {{5, {{.length = 7, .samples = 64, .accuracy = 0.5, .loss = 1}}},
+                         {20, {{.length = 7, .samples = 64, .accuracy = 0.75, .loss = 0.5}}}};
+  const std::string text = at_steps_text(rows, "a");
+  EXPECT_TRUE(
+      text.starts_with("step,length,samples,seed,eval_dropout,accuracy,loss,checksum\n5,7,64,0,off,0.5,1,"));
+  EXPECT_EQ(text, at_steps_text(parse_at_steps(text, "a", "x.csv"), "a"));
+  EXPECT_TRUE(contains(message_of([&] { parse_at_steps(text, "b", "x.csv"); }), "x.csv:2: column checksum"));
+  EXPECT_TRUE(
+      contains(message_of([&] { parse_evaluation(text, "a", "x.csv"); }), "the header is 'step,length"));
+}
+
 TEST(RunStatus, KeepsAnErrorOfAnyText) {
   for (const std::string& text :
        {std::string(5000, '['), std::string("\xff{\"\\\n"), std::string(5000, '{')}) {

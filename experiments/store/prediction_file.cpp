@@ -1,0 +1,80 @@
+#include "experiments/store/prediction_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "core/error.h"
+
+namespace che {
+namespace {
+
+constexpr const char* kFile = "predictions.jsonl";
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+
+std::string header_of(const RunConfig& config) {
+  nlohmann::ordered_json header;
+  header["format"] = "che-predictions/1";
+  header["model"] = "che-" + config.encoding.form().text();
+  header["model_seed"] = config.seed;
+  header["task"] = config.task.name;
+  header["task_version"] = task_version(config.task);
+  if (config.task.is_declared()) {
+    header["definition"] = config.task.definition;
+  } else {
+    header["options"] = config.task.options;
+  }
+  header["lengths"] = config.evaluation.lengths();
+  header["samples"] = config.evaluation.samples;
+  header["seed"] = config.evaluation.seed;
+  return header.dump() + "\n";
+}
+
+}  // namespace
+
+PredictionFile::PredictionFile(const std::filesystem::path& run, const RunConfig& config)
+    : file_(run / kFile), buffer_(header_of(config)) {}
+
+void PredictionFile::add(std::int64_t length, std::int64_t index, std::span<const std::int64_t> symbols) {
+  fmt::format_to(std::back_inserter(buffer_), "{{\"length\":{},\"index\":{},\"output\":[{}]}}\n", length,
+                 index, fmt::join(symbols, ","));
+  if (buffer_.size() >= kBufferBytes) flush();
+}
+
+void PredictionFile::finish() {
+  flush();
+  file_.finish();
+}
+
+void PredictionFile::flush() {
+  file_.write(buffer_);
+  buffer_.clear();
+}
+
+bool has_predictions(const std::filesystem::path& run, const RunConfig& config) {
+  const std::filesystem::path path = run / kFile;
+  if (!is_present(path)) return false;
+  const std::string expected = header_of(config);
+  std::string found(expected.size(), '\0');
+  const Descriptor file = open_regular_file(path, O_RDONLY, "read", ErrorKind::kUsage,
+                                            "; remove it, and `che run CONFIG` writes it again");
+  const ssize_t count = ::pread(file.value(), found.data(), found.size(), 0);
+  return count == static_cast<ssize_t>(expected.size()) && found == expected;
+}
+
+void remove_predictions(const std::filesystem::path& run) {
+  std::error_code error;
+  std::filesystem::remove(run / kFile, error);
+  if (error) {
+    throw Error(fmt::format("cannot remove '{}': {}", (run / kFile).string(), error.message()),
+                ErrorKind::kRuntime);
+  }
+}
+
+}  // namespace che
