@@ -18,6 +18,7 @@
 #include "core/resources.h"
 #include "core/warning.h"
 #include "experiments/analysis/other_runs.h"
+#include "experiments/analysis/training_outcome.h"
 #include "experiments/plan/cell_labels.h"
 #include "experiments/plan/jobs.h"
 #include "experiments/plan/sweep.h"
@@ -227,6 +228,23 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
   return 0;
 }
 
+// A run that ended worse than it began is finished, and its score is of no use.
+void warn_of_divergence(const std::vector<std::vector<RunFolder>>& jobs) {
+  std::size_t count = 0;
+  std::string first;
+  for (const std::vector<RunFolder>& job : jobs) {
+    for (const RunFolder& run : job) {
+      const StoredRun stored = run.read();
+      if (stored.status.state != RunState::kFinished) continue;
+      const auto found = divergence(run.config(), stored.metrics);
+      if (found && count++ == 0) first = fmt::format("{} {}", run.id(), divergence_text(*found));
+    }
+  }
+  if (count == 0) return;
+  print_warning(fmt::format("{} diverged; the first: {}; lower learning_rate or raise training.warmup_steps",
+                            counted(count, "finished run"), first));
+}
+
 int run(const RunOptions& options) {
   const PlannedSweep planned = plan_sweep(options);
   const Sweep& sweep = planned.sweep;
@@ -246,6 +264,7 @@ int run(const RunOptions& options) {
   check_devices(sweep.runs);  // Before anything is written.
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   announce_otherwise();
+  for (const std::string& note : work.notes) print_progress(note + "\n");
   const std::int64_t workers = workers_for(work.configs, options.workers);
   print_progress(fmt::format("{}: {}, {} done, {} to do{} in {} with {}; results in {}\n", sweep.name,
                              counted(work.runs(), "run"), work.complete, work.configs.size(),
@@ -253,6 +272,7 @@ int run(const RunOptions& options) {
                              counted(workers, "worker"), experiment.string()));
   const Schedule schedule{.workers = workers, .max_jobs = options.max_jobs, .evaluation = std::nullopt};
   const int code = run_jobs(work.jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
+  warn_of_divergence(work.jobs);
   const std::string folder = experiment.string();
   if (code == 0) {
     print_progress(fmt::format("Next: che table {}, che plot {} or che report {}\n", folder, folder, folder));

@@ -21,6 +21,7 @@
 #include "tables/length_table.h"
 #include "tables/run_table.h"
 #include "tables/score_table.h"
+#include "tables/step_table.h"
 
 namespace che {
 namespace {
@@ -37,6 +38,7 @@ struct TableOptions {
   bool baselines = false;
   bool runs = false;
   bool lengths = false;
+  bool at_steps = false;
   bool rank_correlation = false;
   std::vector<std::string> compared;  // None or two.
   std::string notes = "all";
@@ -88,6 +90,7 @@ Table make_contents(const TableOptions& options) {
   ResultTable results = read_table(options.runs_read.paths(), options.runs_read.choice());
   if (options.runs) return run_table(results);
   if (options.lengths) return length_table(results);
+  if (options.at_steps) return step_table(results);
   if (!options.compared.empty()) {
     const std::string aggregate = options.aggregate.empty() ? "mean" : options.aggregate;
     return comparison_table(
@@ -140,6 +143,11 @@ void add_table_command(CLI::App& app, Action& action) {
       "--lengths", options->lengths,
       "one row per run and test length; csv and json have a column for every setting in which runs differ");
   lengths->excludes(aggregate)->excludes(runs);
+  CLI::Option* const at_steps = command->add_flag(
+      "--at-steps", options->at_steps,
+      "one row per task, encoding and training step of evaluation.at_steps, with the mean score "
+      "of the runs that were measured there, finished or not");
+  at_steps->excludes(aggregate)->excludes(runs)->excludes(lengths);
   CLI::Option* const compare =
       command
           ->add_option("--compare", options->compared,
@@ -147,7 +155,8 @@ void add_table_command(CLI::App& app, Action& action) {
                        "permutation test, Holm-adjusted, and from six seeds on a bootstrap interval")
           ->expected(2)
           ->excludes(runs)
-          ->excludes(lengths);
+          ->excludes(lengths)
+          ->excludes(at_steps);
   CLI::Option* const rank_correlation =
       command
           ->add_flag("--rank-correlation", options->rank_correlation,
@@ -156,9 +165,11 @@ void add_table_command(CLI::App& app, Action& action) {
                      "the trivial baselines, see --baselines")
           ->excludes(runs)
           ->excludes(lengths)
+          ->excludes(at_steps)
           ->excludes(compare);
   const auto of_scores = [&](CLI::Option* option) {
-    option->excludes(runs)->excludes(lengths)->excludes(compare)->excludes(rank_correlation);
+    option->excludes(runs)->excludes(lengths)->excludes(at_steps)->excludes(compare)->excludes(
+        rank_correlation);
   };
   of_scores(
       command

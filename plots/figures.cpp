@@ -9,6 +9,7 @@
 #include "plots/learning_curves.h"
 #include "plots/run_strips.h"
 #include "plots/score_map.h"
+#include "plots/score_steps.h"
 #include "plots/setting_effects.h"
 
 namespace che {
@@ -21,6 +22,11 @@ bool has_score(const ResultTable& table) {
 bool has_learning(const ResultTable& table) {
   return std::ranges::any_of(
       table.runs, [](const TableRun& run) { return run.score.has_value() && !run.metrics.empty(); });
+}
+
+bool has_scores_on_the_way(const ResultTable& table) {
+  return std::ranges::any_of(
+      table.runs, [](const TableRun& run) { return run.score.has_value() && !run.at_steps.empty(); });
 }
 
 bool has_setting_effect(const ResultTable& table) { return !setting_effects(table).empty(); }
@@ -48,6 +54,10 @@ const std::vector<Figure>& figures() {
        .title = "Training loss over steps",
        .drawable = has_learning,
        .script = learning_curves_script},
+      {.name = "steps",
+       .title = "Score over training steps",
+       .drawable = has_scores_on_the_way,
+       .script = score_steps_script},
       {.name = "ablation",
        .title = "Score over a setting",
        .drawable = has_setting_effect,

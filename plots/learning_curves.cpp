@@ -71,15 +71,6 @@ std::string loss_axis(const Range& range) {
       first, last, decades);
 }
 
-// Thousands of steps as "50k", so that marks do not touch.
-std::string step_axis(double last_step) {
-  const double step = std::max(1.0, mark_step(last_step, 4));
-  const bool thousands = step >= 1000;
-  return fmt::format(
-      "set xrange [0:{}]\nset format x '{}'\nset xtics nomirror out scale 0.6 offset 0,0.3 0,{}\n", last_step,
-      thousands ? "%.0s%c" : "%g", step);
-}
-
 }  // namespace
 
 std::string learning_curves_script(const ResultTable& table, Aggregate aggregate, const FigureFormat& format,

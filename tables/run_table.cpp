@@ -22,6 +22,9 @@ std::optional<double> training_accuracy(const TableRun& run) {
   return final_training_accuracy(run.metrics);
 }
 
+// A standard error in points.
+std::string error_text(double error) { return fmt::format("{:.2f}", 100 * error); }
+
 PrintedTable print(const ResultTable& table, const RunTableOptions& options) {
   PrintedTable printed{
       .group_title = "level",
@@ -34,15 +37,18 @@ PrintedTable print(const ResultTable& table, const RunTableOptions& options) {
                   {.title = "seconds"},
                   {.title = "training loss"},
                   {.title = "training accuracy"},
-                  {.title = "score"}},
+                  {.title = "score"},
+                  {.title = "se"}},
       .rows = {},
       .footnotes = {},
       .notes = {units(
           "Accuracies and scores in percent, loss in nats per output symbol, of the last row of metrics; "
           "training accuracy over the last tenth of the steps; seconds of training and evaluation, for "
-          "runs of one job those of the whole job.")}};
+          "runs of one job those of the whole job; se, the standard error of the score from its test "
+          "samples.")}};
   for (const TableRun& run : table.runs) {
-    PrintedCell state{.text = run.state()};
+    const bool has_diverged = run.training && run.training->diverged;
+    PrintedCell state{.text = run.state() + (has_diverged ? ", diverged" : "")};
     if (!run.score && options.reasons) {
       printed.footnotes.push_back(fmt::format("{}: {}.", run.id, missing_reason(run)));
       state.footnote = printed.footnotes.size();
@@ -73,11 +79,17 @@ PrintedTable print(const ResultTable& table, const RunTableOptions& options) {
     row.cells.push_back({.text = run.score ? percent(*run.score) : kNoNumber,
                          .link = link("evaluation.csv", run.score.has_value()),
                          .value = run.score});
+    row.cells.push_back(number_cell(run.score_error, error_text));
     printed.rows.push_back(std::move(row));
   }
   if (std::ranges::any_of(table.runs,
                           [](const TableRun& run) { return run.training && !run.training->trained; })) {
     printed.notes.push_back(untrained_note("the run did not reach"));
+  }
+  if (std::ranges::any_of(table.runs,
+                          [](const TableRun& run) { return run.training && run.training->diverged; })) {
+    printed.notes.push_back(
+        units("Diverged: the training loss at the end is above that of a model without training."));
   }
   append_provenance(printed.notes, table);
   return printed;
@@ -85,27 +97,55 @@ PrintedTable print(const ResultTable& table, const RunTableOptions& options) {
 
 DataTable data(const ResultTable& table) {
   DataTable data{
-      .columns = {"run", "task", "encoding", "seed", "data_seed", "learning_rate", "steps", "state", "score",
-                  "training_loss", "training_accuracy", "trained", "training_seconds", "evaluation_seconds",
-                  "git_commit", "device", "updated", "error"},
+      .columns = {"run",
+                  "task",
+                  "encoding",
+                  "seed",
+                  "data_seed",
+                  "learning_rate",
+                  "steps",
+                  "state",
+                  "diverged",
+                  "score",
+                  "score_se",
+                  "training_loss",
+                  "training_accuracy",
+                  "trained",
+                  "training_seconds",
+                  "evaluation_seconds",
+                  "git_commit",
+                  "device",
+                  "updated",
+                  "error"},
       .rows = {},
       .notes = {units(
           "Accuracies and scores are fractions, 0 to 1, loss in nats per output symbol, of the last row "
           "of metrics; training_accuracy over the last tenth of the steps; seconds of runs of one job "
-          "are those of the whole job.")}};
+          "are those of the whole job; score_se is the standard error of the score from its test samples.")}};
   append_provenance(data.notes, table);
   for (const TableRun& run : table.runs) {
     const bool measured = !run.metrics.empty();
     const bool is_foreign = run.config.is_foreign();
-    data.rows.push_back({run.id, run.task.text(), run.encoding.text(), run.config.seed,
-                         is_foreign ? TableValue() : TableValue(run.config.data_seed), learning_rate(run),
-                         is_foreign ? TableValue() : TableValue(run.status.step), run.state(),
+    data.rows.push_back({run.id,
+                         run.task.text(),
+                         run.encoding.text(),
+                         run.config.seed,
+                         is_foreign ? TableValue() : TableValue(run.config.data_seed),
+                         learning_rate(run),
+                         is_foreign ? TableValue() : TableValue(run.status.step),
+                         run.state(),
+                         run.training ? TableValue(run.training->diverged ? "yes" : "no") : TableValue(),
                          table_value(run.score),
+                         table_value(run.score_error),
                          table_value(measured ? std::optional(run.metrics.back().loss) : std::nullopt),
                          table_value(training_accuracy(run)),
                          run.training ? TableValue(run.training->trained ? "yes" : "no") : TableValue(),
-                         run.status.training_seconds, run.status.evaluation_seconds, run.status.git_commit,
-                         run.status.device, run.status.updated, run.error()});
+                         run.status.training_seconds,
+                         run.status.evaluation_seconds,
+                         run.status.git_commit,
+                         run.status.device,
+                         run.status.updated,
+                         run.error()});
   }
   return data;
 }

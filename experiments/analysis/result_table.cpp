@@ -30,8 +30,10 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
                .config = config,
                .status = stored.status,
                .score = std::nullopt,
+               .score_error = std::nullopt,
                .evaluation = {},
                .measured = {},
+               .at_steps = stored.at_steps,
                .missing_lengths = 0,
                .metrics = stored.metrics,
                .damage = stored.damage_text(),
@@ -42,6 +44,7 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
   const std::vector<EvaluationRow>& rows = stored.evaluation;
   if (is_finished) run.score = score(rows, config);
   if (run.score) {
+    run.score_error = score_error(rows, config);
     run.evaluation = present_rows(rows, config);
     std::ranges::copy_if(rows, std::back_inserter(run.measured),
                          [settings = config.encoding.evaluation_settings()](const EvaluationRow& row) {

@@ -30,8 +30,10 @@ struct TableRun {
   RunConfig config;
   RunStatus status;
   std::optional<double> score;            // 0 .. 1, of a finished run
+  std::optional<double> score_error;      // Its standard error from the samples; see score_error().
   std::vector<EvaluationRow> evaluation;  // What the score is the mean of, by ascending length.
   std::vector<EvaluationRow> measured;    // Every test length of a finished run, those of `che evaluate` too.
+  StepRows at_steps;                      // What was measured on the way, of an unfinished run too.
   std::size_t missing_lengths = 0;        // Test lengths asked for and not measured.
   std::vector<MetricsRow> metrics;        // By ascending step.
   std::string damage;                     // What is wrong with its files; empty without damage.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "experiments/analysis/trivial_baselines.h"
 
 namespace che {
@@ -9,9 +12,8 @@ namespace {
 
 constexpr double kLastFraction = 0.1;
 
-}  // namespace
-
-double final_training_accuracy(const std::vector<MetricsRow>& metrics) {
+// Of a measurement over the last tenth of the steps.
+double final_mean(const std::vector<MetricsRow>& metrics, double MetricsRow::*measurement) {
   const double first = (1 - kLastFraction) * static_cast<double>(metrics.back().step);
   double sum = 0;
   double steps = 0;
@@ -21,16 +23,37 @@ double final_training_accuracy(const std::vector<MetricsRow>& metrics) {
     const double weight = step - before;
     before = step;
     if (step <= first) continue;
-    sum += weight * row.accuracy;
+    sum += weight * row.*measurement;
     steps += weight;
   }
   return sum / steps;
 }
 
+}  // namespace
+
+double final_training_accuracy(const std::vector<MetricsRow>& metrics) {
+  return final_mean(metrics, &MetricsRow::accuracy);
+}
+
+std::optional<Divergence> divergence(const RunConfig& config, const std::vector<MetricsRow>& metrics) {
+  constexpr double kNoise = 1.05;
+  if (metrics.empty()) return std::nullopt;
+  const auto symbols = static_cast<double>(create_task(config.task)->output_symbols().size());
+  const Divergence found{.loss = final_mean(metrics, &MetricsRow::loss),
+                         .untrained = std::max(std::log(symbols), metrics.front().loss)};
+  return found.loss > kNoise * found.untrained ? std::optional(found) : std::nullopt;
+}
+
+std::string divergence_text(const Divergence& divergence) {
+  return fmt::format("diverged: training loss {:.3g} at the end, {:.3g} without training", divergence.loss,
+                     divergence.untrained);
+}
+
 std::optional<TrainingOutcome> TrainingJudge::judge(const RunConfig& config,
                                                     const std::vector<MetricsRow>& metrics) {
   if (metrics.empty() || !is_drawn(config.task)) return std::nullopt;
-  TrainingOutcome outcome{.accuracy = final_training_accuracy(metrics)};
+  TrainingOutcome outcome{.accuracy = final_training_accuracy(metrics),
+                          .diverged = divergence(config, metrics).has_value()};
   outcome.trained = outcome.accuracy >= best_without_input(config) + kTrainedMargin;
   return outcome;
 }

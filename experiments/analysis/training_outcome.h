@@ -14,8 +14,9 @@ namespace che {
 // A run that did not get beyond predictors without an input has learned nothing that could carry over to
 // other lengths: its score says nothing of extrapolation.
 struct TrainingOutcome {
-  double accuracy = 0;  // 0 .. 1, with dropout, before each update.
-  bool trained = true;  // Whether it passes the best predictor without an input by kTrainedMargin.
+  double accuracy = 0;    // 0 .. 1, with dropout, before each update.
+  bool trained = true;    // Whether it passes the best predictor without an input by kTrainedMargin.
+  bool diverged = false;  // See divergence().
 };
 
 inline constexpr double kTrainedMargin = 0.02;
@@ -26,6 +27,23 @@ inline constexpr const char* kUntrainedSign = "\u2021";
 // Mean training accuracy over the last tenth of the steps in `metrics`, which are not empty, as far as rows
 // tell the steps apart: each row is the mean of the steps since the one before.
 double final_training_accuracy(const std::vector<MetricsRow>& metrics);
+
+// A training loss at the end that is worse than that of a model which has learned nothing.
+struct Divergence {
+  double loss = 0;       // Nats per output symbol, mean over the last tenth of the steps.
+  double untrained = 0;  // What a model without training has.
+};
+
+// Whether training ended worse than it began. The loss of a model without training is taken as the larger of
+// ln(number of output symbols), which is that of a uniform guess, and the first row of metrics. Either alone
+// is not robust: untrained logits are not uniform and lie above ln(symbols) for the first hundreds of steps,
+// and the first row may be the mean of so many steps that the model has learned meanwhile. A run that learns
+// nothing ends about there, up to the noise of dropout and small batches; a run that diverged is above it by
+// more than 5 %. Nothing for a run that did not diverge, or without metrics.
+std::optional<Divergence> divergence(const RunConfig& config, const std::vector<MetricsRow>& metrics);
+
+// "diverged: training loss 2.31 at the end, 0.693 without training"
+std::string divergence_text(const Divergence& divergence);
 
 // Measures the best predictor without an input once for each task and training lengths.
 class TrainingJudge {

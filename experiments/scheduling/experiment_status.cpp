@@ -6,6 +6,7 @@
 #include "core/file_lock.h"
 #include "core/parallel.h"
 #include "core/text.h"
+#include "experiments/analysis/training_outcome.h"
 #include "experiments/scheduling/observed_run.h"
 #include "experiments/scheduling/time_left.h"
 #include "experiments/store/experiment_folder.h"
@@ -28,11 +29,15 @@ std::string position_text(const ObservedRun& run, const RunConfig& config) {
   return fmt::format("evaluated {} of {}", lengths - run.needs.missing.size(), counted(lengths, "length"));
 }
 
-// What there is to say of a run; empty for one that is finished or waiting.
+// What there is to say of a run; empty for one that is waiting, or finished without having diverged.
 std::string detail_text(const ObservedRun& run, const RunConfig& config) {
   if (run.needs.is_damaged) return one_line(run.stored.damage_text(), kWholeText);
   if (run.state == RunState::kFailed) return one_line(run.stored.status.error, kWholeText);
-  if (run.state == RunState::kFinished || run.state == RunState::kWaiting) return "";
+  if (run.state == RunState::kFinished) {
+    const auto found = divergence(config, run.stored.metrics);
+    return found ? divergence_text(*found) : "";
+  }
+  if (run.state == RunState::kWaiting) return "";
   std::string position = position_text(run, config);
   // Its process was asked to stop, or it is there.
   if (run.is_at_work || run.stored.status.state == RunState::kInterrupted) return position;

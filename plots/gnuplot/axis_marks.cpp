@@ -30,4 +30,12 @@ std::string percent_axis(char axis, double lowest, double length) {
                      axis, low, axis == 'x' ? "0,0.3" : "0.4,0", step);
 }
 
+std::string step_axis(double last_step) {
+  const double step = std::max(1.0, mark_step(last_step, 4));
+  const bool thousands = step >= 1000;
+  return fmt::format(
+      "set xrange [0:{}]\nset format x '{}'\nset xtics nomirror out scale 0.6 offset 0,0.3 0,{}\n", last_step,
+      thousands ? "%.0s%c" : "%g", step);
+}
+
 }  // namespace che

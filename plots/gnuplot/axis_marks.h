@@ -12,4 +12,7 @@ double mark_step(double span, int marks);
 // ten below `lowest`. A line at 100 % keeps its full width. An axis of few pixels has fewer marks.
 std::string percent_axis(char axis, double lowest, double length = 0);
 
+// The same for the horizontal axis of training steps, from 0: thousands as "50k", so that marks do not touch.
+std::string step_axis(double last_step);
+
 }  // namespace che

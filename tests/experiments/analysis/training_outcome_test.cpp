@@ -58,5 +58,21 @@ TEST(TrainingOutcome, ComparesWithTheBestPredictorAtTheTrainingLengths) {
   EXPECT_FALSE(trained("bucket_sort", 0.5)) << "what positions alone score is far above chance";
 }
 
+TEST(Divergence, IsALossAboveThatOfAModelWithoutTraining) {
+  const RunConfig config = made_up_config("even_pairs", "rope");
+  const auto diverges = [&](double first, double last) {
+    return divergence(config, {{.step = 100, .loss = first}, {.step = 1000, .loss = last}}).has_value();
+  };
+  EXPECT_FALSE(diverges(0.75, 0.1));
+  EXPECT_TRUE(diverges(0.75, 2.3));
+  EXPECT_FALSE(diverges(0.75, 0.7)) << "it has learned nothing, which is no divergence";
+  EXPECT_FALSE(diverges(0.69, 0.71)) << "nor is the noise of batches";
+  EXPECT_FALSE(diverges(0.2, 0.6)) << "the first row is the mean of steps in which it has learned";
+  EXPECT_TRUE(diverges(0.2, 0.75)) << "a uniform guess has ln 2";
+  EXPECT_FALSE(divergence(config, {}).has_value());
+  EXPECT_EQ("diverged: training loss 2.3 at the end, 0.75 without training",
+            divergence_text({.loss = 2.3, .untrained = 0.75}));
+}
+
 }  // namespace
 }  // namespace che
