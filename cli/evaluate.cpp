@@ -28,6 +28,7 @@ struct EvaluateOptions {
   ReadRuns runs;
   std::string lengths;
   std::optional<std::int64_t> samples;
+  std::optional<std::int64_t> seed;
   std::vector<std::string> settings;
   std::string device;
   std::int64_t workers = 0;
@@ -72,8 +73,8 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
     device_choice(options.device);  // Refuses what is none.
     request.device = options.device;
   }
-  if (options.lengths.empty() && !options.samples && options.settings.empty()) {
-    throw Error("nothing to evaluate that `che run` has not: give --lengths, --samples or --set");
+  if (options.lengths.empty() && !options.samples && !options.seed && options.settings.empty()) {
+    throw Error("nothing to evaluate that `che run` has not: give --lengths, --samples, --seed or --set");
   }
   RunConfig config;
   const auto assign = [&](const char* option, std::string_view field, std::int64_t value) {
@@ -96,6 +97,10 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
   if (options.samples) {
     assign("--samples", "evaluation.samples", *options.samples);
     request.samples = options.samples;
+  }
+  if (options.seed) {
+    assign("--seed", "evaluation.seed", *options.seed);
+    request.seed = options.seed;
   }
   config.check();
   if (!options.settings.empty()) request.encoding_settings = read_settings(options.settings);
@@ -129,9 +134,9 @@ void add_evaluate_command(CLI::App& app, Action& action) {
       app.add_subcommand("evaluate", "Evaluate stored models at further lengths, without training");
   command->footer(
       "Adds rows to each run's evaluation.csv. A score counts the lengths of the run's config only: to "
-      "change these, run the config with other evaluation settings. --set measures a trained model with "
-      "another "
-      "setting of its encoding, which tables show as a column of its own.\n\n"
+      "change these, read with --score-lengths, or run the config with other evaluation settings. --set "
+      "measures a trained model with another setting of its encoding, which tables show as a column of its "
+      "own.\n\n"
       "Examples:\n"
       "  che evaluate results/quick --lengths 501:1000:50 --samples 128\n"
       "  che evaluate results/quick --set encoding.scaling=yarn");
@@ -141,6 +146,9 @@ void add_evaluate_command(CLI::App& app, Action& action) {
       "first:last or first:last:step, such as 501:1000:50, or one length (default: the run's)");
   command->add_option("--samples", options->samples,
                       "samples per length, a multiple of 64 (default: the run's)");
+  command->add_option("--seed", options->seed,
+                      "seed that draws the samples, such as 1000 for samples that no score counts and "
+                      "--select validation reads (default: the run's evaluation.seed)");
   command
       ->add_option(
           "--set", options->settings,

@@ -24,7 +24,7 @@ struct PlotOptions {
   ReadExperiments runs;
   std::vector<std::string> figures;  // All that have something to draw unless given.
   std::vector<std::string> formats = figure_formats();
-  std::string aggregate = "max";
+  std::string aggregate;  // Empty: max, or mean where learning rates are selected.
   std::string output;
   double width_mm = 0;  // 0 for the size of a screen.
 };
@@ -34,19 +34,21 @@ int plot(const PlotOptions& options) {
     throw Error("several experiments need --output: the figures belong to no one folder");
   }
   const RunChoice choice = options.runs.choice();
-  if (options.output.empty() && !choice.conditions().empty()) {
-    throw Error("--only needs --output: figures of some of the runs do not replace the experiment's own");
+  if (const std::string option = options.runs.narrowing(); options.output.empty() && !option.empty()) {
+    throw Error(option + " needs --output: figures read another way do not replace the experiment's own");
   }
-  ResultTable table = read_table(options.runs.paths(), choice);
+  ResultTable table = read_table(options.runs.paths(), choice, options.runs.rules());
   std::vector<const Figure*> chosen;
   for (const std::string& name : options.figures) chosen.push_back(&figure_named(name));
   if (chosen.empty()) chosen = drawable_figures(table);
   if (chosen.empty()) throw Error("nothing to draw: no run has finished; run the experiment to its end");
   if (std::ranges::any_of(chosen, &Figure::baselines)) add_trivial_baselines(table);
+  const Aggregate aggregate =
+      options.aggregate.empty() ? default_aggregate(table) : aggregate_named(options.aggregate);
   const fs::path output = options.output.empty() ? options.runs.folders.front() : options.output;
   for (const Figure* figure : chosen) {
     const auto script = [&](const FigureFormat& format, const fs::path& file) {
-      return figure->script(table, aggregate_named(options.aggregate), format, file);
+      return figure->script(table, aggregate, format, file);
     };
     for (const fs::path& file :
          draw_figure(output, {figure->name, figure->title}, script, options.formats, options.width_mm)) {
@@ -79,9 +81,8 @@ void add_plot_command(CLI::App& app, Action& action) {
       ->add_option("--aggregate", options->aggregate,
                    "what stands for a cell's runs: mean, median, iqm, or max: the best run, over several "
                    "seeds the mean at "
-                   "its learning rate")
-      ->check(one_of(aggregate_names()))
-      ->capture_default_str();
+                   "its learning rate; max unless given, mean with --select")
+      ->check(one_of(aggregate_names()));
   add_width_option(*command, options->width_mm);
   add_output_option(*command, options->output,
                     "folder to write to; the results folder unless given; needed with several experiments");

@@ -39,6 +39,30 @@ void add_read_experiments(CLI::App& command, ReadExperiments& experiments) {
                   "folders that `che run` or `che score` wrote; of several, all runs in one table")
       ->required();
   add_only_option(command, experiments.only);
+  command
+      .add_option("--score-lengths", experiments.score_lengths,
+                  "test lengths whose mean is a score, of those that were measured: 95:500, 41:500:27 or "
+                  "50,100,200; those of each run's config unless given")
+      ->type_name("LENGTHS");
+  command
+      .add_option("--select", experiments.select,
+                  "keep of each cell one learning rate, that with the highest mean over the seeds: training, "
+                  "by the accuracy at the end of training, or validation, by accuracies on samples of other "
+                  "evaluation seeds (che evaluate --seed); scores are then means with standard deviations")
+      ->check(one_of(selection_rule_names()));
+}
+
+ReadingRules ReadExperiments::rules() const {
+  ReadingRules rules;
+  if (!score_lengths.empty()) rules.score_lengths = LengthChoice(score_lengths);
+  if (!select.empty()) rules.select = selection_rule_named(select);
+  return rules;
+}
+
+std::string ReadExperiments::narrowing() const {
+  if (!only.empty()) return "--only";
+  if (!score_lengths.empty()) return "--score-lengths";
+  return select.empty() ? "" : "--select";
 }
 
 void add_width_option(CLI::App& command, double& width_mm) {

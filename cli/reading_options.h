@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/analysis/reading_rules.h"
 #include "experiments/plan/sweep.h"
 #include "experiments/store/run_choice.h"
 #include "tables/formats/table.h"
@@ -43,12 +44,18 @@ void add_read_runs(CLI::App& command, ReadRuns& runs);
 struct ReadExperiments {
   std::vector<std::string> folders;
   std::vector<std::string> only;
+  std::string score_lengths;  // Empty: those of each run's config.
+  std::string select;         // Empty: no selection.
 
   RunChoice choice() const { return RunChoice(only); }
+  ReadingRules rules() const;
+  // The option that makes what is read less or other than the folder's own results; empty where none is
+  // given.
+  std::string narrowing() const;
   std::vector<std::filesystem::path> paths() const { return {folders.begin(), folders.end()}; }
 };
 
-// Adds EXPERIMENT_DIR..., and --only.
+// Adds EXPERIMENT_DIR..., --only, --score-lengths and --select.
 void add_read_experiments(CLI::App& command, ReadExperiments& experiments);
 
 // Adds --width, of figures, in mm; 0 for the size of a screen.

@@ -40,18 +40,20 @@ std::vector<fs::path> result_folders(std::vector<fs::path> paths) {
 
 int report(const ReportOptions& options) {
   const RunChoice choice = options.runs.choice();
+  const ReadingRules rules = options.runs.rules();
   const bool is_joint = options.runs.folders.size() > 1 || options.entries;
   // A page of its own, with CSV files of its own next to it.
-  const bool is_apart = is_joint || !choice.conditions().empty();
+  const std::string narrowing = options.runs.narrowing();
+  const bool is_apart = is_joint || !narrowing.empty();
   if (is_joint && options.output.empty()) {
     throw Error("several experiments need --output: the page belongs to no one folder");
   }
   if (is_apart && options.output.empty()) {
-    throw Error("--only needs --output: a page on some of the runs does not replace the experiment's own");
+    throw Error(narrowing + " needs --output: a page read another way does not replace the experiment's own");
   }
   check_output_folder("--output", options.output);
-  ResultTable table = options.entries ? read_entries(result_folders(options.runs.paths()), choice)
-                                      : read_table(options.runs.paths(), choice);
+  ResultTable table = options.entries ? read_entries(result_folders(options.runs.paths()), choice, rules)
+                                      : read_table(options.runs.paths(), choice, rules);
   add_trivial_baselines(table);
   const fs::path folder = options.runs.folders.front();
   const fs::path output = options.output.empty() ? folder / "report.html" : fs::path(options.output);
@@ -65,9 +67,10 @@ int report(const ReportOptions& options) {
     links.folders.push_back(fs::relative(path, parent).generic_string());
   }
   if (is_apart) links.tables = output.stem().string() + "-";
-  for (const auto& [name, contents] : {std::pair{"table.csv", score_table(table)},
-                                       {"runs.csv", run_table(table)},
-                                       {"lengths.csv", length_table(table)}}) {
+  for (const auto& [name, contents] :
+       {std::pair{"table.csv", score_table(table, {.aggregate = default_aggregate(table)})},
+        {"runs.csv", run_table(table)},
+        {"lengths.csv", length_table(table)}}) {
     const fs::path file = is_apart ? parent / (links.tables + name) : folder / name;
     write_file_atomically(file, format_table(contents, "csv"));
     if (!is_stream) print_path(file);

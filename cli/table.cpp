@@ -41,6 +41,7 @@ struct TableOptions {
   bool at_steps = false;
   bool rank_correlation = false;
   std::vector<std::string> compared;  // None or two.
+  bool by_length = false;             // One row per task and length of a comparison.
   std::string notes = "all";
   PrintedOutput output;
 };
@@ -87,16 +88,20 @@ void check_lengths_have_no_value(const TableOptions& options) {
 
 Table make_contents(const TableOptions& options) {
   check_lengths_have_no_value(options);
-  ResultTable results = read_table(options.runs_read.paths(), options.runs_read.choice());
+  ResultTable results =
+      read_table(options.runs_read.paths(), options.runs_read.choice(), options.runs_read.rules());
   if (options.runs) return run_table(results);
   if (options.lengths) return length_table(results);
   if (options.at_steps) return step_table(results);
   if (!options.compared.empty()) {
     const std::string aggregate = options.aggregate.empty() ? "mean" : options.aggregate;
     return comparison_table(
-        compare(results, options.compared[0], options.compared[1], aggregate_named(aggregate)), results);
+        compare(results, options.compared[0], options.compared[1], aggregate_named(aggregate),
+                options.by_length ? ComparisonRows::kLengths : ComparisonRows::kTasks),
+        results);
   }
-  const Aggregate aggregate = aggregate_named(options.aggregate.empty() ? "max" : options.aggregate);
+  const Aggregate aggregate =
+      options.aggregate.empty() ? default_aggregate(results) : aggregate_named(options.aggregate);
   if (options.rank_correlation) {
     const PaperAgreement agreement = agree(results, aggregate);
     if (std::ranges::all_of(agreement.tasks, [](const AgreedTask& task) { return task.encodings == 0; })) {
@@ -105,11 +110,11 @@ Table make_contents(const TableOptions& options) {
     add_trivial_baselines(results);
     return agreement_table(agreement, results);
   }
-  if (options.baselines) add_trivial_baselines(results);
+  add_trivial_baselines(results, options.baselines ? BaselineUse::kShown : BaselineUse::kMarks);
   return score_table(results, {.aggregate = aggregate,
                                .paper = paper_values(options.paper),
                                .difference = options.difference,
-                               .spread = options.spread});
+                               .spread = options.spread || results.rates_selected});
 }
 
 int print_table(const TableOptions& options) {
@@ -134,7 +139,7 @@ void add_table_command(CLI::App& app, Action& action) {
           ->add_option(
               "--aggregate", options->aggregate,
               "what stands for a cell's runs: max, as the field reports it, mean, median, or iqm, the "
-              "interquartile mean; max unless given, mean with --compare")
+              "interquartile mean; max unless given, mean with --compare or --select")
           ->check(one_of(aggregate_names()));
   CLI::Option* const runs =
       command->add_flag("--runs", options->runs, "one row per run instead of one row per task");
@@ -157,6 +162,10 @@ void add_table_command(CLI::App& app, Action& action) {
           ->excludes(runs)
           ->excludes(lengths)
           ->excludes(at_steps);
+  command
+      ->add_flag("--by-length", options->by_length,
+                 "with --compare: one row per task and test length, Holm-adjusted over the tasks at a length")
+      ->needs(compare);
   CLI::Option* const rank_correlation =
       command
           ->add_flag("--rank-correlation", options->rank_correlation,
@@ -188,9 +197,11 @@ void add_table_command(CLI::App& app, Action& action) {
               "")));
   of_scores(command->add_flag("--difference", options->difference,
                               "ours minus the paper's value in parentheses, in points"));
-  of_scores(command->add_flag("--spread", options->spread,
-                              "after \u00b1 the spread over a cell's runs: the range for max, the standard "
-                              "deviation for mean, the interquartile range for median and iqm"));
+  of_scores(
+      command->add_flag("--spread", options->spread,
+                        "the spread over a cell's runs: the lowest and the highest score in brackets for "
+                        "max, the standard deviation after \u00b1 for mean, the quartiles in brackets for "
+                        "median and iqm; --select shows it always"));
   of_scores(command->add_flag(
       "--baselines", options->baselines,
       "columns for trivial baselines, measured on the same samples: the best constant, the likeliest symbol "

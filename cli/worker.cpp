@@ -51,6 +51,7 @@ void add_worker_command(CLI::App& app, Action& action) {
   command->add_option("--lengths", options->lengths, "at these, first:last:step")->needs(evaluate);
   command->add_option("--samples", options->request.samples, "with so many samples per length")
       ->needs(evaluate);
+  command->add_option("--seed", options->request.seed, "on samples of this seed")->needs(evaluate);
   command
       ->add_option("--encoding-settings", options->encoding_settings,
                    "with these settings of its encoding, NAME=VALUE;NAME=VALUE")

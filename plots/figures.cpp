@@ -42,6 +42,7 @@ const std::vector<Figure>& figures() {
        .script = accuracy_over_length_script},
       {.name = "map",
        .title = "Scores of all tasks and encodings",
+       .baselines = true,
        .drawable = has_score,
        .script = score_map_script},
       {.name = "runs",

@@ -15,7 +15,7 @@ namespace che {
 struct Figure {
   std::string name;        // Also that of its files.
   std::string title;       // What it shows, in one line.
-  bool baselines = false;  // Whether it shows trivial baselines where rows have them.
+  bool baselines = false;  // Whether it shows trivial baselines, or marks scores that pass them.
   // Whether there is something to draw.
   std::function<bool(const ResultTable&)> drawable;
   // For plots/figure_files.h; throws Error (usage) when there is nothing to draw.

@@ -98,17 +98,19 @@ std::string link_to_config(std::size_t row, std::size_t column) { return "#" + c
 
 mustache::list scores_view(const ResultTable& table) {
   mustache::list views;
-  views.push_back(titled_view(score_table(table, {.aggregate = Aggregate::kMax,
+  const Aggregate aggregate = default_aggregate(table);
+  views.push_back(titled_view(score_table(table, {.aggregate = aggregate,
                                                   .paper = PaperValues::kComparable,
                                                   .difference = true,
+                                                  .spread = table.rates_selected,
                                                   .link = link_to_config}),
                               "scores", {NoteKind::kProvenance}));
-  if (has_spread(table)) {
+  if (has_spread(table) && !table.rates_selected) {
     views.push_back(titled_view(
         score_table(table, {.aggregate = Aggregate::kMean, .spread = true, .link = link_to_config}), "means",
         {NoteKind::kProvenance}));
   }
-  if (const PaperAgreement agreed = agree(table, Aggregate::kMax); agreed.ranked > 0) {
+  if (const PaperAgreement agreed = agree(table, aggregate); agreed.ranked > 0) {
     // What the paper's values are stands below the scores.
     views.push_back(
         titled_view(agreement_table(agreed, table), "agreement", {NoteKind::kProvenance, NoteKind::kPaper}));
@@ -153,7 +155,7 @@ FigureViews figure_views(const ResultTable& table, const WarningSink& warn) {
   std::map<std::string, std::vector<std::string>> titles_of_failure;
   for (const Figure* figure : drawable_figures(table)) {
     const auto script = [&](const FigureFormat& format, const std::filesystem::path& file) {
-      return figure->script(table, Aggregate::kMax, format, file);
+      return figure->script(table, default_aggregate(table), format, file);
     };
     try {
       const std::string svg = inline_svg(figure_bytes("svg", script, figure->title), *figure, "whole");

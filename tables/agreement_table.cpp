@@ -140,6 +140,17 @@ std::vector<Note> notes_of(const PaperAgreement& agreement, const ResultTable& t
                      fmt::format("Mean of rho over the tasks that have one, {} of {}: {}.", agreement.ranked,
                                  agreement.tasks.size(), correlation_text(*agreement.mean))});
   }
+  if (const auto& joint = agreement.joint) {
+    notes.push_back(
+        {NoteKind::kStatistics,
+         fmt::format(
+             "Joint test: over the {} encodings that all these tasks have, the mean of rho is {}, p = {} "
+             "(two-sided; one order of the encodings, the same in every task, is permuted: {}). The "
+             "tests by task take the tasks as unrelated; this one does not.",
+             joint->encodings, correlation_text(joint->mean), p_text(joint->p),
+             joint->encodings <= kMaxExactOrders ? "every order"
+                                                 : fmt::format("{} random orders", kRandomOrders))});
+  }
   append_claims_note(notes, agreement.claims);
   append_invariant_note(notes, table);
   const auto missing = std::ranges::count_if(table.runs, [](const TableRun& run) { return !run.score; });
@@ -175,9 +186,10 @@ Table agreement_table(const PaperAgreement& agreement, const ResultTable& table)
                   .notes = notes_of(agreement, table)},
       .data = {.columns = {"level", "task", "aggregate", "ranked", "spearman", "p", "p_holm", "seeds",
                            "least_seed_spearman", "between_seeds", "agrees", "best", "above_trivial",
-                           "trivial_error", "paper_best"},
+                           "trivial_error", "paper_best", "joint_spearman", "joint_p"},
                .rows = {},
                .notes = notes_of(agreement, table)}};
+  const auto& joint = agreement.joint;
   for (std::size_t i = 0; i < agreement.tasks.size(); ++i) {
     const AgreedTask& task = agreement.tasks[i];
     const BestEncodings best = best_encodings(table, table.rows[i], agreement.aggregate);
@@ -188,7 +200,9 @@ Table agreement_table(const PaperAgreement& agreement, const ResultTable& table)
          table_value(task.correlation), table_value(task.p), table_value(task.adjusted_p),
          static_cast<std::int64_t>(task.of_seeds.size()), least_of_seeds(task),
          table_value(task.between_seeds), agrees_value(task), names_text(best.encodings),
-         table_value(best.above_trivial), table_value(best.trivial_error), paper_best_value(task.task)});
+         table_value(best.above_trivial), table_value(best.trivial_error), paper_best_value(task.task),
+         table_value(joint ? std::optional(joint->mean) : std::nullopt),
+         table_value(joint ? std::optional(joint->p) : std::nullopt)});
   }
   return result;
 }

@@ -5,7 +5,7 @@
 
 namespace che {
 
-// One row per task; `table` is what was compared, for the notes.
+// One row per task, or per task and length; `table` is what was compared, for the notes.
 Table comparison_table(const Comparison& comparison, const ResultTable& table);
 
 }  // namespace che

@@ -11,6 +11,7 @@
 namespace che {
 
 void append_provenance(std::vector<Note>& notes, const ResultTable& table) {
+  for (const std::string& note : table.reading_notes) notes.push_back({NoteKind::kReading, note});
   for (const Fact& fact : provenance(table)) {
     notes.push_back({NoteKind::kProvenance, fmt::format("{}: {}.", fact.name, fact.value)});
   }

@@ -264,9 +264,9 @@ std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions&
   append_tested_lengths_note(notes, table);
   append_waiting_note(notes, table);
   if (options.spread) {
-    notes.push_back(
-        {NoteKind::kReading, fmt::format("After \u00b1: {} of those runs, where there are two or more.",
-                                         spread_phrase(options.aggregate))});
+    const char* const sign = options.aggregate == Aggregate::kMean ? "After \u00b1" : "In brackets";
+    notes.push_back({NoteKind::kReading, fmt::format("{}: {} of those runs, where there are two or more.",
+                                                     sign, range_phrase(options.aggregate))});
   }
   append_paper_notes(notes, table, options);
   append_invariant_note(notes, table);

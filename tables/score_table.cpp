@@ -32,13 +32,19 @@ std::optional<double> paper_difference(const TableCell& cell, Aggregate aggregat
   return cell.scores->value(aggregate) - cell.paper->score;
 }
 
+// " ±12.5" behind a mean, " [49.6 .. 84.4]" behind the others; empty for one run.
+std::string spread_text(const ScoreSummary& scores, Aggregate aggregate) {
+  if (const auto range = scores.range(aggregate)) {
+    return fmt::format(" [{} .. {}]", percent(range->first), percent(range->second));
+  }
+  return scores.deviation && aggregate == Aggregate::kMean ? " \u00b1" + percent(*scores.deviation) : "";
+}
+
 PrintedCell score_cell(const TableCell* cell, const ScoreTableOptions& options) {
   if (cell == nullptr || !cell->scores) return {.text = kNoNumber};
   PrintedCell printed = number_cell(cell->scores->value(options.aggregate), percent);
   if (cell->did_not_train()) printed.sign = kUntrainedSign;
-  if (const auto spread = cell->scores->spread(options.aggregate); options.spread && spread) {
-    printed.suffix = " \u00b1" + percent(*spread);
-  }
+  if (options.spread) printed.suffix = spread_text(*cell->scores, options.aggregate);
   std::vector<std::string> suffix;
   if (shows_paper(*cell, options.paper)) {
     const char* const sign = cell->paper->is_comparable ? "" : kOtherMethodSign;
@@ -127,6 +133,8 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
                              "sd",
                              "median",
                              "iqr",
+                             "q1",
+                             "q3",
                              "iqm",
                              "chance",
                              "paper",
@@ -167,7 +175,13 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
           of_scores(&ScoreSummary::mean),
           of_scores(&ScoreSummary::deviation),
           of_scores(&ScoreSummary::median),
-          of_scores(&ScoreSummary::quartiles),
+          of_scores([](const auto& scores) { return scores.spread(Aggregate::kMedian); }),
+          of_scores([](const auto& scores) -> Number {
+            return scores.quartiles ? Number(scores.quartiles->first) : std::nullopt;
+          }),
+          of_scores([](const auto& scores) -> Number {
+            return scores.quartiles ? Number(scores.quartiles->second) : std::nullopt;
+          }),
           of_scores(&ScoreSummary::iqm),
           row.chance,
           table_value(paper ? std::optional(paper->score) : std::nullopt),
@@ -188,8 +202,9 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
 }  // namespace
 
 Table score_table(const ResultTable& table, const ScoreTableOptions& options) {
-  return {.title = fmt::format("Scores of the experiment {}: {} over seeds and learning rates.", table.name,
-                               aggregate_phrase(options.aggregate)),
+  return {.title = fmt::format("Scores of the experiment {}: {} over {}.", table.name,
+                               aggregate_phrase(options.aggregate),
+                               table.rates_selected ? "seeds" : "seeds and learning rates"),
           .printed = print(table, options),
           .data = data(table, options)};
 }

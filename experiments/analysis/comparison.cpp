@@ -17,11 +17,14 @@ namespace {
 
 using Scores = std::map<std::pair<Draw, double>, double>;  // By draw and learning rate.
 
-Scores scores_of(const ResultTable& table, const TableCell& cell) {
+// The runs' scores, or their accuracies at one scored length.
+Scores scores_of(const ResultTable& table, const TableCell& cell, std::optional<std::int64_t> length) {
   Scores scores;
   for (const std::size_t i : cell.finished) {
     const TableRun& run = table.runs[i];
-    scores[{draw_of(run.config), run.config.learning_rate}] = *run.score;
+    // A rule that chose the rate of each cell pairs runs of two rates.
+    scores[{draw_of(run.config), table.rates_selected ? 0 : run.config.learning_rate}] =
+        length ? std::ranges::find(run.evaluation, *length, &EvaluationRow::length)->accuracy : *run.score;
   }
   return scores;
 }
@@ -71,8 +74,8 @@ ComparedRuns runs_of(const ResultTable& table, const TableCell& cell, const Desi
   ComparedRuns runs;
   for (const std::size_t i : cell.finished) {
     const TableRun& run = table.runs[i];
-    const bool has_rate =
-        run.config.is_foreign() || std::ranges::count(design.rates, run.config.learning_rate) > 0;
+    const bool has_rate = table.rates_selected || run.config.is_foreign() ||
+                          std::ranges::count(design.rates, run.config.learning_rate) > 0;
     if (!design.seeds.contains(draw_of(run.config)) || !has_rate) continue;
     ++runs.counted;
     if (run.training && !run.training->trained) ++runs.untrained;
@@ -81,12 +84,13 @@ ComparedRuns runs_of(const ResultTable& table, const TableCell& cell, const Desi
 }
 
 ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const TableCell& one,
-                           const TableCell& other, Aggregate aggregate) {
+                           const TableCell& other, Aggregate aggregate, std::optional<std::int64_t> length) {
   ComparedTask result;
   result.level = row.level;
   result.task = row.task;
-  Scores of_one = scores_of(table, one);
-  Scores of_other = scores_of(table, other);
+  result.length = length;
+  Scores of_one = scores_of(table, one, length);
+  Scores of_other = scores_of(table, other, length);
   const bool one_is_foreign = is_foreign(table, one);
   const bool other_is_foreign = is_foreign(table, other);
   if (one_is_foreign && !other_is_foreign) of_one = at_rates_of(of_one, of_other);
@@ -95,7 +99,7 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   const std::set<Draw>& seeds = design.seeds;
   const std::vector<double>& rates = design.rates;
   result.seeds = seeds.size();
-  if (!one_is_foreign || !other_is_foreign) result.rates = rates;
+  if (!table.rates_selected && (!one_is_foreign || !other_is_foreign)) result.rates = rates;
   result.one_runs = runs_of(table, one, design);
   result.other_runs = runs_of(table, other, design);
   result.unpaired =
@@ -115,17 +119,32 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   result.one = aggregate_of(scores_one, aggregate);
   result.other = aggregate_of(scores_other, aggregate);
   result.difference = aggregate_of(differences, aggregate);
-  if (seeds.size() > 1) result.p = sign_flip_p(differences, aggregate);
+  if (seeds.size() > 1) {
+    result.p = sign_flip_p(differences, aggregate);
+    result.detectable = detectable_difference(differences);
+  }
   if (seeds.size() >= kMinIntervalPairs) result.interval = bootstrap_interval(differences, aggregate);
   return result;
 }
 
 void adjust(std::vector<ComparedTask>& tasks) {
-  std::vector<std::optional<double>> p_values;
-  p_values.reserve(tasks.size());
-  for (const ComparedTask& task : tasks) p_values.push_back(task.p);
-  const auto adjusted = holm_adjusted(p_values);
-  for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].adjusted_p = adjusted[i];
+  std::map<std::optional<std::int64_t>, std::vector<ComparedTask*>> families;
+  for (ComparedTask& task : tasks) families[task.length].push_back(&task);
+  for (const auto& [length, family] : families) {
+    std::vector<std::optional<double>> p_values;
+    p_values.reserve(family.size());
+    for (const ComparedTask* const task : family) p_values.push_back(task->p);
+    const auto adjusted = holm_adjusted(p_values);
+    for (std::size_t i = 0; i < family.size(); ++i) family[i]->adjusted_p = adjusted[i];
+  }
+}
+
+// The lengths to compare at, each alone; nothing for all together.
+std::vector<std::optional<std::int64_t>> lengths_of(const ResultTable& table, const TableCell& cell,
+                                                    ComparisonRows rows) {
+  if (rows == ComparisonRows::kTasks || cell.finished.empty()) return {std::nullopt};
+  const std::vector<std::int64_t>& lengths = table.runs[cell.finished.front()].scored_lengths;
+  return {lengths.begin(), lengths.end()};
 }
 
 // Runs of a column without a score.
@@ -141,7 +160,7 @@ std::size_t unfinished_runs(const ResultTable& table, const EncodingLabel& encod
 }  // namespace
 
 Comparison compare(const ResultTable& table, const std::string& one, const std::string& other,
-                   Aggregate aggregate) {
+                   Aggregate aggregate, ComparisonRows rows) {
   if (aggregate == Aggregate::kMax) {
     throw Error(
         "the maximum over a cell's runs cannot be compared: it grows with their number and keeps nothing of "
@@ -170,19 +189,22 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
       comparison.one_sided.push_back(row.task);
       continue;
     }
-    if (!are_measured_alike(table, {cell, counterpart})) {
+    if (!are_pairs_measured_alike(table, {cell, counterpart})) {
       throw Error(fmt::format(
-          "'{}' and '{}' are evaluated differently on {} (lengths, samples, seed or eval_dropout); compare "
+          "'{}' and '{}' are evaluated differently on {} (lengths, samples or eval_dropout); compare "
           "columns that are measured alike",
           one, other, row.task.text()));
     }
-    comparison.tasks.push_back(compare_cells(table, row, *cell, *counterpart, aggregate));
-    pairs += comparison.tasks.back().seeds;
+    for (const auto length : lengths_of(table, *cell, rows)) {
+      comparison.tasks.push_back(compare_cells(table, row, *cell, *counterpart, aggregate, length));
+      pairs += comparison.tasks.back().seeds;
+    }
   }
   if (pairs == 0) {
     const std::size_t unfinished = unfinished_runs(table, first) + unfinished_runs(table, second);
     throw Error(fmt::format(
-        "{} and {} have no finished runs of one task, seed, data seed and learning rate; {}", one, other,
+        "{} and {} have no finished runs of one task, seed, data seed, evaluation seed and learning rate; {}",
+        one, other,
         unfinished == 0 ? "run both with the same"
                         : fmt::format("{} {} not finished; `che run` with the config goes on",
                                       counted(unfinished, "run"), unfinished == 1 ? "is" : "are")));

@@ -6,8 +6,12 @@
 
 namespace che {
 
-// Whether the runs of these cells of `table` are evaluated alike: same lengths, samples, seed and
-// eval_dropout. Scores of cells that are not say nothing of each other.
+// Whether the runs of these cells of `table` are evaluated alike: same scored lengths, samples and
+// eval_dropout, and the same set of evaluation seeds, of which repetitions may have one each. Scores of cells
+// that are not say nothing of each other.
 bool are_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells);
+
+// The same for runs that are paired over their evaluation seeds too: the sets of these may differ.
+bool are_pairs_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells);
 
 }  // namespace che

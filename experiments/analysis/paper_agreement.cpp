@@ -66,6 +66,35 @@ AgreedTask agree_on(const ResultTable& table, const ComparableRow& comparable, A
   return task;
 }
 
+std::optional<JointAgreement> agree_jointly(const std::vector<ComparableRow>& rows,
+                                            const std::vector<AgreedTask>& tasks, Aggregate aggregate) {
+  std::map<EncodingForm, std::size_t, ByText> holders;
+  std::vector<const ComparableRow*> ranked;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!tasks[i].correlation) continue;
+    ranked.push_back(&rows[i]);
+    for (const auto& [column, counted] : rows[i].cells) ++holders[column];
+  }
+  std::vector<RankedPair> pairs;
+  double sum = 0;
+  for (const ComparableRow* const row : ranked) {
+    RankedPair pair;
+    for (const auto& [column, counted] : row->cells) {
+      if (holders.at(column) < ranked.size()) continue;
+      pair.x.push_back(counted.cell->scores->value(aggregate));
+      pair.y.push_back(counted.cell->paper->score);
+    }
+    const auto correlation = pair.x.size() < kMinRanked ? std::nullopt : spearman(pair.x, pair.y);
+    if (!correlation) continue;
+    sum += *correlation;
+    pairs.push_back(std::move(pair));
+  }
+  if (pairs.size() < 2) return std::nullopt;
+  return JointAgreement{.encodings = pairs.front().x.size(),
+                        .mean = sum / static_cast<double>(pairs.size()),
+                        .p = joint_rank_correlation_p(pairs)};
+}
+
 }  // namespace
 
 std::optional<bool> AgreedTask::agrees() const {
@@ -87,6 +116,7 @@ PaperAgreement agree(const ResultTable& table, Aggregate aggregate) {
   }
   const auto adjusted = holm_adjusted(p_values);
   for (std::size_t i = 0; i < adjusted.size(); ++i) agreement.tasks[i].adjusted_p = adjusted[i];
+  agreement.joint = agree_jointly(rows, agreement.tasks, aggregate);
   agreement.ranked = correlations.size();
   if (!correlations.empty()) agreement.mean = statistics::mean(correlations);
   agreement.claims = count_claims(rows, aggregate);

@@ -38,12 +38,20 @@ struct AgreedTask {
   std::optional<bool> agrees() const;
 };
 
+// The joint test of the order in all tasks, over the encodings that every task with a correlation has.
+struct JointAgreement {
+  std::size_t encodings = 0;
+  double mean = 0;  // Of the tasks' correlations over these encodings.
+  double p = 1;     // See joint_rank_correlation_p.
+};
+
 struct PaperAgreement {
   Aggregate aggregate = Aggregate::kMax;
-  std::vector<AgreedTask> tasks;   // Rows of the table, in its order.
-  std::size_t ranked = 0;          // Tasks with a correlation.
-  std::optional<double> mean;      // Of these correlations.
-  std::vector<PaperClaim> claims;  // See count_claims.
+  std::vector<AgreedTask> tasks;        // Rows of the table, in its order.
+  std::size_t ranked = 0;               // Tasks with a correlation.
+  std::optional<double> mean;           // Of these correlations.
+  std::optional<JointAgreement> joint;  // Nothing for fewer than kMinRanked encodings or two tasks.
+  std::vector<PaperClaim> claims;       // See count_claims.
 };
 
 // Compares the scores of `table`, one number per cell, with the paper's.

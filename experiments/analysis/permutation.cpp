@@ -1,6 +1,8 @@
 #include "experiments/analysis/permutation.h"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/statistics/univariate_statistics.hpp>
 #include <cmath>
 #include <cstdint>
 
@@ -65,6 +67,13 @@ Interval bootstrap_interval(const std::vector<double>& differences, Aggregate ag
   }
   std::sort(statistics.begin(), statistics.end());
   return {.low = quantile(statistics, (1 - coverage) / 2), .high = quantile(statistics, (1 + coverage) / 2)};
+}
+
+double detectable_difference(const std::vector<double>& differences) {
+  const auto n = static_cast<double>(differences.size());
+  const boost::math::students_t t(n - 1);
+  const double deviation = std::sqrt(boost::math::statistics::sample_variance(differences));
+  return (boost::math::quantile(t, 0.975) + boost::math::quantile(t, 0.8)) * deviation / std::sqrt(n);
 }
 
 std::vector<std::optional<double>> holm_adjusted(const std::vector<std::optional<double>>& p_values) {

@@ -42,6 +42,12 @@ inline constexpr std::array<IntervalCoverage, 3> kIntervalCoverage = {{{6, 86}, 
 Interval bootstrap_interval(const std::vector<double>& differences, Aggregate aggregate,
                             double coverage = 0.95);
 
+// The least true mean of paired differences that a two-sided t-test at 5 % finds with probability 80 % in as
+// many pairs with this spread: (t_{.975, n-1} + t_{.8, n-1}) sd / sqrt(n), the usual approximation of the
+// power of the t-test (Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988, chapter 2). Two
+// differences or more.
+double detectable_difference(const std::vector<double>& differences);
+
 // Holm's step-down adjustment (1979): each p-value as it stands among all that there are, in their order.
 std::vector<std::optional<double>> holm_adjusted(const std::vector<std::optional<double>>& p_values);
 

@@ -34,10 +34,28 @@ std::string describe_training(const TableRun& run) {
                      model.layers, model.heads);
 }
 
-std::string describe_evaluation(const TableRun& run) {
-  const EvaluationConfig& evaluation = run.config.evaluation;
-  return fmt::format("lengths {}, {} samples each, seed {}", lengths_text(evaluation), evaluation.samples,
-                     evaluation.seed);
+std::string describe_evaluation(const ResultTable& table) {
+  std::set<std::int64_t> seeds;
+  for (const TableRun& run : table.runs) seeds.insert(run.config.evaluation.seed);
+  const std::string measured = each_once(table, [](const TableRun& run) {
+    return fmt::format("lengths {}, {} samples each", lengths_text({.listed_lengths = run.scored_lengths}),
+                       run.config.evaluation.samples);
+  });
+  return fmt::format("{}; evaluation seeds: {}", measured, fmt::join(seeds, ", "));
+}
+
+// "evaluation.samples=128 (bucket_sort, reverse_string)"; empty where no row has settings of its own.
+std::string settings_of_rows(const ResultTable& table) {
+  std::map<std::string, std::vector<std::string>> tasks_of;
+  for (const TableRow& row : table.rows) {
+    for (const SettingValue& setting : row.settings) tasks_of[setting.text()].push_back(row.task.text());
+  }
+  std::vector<std::string> texts;
+  texts.reserve(tasks_of.size());
+  for (const auto& [setting, tasks] : tasks_of) {
+    texts.push_back(fmt::format("{} ({})", setting, fmt::join(tasks, ", ")));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 // Every choice between readings of the protocol that some run had to make, with what it chose; where runs
@@ -94,7 +112,7 @@ std::vector<Fact> provenance(const ResultTable& table) {
                                  fmt::join(foreign, ", "))});
   }
   const std::vector<Fact> of_all = {
-      {"Evaluation", each_once(table, describe_evaluation)},
+      {"Evaluation", describe_evaluation(table)},
       {"Protocol options", protocol_options(table)},
       {"Settings that differ from the defaults in all runs",
        off_default.empty() ? "nothing" : fmt::format("{}", fmt::join(off_default, ", "))},
@@ -103,6 +121,9 @@ std::vector<Fact> provenance(const ResultTable& table) {
                                  each_once(table, [](const TableRun& run) { return run.status.device; }),
                                  updated.empty() ? "unknown" : updated)}};
   facts.insert(facts.end(), of_all.begin(), of_all.end());
+  if (const std::string of_rows = settings_of_rows(table); !of_rows.empty()) {
+    facts.insert(facts.end() - 1, {"Settings that all runs of a task share and other tasks do not", of_rows});
+  }
   if (!table.conditions.empty()) {
     facts.insert(facts.begin(), {"Only runs with", fmt::format("{}", fmt::join(table.conditions, " and "))});
   }

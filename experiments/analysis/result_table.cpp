@@ -13,6 +13,7 @@
 #include "core/parallel.h"
 #include "experiments/analysis/display_order.h"
 #include "experiments/analysis/models_left_out.h"
+#include "experiments/analysis/rate_selection.h"
 #include "experiments/analysis/task_versions.h"
 #include "experiments/plan/cell_labels.h"
 #include "experiments/store/experiment_folder.h"
@@ -21,9 +22,36 @@
 namespace che {
 namespace {
 
+// The rows that the score of a finished run is the mean of; none where one is missing.
+std::vector<EvaluationRow> scored_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config,
+                                       const ReadingRules& rules) {
+  if (!rules.score_lengths) {
+    return score(rows, config) ? present_rows(rows, config) : std::vector<EvaluationRow>();
+  }
+  std::vector<EvaluationRow> scored = rows_of_any_length(rows, config);
+  std::erase_if(scored, [&](const EvaluationRow& row) { return !rules.score_lengths->contains(row.length); });
+  return scored;
+}
+
+std::vector<std::int64_t> lengths_asked(const RunConfig& config, const ReadingRules& rules) {
+  std::vector<std::int64_t> lengths = config.evaluation.lengths();
+  if (rules.score_lengths) {
+    std::erase_if(lengths, [&](std::int64_t length) { return !rules.score_lengths->contains(length); });
+  }
+  return lengths;
+}
+
+void refuse_without_score(const TableRun& run, const std::vector<EvaluationRow>& rows,
+                          const LengthChoice& lengths) {
+  std::vector<std::int64_t> measured;
+  for (const EvaluationRow& row : rows_of_any_length(rows, run.config)) measured.push_back(row.length);
+  throw Error(fmt::format("--score-lengths {}: {} was measured at none of these lengths; it was at {}",
+                          lengths.text(), run.id, measured.empty() ? "none" : lengths_option(measured)));
+}
+
 // `config`: the folder's, or one that differs in what its encoding is evaluated with.
 TableRun make_run(const RunFolder& folder, const RunConfig& config, const StoredRun& stored,
-                  TrainingJudge& judge) {
+                  const ReadingRules& rules, TrainingJudge& judge) {
   TableRun run{.id = folder.id(),
                .task = {},
                .encoding = {},
@@ -32,6 +60,7 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
                .score = std::nullopt,
                .score_error = std::nullopt,
                .evaluation = {},
+               .scored_lengths = lengths_asked(config, rules),
                .measured = {},
                .at_steps = stored.at_steps,
                .missing_lengths = 0,
@@ -42,10 +71,12 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
   // A run that still trains is not judged.
   if (is_finished) run.training = judge.judge(run.config, run.metrics);
   const std::vector<EvaluationRow>& rows = stored.evaluation;
-  if (is_finished) run.score = score(rows, config);
+  if (is_finished) run.evaluation = scored_rows(rows, config, rules);
+  run.score = mean_accuracy(run.evaluation);
   if (run.score) {
-    run.score_error = score_error(rows, config);
-    run.evaluation = present_rows(rows, config);
+    run.score_error = mean_accuracy_error(run.evaluation);
+    run.scored_lengths.clear();
+    for (const EvaluationRow& row : run.evaluation) run.scored_lengths.push_back(row.length);
     std::ranges::copy_if(rows, std::back_inserter(run.measured),
                          [settings = config.encoding.evaluation_settings()](const EvaluationRow& row) {
                            return row.encoding_settings == settings;
@@ -58,24 +89,28 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
 
 // What the run's own config asks for and, after it, each other setting of its encoding at which `che
 // evaluate` measured all test lengths.
-std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored, TrainingJudge& judge) {
-  std::vector<TableRun> runs{make_run(folder, folder.config(), stored, judge)};
+std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored, const ReadingRules& rules,
+                                TrainingJudge& judge) {
+  std::vector<TableRun> runs{make_run(folder, folder.config(), stored, rules, judge)};
+  const bool is_finished = runs[0].damage.empty() && runs[0].status.state == RunState::kFinished;
+  if (rules.score_lengths && is_finished && !runs[0].score) {
+    refuse_without_score(runs[0], stored.evaluation, *rules.score_lengths);
+  }
   std::set<OptionValues> settings;
   for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
   settings.erase(folder.config().encoding.evaluation_settings());
   for (const OptionValues& other : settings) {
     RunConfig config = folder.config();
     config.encoding = config.encoding.with_evaluation_settings(other);
-    TableRun run = make_run(folder, config, stored, judge);
+    TableRun run = make_run(folder, config, stored, rules, judge);
     if (run.score) runs.push_back(std::move(run));
   }
   return runs;
 }
 
 // Over the test lengths.
-double mean_chance(const Task& task, const EvaluationConfig& evaluation) {
+double mean_chance(const Task& task, const std::vector<std::int64_t>& lengths) {
   double sum = 0;
-  const std::vector<std::int64_t> lengths = evaluation.lengths();
   for (const std::int64_t length : lengths) sum += task.chance_at(length);
   return sum / static_cast<double>(lengths.size());
 }
@@ -85,9 +120,10 @@ TableRow make_row(const TableRun& run) {
   const bool is_declared = run.config.task.is_declared();
   return {.level = task->level(),
           .task = run.task,
-          .chance = is_declared ? mean_chance(*task, run.config.evaluation) : task->chance(),
+          .chance = is_declared ? mean_chance(*task, run.scored_lengths) : task->chance(),
           .permutation_invariant =
               !is_declared && Registry<TaskEntry>::instance().get(task->name()).permutation_invariant,
+          .settings = {},
           .baselines = std::nullopt};
 }
 
@@ -114,9 +150,10 @@ void fill_cells(ResultTable& table) {
   }
 }
 
-// Whether both measure on the same samples.
-bool same_samples(const EvaluationConfig& one, const EvaluationConfig& other) {
-  return one.lengths() == other.lengths() && one.samples == other.samples && one.seed == other.seed;
+// Whether both measure on as many samples of the same lengths.
+bool same_samples(const TableRun& one, const TableRun& other) {
+  return one.scored_lengths == other.scored_lengths &&
+         one.config.evaluation.samples == other.config.evaluation.samples;
 }
 
 }  // namespace
@@ -148,31 +185,68 @@ void name_entries(std::vector<TableRun>& runs, const std::vector<std::string>& e
   }
 }
 
+// The configs that columns are labelled by: the scored lengths that a rule chooses replace those of the
+// config.
+std::vector<RunConfig> configs_to_label(const std::vector<TableRun>& runs, const ReadingRules& rules) {
+  std::vector<RunConfig> configs;
+  configs.reserve(runs.size());
+  for (const TableRun& run : runs) {
+    RunConfig& config = configs.emplace_back(run.config);
+    if (!rules.score_lengths) continue;
+    config.evaluation = {.samples = run.config.evaluation.samples,
+                         .seed = run.config.evaluation.seed,
+                         .eval_dropout = run.config.evaluation.eval_dropout};
+  }
+  return configs;
+}
+
+// Gives the columns of a row whose runs have other lengths left under the rule the names of these.
+void name_scored_lengths(std::vector<TableRun>& runs) {
+  std::map<TaskLabel, std::set<std::vector<std::int64_t>>> lengths_of;
+  for (const TableRun& run : runs) lengths_of[run.task].insert(run.scored_lengths);
+  const auto differ = [](const auto& row) { return row.second.size() > 1; };
+  if (std::ranges::none_of(lengths_of, differ)) return;
+  for (TableRun& run : runs) {
+    run.encoding.settings.push_back(
+        {.path = "evaluation.lengths", .value = lengths_option(run.scored_lengths)});
+  }
+}
+
 // The table of these runs; of several entries, where there are any, with their names (see read_entries).
-ResultTable table_of(const std::vector<FoundRun>& runs, const std::vector<std::string>& entries) {
+ResultTable table_of(const std::vector<FoundRun>& runs, const ReadingRules& rules,
+                     const std::vector<std::string>& entries) {
   std::vector<const RunFolder*> folders;
   folders.reserve(runs.size());
   for (const FoundRun& run : runs) folders.push_back(&run.folder);
   check_task_versions(folders);
   ResultTable table;
-  std::vector<RunConfig> configs;
   TrainingJudge judge;
   for_each_in_order(
       runs.size(), [&](std::size_t i) { return runs[i].folder.read(); },
       [&](std::size_t i, const StoredRun& stored) {
-        for (TableRun& run : make_runs(runs[i].folder, stored, judge)) {
+        for (TableRun& run : make_runs(runs[i].folder, stored, rules, judge)) {
           run.experiment = runs[i].experiment;
-          configs.push_back(run.config);
           table.runs.push_back(std::move(run));
         }
       });
-  CellLabels labels = label_cells(configs);
+  CellLabels labels = label_cells(configs_to_label(table.runs, rules));
   for (std::size_t i = 0; i < table.runs.size(); ++i) {
     table.runs[i].task = std::move(labels.of[i].task);
     table.runs[i].encoding = std::move(labels.of[i].encoding);
   }
   table.shared_settings = std::move(labels.shared_settings);
   if (!entries.empty()) name_entries(table.runs, entries);
+  if (rules.score_lengths) {
+    name_scored_lengths(table.runs);
+    table.reading_notes.push_back(fmt::format(
+        "A score is the mean over the measured test lengths in {} (--score-lengths), whatever lengths the "
+        "config of a run names.",
+        rules.score_lengths->text()));
+  }
+  if (rules.select) {
+    table.reading_notes.push_back(select_rates(table.runs, *rules.select));
+    table.rates_selected = true;
+  }
 
   std::map<TaskLabel, TableRow> rows;
   for (const TableRun& run : table.runs) {
@@ -182,7 +256,10 @@ ResultTable table_of(const std::vector<FoundRun>& runs, const std::vector<std::s
     }
   }
   std::sort(table.encodings.begin(), table.encodings.end(), encoding_before);
-  for (auto& [label, row] : rows) table.rows.push_back(std::move(row));
+  for (auto& [label, row] : rows) {
+    if (const auto own = labels.of_task.find(label); own != labels.of_task.end()) row.settings = own->second;
+    table.rows.push_back(std::move(row));
+  }
   std::sort(table.rows.begin(), table.rows.end(), [](const TableRow& one, const TableRow& other) {
     return task_before(one.level, one.task, other.level, other.task);
   });
@@ -267,11 +344,11 @@ std::vector<FoundRun> chosen_of(const std::vector<FoundRun>& runs, const RunChoi
 
 }  // namespace
 
-ResultTable make_table(const std::vector<RunFolder>& folders) {
+ResultTable make_table(const std::vector<RunFolder>& folders, const ReadingRules& rules) {
   std::vector<FoundRun> runs;
   runs.reserve(folders.size());
   for (const RunFolder& folder : folders) runs.push_back({.folder = folder});
-  return table_of(runs, {});
+  return table_of(runs, rules, {});
 }
 
 void warn_of_damage(const ResultTable& table, const WarningSink& warn) {
@@ -280,7 +357,8 @@ void warn_of_damage(const ResultTable& table, const WarningSink& warn) {
   }
 }
 
-ResultTable read_table(const std::vector<std::filesystem::path>& experiments, const RunChoice& choice) {
+ResultTable read_table(const std::vector<std::filesystem::path>& experiments, const RunChoice& choice,
+                       const ReadingRules& rules) {
   std::vector<std::string> left_out;
   std::vector<FoundRun> runs;
   std::map<std::string, std::size_t> index_of;  // In `runs`, by id.
@@ -315,7 +393,7 @@ ResultTable read_table(const std::vector<std::filesystem::path>& experiments, co
     names.push_back(folder_name(experiments[i]));
   }
   const std::vector<FoundRun> chosen = chosen_of(runs, choice, left_out);
-  ResultTable table = table_of(chosen, {});
+  ResultTable table = table_of(chosen, rules, {});
   table.not_chosen = columns_not_chosen(runs, chosen);
   table.conditions = choice.conditions();
   table.left_out = std::move(left_out);
@@ -324,11 +402,13 @@ ResultTable read_table(const std::vector<std::filesystem::path>& experiments, co
   return table;
 }
 
-ResultTable read_table(const std::filesystem::path& experiment, const RunChoice& choice) {
-  return read_table(std::vector{experiment}, choice);
+ResultTable read_table(const std::filesystem::path& experiment, const RunChoice& choice,
+                       const ReadingRules& rules) {
+  return read_table(std::vector{experiment}, choice, rules);
 }
 
-ResultTable read_entries(const std::vector<std::filesystem::path>& entries, const RunChoice& choice) {
+ResultTable read_entries(const std::vector<std::filesystem::path>& entries, const RunChoice& choice,
+                         const ReadingRules& rules) {
   std::vector<std::string> left_out;
   std::vector<FoundRun> runs;
   std::vector<std::string> names;
@@ -351,7 +431,7 @@ ResultTable read_entries(const std::vector<std::filesystem::path>& entries, cons
     }
   }
   if (runs.empty()) throw Error("no entry has runs; name folders that `che run` or `che score` wrote");
-  ResultTable table = table_of(chosen_of(runs, choice, left_out), names);
+  ResultTable table = table_of(chosen_of(runs, choice, left_out), rules, names);
   table.conditions = choice.conditions();
   table.left_out = std::move(left_out);
   table.name = "several entries";
@@ -360,19 +440,37 @@ ResultTable read_entries(const std::vector<std::filesystem::path>& entries, cons
   return table;
 }
 
-void add_trivial_baselines(ResultTable& table) {
-  table.has_baselines = true;
-  for (TableRow& row : table.rows) {
+namespace {
+
+// All of them, or, of more than tells where marks stand within a second or two, so many in even steps from
+// the first to the last.
+std::vector<std::int64_t> lengths_for_marks(const std::vector<std::int64_t>& lengths) {
+  constexpr std::size_t kMost = 20;
+  if (lengths.size() <= kMost) return lengths;
+  std::vector<std::int64_t> chosen;
+  for (std::size_t i = 0; i < kMost; ++i) chosen.push_back(lengths[i * (lengths.size() - 1) / (kMost - 1)]);
+  return chosen;
+}
+
+}  // namespace
+
+void add_trivial_baselines(ResultTable& table, BaselineUse use) {
+  table.has_baselines = use == BaselineUse::kShown;
+  for_each_index(table.rows.size(), [&](std::size_t i) {
+    TableRow& row = table.rows[i];
     const TableRun* first = nullptr;
     bool same = true;
     for (const TableRun& run : table.runs) {
       if (run.task != row.task) continue;
       if (first == nullptr) first = &run;
-      same =
-          same && is_drawn(run.config.task) && same_samples(run.config.evaluation, first->config.evaluation);
+      same = same && is_drawn(run.config.task) && same_samples(run, *first);
     }
-    if (same) row.baselines = measure_trivial_baselines(first->config.task, first->config.evaluation);
-  }
+    if (same && !first->scored_lengths.empty()) {
+      row.baselines = measure_trivial_baselines(
+          first->config.task, first->config.evaluation,
+          use == BaselineUse::kShown ? first->scored_lengths : lengths_for_marks(first->scored_lengths));
+    }
+  });
 }
 
 }  // namespace che

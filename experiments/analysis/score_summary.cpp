@@ -59,6 +59,11 @@ std::string_view spread_phrase(Aggregate aggregate) {
   throw Error("aggregate out of range", ErrorKind::kRuntime);
 }
 
+std::string_view range_phrase(Aggregate aggregate) {
+  if (aggregate == Aggregate::kMax) return "the lowest and the highest score";
+  return aggregate == Aggregate::kMean ? spread_phrase(aggregate) : "the first and the third quartile";
+}
+
 double ScoreSummary::value(Aggregate aggregate) const {
   switch (aggregate) {
     case Aggregate::kMax:
@@ -73,10 +78,14 @@ double ScoreSummary::value(Aggregate aggregate) const {
   throw Error("aggregate out of range", ErrorKind::kRuntime);
 }
 
+std::optional<std::pair<double, double>> ScoreSummary::range(Aggregate aggregate) const {
+  if (n < 2 || aggregate == Aggregate::kMean) return std::nullopt;
+  return aggregate == Aggregate::kMax ? std::pair(min, max) : quartiles;
+}
+
 std::optional<double> ScoreSummary::spread(Aggregate aggregate) const {
-  if (n < 2) return std::nullopt;
-  if (aggregate == Aggregate::kMax) return max - min;
-  return aggregate == Aggregate::kMean ? deviation : quartiles;
+  const auto ends = range(aggregate);
+  return ends ? ends->second - ends->first : deviation;
 }
 
 double rounded_percent(double fraction) {
@@ -95,7 +104,7 @@ ScoreSummary summarize(std::vector<double> scores) {
                        .quartiles = std::nullopt};
   if (scores.size() > 1) {
     summary.deviation = std::sqrt(statistics::sample_variance(scores));
-    summary.quartiles = quantile(scores, 0.75) - quantile(scores, 0.25);
+    summary.quartiles = {quantile(scores, 0.25), quantile(scores, 0.75)};
   }
   return summary;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace che {
@@ -20,8 +21,9 @@ Aggregate aggregate_named(std::string_view name);
 // "the maximum", "the mean", ... for a sentence.
 std::string_view aggregate_phrase(Aggregate aggregate);
 
-// What spread(aggregate) is, for a sentence.
+// What spread(aggregate) is, for a sentence, and what a table prints of it.
 std::string_view spread_phrase(Aggregate aggregate);
+std::string_view range_phrase(Aggregate aggregate);
 
 // Scores of the finished runs of a cell. Spreads need two runs or more.
 struct ScoreSummary {
@@ -30,13 +32,15 @@ struct ScoreSummary {
   double min = 0;
   double mean = 0;
   double median = 0;
-  double iqm = 0;                   // See interquartile_mean.
-  std::optional<double> deviation;  // Sample standard deviation (n - 1).
-  std::optional<double> quartiles;  // Distance between the first and the third.
+  double iqm = 0;                                      // See interquartile_mean.
+  std::optional<double> deviation;                     // Sample standard deviation (n - 1).
+  std::optional<std::pair<double, double>> quartiles;  // The first and the third.
 
   double value(Aggregate aggregate) const;
-  // The range for the maximum, the standard deviation for the mean, the interquartile range for the
-  // median and the interquartile mean.
+  // The lowest and the highest score for the maximum, the quartiles for the median and the interquartile
+  // mean; nothing for the mean, whose spread is the standard deviation.
+  std::optional<std::pair<double, double>> range(Aggregate aggregate) const;
+  // The standard deviation for the mean, the width of range() for the others.
   std::optional<double> spread(Aggregate aggregate) const;
 };
 

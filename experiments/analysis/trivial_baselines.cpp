@@ -167,12 +167,11 @@ const Baseline& TrivialBaselines::best() const {
   return frequent_symbol && frequent_symbol->score > best.score ? *frequent_symbol : best;
 }
 
-TrivialBaselines measure_trivial_baselines(const TaskConfig& task_config,
-                                           const EvaluationConfig& evaluation) {
+TrivialBaselines measure_trivial_baselines(const TaskConfig& task_config, const EvaluationConfig& evaluation,
+                                           const std::vector<std::int64_t>& lengths) {
   const std::unique_ptr<Task> task = create_task(task_config);
   const std::size_t symbols = task->output_symbols().size();
   const std::optional<FrequentSymbol> counting = FrequentSymbol::of(*task);
-  const std::vector<std::int64_t> lengths = evaluation.lengths();
 
   std::vector<BatchAccuracies> constant(symbols);
   BatchAccuracies position_only;

@@ -42,7 +42,13 @@ struct TrivialBaselines {
   const Baseline& best_without_input() const;
 };
 
-// Measures them from the task's generator; the same config gives the same numbers.
-TrivialBaselines measure_trivial_baselines(const TaskConfig& task, const EvaluationConfig& evaluation);
+// Measures them from the task's generator at these lengths, with the samples and the seed of `evaluation`;
+// the same arguments give the same numbers.
+TrivialBaselines measure_trivial_baselines(const TaskConfig& task, const EvaluationConfig& evaluation,
+                                           const std::vector<std::int64_t>& lengths);
+inline TrivialBaselines measure_trivial_baselines(const TaskConfig& task,
+                                                  const EvaluationConfig& evaluation) {
+  return measure_trivial_baselines(task, evaluation, evaluation.lengths());
+}
 
 }  // namespace che

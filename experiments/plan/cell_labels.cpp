@@ -56,6 +56,28 @@ Settings shared_by(const std::vector<RunConfig>& configs, const std::vector<Sett
   return *std::move(shared);
 }
 
+constexpr const char* kEvaluationSeed = "evaluation.seed";
+
+// The paths at which some of `members`, the configs of one task, differ; a model outside che has no settings
+// of training that could. A setting that is missing is at its default.
+std::set<std::string> differing_paths(const std::vector<RunConfig>& configs,
+                                      const std::vector<Settings>& settings,
+                                      const std::vector<std::size_t>& members) {
+  std::map<std::string, std::map<std::string, std::size_t>> holders;  // By path and value.
+  for (const std::size_t i : members) {
+    for (const SettingValue& setting : settings[i]) ++holders[setting.path][setting.value];
+  }
+  const auto foreign = static_cast<std::size_t>(
+      std::ranges::count_if(members, [&](std::size_t i) { return configs[i].is_foreign(); }));
+  std::set<std::string> differing;
+  for (const auto& [path, values] : holders) {
+    const std::size_t able = is_below(path, "evaluation") ? members.size() : members.size() - foreign;
+    const bool is_one_value = values.size() == 1 && values.begin()->second == able;
+    if (!is_one_value && path != kEvaluationSeed) differing.insert(path);
+  }
+  return differing;
+}
+
 // Names of declared tasks that stand for several definitions.
 std::set<std::string> ambiguous_tasks(const std::vector<RunConfig>& configs) {
   std::map<std::string, std::string> definitions;
@@ -75,6 +97,7 @@ CellLabels label_cells(const std::vector<RunConfig>& configs, const std::vector<
   const Settings shared = shared_by(configs, settings);
   const std::set<std::string> ambiguous = ambiguous_tasks(configs);
   CellLabels labels;
+  std::map<TaskLabel, std::vector<std::size_t>> rows;
   labels.of.reserve(configs.size());
   for (std::size_t i = 0; i < configs.size(); ++i) {
     CellKey& key = labels.of.emplace_back(
@@ -83,7 +106,22 @@ CellLabels label_cells(const std::vector<RunConfig>& configs, const std::vector<
       const TaskDefinition definition = parse_task_definition(configs[i].task.definition, "definition");
       key.task.settings.push_back({.path = "task.definition", .value = definition.digest()});
     }
-    std::ranges::copy(without(settings[i], shared), std::back_inserter(key.encoding.settings));
+    rows[key.task].push_back(i);
+  }
+  std::set<std::string> dividing;
+  for (const auto& [task, members] : rows) dividing.merge(differing_paths(configs, settings, members));
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    for (const SettingValue& setting : without(settings[i], shared)) {
+      if (dividing.contains(setting.path)) labels.of[i].encoding.settings.push_back(setting);
+    }
+  }
+  for (const auto& [task, members] : rows) {
+    std::set<SettingValue> of_row;
+    for (const std::size_t i : members) of_row.merge(without(settings[i], shared));
+    std::erase_if(of_row, [&](const SettingValue& setting) {
+      return dividing.contains(setting.path) || setting.path == kEvaluationSeed;
+    });
+    if (!of_row.empty()) labels.of_task[task].assign(of_row.begin(), of_row.end());
   }
   labels.shared_settings.assign(shared.begin(), shared.end());
   return labels;

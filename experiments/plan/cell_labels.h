@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "experiments/plan/cell_key.h"
@@ -8,9 +9,13 @@
 namespace che {
 
 // The cells of some configs, in their order: task and encoding, with every setting of `roles` in which the
-// configs differ, so that two cells never look alike.
+// configs of one task differ, so that two cells never look alike. A setting that all configs of each task
+// share splits no column; it belongs to the row. evaluation.seed belongs to the repetition, as the other
+// seeds do.
 struct CellLabels {
   std::vector<CellKey> of;
+  // Settings off their default that all configs of a task have, are in no label and are not shared by all.
+  std::map<TaskLabel, std::vector<SettingValue>> of_task;
   std::vector<SettingValue>
       shared_settings;  // That differ from the defaults in every config and are in no label.
 };

@@ -22,6 +22,7 @@ RunConfig EvaluationRequest::applied_to(RunConfig config) const {
     config.evaluation.length_step = lengths->step;
   }
   if (samples) config.evaluation.samples = *samples;
+  if (seed) config.evaluation.seed = *seed;
   if (encoding_settings) config.encoding = config.encoding.with_evaluation_settings(*encoding_settings);
   if (device) config.execution = on_device(config.execution, *device);
   return config;
@@ -36,6 +37,7 @@ std::vector<std::string> WorkerTask::arguments() const {
                    {"--lengths", fmt::format("{}:{}:{}", lengths->first, lengths->last, lengths->step)});
     }
     if (evaluation->samples) words.insert(words.end(), {"--samples", std::to_string(*evaluation->samples)});
+    if (evaluation->seed) words.insert(words.end(), {"--seed", std::to_string(*evaluation->seed)});
     if (const auto& settings = evaluation->encoding_settings) {
       words.insert(words.end(), {"--encoding-settings", evaluation_settings_text(*settings)});
     }

@@ -21,6 +21,7 @@ struct EvaluationRequest {
   std::optional<std::int64_t> samples;  // Per length; likewise.
   // Of the encoding, see EncodingConfig::evaluation_settings; without, the run's own.
   std::optional<OptionValues> encoding_settings;
+  std::optional<std::int64_t> seed = {};   // evaluation.seed; likewise.
   std::optional<std::string> device = {};  // See device_choice(); likewise.
 
   // Whether an encoding has what `encoding_settings` sets.

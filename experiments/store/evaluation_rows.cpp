@@ -2,22 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
 
 namespace che {
 
-std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
+std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& rows,
+                                              const RunConfig& config) {
   const EvaluationConfig& asked = config.evaluation;
   const OptionValues settings = config.encoding.evaluation_settings();
+  std::vector<EvaluationRow> chosen;
+  std::ranges::copy_if(rows, std::back_inserter(chosen), [&](const EvaluationRow& row) {
+    return row.samples == asked.samples && row.seed == asked.seed && row.eval_dropout == asked.eval_dropout &&
+           row.encoding_settings == settings;
+  });
+  return chosen;
+}
+
+std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
+  const std::vector<EvaluationRow> chosen = rows_of_any_length(rows, config);
   std::map<std::int64_t, const EvaluationRow*> by_length;
-  for (const EvaluationRow& row : rows) {
-    if (row.samples == asked.samples && row.seed == asked.seed && row.eval_dropout == asked.eval_dropout &&
-        row.encoding_settings == settings) {
-      by_length[row.length] = &row;
-    }
-  }
+  for (const EvaluationRow& row : chosen) by_length[row.length] = &row;
   std::vector<EvaluationRow> present;
   for (const std::int64_t length : config.evaluation.lengths()) {
     const auto found = by_length.find(length);
@@ -28,21 +35,25 @@ std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, 
 
 std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
   const std::vector<EvaluationRow> present = present_rows(rows, config);
-  if (present.empty() || present.size() < config.evaluation.lengths().size()) return std::nullopt;
-  double sum = 0;
-  for (const EvaluationRow& row : present) sum += row.accuracy;
-  return sum / static_cast<double>(present.size());
+  if (present.size() < config.evaluation.lengths().size()) return std::nullopt;
+  return mean_accuracy(present);
 }
 
-std::optional<double> score_error(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
-  if (!score(rows, config)) return std::nullopt;
-  const std::vector<EvaluationRow> present = present_rows(rows, config);
+std::optional<double> mean_accuracy(const std::vector<EvaluationRow>& rows) {
+  if (rows.empty()) return std::nullopt;
+  double sum = 0;
+  for (const EvaluationRow& row : rows) sum += row.accuracy;
+  return sum / static_cast<double>(rows.size());
+}
+
+std::optional<double> mean_accuracy_error(const std::vector<EvaluationRow>& rows) {
+  if (rows.empty()) return std::nullopt;
   double squares = 0;
-  for (const EvaluationRow& row : present) {
+  for (const EvaluationRow& row : rows) {
     if (!row.accuracy_se) return std::nullopt;
     squares += *row.accuracy_se * *row.accuracy_se;
   }
-  return std::sqrt(squares) / static_cast<double>(present.size());
+  return std::sqrt(squares) / static_cast<double>(rows.size());
 }
 
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config) {

@@ -26,6 +26,9 @@ struct EvaluationRow {
 
 // The rows of runs that are evaluated on the way, by the step of training.
 using StepRows = std::map<std::int64_t, std::vector<EvaluationRow>>;
+// The rows that are measured as `config` asks (samples, seed, switches), at whatever length, in their order.
+std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& rows,
+                                              const RunConfig& config);
 
 // The rows of `rows` that `config` asks for, by ascending length.
 std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config);
@@ -33,10 +36,12 @@ std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, 
 // Mean accuracy over the requested lengths, 0 .. 1; nothing while one is missing.
 std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
-// The standard error of that score: the lengths' samples are drawn independently, so that it is the root of
-// the sum of squares of their standard errors, divided by their number. Nothing without a score, or where
-// that of a row is unknown.
-std::optional<double> score_error(const std::vector<EvaluationRow>& rows, const RunConfig& config);
+// Nothing without rows.
+std::optional<double> mean_accuracy(const std::vector<EvaluationRow>& rows);
+// The standard error of that mean: the lengths' samples are drawn independently, so that it is the root of
+// the sum of squares of their standard errors, divided by their number. Nothing where that of a row is
+// unknown.
+std::optional<double> mean_accuracy_error(const std::vector<EvaluationRow>& rows);
 
 // Test lengths that `config` asks for and `rows` lack.
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config);

@@ -90,9 +90,9 @@ TEST(ScoreTable, AggregateChoosesScoreAndSpread) {
     // task, chance, none, rope
     return printed.rows[1].cells[3].text + printed.rows[1].cells[3].suffix;
   };
-  EXPECT_EQ(rope(Aggregate::kMax), "75.0 \u00b125.0");
+  EXPECT_EQ(rope(Aggregate::kMax), "75.0 [50.0 .. 75.0]");
   EXPECT_EQ(rope(Aggregate::kMean), "62.5 \u00b112.5");
-  EXPECT_EQ(rope(Aggregate::kMedian), "62.5 \u00b112.5");
+  EXPECT_EQ(rope(Aggregate::kMedian), "62.5 [56.2 .. 68.8]") << "quartiles 0.5625 and 0.6875";
 }
 
 TEST(ScoreTable, CountsRunsThatAreNotBegunWithoutAFootnote) {

@@ -54,6 +54,12 @@ TEST(PairedTest, ManyPairsAreSampledAndAgreeWithTheNormalLimit) {
   EXPECT_EQ(p, sign_flip_p(differences, Aggregate::kMean));
 }
 
+// By bisection of the closed forms that the distribution of t has for 3 and for 1 degrees of freedom.
+TEST(PairedTest, DetectableDifferenceIsThatOfTheTTest) {
+  EXPECT_NEAR(detectable_difference({1, 2, 3, 4}), 2.685861418511875, 1e-9);
+  EXPECT_NEAR(detectable_difference({0.1, 0.3}), 1.4082586656645868, 1e-9);
+}
+
 TEST(PairedTest, BootstrapOfTwoValuesReachesBoth) {
   // The mean of a resample is 0, 0.5 or 1 with weights 1/4, 1/2, 1/4.
   const Interval wide = bootstrap_interval({0, 1}, Aggregate::kMean);

@@ -45,6 +45,32 @@ TEST(RankCorrelation, PIsTheShareOfOrdersAsFarFromZero) {
   EXPECT_EQ(p, rank_correlation_p(kX, kY));
 }
 
+// The mean of two tasks' correlations under each of the 24 orders that both share, by counting.
+TEST(RankCorrelation, JointPPermutesAllTasksAlike) {
+  const std::vector<double> x = {1, 2, 3, 4};
+  const std::vector<double> one = {1, 2, 4, 3};
+  const std::vector<double> other = {2, 1, 3, 3};
+  const auto mean = [&](const std::vector<std::size_t>& order) {
+    std::vector<double> a, b;
+    for (const std::size_t i : order) {
+      a.push_back(one[i]);
+      b.push_back(other[i]);
+    }
+    return std::abs(*spearman(x, a) + *spearman(x, b));
+  };
+  std::vector<std::size_t> order = {0, 1, 2, 3};
+  const double observed = mean(order);
+  int as_far = 0;
+  do as_far += mean(order) >= observed - 1e-12 ? 1 : 0;
+  while (std::ranges::next_permutation(order).found);
+  EXPECT_DOUBLE_EQ(joint_rank_correlation_p({{x, one}, {x, other}}), as_far / 24.0);
+  // Two tasks with one order tell no more than one task.
+  EXPECT_DOUBLE_EQ(joint_rank_correlation_p({{x, x}, {x, x}}), 2.0 / 24);
+  std::vector<double> many;
+  for (int i = 0; i < 16; ++i) many.push_back(i);
+  EXPECT_DOUBLE_EQ(joint_rank_correlation_p({{many, many}}), 1.0 / (kRandomOrders + 1));
+}
+
 // The observed order counts among the random ones: no p is zero.
 TEST(RankCorrelation, PIsNeverZero) {
   std::vector<double> values;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/files.h"
+#include "experiments/analysis/best_encodings.h"
 #include "experiments/analysis/comparison.h"
 #include "experiments/analysis/provenance.h"
 #include "tables/result_notes.h"
@@ -127,9 +128,63 @@ TEST(ResultTable, RunsMeasuredAtTheSameLengthsShareAColumnHoweverTheLengthsAreWr
   EXPECT_EQ(compare(table, "rope", "none", Aggregate::kMean).tasks[0].seeds, 2U);
   bool is_written_once = false;
   for (const Fact& fact : provenance(table)) {
-    is_written_once |= fact.value == "lengths 41..45 in steps of 2, 64 samples each, seed 0";
+    is_written_once |= fact.value == "lengths 41..45 in steps of 2, 64 samples each; evaluation seeds: 0";
   }
   EXPECT_TRUE(is_written_once);
+}
+
+// As in configs/positions.yaml: each repetition has its own test samples, and one task has more of them.
+TEST(ResultTable, EvaluationSeedsAreRepetitionsAndATasksOwnSettingsSplitNoColumn) {
+  const ScratchFolder scratch;
+  for (const char* const task : {"reverse_string", "even_pairs"}) {
+    for (const char* const encoding : {"rope", "none"}) {
+      for (std::int64_t seed = 0; seed < 2; ++seed) {
+        RunConfig run = made_up_config(task, encoding, seed);
+        run.evaluation.seed = seed;
+        if (run.task.name == "even_pairs") run.evaluation.samples = 128;
+        store_run(scratch.path(), run, RunState::kFinished, encoding[0] == 'r' ? 0.875 : 0.75);
+      }
+    }
+  }
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  EXPECT_EQ(texts_of(table.encodings), (std::vector<std::string>{"none", "rope"}));
+  for (const TableRow& row : table.rows) {
+    EXPECT_EQ(table.cell(row.task, table.encodings[1])->finished.size(), 2U);
+    EXPECT_EQ(row.settings.front().text(),
+              row.task.name == "even_pairs" ? "evaluation.samples=128" : "evaluation.samples=64");
+    EXPECT_TRUE(best_encodings(table, row, Aggregate::kMax).measured_alike);
+  }
+  EXPECT_EQ(compare(table, "rope", "none", Aggregate::kMean).tasks[0].seeds, 2U);
+  bool is_noted = false;
+  for (const Fact& fact : provenance(table)) {
+    is_noted |= fact.value == "evaluation.samples=128 (even_pairs), evaluation.samples=64 (reverse_string)";
+  }
+  EXPECT_TRUE(is_noted);
+  // A column that lacks a seed that another has is measured on other samples.
+  RunConfig third = made_up_config("even_pairs", "rope", 2);
+  third.evaluation.samples = 128;
+  third.evaluation.seed = 2;
+  store_run(scratch.path(), third, RunState::kFinished, 0.875);
+  const ResultTable uneven = make_table(open_runs(scratch.path()));
+  EXPECT_FALSE(best_encodings(uneven, uneven.rows[0], Aggregate::kMax).measured_alike);
+  EXPECT_EQ(compare(uneven, "rope", "none", Aggregate::kMean).tasks[0].seeds, 2U) << "pairs share samples";
+}
+
+// A best within the trivial predictors' reach has no mark, whether or not these are columns.
+TEST(ResultTable, MarksFollowTheBaselinesThatAreNotShown) {
+  const ScratchFolder scratch;
+  // Sorted output: the likeliest symbol of each position alone is right in most places.
+  for (const auto& [encoding, score] : {std::pair("rope", 0.75), {"none", 0.625}}) {
+    RunConfig run = made_up_config("bucket_sort", encoding);
+    run.evaluation.samples = 128;
+    store_run(scratch.path(), run, RunState::kFinished, score);
+  }
+  ResultTable table = make_table(open_runs(scratch.path()));
+  EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
+  add_trivial_baselines(table, BaselineUse::kMarks);
+  EXPECT_FALSE(table.has_baselines);
+  EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).weaknesses(),
+            std::vector<WeakBest>{WeakBest::kTrivial});
 }
 
 TEST(ResultTable, SharedSettingsStayOutOfLabels) {

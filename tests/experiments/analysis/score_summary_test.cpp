@@ -18,7 +18,7 @@ TEST(ScoreSummary, OfEightScoresByHand) {
   EXPECT_DOUBLE_EQ(summary.median, 4.5);
   EXPECT_DOUBLE_EQ(summary.iqm, (3 + 4 + 5 + 6) / 4.0) << "without the two lowest and the two highest";
   // Type 7: places 1.75 and 5.25 of 1 2 3 4 5 6 8 100.
-  EXPECT_DOUBLE_EQ(summary.quartiles.value(), 6.5 - 2.75);
+  EXPECT_EQ(summary.quartiles.value(), std::pair(2.75, 6.5));
 }
 
 TEST(ScoreSummary, SpreadGoesWithTheAggregate) {
