@@ -6,15 +6,38 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "core/files.h"
-#include "experiments/exchange/sha256.h"
+struct archive;  // libarchive's.
 
 namespace che {
 
-// Files as one file NAME.tar.zst, which `tar xf` unpacks, in a form that allows one way only to write them: a
-// POSIX ustar archive of regular files whose owner is 0, whose time is 0 and whose mode is 644, compressed
-// with Zstandard as one frame, and behind it a skippable frame with the SHA-256 of all bytes before.
+// libarchive packs here, and reads, two kinds of archives in a form that allows one way only to write them:
+// regular files whose owner is 0, whose time is 0 and whose mode is 644, in the order in which they are
+// added.
+
+// Packs files into memory. Throws Error (runtime) where libarchive fails.
+class Packer {
+ public:
+  // POSIX ustar, the same compressed with Zstandard as one frame, or zip without compression.
+  enum class Format { kTar, kCompressedTar, kZip };
+
+  explicit Packer(Format format);
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
+
+  void add(const std::string& path, std::string_view content);
+  // Returns what has been packed since the last call; a compressor holds some of it back.
+  std::string take();
+  // Returns the rest.
+  std::string finish();
+
+ private:
+  void check(std::ptrdiff_t result) const;
+
+  std::string bytes_;
+  std::unique_ptr<archive, int (*)(archive*)> output_;
+};
 
 // The largest file that an archive may hold.
 inline constexpr std::size_t kMaxArchivedBytes = std::size_t{256} << 20;
@@ -23,27 +46,21 @@ inline constexpr std::size_t kMaxArchivedBytes = std::size_t{256} << 20;
 // '.', '_', '-' and '+' that are neither "." nor "..", joined by '/', as many as a ustar header has room for.
 std::string archived_path_problem(std::string_view path);
 
-// Writes an archive. Without a successful `finish` the file at the path is as it was before.
+// Writes NAME.tar.zst, which `tar xf` unpacks: one frame of Zstandard with a ustar archive, and behind it a
+// skippable frame with the SHA-256 of all bytes before. Without a successful `finish` the file at the path is
+// as it was before.
 class ArchiveWriter {
  public:
-  explicit ArchiveWriter(const std::filesystem::path& path);
-  ~ArchiveWriter();
-  ArchiveWriter(const ArchiveWriter&) = delete;
-  ArchiveWriter& operator=(const ArchiveWriter&) = delete;
+  explicit ArchiveWriter(std::filesystem::path path) : path_(std::move(path)) {}
 
   // Throws Error (usage) for a path or a size that an archive does not hold.
-  void add(std::string_view path, std::string_view content);
-  // The SHA-256 of the finished file. Throws Error (runtime) when the disk refuses.
+  void add(const std::string& path, std::string_view content);
+  // Returns the SHA-256 of the finished file. Throws Error (runtime) when the disk refuses.
   std::string finish();
 
  private:
-  struct Stream;
-  void compress(std::string_view part, bool is_last);
-
-  FileReplacement file_;
-  Sha256 hash_;        // Of all but the last frame.
-  Sha256 whole_hash_;  // Of the file.
-  std::unique_ptr<Stream> stream_;
+  std::filesystem::path path_;
+  Packer packer_{Packer::Format::kCompressedTar};
 };
 
 struct ArchivedFile {
@@ -58,7 +75,6 @@ class ArchiveReader {
  public:
   // Throws Error as read_input_file does, and (usage) for a file that is no archive or is cut off.
   explicit ArchiveReader(const std::filesystem::path& path);
-  ~ArchiveReader();
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
 
@@ -71,16 +87,21 @@ class ArchiveReader {
   const std::string& digits() const { return digits_; }
 
  private:
-  struct Stream;
-  std::string read(std::size_t bytes);
   [[noreturn]] void fail(std::string_view problem) const;
+  // Returns what libarchive does, unless that is a failure.
+  std::size_t check(std::ptrdiff_t result, archive* input) const;
+  std::string read(archive* input, std::size_t bytes) const;
+  // Throws unless the archive goes on with these bytes.
+  void compare(const std::string& packed) const;
 
   std::string name_;
   std::string content_;
   std::string at_;  // The last file that was begun.
   bool is_whole_ = false;
   std::string digits_;
-  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<archive, int (*)(archive*)> files_;
+  std::unique_ptr<archive, int (*)(archive*)> bytes_;  // The same archive, decompressed and not taken apart.
+  Packer packer_{Packer::Format::kTar};  // Packs again what was read: an archive has to equal that.
 };
 
 }  // namespace che

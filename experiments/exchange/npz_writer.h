@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "experiments/exchange/archive.h"
+
 namespace che {
 
 // A file of numpy's format npz, which numpy.load reads: a zip archive of uncompressed arrays (NEP 1). Written
@@ -22,17 +24,13 @@ class NpzWriter {
   void add_numbers(std::string_view name, std::span<const std::int64_t> values);
   // One text of ASCII, of dtype S: `bytes(file[name])` gives it.
   void add_text(std::string_view name, std::string_view text);
-  // Throws Error (usage) where the arrays are more than the format holds without its 64-bit extension: 4 GiB
-  // or 65,535 of them.
   void finish();
 
  private:
   void add(std::string_view name, std::string_view dtype, std::string_view shape, std::string_view bytes);
 
   Write write_;
-  std::uint64_t written_ = 0;
-  std::uint64_t arrays_ = 0;
-  std::string directory_;  // The archive's list of files, which ends it.
+  Packer zip_{Packer::Format::kZip};
 };
 
 }  // namespace che

@@ -13,6 +13,7 @@
 
 #include "core/files.h"
 #include "experiments/exchange/archive.h"
+#include "experiments/exchange/sha256.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
@@ -49,9 +50,16 @@ class Bundle : public testing::Test {
   }
 
   // Replaces the bundle by an archive with its right hash at its end.
-  void pack(const std::string& tar) const {
-    std::string compressed(ZSTD_compressBound(tar.size()), '\0');
-    compressed.resize(ZSTD_compress(compressed.data(), compressed.size(), tar.data(), tar.size(), 1));
+  void pack(const std::string& tar) const { seal(frame(tar)); }
+
+  static std::string frame(const std::string& content) {
+    std::string result(ZSTD_compressBound(content.size()), '\0');
+    result.resize(ZSTD_compress(result.data(), result.size(), content.data(), content.size(), 1));
+    return result;
+  }
+
+  // Writes the bundle of these compressed bytes.
+  void seal(std::string compressed) const {
     const std::string digits = sha256(compressed);
     compressed += std::string("\x50\x2a\x4d\x18\x20\x00\x00\x00", 8);
     for (std::size_t i = 0; i < digits.size(); i += 2) {
@@ -160,7 +168,8 @@ TEST_F(Bundle, NamesTheFileThatWasChanged) {
   std::string padded = tar();
   padded[second_header(padded) - 1] = 'x';
   pack(padded);
-  EXPECT_TRUE(contains(refusal(), "MANIFEST.json: is damaged behind its end")) << refusal();
+  EXPECT_TRUE(contains(refusal(), "MANIFEST.json: its entry has another owner, time, mode or form"))
+      << refusal();
 }
 
 TEST_F(Bundle, RefusesWhatItDoesNotWrite) {
@@ -171,19 +180,26 @@ TEST_F(Bundle, RefusesWhatItDoesNotWrite) {
   const std::size_t at = second_header(good);
   const auto refused = [&](const std::function<void(char*)>& change, const std::string& part) {
     pack(with_header(good, at, change));
-    EXPECT_TRUE(contains(refusal(), part)) << refusal();
+    EXPECT_TRUE(contains(refusal(), part)) << part << ": " << refusal();
   };
-  refused([](char* header) { header[156] = '2'; }, "is a link");
-  refused([](char* header) { header[156] = '1'; }, "is a link");
+  refused([](char* header) { std::copy_n("2target", 7, header + 156); }, "is a link");
+  refused([](char* header) { std::copy_n("1target", 7, header + 156); }, "is a link");
+  refused([](char* header) { header[156] = '1'; }, "another owner, time, mode or form");  // To no target.
   refused([](char* header) { header[156] = '3'; }, "is a device");
   refused([](char* header) { header[156] = '6'; }, "is a device or FIFO");
   refused([](char* header) { header[156] = '5'; }, "is a folder");
-  refused([](char* header) { header[156] = 'L'; }, "an extension");
+  refused([](char* header) { header[156] = 'L'; }, "a character that is none of");  // A name.
+  refused([](char* header) { header[156] = 'x'; }, "malformed pax");
+  refused([](char* header) { header[156] = 'S'; }, "another owner, time, mode or form");
+  refused([](char* header) { std::copy_n("ustar  ", 8, header + 257); }, "an extension");
+  refused([](char* header) { std::fill_n(header + 257, 8, '\0'); }, "an extension");
   refused([](char* header) { header[0] = '/'; }, "an absolute path");
   refused([](char* header) { std::copy_n("../", 3, header); }, "leaves the archive");
   refused([](char* header) { header[8] = '\\'; }, "a character that is none of");
   refused([](char* header) { std::copy_n("77777777777", 11, header + 124); }, "has 8589934591 bytes");
-  refused([](char* header) { header[124] = '9'; }, "its size is no number");
+  refused([](char* header) { header[124] = '9'; }, "another owner, time, mode or form");
+  refused([](char* header) { header[124] = '\xff'; }, "negative size");
+  refused([](char* header) { header[102] = '4'; }, "another owner, time, mode");
   refused([](char* header) { header[136] = '1'; }, "another owner, time, mode");
   refused([](char* header) { header[106] = '7'; }, "another owner, time, mode");
   refused([](char* header) { header[13] = 'X'; }, "is not in the manifest");
@@ -191,6 +207,21 @@ TEST_F(Bundle, RefusesWhatItDoesNotWrite) {
   EXPECT_TRUE(contains(refusal(), "is cut off")) << refusal();
   pack(good + std::string(512, '\0'));
   EXPECT_TRUE(contains(refusal(), "behind its end")) << refusal();
+  seal(frame(good) + frame("hidden"));
+  EXPECT_TRUE(contains(refusal(), "behind its end")) << refusal();
+  seal(frame(good.substr(0, at)) + frame(good.substr(at)));
+  EXPECT_TRUE(contains(refusal(), "behind its end")) << refusal();
+  const std::string skipped("\x50\x2a\x4d\x18\x01\x00\x00\x00x", 9);
+  seal(frame(good) + skipped);
+  EXPECT_TRUE(contains(refusal(), "behind its end")) << refusal();
+  seal(skipped + frame(good));
+  EXPECT_TRUE(contains(refusal(), "behind its end")) << refusal();
+  seal(frame(frame(good)));
+  EXPECT_TRUE(contains(refusal(), "Damaged tar archive")) << refusal();
+  seal(good);
+  EXPECT_TRUE(contains(refusal(), "not one frame of Zstandard")) << refusal();
+  pack(good.substr(0, good.size() - 1024) + std::string(512, '\0') + std::string(512, 'x'));
+  EXPECT_TRUE(contains(refusal(), "another owner, time, mode or form")) << refusal();
   pack(good.substr(0, at) + std::string(1024, '\0'));
   EXPECT_TRUE(contains(refusal(), "is in the manifest and not in the bundle")) << refusal();
 }
