@@ -50,8 +50,7 @@ void add_selftest_command(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand("selftest", "Compare a GPU with the CPU, and time it");
   command->footer(
       "Compares every operation, training steps with every encoding and repeated training; then times "
-      "operations and steps, and the same steps in PyTorch where python3 has it. Exit code: 0 passed, 1 "
-      "failed, 3 no GPU is visible.\n\n"
+      "operations and steps. Exit code: 0 passed, 1 failed, 3 no GPU is visible.\n\n"
       "  che selftest --json selftest.json");
   command->add_option("--device", options->device, "cuda, or cuda:N for GPU N of those that are visible")
       ->capture_default_str();

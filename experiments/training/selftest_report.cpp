@@ -9,7 +9,6 @@
 
 #include "core/files.h"
 #include "core/version.h"
-#include "experiments/training/peer.h"
 
 namespace che {
 namespace {
@@ -34,14 +33,6 @@ Json to_json(const SelftestCheck& check) {
           {"error", check.error},
           {"bound", check.bound},
           {"problem", check.problem}};
-}
-
-Json to_json(const PeerTimes& peer) {
-  Json times = Json::array();
-  for (const SelftestTime& time : peer.times) {
-    times.push_back({{"name", time.name}, {"milliseconds", time.milliseconds}, {"problem", time.problem}});
-  }
-  return {{"torch", peer.torch}, {"problem", peer.problem}, {"times", times}};
 }
 
 // The part of the time that is the least possible: that of its memory traffic, or of its operations without
@@ -89,12 +80,6 @@ std::int64_t report_selftest(const SelftestTarget& target, const SelftestPlan& p
         time.problem.empty() ? fmt::format("{:.3f} ms{}", time.milliseconds, of_roofline) : time.problem);
     std::fflush(stdout);
   };
-  const auto show_peer = [](const SelftestTime& time) {
-    fmt::print("{}: {}\n", time.name,
-               time.problem.empty() ? fmt::format("{:.3f} ms", time.milliseconds) : time.problem);
-    std::fflush(stdout);
-  };
-  Json peer;  // Null until it was asked.
   const auto write = [&] {
     if (json.empty()) return;
     const Json report{{"version", program_version()},
@@ -104,18 +89,13 @@ std::int64_t report_selftest(const SelftestTarget& target, const SelftestPlan& p
                       {"passed", passed},
                       {"failed", static_cast<std::int64_t>(checks.size()) - passed},
                       {"checks", checks},
-                      {"times", times},
-                      {"peer", peer}};
+                      {"times", times}};
     write_output(json, report.dump(1) + "\n");
   };
   if (target.has_times) {
     write();
     time_operations(target.backend, plan, show);
     time_steps(target.backend, plan, show);
-    write();  // Another program may never end.
-    const PeerTimes measured = time_peer(target.backend, plan, show_peer);
-    peer = to_json(measured);
-    if (!measured.problem.empty()) fmt::print("Not timed in PyTorch: {}\n", measured.problem);
   }
   write();
   const auto failed = static_cast<std::int64_t>(checks.size()) - passed;

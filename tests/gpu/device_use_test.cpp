@@ -1,5 +1,5 @@
-// What uses a device without computing other values on it: gradients, memory, lock-step, estimates of time,
-// PyTorch.
+// These tests use a device without computing other values on it: gradients, memory, lock-step, estimates of
+// time.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/error.h"
-#include "experiments/training/peer.h"
 #include "experiments/training/replica_choice.h"
 #include "experiments/training/step_benchmark.h"
 #include "experiments/training/training.h"
@@ -15,7 +14,6 @@
 #include "models/device_memory.h"
 #include "models/parameters/adam.h"
 #include "tests/gpu/fake_device.h"
-#include "tests/gpu/stand_in_python.h"
 #include "tests/gpu/started_kernels.h"
 #include "tests/scratch_folder.h"
 
@@ -223,42 +221,6 @@ TEST(TimeOnGpus, IsOfMeasuredStepsOfTheDevice) {
   EXPECT_EQ("GPU: no time was measured", gpu_time_text(runs, {}, {"0"}));
   for (RunConfig& run : runs) run.execution.device = "cpu";
   EXPECT_EQ("", gpu_time_text(runs, hours, {"0"}));
-}
-
-PeerTimes ask(const char* kind) {
-  const StandInPython python(kind);
-  SelftestPlan plan;
-  plan.timed_tokens = {6, 9};
-  plan.timed_batch = 4;
-  plan.steps = {.steps = 2, .warm_up = 1};
-  std::size_t told = 0;
-  PeerTimes peer = time_peer(on_the_device(Kernels::kFused), plan, [&](const SelftestTime&) { ++told; });
-  EXPECT_EQ(told, peer.times.size());
-  return peer;
-}
-
-TEST(PyTorchBesideUs, IsTimedWhereItIsInstalled) {
-  const PeerTimes peer = ask("all");
-  EXPECT_EQ("", peer.problem);
-  EXPECT_EQ("2.11.0+cu130", peer.torch);
-  ASSERT_EQ(4U, peer.times.size());
-  EXPECT_EQ("training step in PyTorch, alibi, 6 tokens", peer.times[0].name);
-  // 0.05 s of the step and 0.001 s of its data.
-  EXPECT_DOUBLE_EQ(51, peer.times[0].milliseconds);
-  EXPECT_DOUBLE_EQ(81, peer.times[1].milliseconds);
-  EXPECT_DOUBLE_EQ(51, peer.times[2].milliseconds);
-  EXPECT_EQ("training step in PyTorch, dape_kerple, 9 tokens", peer.times[3].name);
-  EXPECT_EQ("exit code 1: torch.OutOfMemoryError: CUDA out of memory.", peer.times[3].problem);
-}
-
-TEST(PyTorchBesideUs, IsToldOfWhereItIsNot) {
-  const PeerTimes none = ask("none");
-  EXPECT_TRUE(none.times.empty());
-  EXPECT_EQ("python3 cannot import PyTorch: exit code 1: ModuleNotFoundError: No module named 'torch'",
-            none.problem);
-  const PeerTimes no_gpu = ask("no_gpu");
-  EXPECT_TRUE(no_gpu.times.empty());
-  EXPECT_EQ("the PyTorch of python3 finds no GPU", no_gpu.problem);
 }
 
 }  // namespace
