@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "experiments/analysis/trivial_baselines.h"
@@ -36,17 +35,16 @@ double final_training_accuracy(const std::vector<MetricsRow>& metrics) {
 }
 
 std::optional<Divergence> divergence(const RunConfig& config, const std::vector<MetricsRow>& metrics) {
-  constexpr double kNoise = 1.05;
   if (metrics.empty()) return std::nullopt;
   const auto symbols = static_cast<double>(create_task(config.task)->output_symbols().size());
   const Divergence found{.loss = final_mean(metrics, &MetricsRow::loss),
-                         .untrained = std::max(std::log(symbols), metrics.front().loss)};
-  return found.loss > kNoise * found.untrained ? std::optional(found) : std::nullopt;
+                         .untrained = std::log(symbols) + 0.5};
+  return found.loss > found.untrained ? std::optional(found) : std::nullopt;
 }
 
 std::string divergence_text(const Divergence& divergence) {
-  return fmt::format("diverged: training loss {:.3g} at the end, {:.3g} without training", divergence.loss,
-                     divergence.untrained);
+  return fmt::format("diverged: training loss {:.3g} at the end, at most {:.3g} without training",
+                     divergence.loss, divergence.untrained);
 }
 
 std::optional<TrainingOutcome> TrainingJudge::judge(const RunConfig& config,

@@ -31,18 +31,18 @@ double final_training_accuracy(const std::vector<MetricsRow>& metrics);
 // A training loss at the end that is worse than that of a model which has learned nothing.
 struct Divergence {
   double loss = 0;       // Nats per output symbol, mean over the last tenth of the steps.
-  double untrained = 0;  // What a model without training has.
+  double untrained = 0;  // What a model without training has at most.
 };
 
-// Whether training ended worse than it began. The loss of a model without training is taken as the larger of
-// ln(number of output symbols), which is that of a uniform guess, and the first row of metrics. Either alone
-// is not robust: untrained logits are not uniform and lie above ln(symbols) for the first hundreds of steps,
-// and the first row may be the mean of so many steps that the model has learned meanwhile. A run that learns
-// nothing ends about there, up to the noise of dropout and small batches; a run that diverged is above it by
-// more than 5 %. Nothing for a run that did not diverge, or without metrics.
+// Whether training ended worse than it began. A model without training has at most ln(number of output
+// symbols), the loss of a uniform guess, plus 1/2 on average: its last features have mean square 1
+// (LayerNorm) and its output weights variance 1/width at most, so that logits have variance 1, and the mean
+// of ln(sum of exp) exceeds that of equal logits by no more than half of it. The first row of metrics is no
+// measure of it: it is the mean of steps in which a model has learned, or in which one with a high learning
+// rate has diverged already. Nothing for a run that did not diverge, or without metrics.
 std::optional<Divergence> divergence(const RunConfig& config, const std::vector<MetricsRow>& metrics);
 
-// "diverged: training loss 2.31 at the end, 0.693 without training"
+// "diverged: training loss 2.31 at the end, at most 1.19 without training"
 std::string divergence_text(const Divergence& divergence);
 
 // Measures the best predictor without an input once for each task and training lengths.
