@@ -83,6 +83,22 @@ TEST_F(ReadingProgram, SaysWhichColumnsAndLengthsThereAre) {
                  {"--only names settings without 'axes.': encoding=rope"});
 }
 
+TEST_F(ReadingProgram, ScoresAreReadByRules) {
+  expect_refusal(che({"table", results(), "--score-lengths", "900:950"}),
+                 {"--score-lengths 900:950: ", " was measured at none of these lengths; it was at "});
+  expect_refusal(che({"table", results(), "--score-lengths", "9;11"}),
+                 {"got '9;11'; allowed: lengths and ranges"});
+  expect_refusal(che({"plot", results(), "--score-lengths", "1:900"}), {"--score-lengths needs --output"});
+  expect_refusal(che({"report", results(), "--select", "training"}), {"--select needs --output"});
+  EXPECT_EQ(2, che({"table", results(), "--select", "best"}).exit_code);
+  EXPECT_EQ(2, che({"table", results(), "--by-length"}).exit_code);
+  expect_contains(che({"table", results(), "--score-lengths", "1:900", "--select", "training"}).output,
+                  {"the mean over the measured test lengths in 1:900", "(--select training): "});
+  expect_contains(
+      che({"table", results(), "--compare", "dape_kerple", "rope", "--by-length", "--format", "csv"}).output,
+      {"level,task,length,one,other,", ",detectable"});
+}
+
 TEST_F(ReadingProgram, OutputGoesIntoAFileAsItIsPrinted) {
   for (const char* command : {"table", "status", "time"}) {
     for (const char* format : {"terminal", "md", "tex", "csv", "json"}) {

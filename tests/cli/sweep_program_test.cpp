@@ -246,7 +246,7 @@ TEST_F(SweepProgramTest, EvaluatesATrainedModelWithAnotherSettingOfItsEncoding) 
   expect_refusal(che({"evaluate", results(), "--set", "encoding.fraction=0.5"}),
                  {"fraction", "encoding.scaling"});
   expect_refusal(che({"evaluate", results(), "--set", "seed=1"}), {"--set seed=1", "encoding.scaling"});
-  expect_refusal(che({"evaluate", results()}), {"--lengths, --samples or --set"});
+  expect_refusal(che({"evaluate", results()}), {"--lengths, --samples, --seed or --set"});
   expect_refusal(che({"evaluate", results(), "--set", "encoding.beta_fast=16"}),
                  {"--set: encoding.beta_fast", "has an effect with scaling: yarn only", "scaling: none"});
   expect_refusal(
