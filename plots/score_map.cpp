@@ -256,8 +256,8 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
     tasks.push_back({row.task.text() + (row.permutation_invariant ? kInvariantSign : "")});
     has_invariant = has_invariant || row.permutation_invariant;
   }
-  const bool has_untrained =
-      std::ranges::any_of(table.cells, [](const auto& entry) { return entry.second.did_not_train(); });
+  const bool has_untrained = std::ranges::any_of(
+      table.cells, [&](const auto& entry) { return entry.second.did_not_train(aggregate); });
   const std::vector<ScoreMap> whole = score_maps(table, aggregate);
   const auto split_maps = [&](const std::vector<ScoreMap>& unsplit) {
     return split(unsplit, tasks, format.canvas_width());

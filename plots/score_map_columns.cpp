@@ -61,7 +61,7 @@ std::vector<ScoreMap> score_maps(const ResultTable& table, Aggregate aggregate) 
                                   const EncodingLabel& encoding) -> std::optional<MapCell> {
     const TableCell* const cell = table.cell(row.task, encoding);
     if (cell == nullptr || !cell->scores) return std::nullopt;
-    return MapCell{.score = cell->scores->value(aggregate), .did_not_train = cell->did_not_train()};
+    return MapCell{.score = cell->scores->value(aggregate), .did_not_train = cell->did_not_train(aggregate)};
   };
   ScoreMap papers{.title = {"paper (DAPE, Table 2)",
                             fmt::format("width 256, {} steps, lengths 41-500", steps_text(200'000))},

@@ -135,12 +135,12 @@ void append_unmarked_note(std::vector<Note>& notes, const ResultTable& table, Ag
   append("second", of_second, true);
 }
 
-std::vector<UntrainedRuns> partly_untrained(const ResultTable& table) {
+std::vector<UntrainedRuns> partly_untrained(const ResultTable& table, Aggregate aggregate) {
   std::vector<UntrainedRuns> found;
   for (const TableRow& row : table.rows) {
     for (const EncodingLabel& encoding : table.encodings) {
       const TableCell* const cell = table.cell(row.task, encoding);
-      if (cell == nullptr || cell->untrained == 0 || cell->did_not_train()) continue;
+      if (cell == nullptr || cell->untrained == 0 || cell->did_not_train(aggregate)) continue;
       found.push_back(
           {.encoding = encoding, .task = row.task, .runs = cell->untrained, .of = cell->finished.size()});
     }
@@ -270,10 +270,13 @@ std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions&
   }
   append_paper_notes(notes, table, options);
   append_invariant_note(notes, table);
-  if (std::ranges::any_of(table.cells, [](const auto& cell) { return cell.second.did_not_train(); })) {
-    notes.push_back(untrained_note("no run of the cell reached"));
+  const auto did_not_train = [&](const auto& cell) { return cell.second.did_not_train(options.aggregate); };
+  if (std::ranges::any_of(table.cells, did_not_train)) {
+    notes.push_back(untrained_note(options.aggregate == Aggregate::kMax
+                                       ? "the run with the score did not reach"
+                                       : "no run of the cell reached"));
   }
-  append_untrained_runs_note(notes, partly_untrained(table));
+  append_untrained_runs_note(notes, partly_untrained(table, options.aggregate));
   append_unmarked_note(notes, table, options.aggregate);
   append_baseline_notes(notes, table);
   append_provenance(notes, table);
@@ -295,7 +298,8 @@ std::vector<Note> score_data_notes(const ResultTable& table, const ScoreTableOpt
   if (has_paper(table, std::max(options.paper, PaperValues::kComparable))) {
     Note note = paper_note();
     note.text +=
-        " paper_match: same_positions, or, with --paper plain, other_positions, where no difference is given.";
+        " paper_match: same_positions, or, with --paper plain, other_positions, where no difference is "
+        "given.";
     notes.push_back(std::move(note));
   }
   append_claims_note(notes, count_claims(comparable_rows(table), options.aggregate));

@@ -43,7 +43,7 @@ std::string spread_text(const ScoreSummary& scores, Aggregate aggregate) {
 PrintedCell score_cell(const TableCell* cell, const ScoreTableOptions& options) {
   if (cell == nullptr || !cell->scores) return {.text = kNoNumber};
   PrintedCell printed = number_cell(cell->scores->value(options.aggregate), percent);
-  if (cell->did_not_train()) printed.sign = kUntrainedSign;
+  if (cell->did_not_train(options.aggregate)) printed.sign = kUntrainedSign;
   if (options.spread) printed.suffix = spread_text(*cell->scores, options.aggregate);
   std::vector<std::string> suffix;
   if (shows_paper(*cell, options.paper)) {

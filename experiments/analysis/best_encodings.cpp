@@ -1,6 +1,7 @@
 #include "experiments/analysis/best_encodings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <iterator>
@@ -18,7 +19,8 @@ std::vector<WeakBest> BestEncodings::weaknesses() const {
   if (!measured_alike) found.push_back(WeakBest::kMeasuredUnalike);
   if (!passes_chance) found.push_back(WeakBest::kNotAboveChance);
   if (!has_trained) found.push_back(WeakBest::kDidNotTrain);
-  if (above_trivial && *above_trivial <= kStandardErrors * trivial_error.value_or(0)) {
+  if (above_trivial &&
+      *above_trivial <= kStandardErrors * std::hypot(trivial_error.value_or(0), score_error)) {
     found.push_back(WeakBest::kTrivial);
   }
   return found;
@@ -49,7 +51,9 @@ BestEncodings encodings_at(std::size_t place, const ResultTable& table, const Ta
     if (rounded_percent(score) != rounded) continue;
     highest = std::max(highest, score);
     best.encodings.push_back(encoding);
-    best.has_trained = best.has_trained && !table.cell(row.task, encoding)->did_not_train();
+    const TableCell& cell = *table.cell(row.task, encoding);
+    best.has_trained = best.has_trained && !cell.did_not_train(aggregate);
+    best.score_error = std::max(best.score_error, cell.score_error(aggregate).value_or(0));
   }
   best.passes_chance = highest > row.chance;
   if (row.baselines) {

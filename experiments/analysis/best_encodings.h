@@ -14,7 +14,7 @@ enum class WeakBest {
   kMeasuredUnalike,  // See are_measured_alike().
   kNotAboveChance,
   kDidNotTrain,  // A cell with this score.
-  kTrivial,      // Within two standard errors of the best trivial baseline.
+  kTrivial,      // Within two standard errors of the difference of the best trivial baseline.
 };
 
 // Which encodings have the highest score of a row, or the second.
@@ -29,6 +29,8 @@ struct BestEncodings {
   // without baselines.
   std::optional<double> above_trivial;
   std::optional<double> trivial_error;
+  double score_error =
+      0;  // The greatest standard error of their scores from the samples; 0 where it is unknown.
 
   // Empty where they are worth a mark.
   std::vector<WeakBest> weaknesses() const;

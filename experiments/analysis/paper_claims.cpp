@@ -96,7 +96,7 @@ std::vector<PaperClaim> count_claims(const std::vector<ComparableRow>& rows, Agg
         const auto found = comparable.cells.find(column);
         if (found == comparable.cells.end()) return std::nullopt;
         const TableCell& cell = *found->second.cell;
-        return Score{.value = cell.scores->value(aggregate), .trained = !cell.did_not_train()};
+        return Score{.value = cell.scores->value(aggregate), .trained = !cell.did_not_train(aggregate)};
       };
       count(holds(score), claim.here);
     }

@@ -25,7 +25,7 @@ struct Interval {
   double high;
 };
 
-inline constexpr std::size_t kBootstrapResamples = 10'000;
+inline constexpr std::size_t kBootstrapResamples = 100'000;
 // No interval of fewer differences is honest at 95 %: even the widest that resamples can give, from the
 // least to the greatest, covers the median only with probability 1 - 2 / 2^n.
 inline constexpr std::size_t kMinIntervalPairs = 6;

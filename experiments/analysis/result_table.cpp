@@ -146,7 +146,18 @@ void fill_cells(ResultTable& table) {
   for (auto& [key, cell] : table.cells) {
     std::vector<double> scores;
     for (const std::size_t run : cell.finished) scores.push_back(*table.runs[run].score);
-    if (!scores.empty()) cell.scores = summarize(std::move(scores));
+    if (scores.empty()) continue;
+    cell.scores = summarize(std::move(scores));
+    const TableRun& best = table.runs[cell.best];
+    cell.best_trained = !best.training || best.training->trained;
+    cell.best_error = best.score_error;
+    // Errors of runs on the same samples are not independent; this takes them as if they were the same.
+    double sum = 0;
+    const bool are_known = std::ranges::all_of(cell.finished, [&](std::size_t run) {
+      sum += table.runs[run].score_error.value_or(0);
+      return table.runs[run].score_error.has_value();
+    });
+    if (are_known) cell.mean_error = sum / static_cast<double>(cell.finished.size());
   }
 }
 

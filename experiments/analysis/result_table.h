@@ -72,8 +72,21 @@ struct TableCell {
   std::size_t untrained = 0;
   std::optional<PaperValue> paper;  // Where the paper has this task and encoding.
 
-  // Whether no finished run trained: its score says nothing of extrapolation.
-  bool did_not_train() const { return !finished.empty() && untrained == finished.size(); }
+  bool best_trained = true;          // Whether the run `best` did, or nothing is known of it.
+  std::optional<double> best_error;  // Its standard error from the samples.
+  std::optional<double> mean_error;  // That of the mean over the finished runs.
+
+  // Whether what the number stands for did not train, so that it says nothing of extrapolation: for the
+  // maximum the run that has it, else every finished run.
+  bool did_not_train(Aggregate aggregate) const {
+    if (aggregate == Aggregate::kMax) return !finished.empty() && !best_trained;
+    return !finished.empty() && untrained == finished.size();
+  }
+  // The standard error of the number from the test samples of its runs; nothing where it is unknown. That of
+  // a median or an interquartile mean is taken for the mean's.
+  std::optional<double> score_error(Aggregate aggregate) const {
+    return aggregate == Aggregate::kMax ? best_error : mean_error;
+  }
 };
 
 struct TableRow {

@@ -38,7 +38,7 @@ TEST(AgreementTable, SaysWhenAllTie) {
     store_run(scratch.path(), made_up_config("reverse_string", encoding), RunState::kFinished, 0.5);
   }
   ResultTable results = make_table(open_runs(scratch.path()));
-  for (auto& [key, cell] : results.cells) cell.untrained = 1;
+  for (auto& [key, cell] : results.cells) cell.best_trained = false;
   const Table table = agreement_table(agree(results, Aggregate::kMax), results);
   EXPECT_EQ(table.printed.rows[0].cells[8].text, "all 2 tie");
   EXPECT_EQ(format_table(table, "md").find(kUntrainedSign), std::string::npos) << "a note of no cell";
@@ -55,7 +55,7 @@ TEST(AgreementTable, MarksABestThatDidNotTrain) {
     return agreement_table(agree(results, Aggregate::kMax), results).printed.rows[0].cells[8].text;
   };
   EXPECT_EQ(best(), "rope");
-  for (auto& [key, cell] : results.cells) cell.untrained = key.encoding.text() == "rope" ? 1 : 0;
+  for (auto& [key, cell] : results.cells) cell.best_trained = key.encoding.text() != "rope";
   EXPECT_EQ(best(), std::string("rope") + kUntrainedSign);
 }
 

@@ -49,6 +49,18 @@ TEST(BestEncodings, AreMeasuredAgainstTheBestBaseline) {
   EXPECT_EQ(best.trivial_error, 0.0123);
 }
 
+// The samples of the model are as few as those of the baseline.
+TEST(BestEncodings, TheScoresOwnErrorCounts) {
+  const ScratchFolder scratch;
+  ResultTable table = table_of(scratch, {{"rope", 0.6449}, {"alibi", 0.5}});
+  table.rows[0].baselines = TrivialBaselines{
+      .constant = {0.5}, .position_only = {0.625, 0.006}, .frequent_symbol = {}, .lengths = {}};
+  const auto best = [&] { return best_encodings(table, table.rows[0], Aggregate::kMax); };
+  EXPECT_TRUE(best().is_distinct());
+  for (auto& [key, cell] : table.cells) cell.best_error = 0.008;
+  EXPECT_EQ(best().weaknesses(), Weaknesses{WeakBest::kTrivial}) << "1.99 points are less than two errors of 1 point";
+}
+
 // One batch of samples has no standard error.
 TEST(BestEncodings, AreNotDistinctBelowABaselineOfUnknownError) {
   const ScratchFolder scratch;

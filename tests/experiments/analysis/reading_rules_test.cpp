@@ -26,7 +26,9 @@ RunFolder store_by_length(const std::filesystem::path& folder, const RunConfig& 
   return run;
 }
 
-ReadingRules rules_for(const std::string& lengths) { return {.score_lengths = LengthChoice(lengths), .select = {}}; }
+ReadingRules rules_for(const std::string& lengths) {
+  return {.score_lengths = LengthChoice(lengths), .select = {}};
+}
 
 TEST(ReadingRules, LengthsAreNumbersAndRanges) {
   const LengthChoice choice("7,41:50:3,95:97");

@@ -41,9 +41,12 @@ TEST(TrainingOutcome, CountsInItsCell) {
   const TableCell& mixed = *cell_called(table, "even_pairs", "rope");
   EXPECT_EQ(mixed.trained, 1U);
   EXPECT_EQ(mixed.untrained, 2U);
-  EXPECT_FALSE(mixed.did_not_train());
-  EXPECT_TRUE(cell_called(table, "even_pairs", "alibi")->did_not_train());
-  EXPECT_FALSE(cell_called(table, "even_pairs", "none")->did_not_train()) << "it still trains";
+  EXPECT_TRUE(mixed.did_not_train(Aggregate::kMax)) << "the first of the highest scores is of seed 0";
+  EXPECT_FALSE(mixed.did_not_train(Aggregate::kMean));
+  for (const Aggregate aggregate : {Aggregate::kMax, Aggregate::kMean}) {
+    EXPECT_TRUE(cell_called(table, "even_pairs", "alibi")->did_not_train(aggregate));
+    EXPECT_FALSE(cell_called(table, "even_pairs", "none")->did_not_train(aggregate)) << "it still trains";
+  }
 }
 
 TEST(TrainingOutcome, ComparesWithTheBestPredictorAtTheTrainingLengths) {
