@@ -112,7 +112,8 @@ void check_batch_options(const BatchOptions& options) {
     throw Error(
         fmt::format("--mem {}: allowed: a number with K, M, G or T, such as 4G", one_line(options.memory)));
   }
-  static const std::regex gpus("([A-Za-z0-9_.-]{1,64}:)?[0-9]{1,6}(,([A-Za-z0-9_.-]{1,64}:)?[0-9]{1,6}){0,15}");
+  static const std::regex gpus(
+      "([A-Za-z0-9_.-]{1,64}:)?[0-9]{1,6}(,([A-Za-z0-9_.-]{1,64}:)?[0-9]{1,6}){0,15}");
   if (!options.gpus.empty() && !std::regex_match(options.gpus, gpus)) {
     throw Error(fmt::format("--gpus {}: allowed: a number, or a kind and a number, such as 1 or a100:2",
                             one_line(options.gpus)));

@@ -34,9 +34,10 @@ struct FireOptions {
                   .help = "distances are divided by max(i, j, L) or by max(i, L)",
                   .hashed_name = "fire_normalizer"},
                  normalizer, {"max_index", "query"});
-    visit.real(
-        {.name = "length", .help = "initial smallest normalizer, L_0, in tokens", .hashed_name = "fire_length"},
-        length, 1e-3, 1e9);
+    visit.real({.name = "length",
+                .help = "initial smallest normalizer, L_0, in tokens",
+                .hashed_name = "fire_length"},
+               length, 1e-3, 1e9);
     visit.integer({"hidden", "width of the network; inside DAPE it has the width of dape.hidden"}, hidden, 1,
                   65536);
   }

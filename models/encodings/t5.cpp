@@ -22,8 +22,8 @@ struct T5Options {
 
   void visit_fields(FieldVisitor& visit) {
     visit.choice(
-        {.name = "table", .help = "one table for all layers or one per layer", .hashed_name = "t5_table"}, table,
-        {"shared", "per_layer"});
+        {.name = "table", .help = "one table for all layers or one per layer", .hashed_name = "t5_table"},
+        table, {"shared", "per_layer"});
     visit_randomized_distance(visit, randomized_distance);
   }
 };

@@ -58,7 +58,8 @@ TEST(BestEncodings, TheScoresOwnErrorCounts) {
   const auto best = [&] { return best_encodings(table, table.rows[0], Aggregate::kMax); };
   EXPECT_TRUE(best().is_distinct());
   for (auto& [key, cell] : table.cells) cell.best_error = 0.008;
-  EXPECT_EQ(best().weaknesses(), Weaknesses{WeakBest::kTrivial}) << "1.99 points are less than two errors of 1 point";
+  EXPECT_EQ(best().weaknesses(), Weaknesses{WeakBest::kTrivial})
+      << "1.99 points are less than two errors of 1 point";
 }
 
 // One batch of samples has no standard error.
