@@ -276,9 +276,9 @@ std::string score_map_script(const ResultTable& table, Aggregate aggregate, cons
           aggregate_phrase(aggregate),
           has_invariant ? fmt::format(" {}: permutation-invariant.", kInvariantSign) : "",
           has_untrained
-              ? fmt::format(
-                    " {}: no run of the cell passed, at the training lengths, predictors without the input.",
-                    kUntrainedSign)
+              ? fmt::format(" {}: {} passed, at the training lengths, predictors without the input.",
+                            kUntrainedSign,
+                            aggregate == Aggregate::kMax ? "the run shown never" : "no run of the cell")
               : ""),
       layout.width);
   const double height = layout.height_of(maps) + kScaleBlock + caption.height();

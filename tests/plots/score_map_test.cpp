@@ -193,7 +193,7 @@ TEST(ScoreMap, MarksWhatDidNotTrain) {
   store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5, 0.5);
   EXPECT_TRUE(contains(script(), "\n0 0 50.0\n")) << script();
   EXPECT_TRUE(contains(script(), "\n0.38 -0.22 \u2021\n")) << "in the corner of the cell" << script();
-  EXPECT_TRUE(contains(script(), "\u2021: no run of the cell passed")) << script();
+  EXPECT_TRUE(contains(script(), "\u2021: the run shown never passed")) << script();
 }
 
 }  // namespace
