@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "experiments/exchange/npz_writer.h"
+#include "tasks/symbols.h"
 #include "tasks/task.h"
 
 namespace che {
@@ -49,7 +50,7 @@ void write_flare_samples(const SampleHeader& header,
     for (std::int64_t row = 0; row < batch.size; ++row) {
       for (std::int64_t i = 0; i < batch.input_length; ++i) {
         const auto at = static_cast<std::size_t>(row * batch.input_length + i);
-        strings += task->input_symbols()[batch.input[at]];
+        strings += shown_symbols(task->input_symbols().substr(batch.input[at], 1));
         strings += i + 1 < batch.input_length ? ' ' : '\n';
       }
       labels += batch.output[static_cast<std::size_t>(row)] == 1 ? "1\n" : "0\n";

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "core/utf8.h"
 #include "experiments/store/run_files.h"
 #include "tests/cli/program_test.h"
 
@@ -200,6 +201,22 @@ TEST_F(ExchangeProgram, ExportsFurtherFormats) {
   const Outcome unknown = che({"export", "quick/v1", "-o", other, "--format", "csv"});
   EXPECT_EQ(2, unknown.exit_code);
   expect_contains(unknown.output, {"--format", "jsonl"});
+}
+
+// 120 symbols are more than ASCII has.
+TEST_F(ExchangeProgram, WritesStringsInUtf8) {
+  const std::string task = write("s5.yaml", "name: s5\ngroup: S5\ngenerators: all\nanswer: accept\n");
+  ASSERT_EQ(0, che({"export", task, "-o", samples_folder(), "--lengths", "5:6", "--samples", "64", "--format",
+                    "flare"})
+                   .exit_code);
+  const std::string text = read_file(samples_folder() + "/s5/datasets/test/main.tok");
+  std::size_t characters = 0;
+  for (std::size_t at = 0; at < text.size(); ++characters) {
+    const std::size_t bytes = utf8_character_bytes(std::string_view(text).substr(at));
+    ASSERT_GT(bytes, 0U) << "byte " << at;
+    at += bytes;
+  }
+  EXPECT_EQ(64 * 2 * (5 + 6), static_cast<int>(characters)) << "a symbol and a space or line end each";
 }
 
 TEST_F(ExchangeProgram, RefusesWhatDoesNotFit) {
