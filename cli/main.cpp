@@ -17,8 +17,8 @@
 
 namespace {
 
-// Refuses empty values, which a shell's unset variable leaves behind, and reads numbers as configs do: CLI11
-// would take 010 for 8 and a number that is too large for the largest one.
+// Refuses empty values, which a shell's unset variable leaves behind, and reads whole numbers as configs do:
+// CLI11 would take 010 for 8 and a number that is too large for the largest one.
 void check_values(CLI::App& app) {
   const auto check = [](CLI::Option& option, const std::function<std::string(const std::string&)>& problem) {
     // As a transformation it comes before an option's own checks.
@@ -27,18 +27,21 @@ void check_values(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
       if (option->get_items_expected_max() == 0) continue;
-      check(*option, [](const std::string& value) {
-        return std::string(value.empty() ? "is empty; give it a value" : "");
-      });
       const std::string type = option->get_type_name();
       const bool is_integer = type.find("INT") == 0 || type.find("UINT") == 0;
-      if (!is_integer && type.find("FLOAT") != 0) continue;
-      check(*option, [is_integer](const std::string& value) -> std::string {
-        double number = 0;  // Options say themselves what they do with inf and nan.
-        if (is_integer ? che::parse_integer(value).has_value() : CLI::detail::lexical_cast(value, number))
-          return "";
-        return fmt::format("got {}; allowed: {}", che::one_line(value),
-                           is_integer ? "a whole number in decimal digits, below 2^63" : "a number");
+      if (is_integer || type.find("FLOAT") == 0) {
+        check(*option, [is_integer](const std::string& value) -> std::string {
+          double number = 0;  // Options say themselves what they do with inf and nan.
+          if (is_integer ? che::parse_integer(value).has_value() : CLI::detail::lexical_cast(value, number)) {
+            return "";
+          }
+          return fmt::format("got {}; allowed: {}", che::one_line(value),
+                             is_integer ? "a whole number in decimal digits, below 2^63" : "a number");
+        });
+      }
+      // The check that is added last comes first.
+      check(*option, [](const std::string& value) {
+        return std::string(value.empty() ? "is empty; give it a value" : "");
       });
     }
   }

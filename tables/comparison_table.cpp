@@ -144,8 +144,8 @@ std::vector<Note> notes_of(const Comparison& comparison, const ResultTable& tabl
     notes.push_back(
         {NoteKind::kStatistics,
          "80 % power: the least true mean difference that a two-sided t-test at p < .05 finds with "
-         "probability 80 % in as many pairs with this spread. A difference that is not found may "
-         "be as large."});
+         "probability 80 % in as many pairs with this spread, before Holm's adjustment, which lowers the "
+         "probability."});
   }
   if (has_interval && comparison.aggregate == Aggregate::kMean) {
     std::vector<std::string> coverage;

@@ -139,11 +139,13 @@ void adjust(std::vector<ComparedTask>& tasks) {
   }
 }
 
-// The lengths to compare at, each alone; nothing for all together.
-std::vector<std::optional<std::int64_t>> lengths_of(const ResultTable& table, const TableCell& cell,
-                                                    ComparisonRows rows) {
-  if (rows == ComparisonRows::kTasks || cell.finished.empty()) return {std::nullopt};
-  const std::vector<std::int64_t>& lengths = table.runs[cell.finished.front()].scored_lengths;
+// The lengths to compare two cells at, each alone; nothing for all together.
+std::vector<std::optional<std::int64_t>> lengths_of(const ResultTable& table, const TableCell& one,
+                                                    const TableCell& other, ComparisonRows rows) {
+  if (rows == ComparisonRows::kTasks) return {std::nullopt};
+  const TableCell& cell = one.finished.empty() ? other : one;
+  const std::size_t run = cell.finished.empty() ? cell.missing.front() : cell.finished.front();
+  const std::vector<std::int64_t>& lengths = table.runs[run].scored_lengths;
   return {lengths.begin(), lengths.end()};
 }
 
@@ -195,7 +197,7 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
           "columns that are measured alike",
           one, other, row.task.text()));
     }
-    for (const auto length : lengths_of(table, *cell, rows)) {
+    for (const auto length : lengths_of(table, *cell, *counterpart, rows)) {
       comparison.tasks.push_back(compare_cells(table, row, *cell, *counterpart, aggregate, length));
       pairs += comparison.tasks.back().seeds;
     }

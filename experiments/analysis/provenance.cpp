@@ -38,10 +38,12 @@ std::string describe_evaluation(const ResultTable& table) {
   std::set<std::int64_t> seeds;
   for (const TableRun& run : table.runs) seeds.insert(run.config.evaluation.seed);
   const std::string measured = each_once(table, [](const TableRun& run) {
+    if (run.scored_lengths.empty()) return std::string();
     return fmt::format("lengths {}, {} samples each", lengths_text({.listed_lengths = run.scored_lengths}),
                        run.config.evaluation.samples);
   });
-  return fmt::format("{}; evaluation seeds: {}", measured, fmt::join(seeds, ", "));
+  return fmt::format("{}; evaluation seeds: {}", measured.empty() ? "at no length" : measured,
+                     fmt::join(seeds, ", "));
 }
 
 // "evaluation.samples=128 (bucket_sort, reverse_string)"; empty where no row has settings of its own.

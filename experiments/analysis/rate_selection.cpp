@@ -80,12 +80,32 @@ std::string select_rates(std::vector<TableRun>& runs, SelectionRule rule) {
   std::map<CellKey, double> chosen;
   for (const auto& [key, runs_of_rate] : cells) {
     chosen[key] = runs_of_rate.begin()->first;
+    if (runs_of_rate.size() == 1) continue;
+    // Rates are compared over the repetitions that all of them have.
+    std::map<Draw, std::size_t> rates_of_draw;
+    for (const auto& [rate, members] : runs_of_rate) {
+      for (const TableRun* const run : members) ++rates_of_draw[draw_of(run->config)];
+    }
+    const auto counts = [&](const TableRun* run) {
+      return rates_of_draw.at(draw_of(run->config)) == runs_of_rate.size();
+    };
     double highest = -1;
     for (const auto& [rate, members] : runs_of_rate) {
-      if (runs_of_rate.size() == 1) continue;
       double sum = 0;
-      for (const TableRun* const run : members) sum += selection_value(*run, rule);
-      const double mean = sum / static_cast<double>(members.size());
+      std::size_t count = 0;
+      for (const TableRun* const run : members) {
+        const double value = selection_value(*run, rule);  // Throws for a run that has none.
+        if (!counts(run)) continue;
+        sum += value;
+        ++count;
+      }
+      if (count == 0) {
+        throw Error(
+            fmt::format("--select: the learning rates of {} on {} have no repetition in common; run each "
+                        "rate with the same seeds",
+                        key.encoding.text(), key.task.text()));
+      }
+      const double mean = sum / static_cast<double>(count);
       if (mean > highest) chosen[key] = rate;
       highest = std::max(highest, mean);
     }

@@ -67,6 +67,7 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
                .metrics = stored.metrics,
                .damage = stored.damage_text(),
                .training = std::nullopt};
+  if (!run.damage.empty()) run.at_steps.clear();
   const bool is_finished = run.damage.empty() && run.status.state == RunState::kFinished;
   // A run that still trains is not judged.
   if (is_finished) run.training = judge.judge(run.config, run.metrics);
@@ -120,7 +121,10 @@ TableRow make_row(const TableRun& run) {
   const bool is_declared = run.config.task.is_declared();
   return {.level = task->level(),
           .task = run.task,
-          .chance = is_declared ? mean_chance(*task, run.scored_lengths) : task->chance(),
+          .chance = is_declared
+                        ? mean_chance(*task, run.scored_lengths.empty() ? run.config.evaluation.lengths()
+                                                                        : run.scored_lengths)
+                        : task->chance(),
           .permutation_invariant =
               !is_declared && Registry<TaskEntry>::instance().get(task->name()).permutation_invariant,
           .settings = {},

@@ -154,7 +154,7 @@ inline Aggregate default_aggregate(const ResultTable& table) {
 enum class BaselineUse { kShown, kMarks };
 
 // Measures the trivial baselines of every row whose runs are all evaluated at the same lengths with as many
-// samples;where evaluation seeds differ, on the samples of the first run's. For marks alone, of more than 20
+// samples; where evaluation seeds differ, on the samples of the first run's. For marks alone, of more than 20
 // lengths 20 are sampled: all of the paper's 460 take seconds a task.
 void add_trivial_baselines(ResultTable& table, BaselineUse use = BaselineUse::kShown);
 

@@ -313,6 +313,10 @@ std::optional<ConfigProblem> RunConfig::problem() const {
         fmt::format("step {} is after the {} steps of training; allowed: 1 to training.steps",
                     evaluation.at_steps.back(), training.steps)};
   }
+  if (evaluation.predictions && evaluation.eval_dropout) {
+    return ConfigProblem{{"evaluation.predictions", "evaluation.eval_dropout"},
+                         "stored predictions are of evaluation without dropout; set one of the two to false"};
+  }
   if (auto problem = evaluation_problem(evaluation)) return problem;
   if (auto problem = encoding.problem()) return problem;
   if (auto problem = length_problem(*this)) return problem;

@@ -91,7 +91,10 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
   if (!replica.checkpoint) continue_shorter_run(replica, stored, parameters, warn);
   status.step = replica.checkpoint ? replica.checkpoint->step : 0;
   status.state = RunState::kWaiting;
-  if (status.step < config.training.steps) set_evaluation_aside(replica, warn);
+  if (status.step < config.training.steps) {
+    set_evaluation_aside(replica, warn);
+    replica.lacks_predictions = config.evaluation.predictions;  // Those of a model that is lost are gone.
+  }
   replica.metrics.resume(std::move(stored.metrics), status.step,
                          replica.checkpoint ? replica.checkpoint->sums : MetricSums());
   // As for metrics, what was measured later is measured again.

@@ -34,6 +34,17 @@ TEST(StepTable, HasTheMeanOfTheRunsThatWereMeasuredAtAStep) {
             "regular,even_pairs,rope,200,1,0.25\n"
             "regular,even_pairs,rope,1000,2,0.75\n"
             "regular,even_pairs,alibi,100,1,0.5\n");
+  // Scores at all steps count the same lengths.
+  const RunFolder first = open_runs(scratch.path())[1];
+  StepRows of_first = first.at_steps();
+  of_first[100].back().accuracy = 1;
+  first.write_at_steps(of_first);
+  const std::string last = std::to_string(of_first[100].back().length);
+  const std::string chosen =
+      format_table(step_table(make_table(open_runs(scratch.path()),
+                                         {.score_lengths = LengthChoice(last), .select = std::nullopt})),
+                   "csv");
+  EXPECT_TRUE(contains(chosen, "regular,even_pairs,rope,100,2,0.75\n")) << chosen;
   EXPECT_EQ(table.printed.rows.size(), table.data.rows.size());
   EXPECT_TRUE(contains(format_table(table, "md"), "37.5"));
 }

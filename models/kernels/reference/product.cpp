@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/error.h"
+
 // The BLAS and the thread control of MKL, which LibTorch's CPU library contains. Matrices are column-major.
 extern "C" {
 void sgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
@@ -58,7 +60,7 @@ void gemm(const char* ta, const char* tb, int m, int n, int k, const double* a, 
 // Matrices of equal shape, one of whose strides is 1.
 struct Matrices {
   at::Tensor values;                  // (..., rows, columns)
-  std::vector<std::int64_t> offsets;  // Of each matrix from the first, in elements.
+  std::vector<std::int64_t> offsets;  // From the first matrix to each, in elements.
   std::int64_t row_stride, column_stride;
 
   // `x` with its leading dimensions expanded to `leading`.
@@ -95,7 +97,7 @@ struct Matrices {
 // How a product of (m, k) and (k, n) is cut. Sizes were chosen by time: with one thread, blocks of this size
 // cost at most 4 % of a product, mostly less than 1 %.
 struct Tiles {
-  std::int64_t rows, columns;  // Of the result, in a tile.
+  std::int64_t rows, columns;  // Size of a tile of the result.
   std::int64_t inner;          // Terms of a sum that one call adds up.
 
   Tiles(std::int64_t m, std::int64_t n, std::int64_t k)
@@ -155,7 +157,7 @@ void matrix_product(const Matrices& a, const Matrices& b, T* out, std::int64_t o
   }
 }
 
-// The same of tensors on a CPU; `leading`: the dimensions before the matrices'.
+// Multiplies tensors on a CPU; `leading` has the sizes of the dimensions before those of the matrices.
 void multiply_into(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, at::IntArrayRef leading,
                    Write write) {
   RECORD_FUNCTION("che::product", {});
@@ -203,10 +205,15 @@ bool has_tiles(const at::Tensor& x) {
 }  // namespace
 
 at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
-  return has_tiles(a) ? Product::apply(a, b) : at::matmul(a, b);
+  const bool is_tiled = has_tiles(a) && has_tiles(b) && a.scalar_type() == b.scalar_type();
+  return is_tiled ? Product::apply(a, b) : at::matmul(a, b);
 }
 
 void write_product(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, Write write) {
+  if (!out.select(0, 0).is_contiguous()) {
+    throw Error("write_product: the rows of each matrix of the result are to follow each other without gaps",
+                ErrorKind::kRuntime);
+  }
   if (has_tiles(out)) {
     multiply_into(out, a, b, a.sizes().slice(0, 1), write);
   } else if (write == Write::kReplace) {

@@ -11,8 +11,8 @@ namespace che {
 // of the BLAS. So neither the number of threads nor other matrices of the batch change a bit of it.
 at::Tensor product(const at::Tensor& a, const at::Tensor& b);
 
-// Writes a b to `out` (replicas, m, n) with contiguous rows, or adds it; a (replicas, m, k), b (replicas, k,
-// n). Has no gradients.
+// Writes a b to `out` (replicas, m, n), whose matrices are each without gaps, or adds it; a (replicas, m, k),
+// b (replicas, k, n). Has no gradients.
 enum class Write : bool { kReplace, kAdd };
 void write_product(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, Write write);
 

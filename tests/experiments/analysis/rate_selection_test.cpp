@@ -68,6 +68,20 @@ TEST(RateSelection, KeepsTheRateWithTheHighestMeanOfWhatTheRuleReads) {
   EXPECT_EQ(default_aggregate(make_table(open_runs(scratch.path()))), Aggregate::kMax);
 }
 
+// A rate that was run with a lucky seed alone would win otherwise.
+TEST(RateSelection, ComparesRatesOverTheRepetitionsThatAllHave) {
+  const ScratchFolder scratch;
+  store(scratch, "rope", {1e-3, 0, 1.0, 0.75});
+  store(scratch, "rope", {1e-3, 1, 0.25, 1.0});
+  store(scratch, "rope", {1e-4, 0, 0.5, 0.8125});
+  EXPECT_EQ(scores_of(read(scratch, SelectionRule::kTraining), "rope"), std::vector<double>{0.5});
+  const ScratchFolder apart;
+  store(apart, "rope", {1e-3, 0, 1.0, 0.75});
+  store(apart, "rope", {1e-4, 1, 0.5, 0.8125});
+  EXPECT_TRUE(
+      contains(message_of([&] { read(apart, SelectionRule::kTraining); }), "no repetition in common"));
+}
+
 TEST(RateSelection, OfEqualRatesTakesTheLowest) {
   const ScratchFolder scratch;
   store(scratch, "rope", {1e-3, 0, 1.0, 0.875});

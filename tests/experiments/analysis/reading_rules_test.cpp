@@ -93,5 +93,18 @@ TEST(ReadingRules, ComparisonsByLengthAdjustOverTheTasksAtALength) {
   }
 }
 
+// A task on which a side has not finished has a row a length, too.
+TEST(ReadingRules, ComparisonsByLengthNeedNoFinishedRunOfEachSide) {
+  const ScratchFolder scratch;
+  store_by_length(scratch.path(), made_up_config("even_pairs", "rope"), {41, 42, 43, 44});
+  store_by_length(scratch.path(), made_up_config("even_pairs", "none"), {41, 42, 43, 44});
+  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), RunState::kWaiting);
+  store_by_length(scratch.path(), made_up_config("bucket_sort", "none"), {41, 42, 43, 44});
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  const Comparison comparison = compare(table, "rope", "none", Aggregate::kMean, ComparisonRows::kLengths);
+  ASSERT_EQ(comparison.tasks.size(), 8U);
+  for (const ComparedTask& row : comparison.tasks) EXPECT_TRUE(row.length.has_value());
+}
+
 }  // namespace
 }  // namespace che

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "tests/models/encodings/encoding_rig.h"
 #include "tests/models/kernels/fused_comparison.h"
 #include "tests/models/reference_files.h"
@@ -115,6 +116,7 @@ TEST(WriteProduct, ReplacesAndAdds) {
   EXPECT_EQ("", difference(out, at::matmul(a, b), 1e-4));
   write_product(out, a, b, Write::kAdd);
   EXPECT_EQ("", difference(out, 2 * at::matmul(a, b), 1e-4));
+  EXPECT_THROW(write_product(at::zeros({2, 700, 9}).narrow(2, 0, 5), a, b, Write::kReplace), Error);
   EXPECT_TRUE(room.narrow(1, 0, 50).eq(7).all().item<bool>() &&
               room.narrow(1, 750, 50).eq(7).all().item<bool>());
 }
