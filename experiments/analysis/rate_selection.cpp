@@ -86,8 +86,8 @@ std::string select_rates(std::vector<TableRun>& runs, SelectionRule rule) {
     for (const auto& [rate, members] : runs_of_rate) {
       for (const TableRun* const run : members) ++rates_of_draw[draw_of(run->config)];
     }
-    const auto counts = [&](const TableRun* run) {
-      return rates_of_draw.at(draw_of(run->config)) == runs_of_rate.size();
+    const auto counts = [&, rates = runs_of_rate.size()](const TableRun* run) {
+      return rates_of_draw.at(draw_of(run->config)) == rates;
     };
     double highest = -1;
     for (const auto& [rate, members] : runs_of_rate) {
