@@ -16,7 +16,7 @@ bool is_begun(const TableRun& run);
 // Why a run has no score: "failed: loss is not finite", "training, step 200 of 1000".
 std::string missing_reason(const TableRun& run);
 
-// What the rules of reading did, and one note per fact of provenance().
+// Appends what the rules of reading did, and one note per fact of provenance().
 void append_provenance(std::vector<Note>& notes, const ResultTable& table);
 
 // What trivial baselines are, and which rows have none; nothing unless add_trivial_baselines was asked for

@@ -11,7 +11,7 @@ namespace che {
 // that are not say nothing of each other.
 bool are_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells);
 
-// The same for runs that are paired over their evaluation seeds too: the sets of these may differ.
+// Does the same for runs that are paired over their evaluation seeds too, whose sets may differ.
 bool are_pairs_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells);
 
 }  // namespace che

@@ -41,7 +41,7 @@ struct AgreedTask {
 // The joint test of the order in all tasks, over the encodings that every task with a correlation has.
 struct JointAgreement {
   std::size_t encodings = 0;
-  double mean = 0;  // Of the tasks' correlations over these encodings.
+  double mean = 0;  // The tasks' correlations over these encodings are averaged.
   double p = 1;     // See joint_rank_correlation_p.
 };
 
@@ -49,8 +49,8 @@ struct PaperAgreement {
   Aggregate aggregate = Aggregate::kMax;
   std::vector<AgreedTask> tasks;        // Rows of the table, in its order.
   std::size_t ranked = 0;               // Tasks with a correlation.
-  std::optional<double> mean;           // Of these correlations.
-  std::optional<JointAgreement> joint;  // Nothing for fewer than kMinRanked encodings or two tasks.
+  std::optional<double> mean;           // This averages these correlations.
+  std::optional<JointAgreement> joint;  // There is none for fewer than kMinRanked encodings or two tasks.
   std::vector<PaperClaim> claims;       // See count_claims.
 };
 

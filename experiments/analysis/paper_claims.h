@@ -14,9 +14,9 @@ struct ClaimCount {
   std::size_t tasks = 0;  // That have the scores it is about.
 };
 
-// What the DAPE paper (arXiv 2405.14722, section 4) says of its Table 2, counted in its table and in ours. A
-// score holds a claim when it is higher, whatever the margin. Claims about DAPE count the tasks that the
-// paper does not mark as permutation-invariant, the others every task.
+// A claim of the DAPE paper (arXiv 2405.14722, section 4) about its Table 2 is counted in its table and in
+// ours. A score holds a claim when it is higher, whatever the margin. Claims about DAPE count the tasks that
+// the paper does not mark as permutation-invariant, the others every task.
 struct PaperClaim {
   std::string text;  // "DAPE with Kerple or FIRE is best", "DAPE improves ALiBi"
   ClaimCount paper;

@@ -14,7 +14,7 @@ namespace {
 
 std::string rule_name(SelectionRule rule) { return selection_rule_names()[static_cast<std::size_t>(rule)]; }
 
-// What each rule reads of a run.
+// These functions return the number that a rule reads of a run.
 double training_accuracy(const TableRun& run) {
   if (!run.metrics.empty()) return final_training_accuracy(run.metrics);
   throw Error(

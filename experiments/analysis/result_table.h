@@ -36,10 +36,10 @@ struct TableRun {
   // The lengths of `evaluation`; of a run without a score, those that it would be the mean of.
   std::vector<std::int64_t> scored_lengths;
   std::vector<EvaluationRow> measured;  // Every test length of a finished run, those of `che evaluate` too.
-  StepRows at_steps;                    // What was measured on the way, of an unfinished run too.
+  StepRows at_steps;                    // These were measured on the way; unfinished runs have them, too.
   std::size_t missing_lengths = 0;      // Test lengths asked for and not measured.
   std::vector<MetricsRow> metrics;      // By ascending step.
-  std::string damage;                   // What is wrong with its files; empty without damage.
+  std::string damage;                   // Says what is wrong with its files; empty without damage.
   std::size_t experiment = 0;           // Which of those that were read holds it.
   std::optional<TrainingOutcome> training;
 
@@ -112,7 +112,7 @@ struct ResultTable {
   std::vector<std::string> left_out;       // Why open_runs left runs out.
   std::vector<QuotedScore> quoted;         // See read_entries.
   std::vector<std::string> reading_notes;  // Sentences that say how the rules of reading were applied.
-  std::vector<std::string> conditions;     // What the runs were chosen by; see RunChoice.
+  std::vector<std::string> conditions;     // The runs were chosen by these; see RunChoice.
   std::vector<EncodingLabel> not_chosen;   // Columns of which that choice leaves nothing.
 
   // Of a run's task.
@@ -144,7 +144,7 @@ ResultTable read_entries(const std::vector<std::filesystem::path>& entries, cons
 ResultTable read_table(const std::filesystem::path& experiment, const RunChoice& choice = {},
                        const ReadingRules& rules = {});
 
-// What stands for a cell's runs unless somebody asks otherwise: the mean where a rule selected the learning
+// Returns the aggregate that tables show unless one is asked for: the mean where a rule selected the learning
 // rates, else the maximum, as the CHE papers report it.
 inline Aggregate default_aggregate(const ResultTable& table) {
   return table.rates_selected ? Aggregate::kMean : Aggregate::kMax;

@@ -21,7 +21,7 @@ Aggregate aggregate_named(std::string_view name);
 // "the maximum", "the mean", ... for a sentence.
 std::string_view aggregate_phrase(Aggregate aggregate);
 
-// What spread(aggregate) is, for a sentence, and what a table prints of it.
+// These name spread(aggregate) in a sentence and print it in a table.
 std::string_view spread_phrase(Aggregate aggregate);
 std::string_view range_phrase(Aggregate aggregate);
 

@@ -15,7 +15,7 @@ using StepScores = std::map<std::int64_t, std::vector<double>>;
 // finished run at its last step. A run that still trains has the steps that it has passed.
 std::map<std::int64_t, double> step_scores(const TableRun& run);
 
-// Those of all runs of a cell.
+// Returns the scores of all runs of a cell.
 StepScores step_scores(const ResultTable& table, const CellKey& cell);
 
 }  // namespace che

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kLastFraction = 0.1;
 
-// Of a measurement over the last tenth of the steps.
+// Averages a measurement over the last tenth of the steps.
 double final_mean(const std::vector<MetricsRow>& metrics, double MetricsRow::*measurement) {
   const double first = (1 - kLastFraction) * static_cast<double>(metrics.back().step);
   double sum = 0;

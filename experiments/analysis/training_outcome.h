@@ -31,7 +31,7 @@ double final_training_accuracy(const std::vector<MetricsRow>& metrics);
 // A training loss at the end that is worse than that of a model which has learned nothing.
 struct Divergence {
   double loss = 0;       // Nats per output symbol, mean over the last tenth of the steps.
-  double untrained = 0;  // What a model without training has at most.
+  double untrained = 0;  // A model without training has at most this loss.
 };
 
 // Whether training ended worse than it began. A model without training has at most ln(number of output

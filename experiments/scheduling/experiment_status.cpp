@@ -29,7 +29,8 @@ std::string position_text(const ObservedRun& run, const RunConfig& config) {
   return fmt::format("evaluated {} of {}", lengths - run.needs.missing.size(), counted(lengths, "length"));
 }
 
-// What there is to say of a run; empty for one that is waiting, or finished without having diverged.
+// Returns what there is to say about a run; empty for one that is waiting, or finished without having
+// diverged.
 std::string detail_text(const ObservedRun& run, const RunConfig& config) {
   if (run.needs.is_damaged) return one_line(run.stored.damage_text(), kWholeText);
   if (run.state == RunState::kFailed) return one_line(run.stored.status.error, kWholeText);

@@ -19,8 +19,8 @@ struct EvaluationRow {
   double accuracy = 0;                  // Mean over batches of sum(mask correct) / sum(mask), 0 .. 1
   double loss = 0;                      // Nats per output symbol, mean over samples and output symbols.
   OptionValues encoding_settings = {};  // See EncodingConfig::evaluation_settings.
-  // Of the accuracy, from the batches that it is the mean of; unknown of one batch, and of rows of files
-  // that were written without it.
+  // The standard error of the accuracy, from the batches that it averages; unknown for one batch and for rows
+  // of files that were written without it.
   std::optional<double> accuracy_se = std::nullopt;
 };
 
@@ -36,7 +36,7 @@ std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, 
 // Mean accuracy over the requested lengths, 0 .. 1; nothing while one is missing.
 std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
-// Nothing without rows.
+// Returns nothing without rows.
 std::optional<double> mean_accuracy(const std::vector<EvaluationRow>& rows);
 // The standard error of that mean: the lengths' samples are drawn independently, so that it is the root of
 // the sum of squares of their standard errors, divided by their number. Nothing where that of a row is

@@ -21,7 +21,7 @@ struct StoredRun {
   std::vector<MetricsRow> metrics;
   std::vector<EvaluationRow> evaluation;
   StepRows at_steps = {};
-  bool has_predictions = false;  // Those that its config asks for.
+  bool has_predictions = false;  // Whether the predictions that its config asks for are stored.
   std::vector<Damage> damage;    // A damaged file counts as absent.
 
   // What is wrong with the damaged files; empty without damage.

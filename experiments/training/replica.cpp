@@ -93,7 +93,7 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
   status.state = RunState::kWaiting;
   if (status.step < config.training.steps) {
     set_evaluation_aside(replica, warn);
-    replica.lacks_predictions = config.evaluation.predictions;  // Those of a model that is lost are gone.
+    replica.lacks_predictions = config.evaluation.predictions;  // The predictions of a lost model are gone.
   }
   replica.metrics.resume(std::move(stored.metrics), status.step,
                          replica.checkpoint ? replica.checkpoint->sums : MetricSums());

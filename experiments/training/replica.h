@@ -22,10 +22,10 @@ struct Replica {
   MetricsLog metrics;
   std::vector<EvaluationRow> evaluation;
   StepRows at_steps = {};
-  bool lacks_predictions = false;                         // That its config asks for.
+  bool lacks_predictions = false;  // Whether its config asks for predictions that are not stored.
   std::unique_ptr<PredictionFile> predictions = nullptr;  // While they are written.
   std::optional<Checkpoint> checkpoint;                   // The newest good one, or that of a shorter run.
-  bool is_unsaved = false;                                // Its folder does not have that as its newest.
+  bool is_unsaved = false;  // Whether the folder lacks this checkpoint as its newest.
 
   bool has_failed() const { return status.state == RunState::kFailed; }
 };

@@ -89,7 +89,7 @@ struct Matrices {
   bool row_major() const { return column_stride == 1; }
   int leading_stride() const {
     const std::int64_t stride = row_major() ? row_stride : column_stride;
-    // Of one row or column BLAS asks for the stride that a matrix without gaps has.
+    // For one row or column BLAS asks for the stride that a matrix without gaps has.
     return static_cast<int>(std::max(stride, row_major() ? values.size(-1) : values.size(-2)));
   }
 };
