@@ -37,8 +37,9 @@ std::optional<double> step_time(const std::vector<MetricsRow>& rows) {
 double batch_time(const StoredRun& stored, const EvaluationConfig& evaluation) {
   std::size_t rows = stored.evaluation.size();
   for (const auto& [step, of_step] : stored.at_steps) rows += of_step.size();
-  return 1000 * stored.status.evaluation_seconds /
-         static_cast<double>(static_cast<std::int64_t>(rows) * (evaluation.samples / kEvaluationBatch));
+  const std::int64_t batches_per_row = evaluation.samples / kEvaluationBatch;
+  const std::int64_t batches = static_cast<std::int64_t>(rows) * batches_per_row;
+  return 1000 * stored.status.evaluation_seconds / static_cast<double>(batches);
 }
 
 // The runs' configs with the default lengths, which are columns and part of no label.
