@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # Sets everything up and runs the tests.
-#   scripts/test.sh [ctest options]     (for example: -R Reference, -L slow)
-# Without options the tests labelled slow, and the one labelled tensorboard, which installs TensorBoard with
-# pip, are left out.
+#   scripts/test.sh             all but the slow tests
+#   scripts/test.sh --quick     those that start no program and train no model, for between two edits
+#   scripts/test.sh [ctest options]     (for example: -L slow, -R kills)
+# A single test is run by its program: build/unit_tests --gtest_filter='*Filter*'.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh release
-(($#)) || set -- -LE "slow|tensorboard"
+case ${1:-} in
+  '') set -- -LE slow ;;
+  --quick) set -- -L quick ;;
+esac
 echo "test: running ctest $*"
 # One more than there are cores: some tests wait for locks, schedulers and browsers.
 outputs=$PWD/build/Testing/outputs.xml
