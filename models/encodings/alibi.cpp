@@ -1,14 +1,11 @@
-// ALiBi (arXiv 2108.12409) in the encoder form of the released "Randomized positional encodings"
-// program: bias m_h (-|r| + 0.5 [j < i]), r = j - i, fixed slopes m_h.
+#include "models/encodings/alibi.h"
+
 #include <ATen/ATen.h>
 
 #include <bit>
 #include <cmath>
 
-#include "models/encodings/alibi_slopes.h"
-#include "models/encodings/distance.h"
 #include "models/encodings/encoding.h"
-#include "models/settings/encoding_entry.h"
 
 namespace che {
 
@@ -29,12 +26,6 @@ std::vector<double> alibi_slopes(std::int64_t heads) {
 
 namespace {
 
-struct AlibiOptions {
-  DistanceOptions distance{.direction = "half_offset"};  // As the released encoder.
-
-  void visit_fields(FieldVisitor& visit) { distance.visit_fields(visit); }
-};
-
 class Alibi : public Encoding {
  public:
   explicit Alibi(AlibiOptions options) : options_(std::move(options)) {}
@@ -52,18 +43,7 @@ class Alibi : public Encoding {
   AlibiOptions options_;
 };
 
-const Registered<EncodingEntry> registered{{
-    .name = "alibi",
-    .summary = "fixed linear bias on the distance",
-    .formula = "m_h (-|r| + 0.5 [j < i]), m_h = 2^(-8h/H)",
-    .source = "Press et al., arXiv 2108.12409",
-    .gives_bias = true,
-    .place = 5,
-    .colour = "#E3260A",
-    .marker = Marker::kFullTriangle,
-    .visit = visit_options<AlibiOptions>,
-    .make = make_encoding<Alibi, AlibiOptions>,
-}};
+const Registered<EncodingMaker> registered{{"alibi", make_encoding<Alibi, AlibiOptions>}};
 
 }  // namespace
 }  // namespace che

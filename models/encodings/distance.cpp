@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "models/encodings/encoding.h"
+
 namespace che {
 namespace {
 
@@ -11,21 +13,6 @@ bool subtracts_positions(const EncodingContext& context, std::string_view random
 }
 
 }  // namespace
-
-void DistanceOptions::visit_fields(FieldVisitor& visit) {
-  visit.choice(
-      {"direction", "distance to the keys on the left and right: |r|, |r| - 0.5 [j < i], or max(i - j, 0)"},
-      direction, {"symmetric", "half_offset", "left_only"});
-  visit_randomized_distance(visit, randomized_distance);
-}
-
-OptionValues first_direction() { return {std::pair("direction", "half_offset")}; }
-
-void visit_randomized_distance(FieldVisitor& visit, std::string& value) {
-  visit.choice(
-      {"randomized_distance", "randomized positions draw a distance per offset or a position per token"},
-      value, {"per_offset", "per_position"});
-}
 
 PairValues signed_distance(const EncodingContext& context, std::string_view randomized_distance) {
   if (subtracts_positions(context, randomized_distance)) {

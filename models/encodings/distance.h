@@ -1,14 +1,22 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/config/fields.h"
-#include "models/encodings/encoding.h"
 
 namespace che {
+
+struct EncodingContext;
+struct PairValues;
+
+// The field of that name, for encodings that have no other of these options.
+inline void visit_randomized_distance(FieldVisitor& visit, std::string& value) {
+  visit.choice(
+      {"randomized_distance", "randomized positions draw a distance per offset or a position per token"},
+      value, {"per_offset", "per_position"});
+}
 
 // How an encoding whose bias depends on a distance reads that distance in an encoder.
 struct DistanceOptions {
@@ -19,15 +27,17 @@ struct DistanceOptions {
   // position for each token.
   std::string randomized_distance = "per_offset";
 
-  void visit_fields(FieldVisitor& visit);
+  void visit_fields(FieldVisitor& visit) {
+    visit.choice(
+        {"direction", "distance to the keys on the left and right: |r|, |r| - 0.5 [j < i], or max(i - j, 0)"},
+        direction, {"symmetric", "half_offset", "left_only"});
+    visit_randomized_distance(visit, randomized_distance);
+  }
 };
 
 // The direction that kerple and fire had before `symmetric` became their default; see
 // EncodingEntry::identity_defaults.
-OptionValues first_direction();
-
-// The field of that name, for encodings that have no other of these options.
-void visit_randomized_distance(FieldVisitor& visit, std::string& value);
+inline OptionValues first_direction() { return {std::pair("direction", "half_offset")}; }
 
 // r = key - query in positions, (1, 1, pairs), of the type and device of the activations.
 PairValues signed_distance(const EncodingContext& context, std::string_view randomized_distance);

@@ -63,7 +63,8 @@ std::optional<EncodingTable> Encoding::table(const EncodingContext& context) con
 std::unique_ptr<Encoding> create_encoding(std::string_view name, const OptionValues& options,
                                           const std::optional<DapeOptions>& dape, TrainedTokens trained) {
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
-  std::unique_ptr<Encoding> encoding = entry.make(options, dape, trained);
+  std::unique_ptr<Encoding> encoding =
+      Registry<EncodingMaker>::instance().get(name).make(options, dape, trained);
   if (!dape) return encoding;
   if (!entry.takes_dape()) {
     throw Error("encoding.dape: '" + entry.name + "' gives no additive bias that DAPE could adapt");

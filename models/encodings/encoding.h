@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -89,14 +90,30 @@ class Encoding {
   virtual std::optional<EncodingTable> table(const EncodingContext& context) const;
 };
 
+// Tokens of the longest training sequence of a run; 0 where there is no training, as in a picture of an
+// encoding.
+struct TrainedTokens {
+  std::int64_t count = 0;
+};
+
+// Creates the encoding of the EncodingEntry of that name. With `dape`, the result is to be wrapped by it.
+struct EncodingMaker {
+  std::string name;
+  std::function<std::unique_ptr<Encoding>(const OptionValues& values, const std::optional<DapeOptions>& dape,
+                                          TrainedTokens trained)>
+      make;
+
+  static const char* kind() { return "encoding"; }
+};
+
 // The encoding `name` with `options`, wrapped by DAPE where `dape` is given. Throws Error for an
 // unknown name, bad options or a base without a bias.
 std::unique_ptr<Encoding> create_encoding(std::string_view name, const OptionValues& options = {},
                                           const std::optional<DapeOptions>& dape = {},
                                           TrainedTokens trained = {});
 
-// What a registry entry's `make` is for an encoding `E` built from its Options, and from DAPE's
-// where it differs inside DAPE, or from the reach of training where it differs beyond that.
+// The `make` of an encoding `E` that is built from its Options, and also from DAPE's if it differs inside
+// DAPE, or from the tokens of training if it differs beyond these.
 template <class E, class Options>
 std::unique_ptr<Encoding> make_encoding(const OptionValues& values, const std::optional<DapeOptions>& dape,
                                         [[maybe_unused]] TrainedTokens trained) {

@@ -1,13 +1,9 @@
-// KERPLE, logarithmic variant (arXiv 2205.09921): bias -p_h log(1 + a_h |r|), learned p, a > 0 in
-// every layer.
-//
-// The released code is causal and says nothing of keys to the right: see DistanceOptions.
+#include "models/encodings/kerple.h"
+
 #include <ATen/ATen.h>
 
-#include "models/encodings/distance.h"
 #include "models/encodings/encoding.h"
 #include "models/kernels/reference/by_replica.h"
-#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
@@ -41,19 +37,7 @@ class Kerple : public Encoding {
   DistanceOptions options_;
 };
 
-const Registered<EncodingEntry> registered{{
-    .name = "kerple",
-    .summary = "learned logarithmic bias on the distance",
-    .formula = "-p_h log(1 + a_h |r|), learned p, a",
-    .source = "Chi et al., arXiv 2205.09921",
-    .gives_bias = true,
-    .place = 6,
-    .colour = "#C3BA3A",
-    .marker = Marker::kFullDiamond,
-    .visit = visit_options<DistanceOptions>,
-    .identity_defaults = first_direction(),
-    .make = make_encoding<Kerple, DistanceOptions>,
-}};
+const Registered<EncodingMaker> registered{{"kerple", make_encoding<Kerple, DistanceOptions>}};
 
 }  // namespace
 }  // namespace che

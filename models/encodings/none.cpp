@@ -1,22 +1,11 @@
-// No positional encoding (NoPE, arXiv 2305.19466): attention sees a set.
+#include "models/encodings/none.h"
+
 #include "models/encodings/encoding.h"
-#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
 
-const Registered<EncodingEntry> registered{{
-    .name = "none",
-    .summary = "no positional encoding (NoPE)",
-    .formula = "nothing",
-    .source = "Kazemnejad et al., arXiv 2305.19466",
-    .reads_positions = false,
-    .does_nothing = true,
-    .place = 0,
-    .colour = "#000000",
-    .marker = Marker::kCross,
-    .make = make_encoding<Encoding, NoOptions>,
-}};
+const Registered<EncodingMaker> registered{{"none", make_encoding<Encoding, NoOptions>}};
 
 }  // namespace
 }  // namespace che

@@ -1,33 +1,16 @@
-// Relative positions of Transformer-XL (arXiv 1901.02860) in the encoder form of the released
-// "Randomized positional encodings" program: logits ((q_i + u) k_j + (q_i + v) (W_r R_r)) /
-// sqrt(d_head), R_r the sinusoid of r = j - i, key minus query.
+#include "models/encodings/relative.h"
+
 #include <ATen/ATen.h>
-#include <fmt/core.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "core/error.h"
 #include "models/encodings/encoding.h"
 #include "models/encodings/sinusoid.h"
 #include "models/kernels/reference/product.h"
-#include "models/settings/encoding_entry.h"
 
 namespace che {
 namespace {
-
-struct RelativeOptions {
-  // as_released: the released program reads its table of sinusoids, rows 0 .. N-1, at r + N and
-  // clamps: a key on the left at distance r gets the row N - r, the token itself and every key to
-  // its right the row N - 1. Contiguous positions are not affected.
-  std::string randomized_relative = "intended";
-
-  void visit_fields(FieldVisitor& visit) {
-    visit.choice({"randomized_relative",
-                  "sinusoids at randomized distances: of the distance, or as the released code"},
-                 randomized_relative, {"intended", "as_released"});
-  }
-};
 
 class Relative : public Encoding {
  public:
@@ -117,25 +100,7 @@ class Relative : public Encoding {
   RelativeOptions options_;
 };
 
-std::optional<ConfigProblem> problem(const EncodingUse& use) {
-  if (use.shape.width % 2 == 0) return std::nullopt;
-  return ConfigProblem{
-      {"model.width"},
-      fmt::format("relative pairs sines with cosines and needs an even width; got {}", use.shape.width)};
-}
-
-const Registered<EncodingEntry> registered{{
-    .name = "relative",
-    .summary = "Transformer-XL's learned projection of relative sinusoids",
-    .formula = "((q_i + u) k_j + (q_i + v) (W_r R_{j-i})) / sqrt(d_head)",
-    .source = "Dai et al., arXiv 1901.02860",
-    .place = 4,
-    .colour = "#1D718B",
-    .marker = Marker::kFullSquare,
-    .visit = visit_options<RelativeOptions>,
-    .problem = problem,
-    .make = make_encoding<Relative, RelativeOptions>,
-}};
+const Registered<EncodingMaker> registered{{"relative", make_encoding<Relative, RelativeOptions>}};
 
 }  // namespace
 }  // namespace che

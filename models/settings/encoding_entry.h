@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,10 +16,6 @@
 #include "models/settings/parameter_spec.h"
 #include "models/settings/positions.h"
 
-namespace at {
-class Tensor;
-}
-
 namespace che {
 
 // What a run asks of its encoding, as far as its config tells.
@@ -32,14 +27,8 @@ struct EncodingUse {
   const std::optional<DapeOptions>& dape;
 };
 
-// Tokens of the longest training sequence of a run; 0 where there is no training, as in a picture of an
-// encoding.
-struct TrainedTokens {
-  std::int64_t count = 0;
-};
-
-// A positional encoding as a config names it. The struct knows no LibTorch, so that configs and
-// tables can be read without it.
+// A positional encoding as a config names it. Its header registers it and knows no LibTorch, so that configs
+// and results can be read without it; its mathematics is registered as an EncodingMaker.
 struct EncodingEntry {
   std::string name;
   std::string summary;  // One line.
@@ -66,10 +55,6 @@ struct EncodingEntry {
   // and read where earlier versions stored it. Nothing where there is none.
   std::function<std::optional<ConfigProblem>(const OptionValues& options)> idle_setting =
       [](const OptionValues&) -> std::optional<ConfigProblem> { return std::nullopt; };
-  // With `dape`, what DAPE so configured is to wrap.
-  std::function<std::unique_ptr<class Encoding>(
-      const OptionValues& values, const std::optional<DapeOptions>& dape, TrainedTokens trained)>
-      make;
 
   bool takes_dape() const { return gives_bias || does_nothing; }
   // What DAPE around it is unless a config says otherwise.

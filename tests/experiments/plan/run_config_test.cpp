@@ -65,7 +65,8 @@ TEST(Config, ShorthandIsWhatResetReads) {
 TEST(Config, UnknownTasksAndEncodings) {
   const auto unknown = [](const std::string& form, const std::string& suggestion) {
     return fmt::format(
-        "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, kerple, none, rope; dape_ may stand "
+        "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, cope, fire, kerple, learned, none, "
+        "relative, rope, sandwich, sin_cos, t5; dape_ may stand "
         "before those that give a bias, randomized_ before those that read positions",
         form, suggestion);
   };
@@ -81,10 +82,10 @@ TEST(Config, UnknownTasksAndEncodings) {
   EXPECT_EQ(set_error("encoding", "randomised_rope"),
             unknown("randomised_rope", "; did you mean 'randomized_rope'?"));
   EXPECT_EQ(set_error("encoding", "dape_randomized_y"), unknown("dape_randomized_y", ""));
-  EXPECT_EQ(
-      set_error("encoding.name", "rop"),
-      "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed: alibi, kerple, none, rope; next to "
-      "it, `dape: {}` wraps it in DAPE and `positions: randomized` draws its positions");
+  EXPECT_EQ(set_error("encoding.name", "rop"),
+            "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed: alibi, cope, fire, kerple, "
+            "learned, none, relative, rope, sandwich, sin_cos, t5; next to "
+            "it, `dape: {}` wraps it in DAPE and `positions: randomized` draws its positions");
   const std::string task = set_error("task", "revers_string");
   EXPECT_TRUE(task.starts_with(
       "x.yaml:1: task: unknown task 'revers_string'; did you mean 'reverse_string'?; known: "))
@@ -95,7 +96,8 @@ TEST(Config, UnknownTasksAndEncodings) {
 
 TEST(Config, DapeNeedsABias) {
   const std::string reason =
-      "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, kerple, none";
+      "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, fire, kerple, none, "
+      "sandwich, t5";
   for (const std::string form : {"dape_rope", "dape_rop", "DAPE-rope"}) {
     EXPECT_EQ(set_error("encoding", form), "x.yaml:1: encoding: " + reason);
   }
@@ -120,7 +122,8 @@ TEST(Config, OptionsStandNextToTheName) {
       "x.yaml:1: encoding.direction: got left; did you mean 'left_only'?; allowed: symmetric, half_offset, "
       "left_only");
   EXPECT_EQ(set_error("encoding", "{name: rope, direction: symmetric}"),
-            "x.yaml:1: encoding.direction: unknown key; known: name, scaling, dape, positions, max_position");
+            "x.yaml:1: encoding.direction: unknown key; did you mean 'fraction'?; known: name, fraction, "
+            "scaling, beta_fast, beta_slow, dape, positions, max_position");
 }
 
 TEST(Config, ANewNameDropsTheOldOnesOptions) {
@@ -170,7 +173,9 @@ TEST(Config, ValuesMustFitTogether) {
   EXPECT_EQ(check_error({{"evaluation.samples", "100"}}),
             "evaluation.samples: got 100; allowed: multiples of 64");
   EXPECT_EQ(check_error({{"model", "{width: 40, heads: 8}"}, {"encoding", "rope"}}),
-            "model.width, model.heads: rope needs an even width per head; got 40 / 8 = 5");
+            "model.width, model.heads: rope rotates pairs of features and needs an even width per head; got "
+            "40 / 8 = 5; set "
+            "model.width to a multiple of 16, such as 48");
   EXPECT_EQ(check_error({{"encoding", "randomized_none"}}),
             "encoding.positions: none reads no positions; allowed: contiguous");
 }

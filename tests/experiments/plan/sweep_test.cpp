@@ -64,7 +64,7 @@ TEST(Sweep, AnAxisInsideAnotherNamesTheRunThatItDoesNotFit) {
           "name: a\naxes: {task: [even_pairs], encoding: [dape_kerple, rope], encoding.dape.hidden: [4]}\n"),
       "x.yaml:2: encoding.dape.hidden: dape wraps an encoding that gives a bias and rope gives none; "
       "allowed: "
-      "alibi, kerple, none (task=even_pairs, encoding=rope, encoding.dape.hidden=4)");
+      "alibi, fire, kerple, none, sandwich, t5 (task=even_pairs, encoding=rope, encoding.dape.hidden=4)");
 }
 
 TEST(Sweep, AnAxisInsideAnotherIsAppliedAfterItWhateverTheOrder) {
@@ -182,7 +182,7 @@ TEST(Sweep, UnknownTaskAndEncodingInAnAxis) {
           .starts_with("x.yaml:3: task: unknown task 'even_pears'; did you mean 'even_pairs'?; known: "));
   EXPECT_EQ(error_of("name: a\naxes:\n  encoding:\n    - rope\n    - dape_rope\n"),
             "x.yaml:5: encoding: dape wraps an encoding that gives a bias and rope gives none; allowed: "
-            "alibi, kerple, none");
+            "alibi, fire, kerple, none, sandwich, t5");
 }
 
 TEST(Sweep, NamesAreFolderNames) {
@@ -300,13 +300,15 @@ TEST(Sweep, UnfitValuesNameTheLineThatSetsThem) {
       "x.yaml:3: training.first_length, training.last_length: first_length 9 is greater than last_length 8; "
       "lower the first or raise the last");
   EXPECT_EQ(error_of("name: a\nbase:\n  seed: 1\n  model: {width: 40}\naxes:\n  encoding: [none, rope]\n"),
-            "x.yaml:4: model.width, model.heads: rope needs an even width per head; got 40 / 8 = 5 "
+            "x.yaml:4: model.width, model.heads: rope rotates pairs of features and needs an even width per "
+            "head; got 40 / 8 = 5; set "
+            "model.width to a multiple of 16, such as 48 "
             "(encoding=rope)");
   EXPECT_EQ(
       error_of(
           "name: a\naxes:\n  encoding:\n    - name: rope\n      positions: contiguous\n      dape: {}\n"),
       "x.yaml:6: encoding.dape: dape wraps an encoding that gives a bias and rope gives none; allowed: "
-      "alibi, kerple, none (encoding={name: rope, positions: contiguous, dape: {}})");
+      "alibi, fire, kerple, none, sandwich, t5 (encoding={name: rope, positions: contiguous, dape: {}})");
   EXPECT_EQ(error_of("name: a\nbase:\n  task: duplicate_string\n  evaluation:\n    last_length: 9999\n"
                      "  encoding: randomized_rope\n"),
             "x.yaml:6: encoding.max_position: 2048 randomized positions are too few for the 29997 tokens of "

@@ -125,7 +125,7 @@ std::unique_ptr<Encoding> fire_of(const json& one, const json& mlp) {
   } else {
     options["hidden"] = std::to_string(hidden);
   }
-  return Registry<EncodingEntry>::instance().get("fire").make(options, dape, {});
+  return Registry<EncodingMaker>::instance().get("fire").make(options, dape, {});
 }
 
 // The file's names of the parameters of FIRE that are not its MLP's.

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "models/encodings/alibi_slopes.h"
+#include "models/encodings/alibi.h"
 #include "models/encodings/encoding.h"
 #include "models/encodings/rotary.h"
 #include "models/encodings/sinusoid.h"

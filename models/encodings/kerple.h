@@ -1,0 +1,25 @@
+// KERPLE, logarithmic variant (arXiv 2205.09921): bias -p_h log(1 + a_h |r|), learned p, a > 0 in
+// every layer.
+//
+// The released code is causal and says nothing of keys to the right: see DistanceOptions.
+#pragma once
+
+#include "models/encodings/distance.h"
+#include "models/settings/encoding_entry.h"
+
+namespace che {
+
+inline const Registered<EncodingEntry> kerple_entry{{
+    .name = "kerple",
+    .summary = "learned logarithmic bias on the distance",
+    .formula = "-p_h log(1 + a_h |r|), learned p, a",
+    .source = "Chi et al., arXiv 2205.09921",
+    .gives_bias = true,
+    .place = 6,
+    .colour = "#C3BA3A",
+    .marker = Marker::kFullDiamond,
+    .visit = visit_options<DistanceOptions>,
+    .identity_defaults = first_direction(),
+}};
+
+}  // namespace che

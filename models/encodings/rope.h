@@ -1,0 +1,97 @@
+// RoPE (arXiv 2104.09864): neighbouring feature pairs (2k, 2k+1) of queries and keys turn by the
+// angle p_t w_k, w_k = b^(-2k/d), b = 10000, d = d_head.
+//
+// At more tokens T than the L of the longest training sequence, `scaling` changes the frequencies, with
+// s = T/L (1 in training, whose parameters are therefore those of plain RoPE):
+//   linear (arXiv 2306.15595)  w_k / s
+//   ntk    (bloc97, 2023)      (b s^(d/(d-2)))^(-2k/d)
+//   yarn   (arXiv 2309.00071)  (1 - m_k) w_k / s + m_k w_k, m_k = 1 - clamp((k - low) / (high - low), 0, 1),
+//                              low = floor c(beta_fast), high = ceil c(beta_slow), within 0 .. d - 1,
+//                              c(r) = d ln(L / (2 pi r)) / (2 ln b); queries and keys times 0.1 ln s + 1
+#pragma once
+
+#include <fmt/core.h>
+
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "models/settings/encoding_entry.h"
+
+namespace che {
+
+struct RopeOptions {
+  double fraction = 1;  // p-RoPE (arXiv 2410.06205): only the fastest pairs turn, this share of all.
+  std::string scaling = "none";
+  // The published values; turns within L positions.
+  double beta_fast = 32;
+  double beta_slow = 1;
+
+  bool is_scaled() const { return scaling != "none"; }
+
+  void visit_fields(FieldVisitor& visit) {
+    visit.real({"fraction", "share of the feature pairs that turn, fastest first"}, fraction, 0, 1);
+    visit.role(Role::kEvaluation);
+    visit.choice({"scaling", "how frequencies change beyond the longest training sequence"}, scaling,
+                 {"none", "linear", "ntk", "yarn"});
+    visit.real({"beta_fast", "yarn: pairs with more turns in a training sequence keep their frequency"},
+               beta_fast, 1e-3, 1e6);
+    visit.real({"beta_slow", "yarn: pairs with fewer turns are slowed down by T/L"}, beta_slow, 1e-3, 1e6);
+  }
+};
+
+inline std::optional<ConfigProblem> rope_problem(const EncodingUse& use) {
+  if (use.shape.head_width() % 2 != 0) {
+    return ConfigProblem{
+        {"model.width", "model.heads"},
+        fmt::format("rope rotates pairs of features and needs an even width per head; got {} / {} = {}; set "
+                    "model.width to a multiple of {}, such as {}",
+                    use.shape.width, use.shape.heads, use.shape.head_width(), 2 * use.shape.heads,
+                    use.shape.width + use.shape.heads)};
+  }
+  const auto options = options_from<RopeOptions>(use.options);
+  if (options.is_scaled() && use.max_position > 0) {
+    return ConfigProblem{
+        {"encoding.scaling", "encoding.positions"},
+        fmt::format(
+            "scaling: {} is for contiguous positions: randomized ones lie below max_position in training "
+            "and test alike; set scaling to none or positions to contiguous",
+            options.scaling)};
+  }
+  if (options.beta_fast <= options.beta_slow) {
+    return ConfigProblem{{"encoding.beta_fast", "encoding.beta_slow"},
+                         fmt::format("beta_fast is to be greater than beta_slow; got {} and {}",
+                                     options.beta_fast, options.beta_slow)};
+  }
+  return std::nullopt;
+}
+
+inline std::optional<ConfigProblem> rope_idle_setting(const OptionValues& values) {
+  const auto options = options_from<RopeOptions>(values);
+  if (options.scaling == "yarn") return std::nullopt;
+  const RopeOptions defaults;
+  for (const auto& [name, value, usual] : {std::tuple("beta_fast", options.beta_fast, defaults.beta_fast),
+                                           {"beta_slow", options.beta_slow, defaults.beta_slow}}) {
+    if (value == usual) continue;
+    return ConfigProblem{{fmt::format("encoding.{}", name), "encoding.scaling"},
+                         fmt::format("{} has an effect with scaling: yarn only; got {} with scaling: {}; set "
+                                     "encoding.scaling to yarn or leave {} out",
+                                     name, value, options.scaling, name)};
+  }
+  return std::nullopt;
+}
+
+inline const Registered<EncodingEntry> rope_entry{{
+    .name = "rope",
+    .summary = "queries and keys rotated by their position",
+    .formula = "pairs (2k, 2k+1) of q and k turn by p_t 10000^(-2k/d_head)",
+    .source = "Su et al., arXiv 2104.09864",
+    .place = 3,
+    .colour = "#0D01FB",
+    .marker = Marker::kDisc,
+    .visit = visit_options<RopeOptions>,
+    .problem = rope_problem,
+    .idle_setting = rope_idle_setting,
+}};
+
+}  // namespace che
