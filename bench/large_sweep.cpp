@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
 #include "experiments/store/run_files.h"
 #include "experiments/store/run_status.h"

@@ -13,7 +13,6 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/version.h"
-#include "core/warning.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/scheduling/worker_count.h"
 #include "experiments/training/model_factory.h"

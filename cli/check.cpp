@@ -12,11 +12,11 @@
 
 #include "cli/commands.h"
 #include "cli/reading_options.h"
-#include "core/counted.h"
 #include "core/text.h"
 #include "experiments/analysis/permutation.h"
 #include "experiments/analysis/result_table.h"
-#include "experiments/plan/exact_lengths.h"
+#include "experiments/plan/identity.h"
+#include "experiments/plan/run_config.h"
 #include "experiments/plan/sweep.h"
 #include "tables/run_grid.h"
 

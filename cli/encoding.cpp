@@ -12,7 +12,6 @@
 #include "core/config/node.h"
 #include "core/config/reader.h"
 #include "core/error.h"
-#include "core/warning.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/training/model_factory.h"
 #include "models/settings/encoding_entry.h"
@@ -55,14 +54,14 @@ int show_encoding(const EncodingOptions& options) {
   ModelShape shape = options.shape;
   shape.layers = 1;
   if (const auto problem = shape.problem()) throw Error(problem->message());
-  const bool randomized = config.positions == "randomized";
+  const bool randomized = config.is_randomized();
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(config.name);
   if (randomized && !entry.reads_positions) {
     throw Error(fmt::format("{} reads no positions that could be randomized", config.name));
   }
   const std::int64_t max_position = randomized ? config.max_position : 0;
   if (const auto problem =
-          entry.problem({shape, options.length, max_position, config.options, config.dape})) {
+          entry.problem({shape, options.length, max_position, config.all_options(), config.dape})) {
     throw Error(problem->message());
   }
   const auto length = static_cast<double>(options.length);

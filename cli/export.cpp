@@ -11,10 +11,10 @@
 
 #include "cli/commands.h"
 #include "cli/one_of.h"
-#include "core/counted.h"
 #include "core/error.h"
 #include "core/files.h"
-#include "core/integer_range.h"
+#include "core/number_text.h"
+#include "core/text.h"
 #include "experiments/exchange/sample_file.h"
 #include "experiments/exchange/sample_formats.h"
 #include "experiments/store/evaluation_rows.h"

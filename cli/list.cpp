@@ -39,10 +39,8 @@ void print_table(const std::vector<ListRow>& rows, bool verbose) {
 
 }  // namespace
 
-void append_options(const std::function<void(OptionValues&, FieldVisitor&)>& visit,
-                    std::vector<std::string>& details) {
-  OptionValues defaults;
-  for (const FieldRecord& option : list_fields([&](FieldVisitor& visitor) { visit(defaults, visitor); })) {
+void append_options(const AnyOptions& defaults, std::vector<std::string>& details) {
+  for (const FieldRecord& option : describe_fields(fields_of(defaults))) {
     const std::string allowed = option.allowed.empty() ? "" : fmt::format(" (allowed: {})", option.allowed);
     details.push_back(fmt::format("option {} = {}{}: {}", option.path, option.value, allowed, option.help));
   }

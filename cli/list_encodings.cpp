@@ -31,7 +31,7 @@ std::vector<ListRow> encoding_rows() {
     ListRow row{{name, entry.reads_positions ? "yes" : "no", entry.takes_dape() ? "yes" : "no",
                  columns_of(name), entry.summary},
                 {"formula: " + entry.formula, "source: " + entry.source}};
-    append_options(entry.visit, row.details);
+    append_options(entry.options, row.details);
     rows.push_back(std::move(row));
   }
   return rows;

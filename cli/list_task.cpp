@@ -6,12 +6,10 @@
 
 #include "cli/listing.h"
 #include "core/registry.h"
-#include "tasks/declared/definition_words.h"
 #include "tasks/declared/task_definition.h"
-#include "tasks/declared/task_suggestion.h"
+#include "tasks/declared/task_files.h"
 #include "tasks/symbols.h"
 #include "tasks/task.h"
-#include "tasks/task_card.h"
 
 namespace che {
 namespace {
@@ -67,13 +65,12 @@ void print_task(const std::string& name_or_file) {
   print_symbols(*task);
   print_line("output length", fmt::format("{}, for input of length L", entry.output_length));
   print_line("chance", fmt::format("{}", task->chance()));
-  const TaskCard& card = task_card(entry.name);
-  print_line("source", card.source);
-  for (const std::string& pitfall : card.pitfalls) print_line("pitfall", pitfall);
-  for (std::size_t i = 0; i < card.changes.size(); ++i) {
-    print_line(fmt::format("version {}", i + 1), card.changes[i]);
+  print_line("source", entry.source);
+  for (const std::string& pitfall : entry.pitfalls) print_line("pitfall", pitfall);
+  for (std::size_t i = 0; i < entry.changes.size(); ++i) {
+    print_line(fmt::format("version {}", i + 1), entry.changes[i]);
   }
-  fmt::print("\n{}\n", card.bibtex);
+  fmt::print("\n{}\n", entry.bibtex);
 }
 
 }  // namespace che

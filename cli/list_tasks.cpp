@@ -22,7 +22,7 @@ std::vector<ListRow> task_rows() {
                  std::string(task->output_symbols()), entry.output_length,
                  entry.permutation_invariant ? "yes" : "no", entry.summary},
                 {fmt::format("accuracy by chance: {}", task->chance())}};
-    append_options(entry.visit, row.details);
+    append_options(entry.options, row.details);
     rows.push_back(std::move(row));
   }
   return rows;

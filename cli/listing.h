@@ -31,8 +31,7 @@ Listing suite_listing();
 void print_task(const std::string& name_or_file);
 
 // Appends a line for every option of an entry: its default, the allowed values and the help.
-void append_options(const std::function<void(OptionValues&, FieldVisitor&)>& visit,
-                    std::vector<std::string>& details);
+void append_options(const AnyOptions& defaults, std::vector<std::string>& details);
 
 // Adds `list` with these kinds.
 void add_list_command(CLI::App& app, Action& action, std::vector<Listing> listings);

@@ -6,8 +6,8 @@
 
 #include "cli/commands.h"
 #include "cli/reading_options.h"
-#include "core/counted.h"
 #include "core/file_lock.h"
+#include "core/text.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/needs.h"

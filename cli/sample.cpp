@@ -15,11 +15,10 @@
 #include "cli/one_of.h"
 #include "core/config/field_list.h"
 #include "core/error.h"
-#include "core/warning.h"
 #include "tasks/declared/task_definition.h"
-#include "tasks/declared/task_suggestion.h"
+#include "tasks/declared/task_files.h"
+#include "tasks/symbols.h"
 #include "tasks/task.h"
-#include "tasks/text_form.h"
 
 namespace che {
 namespace {

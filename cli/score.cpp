@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "core/counted.h"
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/files.h"
 #include "core/text.h"
 #include "experiments/exchange/prediction_runs.h"
+#include "experiments/plan/identity.h"
 
 namespace che {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/files.h"
-#include "core/integer_range.h"
+#include "core/number_text.h"
 #include "experiments/analysis/paper_agreement.h"
 #include "experiments/analysis/result_table.h"
 #include "tables/agreement_table.h"

@@ -11,7 +11,6 @@
 
 #include "cli/commands.h"
 #include "cli/reading_options.h"
-#include "core/counted.h"
 #include "core/error.h"
 #include "core/number_text.h"
 #include "core/text.h"

@@ -7,7 +7,7 @@
 
 #include "cli/commands.h"
 #include "core/error.h"
-#include "experiments/plan/evaluation_settings.h"
+#include "experiments/plan/encoding_config.h"
 
 namespace che {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace che {
@@ -34,5 +36,20 @@ class Descriptor {
 // Locks a whole file against all other descriptors; the system releases it when this one is closed or its
 // process ends. False with errno set, EAGAIN or EACCES when another one holds it.
 bool lock_whole_file(const Descriptor& file);
+
+// A file in memory that a child process reads or writes. Unlike a pipe it neither fills up while the other
+// side waits nor raises SIGPIPE when that side ends early. Throws Error (runtime) when there is no memory.
+class MemoryFile {
+ public:
+  explicit MemoryFile(const char* name);
+
+  int descriptor() const { return file_.value(); }
+  // Adds `text`; what reads next begins at the start.
+  void write(std::string_view text);
+  std::string text() const;
+
+ private:
+  Descriptor file_;
+};
 
 }  // namespace che

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cerrno>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -40,5 +41,11 @@ class Error : public std::runtime_error {
  private:
   ErrorKind kind_;
 };
+
+// Is told, in one line, of something that a user should know and that stops nothing.
+using WarningSink = std::function<void(const std::string&)>;
+
+// "che: warning: ..." on standard error.
+void print_warning(const std::string& warning);
 
 }  // namespace che

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <fmt/format.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <cerrno>
 #include <charconv>
@@ -324,6 +326,11 @@ fs::path set_aside(const fs::path& path, std::string_view ending) {
                 ErrorKind::kRuntime);
   }
   return aside;
+}
+
+std::string checksum(std::string_view key, std::string_view text) {
+  return fmt::format("{:016x}",
+                     XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(key.data(), key.size())));
 }
 
 }  // namespace che

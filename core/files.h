@@ -95,4 +95,8 @@ void remove_temporary_files(const std::filesystem::path& folder);
 // refuses.
 std::filesystem::path set_aside(const std::filesystem::path& path, std::string_view ending);
 
+// 16 hexadecimal digits that change with `text`, and with `key`: what the text belongs to, so that a
+// file which is whole but of another owner is told too. Guards against damage, not against intent.
+std::string checksum(std::string_view key, std::string_view text);
+
 }  // namespace che

@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/descriptor.h"
 #include "core/error.h"
-#include "core/memory_file.h"
 
 extern char** environ;
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <map>
+#include <system_error>
 
 namespace che {
 namespace {
@@ -85,6 +87,29 @@ std::string closest_name(std::string_view word, const std::vector<std::string>& 
       fewest = count;
       closest = name;
     }
+  }
+  return closest;
+}
+
+std::filesystem::path closest_path(std::string_view name, const std::vector<std::filesystem::path>& folders,
+                                   const std::function<bool(const std::filesystem::path&)>& is_candidate) {
+  namespace fs = std::filesystem;
+  fs::path closest;
+  for (const fs::path& folder : folders) {
+    std::map<std::string, fs::path> paths;
+    std::error_code error;
+    fs::directory_iterator entry(folder.empty() ? fs::path(".") : folder, error);
+    for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+      const fs::path path = folder / entry->path().filename();
+      std::error_code ignored;
+      const fs::path shown = fs::is_directory(path, ignored) ? path.filename() : path.stem();
+      if (is_candidate(path)) paths.emplace(shown.string(), path);
+    }
+    if (const auto equal = paths.find(std::string(name)); equal != paths.end()) return equal->second;
+    std::vector<std::string> names;
+    for (const auto& [shown, path] : paths) names.push_back(shown);
+    const std::string nearest = closest_name(name, names);
+    if (closest.empty() && !nearest.empty()) closest = paths.at(nearest);
   }
   return closest;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,5 +19,11 @@ std::string names_hint(std::string_view suggestion, const std::vector<std::strin
 
 // The same with the closest name as the suggestion.
 std::string known_names_hint(std::string_view word, const std::vector<std::string>& known);
+
+// The entry of one of `folders` (the current one where a path is empty) that a misspelt `name` may stand for,
+// among those that `is_candidate` accepts; files are compared without their extension. An equal name in any
+// of the folders wins, then the closest name of the first folder that has one. Empty for none.
+std::filesystem::path closest_path(std::string_view name, const std::vector<std::filesystem::path>& folders,
+                                   const std::function<bool(const std::filesystem::path&)>& is_candidate);
 
 }  // namespace che

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/utf8.h"
-
 namespace che {
 namespace {
 
@@ -53,6 +51,41 @@ std::size_t character_count(std::string_view text) {
   // Every byte but those that continue a character.
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::size_t utf8_character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  const std::size_t count = lead < 0x80   ? 1
+                            : lead < 0xC2 ? 0
+                            : lead < 0xE0 ? 2
+                            : lead < 0xF0 ? 3
+                            : lead < 0xF5 ? 4
+                                          : 0;
+  if (count == 0 || count > text.size()) return 0;
+  for (std::size_t i = 1; i < count; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return 0;
+  }
+  // Overlong forms, surrogates and what lies beyond U+10FFFF.
+  if (count > 2) {
+    const unsigned second = byte(1);
+    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
+        (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) {
+      return 0;
+    }
+  }
+  return count;
+}
+
+std::string quoted_shell_word(std::string_view text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+std::string shell_word(std::string_view text) {
+  const auto is_plain = [](char c) { return is_name_character(c) || c == '/'; };
+  return !text.empty() && std::ranges::all_of(text, is_plain) ? std::string(text) : quoted_shell_word(text);
 }
 
 }  // namespace che

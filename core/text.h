@@ -1,5 +1,8 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -16,5 +19,33 @@ std::string one_line(std::string_view text, std::size_t longest = 80);
 
 // The number of characters in UTF-8 text.
 std::size_t character_count(std::string_view text);
+
+// The bytes of the UTF-8 character that `text`, which is not empty, starts with; 0 where there is none.
+std::size_t utf8_character_bytes(std::string_view text);
+
+// "1 run", "3 runs": a number with its noun, whose plural ends in s.
+template <class Number>
+std::string counted(Number number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
+// Characters of names that become folders and files and stand on command lines.
+constexpr bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+         c == '-';
+}
+
+// Whether `text` is 1 to `longest` of them and is neither hidden nor taken for an option: no '.' or '-'
+// first.
+constexpr bool is_plain_name(std::string_view text, std::size_t longest) {
+  return !text.empty() && text.size() <= longest && text.front() != '.' && text.front() != '-' &&
+         std::ranges::all_of(text, is_name_character);
+}
+
+// `text` as one word of a shell's command line, in quotes.
+std::string quoted_shell_word(std::string_view text);
+
+// The same, in quotes only where a shell would read it otherwise.
+std::string shell_word(std::string_view text);
 
 }  // namespace che

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/counted.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "experiments/analysis/paper_agreement.h"
 #include "experiments/analysis/provenance.h"
 #include "experiments/scheduling/time_left.h"

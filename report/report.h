@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "experiments/analysis/result_table.h"
 
 namespace che {

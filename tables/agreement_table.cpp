@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/counted.h"
+#include "core/text.h"
 #include "experiments/analysis/best_encodings.h"
 #include "experiments/analysis/paper_table.h"
 #include "experiments/analysis/rank_correlation.h"

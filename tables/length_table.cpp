@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/number_text.h"
-#include "experiments/plan/exact_lengths.h"
+#include "experiments/plan/run_config.h"
 #include "tables/result_notes.h"
 
 namespace che {

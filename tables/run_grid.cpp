@@ -7,7 +7,7 @@
 #include <string>
 
 #include "experiments/analysis/display_order.h"
-#include "experiments/plan/cell_labels.h"
+#include "experiments/plan/identity.h"
 #include "tasks/task.h"
 
 namespace che {

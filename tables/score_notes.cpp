@@ -11,13 +11,13 @@
 #include <string>
 #include <utility>
 
-#include "core/counted.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "experiments/analysis/best_encodings.h"
 #include "experiments/analysis/comparable_rows.h"
 #include "experiments/analysis/paper_claims.h"
 #include "experiments/analysis/training_outcome.h"
-#include "experiments/plan/exact_lengths.h"
+#include "experiments/plan/run_config.h"
 #include "tables/result_notes.h"
 
 namespace che {

@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "core/counted.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "experiments/analysis/encoding_names.h"
 #include "experiments/analysis/score_summary.h"
 #include "tables/formats/table.h"

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "tasks/task.h"
 
 namespace che {
 
@@ -19,5 +23,17 @@ std::string default_symbols(std::size_t count);
 
 // The symbols in UTF-8, for people and for files.
 std::string shown_symbols(std::string_view symbols);
+
+// A sample in the characters of the task's alphabets, "421302214 -> 011222344". Of outputs that end
+// at a terminator only what accuracy counts is shown, terminator included.
+std::string text_form(const Task& task, std::span<const std::uint8_t> input,
+                      std::span<const std::uint8_t> output, std::span<const std::uint8_t> mask);
+
+// Row `row` of `batch` as members of a JSON object: "input":[...],"output":[...],"mask":[...], symbols as
+// ids.
+std::string json_members(const Batch& batch, std::int64_t row);
+
+// Row `row` of `batch`.
+std::string text_form(const Task& task, const Batch& batch, std::int64_t row);
 
 }  // namespace che

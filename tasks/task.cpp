@@ -13,6 +13,16 @@
 
 namespace che {
 
+const char* const kBenchmarkBibtex = R"(@inproceedings{deletang2023neural,
+  title     = {Neural Networks and the {Chomsky} Hierarchy},
+  author    = {Del{\'e}tang, Gr{\'e}goire and Ruoss, Anian and Grau-Moya, Jordi and Genewein, Tim and
+               Wenliang, Li Kevin and Catt, Elliot and Cundy, Chris and Hutter, Marcus and Legg, Shane and
+               Veness, Joel and Ortega, Pedro A.},
+  booktitle = {International Conference on Learning Representations},
+  year      = {2023},
+  url       = {https://arxiv.org/abs/2207.02098}
+})";
+
 std::string_view level_name(Level level) {
   switch (level) {
     case Level::kRegular:
@@ -25,11 +35,18 @@ std::string_view level_name(Level level) {
   throw Error("level of a task out of range", ErrorKind::kRuntime);
 }
 
+std::unique_ptr<Task> create_task(const TaskEntry& entry, const AnyOptions& options) {
+  return with_traits(
+      entry.make(options.or_defaults(entry.options)),
+      {.name = entry.name, .level = entry.level, .chance = entry.chance, .stream_key = entry.name});
+}
+
 std::unique_ptr<Task> create_task(std::string_view name, const OptionValues& options) {
   const TaskEntry& entry = Registry<TaskEntry>::instance().get(name);
-  return with_traits(
-      entry.make(options),
-      {.name = entry.name, .level = entry.level, .chance = entry.chance, .stream_key = entry.name});
+  if (!options.empty() && entry.options.values().empty()) {
+    throw Error("unknown option '" + options.begin()->first + "'; this task has no options");
+  }
+  return create_task(entry, entry.options.with(options));
 }
 
 std::unique_ptr<Task> with_traits(std::unique_ptr<Task> task, TaskTraits traits) {
@@ -104,6 +121,18 @@ void sample_batch(const Task& task, const BatchKey& key, std::int64_t length, st
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, size, static_cast<std::size_t>(rows_per_piece)),
                       sample_rows, tbb::simple_partitioner());
   }
+}
+
+std::int64_t training_length(const Task& task, const TrainingBatches& batches, std::int64_t step) {
+  RandomStream random(keyed_seed(batches.data_seed, task.stream_key()), Purpose::kLengths,
+                      static_cast<std::uint64_t>(step));
+  const std::int64_t choices = batches.last_length - batches.first_length + 1;
+  return batches.first_length + random.below(static_cast<std::uint64_t>(choices));
+}
+
+void training_batch(const Task& task, const TrainingBatches& batches, std::int64_t step, Batch& batch) {
+  const BatchKey key{batches.data_seed, Purpose::kData, static_cast<std::uint64_t>(step), 0};
+  sample_batch(task, key, training_length(task, batches, step), batches.batch_size, batch);
 }
 
 }  // namespace che

@@ -79,8 +79,15 @@ class Task {
 // gives them too, before it is sampled.
 std::unique_ptr<Task> with_traits(std::unique_ptr<Task> task, TaskTraits traits);
 
-// Symbol that ends the output of tasks with `ends_at_terminator()`.
+// Symbol that ends the output of tasks with `ends_at_terminator()`, and a pitfall of these tasks.
 inline constexpr std::uint8_t kTerminator = 2;
+inline constexpr const char* kTerminatorPitfall =
+    "The output ends at a terminator; what follows is padding, which accuracy does not count. A copy that "
+    "pads with a digit and counts it measures another task.";
+
+// The paper that published the benchmark's tasks, and its BibTeX entry of several lines.
+inline constexpr const char* kBenchmarkPaper = "Neural Networks and the Chomsky Hierarchy, arXiv 2207.02098";
+extern const char* const kBenchmarkBibtex;
 
 struct TaskEntry {
   std::string name;
@@ -88,30 +95,39 @@ struct TaskEntry {
   std::string summary;        // One line.
   std::string output_length;  // Symbols of the output, a formula in the length L.
   double chance;              // Accuracy of guessing, as the paper gives it.
+  // Where copies made by hand and papers differ, one sentence each.
+  std::vector<std::string> pitfalls = {};
   // Marked with a dagger in Table 2 of the DAPE paper (arXiv 2405.14722): a task that asks for little or
   // nothing of the order of its input. The paper's claims are about the others.
   bool permutation_invariant = false;
-  // Of the generator: raised with every change of the samples that it draws, so that results of the old ones
-  // and of the new ones never stand in one cell. tests/golden/suites.txt has samples of every version.
+  // The generator's version, raised with every change of the samples that it draws, so that results of the
+  // old ones and of the new ones never stand in one cell. tests/golden/suites.txt has samples of every
+  // version.
   int version = 1;
-  // From options in text.
-  std::function<std::unique_ptr<Task>(const OptionValues&)> make;
-  // Lets a visitor see its options.
-  std::function<void(OptionValues&, FieldVisitor&)> visit = visit_options<NoOptions>;
+  std::vector<std::string> changes = {"the distribution of the released program, by test"};  // By version.
+  AnyOptions options = NoOptions();                                                          // The defaults.
+  std::function<std::unique_ptr<Task>(const AnyOptions& options)> make;
+  std::string source = kBenchmarkPaper;  // The paper that published it, with its arXiv number.
+  std::string bibtex = kBenchmarkBibtex;
 
   static const char* kind() { return "task"; }
 };
 
-// The registry entry's `make` of a task without options. Throws Error when it is given some.
-template <class T>
-std::unique_ptr<Task> make_task(const OptionValues& values) {
-  if (!values.empty())
-    throw Error("unknown option '" + values.begin()->first + "'; this task has no options");
-  return std::make_unique<T>();
+// The registry entry's `make` of a task that is built from its Options, or from nothing.
+template <class T, class Options = NoOptions>
+std::unique_ptr<Task> make_task(const AnyOptions& options) {
+  if constexpr (std::is_same_v<Options, NoOptions>) {
+    return std::make_unique<T>();
+  } else {
+    return std::make_unique<T>(options.as<Options>());
+  }
 }
 
-// A registered task with default options, or with `options`; its streams are keyed by its name. Throws Error
-// for an unknown name.
+// The task of an entry; its streams are keyed by its name. Empty options are the defaults.
+std::unique_ptr<Task> create_task(const TaskEntry& entry, const AnyOptions& options);
+
+// A registered task with `options` set and the others at their defaults. Throws Error for an unknown name and
+// for bad options.
 std::unique_ptr<Task> create_task(std::string_view name, const OptionValues& options = {});
 
 // Throws Error unless 1 <= length <= kMaxLength and the task has samples of that length.
@@ -151,5 +167,20 @@ inline BatchKey evaluation_key(std::int64_t seed, std::int64_t length, std::int6
 // same rows. Reuses the memory of `batch`. Throws Error for a bad length.
 void sample_batch(const Task& task, const BatchKey& key, std::int64_t length, std::int64_t size,
                   Batch& batch);
+
+// What determines the training batches of a run.
+struct TrainingBatches {
+  std::uint64_t data_seed = 0;
+  std::int64_t batch_size = 128;
+  std::int64_t first_length = 1;
+  std::int64_t last_length = 40;
+};
+
+// The length of every sample of a step's batch, uniform over the training lengths; depends on the task's
+// stream key, the data seed and the step (from 0) only.
+std::int64_t training_length(const Task& task, const TrainingBatches& batches, std::int64_t step);
+
+// Draws the batch of a step into `batch`, whose memory is reused.
+void training_batch(const Task& task, const TrainingBatches& batches, std::int64_t step, Batch& batch);
 
 }  // namespace che

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "core/number_text.h"
 
 namespace che {
@@ -13,32 +17,36 @@ class Lister : public FieldVisitor {
   Lister(std::vector<FieldRecord>& records, std::string prefix, Role role, bool in_component)
       : records_(records), prefix_(std::move(prefix)), role_(role), in_component_(in_component) {}
 
-  // The key path of every field that takes a list.
+  bool describes = false;
+  // If set, receives the key path of every field that takes a list.
   std::vector<std::string>* lists = nullptr;
 
   void integer(const Field& field, std::int64_t& value, std::int64_t min, std::int64_t max) override {
     if (!field.replaced_by.empty()) return;
     const bool is_word = value == 0 && !field.zero_word.empty();
     const std::string text = is_word ? std::string(field.zero_word) : std::to_string(value);
-    const std::string word = field.zero_word.empty() ? "" : fmt::format("{}, ", field.zero_word);
-    add(field, text, word + allowed_integers(min, max)).number = true;
+    const auto allowed = [&] {
+      return (field.zero_word.empty() ? "" : fmt::format("{}, ", field.zero_word)) +
+             allowed_integers(min, max);
+    };
+    add(field, text, allowed).number = true;
   }
 
   void real(const Field& field, double& value, double min, double max) override {
-    add(field, real_text(value), allowed_reals(min, max)).number = true;
+    add(field, real_text(value), [&] { return allowed_reals(min, max); }).number = true;
   }
 
   void choice(const Field& field, std::string& value, const std::vector<std::string>& allowed) override {
-    add(field, value, fmt::format("{}", fmt::join(allowed, ", "))).structural =
+    add(field, value, [&] { return fmt::format("{}", fmt::join(allowed, ", ")); }).structural =
         in_component_ && field.name == "name";
   }
 
   void boolean(const Field& field, bool& value) override {
-    add(field, value ? "true" : "false", "true, false").boolean = true;
+    add(field, value ? "true" : "false", [] { return "true, false"; }).boolean = true;
   }
 
   void text(const Field& field, std::string& value, const Accept& /*accept*/) override {
-    if (!value.empty()) add(field, value, "a text").structural = true;
+    if (!value.empty()) add(field, value, [] { return "a text"; }).structural = true;
   }
 
   void integer_list(const Field& field, std::vector<std::int64_t>& values, std::int64_t min,
@@ -46,7 +54,7 @@ class Lister : public FieldVisitor {
     if (lists) lists->push_back(prefix_ + std::string(field.name));
     if (values.empty()) return;
     FieldRecord& record = add(field, fmt::format("[{}]", fmt::join(values, ", ")),
-                              fmt::format("a list of {}", allowed_integers(min, max)));
+                              [&] { return fmt::format("a list of {}", allowed_integers(min, max)); });
     record.number = record.structural = true;
   }
 
@@ -54,7 +62,7 @@ class Lister : public FieldVisitor {
 
   void optional_group(const Field& field, bool& present, const Members& members) override {
     if (!present) return;
-    FieldRecord& record = add(field, "present", "");
+    FieldRecord& record = add(field, "present", [] { return ""; });
     record.structural = record.group = true;
     descend(field, members, false);
   }
@@ -67,19 +75,21 @@ class Lister : public FieldVisitor {
   void role(Role role) override { role_ = role; }
 
  private:
-  FieldRecord& add(const Field& field, std::string value, std::string allowed) {
+  template <class Allowed>
+  FieldRecord& add(const Field& field, std::string value, const Allowed& allowed) {
     const auto path = [&](std::string_view name) { return prefix_ + std::string(name); };
     records_.push_back({.path = path(field.name),
                         .hashed_path = path(field.hashed_name.empty() ? field.name : field.hashed_name),
                         .value = std::move(value),
-                        .allowed = std::move(allowed),
-                        .help = std::string(field.help),
+                        .allowed = describes ? allowed() : std::string(),
+                        .help = std::string(describes ? field.help : std::string_view()),
                         .role = role_});
     return records_.back();
   }
 
   void descend(const Field& field, const Members& members, bool is_component) {
     Lister nested(records_, prefix_ + std::string(field.name) + ".", role_, is_component);
+    nested.describes = describes;
     nested.lists = lists;
     members(nested);
   }
@@ -95,6 +105,14 @@ class Lister : public FieldVisitor {
 std::vector<FieldRecord> list_fields(const FieldVisitor::Members& members) {
   std::vector<FieldRecord> records;
   Lister lister(records, "", Role::kCell, false);
+  members(lister);
+  return records;
+}
+
+std::vector<FieldRecord> describe_fields(const FieldVisitor::Members& members) {
+  std::vector<FieldRecord> records;
+  Lister lister(records, "", Role::kCell, false);
+  lister.describes = true;
   members(lister);
   return records;
 }
@@ -124,6 +142,74 @@ std::vector<FieldRecord> distinct_fields(const FieldVisitor::Members& config,
 bool is_below(std::string_view path, std::string_view ancestor) {
   return ancestor.empty() || path == ancestor ||
          (path.size() > ancestor.size() && path.starts_with(ancestor) && path[ancestor.size()] == '.');
+}
+
+namespace {
+
+// Other readers of YAML take these for booleans or null.
+constexpr std::array<std::string_view, 9> kReservedWords = {"y",   "n",    "yes",   "no",  "on",
+                                                            "off", "true", "false", "null"};
+
+bool is_plain_word(std::string_view text) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (text.empty() || !std::ranges::all_of(text, allowed)) return false;
+  const bool letter_first = text[0] < '0' || text[0] > '9';
+  return letter_first && !std::ranges::count(kReservedWords, text);
+}
+
+// Choices and texts of one line have no control characters; numbers, true and false are written as they are.
+std::string scalar(const FieldRecord& record) {
+  if (record.number || record.boolean || is_plain_word(record.value)) return record.value;
+  std::string quoted = "\"";
+  for (const char c : record.value) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+// A text of several lines, none of them empty and the first not indented, as a block of YAML. Its lines stand
+// two columns further in than the key.
+std::string block(std::string_view text, const std::string& indentation) {
+  std::string yaml = text.ends_with('\n') ? "|\n" : "|-\n";
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    yaml += fmt::format("{}  {}\n", indentation, text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return yaml;
+}
+
+}  // namespace
+
+std::string write_fields(const FieldVisitor::Members& members) {
+  std::string yaml;
+  std::string open;  // The path of the group that the last line stands in, with a final dot.
+  const auto indent = [](std::string_view path) {
+    return std::string(2 * static_cast<std::size_t>(std::ranges::count(path, '.')), ' ');
+  };
+  for (const FieldRecord& record : list_fields(members)) {
+    if (record.group) continue;
+    const std::size_t name_at = record.path.rfind('.') + 1;
+    const std::string group = record.path.substr(0, name_at);
+    // The groups of this field that are not open yet.
+    std::size_t shared = 0;
+    for (std::size_t i = 0; i < std::min(open.size(), group.size()) && open[i] == group[i]; ++i) {
+      if (open[i] == '.') shared = i + 1;
+    }
+    for (std::size_t start = shared; start < group.size();) {
+      const std::size_t dot = group.find('.', start);
+      yaml += fmt::format("{}{}:\n", indent(group.substr(0, start)), group.substr(start, dot - start));
+      start = dot + 1;
+    }
+    open = group;
+    const bool is_block = record.value.find('\n') != std::string::npos;
+    yaml += fmt::format("{}{}: {}", indent(group), record.path.substr(name_at),
+                        is_block ? block(record.value, indent(group)) : scalar(record) + "\n");
+  }
+  return yaml;
 }
 
 }  // namespace che

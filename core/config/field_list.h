@@ -12,8 +12,8 @@ namespace che {
 struct FieldRecord {
   std::string path;         // "training.steps"
   std::string hashed_path;  // See Field::hashed_name; the same as `path` for most fields.
-  std::string value;  // Canonical: whole numbers in decimal, reals in their shortest form, true or false.
-  std::string allowed;
+  std::string value;    // Canonical: whole numbers in decimal, reals in their shortest form, true or false.
+  std::string allowed;  // Only describe_fields sets these two.
   std::string help;
   Role role = Role::kCell;
   bool number = false;
@@ -29,6 +29,9 @@ struct FieldRecord {
 // left out, a group that is present precedes its fields.
 std::vector<FieldRecord> list_fields(const FieldVisitor::Members& members);
 
+// The same with what a field allows and its help.
+std::vector<FieldRecord> describe_fields(const FieldVisitor::Members& members);
+
 // The key paths of the fields that take a list, absent or not.
 std::vector<std::string> list_valued_fields(const FieldVisitor::Members& members);
 
@@ -39,5 +42,8 @@ std::vector<FieldRecord> distinct_fields(const FieldVisitor::Members& config,
 
 // Whether the key path `path` is `ancestor` or a part of it.
 bool is_below(std::string_view path, std::string_view ancestor);
+
+// Every field that `members` visits as block YAML, which assign_fields reads back to equal values.
+std::string write_fields(const FieldVisitor::Members& members);
 
 }  // namespace che

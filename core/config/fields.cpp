@@ -1,11 +1,14 @@
 #include "core/config/fields.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "core/config/field_list.h"
 #include "core/config/reader.h"
 
 namespace che {
 
-void load_options(const OptionValues& values, const FieldVisitor::Members& members) {
+AnyOptions AnyOptions::with(const OptionValues& values) const {
   ConfigNode map;
   map.kind = ConfigNode::Kind::kMap;
   for (const auto& [name, text] : values) {
@@ -14,13 +17,17 @@ void load_options(const OptionValues& values, const FieldVisitor::Members& membe
     entry.value.kind = ConfigNode::Kind::kScalar;
     entry.value.text = text;
   }
-  assign_fields(map, members);
+  AnyOptions options = *this;
+  assign_fields(map, fields_of(options));
+  return options;
 }
 
-OptionValues dump_options(const FieldVisitor::Members& members) {
+OptionValues AnyOptions::values() const {
   OptionValues values;
-  for (const FieldRecord& record : list_fields(members)) values.emplace(record.path, record.value);
+  for (const FieldRecord& record : list_fields(fields_of(*this))) values.emplace(record.path, record.value);
   return values;
 }
+
+std::string ConfigProblem::message() const { return fmt::format("{}: {}", fmt::join(paths, ", "), text); }
 
 }  // namespace che

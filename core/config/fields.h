@@ -1,11 +1,15 @@
 #pragma once
 
+#include <algorithm>
+#include <any>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace che {
@@ -45,6 +49,14 @@ class FieldVisitor {
   virtual void integer(const Field& field, std::int64_t& value, std::int64_t min, std::int64_t max) = 0;
   virtual void real(const Field& field, double& value, double min, double max) = 0;
   virtual void choice(const Field& field, std::string& value, const std::vector<std::string>& allowed) = 0;
+  // An enumeration whose values 0, 1, 2, ... configs write as these words, in this order.
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void choice(const Field& field, Enum& value, const std::vector<std::string>& words) {
+    std::string word = words.at(static_cast<std::size_t>(value));
+    choice(field, word, words);
+    value = static_cast<Enum>(std::ranges::find(words, word) - words.begin());
+  }
   virtual void boolean(const Field& field, bool& value) = 0;
   // A text that may be absent, which is empty, and may have several lines. Readers set it to what `accept`
   // returns for the config's text; `accept` throws Error for a text that is not allowed.
@@ -68,39 +80,73 @@ class FieldVisitor {
   virtual void role(Role role) = 0;
 };
 
-// What `config` lists, which has to outlive the result.
-FieldVisitor::Members fields_of(auto& config) {
-  return [&config](FieldVisitor& visitor) { config.visit_fields(visitor); };
+// The fields of `config`, which has to outlive the result. A const `config` is copied, for visitors that
+// read.
+template <class Config>
+FieldVisitor::Members fields_of(Config& config) {
+  if constexpr (std::is_const_v<Config>) {
+    return [copy = config](FieldVisitor& visitor) mutable { copy.visit_fields(visitor); };
+  } else {
+    return [&config](FieldVisitor& visitor) { config.visit_fields(visitor); };
+  }
 }
 
-// The options of a task or an encoding in canonical text by name: what a config carries while it
-// does not know the option's struct.
+// Options of a task or an encoding as text by name, as command lines and headers of files have them.
 using OptionValues = std::map<std::string, std::string>;
-
-// Visitors between a flat struct of options and its text.
-void load_options(const OptionValues& values, const FieldVisitor::Members& members);
-OptionValues dump_options(const FieldVisitor::Members& members);
-
-// The struct with `values` set and everything else at its default.
-template <class Options>
-Options options_from(const OptionValues& values) {
-  Options options;
-  load_options(values, [&](FieldVisitor& visitor) { options.visit_fields(visitor); });
-  return options;
-}
-
-// Lets `visitor` see (and change) an Options that `values` describes. This function, instantiated,
-// is what a registry entry holds of its options' type.
-template <class Options>
-void visit_options(OptionValues& values, FieldVisitor& visitor) {
-  auto options = options_from<Options>(values);
-  options.visit_fields(visitor);
-  values = dump_options([&](FieldVisitor& dumper) { options.visit_fields(dumper); });
-}
 
 // For an entry that has no options.
 struct NoOptions {
   void visit_fields(FieldVisitor&) {}
+};
+
+// A struct of options of a type that only the entry of its task or encoding knows, held by value. The
+// default is empty: it stands for the default options of whichever entry it is given to.
+class AnyOptions {
+ public:
+  AnyOptions() = default;
+  template <class Options>
+  requires(!std::is_same_v<Options, AnyOptions>) AnyOptions(
+      Options options)  // NOLINT(google-explicit-constructor): entries and configs assign their struct.
+      : value_(std::move(options)), visit_([](std::any& value, FieldVisitor& visitor) {
+          std::any_cast<Options&>(value).visit_fields(visitor);
+        }) {}
+
+  void visit_fields(FieldVisitor& visitor) {
+    if (visit_) visit_(value_, visitor);
+  }
+
+  // The struct itself. Throws std::bad_any_cast for another type.
+  template <class Options>
+  const Options& as() const {
+    return std::any_cast<const Options&>(value_);
+  }
+  template <class Options>
+  Options& as() {
+    return std::any_cast<Options&>(value_);
+  }
+
+  // These options, or `defaults` where these are empty or of another type.
+  const AnyOptions& or_defaults(const AnyOptions& defaults) const {
+    return value_.type() == defaults.value_.type() ? *this : defaults;
+  }
+
+  // These options with those that `values` names set. Throws Error for an unknown name or a bad value.
+  AnyOptions with(const OptionValues& values) const;
+  // Every option in canonical text.
+  OptionValues values() const;
+
+ private:
+  std::any value_;
+  void (*visit_)(std::any& value, FieldVisitor& visitor) = nullptr;
+};
+
+// Values of a config that are allowed by themselves and do not fit together.
+struct ConfigProblem {
+  std::vector<std::string> paths;  // Key paths of the values, first the one that is to be changed.
+  std::string text;                // What is wrong, what is allowed and what to change.
+
+  // "model.width, model.heads: what is wrong".
+  std::string message() const;
 };
 
 }  // namespace che

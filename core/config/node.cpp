@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/utf8.h"
+#include "core/text.h"
 
 namespace che {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/config/node.h"
 #include "core/files.h"
 #include "core/number_text.h"
-#include "core/utf8.h"
+#include "core/text.h"
 
 namespace che {
 namespace {

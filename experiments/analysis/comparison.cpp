@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "core/counted.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "experiments/analysis/encoding_names.h"
 #include "experiments/analysis/measured_alike.h"
 

@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "core/error.h"
-#include "core/shell_word.h"
 #include "core/suggestion.h"
 #include "core/text.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "core/counted.h"
+#include "core/text.h"
 #include "experiments/plan/run_filter.h"
 
 namespace che {

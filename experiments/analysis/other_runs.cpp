@@ -8,9 +8,10 @@
 #include <system_error>
 
 #include "core/config/field_list.h"
-#include "core/counted.h"
 #include "core/error.h"
-#include "experiments/plan/exact_lengths.h"
+#include "core/text.h"
+#include "experiments/plan/identity.h"
+#include "experiments/plan/run_config.h"
 #include "experiments/store/experiment_folder.h"
 
 namespace che {

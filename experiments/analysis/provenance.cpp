@@ -9,7 +9,7 @@
 #include <set>
 
 #include "core/config/field_list.h"
-#include "experiments/plan/exact_lengths.h"
+#include "experiments/plan/run_config.h"
 
 namespace che {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/integer_range.h"
+#include "core/number_text.h"
 
 namespace che {
 

@@ -15,7 +15,7 @@
 #include "experiments/analysis/models_left_out.h"
 #include "experiments/analysis/rate_selection.h"
 #include "experiments/analysis/task_versions.h"
-#include "experiments/plan/cell_labels.h"
+#include "experiments/plan/identity.h"
 #include "experiments/store/experiment_folder.h"
 #include "tasks/task.h"
 

@@ -8,9 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "core/counted.h"
 #include "core/error.h"
-#include "core/warning.h"
+#include "core/text.h"
 #include "experiments/analysis/training_outcome.h"
 #include "experiments/exchange/sha256.h"
 

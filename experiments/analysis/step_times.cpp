@@ -9,12 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "core/counted.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "experiments/analysis/display_order.h"
 #include "experiments/analysis/score_summary.h"
-#include "experiments/plan/cell_labels.h"
-#include "experiments/plan/exact_lengths.h"
+#include "experiments/plan/identity.h"
+#include "experiments/plan/run_config.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
 

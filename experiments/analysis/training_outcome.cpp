@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "experiments/analysis/trivial_baselines.h"
+#include "experiments/plan/identity.h"
 
 namespace che {
 namespace {

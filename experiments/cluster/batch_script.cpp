@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "core/shell_word.h"
 #include "core/text.h"
 
 namespace che {

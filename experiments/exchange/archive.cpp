@@ -11,7 +11,6 @@
 
 #include "core/error.h"
 #include "core/files.h"
-#include "core/plain_name.h"
 #include "core/text.h"
 #include "experiments/exchange/sha256.h"
 

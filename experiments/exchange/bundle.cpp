@@ -11,13 +11,13 @@
 #include <string_view>
 #include <utility>
 
-#include "core/counted.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/text.h"
 #include "core/version.h"
 #include "experiments/exchange/archive.h"
 #include "experiments/exchange/sha256.h"
+#include "experiments/plan/identity.h"
 #include "experiments/store/bounded_json.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_files.h"

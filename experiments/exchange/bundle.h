@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/plan/identity.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/store/evaluation_rows.h"
 #include "experiments/store/metrics_row.h"

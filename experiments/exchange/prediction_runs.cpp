@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/counted.h"
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/process.h"
+#include "core/text.h"
 #include "core/version.h"
-#include "experiments/plan/exact_lengths.h"
+#include "experiments/plan/run_config.h"
 
 namespace che {
 
@@ -53,7 +53,7 @@ RunConfig prediction_config(const ScoredPredictions& scored) {
   RunConfig config;
   if (header.definition.empty()) {
     config.task.reset(header.task);
-    config.task.options = header.options;
+    config.task.options = Registry<TaskEntry>::instance().get(config.task.name).options.with(header.options);
   } else {
     config.task.name = header.task;
     config.task.definition = header.definition;

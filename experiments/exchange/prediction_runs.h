@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "experiments/exchange/predictions.h"
 #include "experiments/store/run_folder.h"
 

@@ -12,7 +12,6 @@
 #include "tasks/declared/task_definition.h"
 #include "tasks/symbols.h"
 #include "tasks/task.h"
-#include "tasks/text_form.h"
 
 namespace che {
 namespace {

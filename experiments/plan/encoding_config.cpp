@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -20,8 +21,6 @@
 
 namespace che {
 namespace {
-
-constexpr std::string_view kRandomized = "randomized";
 
 // Why DAPE cannot wrap the encoding; empty where it can.
 std::string dape_problem(const EncodingEntry& entry) {
@@ -89,7 +88,7 @@ void EncodingConfig::reset(std::string_view shorthand) {
   const std::string_view form = shorthand;
   const auto registered = [&] { return std::ranges::count(registry.names(), shorthand) > 0; };
   if (!shorthand.empty()) {
-    if (!registered() && take_prefix(shorthand, "randomized_")) fresh.positions = kRandomized;
+    if (!registered() && take_prefix(shorthand, "randomized_")) fresh.positions = PositionSource::kRandomized;
     const bool wrapped = !registered() && take_prefix(shorthand, "dape_");
     if (!registered()) throw unknown_encoding(form);
     const EncodingEntry& entry = registry.get(shorthand);
@@ -115,12 +114,13 @@ void EncodingConfig::visit_fields(FieldVisitor& visit) {
   }
   const EncodingEntry& entry = registry.get(name);
   if (name != old_name) {
-    options.clear();
+    options = entry.options;
     if (dape && dape->variant == registry.get(old_name).default_dape().variant) {
       dape->variant = entry.default_dape().variant;
     }
   }
-  entry.visit(options, visit);
+  options = all_options();
+  options.visit_fields(visit);
   visit.role(Role::kCell);
   bool wrapped = dape.has_value();
   const std::string when_absent = wrapped ? "" : absent_dape_problem(entry, form());
@@ -131,7 +131,7 @@ void EncodingConfig::visit_fields(FieldVisitor& visit) {
         dape->visit_fields(nested);
       });
   visit.choice({"positions", "0, 1, 2, ... or a random subset of 0 .. max_position-1"}, positions,
-               {"contiguous", std::string(kRandomized)});
+               {"contiguous", "randomized"});
   // Contiguous positions do not read it.
   if (!is_randomized()) visit.role(Role::kExecution);
   visit.integer({"max_position", "randomized positions lie below it"}, max_position, 1, 10'000'000);
@@ -142,27 +142,24 @@ EncodingForm EncodingConfig::form() const {
 }
 
 EncodingLabel EncodingConfig::label() const {
-  EncodingConfig config = *this;
   EncodingConfig defaults = with_defaults();
   defaults.positions = positions;
   return {.form = form(),
-          .settings = settings_off_default("encoding", fields_of(config), fields_of(defaults))};
+          .settings = settings_off_default("encoding", fields_of(*this), fields_of(std::as_const(defaults)))};
 }
 
 std::vector<std::string> EncodingConfig::evaluation_setting_names() const {
-  EncodingConfig config = *this;
   std::vector<std::string> names;
-  for (const FieldRecord& field : list_fields(fields_of(config))) {
+  for (const FieldRecord& field : list_fields(fields_of(*this))) {
     if (field.role == Role::kEvaluation) names.push_back(field.path);
   }
   return names;
 }
 
 OptionValues EncodingConfig::evaluation_settings() const {
-  EncodingConfig config = *this;
-  EncodingConfig defaults = with_defaults();
+  const EncodingConfig defaults = with_defaults();
   OptionValues settings;
-  for (const FieldRecord& field : distinct_fields(fields_of(config), fields_of(defaults))) {
+  for (const FieldRecord& field : distinct_fields(fields_of(*this), fields_of(defaults))) {
     if (field.role == Role::kEvaluation) settings.emplace(field.path, field.value);
   }
   return settings;
@@ -177,7 +174,9 @@ bool EncodingConfig::has_evaluation_settings(const OptionValues& settings) const
 EncodingConfig EncodingConfig::with_evaluation_settings(const OptionValues& settings) const {
   EncodingConfig config = *this;
   const std::vector<std::string> known = evaluation_setting_names();
-  for (const std::string& setting : known) config.options.erase(setting);
+  OptionValues defaults = entry().options.values();
+  std::erase_if(defaults, [&](const auto& option) { return std::ranges::count(known, option.first) == 0; });
+  config.options = all_options().with(defaults);
   for (const auto& [setting, value] : settings) {
     if (std::ranges::count(known, setting) == 0) {
       throw Error(
@@ -194,16 +193,17 @@ EncodingConfig EncodingConfig::with_evaluation_settings(const OptionValues& sett
 }
 
 std::optional<ConfigProblem> EncodingConfig::problem() const {
-  const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
+  const EncodingEntry& entry = this->entry();
   if (dape && !entry.takes_dape()) return ConfigProblem{{"encoding.dape"}, dape_problem(entry)};
-  if (dape && entry.does_nothing != (dape->variant == kAttentionOnly)) {
-    return ConfigProblem{
-        {"encoding.dape.variant"},
-        entry.does_nothing
-            ? fmt::format("{} has no bias that f could read; allowed: {}", name, kAttentionOnly)
-            : fmt::format("{} is A + f(A), around none; {} gives a bias, which every other "
-                          "variant reads",
-                          kAttentionOnly, name)};
+  const std::string& only =
+      DapeOptions::variant_words()[static_cast<std::size_t>(DapeVariant::kAttentionOnly)];
+  if (dape && entry.does_nothing != (dape->variant == DapeVariant::kAttentionOnly)) {
+    return ConfigProblem{{"encoding.dape.variant"},
+                         entry.does_nothing
+                             ? fmt::format("{} has no bias that f could read; allowed: {}", name, only)
+                             : fmt::format("{} is A + f(A), around none; {} gives a bias, which every other "
+                                           "variant reads",
+                                           only, name)};
   }
   if (is_randomized() && !entry.reads_positions) {
     return ConfigProblem{{"encoding.positions"},
@@ -213,20 +213,73 @@ std::optional<ConfigProblem> EncodingConfig::problem() const {
 }
 
 std::optional<ConfigProblem> EncodingConfig::idle_setting() const {
-  return Registry<EncodingEntry>::instance().get(name).idle_setting(options);
+  return entry().idle_setting(all_options());
 }
 
 EncodingConfig EncodingConfig::with_defaults() const {
   EncodingConfig defaults;
   defaults.name = name;
-  if (dape) defaults.dape = Registry<EncodingEntry>::instance().get(name).default_dape();
+  if (dape) defaults.dape = entry().default_dape();
   return defaults;
 }
 
 EncodingConfig EncodingConfig::with_identity_defaults() const {
   EncodingConfig defaults = with_defaults();
-  defaults.options = Registry<EncodingEntry>::instance().get(name).identity_defaults;
+  defaults.options = entry().identity_defaults;
   return defaults;
+}
+
+std::string evaluation_settings_text(const OptionValues& settings) {
+  std::vector<std::string> texts;
+  texts.reserve(settings.size());
+  for (const auto& [name, value] : settings) texts.push_back(fmt::format("{}={}", name, value));
+  return fmt::format("{}", fmt::join(texts, ";"));
+}
+
+std::optional<OptionValues> parse_evaluation_settings(std::string_view text) {
+  OptionValues settings;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view setting = rest.substr(0, rest.find(';'));
+    rest.remove_prefix(std::min(rest.size(), setting.size() + 1));
+    const std::size_t equals = setting.find('=');
+    if (equals == 0 || equals == std::string_view::npos) return std::nullopt;
+    settings.emplace(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  // Another order, a name that is there twice, a ';' at the end.
+  if (evaluation_settings_text(settings) != text) return std::nullopt;
+  return settings;
+}
+
+std::vector<std::string> all_evaluation_setting_names() {
+  std::set<std::string> names;
+  for (const std::string& encoding : Registry<EncodingEntry>::instance().names()) {
+    EncodingConfig config;
+    config.reset(encoding);
+    for (std::string& name : config.evaluation_setting_names()) names.insert(std::move(name));
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<NamedEncoding> every_encoding() {
+  std::vector<NamedEncoding> all;
+  const auto add = [&](const std::string& shorthand) {
+    all.push_back({.name = shorthand, .config = {}});
+    all.back().config.reset(shorthand);
+  };
+  const auto add_version_2 = [&](const std::string& base) {
+    add("dape_" + base);
+    all.back().name = "dape_v2_" + base;
+    all.back().config.dape->kernel = DapeKernel::kThreeKeys;
+  };
+  for (const std::string& name : Registry<EncodingEntry>::instance().names()) {
+    const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
+    add(name);
+    if (entry.reads_positions) add("randomized_" + name);
+    if (entry.takes_dape()) add("dape_" + name);
+    if (entry.gives_bias) add("randomized_dape_" + name);
+    if (entry.takes_dape()) add_version_2(name);
+  }
+  return all;
 }
 
 }  // namespace che

@@ -7,18 +7,20 @@
 #include <vector>
 
 #include "core/config/fields.h"
-#include "core/config/problem.h"
 #include "experiments/plan/cell_key.h"
-#include "models/settings/dape_options.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
+
+// The positions of tokens: 0, 1, 2, ... or a random subset of 0 .. max_position-1.
+enum class PositionSource : std::uint8_t { kContiguous, kRandomized };
 
 // Which encoding, over which positions, and whether DAPE wraps it.
 struct EncodingConfig {
   std::string name = "none";
-  OptionValues options;
-  std::string positions = "contiguous";  // or "randomized"
-  std::int64_t max_position = 2048;      // Randomized positions are drawn from 0 .. max_position-1.
+  AnyOptions options;
+  PositionSource positions = PositionSource::kContiguous;
+  std::int64_t max_position = 2048;  // Randomized positions are drawn from 0 .. max_position-1.
   std::optional<DapeOptions> dape;
 
   // From a shorthand [randomized_][dape_]NAME; an empty string gives the defaults. Throws Error for
@@ -26,13 +28,18 @@ struct EncodingConfig {
   void reset(std::string_view shorthand);
   void visit_fields(FieldVisitor& visit);
 
-  bool is_randomized() const { return positions == "randomized"; }
+  bool is_randomized() const { return positions == PositionSource::kRandomized; }
 
   // DAPE around an encoding that gives no bias, or randomized positions of one that reads none.
   std::optional<ConfigProblem> problem() const;
 
   // A setting without effect, which a run of an earlier version may have; see EncodingEntry.
   std::optional<ConfigProblem> idle_setting() const;
+
+  const EncodingEntry& entry() const { return Registry<EncodingEntry>::instance().get(name); }
+
+  // The options, or the entry's defaults where none were set.
+  const AnyOptions& all_options() const { return options.or_defaults(entry().options); }
 
   // The same encoding with every setting at its default.
   EncodingConfig with_defaults() const;
@@ -59,5 +66,25 @@ struct EncodingConfig {
   // The form with every setting that is off its default.
   EncodingLabel label() const;
 };
+
+// EncodingConfig::evaluation_settings as stored files and the command lines of workers have them:
+// "beta_fast=16;scaling=yarn", sorted by name.
+std::string evaluation_settings_text(const OptionValues& settings);
+
+// Nothing for a text that evaluation_settings_text cannot give.
+std::optional<OptionValues> parse_evaluation_settings(std::string_view text);
+
+// The names of the settings that only evaluation reads, of all encodings, sorted.
+std::vector<std::string> all_evaluation_setting_names();
+
+struct NamedEncoding {
+  // The shorthand; DAPE V2 (arXiv 2410.04798) has none and is called "dape_v2_" and the base.
+  std::string name;
+  EncodingConfig config;
+};
+
+// Every registered encoding, randomized where it reads positions, and DAPE and DAPE V2 around those with a
+// bias: what checks of all encodings go through.
+std::vector<NamedEncoding> every_encoding();
 
 }  // namespace che

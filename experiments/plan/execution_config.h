@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/config/fields.h"
-#include "core/config/problem.h"
 
 namespace che {
 

@@ -2,23 +2,18 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <map>
 
+#include "core/config/field_list.h"
 #include "core/config/node.h"
 #include "core/config/reader.h"
-#include "core/config/writer.h"
-#include "core/number_text.h"
-#include "core/plain_name.h"
 #include "core/text.h"
-#include "experiments/plan/exact_lengths.h"
 #include "models/settings/encoding_entry.h"
 #include "tasks/declared/task_definition.h"
-#include "tasks/declared/task_suggestion.h"
+#include "tasks/declared/task_files.h"
 
 namespace che {
 namespace {
@@ -82,49 +77,10 @@ std::string foreign_name(std::string_view name) {
   return std::string(name);
 }
 
-// The same task with every setting at its default.
-TaskConfig with_defaults(const TaskConfig& config) {
-  return {
-      .name = config.name, .options = {}, .definition = config.definition, .description = config.description};
-}
-
 // `text`, which must be one line.
 std::string one_line_text(std::string_view text) {
   if (one_line(text, kWholeText) != text) throw Error("more than one line, or control characters");
   return std::string(text);
-}
-
-// The fields of `roles` that are off their default, with one of their paths, sorted by their text.
-std::vector<SettingValue> settings_of_roles(const RunConfig& config, const std::vector<Role>& roles,
-                                            std::string FieldRecord::*path) {
-  RunConfig copy = config;
-  RunConfig defaults;
-  defaults.task = with_defaults(copy.task);
-  defaults.foreign_model = copy.foreign_model;
-  if (!copy.is_foreign()) defaults.encoding = copy.encoding.with_identity_defaults();
-  std::vector<SettingValue> settings;
-  for (const FieldRecord& record : distinct_fields(fields_of(copy), fields_of(defaults))) {
-    if (std::ranges::count(roles, record.role)) settings.push_back({record.*path, record.value});
-  }
-  std::ranges::sort(settings, {}, &SettingValue::text);
-  return settings;
-}
-
-std::string lines_of(const std::vector<SettingValue>& settings) {
-  std::string lines;
-  for (const SettingValue& setting : settings) lines += setting.text() + "\n";
-  return lines;
-}
-
-// The text that an id hashes. It keeps the key paths that a field had when runs were first stored with it.
-std::string hashed_fields(const RunConfig& config, const std::vector<Role>& roles) {
-  return lines_of(settings_of_roles(config, roles, &FieldRecord::hashed_path));
-}
-
-// 12 hexadecimal digits. `format` changes whenever the text's meaning does.
-std::string hash_text(std::string_view format, std::string_view text) {
-  const std::string hashed = fmt::format("{}\n{}", format, text);
-  return fmt::format("{:012x}", XXH3_64bits(hashed.data(), hashed.size()) >> 16);
 }
 
 }  // namespace
@@ -146,7 +102,7 @@ void TaskConfig::visit_fields(FieldVisitor& visit) {
              [](std::string_view text) { return parse_task_definition(text, "definition").canonical(); });
   if (definition != old_definition) {
     name = parse_task_definition(definition, "definition").name;
-    options.clear();
+    options = {};
   }
   if (is_declared()) {
     visit.choice({"name", "which task"}, name, {name});
@@ -158,16 +114,17 @@ void TaskConfig::visit_fields(FieldVisitor& visit) {
   const auto& registry = Registry<TaskEntry>::instance();
   const std::string old_name = name;
   visit.choice({"name", "which task"}, name, registry.names());
+  const TaskEntry& entry = registry.get(name);
   if (name != old_name) {
-    options.clear();
+    options = entry.options;
     version = 1;
   }
-  const TaskEntry& entry = registry.get(name);
   if (entry.version > 1) {
     visit.integer({"version", "of the generator; every version draws other samples"}, version, 1,
                   entry.version);
   }
-  entry.visit(options, visit);
+  options = options.or_defaults(entry.options);
+  options.visit_fields(visit);
 }
 
 std::int64_t task_version(const TaskConfig& config) {
@@ -181,13 +138,16 @@ bool is_drawn(const TaskConfig& config) {
 
 std::unique_ptr<Task> create_task(const TaskConfig& config) {
   return config.is_declared() ? make_task(parse_task_definition(config.definition, "definition"))
-                              : create_task(config.name, config.options);
+                              : create_task(Registry<TaskEntry>::instance().get(config.name), config.options);
+}
+
+TaskConfig TaskConfig::with_defaults() const {
+  return {.name = name, .options = {}, .definition = definition, .description = description};
 }
 
 TaskLabel TaskConfig::label() const {
-  TaskConfig config = *this;
-  TaskConfig defaults = with_defaults(config);
-  return {.name = name, .settings = settings_off_default("task", fields_of(config), fields_of(defaults))};
+  const TaskConfig defaults = with_defaults();
+  return {.name = name, .settings = settings_off_default("task", fields_of(*this), fields_of(defaults))};
 }
 
 void TrainingConfig::visit_fields(FieldVisitor& visit) {
@@ -229,6 +189,24 @@ std::vector<std::int64_t> EvaluationConfig::lengths() const {
   for (std::int64_t length = first_length; length <= last_length; length += length_step)
     lengths.push_back(length);
   return lengths;
+}
+
+EvaluationConfig with_exact_lengths(EvaluationConfig evaluation) {
+  const std::vector<std::int64_t> lengths = evaluation.lengths();
+  if (lengths.empty()) return evaluation;  // A reversed range, which measures nothing.
+  evaluation.listed_lengths.clear();
+  evaluation.first_length = lengths.front();
+  evaluation.last_length = lengths.back();
+  evaluation.length_step = lengths.size() == 1 ? 1 : lengths[1] - lengths[0];
+  if (evaluation.lengths() != lengths) evaluation.listed_lengths = lengths;
+  return evaluation;
+}
+
+std::string lengths_text(const EvaluationConfig& evaluation) {
+  const EvaluationConfig exact = with_exact_lengths(evaluation);
+  if (!exact.listed_lengths.empty()) return fmt::format("{}", fmt::join(exact.listed_lengths, ", "));
+  return fmt::format("{}..{}{}", exact.first_length, exact.last_length,
+                     exact.length_step == 1 ? "" : fmt::format(" in steps of {}", exact.length_step));
 }
 
 void LogConfig::visit_fields(FieldVisitor& visit) {
@@ -330,9 +308,7 @@ std::optional<ConfigProblem> RunConfig::problem() const {
             encoding.max_position, tokens, task.name, tokens)};
   }
   const std::int64_t max_position = encoding.is_randomized() ? encoding.max_position : 0;
-  return Registry<EncodingEntry>::instance()
-      .get(encoding.name)
-      .problem({model, tokens, max_position, encoding.options, encoding.dape});
+  return encoding.entry().problem({model, tokens, max_position, encoding.all_options(), encoding.dape});
 }
 
 void RunConfig::check() const {
@@ -358,34 +334,13 @@ std::int64_t RunConfig::longest_sequence() const {
   return longest;
 }
 
-std::vector<FieldRecord> list_fields(RunConfig config) { return list_fields(fields_of(config)); }
-
-std::vector<SettingValue> identity_settings(const RunConfig& config, const std::vector<Role>& roles) {
-  // Two ways of writing the same test lengths are no difference.
-  RunConfig exact = config;
-  exact.evaluation = with_exact_lengths(config.evaluation);
-  return settings_of_roles(exact, roles, &FieldRecord::path);
+bool is_tested_within_training(const RunConfig& config) {
+  return config.evaluation.lengths().front() <= config.training.last_length;
 }
 
-std::string identity_text(const RunConfig& config, const std::vector<Role>& roles) {
-  return lines_of(identity_settings(config, roles));
-}
+std::vector<FieldRecord> list_fields(const RunConfig& config) { return list_fields(fields_of(config)); }
 
-std::string run_id(const RunConfig& config) {
-  const std::string rate = config.is_foreign() ? "" : fmt::format("lr{}-", real_text(config.learning_rate));
-  return fmt::format("{}-{}-{}seed{}-{}", config.task.name, config.column_form().text(), rate, config.seed,
-                     hash_text("che-run-1", hashed_fields(config, {Role::kCell, Role::kReplica})));
-}
-
-std::string cell_id(const RunConfig& config) {
-  return fmt::format("{}-{}-{}", config.task.name, config.column_form().text(),
-                     hash_text("che-cell-1", hashed_fields(config, {Role::kCell})));
-}
-
-std::string to_yaml(const RunConfig& config) {
-  RunConfig copy = config;
-  return write_fields(fields_of(copy));
-}
+std::string to_yaml(const RunConfig& config) { return write_fields(fields_of(config)); }
 
 RunConfig parse_run_config(std::string_view yaml, const std::string& source) {
   const ConfigNode map = parse_config(yaml, source);

@@ -9,7 +9,6 @@
 
 #include "core/config/field_list.h"
 #include "core/config/fields.h"
-#include "core/config/problem.h"
 #include "experiments/plan/cell_key.h"
 #include "experiments/plan/encoding_config.h"
 #include "experiments/plan/execution_config.h"
@@ -18,14 +17,14 @@
 
 namespace che {
 
-// Which task, with its options as text (see OptionValues), or one that a file declares.
+// Which task, with its options, or one that a file declares.
 struct TaskConfig {
   std::string name = "reverse_string";
-  OptionValues options = {};
-  std::int64_t version = 1;  // Of a registered task's generator (see TaskEntry) that the samples are from.
-  std::string definition =
-      {};  // Of a declared task, canonical (see TaskDefinition); empty for a registered one.
-  std::string description = {};  // Of a declared task, one line; determines nothing.
+  AnyOptions options = {};
+  std::int64_t version = 1;  // The version of a registered task's generator that draws the samples.
+  // The canonical text of a declared task (see TaskDefinition); empty for a registered one.
+  std::string definition = {};
+  std::string description = {};  // A declared task's, one line; determines nothing.
 
   // From a task's name; an empty string gives the defaults. The name of the declared task that this is
   // changes nothing.
@@ -33,6 +32,9 @@ struct TaskConfig {
   void visit_fields(FieldVisitor& visit);
 
   bool is_declared() const { return !definition.empty(); }
+
+  // The same task with every setting at its default.
+  TaskConfig with_defaults() const;
 
   // The task with every setting that is off its default.
   TaskLabel label() const;
@@ -79,6 +81,14 @@ struct EvaluationConfig {
   void visit_fields(FieldVisitor& visit);
   std::vector<std::int64_t> lengths() const;  // Ascending.
 };
+
+// The same evaluation in the only way of writing that all evaluations at these test lengths share: the last
+// length is one that is measured, a single length has step 1, and a list with even steps is a range. 17..80
+// in steps of 30 and [17, 47, 77] become 17..77.
+EvaluationConfig with_exact_lengths(EvaluationConfig evaluation);
+
+// "17..77 in steps of 30", "50, 100, 200, 400".
+std::string lengths_text(const EvaluationConfig& evaluation);
 
 // Samples that one evaluation batch holds (and one draw of randomized positions serves).
 inline constexpr std::int64_t kEvaluationBatch = 64;
@@ -128,27 +138,15 @@ struct RunConfig {
   std::int64_t longest_sequence() const;
 };
 
+// Whether a run is tested at a length that is not beyond those that it is trained on.
+bool is_tested_within_training(const RunConfig& config);
+
 // Why a model outside che cannot be called so: a name is 1 to 60 letters, digits, '_', '-' and '.', does not
 // start with '.' or '-' and is no encoding of che, next to which it stands in tables. Empty where it can.
 std::string foreign_name_problem(std::string_view name);
 
 // Every field of `config` with its value.
-std::vector<FieldRecord> list_fields(RunConfig config);
-
-// The fields of `roles` that are off their default, sorted by their text. Where a default has changed, the
-// default is the one that runs were first stored under (EncodingEntry::identity_defaults).
-std::vector<SettingValue> identity_settings(const RunConfig& config, const std::vector<Role>& roles);
-
-// Their texts, one "path=value" per line. Ids hash this text with Field::hashed_name in the paths.
-std::string identity_text(const RunConfig& config, const std::vector<Role>& roles);
-
-// Readable name and hash of the fields that determine the trained parameters:
-// "reverse_string-dape_kerple-lr0.0003-seed0-1f2e3d4c5b6a", "reverse_string-lstm-seed0-6a5b4c3d2e1f" of a
-// model outside che. Only letters, digits, '.', '_', '-'.
-std::string run_id(const RunConfig& config);
-
-// Identity without seeds and learning rate: runs with equal cells share a place in a table.
-std::string cell_id(const RunConfig& config);
+std::vector<FieldRecord> list_fields(const RunConfig& config);
 
 // Complete YAML that parse_run_config reads back to an equal config.
 std::string to_yaml(const RunConfig& config);

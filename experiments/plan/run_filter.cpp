@@ -7,10 +7,9 @@
 #include <utility>
 
 #include "core/config/reader.h"
-#include "core/integer_range.h"
+#include "core/number_text.h"
 #include "core/suggestion.h"
-#include "experiments/plan/exact_lengths.h"
-#include "experiments/plan/task_files.h"
+#include "tasks/declared/task_files.h"
 
 namespace che {
 namespace {
@@ -66,14 +65,13 @@ std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string&
 
 bool is_single(const ConfigNode& value) { return value.kind == Kind::kScalar; }
 
-// The nearest of the names of tasks that files declare and that runs of these structures have, where no
-// registered task is nearer to what a condition has in their place; else empty.
-template <class ByStructure>
-std::string nearest_declared_task(const ConfigNode& value, const ByStructure& structures) {
+// The name of a declared task in these structures that is the nearest to `value`; empty where a registered
+// task is as near.
+std::string nearest_declared_task(const ConfigNode& value, const std::set<std::string>& structures) {
   constexpr std::string_view kName = "task.name=";
   const std::vector<std::string> registered = Registry<TaskEntry>::instance().names();
   std::vector<std::string> known = registered;
-  for (const auto& [structure, held] : structures) {
+  for (const std::string& structure : structures) {
     const std::size_t at = structure.find(kName);
     if (at == std::string::npos) continue;
     const std::size_t from = at + kName.size();
@@ -83,27 +81,30 @@ std::string nearest_declared_task(const ConfigNode& value, const ByStructure& st
   return std::ranges::count(registered, nearest) > 0 ? "" : nearest;
 }
 
-// What a config with these fields has at a key path and below it. A mere name stands for all forms of what it
-// names, whatever their settings.
-std::string held_text(const RunConfig& config, const std::vector<FieldRecord>& fields, const std::string& key,
-                      bool single) {
-  if (single && key == "task") return config.task.name;
-  if (single && key == "encoding") return config.encoding.form().text();
+constexpr std::size_t kMaxHeld = 20;  // Values that a message names.
+
+// Numbers in one way of writing.
+std::string canonical(const std::string& text) {
+  const auto number = parse_real(text);
+  return number ? real_text(*number) : text;
+}
+
+// The value of a run at a key path, as messages show it: the mere name of a task or an encoding. Empty for a
+// path that is more than one setting.
+std::string value_text(const AskedRun& run, const std::string& key) {
+  if (key == "task") return run.config.task.name;
+  if (key == "encoding") return run.config.column_form().text();
+  const auto field = std::ranges::find(run.fields, key, &FieldRecord::path);
+  return field == run.fields.end() || field->group ? "" : field->value;
+}
+
+// Everything that a config has at a key path and below it.
+std::string text_below(const std::vector<FieldRecord>& fields, const std::string& key) {
   std::string text;
   for (const FieldRecord& field : fields) {
     if (is_below(field.path, key)) text += fmt::format("{}={}\n", field.path, field.value);
   }
   return text;
-}
-
-constexpr std::size_t kMaxHeld = 20;  // Values that a message names.
-
-// What a run has at a key path, as a message shows it; empty for a path that is more than one setting.
-std::string value_text(const AskedRun& run, const std::string& key) {
-  if (key == "task") return run.config.task.name;
-  if (key == "encoding") return run.config.encoding.form().text();
-  const auto field = std::ranges::find(run.fields, key, &FieldRecord::path);
-  return field == run.fields.end() ? "" : field->value;
 }
 
 // The structural fields below the first part of a key path.
@@ -179,61 +180,56 @@ RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const Variant
             node.location, place,
             fmt::format("unknown variant {}{}", short_text(node), known_names_hint(node.text, axis->second)));
       }
+      if (is_single(node)) condition.singles.emplace(canonical(node.text), condition.values.size());
       condition.values.push_back({.node = node});
-      condition.has_maps |= !is_single(node);
     }
+  }
+}
+
+// Notes which values a run with this structure could have, and what is wrong with the others.
+void RunFilter::try_values(Condition& condition, const AskedRun& run) {
+  // A model outside che has no encoding and stands in the encodings' place.
+  if (condition.key == "encoding" && run.config.is_foreign()) return;
+  if (!condition.structures.insert(structure_around(condition.key, run.fields)).second) return;
+  const bool has_key = std::ranges::any_of(
+      run.fields, [&](const FieldRecord& field) { return is_below(field.path, condition.key); });
+  for (Value& value : condition.values) {
+    if (value.made_sense) continue;
+    try {
+      RunConfig assigned = run.config;
+      assign_path(condition.key, value.node, fields_of(assigned), prefix_);
+      value.made_sense = true;
+    } catch (const Error& error) {
+      if (!value.problem) value.problem = error;
+    }
+    // One value tells why no single value fits.
+    if (!has_key && is_single(value.node)) break;
   }
 }
 
 bool RunFilter::holds(Condition& condition, const AskedRun& run) {
   const std::string& key = condition.key;
-  // A model outside che has no encoding and stands in the encodings' place.
-  if (key == "encoding" && run.config.is_foreign()) {
-    bool is_named = false;
-    for (Value& value : condition.values) {
-      const bool is_this = is_single(value.node) && value.node.text == run.config.foreign_model;
-      value.made_sense |= is_this;
-      value.is_held |= is_this;
-      is_named |= is_this;
-    }
-    return is_named;
+  try_values(condition, run);
+  const std::string held = canonical(value_text(run, key));
+  const auto [first, last] = condition.singles.equal_range(held);
+  for (auto single = first; single != last; ++single) {
+    Value& value = condition.values[single->second];
+    value.is_held = true;
+    value.made_sense |= key == "encoding";  // A model outside che.
   }
-  // What the run would hold with the value; nothing where this run has no such setting.
-  const auto text_with = [&](Value& value) -> std::optional<std::string> {
-    RunConfig assigned = run.config;
-    try {
-      assign_path(key, value.node, fields_of(assigned), prefix_);
-    } catch (const Error& error) {
-      if (!value.problem) value.problem = error;
-      return std::nullopt;
-    }
-    value.made_sense = true;
-    return held_text(assigned, list_fields(assigned), key, is_single(value.node));
-  };
-  const std::string structure = structure_around(key, run.fields);
-  const auto [known, is_new] = condition.held_by_structure.try_emplace(structure);
-  if (is_new) {
-    const bool has_key =
-        std::ranges::any_of(run.fields, [&](const FieldRecord& field) { return is_below(field.path, key); });
-    for (std::size_t i = 0; i < condition.values.size(); ++i) {
-      Value& value = condition.values[i];
-      if (!is_single(value.node)) continue;
-      if (const auto text = text_with(value)) known->second[*text].push_back(i);
-      if (!has_key) break;  // One value tells why no value fits.
-    }
-  }
-  if (const auto held = known->second.find(held_text(run.config, run.fields, key, true));
-      held != known->second.end()) {
-    for (const std::size_t i : held->second) condition.values[i].is_held = true;
-    return true;
-  }
-  if (!condition.has_maps) return false;
+  if (first != last && !held.empty()) return true;
+  if (condition.singles.size() == condition.values.size()) return false;
   // A map may leave a part of what the run has as it is.
-  const std::string own = held_text(run.config, run.fields, key, false);
-  const auto [by_map, is_new_text] = condition.maps_hold.try_emplace(structure + own, false);
-  if (is_new_text) {
-    for (Value& value : condition.values) {
-      if (!is_single(value.node)) by_map->second |= text_with(value) == own;
+  const std::string own = text_below(run.fields, key);
+  const auto [by_map, is_new] = condition.maps_hold.try_emplace(own, false);
+  if (!is_new) return by_map->second;
+  for (const Value& value : condition.values) {
+    if (is_single(value.node)) continue;
+    try {
+      RunConfig assigned = run.config;
+      assign_path(key, value.node, fields_of(assigned), prefix_);
+      by_map->second |= text_below(list_fields(assigned), key) == own;
+    } catch (const Error&) {  // try_values has noted it.
     }
   }
   return by_map->second;
@@ -263,7 +259,7 @@ bool RunFilter::matches(const AskedRun& run) {
 std::string RunFilter::held_instead(const std::vector<RunConfig>& runs) {
   for (Condition& condition : conditions_) {
     // Every label of a variant is that of some run; of a map it is not said which part differs.
-    if (condition.is_variant || condition.has_maps) continue;
+    if (condition.is_variant || condition.singles.size() < condition.values.size()) continue;
     std::vector<std::string> held;
     const bool has_match = std::ranges::any_of(runs, [&](const RunConfig& run) {
       const AskedRun asked(run, {});
@@ -297,7 +293,7 @@ void RunFilter::check_made_sense(std::string_view of_unknown_keys) const {
     for (const Value& value : condition.values) {
       if (!value.problem || value.made_sense) continue;
       if (condition.key == "task" || condition.key == "task.name") {
-        const std::string task = nearest_declared_task(value.node, condition.held_by_structure);
+        const std::string task = nearest_declared_task(value.node, condition.structures);
         if (!task.empty()) {
           throw config_error(value.node.location, prefix_ + condition.key,
                              fmt::format("unknown task '{}'; did you mean '{}', which a file declares?",

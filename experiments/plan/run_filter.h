@@ -23,7 +23,7 @@ using VariantLabels = std::map<std::string, std::string>;
 // The axes of named variants of a sweep, each with its labels.
 using VariantAxes = std::map<std::string, std::vector<std::string>>;
 
-// A run that filters are asked about.
+// A run with its fields, as filters see it.
 struct AskedRun {
   AskedRun(const RunConfig& run, VariantLabels run_labels);
 
@@ -33,51 +33,49 @@ struct AskedRun {
 };
 
 // Matches runs by settings: {task: parity_check, encoding: [rope, kerple], seed: 0:4}. A run matches when
-// every key holds one of its values: a setting holds when assigning it to the run changes nothing, the mere
-// name of a task or an encoding whatever its settings, and an axis of named variants holds the run's label.
+// every key holds one of its values. The mere name of a task or an encoding holds whatever its settings, a
+// map when assigning it to the run changes nothing, and an axis of named variants holds the run's label.
 class RunFilter {
  public:
   // Throws Error (usage) for what is no such map, and for an unknown label.
   RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants);
 
-  // Takes a time that does not grow with the single values that a key may hold, but for the first run of
-  // each structure.
+  // Remembers which values some run holds, for the functions below.
   bool matches(const AskedRun& run);
 
-  // After every run was asked about: throws what is wrong with a key or a value that no run can hold,
+  // After every run was matched: throws what is wrong with a key or a value that no run can hold,
   // such as a misspelt one. `of_unknown_keys` is added to what is said of keys that are no settings.
   void check_made_sense(std::string_view of_unknown_keys = "") const;
 
-  bool has_matched() const { return has_matched_; }  // Some run that it was asked about.
-  // Where no run of `runs` holds any value of one of its keys: what they have there, such as "encoding is
-  // none, rope, dape_kerple"; empty where each key holds a value in some of them.
+  bool has_matched() const { return has_matched_; }  // Any run.
+  // If no run of `runs` holds any value of one of the keys: what they have there, such as "encoding is
+  // none, rope, dape_kerple". Empty where each key holds a value in some of them.
   std::string held_instead(const std::vector<RunConfig>& runs);
-  // After every run was asked about: the single values of its lists that none of them holds, such as
-  // "seed=7". Values of a range are not named: its end may lie beyond the runs.
+  // After every run was matched: the single values of lists that none of them holds, such as "seed=7". Values
+  // of a range are not named: its end may lie beyond the runs.
   std::vector<std::string> unheld_values() const;
   const ConfigLocation& location() const { return location_; }
 
  private:
   struct Value {
     ConfigNode node;
-    bool made_sense = false;  // To some run.
-    bool is_held = false;     // By some run, of single values.
+    bool made_sense = false;  // Some run could have it.
+    bool is_held = false;     // Some run has it; for single values.
     std::optional<Error> problem{};
   };
   struct Condition {
     std::string key;
     bool is_variant = false;
     bool is_setting = false;  // Its first part, at least.
+    bool is_list = false;     // Not one value or a range.
     std::vector<Value> values{};
-    bool has_maps = false;  // Among the values.
-    bool is_list = false;   // Not one value or a range.
-    // What runs of a structure hold when they hold one of the single values, and which ones. It depends on
-    // the structural fields around the key what a value means for it.
-    std::map<std::string, std::map<std::string, std::vector<std::size_t>>> held_by_structure{};
-    // Whether a run holds one of the maps, by structure and what the run has at the key.
-    std::map<std::string, bool> maps_hold{};
+    std::multimap<std::string, std::size_t> singles{};  // Values that are no maps, by their canonical text.
+    // What values mean depends on the structural fields around the key: those that runs had.
+    std::set<std::string> structures{};
+    std::map<std::string, bool> maps_hold{};  // Whether a map holds, by what the run has at the key.
   };
 
+  void try_values(Condition& condition, const AskedRun& run);
   bool holds(Condition& condition, const AskedRun& run);
   bool matches(Condition& condition, const AskedRun& run);
 

@@ -9,11 +9,10 @@
 
 #include "core/config/reader.h"
 #include "core/error.h"
-#include "core/integer_range.h"
-#include "core/plain_name.h"
+#include "core/number_text.h"
 #include "core/suggestion.h"
-#include "experiments/plan/config_path.h"
-#include "experiments/plan/task_files.h"
+#include "core/text.h"
+#include "tasks/declared/task_files.h"
 
 namespace che {
 namespace {
@@ -286,6 +285,21 @@ void add_exclusions(SweepPlan& plan, const ConfigNode& node) {
                     short_text(node)));
   }
   for (const ConfigNode& map : node.items) plan.exclude.emplace_back(map, "exclude", variant_axes(plan));
+}
+
+// Throws Error (usage) where there is nothing at `path`, with the config beside it or in configs/ that may be
+// meant: configs/quick.yaml for quick and for quik.yaml.
+void check_config_exists(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::status(path, ignored).type() != std::filesystem::file_type::not_found) return;
+  const std::string name = (path.extension() == ".yaml" ? path.stem() : path.filename()).string();
+  const std::string closest =
+      closest_path(name, {path.parent_path(), "configs"}, [](const std::filesystem::path& file) {
+        return file.extension() == ".yaml";
+      }).string();
+  const std::string hint =
+      closest.empty() ? "" : fmt::format("; did you mean '{}'?", one_line(closest, kWholeText));
+  throw Error(fmt::format("{}: no such file{}", one_line(path.string(), kWholeText), hint));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/counted.h"
 #include "core/file_lock.h"
 #include "core/parallel.h"
 #include "core/text.h"

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/counted.h"
 #include "core/error.h"
 #include "core/parallel.h"
-#include "experiments/plan/evaluation_settings.h"
-#include "experiments/plan/jobs.h"
+#include "core/text.h"
+#include "experiments/plan/encoding_config.h"
+#include "experiments/plan/identity.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/needs.h"

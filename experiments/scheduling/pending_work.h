@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "core/error.h"
 #include "core/file_lock.h"
-#include "core/warning.h"
 #include "experiments/scheduling/worker_task.h"
 #include "experiments/store/run_choice.h"
 #include "experiments/store/run_folder.h"

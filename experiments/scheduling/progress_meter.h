@@ -4,7 +4,6 @@
 #include <string>
 
 #include "core/clock.h"
-#include "core/every.h"
 #include "experiments/scheduling/progress.h"
 #include "experiments/scheduling/time_left.h"
 

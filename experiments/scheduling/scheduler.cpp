@@ -9,9 +9,9 @@
 #include <string>
 
 #include "core/clock.h"
-#include "core/counted.h"
+#include "core/error.h"
 #include "core/resources.h"
-#include "core/warning.h"
+#include "core/text.h"
 #include "experiments/scheduling/job_end.h"
 #include "experiments/scheduling/progress_display.h"
 #include "experiments/scheduling/stop_signal.h"

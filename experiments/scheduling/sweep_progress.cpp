@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/counted.h"
+#include "core/text.h"
 #include "experiments/scheduling/job_times.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"

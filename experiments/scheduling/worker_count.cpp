@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "core/counted.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace che {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "experiments/plan/evaluation_settings.h"
+#include "experiments/plan/encoding_config.h"
 #include "experiments/scheduling/worker_count.h"
 
 namespace che {

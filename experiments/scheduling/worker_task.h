@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/integer_range.h"
+#include "core/number_text.h"
 #include "experiments/plan/run_config.h"
 
 namespace che {

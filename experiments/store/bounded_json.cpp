@@ -9,7 +9,6 @@
 #include "core/config/node.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "core/utf8.h"
 
 namespace che {
 namespace {

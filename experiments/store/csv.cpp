@@ -6,9 +6,9 @@
 #include <charconv>
 #include <iterator>
 
-#include "core/checksum.h"
 #include "core/config/node.h"
 #include "core/error.h"
+#include "core/files.h"
 
 namespace che {
 namespace {

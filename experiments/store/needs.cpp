@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/shell_word.h"
+#include "core/text.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/shorter_run.h"
 

@@ -28,7 +28,7 @@ std::string header_of(const RunConfig& config) {
   if (config.task.is_declared()) {
     header["definition"] = config.task.definition;
   } else {
-    header["options"] = config.task.options;
+    header["options"] = config.task.options.values();
   }
   header["lengths"] = config.evaluation.lengths();
   header["samples"] = config.evaluation.samples;

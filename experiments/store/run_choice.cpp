@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "core/counted.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace che {
 RunChoice::RunChoice(const std::vector<std::string>& conditions)

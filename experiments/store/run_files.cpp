@@ -11,9 +11,10 @@
 #include <tuple>
 #include <utility>
 
-#include "core/checksum.h"
 #include "core/error.h"
-#include "experiments/plan/evaluation_settings.h"
+#include "core/files.h"
+#include "experiments/plan/encoding_config.h"
+#include "experiments/plan/identity.h"
 #include "experiments/store/csv.h"
 
 namespace che {

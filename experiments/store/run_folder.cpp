@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "experiments/plan/identity.h"
 #include "experiments/store/prediction_file.h"
 #include "experiments/store/run_files.h"
 

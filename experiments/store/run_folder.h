@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/warning.h"
+#include "core/error.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/store/damage.h"
 #include "experiments/store/evaluation_rows.h"

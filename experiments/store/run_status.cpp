@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/checksum.h"
 #include "core/config/node.h"
 #include "core/error.h"
+#include "core/files.h"
 #include "experiments/store/bounded_json.h"
 #include "experiments/store/run_files.h"
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "core/error.h"
+#include "experiments/plan/identity.h"
 #include "experiments/store/checkpoint.h"
 
 namespace che {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "experiments/plan/run_config.h"
-#include "tasks/training_batch.h"
+#include "tasks/task.h"
 
 namespace che {
 

@@ -12,8 +12,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
-#include "core/every.h"
-#include "experiments/plan/jobs.h"
+#include "experiments/plan/identity.h"
 #include "experiments/scheduling/progress_meter.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/range_evaluation.h"

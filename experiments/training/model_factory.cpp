@@ -67,7 +67,7 @@ std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::in
 
 std::unique_ptr<Positions> create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose,
                                             std::uint64_t step, std::uint64_t batch) {
-  if (config.encoding.positions == "contiguous") return std::make_unique<ContiguousPositions>();
+  if (!config.encoding.is_randomized()) return std::make_unique<ContiguousPositions>();
   // The name of a registered task is its key.
   const std::string& stream_key = config.task.is_declared() ? config.task.definition : config.task.name;
   return std::make_unique<RandomizedPositions>(config.encoding.max_position,

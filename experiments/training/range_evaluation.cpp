@@ -7,7 +7,8 @@
 #include <cmath>
 #include <tuple>
 
-#include "core/every.h"
+#include "core/clock.h"
+#include "experiments/plan/identity.h"
 #include "experiments/plan/operations.h"
 #include "experiments/scheduling/progress_meter.h"
 #include "experiments/training/model_factory.h"

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "core/resources.h"
-#include "experiments/plan/jobs.h"
+#include "experiments/plan/identity.h"
 #include "experiments/plan/operations.h"
 #include "experiments/scheduling/worker_count.h"
 #include "experiments/training/model_factory.h"

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.h"
-#include "core/shell_word.h"
+#include "core/text.h"
 #include "experiments/store/needs.h"
 #include "experiments/training/model_factory.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/plan/every_encoding.h"
+#include "experiments/plan/encoding_config.h"
 #include "experiments/training/step_benchmark.h"
 #include "models/kernels/cuda/abi.h"
 #include "models/kernels/dispatch.h"

@@ -7,9 +7,9 @@
 #include <functional>
 #include <set>
 
-#include "core/counted.h"
 #include "core/error.h"
 #include "core/resources.h"
+#include "core/text.h"
 #include "experiments/scheduling/time_left.h"
 #include "experiments/scheduling/worker_count.h"
 #include "experiments/store/run_folder.h"

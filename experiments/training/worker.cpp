@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/warning.h"
 #include "experiments/scheduling/progress.h"
 #include "experiments/scheduling/progress_display.h"
 #include "experiments/scheduling/stop_signal.h"

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "core/config/fields.h"
-#include "core/config/problem.h"
 #include "core/registry.h"
-#include "models/settings/dape_options.h"
 #include "models/settings/marker.h"
 #include "models/settings/model_shape.h"
 #include "models/settings/parameter_spec.h"
@@ -18,12 +16,47 @@
 
 namespace che {
 
+// How DAPE's network f adapts a bias B of logits A, see models/encodings/dape.h. kAttentionOnly is the
+// formula around an encoding without a bias.
+enum class DapeVariant : std::uint8_t {
+  kConcatResidual,
+  kConcat,
+  kAddResidual,
+  kBiasOnlyResidual,
+  kAdd,
+  kBiasOnly,
+  kAttentionOnly,
+};
+
+// How many keys f sees at once; three is DAPE V2 (arXiv 2410.04798).
+enum class DapeKernel : std::uint8_t { kOneKey, kThreeKeys };
+
+// Settings of the DAPE wrapper (arXiv 2405.14722).
+struct DapeOptions {
+  std::int64_t hidden = 64;  // D, hidden units of f
+  DapeVariant variant = DapeVariant::kConcatResidual;
+  DapeKernel kernel = DapeKernel::kOneKey;
+
+  // Whether B itself is added, too.
+  bool adds_bias() const {
+    return variant == DapeVariant::kConcatResidual || variant == DapeVariant::kAddResidual ||
+           variant == DapeVariant::kBiasOnlyResidual;
+  }
+
+  // Keys that a layer of f sees at once.
+  std::int64_t taps() const { return kernel == DapeKernel::kThreeKeys ? 3 : 1; }
+
+  // The words of configs for the variants, in their order.
+  static const std::vector<std::string>& variant_words();
+  void visit_fields(FieldVisitor& visit);
+};
+
 // What a run asks of its encoding, as far as its config tells.
 struct EncodingUse {
   const ModelShape& shape;
   std::int64_t tokens;        // Of the longest sequence the run sees.
   std::int64_t max_position;  // What randomized positions are drawn from, or 0 for contiguous ones.
-  const OptionValues& options;
+  const AnyOptions& options;
   const std::optional<DapeOptions>& dape;
 };
 
@@ -43,25 +76,24 @@ struct EncodingEntry {
   // and in grey: tests/models/encodings/palette_test.cpp says how far they have to differ.
   std::string colour = "#777777";
   Marker marker = Marker::kPlus;
-  // Lets a visitor see its options, with their defaults or as `values` says.
-  std::function<void(OptionValues& values, FieldVisitor& visitor)> visit = visit_options<NoOptions>;
-  // Values that a run's identity leaves out, where they differ from today's defaults: those of the defaults
-  // that earlier runs were stored under, so that these keep their ids and a new default has one of its own.
-  OptionValues identity_defaults = {};
+  AnyOptions options = NoOptions();  // The defaults.
+  // Options that a run's identity leaves out, where they differ from today's defaults: the defaults that
+  // earlier runs were stored under, so that these keep their ids and a new default has one of its own.
+  AnyOptions identity_defaults = {};
   // A model or a number of positions that it cannot serve with these options; nothing where it can.
   std::function<std::optional<ConfigProblem>(const EncodingUse& use)> problem =
       [](const EncodingUse&) -> std::optional<ConfigProblem> { return std::nullopt; };
   // A setting off its default that has no effect next to the others: refused in configs and on command lines,
   // and read where earlier versions stored it. Nothing where there is none.
-  std::function<std::optional<ConfigProblem>(const OptionValues& options)> idle_setting =
-      [](const OptionValues&) -> std::optional<ConfigProblem> { return std::nullopt; };
+  std::function<std::optional<ConfigProblem>(const AnyOptions& options)> idle_setting =
+      [](const AnyOptions&) -> std::optional<ConfigProblem> { return std::nullopt; };
 
   bool takes_dape() const { return gives_bias || does_nothing; }
   // What DAPE around it is unless a config says otherwise.
   DapeOptions default_dape() const {
-    DapeOptions options;
-    if (does_nothing) options.variant = kAttentionOnly;
-    return options;
+    DapeOptions dape;
+    if (does_nothing) dape.variant = DapeVariant::kAttentionOnly;
+    return dape;
   }
 
   static const char* kind() { return "encoding"; }

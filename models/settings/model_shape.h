@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "core/config/fields.h"
-#include "core/config/problem.h"
 
 namespace che {
 

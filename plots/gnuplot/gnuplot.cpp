@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/descriptor.h"
 #include "core/error.h"
-#include "core/memory_file.h"
 #include "core/process.h"
 #include "core/text.h"
 

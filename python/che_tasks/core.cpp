@@ -14,8 +14,6 @@
 #include "tasks/declared/task_definition.h"
 #include "tasks/symbols.h"
 #include "tasks/task.h"
-#include "tasks/text_form.h"
-#include "tasks/training_batch.h"
 
 namespace che {
 namespace {

@@ -3,7 +3,6 @@
 //   01+11 -> 101.
 //   1+001 -> 101.
 #include <algorithm>
-#include <memory>
 
 #include "tasks/cs/binary_number.h"
 #include "tasks/task.h"
@@ -29,7 +28,7 @@ std::size_t add(const Operands& operands, std::span<std::uint8_t> sum) {
 class BinaryAddition : public Task {
  public:
   explicit BinaryAddition(const BitOrderOptions& options)
-      : most_significant_first_(options.bit_order == "most_first") {}
+      : most_significant_first_(options.bit_order == BitOrder::kMostFirst) {}
 
   std::string_view input_symbols() const override { return "01+"; }
   std::string_view output_symbols() const override { return "01."; }
@@ -62,12 +61,9 @@ const Registered<TaskEntry> registered{{.name = "binary_addition",
                                         .summary = "sum of two binary numbers, least significant bit first",
                                         .output_length = "L + 1",
                                         .chance = 0.5,
-                                        .make =
-                                            [](const OptionValues& values) {
-                                              return std::make_unique<BinaryAddition>(
-                                                  options_from<BitOrderOptions>(values));
-                                            },
-                                        .visit = visit_options<BitOrderOptions>}};
+                                        .pitfalls = {kLeastFirstPitfall, kTerminatorPitfall},
+                                        .options = BitOrderOptions(),
+                                        .make = make_task<BinaryAddition, BitOrderOptions>}};
 
 }  // namespace
 }  // namespace che

@@ -3,7 +3,6 @@
 //   01*11 -> 011.
 //   11*110 -> 1001.
 #include <algorithm>
-#include <memory>
 
 #include "tasks/cs/binary_number.h"
 #include "tasks/task.h"
@@ -14,7 +13,7 @@ namespace {
 class BinaryMultiplication : public Task {
  public:
   explicit BinaryMultiplication(const BitOrderOptions& options)
-      : most_significant_first_(options.bit_order == "most_first") {}
+      : most_significant_first_(options.bit_order == BitOrder::kMostFirst) {}
 
   std::string_view input_symbols() const override { return "01*"; }
   std::string_view output_symbols() const override { return "01."; }
@@ -50,11 +49,9 @@ const Registered<TaskEntry> registered{
      .summary = "product of two binary numbers, least significant bit first",
      .output_length = "L",
      .chance = 0.5,
-     .make =
-         [](const OptionValues& values) {
-           return std::make_unique<BinaryMultiplication>(options_from<BitOrderOptions>(values));
-         },
-     .visit = visit_options<BitOrderOptions>}};
+     .pitfalls = {kLeastFirstPitfall, kTerminatorPitfall},
+     .options = BitOrderOptions(),
+     .make = make_task<BinaryMultiplication, BitOrderOptions>}};
 
 }  // namespace
 }  // namespace che

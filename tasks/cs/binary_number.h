@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "core/config/fields.h"
 #include "core/random.h"
@@ -12,9 +11,16 @@ namespace che {
 
 // Natural numbers as one bit an element, least significant bit first unless said otherwise.
 
+// A pitfall of binary_addition and binary_multiplication.
+inline constexpr const char* kLeastFirstPitfall =
+    "Numbers have their least significant bit first, as in the released program; bit_order: most_first gives "
+    "the order of the DAPE paper's example.";
+
 // How the numbers of binary_addition and binary_multiplication are written.
+enum class BitOrder : std::uint8_t { kLeastFirst, kMostFirst };
+
 struct BitOrderOptions {
-  std::string bit_order = "least_first";
+  BitOrder bit_order = BitOrder::kLeastFirst;
 
   void visit_fields(FieldVisitor& visit) {
     visit.choice({.name = "bit_order",

@@ -34,6 +34,7 @@ const Registered<TaskEntry> registered{{.name = "bucket_sort",
                                         .summary = "the digits in ascending order",
                                         .output_length = "L",
                                         .chance = 0.2,
+                                        .pitfalls = {"Five digits only, so that counting them suffices."},
                                         .permutation_invariant = true,
                                         .make = make_task<BucketSort>}};
 

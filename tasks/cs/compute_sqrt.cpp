@@ -3,9 +3,6 @@
 //
 //   100010 -> 101
 //   01111 -> 011
-#include <memory>
-#include <string>
-
 #include "tasks/cs/binary_number.h"
 #include "tasks/task.h"
 
@@ -13,7 +10,7 @@ namespace che {
 namespace {
 
 struct ComputeSqrtOptions {
-  std::string rounding = "floor";
+  Rounding rounding = Rounding::kFloor;
 
   void visit_fields(FieldVisitor& visit) {
     visit.choice({.name = "rounding",
@@ -25,8 +22,7 @@ struct ComputeSqrtOptions {
 
 class ComputeSqrt : public Task {
  public:
-  explicit ComputeSqrt(const ComputeSqrtOptions& options)
-      : rounding_(options.rounding == "floor" ? Rounding::kFloor : Rounding::kNearest) {}
+  explicit ComputeSqrt(const ComputeSqrtOptions& options) : rounding_(options.rounding) {}
 
   std::string_view input_symbols() const override { return "01"; }
   std::string_view output_symbols() const override { return "01"; }
@@ -45,17 +41,16 @@ class ComputeSqrt : public Task {
   Rounding rounding_;
 };
 
-const Registered<TaskEntry> registered{{.name = "compute_sqrt",
-                                        .level = Level::kCs,
-                                        .summary = "integer square root of a binary number",
-                                        .output_length = "ceil(L / 2)",
-                                        .chance = 0.5,
-                                        .make =
-                                            [](const OptionValues& values) {
-                                              return std::make_unique<ComputeSqrt>(
-                                                  options_from<ComputeSqrtOptions>(values));
-                                            },
-                                        .visit = visit_options<ComputeSqrtOptions>}};
+const Registered<TaskEntry> registered{
+    {.name = "compute_sqrt",
+     .level = Level::kCs,
+     .summary = "integer square root of a binary number",
+     .output_length = "ceil(L / 2)",
+     .chance = 0.5,
+     .pitfalls = {"The floor of the root, as in the released program; rounding: nearest gives that of the "
+                  "DAPE paper's example."},
+     .options = ComputeSqrtOptions(),
+     .make = make_task<ComputeSqrt, ComputeSqrtOptions>}};
 
 }  // namespace
 }  // namespace che

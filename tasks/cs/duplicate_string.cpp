@@ -24,12 +24,14 @@ class DuplicateString : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{{.name = "duplicate_string",
-                                        .level = Level::kCs,
-                                        .summary = "the input twice",
-                                        .output_length = "2 L",
-                                        .chance = 0.5,
-                                        .make = make_task<DuplicateString>}};
+const Registered<TaskEntry> registered{
+    {.name = "duplicate_string",
+     .level = Level::kCs,
+     .summary = "the input twice",
+     .output_length = "2 L",
+     .chance = 0.5,
+     .pitfalls = {"The output is exactly twice the input; the DAPE paper's example lacks a letter."},
+     .make = make_task<DuplicateString>}};
 
 }  // namespace
 }  // namespace che

@@ -37,12 +37,15 @@ class MissingDuplicate : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{{.name = "missing_duplicate",
-                                        .level = Level::kCs,
-                                        .summary = "the symbol that a hole hides in a string written twice",
-                                        .output_length = "1",
-                                        .chance = 0.5,
-                                        .make = make_task<MissingDuplicate>}};
+const Registered<TaskEntry> registered{
+    {.name = "missing_duplicate",
+     .level = Level::kCs,
+     .summary = "the symbol that a hole hides in a string written twice",
+     .output_length = "1",
+     .chance = 0.5,
+     .pitfalls =
+         {"An odd length ends in padding, a symbol of its own: padding with 0 or 1 changes the task."},
+     .make = make_task<MissingDuplicate>}};
 
 }  // namespace
 }  // namespace che

@@ -3,17 +3,16 @@
 //
 //   aaabaa -> abaaaa
 //   abbba -> bbaba
-#include <string>
-
-#include "core/error.h"
 #include "tasks/task.h"
 #include "tasks/uniform_symbols.h"
 
 namespace che {
 namespace {
 
+enum class Order : std::uint8_t { kEvenFirst, kOddFirst };
+
 struct OddsFirstOptions {
-  std::string order = "even_first";
+  Order order = Order::kEvenFirst;
 
   void visit_fields(FieldVisitor& visit) {
     visit.choice({.name = "order",
@@ -26,7 +25,7 @@ struct OddsFirstOptions {
 
 class OddsFirst : public Task {
  public:
-  explicit OddsFirst(const OddsFirstOptions& options) : start_(options.order == "even_first" ? 1 : 0) {}
+  explicit OddsFirst(const OddsFirstOptions& options) : start_(options.order == Order::kEvenFirst ? 1 : 0) {}
 
   std::string_view input_symbols() const override { return "ab"; }
   std::string_view output_symbols() const override { return "ab"; }
@@ -44,17 +43,16 @@ class OddsFirst : public Task {
   std::size_t start_;  // Index of the input that the output starts with.
 };
 
-const Registered<TaskEntry> registered{{.name = "odds_first",
-                                        .level = Level::kCs,
-                                        .summary = "every second symbol, then the others",
-                                        .output_length = "L",
-                                        .chance = 0.5,
-                                        .make =
-                                            [](const OptionValues& values) {
-                                              return std::make_unique<OddsFirst>(
-                                                  options_from<OddsFirstOptions>(values));
-                                            },
-                                        .visit = visit_options<OddsFirstOptions>}};
+const Registered<TaskEntry> registered{
+    {.name = "odds_first",
+     .level = Level::kCs,
+     .summary = "every second symbol, then the others",
+     .output_length = "L",
+     .chance = 0.5,
+     .pitfalls = {"Even positions first, counted from 0, as the released program emits; order: odd_first "
+                  "gives the published description."},
+     .options = OddsFirstOptions(),
+     .make = make_task<OddsFirst, OddsFirstOptions>}};
 
 }  // namespace
 }  // namespace che

@@ -23,12 +23,14 @@ class ModularArithmeticBrackets : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{{.name = "modular_arithmetic_brackets",
-                                        .level = Level::kDcf,
-                                        .summary = "value modulo 5 of a bracketed expression",
-                                        .output_length = "1",
-                                        .chance = 0.2,
-                                        .make = make_task<ModularArithmeticBrackets>}};
+const Registered<TaskEntry> registered{
+    {.name = "modular_arithmetic_brackets",
+     .level = Level::kDcf,
+     .summary = "value modulo 5 of a bracketed expression",
+     .output_length = "1",
+     .chance = 0.2,
+     .pitfalls = {"Plus, minus and times, and minus as a sign; a copy is known that drops the product."},
+     .make = make_task<ModularArithmeticBrackets>}};
 
 }  // namespace
 }  // namespace che

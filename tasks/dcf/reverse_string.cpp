@@ -23,12 +23,14 @@ class ReverseString : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{{.name = "reverse_string",
-                                        .level = Level::kDcf,
-                                        .summary = "the input backwards",
-                                        .output_length = "L",
-                                        .chance = 0.5,
-                                        .make = make_task<ReverseString>}};
+const Registered<TaskEntry> registered{
+    {.name = "reverse_string",
+     .level = Level::kDcf,
+     .summary = "the input backwards",
+     .output_length = "L",
+     .chance = 0.5,
+     .pitfalls = {"The output has no terminator: its length is that of the input."},
+     .make = make_task<ReverseString>}};
 
 }  // namespace
 }  // namespace che

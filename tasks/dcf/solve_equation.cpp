@@ -41,12 +41,14 @@ class SolveEquation : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{{.name = "solve_equation",
-                                        .level = Level::kDcf,
-                                        .summary = "the unknown digit of a bracketed equation modulo 5",
-                                        .output_length = "1",
-                                        .chance = 0.2,
-                                        .make = make_task<SolveEquation>}};
+const Registered<TaskEntry> registered{
+    {.name = "solve_equation",
+     .level = Level::kDcf,
+     .summary = "the unknown digit of a bracketed equation modulo 5",
+     .output_length = "1",
+     .chance = 0.2,
+     .pitfalls = {"Plus, minus and brackets only, modulo 5; the unknown is one symbol of the input."},
+     .make = make_task<SolveEquation>}};
 
 }  // namespace
 }  // namespace che

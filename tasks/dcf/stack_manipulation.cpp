@@ -45,12 +45,15 @@ class StackManipulation : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{{.name = "stack_manipulation",
-                                        .level = Level::kDcf,
-                                        .summary = "stack, top first, after pops and pushes",
-                                        .output_length = "L + 1",
-                                        .chance = 0.5,
-                                        .make = make_task<StackManipulation>}};
+const Registered<TaskEntry> registered{
+    {.name = "stack_manipulation",
+     .level = Level::kDcf,
+     .summary = "stack, top first, after pops and pushes",
+     .output_length = "L + 1",
+     .chance = 0.5,
+     .pitfalls = {kTerminatorPitfall,
+                  "The output is the stack from top to bottom, the input gives it from bottom to top."},
+     .make = make_task<StackManipulation>}};
 
 }  // namespace
 }  // namespace che

@@ -1,5 +1,3 @@
-#include "tasks/declared/definition_reader.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,10 +12,9 @@
 #include "core/number_text.h"
 #include "core/suggestion.h"
 #include "core/text.h"
-#include "tasks/declared/att_text.h"
-#include "tasks/declared/definition_words.h"
+#include "tasks/declared/finite_automaton.h"
 #include "tasks/declared/finite_group.h"
-#include "tasks/declared/symbol_table.h"
+#include "tasks/declared/task_definition.h"
 #include "tasks/symbols.h"
 
 namespace che {

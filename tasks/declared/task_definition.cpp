@@ -9,10 +9,8 @@
 
 #include "core/error.h"
 #include "core/files.h"
-#include "tasks/declared/att_text.h"
-#include "tasks/declared/definition_reader.h"
-#include "tasks/declared/definition_words.h"
-#include "tasks/declared/task_suggestion.h"
+#include "tasks/declared/finite_automaton.h"
+#include "tasks/declared/task_files.h"
 
 namespace che {
 namespace {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "core/config/node.h"
+#include "core/error.h"
 #include "tasks/declared/finite_automaton.h"
 #include "tasks/task.h"
 
@@ -28,6 +31,37 @@ enum class InputSampling {
   kBalanced,  // Accepted or rejected with probability 1/2, uniform among the strings of that kind.
   kWalk,      // Every symbol uniform among those that the state has a transition for.
 };
+
+// A word of a definition and what it stands for.
+template <class Value>
+struct Word {
+  std::string_view text;
+  Value value;
+};
+
+inline constexpr std::array<Word<AnswerKind>, 5> kAnswers = {{{"accept", AnswerKind::kAccept},
+                                                              {"last_state", AnswerKind::kLastState},
+                                                              {"states", AnswerKind::kStates},
+                                                              {"last_output", AnswerKind::kLastOutput},
+                                                              {"output", AnswerKind::kOutput}}};
+inline constexpr std::array<Word<InputSampling>, 3> kSamplings = {{{"uniform", InputSampling::kUniform},
+                                                                   {"balanced", InputSampling::kBalanced},
+                                                                   {"walk", InputSampling::kWalk}}};
+inline constexpr std::array<Word<Level>, 3> kLevels = {
+    {{"regular", Level::kRegular}, {"dcf", Level::kDcf}, {"cs", Level::kCs}}};
+
+template <class Value, std::size_t N>
+std::string_view word_of(const std::array<Word<Value>, N>& words, Value value) {
+  for (const auto& word : words) {
+    if (word.value == value) return word.text;
+  }
+  throw Error("a setting of a task out of range", ErrorKind::kRuntime);
+}
+
+// Whether the answer is of a transducer.
+inline bool is_transducer(AnswerKind answer) {
+  return answer == AnswerKind::kOutput || answer == AnswerKind::kLastOutput;
+}
 
 // A task that a file declares: a head in YAML and an automaton or a group.
 struct TaskDefinition {
@@ -77,7 +111,10 @@ bool is_task_file(std::string_view word);
 TaskDefinition parse_task_definition(std::string_view text, const std::string& source,
                                      const std::filesystem::path& folder = {});
 
-// The same of a file.
+// Reads the map that such a text holds.
+TaskDefinition read_definition(const ConfigNode& root, const std::filesystem::path& folder);
+
+// Reads such a file. Where there is none, the error suggests a file of a similar name.
 TaskDefinition read_task_file(const std::filesystem::path& path);
 
 // The task; its random streams are keyed by the canonical definition, so that equal definitions draw equal

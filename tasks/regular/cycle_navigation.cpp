@@ -26,13 +26,16 @@ class CycleNavigation : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{{.name = "cycle_navigation",
-                                        .level = Level::kRegular,
-                                        .summary = "end of a walk on a ring of 5 cells",
-                                        .output_length = "1",
-                                        .chance = 0.2,
-                                        .permutation_invariant = true,
-                                        .make = make_task<CycleNavigation>}};
+const Registered<TaskEntry> registered{
+    {.name = "cycle_navigation",
+     .level = Level::kRegular,
+     .summary = "end of a walk on a ring of 5 cells",
+     .output_length = "1",
+     .chance = 0.2,
+     .pitfalls = {"Moves are shown as -, 0 and +; the DAPE paper's example has the digits 0, 1, 2 for stay, "
+                  "forward and back."},
+     .permutation_invariant = true,
+     .make = make_task<CycleNavigation>}};
 
 }  // namespace
 }  // namespace che

@@ -22,12 +22,15 @@ class EvenPairs : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{{.name = "even_pairs",
-                                        .level = Level::kRegular,
-                                        .summary = "parity of the number of neighbours that differ",
-                                        .output_length = "1",
-                                        .chance = 0.5,
-                                        .make = make_task<EvenPairs>}};
+const Registered<TaskEntry> registered{
+    {.name = "even_pairs",
+     .level = Level::kRegular,
+     .summary = "parity of the number of neighbours that differ",
+     .output_length = "1",
+     .chance = 0.5,
+     .pitfalls = {"1 where the number of neighbours that differ is odd, that is, where the first and the "
+                  "last symbol differ; the DAPE paper's example has the opposite sign."},
+     .make = make_task<EvenPairs>}};
 
 }  // namespace
 }  // namespace che

@@ -56,12 +56,16 @@ class ModularArithmeticSimple : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{{.name = "modular_arithmetic_simple",
-                                        .level = Level::kRegular,
-                                        .summary = "value modulo 5 of an expression without brackets",
-                                        .output_length = "1",
-                                        .chance = 0.2,
-                                        .make = make_task<ModularArithmeticSimple>}};
+const Registered<TaskEntry> registered{
+    {.name = "modular_arithmetic_simple",
+     .level = Level::kRegular,
+     .summary = "value modulo 5 of an expression without brackets",
+     .output_length = "1",
+     .chance = 0.2,
+     .pitfalls =
+         {"An expression has an odd number of symbols: an even length gives strings of one symbol less.",
+          "Products come first; evaluating from left to right is another task."},
+     .make = make_task<ModularArithmeticSimple>}};
 
 }  // namespace
 }  // namespace che

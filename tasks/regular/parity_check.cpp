@@ -24,13 +24,16 @@ class ParityCheck : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{{.name = "parity_check",
-                                        .level = Level::kRegular,
-                                        .summary = "parity of the number of ones",
-                                        .output_length = "1",
-                                        .chance = 0.5,
-                                        .permutation_invariant = true,
-                                        .make = make_task<ParityCheck>}};
+const Registered<TaskEntry> registered{
+    {.name = "parity_check",
+     .level = Level::kRegular,
+     .summary = "parity of the number of ones",
+     .output_length = "1",
+     .chance = 0.5,
+     .pitfalls = {"Bits, and 0 for an even number of ones; the DAPE paper's example has letters.",
+                  "It does not depend on the order of the input."},
+     .permutation_invariant = true,
+     .make = make_task<ParityCheck>}};
 
 }  // namespace
 }  // namespace che

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "core/utf8.h"
+#include "core/text.h"
 #include "experiments/store/run_files.h"
 #include "tests/cli/program_test.h"
 

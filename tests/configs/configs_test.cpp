@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/files.h"
+#include "experiments/plan/identity.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/plan/sweep.h"
 #include "tests/contains.h"

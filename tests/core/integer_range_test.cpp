@@ -1,6 +1,6 @@
-#include "core/integer_range.h"
-
 #include <gtest/gtest.h>
+
+#include "core/number_text.h"
 
 namespace che {
 namespace {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
 #include "tests/fuzz/scratch_in_memory.h"
 

@@ -11,10 +11,9 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "tasks/declared/att_text.h"
-#include "tasks/declared/symbol_table.h"
+#include "tasks/declared/finite_automaton.h"
 #include "tasks/declared/task_definition.h"
-#include "tasks/text_form.h"
+#include "tasks/symbols.h"
 
 namespace che {
 namespace {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "experiments/plan/identity.h"
 #include "experiments/training/replica_choice.h"
 #include "experiments/training/step_benchmark.h"
 #include "experiments/training/training.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "tasks/text_form.h"
+#include "tasks/symbols.h"
 #include "tests/tasks/every_task.h"
 
 namespace che {

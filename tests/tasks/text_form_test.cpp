@@ -1,6 +1,6 @@
-#include "tasks/text_form.h"
-
 #include <gtest/gtest.h>
+
+#include "tasks/symbols.h"
 
 namespace che {
 namespace {

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <map>
 
-#include "core/counted.h"
 #include "core/error.h"
 #include "core/resources.h"
+#include "core/text.h"
 #include "models/kernels/cuda_host/cuda_kernels.h"
 
 namespace che {

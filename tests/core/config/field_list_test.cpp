@@ -12,7 +12,7 @@ TEST(FieldList, ListsNestedFieldsWithTheirRoles) {
   std::string other_name = "x";
   bool present = true;
   bool absent = false;
-  const auto records = list_fields([&](FieldVisitor& visit) {
+  const auto records = describe_fields([&](FieldVisitor& visit) {
     visit.role(Role::kReplica);
     visit.component(
         {"encoding", ""}, [](std::string_view) {},

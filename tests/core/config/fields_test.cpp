@@ -5,16 +5,17 @@
 #include "core/config/field_list.h"
 #include "core/config/node.h"
 #include "core/config/reader.h"
-#include "core/config/writer.h"
 #include "tests/message_of.h"
 
 namespace che {
 namespace {
 
+enum class Side : std::uint8_t { kLeft, kRight };
+
 struct Options {
   std::int64_t width = 3;
   double rate = 0.5;
-  std::string side = "left";
+  Side side = Side::kLeft;
 
   void visit_fields(FieldVisitor& visit) {
     visit.integer({"width", ""}, width, 1, 10);
@@ -22,38 +23,6 @@ struct Options {
     visit.choice({"side", ""}, side, {"left", "right"});
   }
 };
-
-TEST(Fields, OptionsSurviveTheirText) {
-  Options options{.width = 7, .rate = 1.0 / 3.0, .side = "right"};
-  const OptionValues values = dump_options([&](FieldVisitor& visitor) { options.visit_fields(visitor); });
-  EXPECT_EQ(values, (OptionValues{{"rate", "0.3333333333333333"}, {"side", "right"}, {"width", "7"}}));
-  const auto read = options_from<Options>(values);
-  EXPECT_EQ(read.width, 7);
-  EXPECT_EQ(read.rate, 1.0 / 3.0);
-  EXPECT_EQ(read.side, "right");
-}
-
-TEST(Fields, AbsentOptionsKeepTheirDefaults) {
-  const auto read = options_from<Options>({{"side", "right"}});
-  EXPECT_EQ(read.width, 3);
-  EXPECT_EQ(read.rate, 0.5);
-  EXPECT_EQ(read.side, "right");
-}
-
-TEST(Fields, BadOptionsAreErrors) {
-  EXPECT_EQ(message_of([] {
-              options_from<Options>({{"widht", "1"}});
-            }),
-            "widht: unknown key; did you mean 'width'?; known: width, rate, side");
-  EXPECT_EQ(message_of([] {
-              options_from<Options>({{"width", "11"}});
-            }),
-            "width: got 11; allowed: whole numbers from 1 to 10");
-  EXPECT_EQ(message_of([] {
-              options_from<Options>({{"side", "up"}});
-            }),
-            "side: got up; allowed: left, right");
-}
 
 struct Places {
   std::vector<std::int64_t> places = {};
@@ -64,6 +33,47 @@ struct Places {
     visit.integer({.name = "count", .help = "", .zero_word = "auto"}, count, 1, 5);
   }
 };
+
+TEST(Fields, OptionsSurviveTheirText) {
+  const AnyOptions options = Options{.width = 7, .rate = 1.0 / 3.0, .side = Side::kRight};
+  const OptionValues values = options.values();
+  EXPECT_EQ(values, (OptionValues{{"rate", "0.3333333333333333"}, {"side", "right"}, {"width", "7"}}));
+  const AnyOptions read = AnyOptions(Options()).with(values);
+  EXPECT_EQ(read.as<Options>().width, 7);
+  EXPECT_EQ(read.as<Options>().rate, 1.0 / 3.0);
+  EXPECT_EQ(read.as<Options>().side, Side::kRight);
+}
+
+TEST(Fields, AbsentOptionsKeepTheirValues) {
+  const AnyOptions read = AnyOptions(Options{.width = 4}).with({{"side", "right"}});
+  EXPECT_EQ(read.as<Options>().width, 4);
+  EXPECT_EQ(read.as<Options>().rate, 0.5);
+  EXPECT_EQ(read.as<Options>().side, Side::kRight);
+}
+
+TEST(Fields, BadOptionsAreErrors) {
+  const auto message = [](const OptionValues& values) {
+    return message_of([&] { AnyOptions(Options()).with(values); });
+  };
+  EXPECT_EQ(message({{"widht", "1"}}), "widht: unknown key; did you mean 'width'?; known: width, rate, side");
+  EXPECT_EQ(message({{"width", "11"}}), "width: got 11; allowed: whole numbers from 1 to 10");
+  EXPECT_EQ(message({{"side", "up"}}), "side: got up; allowed: left, right");
+}
+
+TEST(Fields, EmptyOptionsStandForTheDefaultsOfTheirEntry) {
+  const AnyOptions defaults = Options{.width = 5};
+  EXPECT_TRUE(AnyOptions().values().empty());
+  EXPECT_EQ(AnyOptions().or_defaults(defaults).as<Options>().width, 5);
+  EXPECT_EQ(AnyOptions(Places()).or_defaults(defaults).as<Options>().width, 5) << "options of another entry";
+  EXPECT_EQ(AnyOptions(Options{.width = 6}).or_defaults(defaults).as<Options>().width, 6);
+}
+
+TEST(Fields, ACopyOfOptionsIsOfItsOwn) {
+  AnyOptions options = Options();
+  const AnyOptions copy = options;
+  options.as<Options>().width = 9;
+  EXPECT_EQ(copy.as<Options>().width, 3);
+}
 
 Places places_in(const std::string& yaml) {
   Places read;
@@ -91,27 +101,6 @@ TEST(Fields, RefuseListsAndWordsThatAreNone) {
   EXPECT_EQ("x.yaml:1: places: 1 is listed twice; keep one of them", message("places: [1, 0, 1]\n"));
   EXPECT_EQ("x.yaml:1: count: got 0; allowed: auto, whole numbers from 1 to 5", message("count: 0\n"));
   EXPECT_EQ("x.yaml:1: count: got all; allowed: auto, whole numbers from 1 to 5", message("count: all\n"));
-}
-
-struct Widen : FieldVisitor {
-  void integer(const Field&, std::int64_t& value, std::int64_t, std::int64_t) override { ++value; }
-  void real(const Field&, double&, double, double) override {}
-  void choice(const Field&, std::string&, const std::vector<std::string>&) override {}
-  void boolean(const Field&, bool&) override {}
-  void text(const Field&, std::string&, const Accept&) override {}
-  void integer_list(const Field&, std::vector<std::int64_t>&, std::int64_t, std::int64_t) override {}
-  void group(const Field&, const Members&) override {}
-  void optional_group(const Field&, bool&, const Members&) override {}
-  void component(const Field&, const std::function<void(std::string_view)>&, const Members&) override {}
-  void role(Role) override {}
-};
-
-TEST(Fields, AVisitorChangesOptionsThroughTheirText) {
-  OptionValues values = {{"width", "8"}};
-  Widen widen;
-  visit_options<Options>(values, widen);
-  EXPECT_EQ(values.at("width"), "9");
-  EXPECT_EQ(values.size(), 3U);
 }
 
 }  // namespace

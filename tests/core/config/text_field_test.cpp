@@ -3,7 +3,6 @@
 
 #include "core/config/field_list.h"
 #include "core/config/reader.h"
-#include "core/config/writer.h"
 #include "tests/message_of.h"
 
 namespace che {

@@ -1,7 +1,6 @@
-#include "core/config/writer.h"
-
 #include <gtest/gtest.h>
 
+#include "core/config/field_list.h"
 #include "core/config/reader.h"
 
 namespace che {

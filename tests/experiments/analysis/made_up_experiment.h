@@ -33,7 +33,8 @@ inline ResultTable made_up_experiment(const std::filesystem::path& folder) {
   rows.pop_back();
   partial.write_evaluation(rows);
   RunConfig reordered = made_up_config("odds_first", "none");
-  reordered.task.options = {{"order", "odd_first"}};
+  reordered.task.options =
+      Registry<TaskEntry>::instance().get("odds_first").options.with({{"order", "odd_first"}});
   store_run(folder, reordered, RunState::kFinished, 0.625);
   RunConfig narrow = made_up_config("reverse_string", "dape_kerple");
   narrow.encoding.dape->hidden = 16;

@@ -19,7 +19,7 @@ std::optional<PaperValue> value_of(const std::string& task, const std::string& s
                                    const OptionValues& options = {}) {
   EncodingConfig encoding;
   encoding.reset(shorthand);
-  encoding.options = options;
+  encoding.options = encoding.all_options().with(options);
   return paper_value({.name = task}, encoding);
 }
 
@@ -79,7 +79,7 @@ TEST(PaperTable, HasNoNumberForWhatThePaperLacks) {
   encoding.dape->hidden = 16;
   EXPECT_EQ(paper_value({.name = "even_pairs"}, encoding), std::nullopt);
   encoding.reset("dape_kerple");
-  encoding.dape->variant = "concat";
+  encoding.dape->variant = DapeVariant::kConcat;
   EXPECT_EQ(paper_value({.name = "even_pairs"}, encoding), std::nullopt);
   encoding.reset("randomized_rope");
   encoding.max_position = 4096;

@@ -33,11 +33,11 @@ TEST(Provenance, SaysWhichEncodingHasWhichProtocolOption) {
     return std::string();
   };
   RunConfig kerple = made_up_config("even_pairs", "kerple");
-  kerple.encoding.options = {{"direction", "symmetric"}};
+  kerple.encoding.options = kerple.encoding.all_options().with({{"direction", "symmetric"}});
   store_run(scratch.path(), kerple, RunState::kFinished, 0.5);
   EXPECT_TRUE(contains(protocol_options(), "encoding.direction=symmetric;")) << protocol_options();
   RunConfig wrapped = made_up_config("even_pairs", "dape_kerple");
-  wrapped.encoding.options = {{"direction", "half_offset"}};
+  wrapped.encoding.options = wrapped.encoding.all_options().with({{"direction", "half_offset"}});
   store_run(scratch.path(), wrapped, RunState::kFinished, 0.5);
   EXPECT_TRUE(
       contains(protocol_options(), "encoding.direction=half_offset (dape_kerple), symmetric (kerple)"))

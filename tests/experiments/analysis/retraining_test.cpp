@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/plan/identity.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"

@@ -14,6 +14,7 @@
 #include "core/files.h"
 #include "experiments/exchange/archive.h"
 #include "experiments/exchange/sha256.h"
+#include "experiments/plan/identity.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"

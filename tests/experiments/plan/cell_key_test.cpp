@@ -26,7 +26,7 @@ TEST(EncodingLabel, NamesItsOwnSettingsWithoutTheirComponent) {
 TEST(TaskLabel, NamesItsSettings) {
   TaskConfig task{.name = "odds_first", .options = {}};
   EXPECT_EQ(task.label().text(), "odds_first");
-  task.options = {{"order", "odd_first"}};
+  task.options = Registry<TaskEntry>::instance().get("odds_first").options.with({{"order", "odd_first"}});
   EXPECT_EQ(task.label().text(), "odds_first(order=odd_first)");
   EXPECT_EQ(task.label().settings, (std::vector<SettingValue>{{"task.order", "odd_first"}}));
 }

@@ -1,5 +1,3 @@
-#include "experiments/plan/evaluation_settings.h"
-
 #include <gmock/gmock.h>
 
 #include "experiments/plan/encoding_config.h"

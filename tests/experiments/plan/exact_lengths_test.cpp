@@ -1,6 +1,7 @@
-#include "experiments/plan/exact_lengths.h"
-
 #include <gtest/gtest.h>
+
+#include "experiments/plan/identity.h"
+#include "experiments/plan/run_config.h"
 
 namespace che {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "core/config/field_list.h"
 #include "core/config/reader.h"
+#include "experiments/plan/identity.h"
 #include "tests/contains.h"
 #include "tests/message_of.h"
 
@@ -43,13 +44,13 @@ TEST(Config, EncodingShorthands) {
   EncodingConfig encoding = encoding_of("dape_kerple");
   EXPECT_EQ(encoding.name, "kerple");
   EXPECT_TRUE(encoding.dape.has_value());
-  EXPECT_EQ(encoding.positions, "contiguous");
+  EXPECT_FALSE(encoding.is_randomized());
   encoding = encoding_of("randomized_dape_alibi");
   EXPECT_EQ(encoding.name, "alibi");
   EXPECT_TRUE(encoding.dape.has_value());
-  EXPECT_EQ(encoding.positions, "randomized");
+  EXPECT_TRUE(encoding.is_randomized());
   encoding.reset("rope");
-  EXPECT_EQ(encoding.positions, "contiguous");
+  EXPECT_FALSE(encoding.is_randomized());
   EXPECT_FALSE(encoding.dape.has_value());
   encoding.reset("");
   EXPECT_EQ(encoding.name, "none");
@@ -111,11 +112,11 @@ TEST(Config, DapeNeedsABias) {
 TEST(Config, OptionsStandNextToTheName) {
   const EncodingConfig encoding = encoding_of(
       "{dape: {hidden: 16, variant: concat}, direction: left_only, positions: randomized, name: kerple}");
-  EXPECT_EQ(encoding.options.at("direction"), "left_only");
+  EXPECT_EQ(encoding.options.values().at("direction"), "left_only");
   EXPECT_EQ(encoding.dape->hidden, 16);
-  EXPECT_EQ(encoding.dape->variant, "concat");
-  EXPECT_EQ(encoding.positions, "randomized");
-  EXPECT_EQ(config_with({{"task", "{order: odd_first, name: odds_first}"}}).task.options.at("order"),
+  EXPECT_EQ(encoding.dape->variant, DapeVariant::kConcat);
+  EXPECT_TRUE(encoding.is_randomized());
+  EXPECT_EQ(config_with({{"task", "{order: odd_first, name: odds_first}"}}).task.options.values().at("order"),
             "odd_first");
   EXPECT_EQ(
       set_error("encoding", "{name: kerple, direction: left}"),
@@ -356,7 +357,7 @@ TEST(Config, YamlRoundTripsExactly) {
 TEST(Config, YamlNamesEveryField) {
   RunConfig config = config_with({{"encoding", "dape_kerple"}});
   const ConfigNode root = parse_config(to_yaml(config), "x.yaml");
-  for (const FieldRecord& record : list_fields(config)) {
+  for (const FieldRecord& record : describe_fields(fields_of(config))) {
     const ConfigNode* node = &root;
     std::string_view rest = record.path;
     while (!rest.empty()) {

@@ -1,4 +1,4 @@
-#include "experiments/plan/task_files.h"
+#include "tasks/declared/task_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/plan/cell_labels.h"
+#include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
 #include "tasks/declared/task_definition.h"
 #include "tests/message_of.h"

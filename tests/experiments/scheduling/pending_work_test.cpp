@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "experiments/plan/identity.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "experiments/plan/identity.h"
 
 namespace che {
 namespace {

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <limits>
 
-#include "core/checksum.h"
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/files.h"
+#include "experiments/plan/identity.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_files.h"
 #include "tests/contains.h"

@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/files.h"
-#include "experiments/plan/jobs.h"
+#include "experiments/plan/identity.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
 #include "experiments/training/reevaluation.h"

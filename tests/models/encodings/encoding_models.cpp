@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "experiments/plan/every_encoding.h"
+#include "experiments/plan/encoding_config.h"
 #include "experiments/training/model_factory.h"
 #include "models/kernels/batch_score.h"
 #include "models/settings/encoding_entry.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/config/fields.h"
-#include "models/settings/dape_options.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 

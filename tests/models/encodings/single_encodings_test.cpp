@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "experiments/plan/identity.h"
 #include "experiments/training/model_factory.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/encodings/encoding_models.h"

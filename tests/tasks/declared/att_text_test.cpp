@@ -1,10 +1,9 @@
-#include "tasks/declared/att_text.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 
 #include "core/error.h"
+#include "tasks/declared/finite_automaton.h"
 
 namespace che {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/text.h"
-#include "tasks/text_form.h"
+#include "tasks/symbols.h"
 #include "tests/message_of.h"
 #include "tests/tasks/declared/small_definition.h"
 #include "tests/tasks/every_task.h"

@@ -7,8 +7,8 @@
 
 #include "core/error.h"
 #include "core/random.h"
-#include "tasks/declared/att_text.h"
 #include "tasks/declared/automaton_task.h"
+#include "tasks/declared/finite_automaton.h"
 #include "tests/tasks/declared/openfst_acceptor.h"
 
 namespace che {

@@ -1,11 +1,10 @@
-#include "tasks/declared/task_suggestion.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "tasks/declared/task_definition.h"
+#include "tasks/declared/task_files.h"
 #include "tests/message_of.h"
 
 namespace che {

@@ -1,16 +1,39 @@
-#include "experiments/plan/task_files.h"
+#include "tasks/declared/task_files.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
-#include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
+#include "core/suggestion.h"
 #include "tasks/declared/task_definition.h"
 
 namespace che {
 namespace {
+
+namespace fs = std::filesystem;
+
+bool is_task_path(const fs::path& path) { return is_task_file(path.filename().string()); }
+
+// The registered task; `written` is how a suggested file is written there.
+template <class Written>
+const TaskEntry& registered_task_or_file(std::string_view name, const Written& written) {
+  const auto& registry = Registry<TaskEntry>::instance();
+  const std::vector<std::string> known = registry.names();
+  if (std::ranges::count(known, name) == 0) {
+    const fs::path file = closest_path(name, {kTaskFileFolder}, is_task_path);
+    // One letter is near to every short name.
+    const bool is_near = name.size() > 1 && closest_name(name, known).empty();
+    if (!file.empty() && (file.stem() == name || is_near)) {
+      throw Error(fmt::format("unknown task '{}'{}", name, names_hint(written(file), known)));
+    }
+  }
+  return registry.get(name);
+}
 
 using Kind = ConfigNode::Kind;
 
@@ -57,6 +80,24 @@ void replace(ConfigNode& task, const std::filesystem::path& folder) {
 }
 
 }  // namespace
+
+std::string closest_task_file(const fs::path& path) {
+  std::error_code error;
+  return closest_path(path.stem().string(), {path.parent_path(), fs::absolute(kTaskFileFolder, error)},
+                      is_task_path)
+      .string();
+}
+
+const TaskEntry& registered_task(std::string_view name) {
+  return registered_task_or_file(name, [](const fs::path& file) { return file.string(); });
+}
+
+const TaskEntry& task_of_config(std::string_view name) {
+  return registered_task_or_file(name, [](const fs::path& file) {
+    std::error_code error;
+    return fmt::format("{{file: {}}}", fs::absolute(file, error).string());
+  });
+}
 
 void replace_task_files(ConfigNode& config, const std::filesystem::path& folder) {
   for (ConfigNode& item : config.items) replace_task_files(item, folder);

@@ -1,4 +1,4 @@
-#include "core/warning.h"
+#include "core/error.h"
 
 #include <fmt/core.h>
 

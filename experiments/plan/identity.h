@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "experiments/plan/cell_key.h"
+#include "experiments/plan/run_config.h"
+
+namespace che {
+
+// The fields of `roles` that are off their default, sorted by their text. Where a default has changed, the
+// default is the one that runs were first stored under (EncodingEntry::identity_defaults).
+std::vector<SettingValue> identity_settings(const RunConfig& config, const std::vector<Role>& roles);
+
+// Their texts, one "path=value" per line. Ids hash this text with Field::hashed_name in the paths.
+std::string identity_text(const RunConfig& config, const std::vector<Role>& roles);
+
+// Readable name and hash of the fields that determine the trained parameters:
+// "reverse_string-dape_kerple-lr0.0003-seed0-1f2e3d4c5b6a", or "reverse_string-lstm-seed0-6a5b4c3d2e1f" for a
+// model outside che. Only letters, digits, '.', '_', '-'.
+std::string run_id(const RunConfig& config);
+
+// Identity without seeds and learning rate: runs with equal cells share a place in a table.
+std::string cell_id(const RunConfig& config);
+
+// The key paths at which some settings differ: not all of `runs` have the path, or not with one value.
+std::set<std::string> differences(const std::vector<std::set<SettingValue>>& runs);
+
+// The cells of some configs, in their order: task and encoding, with every setting of `roles` in which the
+// configs of one task differ, so that two cells never look alike. A setting that all configs of each task
+// share splits no column; it belongs to the row. evaluation.seed belongs to the repetition, as the other
+// seeds do.
+struct CellLabels {
+  std::vector<CellKey> of;
+  // Settings off their default that all configs of a task have, are in no label and are not shared by all.
+  std::map<TaskLabel, std::vector<SettingValue>> of_task;
+  // Settings that differ from the defaults in every config and are in no label.
+  std::vector<SettingValue> shared_settings;
+};
+CellLabels label_cells(const std::vector<RunConfig>& configs,
+                       const std::vector<Role>& roles = {Role::kCell, Role::kEvaluation});
+
+// Text that runs which may train in lock-step have in common: everything but seed and learning rate.
+std::string job_key(RunConfig config);
+
+// Whether two runs may train in lock-step: they share everything but seed and learning rate.
+bool share_a_job(const RunConfig& one, const RunConfig& other);
+
+// Indices of `runs` grouped into jobs of at most execution.replicas runs that may train in lock-step; order
+// is kept. Where nobody has chosen replicas (kAutoReplicas) a run is a job.
+std::vector<std::vector<std::size_t>> group_into_jobs(const std::vector<RunConfig>& runs);
+
+}  // namespace che
