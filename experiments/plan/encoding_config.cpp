@@ -176,7 +176,7 @@ EncodingConfig EncodingConfig::with_evaluation_settings(const OptionValues& sett
   const std::vector<std::string> known = evaluation_setting_names();
   OptionValues defaults = entry().options.values();
   std::erase_if(defaults, [&](const auto& option) { return std::ranges::count(known, option.first) == 0; });
-  config.options = all_options().with(defaults);
+  config.set_options(defaults);
   for (const auto& [setting, value] : settings) {
     if (std::ranges::count(known, setting) == 0) {
       throw Error(

@@ -41,6 +41,9 @@ struct EncodingConfig {
   // The options, or the entry's defaults where none were set.
   const AnyOptions& all_options() const { return options.or_defaults(entry().options); }
 
+  // Sets options that are given as text. Throws Error for an unknown name or a bad value.
+  void set_options(const OptionValues& values) { options = all_options().with(values); }
+
   // The same encoding with every setting at its default.
   EncodingConfig with_defaults() const;
 

@@ -11,7 +11,7 @@
 namespace che {
 
 struct AlibiOptions {
-  DistanceOptions distance{.direction = "half_offset"};  // As the released encoder.
+  DistanceOptions distance{.direction = Direction::kHalfOffset};  // As the released encoder.
 
   void visit_fields(FieldVisitor& visit) { distance.visit_fields(visit); }
 };
@@ -29,7 +29,7 @@ inline const Registered<EncodingEntry> alibi_entry{{
     .place = 5,
     .colour = "#E3260A",
     .marker = Marker::kFullTriangle,
-    .visit = visit_options<AlibiOptions>,
+    .options = AlibiOptions(),
 }};
 
 }  // namespace che

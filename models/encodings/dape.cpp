@@ -6,7 +6,9 @@
 namespace che {
 namespace {
 
-bool concatenates(std::string_view variant) { return variant.starts_with("concat"); }
+bool concatenates(DapeVariant variant) {
+  return variant == DapeVariant::kConcatResidual || variant == DapeVariant::kConcat;
+}
 
 }  // namespace
 
@@ -42,12 +44,13 @@ AttentionTerms Dape::attention_terms(const EncodingContext& context) const {
                     options_.variant);
 }
 
-AdaptedBias dape_terms(const PairValues& bias, PairMlp mlp, std::string_view variant) {
-  mlp.reads = concatenates(variant)              ? PairMlp::Reads::kLogitsAndBias
-              : variant.starts_with("bias_only") ? PairMlp::Reads::kBias
-              : variant == kAttentionOnly        ? PairMlp::Reads::kLogits
-                                                 : PairMlp::Reads::kSum;
-  return {bias, DapeOptions{.variant = std::string(variant)}.adds_bias(), std::move(mlp)};
+AdaptedBias dape_terms(const PairValues& bias, PairMlp mlp, DapeVariant variant) {
+  mlp.reads = concatenates(variant) ? PairMlp::Reads::kLogitsAndBias
+              : variant == DapeVariant::kBiasOnly || variant == DapeVariant::kBiasOnlyResidual
+                  ? PairMlp::Reads::kBias
+              : variant == DapeVariant::kAttentionOnly ? PairMlp::Reads::kLogits
+                                                       : PairMlp::Reads::kSum;
+  return {bias, DapeOptions{.variant = variant}.adds_bias(), std::move(mlp)};
 }
 
 }  // namespace che

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "models/encodings/encoding.h"
-#include "models/settings/dape_options.h"
+#include "models/settings/encoding_entry.h"
 
 namespace che {
 
@@ -40,6 +40,6 @@ class Dape : public Encoding {
 };
 
 // The formula `variant` above for the bias B with f's tensors; `mlp.reads` is set by it.
-AdaptedBias dape_terms(const PairValues& bias, PairMlp mlp, std::string_view variant);
+AdaptedBias dape_terms(const PairValues& bias, PairMlp mlp, DapeVariant variant);
 
 }  // namespace che

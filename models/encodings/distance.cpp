@@ -8,13 +8,13 @@ namespace che {
 namespace {
 
 // Whether distances are differences of positions that are drawn for each token.
-bool subtracts_positions(const EncodingContext& context, std::string_view randomized_distance) {
-  return randomized_distance == "per_position" && !context.positions.contiguous();
+bool subtracts_positions(const EncodingContext& context, RandomizedDistance randomized_distance) {
+  return randomized_distance == RandomizedDistance::kPerPosition && !context.positions.contiguous();
 }
 
 }  // namespace
 
-PairValues signed_distance(const EncodingContext& context, std::string_view randomized_distance) {
+PairValues signed_distance(const EncodingContext& context, RandomizedDistance randomized_distance) {
   if (subtracts_positions(context, randomized_distance)) {
     const at::Tensor positions = context.table("distance", context.of_tokens(), whole_numbers);
     const at::Tensor r = positions.unsqueeze(0) - positions.slice(0, context.first_query).unsqueeze(1);
@@ -33,8 +33,8 @@ PairValues signed_distance(const EncodingContext& context, std::string_view rand
 PairValues distance(const EncodingContext& context, const DistanceOptions& options) {
   const PairValues pairs = signed_distance(context, options.randomized_distance);
   const at::Tensor& r = pairs.values;
-  if (options.direction == "left_only") return {at::clamp_min(-r, 0), pairs.by_offset};
-  if (options.direction == "symmetric") return {r.abs(), pairs.by_offset};
+  if (options.direction == Direction::kLeftOnly) return {at::clamp_min(-r, 0), pairs.by_offset};
+  if (options.direction == Direction::kSymmetric) return {r.abs(), pairs.by_offset};
   return {r.abs() - 0.5 * r.lt(0).to(r.scalar_type()), pairs.by_offset};
 }
 

@@ -11,8 +11,16 @@ namespace che {
 struct EncodingContext;
 struct PairValues;
 
+// symmetric: |r|, as the DAPE paper defines ALiBi and Kerple; half_offset: |r| - 0.5 [j < i], as ALiBi in
+// the released encoder of arXiv 2305.16843; left_only: max(i - j, 0), as in DAPE's released (causal) code.
+enum class Direction : std::uint8_t { kSymmetric, kHalfOffset, kLeftOnly };
+
+// Under randomized positions: per_offset draws one distance for each j - i, per_position one
+// position for each token.
+enum class RandomizedDistance : std::uint8_t { kPerOffset, kPerPosition };
+
 // The field of that name, for encodings that have no other of these options.
-inline void visit_randomized_distance(FieldVisitor& visit, std::string& value) {
+inline void visit_randomized_distance(FieldVisitor& visit, RandomizedDistance& value) {
   visit.choice(
       {"randomized_distance", "randomized positions draw a distance per offset or a position per token"},
       value, {"per_offset", "per_position"});
@@ -20,12 +28,8 @@ inline void visit_randomized_distance(FieldVisitor& visit, std::string& value) {
 
 // How an encoding whose bias depends on a distance reads that distance in an encoder.
 struct DistanceOptions {
-  // symmetric: |r|, as the DAPE paper defines ALiBi and Kerple; half_offset: |r| - 0.5 [j < i], as ALiBi in
-  // the released encoder of arXiv 2305.16843; left_only: max(i - j, 0), as in DAPE's released (causal) code.
-  std::string direction = "symmetric";
-  // Under randomized positions: per_offset draws one distance for each j - i, per_position one
-  // position for each token.
-  std::string randomized_distance = "per_offset";
+  Direction direction = Direction::kSymmetric;
+  RandomizedDistance randomized_distance = RandomizedDistance::kPerOffset;
 
   void visit_fields(FieldVisitor& visit) {
     visit.choice(
@@ -35,12 +39,8 @@ struct DistanceOptions {
   }
 };
 
-// The direction that kerple and fire had before `symmetric` became their default; see
-// EncodingEntry::identity_defaults.
-inline OptionValues first_direction() { return {std::pair("direction", "half_offset")}; }
-
 // r = key - query in positions, (1, 1, pairs), of the type and device of the activations.
-PairValues signed_distance(const EncodingContext& context, std::string_view randomized_distance);
+PairValues signed_distance(const EncodingContext& context, RandomizedDistance randomized_distance);
 
 // The distance >= 0 that `options.direction` makes of it, likewise.
 PairValues distance(const EncodingContext& context, const DistanceOptions& options);

@@ -60,11 +60,11 @@ std::optional<EncodingTable> Encoding::table(const EncodingContext& context) con
                     added.reshape({-1, context.tokens, context.shape.width})[0]);
 }
 
-std::unique_ptr<Encoding> create_encoding(std::string_view name, const OptionValues& options,
+std::unique_ptr<Encoding> create_encoding(std::string_view name, const AnyOptions& options,
                                           const std::optional<DapeOptions>& dape, TrainedTokens trained) {
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
   std::unique_ptr<Encoding> encoding =
-      Registry<EncodingMaker>::instance().get(name).make(options, dape, trained);
+      Registry<EncodingMaker>::instance().get(name).make(options.or_defaults(entry.options), dape, trained);
   if (!dape) return encoding;
   if (!entry.takes_dape()) {
     throw Error("encoding.dape: '" + entry.name + "' gives no additive bias that DAPE could adapt");

@@ -17,7 +17,6 @@
 #include "models/kernels/dispatch.h"
 #include "models/kernels/reference/attention_terms.h"
 #include "models/parameters/parameter_set.h"
-#include "models/settings/dape_options.h"
 #include "models/settings/encoding_entry.h"
 #include "models/settings/model_shape.h"
 #include "models/settings/parameter_spec.h"
@@ -99,7 +98,7 @@ struct TrainedTokens {
 // Creates the encoding of the EncodingEntry of that name. With `dape`, the result is to be wrapped by it.
 struct EncodingMaker {
   std::string name;
-  std::function<std::unique_ptr<Encoding>(const OptionValues& values, const std::optional<DapeOptions>& dape,
+  std::function<std::unique_ptr<Encoding>(const AnyOptions& options, const std::optional<DapeOptions>& dape,
                                           TrainedTokens trained)>
       make;
 
@@ -108,23 +107,23 @@ struct EncodingMaker {
 
 // The encoding `name` with `options`, wrapped by DAPE where `dape` is given. Throws Error for an
 // unknown name, bad options or a base without a bias.
-std::unique_ptr<Encoding> create_encoding(std::string_view name, const OptionValues& options = {},
+std::unique_ptr<Encoding> create_encoding(std::string_view name, const AnyOptions& options = {},
                                           const std::optional<DapeOptions>& dape = {},
                                           TrainedTokens trained = {});
 
 // The `make` of an encoding `E` that is built from its Options, and also from DAPE's if it differs inside
 // DAPE, or from the tokens of training if it differs beyond these.
 template <class E, class Options>
-std::unique_ptr<Encoding> make_encoding(const OptionValues& values, const std::optional<DapeOptions>& dape,
+std::unique_ptr<Encoding> make_encoding(const AnyOptions& options, const std::optional<DapeOptions>& dape,
                                         [[maybe_unused]] TrainedTokens trained) {
   if constexpr (std::is_same_v<Options, NoOptions>) {
     return std::make_unique<E>();
   } else if constexpr (std::is_constructible_v<E, Options, const std::optional<DapeOptions>&>) {
-    return std::make_unique<E>(options_from<Options>(values), dape);
+    return std::make_unique<E>(options.as<Options>(), dape);
   } else if constexpr (std::is_constructible_v<E, Options, TrainedTokens>) {
-    return std::make_unique<E>(options_from<Options>(values), trained);
+    return std::make_unique<E>(options.as<Options>(), trained);
   } else {
-    return std::make_unique<E>(options_from<Options>(values));
+    return std::make_unique<E>(options.as<Options>());
   }
 }
 

@@ -64,7 +64,8 @@ class Fire : public Encoding {
  private:
   // Whether distances have no tokens' positions behind them.
   bool draws_distances(const EncodingContext& context) const {
-    return !context.positions.contiguous() && options_.distance.randomized_distance == "per_offset";
+    return !context.positions.contiguous() &&
+           options_.distance.randomized_distance == RandomizedDistance::kPerOffset;
   }
 
   // What the distances of each pair are divided by, before |L_m L_0|: broadcastable to (queries,
@@ -72,7 +73,7 @@ class Fire : public Encoding {
   at::Tensor largest_index(const EncodingContext& context) const {
     const at::Tensor keys = context.table("fire.positions", context.of_tokens(), whole_numbers);
     const at::Tensor queries = keys.slice(0, context.first_query).unsqueeze(1);
-    return options_.normalizer == "query" ? queries : at::maximum(queries, keys.unsqueeze(0));
+    return options_.normalizer == FireNormalizer::kQuery ? queries : at::maximum(queries, keys.unsqueeze(0));
   }
 
   FireOptions options_;

@@ -16,12 +16,14 @@
 
 namespace che {
 
+enum class FireNormalizer : std::uint8_t { kMaxIndex, kQuery };
+
 struct FireOptions {
   DistanceOptions distance;
   // max_index: max(i, j, |L_m L_0|), which keeps the ratio at most 1 on both sides; query: the
   // published max(i, |L_m L_0|). Randomized positions take the place of i and j, or the largest
   // drawn distance does where distances are drawn.
-  std::string normalizer = "max_index";
+  FireNormalizer normalizer = FireNormalizer::kMaxIndex;
   double length = 512;       // L_0
   std::int64_t hidden = 32;  // Width of the MLP, except inside DAPE.
 
@@ -41,14 +43,15 @@ struct FireOptions {
 };
 
 inline std::optional<ConfigProblem> fire_problem(const EncodingUse& use) {
-  const auto options = options_from<FireOptions>(use.options);
-  const bool draws_distances = use.max_position > 0 && options.distance.randomized_distance == "per_offset";
+  const auto& options = use.options.as<FireOptions>();
+  const bool draws_distances =
+      use.max_position > 0 && options.distance.randomized_distance == RandomizedDistance::kPerOffset;
   if (draws_distances && options.normalizer != FireOptions().normalizer) {
     return ConfigProblem{
         {"encoding.normalizer", "encoding.randomized_distance"},
         fmt::format("normalizer: {} has no effect where distances are drawn, because the largest one "
                     "divides them all; set randomized_distance to per_position or leave it out",
-                    options.normalizer)};
+                    use.options.values().at("normalizer"))};
   }
   if (!use.dape || options.hidden == FireOptions().hidden) return std::nullopt;
   return ConfigProblem{
@@ -67,8 +70,8 @@ inline const Registered<EncodingEntry> fire_entry{{
     .place = 7,
     .colour = "#A66AF4",
     .marker = Marker::kFullDownTriangle,
-    .visit = visit_options<FireOptions>,
-    .identity_defaults = first_direction(),
+    .options = FireOptions(),
+    .identity_defaults = FireOptions{.distance = {.direction = Direction::kHalfOffset}},
     .problem = fire_problem,
 }};
 

@@ -18,8 +18,8 @@ inline const Registered<EncodingEntry> kerple_entry{{
     .place = 6,
     .colour = "#C3BA3A",
     .marker = Marker::kFullDiamond,
-    .visit = visit_options<DistanceOptions>,
-    .identity_defaults = first_direction(),
+    .options = DistanceOptions(),
+    .identity_defaults = DistanceOptions{.direction = Direction::kHalfOffset},
 }};
 
 }  // namespace che

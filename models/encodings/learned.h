@@ -22,7 +22,7 @@ struct LearnedOptions {
 };
 
 inline std::optional<ConfigProblem> learned_problem(const EncodingUse& use) {
-  const std::int64_t rows = options_from<LearnedOptions>(use.options).rows;
+  const std::int64_t rows = use.options.as<LearnedOptions>().rows;
   if (use.max_position > rows) {
     return ConfigProblem{
         {"encoding.rows"},
@@ -50,7 +50,7 @@ inline const Registered<EncodingEntry> learned_entry{{
     .place = 1,
     .colour = "#C98391",
     .marker = Marker::kPentagon,
-    .visit = visit_options<LearnedOptions>,
+    .options = LearnedOptions(),
     .problem = learned_problem,
 }};
 

@@ -12,11 +12,13 @@
 
 namespace che {
 
+enum class RandomizedRelative : std::uint8_t { kIntended, kAsReleased };
+
 struct RelativeOptions {
   // as_released: the released program reads its table of sinusoids, rows 0 .. N-1, at r + N and
   // clamps: a key on the left at distance r gets the row N - r, the token itself and every key to
   // its right the row N - 1. Contiguous positions are not affected.
-  std::string randomized_relative = "intended";
+  RandomizedRelative randomized_relative = RandomizedRelative::kIntended;
 
   void visit_fields(FieldVisitor& visit) {
     visit.choice({"randomized_relative",
@@ -40,7 +42,7 @@ inline const Registered<EncodingEntry> relative_entry{{
     .place = 4,
     .colour = "#1D718B",
     .marker = Marker::kFullSquare,
-    .visit = visit_options<RelativeOptions>,
+    .options = RelativeOptions(),
     .problem = relative_problem,
 }};
 

@@ -33,7 +33,7 @@ class Rope : public RotaryEncoding {
     const double turning = std::floor(options_.fraction * static_cast<double>(width / 2));
     frequencies.slice(0, static_cast<std::int64_t>(turning)).zero_();
     return {rotary_angles(positions, frequencies),
-            options_.scaling == "yarn" ? 0.1 * std::log(stretch) + 1 : 1};
+            options_.scaling == RopeScaling::kYarn ? 0.1 * std::log(stretch) + 1 : 1};
   }
 
  private:
@@ -41,11 +41,11 @@ class Rope : public RotaryEncoding {
     const auto d = static_cast<double>(width);
     if (stretch == 1) return rotary_frequencies(width, kMaxTime);
     // A single pair has the frequency 1 whatever the base.
-    if (options_.scaling == "ntk") {
+    if (options_.scaling == RopeScaling::kNtk) {
       return rotary_frequencies(width, width == 2 ? kMaxTime : kMaxTime * std::pow(stretch, d / (d - 2)));
     }
     const at::Tensor plain = rotary_frequencies(width, kMaxTime);
-    if (options_.scaling == "linear") return plain / stretch;
+    if (options_.scaling == RopeScaling::kLinear) return plain / stretch;
     // The pair that makes `turns` turns within a training sequence.
     const auto pair_of = [&](double turns) {
       return d * std::log(static_cast<double>(trained_.count) / (2 * std::numbers::pi * turns)) /

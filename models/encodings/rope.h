@@ -20,14 +20,16 @@
 
 namespace che {
 
+enum class RopeScaling : std::uint8_t { kNone, kLinear, kNtk, kYarn };
+
 struct RopeOptions {
   double fraction = 1;  // p-RoPE (arXiv 2410.06205): only the fastest pairs turn, this share of all.
-  std::string scaling = "none";
+  RopeScaling scaling = RopeScaling::kNone;
   // The published values; turns within L positions.
   double beta_fast = 32;
   double beta_slow = 1;
 
-  bool is_scaled() const { return scaling != "none"; }
+  bool is_scaled() const { return scaling != RopeScaling::kNone; }
 
   void visit_fields(FieldVisitor& visit) {
     visit.real({"fraction", "share of the feature pairs that turn, fastest first"}, fraction, 0, 1);
@@ -49,14 +51,14 @@ inline std::optional<ConfigProblem> rope_problem(const EncodingUse& use) {
                     use.shape.width, use.shape.heads, use.shape.head_width(), 2 * use.shape.heads,
                     use.shape.width + use.shape.heads)};
   }
-  const auto options = options_from<RopeOptions>(use.options);
+  const auto& options = use.options.as<RopeOptions>();
   if (options.is_scaled() && use.max_position > 0) {
     return ConfigProblem{
         {"encoding.scaling", "encoding.positions"},
         fmt::format(
             "scaling: {} is for contiguous positions: randomized ones lie below max_position in training "
             "and test alike; set scaling to none or positions to contiguous",
-            options.scaling)};
+            use.options.values().at("scaling"))};
   }
   if (options.beta_fast <= options.beta_slow) {
     return ConfigProblem{{"encoding.beta_fast", "encoding.beta_slow"},
@@ -66,9 +68,9 @@ inline std::optional<ConfigProblem> rope_problem(const EncodingUse& use) {
   return std::nullopt;
 }
 
-inline std::optional<ConfigProblem> rope_idle_setting(const OptionValues& values) {
-  const auto options = options_from<RopeOptions>(values);
-  if (options.scaling == "yarn") return std::nullopt;
+inline std::optional<ConfigProblem> rope_idle_setting(const AnyOptions& given) {
+  const auto& options = given.as<RopeOptions>();
+  if (options.scaling == RopeScaling::kYarn) return std::nullopt;
   const RopeOptions defaults;
   for (const auto& [name, value, usual] : {std::tuple("beta_fast", options.beta_fast, defaults.beta_fast),
                                            {"beta_slow", options.beta_slow, defaults.beta_slow}}) {
@@ -76,7 +78,7 @@ inline std::optional<ConfigProblem> rope_idle_setting(const OptionValues& values
     return ConfigProblem{{fmt::format("encoding.{}", name), "encoding.scaling"},
                          fmt::format("{} has an effect with scaling: yarn only; got {} with scaling: {}; set "
                                      "encoding.scaling to yarn or leave {} out",
-                                     name, value, options.scaling, name)};
+                                     name, value, given.values().at("scaling"), name)};
   }
   return std::nullopt;
 }
@@ -89,7 +91,7 @@ inline const Registered<EncodingEntry> rope_entry{{
     .place = 3,
     .colour = "#0D01FB",
     .marker = Marker::kDisc,
-    .visit = visit_options<RopeOptions>,
+    .options = RopeOptions(),
     .problem = rope_problem,
     .idle_setting = rope_idle_setting,
 }};

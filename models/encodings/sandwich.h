@@ -17,7 +17,7 @@ namespace che {
 
 struct SandwichOptions {
   std::int64_t frequencies = 64;  // D/2
-  std::string randomized_distance = "per_offset";
+  RandomizedDistance randomized_distance = RandomizedDistance::kPerOffset;
 
   void visit_fields(FieldVisitor& visit) {
     visit.integer({"frequencies", "cosines in the sum, D/2"}, frequencies, 1, 65536);
@@ -34,7 +34,7 @@ inline const Registered<EncodingEntry> sandwich_entry{{
     .place = 10,
     .colour = "#031D67",
     .marker = Marker::kDownTriangle,
-    .visit = visit_options<SandwichOptions>,
+    .options = SandwichOptions(),
 }};
 
 }  // namespace che

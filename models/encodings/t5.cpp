@@ -46,7 +46,7 @@ class T5 : public Encoding {
   }
 
  private:
-  bool shared() const { return options_.table == "shared"; }
+  bool shared() const { return options_.table == T5Table::kShared; }
 
   static std::vector<ParameterSpec> table(const ModelShape& shape) {
     return {{"table", {shape.heads, 2 * kSideBuckets}, Init::normal(0.02)}};

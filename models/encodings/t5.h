@@ -13,9 +13,11 @@
 
 namespace che {
 
+enum class T5Table : std::uint8_t { kShared, kPerLayer };
+
 struct T5Options {
-  std::string table = "shared";  // One table for all layers, as released, or one a layer.
-  std::string randomized_distance = "per_offset";
+  T5Table table = T5Table::kShared;  // One table for all layers, as released, or one a layer.
+  RandomizedDistance randomized_distance = RandomizedDistance::kPerOffset;
 
   void visit_fields(FieldVisitor& visit) {
     visit.choice(
@@ -34,7 +36,7 @@ inline const Registered<EncodingEntry> t5_entry{{
     .place = 8,
     .colour = "#A2254D",
     .marker = Marker::kTriangle,
-    .visit = visit_options<T5Options>,
+    .options = T5Options(),
 }};
 
 }  // namespace che

@@ -25,10 +25,11 @@ std::unique_ptr<Transformer> model_of(const json& file, const json& parameters,
   if (parameters.contains("pos.table")) {
     encoding_options["rows"] = parameters.at("pos.table").at("shape").at(0).dump();
   }
+  const std::string name = encoding_name(file.at("encoding"));
+  const AnyOptions set = Registry<EncodingEntry>::instance().get(name).options.with(encoding_options);
   auto model =
       std::make_unique<Transformer>(shape, Vocabulary{config.at("input_vocab"), config.at("output_classes")},
-                                    create_encoding(encoding_name(file.at("encoding")), encoding_options), 1,
-                                    Backend{Kernels::kReference, options});
+                                    create_encoding(name, set), 1, Backend{Kernels::kReference, options});
   for (const auto& [name, value] : parameters.items()) {
     model->parameters()[name].data().copy_(reference_input(value).unsqueeze(0));
   }

@@ -106,8 +106,9 @@ TEST(BiasCapture, HoldsTheScaledProductsOfQueriesAndKeys) {
 }
 
 TEST(BiasCapture, LeavesTheBiasAsItIsWhereDapesNetworkGivesZero) {
-  for (const char* variant : {"concat_residual", "add_residual", "bias_only_residual"}) {
-    SCOPED_TRACE(variant);
+  using enum DapeVariant;
+  for (const DapeVariant variant : {kConcatResidual, kAddResidual, kBiasOnlyResidual}) {
+    SCOPED_TRACE(static_cast<int>(variant));
     RunConfig config = small_config("dape_kerple");
     config.encoding.dape->variant = variant;
     const auto model = initialised(config);

@@ -9,6 +9,7 @@
 #include "core/number_text.h"
 #include "models/encodings/dape.h"
 #include "models/encodings/encoding.h"
+#include "models/encodings/fire.h"
 #include "models/kernels/reference/attention.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/reference_files.h"
@@ -22,6 +23,10 @@ constexpr double kTolerance = 1e-5;
 
 // The released biases are causal: distance 0 to the right.
 const OptionValues kCausal{{"direction", "left_only"}};
+
+std::unique_ptr<Encoding> causal(const std::string& name) {
+  return create_encoding(name, Registry<EncodingEntry>::instance().get(name).options.with(kCausal));
+}
 
 class DapeReference : public testing::TestWithParam<at::ScalarType> {
  protected:
@@ -83,14 +88,14 @@ struct LeafMlp {
 
 // bias (replicas or 1, heads, queries, keys).
 at::Tensor dape_logits(const at::Tensor& logits, const at::Tensor& bias, const PairMlp& mlp,
-                       std::string_view variant) {
+                       DapeVariant variant) {
   return reference::logits(logits, {}, {}, dape_terms({bias.flatten(2), false}, mlp, variant));
 }
 
 TEST_P(DapeReference, AlibiCausal) {
   for (const json& one : cases("alibi_causal")) {
     const std::int64_t heads = one.at("heads");
-    const auto alibi = create_encoding("alibi", kCausal);
+    const auto alibi = causal("alibi");
     const ParameterSet parameters = base_parameters(*alibi, heads, options());
     const at::Tensor bias = bias_of(*alibi, parameters, heads, one.at("length"), options());
     EXPECT_EQ("", difference(bias.squeeze(0), reference_tensor(one.at("bias")), kTolerance));
@@ -100,7 +105,7 @@ TEST_P(DapeReference, AlibiCausal) {
 TEST_P(DapeReference, Kerple) {
   for (const json& one : cases("kerple")) {
     const std::int64_t heads = one.at("heads");
-    const auto kerple = create_encoding("kerple", kCausal);
+    const auto kerple = causal("kerple");
     const ParameterSet parameters = base_parameters(*kerple, heads, options());
     set_parameter(parameters, "p", tensor(one.at("p")));
     set_parameter(parameters, "a", tensor(one.at("a")));
@@ -125,7 +130,8 @@ std::unique_ptr<Encoding> fire_of(const json& one, const json& mlp) {
   } else {
     options["hidden"] = std::to_string(hidden);
   }
-  return Registry<EncodingMaker>::instance().get("fire").make(options, dape, {});
+  return Registry<EncodingMaker>::instance().get("fire").make(AnyOptions(FireOptions()).with(options), dape,
+                                                              {});
 }
 
 // The file's names of the parameters of FIRE that are not its MLP's.
@@ -159,7 +165,7 @@ TEST_P(DapeReference, Released) {
     const std::int64_t heads = one.at("heads");
     const json& given = one.at("base_params");
     const bool is_fire = base_name == "fire";
-    const auto base = is_fire ? fire_of(given, given.at("fire_mlp")) : create_encoding(base_name, kCausal);
+    const auto base = is_fire ? fire_of(given, given.at("fire_mlp")) : causal(base_name);
     const ParameterSet parameters = base_parameters(*base, heads, options());
     if (is_fire) {
       set_fire(parameters, given, given.at("fire_mlp"));
@@ -202,8 +208,9 @@ TEST_P(DapeReference, Released) {
 TEST_P(DapeReference, Variants) {
   const json& section = cases("dape_variants");
   for (const json& one : section.at("cases")) {
-    const std::string variant = one.at("variant");
-    SCOPED_TRACE(variant);
+    const std::string word = one.at("variant");
+    SCOPED_TRACE(word);
+    const DapeVariant variant = AnyOptions(DapeOptions()).with({{"variant", word}}).as<DapeOptions>().variant;
     const at::Tensor a = tensor(section.at("A")).unsqueeze(0).requires_grad_(true);
     const at::Tensor bias = tensor(section.at("bias")).unsqueeze(0).requires_grad_(true);
     const LeafMlp leaves(section.at(one.at("mlp").get<std::string>()), GetParam());

@@ -66,8 +66,13 @@ RunConfig small_config(const std::string& label) {
   return config;
 }
 
-std::vector<std::string> dape_variants() {
-  return {"concat_residual", "concat", "add_residual", "add", "bias_only", "bias_only_residual"};
+std::vector<DapeVariant> dape_variants() {
+  using enum DapeVariant;
+  return {kConcatResidual, kConcat, kAddResidual, kBiasOnlyResidual, kAdd, kBiasOnly};
+}
+
+std::string word_of(DapeVariant variant) {
+  return DapeOptions::variant_words().at(static_cast<std::size_t>(variant));
 }
 
 std::unique_ptr<Transformer> initialised(const RunConfig& config, const std::vector<std::int64_t>& seeds) {

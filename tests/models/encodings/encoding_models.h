@@ -19,7 +19,10 @@ std::vector<std::string> all_labels();
 // A run of such a name, or of a shorthand.
 RunConfig small_config(const std::string& label);
 
-std::vector<std::string> dape_variants();
+std::vector<DapeVariant> dape_variants();
+
+// As configs write it.
+std::string word_of(DapeVariant variant);
 
 // One replica per seed. What an encoding starts from a constant differs from it, so that none is idle.
 std::unique_ptr<Transformer> initialised(const RunConfig& config, const std::vector<std::int64_t>& seeds);

@@ -219,19 +219,19 @@ double oracle_logit(const EncodingOracle& oracle, const OracleInput& in, Index h
   const auto bias = [&](Index head, Index key) { return oracle.bias ? oracle.bias(in, head, i, key) : 0; };
   if (!in.dape) return logit(h, j) + bias(h, j);
 
-  const std::string& variant = in.dape->variant;
+  const DapeVariant variant = in.dape->variant;
+  using enum DapeVariant;
   const auto input = [&](Index m, Index key) {
-    if (m >= in.heads || variant == "bias_only" || variant == "bias_only_residual")
-      return bias(m % in.heads, key);
-    const bool sum = variant == "add" || variant == "add_residual";
+    if (m >= in.heads || variant == kBiasOnly || variant == kBiasOnlyResidual) return bias(m % in.heads, key);
+    const bool sum = variant == kAdd || variant == kAddResidual;
     return logit(m, key) + (sum ? bias(m, key) : 0);
   };
-  const bool concatenated = variant == "concat" || variant == "concat_residual";
+  const bool concatenated = variant == kConcat || variant == kConcatResidual;
   // One layer over the keys around `key`; values beyond the first and the last key are zero.
   const auto layer = [&](const std::string& name, Index inputs, const auto& value, Index out, Index key) {
     double sum = in.parameter("dape.b" + name, {out});
     for (Index m = 0; m < inputs; ++m) {
-      if (in.dape->kernel == "1x1") {
+      if (in.dape->kernel == DapeKernel::kOneKey) {
         sum += in.parameter("dape.w" + name, {m, out}) * value(m, key);
         continue;
       }
@@ -248,8 +248,7 @@ double oracle_logit(const EncodingOracle& oracle, const OracleInput& in, Index h
     return x > 0 ? x : 0.01 * x;
   };
   const double f = layer("2", in.dape->hidden, hidden, h, j);
-  const bool residual =
-      variant == "concat_residual" || variant == "add_residual" || variant == "bias_only_residual";
+  const bool residual = variant == kConcatResidual || variant == kAddResidual || variant == kBiasOnlyResidual;
   return logit(h, j) + (residual ? bias(h, j) : 0) + f;
 }
 

@@ -109,10 +109,10 @@ at::Tensor EncodingRig::embedding(std::int64_t tokens, const Positions& position
 }
 
 std::vector<OptionValues> option_combinations(const std::string& name) {
-  OptionValues defaults;
   ChoiceCollector collector;
-  Registry<EncodingEntry>::instance().get(name).visit(defaults, collector);
-  std::vector<OptionValues> combinations{defaults};
+  AnyOptions defaults = Registry<EncodingEntry>::instance().get(name).options;
+  defaults.visit_fields(collector);
+  std::vector<OptionValues> combinations{defaults.values()};
   for (const auto& [option, allowed] : collector.choices) {
     std::vector<OptionValues> extended;
     for (const OptionValues& values : combinations) {

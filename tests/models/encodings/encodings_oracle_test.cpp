@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "models/settings/encoding_entry.h"
 #include "tests/models/encodings/encoding_oracles.h"
 #include "tests/models/encodings/encoding_rig.h"
@@ -12,14 +14,17 @@
 namespace che {
 namespace {
 
-const std::vector<std::string> kDapeVariants{
-    "concat_residual", "concat", "add_residual", "add", "bias_only", "bias_only_residual"};
+using enum DapeVariant;
+constexpr std::array kDapeVariants{kConcatResidual, kConcat,          kAddResidual, kAdd,
+                                   kBiasOnly,       kBiasOnlyResidual};
 constexpr std::int64_t kMaxPosition = 1000;
 
 std::string text_of(const EncodingConfig& config) {
   std::string text = config.form().text();
-  for (const auto& [name, value] : config.options) text += " " + name + "=" + value;
-  return config.dape ? text + " " + config.dape->variant + " " + config.dape->kernel : text;
+  for (const auto& [name, value] : config.all_options().values()) text += " " + name + "=" + value;
+  if (!config.dape) return text;
+  for (const auto& [name, value] : AnyOptions(*config.dape).values()) text += " dape." + name + "=" + value;
+  return text;
 }
 
 // Everything that a config may say of encoding `name`.
@@ -27,25 +32,25 @@ std::vector<EncodingConfig> configs_of(const std::string& name) {
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
   std::vector<EncodingConfig> configs;
   for (const OptionValues& options : option_combinations(name)) {
-    for (const char* positions : {"contiguous", "randomized"}) {
-      if (!entry.reads_positions && positions != std::string("contiguous")) continue;
+    for (const auto positions : {PositionSource::kContiguous, PositionSource::kRandomized}) {
+      if (!entry.reads_positions && positions == PositionSource::kRandomized) continue;
       EncodingConfig config;
       config.name = name;
-      config.options = options;
+      config.set_options(options);
       config.positions = positions;
       configs.push_back(config);
       if (entry.does_nothing) {
-        for (const char* kernel : {"1x1", "1x3"}) {
+        for (const DapeKernel kernel : {DapeKernel::kOneKey, DapeKernel::kThreeKeys}) {
           config.dape = DapeOptions{.hidden = 5, .variant = kAttentionOnly, .kernel = kernel};
           configs.push_back(config);
         }
       }
       if (!entry.gives_bias) continue;
-      for (const std::string& variant : kDapeVariants) {
+      for (const DapeVariant variant : kDapeVariants) {
         config.dape = DapeOptions{.hidden = 5, .variant = variant};
         configs.push_back(config);
       }
-      config.dape = DapeOptions{.hidden = 5, .kernel = "1x3"};
+      config.dape = DapeOptions{.hidden = 5, .kernel = DapeKernel::kThreeKeys};
       configs.push_back(config);
     }
   }
@@ -53,7 +58,7 @@ std::vector<EncodingConfig> configs_of(const std::string& name) {
 }
 
 std::unique_ptr<Positions> positions_of(const EncodingConfig& config) {
-  if (config.positions == "contiguous") return std::make_unique<ContiguousPositions>();
+  if (!config.is_randomized()) return std::make_unique<ContiguousPositions>();
   return std::make_unique<RandomizedPositions>(kMaxPosition, 5, Purpose::kPositions, 3);
 }
 
@@ -72,9 +77,9 @@ OracleInput input_of(const EncodingConfig& config, const EncodingRig& rig, const
           .positions = positions.of_tokens(layer, tokens),
           .input_positions = positions.of_tokens(Positions::kEmbeddingLayer, tokens),
           .offsets = positions.of_offsets(layer, tokens),
-          .max_position = config.positions == "contiguous" ? 0 : kMaxPosition,
+          .max_position = config.is_randomized() ? kMaxPosition : 0,
           .trained_tokens = kTrainedTokens,
-          .options = config.options,
+          .options = config.all_options().values(),
           .dape = config.dape,
           .q = element(q),
           .k = element(k),
@@ -97,7 +102,7 @@ TEST_P(EncodingOracles, Agree) {
   for (EncodingConfig config : configs_of(GetParam())) {
     SCOPED_TRACE(text_of(config));
     // Small enough that FIRE's normalizer takes either side of its maximum.
-    if (config.options.contains("length")) config.options["length"] = "4";
+    if (config.all_options().values().contains("length")) config.set_options({{"length", "4"}});
     // Three heads: no power of two.
     const ModelShape shape{.width = 12, .layers = 2, .heads = 3, .ffn_multiple = 1};
     EncodingRig rig(config, shape, 1);
@@ -183,8 +188,8 @@ TEST(Rope, ScalesTheFrequenciesOfManyPairs) {
       EncodingConfig config;
       config.reset("rope");
       // The ramp lies between pairs 1 and 12.
-      config.options = {
-          {"scaling", scaling}, {"fraction", "0.9"}, {"beta_fast", "0.3"}, {"beta_slow", "0.001"}};
+      config.set_options(
+          {{"scaling", scaling}, {"fraction", "0.9"}, {"beta_fast", "0.3"}, {"beta_slow", "0.001"}});
       const EncodingRig rig(config, shape, 1);
       const at::Tensor q = some_numbers({1, 1, tokens, 1, 32}, 1);
       const at::Tensor k = some_numbers({1, 1, tokens, 1, 32}, 2);

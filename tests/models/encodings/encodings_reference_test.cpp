@@ -8,6 +8,7 @@
 
 #include "models/encodings/alibi.h"
 #include "models/encodings/encoding.h"
+#include "models/encodings/relative.h"
 #include "models/encodings/rotary.h"
 #include "models/encodings/sinusoid.h"
 #include "models/kernels/reference/attention.h"
@@ -145,7 +146,7 @@ class RelativeCase {
     TableCache tables;
     const EncodingContext context{
         shape, 0, tokens(), 0, positions, {parameters_, ""}, {parameters_, ""}, kReference, tables};
-    const auto relative = create_encoding("relative", options);
+    const auto relative = create_encoding("relative", AnyOptions(RelativeOptions()).with(options));
     const at::Tensor scaled = at::matmul(q_, k_.transpose(3, 4)) / scale;
     return reference::logits(scaled, q_, k_, relative->attention_terms(context)).squeeze(0) * scale;
   }

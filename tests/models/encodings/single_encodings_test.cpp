@@ -13,9 +13,9 @@ namespace che {
 namespace {
 
 TEST(Dape, FusedVariantsEqualTheReference) {
-  for (const std::string& variant : dape_variants()) {
+  for (const DapeVariant variant : dape_variants()) {
     for (const char* label : {"dape_kerple", "randomized_dape_alibi", "dape_fire"}) {
-      SCOPED_TRACE(variant + " of " + label);
+      SCOPED_TRACE(word_of(variant) + " of " + label);
       RunConfig config = small_config(label);
       config.encoding.dape->variant = variant;
       expect_fused_equals_reference(config, true);
@@ -29,8 +29,8 @@ TEST(Encodings, DapeNeedsABias) { EXPECT_THROW(create_encoding("rope", {}, DapeO
 TEST(Dape, WithoutItsMlpIsTheBaseOrNothing) {
   // (FIRE has another MLP inside DAPE.)
   for (const std::string base : {"alibi", "kerple", "t5"}) {
-    for (const std::string& variant : dape_variants()) {
-      SCOPED_TRACE(base + " " + variant);
+    for (const DapeVariant variant : dape_variants()) {
+      SCOPED_TRACE(base + " " + word_of(variant));
       RunConfig config = small_config("dape_" + base);
       config.encoding.dape->variant = variant;
       const auto wrapped = initialised(config, {3});
@@ -38,7 +38,7 @@ TEST(Dape, WithoutItsMlpIsTheBaseOrNothing) {
       for (const char* layer : {"layer0.attn.dape.", "layer1.attn.dape."}) {
         for (const char* name : {"w2", "b2"}) wrapped->parameters()[std::string(layer) + name].data().zero_();
       }
-      const bool residual = variant.ends_with("_residual");
+      const bool residual = config.encoding.dape->adds_bias();
       const RunConfig plain_config = small_config(residual ? base : "none");
       const at::Tensor expected = forward(*initialised(plain_config, {3}), plain_config, tokens, 4);
       EXPECT_EQ("", difference(forward(*wrapped, config, tokens, 4), expected, 1e-6));
@@ -50,7 +50,7 @@ TEST(Dape, WithoutItsMlpIsTheBaseOrNothing) {
 TEST(Fire, IsNotInvariantToShiftsBeyondItsThreshold) {
   EncodingConfig config;
   config.reset("fire");
-  config.options["length"] = "3";
+  config.set_options({{"length", "3"}});
   EncodingRig rig(config, {.width = 16, .layers = 1, .heads = 2, .ffn_multiple = 2}, 1);
   rig.randomise(7);
   const at::Tensor zero = at::zeros({1, 1, 12, 2, 8}, at::kDouble);
@@ -61,7 +61,7 @@ TEST(Fire, IsNotInvariantToShiftsBeyondItsThreshold) {
 std::string check_message(const std::string& encoding, const OptionValues& options,
                           std::int64_t max_position) {
   RunConfig config = small_config(encoding);
-  config.encoding.options = options;
+  config.encoding.set_options(options);
   config.encoding.max_position = max_position;
   config.evaluation.last_length = 500;
   try {
@@ -90,7 +90,7 @@ TEST(Learned, RowsArePartOfARunsIdentity) {
   const std::string id = run_id(config);
   config.encoding.max_position = 100;
   EXPECT_EQ(id, run_id(config)) << "contiguous positions do not read it";
-  config.encoding.options = {{"rows", "1000"}};
+  config.encoding.set_options({{"rows", "1000"}});
   EXPECT_NE(id, run_id(config));
 }
 
@@ -101,7 +101,7 @@ TEST(Encodings, RunsStoredUnderAnOlderDefaultKeepTheirIds) {
     RunConfig config;
     config.task.reset("even_pairs");
     config.encoding.reset(label);
-    config.encoding.options["direction"] = direction;
+    config.encoding.set_options({{"direction", direction}});
     config.learning_rate = 1e-3;
     config.model.width = 64;
     config.model.layers = 3;
@@ -119,7 +119,7 @@ TEST(Encodings, RunsStoredUnderAnOlderDefaultKeepTheirIds) {
 
 TEST(Fire, InsideDapeHasTheWidthOfDape) {
   RunConfig config = small_config("fire");
-  config.encoding.options["hidden"] = "16";
+  config.encoding.set_options({{"hidden", "16"}});
   config.check();
   EXPECT_EQ(std::vector<std::int64_t>{16},
             create_transformer(config, 1)->parameters()["layer0.attn.fire.b1"].sizes().slice(1).vec());
