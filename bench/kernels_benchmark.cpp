@@ -8,10 +8,10 @@
 #include <functional>
 #include <vector>
 
-#include "models/kernels/attention.h"
-#include "models/kernels/feed_forward.h"
-#include "models/kernels/residual_norm.h"
-#include "models/kernels/rotation.h"
+#include "models/ops/attention/attention.h"
+#include "models/ops/feed_forward/feed_forward.h"
+#include "models/ops/residual_norm/residual_norm.h"
+#include "models/ops/rotation/rotation.h"
 #include "models/parameters/adam.h"
 
 namespace che {

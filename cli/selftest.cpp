@@ -37,9 +37,7 @@ int selftest(const SelftestOptions& options) {
   RunConfig config;
   config.execution = execution;
   check_devices({config});
-  const SelftestTarget target{.backend = backend_of(execution),
-                              .description = *open_device(execution).gpu,
-                              .has_times = !options.skips_times};
+  const SelftestTarget target{.backend = backend_of(execution), .has_times = !options.skips_times};
   return report_selftest(target, {}, options.json) == 0 ? 0 : 1;
 }
 

@@ -5,10 +5,10 @@
 
 #include <cmath>
 
-#include "models/kernels/dropout.h"
-#include "models/kernels/feed_forward.h"
-#include "models/kernels/reference/product.h"
-#include "models/kernels/residual_norm.h"
+#include "models/ops/dropout/dropout.h"
+#include "models/ops/feed_forward/feed_forward.h"
+#include "models/ops/product/product.h"
+#include "models/ops/residual_norm/residual_norm.h"
 
 namespace che {
 namespace {

@@ -67,7 +67,7 @@ def main():
     if nvcc() is None:
         print("skipped: there is no nvcc in PATH or /usr/local/cuda/bin")
         sys.exit(77)
-    rows = [row for source in sorted((ROOT / "models/kernels/cuda").glob("*.cu")) for row in compiled(source)]
+    rows = [row for source in sorted((ROOT / "models/ops").glob("*/*.cu")) for row in compiled(source)]
     if not check:
         table.parent.mkdir(parents=True, exist_ok=True)
         with table.open("w", newline="") as file:

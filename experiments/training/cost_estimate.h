@@ -5,7 +5,7 @@
 #include <string>
 
 #include "experiments/plan/operations.h"
-#include "models/kernels/dispatch.h"
+#include "models/ops/device/backend.h"
 
 namespace che {
 

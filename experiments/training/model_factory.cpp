@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "core/resources.h"
-#include "models/kernels/cuda_host/cuda_library.h"
+#include "models/ops/device/cuda_library.h"
 #include "tasks/task.h"
 
 namespace che {
@@ -36,18 +36,19 @@ ComputingDevice open_device(const ExecutionConfig& execution) {
   const std::vector<std::int64_t> allowed = gpus_of(execution, visible);
   // A worker sees the one GPU that it was given, whatever its place was among all.
   const bool is_given = visible.size() == 1 && !choice.number;
-  const CudaGpu gpu =
+  const std::shared_ptr<Gpu> gpu =
       open_cuda_gpu(allowed.empty() || is_given ? 0 : allowed.front(),
-                    execution.precision == "tf32" ? CudaPrecision::kTf32 : CudaPrecision::kFp32);
-  return {gpu.device,
-          fmt::format("cuda ({}, {}{})", gpu.description.name, execution.precision,
+                    execution.precision == "tf32" ? GpuPrecision::kTf32 : GpuPrecision::kFp32);
+  return {gpu->device,
+          fmt::format("cuda ({}, {}{})", gpu->description.name, execution.precision,
                       execution.graphs ? ", graphs" : ""),
-          gpu.description};
+          gpu};
 }
 
 Backend backend_of(const ExecutionConfig& execution) {
-  return {kernels_named(execution.kernels),
-          at::TensorOptions().dtype(at::kFloat).device(open_device(execution).device)};
+  const ComputingDevice opened = open_device(execution);
+  return {kernels_named(execution.kernels), at::TensorOptions().dtype(at::kFloat).device(opened.device),
+          opened.gpu};
 }
 
 std::int64_t parameter_count(const RunConfig& config) {

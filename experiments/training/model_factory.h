@@ -2,11 +2,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "experiments/plan/run_config.h"
-#include "models/kernels/cuda/abi.h"
+#include "models/ops/device/backend.h"
 #include "models/settings/positions.h"
 #include "models/transformer.h"
 
@@ -22,7 +21,7 @@ struct ComputingDevice {
   at::Device device;
   std::string description;  // "cpu", or "cuda (" with the GPU's name, the precision and
                             // ", graphs" where it replays steps ")".
-  std::optional<CudaDevice> gpu = {};
+  std::shared_ptr<Gpu> gpu = {};
 };
 
 // Opens the device that `execution` asks for, the first of several. Throws Error for one that this machine

@@ -13,8 +13,8 @@
 #include "experiments/scheduling/progress_meter.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/tensor_batch.h"
-#include "models/kernels/batch_score.h"
 #include "models/memory_probe.h"
+#include "models/ops/batch_score/batch_score.h"
 #include "tasks/task.h"
 
 namespace che {

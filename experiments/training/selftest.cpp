@@ -15,7 +15,7 @@
 #include "experiments/training/selftest_operations.h"
 #include "experiments/training/small_model.h"
 #include "models/device_memory.h"
-#include "models/kernels/cuda_host/cuda_kernels.h"
+#include "models/ops/device/backend.h"
 
 namespace che {
 namespace {
@@ -96,10 +96,15 @@ Tensors results_on(const SelftestOperation& operation, const Backend& backend) {
 // Sets the precision of products on a GPU while it exists.
 class Precision {
  public:
-  explicit Precision(CudaPrecision precision) { set_cuda_precision(precision); }
-  ~Precision() { set_cuda_precision(CudaPrecision::kFp32); }
+  Precision(const Backend& device, GpuPrecision precision) : gpu_(*device.gpu) {
+    gpu_.set_precision(precision);
+  }
+  ~Precision() { gpu_.set_precision(GpuPrecision::kFp32); }
   Precision(const Precision&) = delete;
   Precision& operator=(const Precision&) = delete;
+
+ private:
+  Gpu& gpu_;
 };
 
 // Seconds of one of the calls of `work`, whose last result is waited for.
@@ -126,7 +131,7 @@ void check_operations(const Backend& device, const SelftestPlan& plan, const Che
     sink(checked(name + ", fp32", kFp32Bound,
                  [&] { return largest_error(expected, results_on(operation, device)); }));
     if (!operation.has_tf32) return;
-    const Precision tf32(CudaPrecision::kTf32);
+    const Precision tf32(device, GpuPrecision::kTf32);
     sink(checked(name + ", tf32", kTf32Bound,
                  [&] { return largest_error({expected.front()}, {result_on(operation, device)}); }));
   };
@@ -139,9 +144,9 @@ void check_operations(const Backend& device, const SelftestPlan& plan, const Che
   check(update, update.name);
 }
 
-SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& device, CudaPrecision precision) {
-  const bool is_single = precision == CudaPrecision::kFp32;
-  const Precision of_products(precision);
+SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& device, GpuPrecision precision) {
+  const bool is_single = precision == GpuPrecision::kFp32;
+  const Precision of_products(device, precision);
   return checked(fmt::format("training step, {}, {}", encoding.name, is_single ? "fp32" : "tf32"),
                  is_single ? 1e-3 : 0.2, [&] {
                    const Backend host{device.kernels, cpu().options};
@@ -169,10 +174,10 @@ SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& devic
 }
 
 SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device, std::int64_t steps,
-                            CudaPrecision precision, bool has_graphs) {
-  const Precision of_products(precision);
+                            GpuPrecision precision, bool has_graphs) {
+  const Precision of_products(device, precision);
   const std::string name = fmt::format("{} steps {}, {}, {}", steps, has_graphs ? "with graphs" : "twice",
-                                       encoding.name, precision == CudaPrecision::kFp32 ? "fp32" : "tf32");
+                                       encoding.name, precision == GpuPrecision::kFp32 ? "fp32" : "tf32");
   return checked(name, 0, [&] {
     const auto trained = [&](bool replays) {
       SmallModel model(encoding.config, device);
@@ -186,7 +191,7 @@ SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device
 
 void check_device(const Backend& device, const SelftestPlan& plan, const CheckSink& sink) {
   check_operations(device, plan, sink);
-  for (const CudaPrecision precision : {CudaPrecision::kFp32, CudaPrecision::kTf32}) {
+  for (const GpuPrecision precision : {GpuPrecision::kFp32, GpuPrecision::kTf32}) {
     for (const NamedEncoding& encoding : every_encoding()) sink(check_encoding(encoding, device, precision));
     for (const NamedEncoding& encoding : every_encoding()) {
       sink(check_repeats(encoding, device, plan.repeated_steps, precision, false));

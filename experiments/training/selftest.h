@@ -7,8 +7,8 @@
 
 #include "experiments/plan/encoding_config.h"
 #include "experiments/training/step_benchmark.h"
-#include "models/kernels/cuda/abi.h"
-#include "models/kernels/dispatch.h"
+#include "models/ops/device/backend.h"
+#include "models/ops/device/kernel_table.h"
 
 namespace che {
 
@@ -61,12 +61,12 @@ void check_operations(const Backend& device, const SelftestPlan& plan, const Che
 
 // A training step and an evaluation of a small model with that encoding, against the CPU in single precision:
 // loss, gradient norms, the gradient of each parameter, and logits.
-SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& device, CudaPrecision precision);
+SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& device, GpuPrecision precision);
 
 // Trains a small model with that encoding twice, the second time with CUDA graphs if `has_graphs`: equal
 // bits.
 SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device, std::int64_t steps,
-                            CudaPrecision precision, bool has_graphs);
+                            GpuPrecision precision, bool has_graphs);
 
 // Everything above, for every encoding and in both precisions.
 void check_device(const Backend& device, const SelftestPlan& plan, const CheckSink& sink);

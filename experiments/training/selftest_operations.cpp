@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <iterator>
 
-#include "models/kernels/adam_update.h"
-#include "models/kernels/attention.h"
-#include "models/kernels/batch_score.h"
-#include "models/kernels/dropout.h"
-#include "models/kernels/embedding.h"
-#include "models/kernels/feed_forward.h"
-#include "models/kernels/residual_norm.h"
-#include "models/kernels/rotation.h"
+#include "models/ops/adam/adam_update.h"
+#include "models/ops/attention/attention.h"
+#include "models/ops/batch_score/batch_score.h"
+#include "models/ops/dropout/dropout.h"
+#include "models/ops/embedding/embedding.h"
+#include "models/ops/feed_forward/feed_forward.h"
+#include "models/ops/residual_norm/residual_norm.h"
+#include "models/ops/rotation/rotation.h"
 
 namespace che {
 namespace {

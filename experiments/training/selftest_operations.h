@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/training/selftest.h"
-#include "models/kernels/dispatch.h"
+#include "models/ops/device/backend.h"
 
 namespace che {
 

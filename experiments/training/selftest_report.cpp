@@ -48,7 +48,7 @@ double share_of_roofline(const SelftestTime& time, const CudaDevice& device) {
 
 std::int64_t report_selftest(const SelftestTarget& target, const SelftestPlan& plan,
                              const std::string& json) {
-  const CudaDevice& device = target.description;
+  const CudaDevice& device = target.backend.gpu->description;
   fmt::print(
       "{}: compute capability {:.1f}, {} multiprocessors, {:.1f} GiB, driver for CUDA {:.1f}; che {} ({}), "
       "LibTorch {}\n\n",

@@ -3,14 +3,13 @@
 #include <string>
 
 #include "experiments/training/selftest.h"
-#include "models/kernels/cuda/abi.h"
+#include "models/ops/device/kernel_table.h"
 
 namespace che {
 
-// What a self-test tests.
+// The device that a self-test tests.
 struct SelftestTarget {
   Backend backend;
-  CudaDevice description;
   bool has_times = true;  // Or comparisons only.
 };
 

@@ -17,7 +17,7 @@
 #include "experiments/training/tensor_batch.h"
 #include "experiments/training/training.h"
 #include "models/device_memory.h"
-#include "models/kernels/batch_score.h"
+#include "models/ops/batch_score/batch_score.h"
 #include "tasks/task.h"
 
 namespace che {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/plan/run_config.h"
-#include "models/kernels/dispatch.h"
+#include "models/ops/device/backend.h"
 
 namespace che {
 

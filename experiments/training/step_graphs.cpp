@@ -14,8 +14,8 @@
 #include "experiments/training/tensor_batch.h"
 #include "experiments/training/training.h"
 #include "models/device_memory.h"
-#include "models/kernels/cuda/step_values.h"
-#include "models/kernels/cuda_host/cuda_kernels.h"
+#include "models/ops/adam/adam_kernels.h"
+#include "models/ops/device/backend.h"
 
 namespace che {
 namespace {
@@ -39,15 +39,18 @@ at::Tensor in_stream(const c10::Stream& stream, const std::function<at::Tensor()
   return result;
 }
 
-// Has the CUDA kernels read `step`, bytes of a CudaStep on the device, while it lives.
+// Has the CUDA kernels read `step`, bytes of a GpuStep on the device, while it lives.
 class KernelsRead {
  public:
-  explicit KernelsRead(const at::Tensor& step) {
-    set_cuda_step(static_cast<const CudaStep*>(step.const_data_ptr()));
+  KernelsRead(Gpu& gpu, const at::Tensor& step) : gpu_(gpu) {
+    gpu.step = static_cast<const GpuStep*>(step.const_data_ptr());
   }
-  ~KernelsRead() { set_cuda_step(nullptr); }
+  ~KernelsRead() { gpu_.step = nullptr; }
   KernelsRead(const KernelsRead&) = delete;
   KernelsRead& operator=(const KernelsRead&) = delete;
+
+ private:
+  Gpu& gpu_;
 };
 
 // Captures `work()`. A capture also ends after an error, which is thrown then, whatever the end has to say.
@@ -80,7 +83,7 @@ c10::Stream new_stream(const at::Device& device) {
 StepGraphs::StepGraphs(Transformer& model, const Adam& adam)
     : model_(model),
       adam_(adam),
-      graphs_(new_device_graphs()),
+      graphs_(new_device_graphs(*model.backend().gpu)),
       stream_(new_stream(model.backend().device())) {}
 
 at::Tensor StepGraphs::step(const Batch& batch, const Positions& positions, const Dropout& dropout,
@@ -114,18 +117,19 @@ std::size_t StepGraphs::count() const {
 }
 
 at::Tensor StepGraphs::make(StepUploads& uploads, std::int64_t outputs) {
-  const at::TensorOptions bytes = bytes_of(model_.backend().device());
-  const StepUploads::Recording recording(uploads);
-  const at::Tensor batch = upload_each_step([this] { return bytes_; }, bytes);
+  const Backend& backend = model_.backend();
+  const at::TensorOptions bytes = bytes_of(backend.device());
+  const StepUploads::Recording recording(uploads, *backend.gpu);
+  const at::Tensor batch = upload_each_step(
+      backend, [this] { return bytes_; }, bytes);
   const auto values = [this] {
-    const CudaStep now =
-        step_values(static_cast<std::uint32_t>(step_), adam_.settings(step_, rate_fraction_));
+    const GpuStep now = gpu_step(static_cast<std::uint32_t>(step_), adam_.settings(step_, rate_fraction_));
     const at::Tensor copy = at::empty({sizeof(now)}, at::kByte);
     std::memcpy(copy.mutable_data_ptr(), &now, sizeof(now));
     return copy;
   };
-  const at::Tensor of_step = upload_each_step(values, bytes);
-  const KernelsRead kernels_read(of_step);
+  const at::Tensor of_step = upload_each_step(backend, values, bytes);
+  const KernelsRead kernels_read(*backend.gpu, of_step);
   return training_step(model_, adam_, batch_of_bytes(batch, outputs), positions_, dropout_, step_,
                        rate_fraction_);
 }

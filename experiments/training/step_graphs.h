@@ -9,8 +9,8 @@
 #include <memory>
 #include <tuple>
 
-#include "models/kernels/cuda_host/device_graphs.h"
-#include "models/kernels/cuda_host/step_uploads.h"
+#include "models/ops/device/device_graphs.h"
+#include "models/ops/device/step_uploads.h"
 #include "models/parameters/adam.h"
 #include "models/settings/positions.h"
 #include "models/transformer.h"

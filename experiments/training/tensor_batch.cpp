@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
 
-#include "models/kernels/cuda_host/upload.h"
+#include "models/ops/device/step_uploads.h"
 
 namespace che {
 

@@ -7,7 +7,7 @@
 #include "core/clock.h"
 #include "experiments/training/batch_stream.h"
 #include "experiments/training/model_factory.h"
-#include "models/kernels/batch_score.h"
+#include "models/ops/batch_score/batch_score.h"
 
 namespace che {
 namespace {

@@ -61,7 +61,7 @@ WorkEstimate estimate(const std::vector<RunConfig>& runs, const std::filesystem:
         run.unmeasured = error.what();
       }
       const double limit =
-          device && device->gpu ? static_cast<double>(device->gpu->memory_bytes) : memory_bytes;
+          device && device->gpu ? static_cast<double>(device->gpu->description.memory_bytes) : memory_bytes;
       if (device && measure(run, config, cost, limit)) all.by_device[device->description] += run.seconds;
     }
     all.complete += run.needs.is_complete() ? 1U : 0U;
@@ -84,7 +84,8 @@ WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesy
 
 WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
                            const ComputingDevice& device) {
-  const Backend backend{Kernels::kFused, at::TensorOptions().dtype(at::kFloat).device(device.device)};
+  const Backend backend{Kernels::kFused, at::TensorOptions().dtype(at::kFloat).device(device.device),
+                        device.gpu};
   return estimate(runs, experiment, CostEstimate(backend), [&](const RunConfig&) { return device; });
 }
 

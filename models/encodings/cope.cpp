@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 
 #include "models/encodings/encoding.h"
-#include "models/kernels/reference/by_replica.h"
-#include "models/kernels/reference/product.h"
+#include "models/ops/attention/attention_terms.h"
+#include "models/ops/product/product.h"
 
 namespace che {
 namespace {

@@ -3,8 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "models/encodings/dape.h"
-#include "models/kernels/cuda_host/step_uploads.h"
-#include "models/kernels/cuda_host/upload.h"
+#include "models/ops/device/step_uploads.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
@@ -14,9 +13,10 @@ at::Tensor EncodingContext::table(std::string_view name, const Reader& read, con
   // it is split, must not depend on what came before.
   if (backend.device().is_cpu()) return upload(build(read(positions)), backend.options);
   if (!positions.contiguous()) {
-    return upload_each_step([&from = positions, read, build] { return build(read(from)); }, backend.options);
+    return upload_each_step(
+        backend, [&from = positions, read, build] { return build(read(from)); }, backend.options);
   }
-  return kept_for_steps([&] {
+  return kept_for_steps(backend, [&] {
     const std::vector<std::int64_t> of_positions = read(positions);
     return tables.get({std::string(name), of_positions, tokens},
                       [&] { return upload(build(of_positions), backend.options); });
@@ -26,7 +26,7 @@ at::Tensor EncodingContext::table(std::string_view name, const Reader& read, con
 at::Tensor EncodingContext::table(std::string_view name, const std::function<at::Tensor()>& build) const {
   const auto made = [&] { return upload(build(), backend.options); };
   if (backend.device().is_cpu()) return made();
-  return kept_for_steps([&] { return tables.get({std::string(name), {}, 0}, made); });
+  return kept_for_steps(backend, [&] { return tables.get({std::string(name), {}, 0}, made); });
 }
 
 EncodingContext::Reader EncodingContext::of_tokens() const {

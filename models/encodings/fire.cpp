@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "models/encodings/encoding.h"
-#include "models/kernels/reference/by_replica.h"
-#include "models/kernels/reference/product.h"
+#include "models/ops/attention/attention_terms.h"
+#include "models/ops/product/product.h"
 
 namespace che {
 namespace {

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "models/encodings/encoding.h"
-#include "models/kernels/reference/by_replica.h"
+#include "models/ops/attention/attention_terms.h"
 
 namespace che {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "models/encodings/encoding.h"
 #include "models/encodings/sinusoid.h"
-#include "models/kernels/reference/product.h"
+#include "models/ops/product/product.h"
 
 namespace che {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "models/kernels/rotation.h"
+#include "models/ops/rotation/rotation.h"
 
 namespace che {
 

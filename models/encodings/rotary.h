@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/encodings/encoding.h"
-#include "models/kernels/dispatch.h"
+#include "models/ops/device/backend.h"
 
 namespace che {
 

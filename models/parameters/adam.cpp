@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "models/kernels/adam_update.h"
+#include "models/ops/adam/adam_update.h"
 
 namespace che {
 

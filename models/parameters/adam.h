@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/kernels/dispatch.h"
+#include "models/ops/device/backend.h"
 #include "models/parameters/parameter_set.h"
 
 namespace che {

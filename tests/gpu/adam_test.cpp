@@ -5,9 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "models/kernels/cpu/kernel_table.h"
-#include "models/kernels/cuda/functions.h"
-#include "models/kernels/cuda/step_values.h"
+#include "models/ops/adam/adam_kernels.h"
+#include "models/ops/device/kernel_table.h"
 #include "tests/gpu/kernel_rig.h"
 
 namespace che {
@@ -19,16 +18,14 @@ constexpr double kBound = 1e-6;
 Results norms_on_the_cpu(std::int64_t replicas, std::int64_t size, const std::vector<float>& gradients) {
   const OneThread one_thread;
   std::vector<float> norms = unwritten(replicas);
-  cpu_kernels().adam.norms(replicas, size, gradients.data(), norms.data());
+  cpu_kernels().adam.norms(KernelCall(), replicas, size, gradients.data(), norms.data());
   return {{"norms", norms}};
 }
 
 Results norms_on_the_gpu(std::int64_t replicas, std::int64_t size, const std::vector<float>& gradients) {
-  return in_every_schedule({{"norms", unwritten(replicas)}}, gpu::adam_norms_workspace(replicas, size),
-                           [&](const CudaCall& call, Results& results) {
-                             return gpu::adam_norms(&call, replicas, size, gradients.data(),
-                                                    results[0].values.data());
-                           });
+  return in_every_schedule({{"norms", unwritten(replicas)}}, [&](const KernelCall& call, Results& results) {
+    return cuda_kernels().adam.norms(call, replicas, size, gradients.data(), results[0].values.data());
+  });
 }
 
 TEST(AdamKernel, TakesNorms) {
@@ -73,23 +70,23 @@ TEST(AdamKernel, UpdatesAsTheCpu) {
     Results expected = before;
     {
       const OneThread one_thread;
-      cpu_kernels().adam.update(operands(expected), settings);
+      cpu_kernels().adam.update(KernelCall(), operands(expected), settings);
     }
-    const Results got = in_every_schedule(before, 0, [&](const CudaCall& call, Results& results) {
+    const Results got = in_every_schedule(before, [&](const KernelCall& call, Results& results) {
       const AdamOperands of_results = operands(results);
-      return gpu::adam_update(&call, &of_results, &settings);
+      return cuda_kernels().adam.update(call, of_results, settings);
     });
     expect_near(expected, got, kBound);
     EXPECT_TRUE(std::isnan(got[2].values.back()));
     EXPECT_FALSE(std::isnan(got[2].values[0]));
     // The step in memory counts, whatever the settings say: the same bits.
-    const CudaStep step = step_values(0, settings);
+    const GpuStep step = gpu_step(0, settings);
     const AdamSettings of_another_step{.clip_norm = 1.5, .rate_fraction = 0.1, .updates = 2};
-    const Results replayed = in_every_schedule(before, 0, [&](const CudaCall& call, Results& results) {
+    const Results replayed = in_every_schedule(before, [&](const KernelCall& call, Results& results) {
       const AdamOperands of_results = operands(results);
-      CudaCall of_step = call;
+      KernelCall of_step = call;
       of_step.step = &step;
-      return gpu::adam_update(&of_step, &of_results, &of_another_step);
+      return cuda_kernels().adam.update(of_step, of_results, of_another_step);
     });
     for (std::size_t i = 0; i < got.size(); ++i) {
       EXPECT_EQ(0, std::memcmp(got[i].values.data(), replayed[i].values.data(),
@@ -100,14 +97,14 @@ TEST(AdamKernel, UpdatesAsTheCpu) {
 }
 
 TEST(AdamKernel, SaysWhatItDoesNotServe) {
-  const CudaCall call{};
-  EXPECT_EQ(kCudaNotServed, gpu::adam_norms(&call, 65536, 1, nullptr, nullptr));
-  EXPECT_EQ(kCudaDone, gpu::adam_norms(&call, 0, 1, nullptr, nullptr));
+  const KernelCall call{};
+  EXPECT_EQ(kKernelNotServed, cuda_kernels().adam.norms(call, 65536, 1, nullptr, nullptr));
+  EXPECT_EQ(kKernelDone, cuda_kernels().adam.norms(call, 0, 1, nullptr, nullptr));
   AdamOperands operands{};
   const AdamSettings settings;
-  EXPECT_EQ(kCudaDone, gpu::adam_update(&call, &operands, &settings));
+  EXPECT_EQ(kKernelDone, cuda_kernels().adam.update(call, operands, settings));
   operands.replicas = 65536;
-  EXPECT_EQ(kCudaNotServed, gpu::adam_update(&call, &operands, &settings));
+  EXPECT_EQ(kKernelNotServed, cuda_kernels().adam.update(call, operands, settings));
 }
 
 }  // namespace

@@ -3,8 +3,7 @@
 
 #include <vector>
 
-#include "models/kernels/cpu/kernel_table.h"
-#include "models/kernels/cuda/functions.h"
+#include "models/ops/device/kernel_table.h"
 #include "tests/gpu/attention_rig.h"
 #include "tests/gpu/emulated_gpu.h"
 #include "tests/gpu/kernel_rig.h"
@@ -45,12 +44,13 @@ AttentionGradients views_of(const AttentionOperands& operands, Results& results)
 Results expected_of(const AttentionOperands& operands) {
   const OneThread one_thread;
   const AttentionInputs in = operands.inputs();
-  const AttentionForm& form = cpu_kernels().attention;
+  const AttentionKernels& form = cpu_kernels().attention;
   std::vector<float> out = unwritten(operands.out_size());
   std::vector<float> saved = unwritten(form.saved_values(in.shape));
-  form.forward(in, operands.out_view(out.data()), saved.data());
+  form.forward(KernelCall(), in, operands.out_view(out.data()), saved.data());
   Results results = gradients_of(operands);
-  form.backward(in, saved.data(), operands.out_view(operands.d_out().data()), views_of(operands, results));
+  form.backward(KernelCall(), in, saved.data(), operands.out_view(operands.d_out().data()),
+                views_of(operands, results));
   return results;
 }
 
@@ -58,16 +58,14 @@ Results got_of(const AttentionOperands& operands) {
   const AttentionInputs in = operands.inputs();
   const ExampleView<const float> d_out = operands.out_view(operands.d_out().data());
   std::vector<float> out = unwritten(operands.out_size());
-  std::vector<float> saved = unwritten(gpu::attention_saved_values(&in.shape));
+  std::vector<float> saved = unwritten(cuda_kernels().attention.saved_values(in.shape));
   const ExampleView<float> out_view = operands.out_view(out.data());
-  const CudaCall forward_call{};
-  EXPECT_EQ(kCudaDone, gpu::attention_forward(&forward_call, &in, &out_view, saved.data()));
+  const KernelCall forward_call{};
+  EXPECT_EQ(kKernelDone, cuda_kernels().attention.forward(forward_call, in, out_view, saved.data()));
   Results results = gradients_of(operands);
-  const AttentionGradients views = views_of(operands, results);
-  const std::int64_t workspace = gpu::attention_backward_workspace(&in, &views);
-  return in_every_schedule(results, workspace, [&](const CudaCall& call, Results& got) {
+  return in_every_schedule(results, [&](const KernelCall& call, Results& got) {
     const AttentionGradients gradients = views_of(operands, got);
-    return gpu::attention_backward(&call, &in, saved.data(), &d_out, &gradients);
+    return cuda_kernels().attention.backward(call, in, saved.data(), d_out, gradients);
   });
 }
 
@@ -120,16 +118,16 @@ TEST(AttentionBackwardKernel, LeavesOutTheBiasWhereItIsNotWanted) {
   const AttentionInputs in = operands.inputs();
   const ExampleView<const float> d_out = operands.out_view(operands.d_out().data());
   std::vector<float> out = unwritten(operands.out_size());
-  std::vector<float> saved = unwritten(gpu::attention_saved_values(&in.shape));
+  std::vector<float> saved = unwritten(cuda_kernels().attention.saved_values(in.shape));
   const ExampleView<float> out_view = operands.out_view(out.data());
   Results results = gradients_of(operands);
   AttentionGradients gradients = views_of(operands, results);
   gradients.d_bias = {};
-  std::vector<float> workspace = unwritten(gpu::attention_backward_workspace(&in, &gradients));
-  EXPECT_EQ(3U * 5 * 2, workspace.size());
-  const CudaCall call{.stream = nullptr, .workspace = workspace.data(), .precision = CudaPrecision::kFp32};
-  ASSERT_EQ(kCudaDone, gpu::attention_forward(&call, &in, &out_view, saved.data()));
-  ASSERT_EQ(kCudaDone, gpu::attention_backward(&call, &in, saved.data(), &d_out, &gradients));
+  CallWithMemory with_memory;
+  const KernelCall& call = with_memory.call;
+  ASSERT_EQ(kKernelDone, cuda_kernels().attention.forward(call, in, out_view, saved.data()));
+  ASSERT_EQ(kKernelDone, cuda_kernels().attention.backward(call, in, saved.data(), d_out, gradients));
+  EXPECT_EQ(3U * 5 * 2, with_memory.workspace.size());
   Results expected = expected_of(operands);
   expected[kBias] = results[kBias] = {"d_bias", {}};
   expect_near(expected, results, kBound);
@@ -144,14 +142,14 @@ TEST(AttentionBackwardKernel, HasSharedMemoryForTwoBlocksOfAnH100) {
 }
 
 TEST(AttentionBackwardKernel, SaysWhatItDoesNotServe) {
-  const CudaCall call{};
+  const KernelCall call{};
   for (const AttentionShape& shape :
        {AttentionShape{1, 1, 1, 1, 17, 8, 0}, AttentionShape{1, 1, 1, 1, 8, 32, 4096}}) {
     AttentionInputs in{};
     in.shape = shape;
     const ExampleView<const float> d_out{};
     const AttentionGradients gradients{};
-    EXPECT_EQ(kCudaNotServed, gpu::attention_backward(&call, &in, nullptr, &d_out, &gradients));
+    EXPECT_EQ(kKernelNotServed, cuda_kernels().attention.backward(call, in, nullptr, d_out, gradients));
   }
 }
 

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "models/kernels/cpu/kernel_table.h"
-#include "models/kernels/cuda/functions.h"
+#include "models/ops/device/kernel_table.h"
 #include "tests/gpu/attention_rig.h"
 #include "tests/gpu/emulated_gpu.h"
 #include "tests/gpu/kernel_rig.h"
@@ -21,20 +20,20 @@ constexpr double kTf32Bound = 2e-2;
 Results expected_of(const AttentionOperands& operands) {
   const OneThread one_thread;
   std::vector<float> out = unwritten(operands.out_size());
-  cpu_kernels().attention.forward(operands.inputs(), operands.out_view(out.data()), nullptr);
+  cpu_kernels().attention.forward(KernelCall(), operands.inputs(), operands.out_view(out.data()), nullptr);
   return {{"out", out}};
 }
 
-int run(const CudaCall& call, const AttentionOperands& operands, Results& results) {
+int run(const KernelCall& call, const AttentionOperands& operands, Results& results) {
   const AttentionInputs in = operands.inputs();
   const ExampleView<float> out = operands.out_view(results[0].values.data());
-  return gpu::attention_forward(&call, &in, &out, nullptr);
+  return cuda_kernels().attention.forward(call, in, out, nullptr);
 }
 
-Results got_of(const AttentionOperands& operands, CudaPrecision precision = CudaPrecision::kFp32) {
+Results got_of(const AttentionOperands& operands, GpuPrecision precision = GpuPrecision::kFp32) {
   return in_every_schedule(
-      {{"out", unwritten(operands.out_size())}}, 0,
-      [&](const CudaCall& call, Results& results) { return run(call, operands, results); }, precision);
+      {{"out", unwritten(operands.out_size())}},
+      [&](const KernelCall& call, Results& results) { return run(call, operands, results); }, precision);
 }
 
 class AttentionForward : public testing::TestWithParam<AttentionCase> {};
@@ -87,7 +86,7 @@ TEST(AttentionForwardKernel, RunsFInTf32) {
             .shape = {1, 1, 3, 5, 8, 64, 16}, .bias = Pairs::kNone, .hidden_bias = Pairs::kByPair}}) {
     const AttentionOperands operands(c);
     const Results expected = expected_of(operands);
-    const Results got = got_of(operands, CudaPrecision::kTf32);
+    const Results got = got_of(operands, GpuPrecision::kTf32);
     expect_near(expected, got, kTf32Bound);
     EXPECT_NE(expected[0].values, got[0].values);
   }
@@ -98,7 +97,7 @@ TEST(AttentionForwardKernel, RunsFInFp32WhereTf32DoesNotFit) {
   for (const AttentionCase& c :
        {AttentionCase{.shape = {1, 1, 3, 5, 8, 8, 6}}, AttentionCase{.shape = {1, 1, 3, 5, 4, 8, 8}}}) {
     const AttentionOperands operands(c);
-    EXPECT_EQ(got_of(operands)[0].values, got_of(operands, CudaPrecision::kTf32)[0].values);
+    EXPECT_EQ(got_of(operands)[0].values, got_of(operands, GpuPrecision::kTf32)[0].values);
   }
 }
 
@@ -106,10 +105,10 @@ TEST(AttentionForwardKernel, KeepsTheResultAndLogSums) {
   const AttentionOperands operands({.shape = {2, 2, 17, 19, 3, 8, 0}});
   const AttentionInputs in = operands.inputs();
   std::vector<float> out = unwritten(operands.out_size());
-  std::vector<float> saved = unwritten(gpu::attention_saved_values(&in.shape));
+  std::vector<float> saved = unwritten(cuda_kernels().attention.saved_values(in.shape));
   const ExampleView<float> view = operands.out_view(out.data());
-  const CudaCall call{};
-  ASSERT_EQ(kCudaDone, gpu::attention_forward(&call, &in, &view, saved.data()));
+  const KernelCall call{};
+  ASSERT_EQ(kKernelDone, cuda_kernels().attention.forward(call, in, view, saved.data()));
   const std::int64_t sums = in.shape.replicas * in.shape.batch * in.shape.heads * in.shape.queries;
   EXPECT_EQ(out, std::vector<float>(saved.end() - operands.out_size(), saved.end()));
   // The log sum of the last query of the last head.
@@ -137,12 +136,12 @@ TEST(AttentionForwardKernel, TreatsInfinityAndNoNumbersAsTheCpu) {
   std::vector<float> expected = unwritten(operands.out_size());
   std::vector<float> got = expected;
   const ExampleView<float> view = operands.out_view(got.data());
-  const CudaCall call{};
+  const KernelCall call{};
   {
     const OneThread one_thread;
-    cpu_kernels().attention.forward(in, operands.out_view(expected.data()), nullptr);
+    cpu_kernels().attention.forward(KernelCall(), in, operands.out_view(expected.data()), nullptr);
   }
-  ASSERT_EQ(kCudaDone, gpu::attention_forward(&call, &in, &view, nullptr));
+  ASSERT_EQ(kKernelDone, cuda_kernels().attention.forward(call, in, view, nullptr));
   expect_near({{"out", expected}}, {{"out", got}}, kBound);
   EXPECT_TRUE(std::isnan(got[16]));
   EXPECT_FALSE(std::isnan(got[0]));
@@ -157,7 +156,7 @@ TEST(AttentionForwardKernel, HasSharedMemoryForThreeBlocksOfAnH100) {
 }
 
 TEST(AttentionForwardKernel, SaysWhatItDoesNotServe) {
-  const CudaCall call{};
+  const KernelCall call{};
   for (const AttentionShape& shape :
        {AttentionShape{1, 1, 1, 1, 17, 8, 0}, AttentionShape{1, 1, 1, 1, 8, 6, 0},
         AttentionShape{1, 1, 1, 1, 8, 68, 0}, AttentionShape{1, 1, 1, 1, 16, 64, 0},
@@ -166,16 +165,16 @@ TEST(AttentionForwardKernel, SaysWhatItDoesNotServe) {
     AttentionInputs in{};
     in.shape = shape;
     const ExampleView<float> out{};
-    EXPECT_EQ(kCudaNotServed, gpu::attention_forward(&call, &in, &out, nullptr));
+    EXPECT_EQ(kKernelNotServed, cuda_kernels().attention.forward(call, in, out, nullptr));
   }
 }
 
 TEST(AttentionForwardKernel, DoesNothingForNoExamples) {
-  const CudaCall call{};
+  const KernelCall call{};
   AttentionInputs in{};
   in.shape = {1, 0, 1, 1, 8, 32, 0};
   const ExampleView<float> out{};
-  EXPECT_EQ(kCudaDone, gpu::attention_forward(&call, &in, &out, nullptr));
+  EXPECT_EQ(kKernelDone, cuda_kernels().attention.forward(call, in, out, nullptr));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/kernels/forms/attention_form.h"
+#include "models/ops/attention/attention_kernels.h"
 
 namespace che {
 

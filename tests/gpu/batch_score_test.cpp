@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/random.h"
-#include "models/kernels/cuda/functions.h"
+#include "models/ops/device/kernel_table.h"
 #include "tests/gpu/kernel_rig.h"
 
 namespace che {
@@ -88,10 +88,10 @@ Results scored(const Batch& batch) {
   const BatchScoreInputs in = batch.inputs();
   const std::int64_t replicas = batch.shape.replicas;
   return in_every_schedule({{"losses", unwritten(replicas)}, {"correct", unwritten(replicas)}},
-                           gpu::batch_score_workspace(&in), [&](const CudaCall& call, Results& results) {
+                           [&](const KernelCall& call, Results& results) {
                              std::vector<std::int64_t> correct(static_cast<std::size_t>(replicas), -1);
-                             const int answer = gpu::batch_score_forward(&call, &in, results[0].values.data(),
-                                                                         correct.data());
+                             const int answer = cuda_kernels().batch_score.forward(
+                                 call, in, results[0].values.data(), correct.data());
                              results[1].values.assign(correct.begin(), correct.end());
                              return answer;
                            });
@@ -118,8 +118,8 @@ TEST(BatchScoreKernel, HasTheGradient) {
     std::vector<float> d_losses = some_values(shape.replicas, 2, static_cast<float>(shape.rows));
     const auto size = static_cast<std::int64_t>(batch.logits.size());
     const Results got =
-        in_every_schedule({{"d_logits", unwritten(size)}}, 0, [&](const CudaCall& call, Results& results) {
-          return gpu::batch_score_backward(&call, &in, d_losses.data(), results[0].values.data());
+        in_every_schedule({{"d_logits", unwritten(size)}}, [&](const KernelCall& call, Results& results) {
+          return cuda_kernels().batch_score.backward(call, in, d_losses.data(), results[0].values.data());
         });
     expect_near({{"d_logits", expected_of(batch, d_losses).d_logits}}, got, kBound);
   }
@@ -156,8 +156,8 @@ TEST(BatchScoreKernel, WithoutRowsALossIsNoNumber) {
 }
 
 TEST(BatchScoreKernel, ServesWhatAGridHasRoomFor) {
-  EXPECT_EQ(kCudaDone, gpu::batch_score_serves(65535));
-  EXPECT_EQ(kCudaNotServed, gpu::batch_score_serves(65536));
+  EXPECT_TRUE(cuda_kernels().batch_score.serves(65535));
+  EXPECT_FALSE(cuda_kernels().batch_score.serves(65536));
 }
 
 }  // namespace

@@ -1,13 +1,11 @@
 // The kernels of bias and ReLU on the emulated GPU against the CPU's.
-#include "models/kernels/cuda/bias_relu.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "models/kernels/cpu/kernel_table.h"
-#include "models/kernels/cuda/functions.h"
+#include "models/ops/device/kernel_table.h"
 #include "tests/gpu/kernel_rig.h"
 
 namespace che {
@@ -40,11 +38,11 @@ TEST(BiasReluKernel, ForwardIsTheCpus) {
     Results expected = values;
     {
       const OneThread one_thread;
-      cpu_kernels().bias_relu.forward(rows_of(shape, expected[0].values.data()), bias.data());
+      cpu_kernels().bias_relu.forward(KernelCall(), rows_of(shape, expected[0].values.data()), bias.data());
     }
-    const Results got = in_every_schedule(values, 0, [&](const CudaCall& call, Results& results) {
+    const Results got = in_every_schedule(values, [&](const KernelCall& call, Results& results) {
       const HiddenRows rows = rows_of(shape, results[0].values.data());
-      return gpu::bias_relu_forward(&call, &rows, bias.data());
+      return cuda_kernels().bias_relu.forward(call, rows, bias.data());
     });
     expect_near(expected, got, 0);
     EXPECT_TRUE(std::isnan(got[0].values[0]));
@@ -69,7 +67,8 @@ TEST(BiasReluKernel, BackwardIsTheCpus) {
   for (const Shape& shape : kShapes) {
     std::vector<float> activation = some_values(shape.replicas * stride_of(shape), 1);
     const std::vector<float> gradient = some_values(shape.replicas * stride_of(shape), 2);
-    const BiasReluForm& cpu = cpu_kernels().bias_relu;
+    const BiasReluKernels& cpu = cpu_kernels().bias_relu;
+    const std::int64_t parts = cuda_kernels().bias_relu.partial_sums;
     const auto fresh = [&](std::int64_t parts) -> Results {
       return {{"gradient", gradient},
               {"d_bias",
@@ -78,31 +77,30 @@ TEST(BiasReluKernel, BackwardIsTheCpus) {
     Results expected = fresh(cpu.partial_sums);
     {
       const OneThread one_thread;
-      cpu.backward(rows_of(shape, expected[0].values.data()), rows_of(shape, activation.data()),
+      cpu.backward(KernelCall(), rows_of(shape, expected[0].values.data()), rows_of(shape, activation.data()),
                    expected[1].values.data());
     }
-    Results got =
-        in_every_schedule(fresh(gpu::kBiasReluParts), 0, [&](const CudaCall& call, Results& results) {
-          const HiddenRows of_gradient = rows_of(shape, results[0].values.data());
-          const HiddenRows of_activation = rows_of(shape, activation.data());
-          return gpu::bias_relu_backward(&call, &of_gradient, &of_activation, results[1].values.data());
-        });
+    Results got = in_every_schedule(fresh(parts), [&](const KernelCall& call, Results& results) {
+      const HiddenRows of_gradient = rows_of(shape, results[0].values.data());
+      const HiddenRows of_activation = rows_of(shape, activation.data());
+      return cuda_kernels().bias_relu.backward(call, of_gradient, of_activation, results[1].values.data());
+    });
     expected[1].values = summed(shape, expected[1].values, cpu.partial_sums);
-    got[1].values = summed(shape, got[1].values, gpu::kBiasReluParts);
-    const auto more = 0.5F * static_cast<float>(gpu::kBiasReluParts - cpu.partial_sums);
+    got[1].values = summed(shape, got[1].values, parts);
+    const auto more = 0.5F * static_cast<float>(parts - cpu.partial_sums);
     for (float& sum : expected[1].values) sum += more;
     expect_near(expected, got, kBound);
   }
 }
 
 TEST(BiasReluKernel, SaysWhatItDoesNotServe) {
-  const CudaCall call{};
+  const KernelCall call{};
   const HiddenRows rows = rows_of({65536, 1, 1}, nullptr);
-  EXPECT_EQ(kCudaNotServed, gpu::bias_relu_forward(&call, &rows, nullptr));
-  EXPECT_EQ(kCudaNotServed, gpu::bias_relu_backward(&call, &rows, &rows, nullptr));
+  EXPECT_EQ(kKernelNotServed, cuda_kernels().bias_relu.forward(call, rows, nullptr));
+  EXPECT_EQ(kKernelNotServed, cuda_kernels().bias_relu.backward(call, rows, rows, nullptr));
   const HiddenRows none = rows_of({1, 0, 1}, nullptr);
-  EXPECT_EQ(kCudaDone, gpu::bias_relu_forward(&call, &none, nullptr));
-  EXPECT_EQ(kCudaDone, gpu::bias_relu_backward(&call, &none, &none, nullptr));
+  EXPECT_EQ(kKernelDone, cuda_kernels().bias_relu.forward(call, none, nullptr));
+  EXPECT_EQ(kKernelDone, cuda_kernels().bias_relu.backward(call, none, none, nullptr));
 }
 
 }  // namespace

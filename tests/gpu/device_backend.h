@@ -2,21 +2,47 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "models/kernels/cuda/abi.h"
-#include "models/kernels/cuda_host/cuda_kernels.h"
-#include "models/kernels/dispatch.h"
+#include <memory>
+
+#include "models/ops/device/backend.h"
+#include "models/ops/device/device_graphs.h"
 #include "tests/gpu/fake_device.h"
 
 namespace che {
 
-inline Backend backend_on(const at::Device& device, Kernels kernels) {
-  return {kernels, at::TensorOptions().dtype(at::kFloat).device(device)};
+// The fake device with the CUDA kernels, which an emulation runs, and with its own graphs.
+inline const std::shared_ptr<Gpu>& emulated_gpu() {
+  static const auto gpu = [] {
+    const CudaLibrary* const library = che_cuda_library(kCudaLibraryVersion);
+    auto emulated = std::make_shared<Gpu>(Gpu{.device = fake_device(), .library = library});
+    library->describe_device(0, &emulated->description);
+    emulated->create_graphs = open_device_graphs(CHE_STAND_IN_GRAPHS);
+    return emulated;
+  }();
+  return gpu;
 }
 
-// The fused operations of the fake device are the CUDA kernels, which an emulation runs.
-inline const bool has_cuda_kernels = [] {
-  use_cuda_kernels(fake_device(), *che_cuda_kernels(kCudaAbiVersion));
-  return true;
-}();
+inline Backend backend_on(const at::Device& device, Kernels kernels) {
+  return {kernels, at::TensorOptions().dtype(at::kFloat).device(device),
+          device.is_cpu() ? nullptr : emulated_gpu()};
+}
+
+// Other kernels in place of the emulated ones while it exists.
+class OtherKernels {
+ public:
+  explicit OtherKernels(const KernelTable& kernels) : library_(*che_cuda_library(kCudaLibraryVersion)) {
+    library_.kernels = kernels;
+    emulated_gpu()->library = &library_;
+  }
+  ~OtherKernels() { emulated_gpu()->library = che_cuda_library(kCudaLibraryVersion); }
+  OtherKernels(const OtherKernels&) = delete;
+  OtherKernels& operator=(const OtherKernels&) = delete;
+
+ private:
+  CudaLibrary library_;
+};
+
+// The emulated kernels themselves.
+inline const KernelTable& emulated_kernels() { return che_cuda_library(kCudaLibraryVersion)->kernels; }
 
 }  // namespace che

@@ -1,4 +1,4 @@
-#include "models/kernels/cuda_host/device_graphs.h"
+#include "models/ops/device/device_graphs.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/StreamGuard.h>
@@ -11,6 +11,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "models/ops/device/backend.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/gpu/fake_graph.h"
 
@@ -59,11 +60,11 @@ TEST(DeviceGraphs, ThatCannotBeUsedAreNamedWithARemedy) {
   EXPECT_NE(std::string::npos, missing.find("scripts/setup.sh cuda")) << missing;
   const std::string of_another_version = message([] { open_device_graphs(CHE_OTHER_KERNELS); });
   EXPECT_NE(std::string::npos, of_another_version.find("does not have version")) << of_another_version;
-  use_device_graphs(nullptr);
-  const std::string not_built = message([] { new_device_graphs(); });
+  Gpu gpu{.device = fake_device(), .library = nullptr};
+  const std::string not_built = message([&] { new_device_graphs(gpu); });
   EXPECT_NE(std::string::npos, not_built.find("libche_cuda_graphs.so")) << not_built;
-  use_device_graphs(open_device_graphs(CHE_STAND_IN_GRAPHS));
-  EXPECT_NE(nullptr, new_device_graphs());
+  gpu.create_graphs = open_device_graphs(CHE_STAND_IN_GRAPHS);
+  EXPECT_NE(nullptr, new_device_graphs(gpu));
 }
 
 TEST(DeviceGraphs, OfTheLibraryHaveOneVersion) {

@@ -14,6 +14,7 @@
 #include "experiments/training/work_estimate.h"
 #include "models/device_memory.h"
 #include "models/parameters/adam.h"
+#include "tests/gpu/device_backend.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/gpu/started_kernels.h"
 #include "tests/scratch_folder.h"
@@ -21,9 +22,7 @@
 namespace che {
 namespace {
 
-Backend on_the_device(Kernels kernels) {
-  return {kernels, at::TensorOptions().dtype(at::kFloat).device(fake_device())};
-}
+Backend on_the_device(Kernels kernels) { return backend_on(fake_device(), kernels); }
 
 RunConfig small_run() {
   RunConfig config;
@@ -200,7 +199,8 @@ TEST(TimeOnGpus, IsOfMeasuredStepsOfTheDevice) {
   std::vector<RunConfig> runs(2, small_run());
   runs[1].seed = 1;
   for (RunConfig& run : runs) run.execution.device = "cuda";
-  const ComputingDevice device{.device = fake_device(), .description = "cuda (emulated, fp32)"};
+  const ComputingDevice device{
+      .device = fake_device(), .description = "cuda (emulated, fp32)", .gpu = emulated_gpu()};
   reset_device_counts();
   const WorkEstimate work = estimate_work(runs, scratch.path(), device);
   EXPECT_GT(device_counts().operations, 0);

@@ -4,10 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "models/kernels/cpu/kernel_table.h"
-#include "models/kernels/cuda/functions.h"
-#include "models/kernels/cuda/plain_inputs.h"
-#include "models/kernels/cuda/step_values.h"
+#include "models/ops/adam/adam_kernels.h"
+#include "models/ops/device/kernel_table.h"
+#include "models/ops/dropout/dropout_mask.h"
 #include "tests/gpu/kernel_rig.h"
 
 namespace che {
@@ -27,36 +26,33 @@ TEST_P(DropoutKernel, DropsWhatTheCpuDrops) {
   Dropout dropout{.rate = c.rate, .seeds = {}, .purpose = Purpose::kDropout, .step = 77, .first_example = 5};
   for (std::int64_t r = 0; r < c.replicas; ++r) dropout.seeds.push_back(0x123456789abcdef + r);
   const std::vector<float> values = some_values(size, 1);
+  const DropoutKeys keys({dropout, 3, c.first_token});
   const DropoutInputs in{.replicas = c.replicas,
                          .batch = c.batch,
                          .rows = c.rows,
                          .width = c.width,
                          .values = values.data(),
-                         .site = {dropout, 3, c.first_token}};
+                         .draws = keys.draws()};
   std::vector<float> expected = unwritten(size);
   {
     const OneThread one_thread;
-    cpu_kernels().dropout.apply(in, expected.data());
+    cpu_kernels().dropout.apply(KernelCall(), in, expected.data());
   }
-  const auto on_the_gpu = [&](const DropoutInputs& inputs, const CudaStep* step) {
-    const CudaDropoutInputs plain = plain_inputs(inputs);
-    return in_every_schedule({{"out", unwritten(size)}}, 0, [&](const CudaCall& call, Results& results) {
-      CudaCall of_step = call;
+  const auto on_the_gpu = [&](const DropoutInputs& inputs, const GpuStep* step) {
+    return in_every_schedule({{"out", unwritten(size)}}, [&](const KernelCall& call, Results& results) {
+      KernelCall of_step = call;
       of_step.step = step;
-      return gpu::dropout(&of_step, &plain, results[0].values.data());
+      return cuda_kernels().dropout.apply(of_step, inputs, results[0].values.data());
     });
   };
   EXPECT_EQ(expected, on_the_gpu(in, nullptr)[0].values);
   // The step's number in memory counts, whatever the inputs say.
   Dropout of_another_step = dropout;
   of_another_step.step = 78;
-  const DropoutInputs replayed{.replicas = in.replicas,
-                               .batch = in.batch,
-                               .rows = in.rows,
-                               .width = in.width,
-                               .values = in.values,
-                               .site = {of_another_step, 3, c.first_token}};
-  const CudaStep step = step_values(77, {});
+  const DropoutKeys other_keys({of_another_step, 3, c.first_token});
+  DropoutInputs replayed = in;
+  replayed.draws = other_keys.draws();
+  const GpuStep step = gpu_step(77, {});
   EXPECT_EQ(expected, on_the_gpu(replayed, &step)[0].values);
 }
 
@@ -66,15 +62,15 @@ INSTANTIATE_TEST_SUITE_P(Shapes, DropoutKernel,
                                          Case{1, 1, 300, 10, 0.25, 2}));
 
 TEST(DropoutKernel, ServesUpTo64Replicas) {
-  EXPECT_EQ(kCudaDone, gpu::dropout_serves(64, 65535));
-  EXPECT_EQ(kCudaNotServed, gpu::dropout_serves(65, 1));
-  EXPECT_EQ(kCudaNotServed, gpu::dropout_serves(1, 65536));
+  EXPECT_TRUE(cuda_kernels().dropout.serves(64, 65535));
+  EXPECT_FALSE(cuda_kernels().dropout.serves(65, 1));
+  EXPECT_FALSE(cuda_kernels().dropout.serves(1, 65536));
 }
 
 TEST(DropoutKernel, HasNothingToDoForNoExamples) {
-  const CudaDropoutInputs empty{};
-  const CudaCall call{};
-  EXPECT_EQ(kCudaDone, gpu::dropout(&call, &empty, nullptr));
+  const DropoutInputs empty{};
+  const KernelCall call{};
+  EXPECT_EQ(kKernelDone, cuda_kernels().dropout.apply(call, empty, nullptr));
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/random.h"
-#include "models/kernels/cuda/functions.h"
-#include "models/kernels/cuda/gpu.h"
+#include "models/ops/device/gpu.h"
+#include "models/ops/device/kernel_table.h"
 #include "tests/gpu/kernel_rig.h"
 
 namespace che {
@@ -76,9 +76,9 @@ TEST(EmbeddingKernel, CopiesTheRowsOfSymbols) {
     batch.for_every_value(
         [&](std::size_t of_table, std::size_t of_out) { expected[of_out] = table[of_table]; });
     const Results got = in_every_schedule(
-        {{"out", unwritten(batch.out_values())}}, 0, [&](const CudaCall& call, Results& results) {
+        {{"out", unwritten(batch.out_values())}}, [&](const KernelCall& call, Results& results) {
           const EmbeddingInputs in = batch.inputs();
-          return gpu::embedding_forward(&call, &in, table.data(), results[0].values.data());
+          return cuda_kernels().embedding.forward(call, in, table.data(), results[0].values.data());
         });
     expect_near({{"out", expected}}, got, 0);
   }
@@ -92,9 +92,8 @@ TEST(EmbeddingKernel, SumsTheRowsOfEachSymbol) {
     std::vector<double> sums(static_cast<std::size_t>(batch.table_values()));
     batch.for_every_value([&](std::size_t of_table, std::size_t of_out) { sums[of_table] += d_out[of_out]; });
     const Results got = in_every_schedule(
-        {{"d_table", unwritten(batch.table_values())}}, gpu::embedding_backward_workspace(&in),
-        [&](const CudaCall& call, Results& results) {
-          return gpu::embedding_backward(&call, &in, d_out.data(), results[0].values.data());
+        {{"d_table", unwritten(batch.table_values())}}, [&](const KernelCall& call, Results& results) {
+          return cuda_kernels().embedding.backward(call, in, d_out.data(), results[0].values.data());
         });
     expect_near({{"d_table", {sums.begin(), sums.end()}}}, got, kBound);
   }
@@ -104,17 +103,16 @@ TEST(EmbeddingKernel, WithoutTokensTheGradientIsZero) {
   const EmbeddingInputs in{
       .replicas = 2, .batch = 0, .tokens = 5, .symbols = 3, .width = 4, .ids = nullptr, .id_stride = 5};
   const Results got =
-      in_every_schedule({{"d_table", unwritten(24)}}, gpu::embedding_backward_workspace(&in),
-                        [&](const CudaCall& call, Results& results) {
-                          return gpu::embedding_backward(&call, &in, nullptr, results[0].values.data());
-                        });
+      in_every_schedule({{"d_table", unwritten(24)}}, [&](const KernelCall& call, Results& results) {
+        return cuda_kernels().embedding.backward(call, in, nullptr, results[0].values.data());
+      });
   expect_near({{"d_table", std::vector<float>(24)}}, got, 0);
 }
 
 TEST(EmbeddingKernel, ServesAsManySymbolsAsSharedMemoryHasRoomFor) {
-  EXPECT_EQ(kCudaDone, gpu::embedding_serves(64, gpu::kMaxSharedBytes / 1024));
-  EXPECT_EQ(kCudaNotServed, gpu::embedding_serves(64, gpu::kMaxSharedBytes / 1024 + 1));
-  EXPECT_EQ(kCudaNotServed, gpu::embedding_serves(65536, 1));
+  EXPECT_TRUE(cuda_kernels().embedding.serves(64, gpu::kMaxSharedBytes / 1024));
+  EXPECT_FALSE(cuda_kernels().embedding.serves(64, gpu::kMaxSharedBytes / 1024 + 1));
+  EXPECT_FALSE(cuda_kernels().embedding.serves(65536, 1));
 }
 
 }  // namespace

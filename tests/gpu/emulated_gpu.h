@@ -17,7 +17,7 @@
 #include <functional>
 #include <source_location>
 
-#include "models/kernels/cuda/abi.h"
+#include "models/ops/device/kernel_table.h"
 
 #define __global__
 #define __device__

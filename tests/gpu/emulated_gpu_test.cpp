@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/kernels/cuda/gpu.h"
+#include "models/ops/device/gpu.h"
 #include "tests/gpu/race_reports.h"
 
 namespace che::gpu {

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "core/random.h"
-#include "models/kernels/cuda/gpu.h"
+#include "models/ops/device/gpu.h"
 #include "tests/gpu/race_reports.h"
 
 namespace che {
@@ -33,8 +33,18 @@ bool has_same_bits(const std::vector<float>& one, const std::vector<float>& othe
 
 }  // namespace
 
-Results in_every_schedule(const Results& results, std::int64_t workspace,
-                          const std::function<int(const CudaCall&, Results&)>& run, CudaPrecision precision) {
+CallWithMemory::CallWithMemory(GpuPrecision precision)
+    : call{.allocate =
+               [](void* owner, std::int64_t floats) {
+                 auto& memory = static_cast<CallWithMemory*>(owner)->workspace;
+                 memory = unwritten(floats);
+                 return memory.data();
+               },
+           .owner = this,
+           .precision = precision} {}
+
+Results in_every_schedule(const Results& results, const std::function<int(const KernelCall&, Results&)>& run,
+                          GpuPrecision precision) {
   using gpu::Schedule;
   std::vector<Schedule> schedules = {Schedule::kAscending};
   if (!kFindsRaces) schedules.insert(schedules.end(), {Schedule::kDescending, Schedule::kRandom});
@@ -42,8 +52,8 @@ Results in_every_schedule(const Results& results, std::int64_t workspace,
   for (const Schedule schedule : schedules) {
     gpu::set_schedule(schedule);
     Results got = results;
-    std::vector<float> scratch = unwritten(workspace);
-    EXPECT_EQ(kCudaDone, run({.stream = nullptr, .workspace = scratch.data(), .precision = precision}, got));
+    CallWithMemory with_memory(precision);
+    EXPECT_EQ(kKernelDone, run(with_memory.call, got));
     if (first.empty()) {
       first = std::move(got);
       continue;

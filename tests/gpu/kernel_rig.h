@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "models/kernels/cuda/abi.h"
+#include "models/ops/device/kernel_table.h"
 
 namespace che {
 
@@ -27,12 +27,24 @@ struct Result {
 };
 using Results = std::vector<Result>;
 
-// Calls `run` with fresh results like `results` and a workspace of that size: with the threads of each block
-// in ascending, in descending and in random order. Fails unless it answers kCudaDone and gives the same bits
-// every time. Under ThreadSanitizer, which needs no other order, once. Returns the results.
-Results in_every_schedule(const Results& results, std::int64_t workspace,
-                          const std::function<int(const CudaCall&, Results&)>& run,
-                          CudaPrecision precision = CudaPrecision::kFp32);
+// The CUDA kernels, on the emulation.
+inline const KernelTable& cuda_kernels() { return che_cuda_library(kCudaLibraryVersion)->kernels; }
+
+// A call whose workspace has exactly the size that the kernel asks for and was never written.
+struct CallWithMemory {
+  explicit CallWithMemory(GpuPrecision precision = GpuPrecision::kFp32);
+  CallWithMemory(const CallWithMemory&) = delete;
+  CallWithMemory& operator=(const CallWithMemory&) = delete;
+
+  std::vector<float> workspace;
+  KernelCall call;
+};
+
+// Calls `run` with fresh results like `results`: with the threads of each block in ascending, in descending
+// and in random order. Fails unless it returns kKernelDone and gives the same bits every time. Under
+// ThreadSanitizer, which needs no other order, once. Returns the results.
+Results in_every_schedule(const Results& results, const std::function<int(const KernelCall&, Results&)>& run,
+                          GpuPrecision precision = GpuPrecision::kFp32);
 
 // Fails unless the largest difference is at most `bound` times the larger of 1 and the largest expected
 // value, for every result; NaN fails but where it is expected.

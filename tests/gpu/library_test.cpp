@@ -1,48 +1,35 @@
 #include <gtest/gtest.h>
 
-#include "models/kernels/cuda/abi.h"
+#include "models/ops/device/kernel_table.h"
 
 namespace che {
 namespace {
 
 TEST(CudaLibrary, AnswersToItsOwnVersionOnly) {
-  EXPECT_EQ(nullptr, che_cuda_kernels(kCudaAbiVersion + 1));
-  const CudaKernels* const kernels = che_cuda_kernels(kCudaAbiVersion);
-  ASSERT_NE(nullptr, kernels);
-  EXPECT_EQ(kCudaAbiVersion, kernels->version);
+  EXPECT_EQ(nullptr, che_cuda_library(kCudaLibraryVersion + 1));
+  const CudaLibrary* const library = che_cuda_library(kCudaLibraryVersion);
+  ASSERT_NE(nullptr, library);
+  EXPECT_EQ(kCudaLibraryVersion, library->version);
 }
 
 TEST(CudaLibrary, HasEveryFunction) {
-  const CudaKernels& kernels = *che_cuda_kernels(kCudaAbiVersion);
-  EXPECT_NE(nullptr, kernels.describe_device);
-  EXPECT_NE(nullptr, kernels.error_text);
-  EXPECT_NE(nullptr, kernels.attention_serves);
-  EXPECT_NE(nullptr, kernels.attention_saved_values);
-  EXPECT_NE(nullptr, kernels.attention_forward);
-  EXPECT_NE(nullptr, kernels.attention_backward_workspace);
-  EXPECT_NE(nullptr, kernels.attention_backward);
-  EXPECT_NE(nullptr, kernels.dropout_serves);
-  EXPECT_NE(nullptr, kernels.dropout);
-  EXPECT_NE(nullptr, kernels.residual_norm_serves);
-  EXPECT_NE(nullptr, kernels.residual_norm_forward);
-  EXPECT_NE(nullptr, kernels.residual_norm_backward_workspace);
-  EXPECT_NE(nullptr, kernels.residual_norm_backward);
-  EXPECT_NE(nullptr, kernels.adam_norms_workspace);
-  EXPECT_NE(nullptr, kernels.adam_norms);
-  EXPECT_NE(nullptr, kernels.adam_update);
-  EXPECT_NE(nullptr, kernels.rotate);
-  EXPECT_NE(nullptr, kernels.bias_relu_forward);
-  EXPECT_NE(nullptr, kernels.bias_relu_backward);
-  EXPECT_NE(nullptr, kernels.embedding_serves);
-  EXPECT_NE(nullptr, kernels.embedding_forward);
-  EXPECT_NE(nullptr, kernels.embedding_backward_workspace);
-  EXPECT_NE(nullptr, kernels.embedding_backward);
-  EXPECT_NE(nullptr, kernels.batch_score_serves);
-  EXPECT_NE(nullptr, kernels.batch_score_workspace);
-  EXPECT_NE(nullptr, kernels.batch_score_forward);
-  EXPECT_NE(nullptr, kernels.batch_score_backward);
-  EXPECT_GT(kernels.bias_relu_block_rows, 0);
-  EXPECT_GT(kernels.bias_relu_partial_sums, 0);
+  const CudaLibrary& library = *che_cuda_library(kCudaLibraryVersion);
+  EXPECT_NE(nullptr, library.describe_device);
+  EXPECT_NE(nullptr, library.error_text);
+  const auto has_functions = [](const auto&... functions) { return ((functions != nullptr) && ...); };
+  const auto& [attention, bias_relu, dropout, residual_norm, rotation, adam, embedding, batch_score] =
+      library.kernels;
+  EXPECT_TRUE(has_functions(attention.serves, attention.saved_values, attention.forward, attention.backward));
+  EXPECT_TRUE(has_functions(bias_relu.forward, bias_relu.backward));
+  EXPECT_TRUE(has_functions(dropout.serves, dropout.apply));
+  EXPECT_TRUE(has_functions(residual_norm.serves, residual_norm.forward, residual_norm.backward));
+  EXPECT_TRUE(has_functions(rotation.rotate));
+  EXPECT_TRUE(has_functions(adam.norms, adam.update));
+  EXPECT_TRUE(has_functions(embedding.serves, embedding.forward, embedding.backward));
+  EXPECT_TRUE(has_functions(batch_score.serves, batch_score.forward, batch_score.backward));
+  EXPECT_GT(attention.query_block, 0);
+  EXPECT_GT(bias_relu.block_rows, 0);
+  EXPECT_GT(bias_relu.partial_sums, 0);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
     tests/gpu/mutations.py BUILD_FOLDER [FILE ...]
 
 The folder holds a build of gpu_kernel_tests; with ThreadSanitizer, every missing barrier must make a test fail. FILEs
-are names in models/kernels/cuda/. Fails where the tests pass without a barrier, or where they fail with all of them.
+are names of sources in models/ops/. Fails where the tests pass without a barrier, or where they fail with all of them.
 """
 import os
 import re
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-KERNELS = ROOT / "models/kernels/cuda"
+KERNELS = {path.name: path for path in (ROOT / "models/ops").glob("*/*.cu")}
 # Tests of a file that has barriers.
 TESTS = {
     "adam.cu": "AdamKernel*",
@@ -40,8 +40,8 @@ def survives(build, name, mutated):
     made_by = commands(build)
     source = build / f"mutated_{name}"
     source.write_text(mutated)
-    compile_command = next(words for words in made_by if str(KERNELS / name) in words and "-c" in words)
-    replaced = {str(KERNELS / name): str(source),
+    compile_command = next(words for words in made_by if str(KERNELS[name]) in words and "-c" in words)
+    replaced = {str(KERNELS[name]): str(source),
                 compile_command[compile_command.index("-o") + 1]: "mutated.o",
                 "gpu_kernel_tests": "mutated_tests"}
     for command in (compile_command, made_by[-1]):
@@ -56,8 +56,8 @@ def survives(build, name, mutated):
 def main():
     build = Path(sys.argv[1]).resolve()
     survivors = 0
-    for name in sys.argv[2:] or sorted(path.name for path in KERNELS.glob("*.cu")):
-        source = (KERNELS / name).read_text()
+    for name in sys.argv[2:] or sorted(KERNELS):
+        source = KERNELS[name].read_text()
         barriers = list(BARRIER.finditer(source))
         if barriers and not survives(build, name, source):
             sys.exit(f"{name}: its tests fail with all barriers in place")

@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "models/kernels/cpu/kernel_table.h"
-#include "models/kernels/cuda/functions.h"
-#include "models/kernels/cuda/plain_inputs.h"
-#include "models/kernels/cuda/step_values.h"
+#include "models/ops/adam/adam_kernels.h"
+#include "models/ops/device/kernel_table.h"
+#include "models/ops/dropout/dropout_mask.h"
 #include "tests/gpu/kernel_rig.h"
 
 namespace che {
@@ -39,6 +38,7 @@ class Operands {
         offset_(some_values(features(), 5)),
         d_out_(some_values(size(), 6)) {
     for (std::int64_t r = 0; r < c.replicas; ++r) dropout_.seeds.push_back(0x123456789abcdef + r);
+    keys_ = DropoutKeys({dropout_, 3, c.first_token});
   }
 
   std::int64_t size() const { return case_.replicas * case_.batch * case_.rows * case_.width; }
@@ -58,7 +58,7 @@ class Operands {
     return view(data, 2);
   }
 
-  ResidualNormInputs cpu() const {
+  ResidualNormInputs inputs() const {
     return {.replicas = case_.replicas,
             .batch = case_.batch,
             .rows = case_.rows,
@@ -68,11 +68,11 @@ class Operands {
             .y_bias = case_.has_bias ? y_bias_.data() : nullptr,
             .scale = scale_.data(),
             .offset = offset_.data(),
-            .site = {dropout_, 3, case_.first_token},
+            .draws = keys_.draws(),
             .epsilon = 1e-5F};
   }
 
-  CudaResidualNormInputs cuda() const { return plain_inputs(cpu()); }
+  const Dropout& dropout() const { return dropout_; }
 
   ExampleView<const float> d_out() const { return view(d_out_.data()); }
   const std::vector<float>& x() const { return x_; }
@@ -80,6 +80,7 @@ class Operands {
  private:
   Case case_;
   Dropout dropout_;
+  DropoutKeys keys_{{dropout_, 3, 0}};
   std::vector<float> x_, y_, y_bias_, scale_, offset_, d_out_;
 };
 
@@ -91,14 +92,15 @@ TEST_P(ResidualNorm, ForwardIsTheCpus) {
   const Results fresh = expected;
   {
     const OneThread one_thread;
-    cpu_kernels().residual_norm.forward(operands.cpu(), operands.view(expected[0].values.data()),
+    cpu_kernels().residual_norm.forward(KernelCall(), operands.inputs(),
+                                        operands.view(expected[0].values.data()),
                                         operands.moments_view(expected[1].values.data()));
   }
-  const CudaResidualNormInputs in = operands.cuda();
-  const Results got = in_every_schedule(fresh, 0, [&](const CudaCall& call, Results& results) {
+  const ResidualNormInputs in = operands.inputs();
+  const Results got = in_every_schedule(fresh, [&](const KernelCall& call, Results& results) {
     const ExampleView<float> out = operands.view(results[0].values.data());
     const ExampleView<float> moments = operands.moments_view(results[1].values.data());
-    return gpu::residual_norm_forward(&call, &in, &out, &moments);
+    return cuda_kernels().residual_norm.forward(call, in, out, moments);
   });
   expect_near(expected, got, kBound);
 }
@@ -117,26 +119,26 @@ TEST_P(ResidualNorm, BackwardIsTheCpus) {
   const ExampleView<const float> moments = operands.moments_view<const float>(kept.data());
   {
     const OneThread one_thread;
-    const ResidualNormForm& form = cpu_kernels().residual_norm;
-    form.forward(operands.cpu(), operands.view(out.data()), operands.moments_view(kept.data()));
-    form.backward(operands.cpu(), moments, operands.d_out(),
+    const ResidualNormKernels& form = cpu_kernels().residual_norm;
+    form.forward(KernelCall(), operands.inputs(), operands.view(out.data()),
+                 operands.moments_view(kept.data()));
+    form.backward(KernelCall(), operands.inputs(), moments, operands.d_out(),
                   {.d_x = operands.view(data(expected, 0)),
                    .d_y = operands.view(data(expected, 1)),
                    .d_y_bias = data(expected, 2),
                    .d_scale = data(expected, 3),
                    .d_offset = data(expected, 4)});
   }
-  const CudaResidualNormInputs in = operands.cuda();
+  const ResidualNormInputs in = operands.inputs();
   const ExampleView<const float> d_out = operands.d_out();
-  const Results got = in_every_schedule(
-      fresh, gpu::residual_norm_backward_workspace(&in), [&](const CudaCall& call, Results& results) {
-        const CudaResidualNormGradients gradients{.d_x = operands.view(data(results, 0)),
-                                                  .d_y = operands.view(data(results, 1)),
-                                                  .d_y_bias = data(results, 2),
-                                                  .d_scale = data(results, 3),
-                                                  .d_offset = data(results, 4)};
-        return gpu::residual_norm_backward(&call, &in, &moments, &d_out, &gradients);
-      });
+  const Results got = in_every_schedule(fresh, [&](const KernelCall& call, Results& results) {
+    const ResidualNormGradients gradients{.d_x = operands.view(data(results, 0)),
+                                          .d_y = operands.view(data(results, 1)),
+                                          .d_y_bias = data(results, 2),
+                                          .d_scale = data(results, 3),
+                                          .d_offset = data(results, 4)};
+    return cuda_kernels().residual_norm.backward(call, in, moments, d_out, gradients);
+  });
   expect_near(expected, got, kBound);
 }
 
@@ -155,48 +157,45 @@ TEST(ResidualNormKernel, DropsWhatTheCpuDrops) {
   for (const std::int64_t width : {8, 13}) {
     const Operands operands(
         {.replicas = 2, .batch = 2, .rows = 70, .width = width, .rate = 0.3, .first_token = 5});
-    const ResidualNormInputs cpu = operands.cpu();
-    const CudaResidualNormInputs in = operands.cuda();
+    const ResidualNormInputs in = operands.inputs();
     std::vector<float> out = unwritten(operands.size());
     std::vector<float> kept = unwritten(operands.moments());
     std::vector<float> d_x = out, d_y = out;
     std::vector<float> of_features = unwritten(3 * operands.features());
-    std::vector<float> workspace = unwritten(gpu::residual_norm_backward_workspace(&in));
     const ExampleView<float> out_view = operands.view(out.data());
     const ExampleView<float> moments = operands.moments_view(kept.data());
     const ExampleView<const float> const_moments = operands.moments_view<const float>(kept.data());
     const ExampleView<const float> d_out = operands.d_out();
-    const CudaResidualNormGradients gradients{.d_x = operands.view(d_x.data()),
-                                              .d_y = operands.view(d_y.data()),
-                                              .d_y_bias = of_features.data(),
-                                              .d_scale = of_features.data() + operands.features(),
-                                              .d_offset = of_features.data() + 2 * operands.features()};
-    const CudaCall call{.stream = nullptr, .workspace = workspace.data(), .precision = CudaPrecision::kFp32};
-    ASSERT_EQ(kCudaDone, gpu::residual_norm_forward(&call, &in, &out_view, &moments));
-    ASSERT_EQ(kCudaDone, gpu::residual_norm_backward(&call, &in, &const_moments, &d_out, &gradients));
+    const ResidualNormGradients gradients{.d_x = operands.view(d_x.data()),
+                                          .d_y = operands.view(d_y.data()),
+                                          .d_y_bias = of_features.data(),
+                                          .d_scale = of_features.data() + operands.features(),
+                                          .d_offset = of_features.data() + 2 * operands.features()};
+    CallWithMemory with_memory;
+    const KernelCall& call = with_memory.call;
+    ASSERT_EQ(kKernelDone, cuda_kernels().residual_norm.forward(call, in, out_view, moments));
+    ASSERT_EQ(kKernelDone, cuda_kernels().residual_norm.backward(call, in, const_moments, d_out, gradients));
     // The step's number in memory counts, whatever the inputs say: the same bits.
     const std::vector<float> out_of_step = out;
     const std::vector<float> d_y_of_step = d_y;
-    const CudaStep step = step_values(kStep, {});
-    CudaCall replayed = call;
+    const GpuStep step = gpu_step(kStep, {});
+    KernelCall replayed = call;
     replayed.step = &step;
     const Operands of_another_step(
         {.replicas = 2, .batch = 2, .rows = 70, .width = width, .rate = 0.3, .first_token = 5}, kStep + 1);
-    const CudaResidualNormInputs others = of_another_step.cuda();
+    const ResidualNormInputs others = of_another_step.inputs();
     std::ranges::fill(out, 0.0F);
     std::ranges::fill(d_y, 0.0F);
-    ASSERT_EQ(kCudaDone, gpu::residual_norm_forward(&replayed, &others, &out_view, &moments));
-    ASSERT_EQ(kCudaDone, gpu::residual_norm_backward(&replayed, &others, &const_moments, &d_out, &gradients));
+    ASSERT_EQ(kKernelDone, cuda_kernels().residual_norm.forward(replayed, others, out_view, moments));
+    ASSERT_EQ(kKernelDone,
+              cuda_kernels().residual_norm.backward(replayed, others, const_moments, d_out, gradients));
     EXPECT_EQ(out_of_step, out);
     EXPECT_EQ(d_y_of_step, d_y);
     std::int64_t dropped = 0;
     for (std::int64_t r = 0; r < 2; ++r) {
       for (std::int64_t b = 0; b < 2; ++b) {
-        const Dropout& dropout = cpu.site.dropout;
         std::vector<float> factors(static_cast<std::size_t>(70 * width));
-        dropout_factors(dropout.rate, static_cast<std::uint64_t>(dropout.seeds[static_cast<std::size_t>(r)]),
-                        dropout.purpose, dropout.step, dropout.first_example + static_cast<std::uint64_t>(b),
-                        3, static_cast<std::uint64_t>(5 * width), factors);
+        dropout_factors(in.draws.bits(r, b), static_cast<std::uint64_t>(5 * width), factors);
         for (std::int64_t i = 0; i < 70 * width; ++i) {
           const auto at = static_cast<std::size_t>((r * 2 + b) * 70 * width + i);
           EXPECT_EQ(d_x[at] * factors[static_cast<std::size_t>(i)], d_y[at]);
@@ -209,19 +208,20 @@ TEST(ResidualNormKernel, DropsWhatTheCpuDrops) {
 }
 
 TEST(ResidualNormKernel, SaysWhatItDoesNotServe) {
-  const CudaCall call{};
-  CudaResidualNormInputs in{};
+  const ResidualNormKernels& kernels = cuda_kernels().residual_norm;
+  const KernelCall call{};
+  ResidualNormInputs in{};
   in.replicas = in.batch = in.rows = 1;
   in.width = 2049;
-  EXPECT_EQ(kCudaNotServed, gpu::residual_norm_forward(&call, &in, nullptr, nullptr));
-  EXPECT_EQ(kCudaNotServed, gpu::residual_norm_backward(&call, &in, nullptr, nullptr, nullptr));
+  EXPECT_EQ(kKernelNotServed, kernels.forward(call, in, {}, {}));
+  EXPECT_EQ(kKernelNotServed, kernels.backward(call, in, {}, {}, {}));
   in.width = 1;
   in.replicas = 65;
-  in.dropout.first.threshold = 1;
-  EXPECT_EQ(kCudaNotServed, gpu::residual_norm_forward(&call, &in, nullptr, nullptr));
+  in.draws.first.threshold = 1;
+  EXPECT_EQ(kKernelNotServed, kernels.forward(call, in, {}, {}));
   in.rows = 0;
-  in.dropout.first.threshold = 0;
-  EXPECT_EQ(kCudaDone, gpu::residual_norm_forward(&call, &in, nullptr, nullptr));
+  in.draws.first.threshold = 0;
+  EXPECT_EQ(kKernelDone, kernels.forward(call, in, {}, {}));
 }
 
 }  // namespace

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "models/kernels/cpu/kernel_table.h"
-#include "models/kernels/cuda/functions.h"
+#include "models/ops/device/kernel_table.h"
 #include "tests/gpu/kernel_rig.h"
 
 namespace che {
@@ -31,21 +30,21 @@ TEST(RotationKernel, TurnsAsTheCpu) {
     const Results fresh = expected;
     {
       const OneThread one_thread;
-      cpu_kernels().rotation.rotate(in, expected[0].values.data());
+      cpu_kernels().rotation.rotate(KernelCall(), in, expected[0].values.data());
     }
     expect_near(expected,
-                in_every_schedule(fresh, 0,
-                                  [&](const CudaCall& call, Results& results) {
-                                    return gpu::rotate(&call, &in, results[0].values.data());
+                in_every_schedule(fresh,
+                                  [&](const KernelCall& call, Results& results) {
+                                    return cuda_kernels().rotation.rotate(call, in, results[0].values.data());
                                   }),
                 kBound);
   }
 }
 
 TEST(RotationKernel, DoesNothingForNoValues) {
-  const CudaCall call{};
+  const KernelCall call{};
   const RotationInputs in{};
-  EXPECT_EQ(kCudaDone, gpu::rotate(&call, &in, nullptr));
+  EXPECT_EQ(kKernelDone, cuda_kernels().rotation.rotate(call, in, nullptr));
 }
 
 }  // namespace

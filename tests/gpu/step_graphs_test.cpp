@@ -19,30 +19,23 @@
 #include "experiments/training/model_factory.h"
 #include "experiments/training/step_benchmark.h"
 #include "experiments/training/training.h"
-#include "models/kernels/cuda_host/cuda_kernels.h"
-#include "models/kernels/cuda_host/device_graphs.h"
+#include "models/ops/device/backend.h"
+#include "models/ops/device/device_graphs.h"
+#include "tests/gpu/device_backend.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/gpu/fake_graph.h"
-#include "tests/gpu/other_kernels.h"
 #include "tests/models/encodings/encoding_models.h"
 
 namespace che {
 namespace {
 
-Backend on_the_device(Kernels kernels = Kernels::kFused) {
-  return {kernels, at::TensorOptions().dtype(at::kFloat).device(fake_device())};
-}
-
-const bool has_graphs = [] {
-  use_device_graphs(open_device_graphs(CHE_STAND_IN_GRAPHS));
-  return true;
-}();
+Backend on_the_device(Kernels kernels = Kernels::kFused) { return backend_on(fake_device(), kernels); }
 
 // Other graphs in place of those of the fake device, while it exists.
 class OtherGraphs {
  public:
-  explicit OtherGraphs(NewDeviceGraphs others) { use_device_graphs(others); }
-  ~OtherGraphs() { use_device_graphs(open_device_graphs(CHE_STAND_IN_GRAPHS)); }
+  explicit OtherGraphs(NewDeviceGraphs others) { emulated_gpu()->create_graphs = others; }
+  ~OtherGraphs() { emulated_gpu()->create_graphs = open_device_graphs(CHE_STAND_IN_GRAPHS); }
   OtherGraphs(const OtherGraphs&) = delete;
   OtherGraphs& operator=(const OtherGraphs&) = delete;
 };
@@ -177,9 +170,9 @@ TEST(StepGraphs, StartOneThingAStep) {
 
 // Dropout that no kernel serves is drawn by the host, also for a replay.
 TEST(StepGraphs, ReplayMasksThatTheHostDraws) {
-  static CudaKernels without_dropout = *che_cuda_kernels(kCudaAbiVersion);
-  without_dropout.dropout_serves = [](std::int64_t, std::int64_t) { return kCudaNotServed; };
-  without_dropout.residual_norm_serves = [](std::int64_t, std::int64_t, bool) { return kCudaNotServed; };
+  KernelTable without_dropout = emulated_kernels();
+  without_dropout.dropout.serves = [](std::int64_t, std::int64_t) { return false; };
+  without_dropout.residual_norm.serves = [](std::int64_t, std::int64_t, bool) { return false; };
   const OtherKernels others(without_dropout);
   const std::vector<RunConfig> runs = runs_of("sin_cos", 1);
   expect_equal_bits(trained(runs, false), trained(runs, true));
@@ -187,9 +180,9 @@ TEST(StepGraphs, ReplayMasksThatTheHostDraws) {
 
 // Library operations take the place of kernels that do not serve.
 TEST(StepGraphs, ReplayWhatNoKernelServes) {
-  static CudaKernels without = *che_cuda_kernels(kCudaAbiVersion);
-  without.embedding_serves = [](std::int64_t, std::int64_t) { return kCudaNotServed; };
-  without.batch_score_serves = [](std::int64_t) { return kCudaNotServed; };
+  KernelTable without = emulated_kernels();
+  without.embedding.serves = [](std::int64_t, std::int64_t) { return false; };
+  without.batch_score.serves = [](std::int64_t) { return false; };
   const std::vector<RunConfig> runs = runs_of("sin_cos", 2);
   const Trained with_kernels = trained(runs, false);
   const OtherKernels others(without);
@@ -259,54 +252,51 @@ TEST(StepGraphs, LeaveOtherReplicasAloneWhereOneFails) {
 
 // Kernels that read what a step changes from their arguments, which a replay does not change.
 TEST(StepGraphs, DifferWhereKernelsIgnoreTheStep) {
-  static CudaKernels stale = *che_cuda_kernels(kCudaAbiVersion);
-  const auto without_step = [](const CudaCall& call) {
-    CudaCall stale_call = call;
-    stale_call.step = nullptr;
-    return stale_call;
-  };
-  static const auto drop_step = without_step;
   const std::vector<RunConfig> runs = runs_of("sin_cos", 1);
   const Trained eager = trained(runs, false);
-  const auto expect_other_bits = [&] {
+  const auto expect_other_bits = [&](const KernelTable& stale) {
     const OtherKernels others(stale);
     const Trained replayed = trained(runs, true);
     // The first steps of both lengths are no replays.
     EXPECT_EQ(eager.results[0], replayed.results[0]);
     EXPECT_FALSE(has_equal_bits(eager.tensors[0], replayed.tensors[0]));
-    stale = *che_cuda_kernels(kCudaAbiVersion);
   };
-  stale.dropout = [](const CudaCall* call, const CudaDropoutInputs* in, float* out) {
-    const CudaCall other = drop_step(*call);
-    return che_cuda_kernels(kCudaAbiVersion)->dropout(&other, in, out);
+  static const auto without_step = [](KernelCall call) {
+    call.step = nullptr;
+    return call;
   };
-  expect_other_bits();
-  stale.residual_norm_forward = [](const CudaCall* call, const CudaResidualNormInputs* in,
-                                   const ExampleView<float>* out, const ExampleView<float>* moments) {
-    const CudaCall other = drop_step(*call);
-    return che_cuda_kernels(kCudaAbiVersion)->residual_norm_forward(&other, in, out, moments);
+  KernelTable stale = emulated_kernels();
+  stale.dropout.apply = [](const KernelCall& call, const DropoutInputs& in, float* out) {
+    return emulated_kernels().dropout.apply(without_step(call), in, out);
   };
-  expect_other_bits();
-  stale.residual_norm_backward =
-      [](const CudaCall* call, const CudaResidualNormInputs* in, const ExampleView<const float>* moments,
-         const ExampleView<const float>* d_out, const CudaResidualNormGradients* out) {
-        const CudaCall other = drop_step(*call);
-        return che_cuda_kernels(kCudaAbiVersion)->residual_norm_backward(&other, in, moments, d_out, out);
-      };
-  expect_other_bits();
-  stale.adam_update = [](const CudaCall* call, const AdamOperands* operands, const AdamSettings* settings) {
-    const CudaCall other = drop_step(*call);
-    return che_cuda_kernels(kCudaAbiVersion)->adam_update(&other, operands, settings);
+  expect_other_bits(stale);
+  stale = emulated_kernels();
+  stale.residual_norm.forward = [](const KernelCall& call, const ResidualNormInputs& in,
+                                   const ExampleView<float>& out, const ExampleView<float>& moments) {
+    return emulated_kernels().residual_norm.forward(without_step(call), in, out, moments);
   };
-  expect_other_bits();
+  expect_other_bits(stale);
+  stale = emulated_kernels();
+  stale.residual_norm.backward = [](const KernelCall& call, const ResidualNormInputs& in,
+                                    const ExampleView<const float>& moments,
+                                    const ExampleView<const float>& d_out, const ResidualNormGradients& out) {
+    return emulated_kernels().residual_norm.backward(without_step(call), in, moments, d_out, out);
+  };
+  expect_other_bits(stale);
+  stale = emulated_kernels();
+  stale.adam.update = [](const KernelCall& call, const AdamOperands& operands, const AdamSettings& settings) {
+    return emulated_kernels().adam.update(without_step(call), operands, settings);
+  };
+  expect_other_bits(stale);
 }
 
 // An error within a capture is told, and the capture is over.
 TEST(StepGraphs, EndACaptureThatFails) {
-  static CudaKernels broken = *che_cuda_kernels(kCudaAbiVersion);
-  broken.adam_update = [](const CudaCall* call, const AdamOperands* operands, const AdamSettings* settings) {
+  KernelTable broken = emulated_kernels();
+  broken.adam.update = [](const KernelCall& call, const AdamOperands& operands,
+                          const AdamSettings& settings) {
     if (FakeGraph::capturing() != nullptr) return 101;
-    return che_cuda_kernels(kCudaAbiVersion)->adam_update(call, operands, settings);
+    return emulated_kernels().adam.update(call, operands, settings);
   };
   const std::vector<RunConfig> runs = runs_of("alibi", 1);
   const auto message = [&]() -> std::string {

@@ -1,4 +1,4 @@
-#include "models/kernels/cuda_host/step_uploads.h"
+#include "models/ops/device/step_uploads.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "core/error.h"
+#include "tests/gpu/device_backend.h"
 #include "tests/gpu/fake_device.h"
 
 namespace che {
 namespace {
 
 const at::TensorOptions kThere = at::TensorOptions().dtype(at::kFloat).device(fake_device());
+const Backend kBackend = backend_on(fake_device(), Kernels::kFused);
 
 std::vector<float> values_of(const at::Tensor& x) {
   const at::Tensor here = x.to(at::kCPU, at::kFloat).contiguous();
@@ -21,7 +23,12 @@ std::vector<float> values_of(const at::Tensor& x) {
 
 TEST(UploadEachStep, IsAnUploadWhereNothingIsRecorded) {
   reset_device_counts();
-  const at::Tensor x = upload_each_step([] { return at::tensor({1, 2}, at::kLong); }, kThere);
+  const at::Tensor x = upload_each_step(
+      kBackend,
+      [] {
+        return at::tensor({1, 2}, at::kLong);
+      },
+      kThere);
   EXPECT_EQ(fake_device(), x.device());
   EXPECT_EQ(at::kFloat, x.scalar_type());
   EXPECT_EQ((std::vector<float>{1, 2}), values_of(x));
@@ -34,12 +41,14 @@ TEST(StepUploads, GiveEachStepItsOwnValuesInTheSameMemory) {
   int tables = 0;
   const auto step = [&] {
     const at::Tensor row = upload_each_step(
+        kBackend,
         [&] {
           return at::arange(3, at::kLong).mul(number).view({3, 1});
         },
         kThere);
-    const at::Tensor table = kept_for_steps([&] { return at::full({2}, ++tables, kThere); });
-    const at::Tensor bytes = upload_each_step([&] { return at::full({5}, number); }, kThere.dtype(at::kByte));
+    const at::Tensor table = kept_for_steps(kBackend, [&] { return at::full({2}, ++tables, kThere); });
+    const at::Tensor bytes = upload_each_step(
+        kBackend, [&] { return at::full({5}, number); }, kThere.dtype(at::kByte));
     return std::vector<at::Tensor>{row, table, bytes};
   };
   const auto expect_step = [&](const std::vector<at::Tensor>& found) {
@@ -52,13 +61,13 @@ TEST(StepUploads, GiveEachStepItsOwnValuesInTheSameMemory) {
   };
   StepUploads uploads;
   {
-    const StepUploads::Recording recording(uploads);
+    const StepUploads::Recording recording(uploads, *emulated_gpu());
     expect_step(step());
   }
   uploads.allocate(fake_device());
   std::vector<at::Tensor> replayed;
   {
-    const StepUploads::Recording recording(uploads);
+    const StepUploads::Recording recording(uploads, *emulated_gpu());
     replayed = step();
   }
   for (number = 2; number < 5; ++number) {
@@ -84,16 +93,19 @@ TEST(StepUploads, RefuseAStepThatCopiesSomethingElse) {
     return "";
   };
   std::int64_t length = 2;
-  const auto row = [&] { return upload_each_step([&] { return at::ones({length}); }, kThere); };
-  const auto table = [&] { return kept_for_steps([&] { return at::ones({2}, kThere); }); };
+  const auto row = [&] {
+    return upload_each_step(
+        kBackend, [&] { return at::ones({length}); }, kThere);
+  };
+  const auto table = [&] { return kept_for_steps(kBackend, [&] { return at::ones({2}, kThere); }); };
   StepUploads uploads;
   {
-    const StepUploads::Recording recording(uploads);
+    const StepUploads::Recording recording(uploads, *emulated_gpu());
     row();
     table();
   }
   uploads.allocate(fake_device());
-  const StepUploads::Recording recording(uploads);
+  const StepUploads::Recording recording(uploads, *emulated_gpu());
   row();
   table();
   EXPECT_EQ("a training step copies more to the device than the first of its shape", message([&] { row(); }));

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
-#include "models/kernels/batch_score.h"
-#include "models/kernels/embedding.h"
+#include "models/ops/batch_score/batch_score.h"
+#include "models/ops/embedding/embedding.h"
 #include "tests/gpu/device_backend.h"
 
 namespace che {

@@ -14,11 +14,10 @@
 #include "experiments/training/selftest_report.h"
 #include "experiments/training/small_model.h"
 #include "experiments/training/training.h"
-#include "models/kernels/cuda_host/cuda_library.h"
-#include "models/kernels/rotation.h"
+#include "models/ops/device/cuda_library.h"
+#include "models/ops/rotation/rotation.h"
 #include "tests/gpu/device_backend.h"
 #include "tests/gpu/fake_device.h"
-#include "tests/gpu/other_kernels.h"
 #include "tests/models/encodings/encoding_models.h"
 #include "tests/models/reference_files.h"
 #include "tests/scratch_folder.h"
@@ -77,7 +76,7 @@ TEST_P(EveryEncodingOnADevice, TrainsAndEvaluatesToTheValuesOfTheCpu) {
 // Every parameter's gradient by its own size.
 TEST_P(EveryEncodingOnADevice, PassesTheSelftest) {
   const SelftestCheck check =
-      check_encoding({label_, config_.encoding}, backend_on(fake_device(), kernels_), CudaPrecision::kFp32);
+      check_encoding({label_, config_.encoding}, backend_on(fake_device(), kernels_), GpuPrecision::kFp32);
   EXPECT_EQ("", check.problem);
   EXPECT_LE(check.error, 1e-4);
 }
@@ -163,8 +162,7 @@ TEST(Selftest, FindsNothingWrongWithTheEmulatedKernels) {
   plan.steps = {.steps = 2, .warm_up = 1, .most_examples = 4};
   const ScratchFolder scratch;
   const std::string json = (scratch.path() / "selftest.json").string();
-  SelftestTarget target{.backend = backend_on(fake_device(), Kernels::kFused), .description = {}};
-  ASSERT_EQ(kCudaDone, che_cuda_kernels(kCudaAbiVersion)->describe_device(0, &target.description));
+  SelftestTarget target{.backend = backend_on(fake_device(), Kernels::kFused)};
   testing::internal::CaptureStdout();
   EXPECT_EQ(0, report_selftest(target, plan, json));
   const std::string output = testing::internal::GetCapturedStdout();
@@ -186,11 +184,11 @@ TEST(Selftest, FindsNothingWrongWithTheEmulatedKernels) {
 }
 
 TEST(Selftest, FindsAKernelThatIsWrong) {
-  static CudaKernels wrong = *che_cuda_kernels(kCudaAbiVersion);
-  wrong.rotate = [](const CudaCall* call, const RotationInputs* in, float* out) {
-    RotationInputs backwards = *in;
-    backwards.backwards = !in->backwards;
-    return che_cuda_kernels(kCudaAbiVersion)->rotate(call, &backwards, out);
+  KernelTable wrong = emulated_kernels();
+  wrong.rotation.rotate = [](const KernelCall& call, const RotationInputs& in, float* out) {
+    RotationInputs backwards = in;
+    backwards.backwards = !in.backwards;
+    return emulated_kernels().rotation.rotate(call, backwards, out);
   };
   const OtherKernels others(wrong);
   SelftestPlan plan;
@@ -205,16 +203,16 @@ TEST(Selftest, FindsAKernelThatIsWrong) {
 
 // A kernel that takes the step from its arguments, which a replay does not change.
 TEST(Selftest, FindsAGraphWithStaleMasks) {
-  static CudaKernels stale = *che_cuda_kernels(kCudaAbiVersion);
-  stale.residual_norm_forward = [](const CudaCall* call, const CudaResidualNormInputs* in,
-                                   const ExampleView<float>* out, const ExampleView<float>* moments) {
-    CudaCall without_step = *call;
+  KernelTable stale = emulated_kernels();
+  stale.residual_norm.forward = [](const KernelCall& call, const ResidualNormInputs& in,
+                                   const ExampleView<float>& out, const ExampleView<float>& moments) {
+    KernelCall without_step = call;
     without_step.step = nullptr;
-    return che_cuda_kernels(kCudaAbiVersion)->residual_norm_forward(&without_step, in, out, moments);
+    return emulated_kernels().residual_norm.forward(without_step, in, out, moments);
   };
   const auto check = [] {
     return check_repeats({"alibi", encoding_called("alibi")}, backend_on(fake_device(), Kernels::kFused), 3,
-                         CudaPrecision::kFp32, true);
+                         GpuPrecision::kFp32, true);
   };
   EXPECT_TRUE(check().passed()) << check().problem;
   const OtherKernels others(stale);
@@ -222,8 +220,8 @@ TEST(Selftest, FindsAGraphWithStaleMasks) {
 }
 
 TEST(CudaKernelsOfADevice, ReportErrors) {
-  static CudaKernels broken = *che_cuda_kernels(kCudaAbiVersion);
-  broken.rotate = [](const CudaCall*, const RotationInputs*, float*) { return 101; };
+  KernelTable broken = emulated_kernels();
+  broken.rotation.rotate = [](const KernelCall&, const RotationInputs&, float*) { return 101; };
   const OtherKernels others(broken);
   const at::Tensor heads = at::ones({1, 1, 2, 1, 4}, at::TensorOptions().device(fake_device()));
   const at::Tensor table = at::ones({2, 2}, at::TensorOptions().device(fake_device()));
@@ -237,19 +235,18 @@ TEST(CudaKernelsOfADevice, ReportErrors) {
 
 // A gradient of f that is wrong by a twentieth.
 TEST(Selftest, FindsASmallErrorOfOneGradient) {
-  static CudaKernels wrong = *che_cuda_kernels(kCudaAbiVersion);
-  wrong.attention_backward = [](const CudaCall* call, const AttentionInputs* in, const float* saved,
-                                const ExampleView<const float>* d_out, const AttentionGradients* out) {
-    const int answer = che_cuda_kernels(kCudaAbiVersion)->attention_backward(call, in, saved, d_out, out);
-    for (std::int64_t i = 0; out->d_w1 != nullptr && i < in->shape.heads * in->shape.hidden; ++i) {
-      out->d_w1[i] *= 1.05F;
+  KernelTable wrong = emulated_kernels();
+  wrong.attention.backward = [](const KernelCall& call, const AttentionInputs& in, const float* saved,
+                                const ExampleView<const float>& d_out, const AttentionGradients& out) {
+    const int answer = emulated_kernels().attention.backward(call, in, saved, d_out, out);
+    for (std::int64_t i = 0; out.d_w1 != nullptr && i < in.shape.heads * in.shape.hidden; ++i) {
+      out.d_w1[i] *= 1.05F;
     }
     return answer;
   };
   const OtherKernels others(wrong);
-  const SelftestCheck check =
-      check_encoding({"dape_kerple", encoding_called("dape_kerple")},
-                     backend_on(fake_device(), Kernels::kFused), CudaPrecision::kFp32);
+  const SelftestCheck check = check_encoding({"dape_kerple", encoding_called("dape_kerple")},
+                                             backend_on(fake_device(), Kernels::kFused), GpuPrecision::kFp32);
   EXPECT_FALSE(check.passed()) << check.error;
 }
 
@@ -271,7 +268,7 @@ TEST(Numerics, HaveAFixedOrderOfSumsAndFillNothing) {
 TEST(CudaLibrary, ThatCannotBeUsedIsNamedWithARemedy) {
   const auto message = [](const std::string& path) -> std::string {
     try {
-      open_cuda_kernels(path);
+      open_cuda_library(path);
     } catch (const Error& error) {
       return error.what();
     }

@@ -9,7 +9,7 @@
 
 #include "experiments/plan/encoding_config.h"
 #include "experiments/training/model_factory.h"
-#include "models/kernels/batch_score.h"
+#include "models/ops/batch_score/batch_score.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/encodings/encoding_rig.h"
 #include "tests/models/reference_files.h"

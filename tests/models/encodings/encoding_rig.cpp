@@ -7,7 +7,7 @@
 
 #include "core/random.h"
 #include "experiments/training/model_factory.h"
-#include "models/kernels/reference/attention.h"
+#include "models/ops/attention/attention.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {

@@ -8,7 +8,7 @@
 #include "experiments/plan/run_config.h"
 #include "experiments/training/model_factory.h"
 #include "models/encodings/rotary.h"
-#include "models/kernels/rotation.h"
+#include "models/ops/rotation/rotation.h"
 #include "models/settings/encoding_entry.h"
 #include "models/transformer.h"
 #include "tests/models/encodings/encoding_rig.h"

@@ -11,8 +11,8 @@
 #include "models/encodings/relative.h"
 #include "models/encodings/rotary.h"
 #include "models/encodings/sinusoid.h"
-#include "models/kernels/reference/attention.h"
-#include "models/kernels/rotation.h"
+#include "models/ops/attention/attention.h"
+#include "models/ops/rotation/rotation.h"
 #include "tests/models/explicit_positions.h"
 #include "tests/models/reference_files.h"
 

@@ -14,7 +14,7 @@
 #include "experiments/training/model_factory.h"
 #include "experiments/training/thread_limit.h"
 #include "experiments/training/training.h"
-#include "models/kernels/batch_score.h"
+#include "models/ops/batch_score/batch_score.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/encodings/encoding_models.h"
 #include "tests/models/encodings/encoding_rig.h"

@@ -1,0 +1,297 @@
+#include "models/ops/attention/attention.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/ivalue.h>
+#include <ATen/record_function.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "core/error.h"
+#include "models/ops/product/product.h"
+
+namespace che {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// f with its first layer split by its inputs: hidden layer LeakyReLU_0.01(w1 A + hidden bias).
+struct SplitMlp {
+  at::Tensor w1;           // (replicas, heads, hidden)
+  at::Tensor w2;           // (replicas, hidden, heads)
+  at::Tensor b2;           // (replicas, heads)
+  PairValues hidden_bias;  // Of B and b1.
+};
+
+// The terms of fused attention: a bias to add and f, as far as there are.
+struct FusedTerms {
+  PairValues bias;
+  std::optional<AdaptedBias> adapted;
+};
+
+FusedTerms fused_terms(const AttentionTerms& terms) {
+  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
+  if (adapted == nullptr) return {additive_bias(terms), {}};
+  const PairMlp& f = adapted->mlp;
+  if (f.reads != PairMlp::Reads::kBias) {
+    return {adapted->adds_bias ? adapted->bias : PairValues(), *adapted};
+  }
+  // f(B) is an additive bias itself. Pairs last, so that it needs no transpose.
+  const auto layer = [](const at::Tensor& w, const at::Tensor& b, const at::Tensor& x) {
+    return product(w.transpose(1, 2), x) + b.unsqueeze(2);
+  };
+  const PairValues& bias = adapted->bias;
+  const at::Tensor values = layer(f.w2, f.b2, at::leaky_relu(layer(f.w1, f.b1, bias.values), 0.01));
+  return {{adapted->adds_bias ? bias.values + values : values, bias.by_offset}, {}};
+}
+
+// f for the bias `bias`, B or some queries of it, or none.
+SplitMlp split(const PairMlp& f, const PairValues& bias, std::int64_t heads, std::int64_t keys) {
+  const at::Tensor of_logits = f.w1.narrow(1, 0, heads);
+  if (f.reads == PairMlp::Reads::kLogits) {
+    return {of_logits.contiguous(),
+            f.w2.contiguous(),
+            f.b2.contiguous(),
+            {f.b1.unsqueeze(2).expand({-1, -1, 2 * keys - 1}), true}};
+  }
+  const at::Tensor of_bias = f.w1.narrow(1, f.reads == PairMlp::Reads::kLogitsAndBias ? heads : 0, heads);
+  return {of_logits.contiguous(),
+          f.w2.contiguous(),
+          f.b2.contiguous(),
+          {product(of_bias.transpose(1, 2), bias.values) + f.b1.unsqueeze(2), bias.by_offset}};
+}
+
+// A replica for each of `replicas`, and rows without gaps.
+at::Tensor of_replicas(const PairValues& pairs, std::int64_t replicas) {
+  if (!pairs.defined()) return {};
+  return pairs.values.contiguous().expand({replicas, -1, -1});
+}
+
+template <class Value>
+PairView<Value> view_of(const at::Tensor& values, bool by_offset) {
+  if (!values.defined()) return {};
+  return {values.mutable_data_ptr<float>(), values.stride(0), values.stride(1), by_offset};
+}
+
+// The inputs of a kernel, and the tensors that hold them.
+struct Operands {
+  at::Tensor q, k, v;
+  at::Tensor bias;  // (replicas, heads, pairs)
+  bool bias_by_offset = false;
+  at::Tensor w1, w2, b2;
+  at::Tensor hidden_bias;  // (replicas, hidden, pairs)
+  bool hidden_by_offset = false;
+
+  AttentionShape shape() const {
+    return {.replicas = q.size(0),
+            .batch = q.size(1),
+            .queries = q.size(2),
+            .keys = k.size(2),
+            .heads = q.size(3),
+            .head_width = q.size(4),
+            .hidden = w1.defined() ? w1.size(2) : 0};
+  }
+
+  AttentionInputs inputs() const {
+    const auto data = [](const at::Tensor& values) {
+      return values.defined() ? values.const_data_ptr<float>() : nullptr;
+    };
+    return {.shape = shape(),
+            .q = examples_of(q),
+            .k = examples_of(k),
+            .v = examples_of(v),
+            .bias = view_of<const float>(bias, bias_by_offset),
+            .w1 = data(w1),
+            .w2 = data(w2),
+            .b2 = data(b2),
+            .hidden_bias = view_of<const float>(hidden_bias, hidden_by_offset)};
+  }
+};
+
+class Attention : public torch::autograd::Function<Attention> {
+ public:
+  // Undefined tensors are passed as empty optionals.
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
+                            const at::Tensor& v, const std::optional<at::Tensor>& bias,
+                            const std::optional<at::Tensor>& w1, const std::optional<at::Tensor>& w2,
+                            const std::optional<at::Tensor>& b2, const std::optional<at::Tensor>& hidden_bias,
+                            bool bias_by_offset, bool hidden_by_offset, const Backend& backend) {
+    const auto tensor = [](const std::optional<at::Tensor>& x) { return x.value_or(at::Tensor()); };
+    const AttentionKernels& kernels = device_kernels(backend).attention;
+    const Operands operands{q,          k,          v,          tensor(bias),        bias_by_offset,
+                            tensor(w1), tensor(w2), tensor(b2), tensor(hidden_bias), hidden_by_offset};
+    const at::Tensor out = at::empty(q.sizes(), q.options());
+    const at::Tensor kept = at::empty({kernels.saved_values(operands.shape())}, q.options());
+    run_kernel(backend, "attention", kernels.forward, operands.inputs(), mutable_examples_of(out),
+               kept.mutable_data_ptr<float>());
+    context->save_for_backward(
+        {q, k, v, operands.bias, operands.w1, operands.w2, operands.b2, operands.hidden_bias, kept});
+    keep(context, std::tuple(bias_by_offset, hidden_by_offset, backend));
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    RECORD_FUNCTION("che::attention", {});
+    const variable_list saved = context->get_saved_variables();
+    const auto& [bias_by_offset, hidden_by_offset, backend] = kept<std::tuple<bool, bool, Backend>>(context);
+    const Operands operands{saved[0], saved[1], saved[2], saved[3], bias_by_offset,
+                            saved[4], saved[5], saved[6], saved[7], hidden_by_offset};
+    const auto like = [](const at::Tensor& x) {
+      return x.defined() ? at::empty(x.sizes(), x.options()) : at::Tensor();
+    };
+    const auto data = [](const at::Tensor& x) { return x.defined() ? x.mutable_data_ptr<float>() : nullptr; };
+    const at::Tensor d_q = like(operands.q);
+    const at::Tensor d_k = like(operands.k);
+    const at::Tensor d_v = like(operands.v);
+    const at::Tensor d_bias =
+        operands.bias.defined() && context->needs_input_grad(3) ? like(operands.bias) : at::Tensor();
+    const at::Tensor d_w1 = like(operands.w1);
+    const at::Tensor d_w2 = like(operands.w2);
+    const at::Tensor d_b2 = like(operands.b2);
+    const at::Tensor d_hidden_bias = like(operands.hidden_bias);
+    const at::Tensor d_out = gradients[0].contiguous();
+    run_kernel(backend, "attention's gradient", device_kernels(backend).attention.backward, operands.inputs(),
+               saved[8].const_data_ptr<float>(), examples_of(d_out),
+               {.d_q = mutable_examples_of(d_q),
+                .d_k = mutable_examples_of(d_k),
+                .d_v = mutable_examples_of(d_v),
+                .d_bias = view_of<float>(d_bias, operands.bias_by_offset),
+                .d_w1 = data(d_w1),
+                .d_w2 = data(d_w2),
+                .d_b2 = data(d_b2),
+                .d_hidden_bias = view_of<float>(d_hidden_bias, operands.hidden_by_offset)});
+    return {d_q, d_k, d_v, d_bias, d_w1, d_w2, d_b2, d_hidden_bias, at::Tensor(), at::Tensor(), at::Tensor()};
+  }
+};
+
+// Queries first .. first + count - 1 of `pairs`.
+PairValues of_queries(const PairValues& pairs, std::int64_t queries, std::int64_t keys, std::int64_t first,
+                      std::int64_t count) {
+  if (!pairs.defined() || pairs.by_offset) return pairs;
+  return {pairs.dense(queries, keys).narrow(2, first, count).flatten(2), false};
+}
+
+// Whether a backward pass may follow.
+bool need_gradients(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                    const AttentionTerms& terms) {
+  if (needs_gradient({q, k, v, additive_bias(terms).values})) return true;
+  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
+  return adapted != nullptr && needs_gradient({adapted->bias.values, adapted->mlp.w1, adapted->mlp.b1,
+                                               adapted->mlp.w2, adapted->mlp.b2});
+}
+
+at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                           const FusedTerms& terms, const Backend& backend, bool has_gradients) {
+  RECORD_FUNCTION("che::attention", {});
+  const std::int64_t replicas = q.size(0);
+  const std::int64_t queries = q.size(2);
+  const std::int64_t keys = k.size(2);
+  const std::int64_t heads = q.size(3);
+  Operands operands;
+  operands.q = q.contiguous();
+  operands.k = k.contiguous();
+  operands.v = v.contiguous();
+  // The terms of queries first .. first + count - 1.
+  const auto set_terms = [&](std::int64_t first, std::int64_t count) {
+    const auto part = [&](const PairValues& pairs) { return of_queries(pairs, queries, keys, first, count); };
+    operands.bias = of_replicas(part(terms.bias), replicas);
+    operands.bias_by_offset = terms.bias.by_offset;
+    if (!terms.adapted) return;
+    const SplitMlp f = split(terms.adapted->mlp, part(terms.adapted->bias), heads, keys);
+    operands.w1 = f.w1;
+    operands.w2 = f.w2;
+    operands.b2 = f.b2;
+    operands.hidden_bias = of_replicas(f.hidden_bias, replicas);
+    operands.hidden_by_offset = f.hidden_bias.by_offset;
+  };
+  if (has_gradients) {
+    const auto optional = [](const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; };
+    set_terms(0, queries);
+    return Attention::apply(operands.q, operands.k, operands.v, optional(operands.bias),
+                            optional(operands.w1), optional(operands.w2), optional(operands.b2),
+                            optional(operands.hidden_bias), operands.bias_by_offset,
+                            operands.hidden_by_offset, backend);
+  }
+  const AttentionKernels& kernels = device_kernels(backend).attention;
+  const c10::NoGradGuard no_grad;
+  const at::Tensor out = at::empty(q.sizes(), q.options());
+  const at::Tensor all_queries = operands.q;
+  const PairValues& pairs = terms.adapted ? terms.adapted->bias : terms.bias;
+  const std::int64_t step = pairs.defined() && !pairs.by_offset ? kernels.query_block : queries;
+  for (std::int64_t first = 0; first < queries; first += step) {
+    const std::int64_t count = std::min(step, queries - first);
+    set_terms(first, count);
+    operands.q = all_queries.narrow(2, first, count);
+    run_kernel(backend, "attention", kernels.forward, operands.inputs(),
+               mutable_examples_of(out.narrow(2, first, count)), nullptr);
+  }
+  return out;
+}
+
+void check_bias(const PairValues& bias, const at::Tensor& q, std::int64_t keys) {
+  const std::int64_t pairs = bias.by_offset ? 2 * keys - 1 : q.size(2) * keys;
+  const std::int64_t own = bias.values.size(0) == 1 ? 1 : q.size(0);
+  check_operand("attention: bias", bias.values, {own, q.size(3), pairs}, q);
+}
+
+void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                    const AttentionTerms& terms) {
+  const std::int64_t replicas = q.size(0);
+  const std::int64_t heads = q.size(3);
+  check_operand("attention: k", k, {replicas, q.size(1), k.size(2), heads, q.size(4)}, q);
+  check_operand("attention: v", v, k.sizes(), q);
+  if (const PairValues bias = additive_bias(terms); bias.defined()) check_bias(bias, q, k.size(2));
+  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
+  if (adapted == nullptr) return;
+  const PairMlp& mlp = adapted->mlp;
+  if (adapted->bias.defined() != (mlp.reads != PairMlp::Reads::kLogits)) {
+    throw Error("attention: an MLP over a bias needs one, and one over the logits alone takes none",
+                ErrorKind::kRuntime);
+  }
+  const std::int64_t hidden = mlp.b1.size(-1);
+  const std::int64_t inputs = mlp.reads == PairMlp::Reads::kLogitsAndBias ? 2 * heads : heads;
+  const auto layer = [&](std::int64_t in, std::int64_t out) -> std::vector<std::int64_t> {
+    if (mlp.taps() == 1) return {replicas, in, out};
+    return {replicas, mlp.taps(), in, out};
+  };
+  check_operand("attention: mlp.w1", mlp.w1, layer(inputs, hidden), q);
+  check_operand("attention: mlp.b1", mlp.b1, {replicas, hidden}, q);
+  check_operand("attention: mlp.w2", mlp.w2, layer(hidden, heads), q);
+  check_operand("attention: mlp.b2", mlp.b2, {replicas, heads}, q);
+}
+
+}  // namespace
+
+bool covers(const AttentionKernels& kernels, const AttentionTerms& terms, AttentionShape shape,
+            bool has_gradients) {
+  if (std::holds_alternative<CustomLogits>(terms)) return false;
+  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
+  if (adapted != nullptr && adapted->mlp.taps() != 1) return false;
+  // f of the bias alone is an additive bias.
+  const bool is_adapted = adapted != nullptr && adapted->mlp.reads != PairMlp::Reads::kBias;
+  shape.hidden = is_adapted ? adapted->mlp.w1.size(-1) : 0;
+  return kernels.serves(shape, has_gradients);
+}
+
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const AttentionTerms& terms, const Backend& backend, const LogitsObserver& observer) {
+  check_operands(q, k, v, terms);
+  const KernelTable* const fused = observer ? nullptr : fused_kernels(backend, q);
+  const bool has_gradients = need_gradients(q, k, v, terms);
+  const AttentionShape shape{.replicas = q.size(0),
+                             .batch = q.size(1),
+                             .queries = q.size(2),
+                             .keys = k.size(2),
+                             .heads = q.size(3),
+                             .head_width = q.size(4)};
+  if (fused == nullptr || !covers(fused->attention, terms, shape, has_gradients)) {
+    return reference::attention(q, k, v, terms, observer);
+  }
+  return fused_attention(q, k, v, fused_terms(terms), backend, has_gradients);
+}
+
+}  // namespace che

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+
+#include "models/ops/attention/attention_terms.h"
+#include "models/ops/device/backend.h"
+
+namespace che {
+
+// The values that attention computes before its softmax.
+struct AttentionLogits {
+  at::Tensor scaled;  // q k / sqrt(head_width), A: (replicas, batch, heads, queries, keys)
+  at::Tensor bias;    // The additive bias B: (replicas or 1, heads, queries, keys), or undefined
+  at::Tensor total;   // The softmax sees these, like `scaled`.
+};
+
+using LogitsObserver = std::function<void(const AttentionLogits& logits)>;
+
+namespace reference {
+
+// The composition of LibTorch's operations: every intermediate is in memory, f's hidden layer (replicas,
+// batch, queries, keys, hidden) included.
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const AttentionTerms& terms, const LogitsObserver& observer);
+
+// Returns the logits that the softmax sees; see CustomLogits for the shapes.
+at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k,
+                  const AttentionTerms& terms);
+
+}  // namespace reference
+
+// Softmax over the last dimension. Its values and its gradient do not depend on the number of threads; the
+// gradient of LibTorch's own operation does (2.11: for rows of 41 or 100 values, for example, but not of 80).
+at::Tensor softmax_last(const at::Tensor& x);
+
+// softmax(A changed by `terms`) v over all keys, A = q k / sqrt(head_width). q (replicas, batch, queries,
+// heads, head_width), the last ones of the tokens; k, v (replicas, batch, keys, heads, head_width); the
+// result is like q. `observer`, where there is one, is called with the logits, which keeps attention from
+// being fused.
+//
+// On a CPU, fused: queries pass 16 at a time. Without gradients, memory holds the logits of 16 queries per
+// thread; with them, attention's weights are kept, (replicas, batch, heads, keys, queries). f's hidden layer,
+// (batch, queries, keys, hidden), is never written; its backward pass forms it again. Operations per pair: 4
+// width forward and 8 backward; with f, another 4 heads hidden forward, and 10 heads hidden + 2 width
+// backward. Bytes of memory traffic per pair with gradients: 4 heads forward, 4 heads backward. Not fused:
+// CustomLogits, f with three taps, shapes that the device's form does not serve.
+//
+// Throws Error for shapes that do not fit together.
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const AttentionTerms& terms, const Backend& backend, const LogitsObserver& observer);
+
+// Whether attention() is fused where `kernels` are the device's. `shape` is that of the
+// operands; its member `hidden` is not read.
+bool covers(const AttentionKernels& kernels, const AttentionTerms& terms, AttentionShape shape,
+            bool has_gradients);
+
+}  // namespace che

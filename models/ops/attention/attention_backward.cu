@@ -1,0 +1,402 @@
+// Gradients of attention_forward.cu's operation, which recomputes the logits A, f's hidden layer and the
+// weights P from q, k and the log sums. With g the gradient of the result and S = A + B + f:
+//
+//   dP = g v,  dS = P (dP - mean), mean = sum over the keys of P dP = g out,  dB = dS, db2 = dS,
+//   d_active = w2 dS, d_before = d_active LeakyReLU', dC = d_before, dw1 = A d_before, dw2 = active dS,
+//   dA = dS + w1 d_before,  dq = dA k / sqrt(width), dk = dA q / sqrt(width), dv = P g.
+//
+// Operations a pair: 10 heads width, and 14 heads hidden in f. Bytes of memory traffic: an example's q, k, v,
+// result and their gradients, with q, g and dq once more for every 16 keys (from the second-level cache); and
+// what a part of the examples shares, once a tile by offset, once a pair by pair.
+//
+// A block takes the examples of one part one after the other, tiles of 16 keys, and for each tiles of 16
+// queries. Products: a thread takes four queries and a key of a head. f: a thread takes a pair with all its
+// heads in registers, 8 hidden features at a time, over whose pairs each warp then sums one. dq, dk, dv: a
+// thread takes a column. Gradients of what examples share are summed within a part in the order of examples
+// and tiles, then over the parts in order; how many parts there are depends on the shape only.
+#include "models/ops/attention/attention_backward_tiles.h"
+
+namespace che::gpu {
+namespace {
+
+// means (examples, heads, queries) of the weights' gradients: g out, both (examples, queries, heads, width).
+__global__ void __launch_bounds__(kThreads)
+    attention_means(AttentionShape shape, ExampleView<const float> d_out, const float* out, float* means) {
+  const std::int64_t at = std::int64_t{blockIdx.x} * kThreads + thread_number();
+  const std::int64_t head = at % shape.heads;
+  const std::int64_t query = at / shape.heads % shape.queries;
+  const std::int64_t number = at / shape.heads / shape.queries;
+  if (number >= shape.replicas * shape.batch) return;
+  const std::int64_t place = (query * shape.heads + head) * shape.head_width;
+  const float* const g = example_of(d_out, number / shape.batch, number % shape.batch) + place;
+  const float* const o = out + number * shape.queries * shape.heads * shape.head_width + place;
+  float sum = 0;
+  for (std::int64_t c = 0; c < shape.head_width; c += 4) sum = dot4(load4(g + c), load4(o + c), sum);
+  means[(number * shape.heads + head) * shape.queries + query] = sum;
+}
+
+struct BackwardOperands {
+  const float* log_sums;           // (replicas, batch, heads, queries)
+  const float* means;              // likewise
+  ExampleView<const float> d_out;  // (queries, heads, head_width) per example
+  ExampleView<float> d_q, d_k, d_v;
+  bool wants_bias;
+  bool bias_by_offset;
+  SharedSums places;
+  std::int64_t parts;
+  float* sums;  // (replicas, parts, places.end)
+};
+
+// For how many blocks a processor is to have registers: two, at the price of some that spill, but where many
+// would.
+constexpr int blocks_at_once(int heads, int columns) { return heads <= 8 && columns == 1 ? 2 : 1; }
+
+// H: heads that f is compiled for, 0 without f. kColumns: columns of a thread.
+template <int H, int kColumns>
+__global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
+    attention_backward(AttentionInputs in, BackwardOperands operands) {
+  CHE_DYNAMIC_SHARED(shared_bytes);
+  float* const shared = reinterpret_cast<float*>(shared_bytes);
+  const int heads = static_cast<int>(in.shape.heads);
+  const int width = static_cast<int>(in.shape.head_width);
+  const int queries = static_cast<int>(in.shape.queries);
+  const int keys = static_cast<int>(in.shape.keys);
+  const int hidden = static_cast<int>(in.shape.hidden);
+  const int thread = thread_number();
+  const int warp = thread / kWarp;
+  const int lane = thread % kWarp;
+  const std::int64_t part = blockIdx.x;
+  const std::int64_t replica = blockIdx.y;
+  const BackwardLayout layout(heads, width, H == 0 ? heads : H, hidden);
+  const int row = layout.row;
+  const int step = layout.step;
+  float* const q = shared + layout.q;
+  float* const g = shared + layout.d_out;
+  float* const k = shared + layout.k;
+  float* const v = shared + layout.v;
+  float* const logits = shared + layout.logits;
+  float* const weights = shared + layout.weights;
+  float* const gradients = shared + layout.gradients;
+  float* const active = shared + layout.active;
+  float* const d_before = shared + layout.d_before;
+  float* const mlp = shared + layout.mlp;
+  float* const d_mlp = shared + layout.d_mlp;
+  float* const b2 = shared + layout.b2;
+  float* const d_b2 = shared + layout.d_b2;
+  float* const d_logits = H == 0 ? gradients : logits;
+  const float scale = rsqrtf(static_cast<float>(width));
+  float* const sums = operands.sums + (replica * operands.parts + part) * operands.places.end;
+  for (std::int64_t i = thread; i < operands.places.w1; i += kThreads) sums[i] = 0;
+  if constexpr (H > 0) {
+    load_mlp<H>(in, static_cast<int>(replica), mlp, b2);
+    for (int i = thread; i < hidden * 2 * H; i += kThreads) d_mlp[i] = 0;
+    for (int h = thread; h < H; h += kThreads) d_b2[h] = 0;
+    for (int i = heads * kHeadStep + thread; i < H * kHeadStep; i += kThreads) logits[i] = gradients[i] = 0;
+  }
+
+  const std::int64_t end = (part + 1) * in.shape.batch / operands.parts;
+  for (std::int64_t example = part * in.shape.batch / operands.parts; example < end; ++example) {
+    for (int key0 = 0; key0 < keys; key0 += kKeys) {
+      load_rows(example_of(in.k, replica, example), key0, keys, kKeys, row, step, 1, k);
+      load_rows(example_of(in.v, replica, example), key0, keys, kKeys, row, step, 1, v);
+      float d_k[kColumns][kKeys] = {};
+      float d_v[kColumns][kKeys] = {};
+      for (int query0 = 0; query0 < queries; query0 += kQueries) {
+        load_rows(example_of(in.q, replica, example), query0, queries, kQueries, row, row, scale, q);
+        load_rows(example_of(operands.d_out, replica, example), query0, queries, kQueries, row, row, 1, g);
+        __syncthreads();
+
+        multiply_tiles(q, k, g, v, heads, width, row, step, logits, gradients);
+        __syncthreads();
+
+        // P and dS, one thread per pair.
+        const int query = query0 + thread / kKeys;
+        const int key = key0 + thread % kKeys;
+        const bool is_pair = query < queries && key < keys;
+        const std::int64_t of_query =
+            (replica * in.shape.batch + example) * heads * queries + min(query, queries - 1);
+        const auto pair_of = [&](bool by_offset) {
+          return pair_index(by_offset, queries, keys, min(query, queries - 1), min(key, keys - 1));
+        };
+        const auto set_weight = [&](int h, float logit) {
+          if (in.bias.data != nullptr) {
+            logit += __ldg(in.bias.data + replica * in.bias.replica_stride + h * in.bias.row_stride +
+                           pair_of(in.bias.by_offset));
+          }
+          const int at = h * kHeadStep + thread;
+          const std::int64_t of_head = of_query + std::int64_t{h} * queries;
+          const float power = is_pair ? __expf(logit - __ldg(operands.log_sums + of_head)) : 0;
+          const float gradient = is_pair ? power * (gradients[at] - __ldg(operands.means + of_head)) : 0;
+          weights[at] = power;
+          gradients[at] = gradient;
+          if (is_pair && operands.wants_bias && !operands.bias_by_offset) {
+            sums[operands.places.bias + (std::int64_t{h} * queries + query) * keys + key] += gradient;
+          }
+          return gradient;
+        };
+
+        if constexpr (H == 0) {
+          for (int h = 0; h < heads; ++h) set_weight(h, logits[h * kHeadStep + thread]);
+        } else {
+          const float* const c = in.hidden_bias.data + replica * in.hidden_bias.replica_stride +
+                                 pair_of(in.hidden_bias.by_offset);
+          float a[H], d_a[H], d_s[H];
+#pragma unroll
+          for (int h = 0; h < H; ++h) {
+            a[h] = logits[h * kHeadStep + thread];
+            d_a[h] = a[h] + b2[h];
+          }
+#pragma unroll 2
+          for (int n = 0; n < hidden; ++n) {
+            const float* const w = mlp + n * 2 * H;
+            float x = __ldg(c + n * in.hidden_bias.row_stride);
+#pragma unroll
+            for (int h = 0; h < H; ++h) x += w[h] * a[h];
+            x = fmaxf(x, kSlope * x);
+#pragma unroll
+            for (int h = 0; h < H; ++h) d_a[h] += w[H + h] * x;
+          }
+#pragma unroll
+          for (int h = 0; h < H; ++h) {
+            d_s[h] = h < heads ? set_weight(h, d_a[h]) : 0;
+            d_a[h] = d_s[h];
+          }
+          for (int n0 = 0; n0 < hidden; n0 += kHiddenAtOnce) {
+            const int count = min(kHiddenAtOnce, hidden - n0);
+#pragma unroll 2
+            for (int m = 0; m < count; ++m) {
+              const float* const w = mlp + (n0 + m) * 2 * H;
+              float x = __ldg(c + (n0 + m) * in.hidden_bias.row_stride);
+              float d_x = 0;
+#pragma unroll
+              for (int h = 0; h < H; ++h) {
+                x += w[h] * a[h];
+                d_x += w[H + h] * d_s[h];
+              }
+              const float slope = x > 0 ? 1 : kSlope;
+              d_x *= slope;
+#pragma unroll
+              for (int h = 0; h < H; ++h) d_a[h] += w[h] * d_x;
+              active[m * kPairs + thread] = x * slope;
+              d_before[m * kPairs + thread] = d_x;
+              if (is_pair && !in.hidden_bias.by_offset) {
+                sums[operands.places.hidden_bias + (std::int64_t{n0 + m} * queries + query) * keys + key] +=
+                    d_x;
+              }
+            }
+            __syncthreads();
+            if (warp < count) {
+              float d_w1[H] = {};
+              float d_w2[H] = {};
+              for (int p = lane; p < kPairs; p += kWarp) {
+                const float d_x = d_before[warp * kPairs + p];
+                const float x = active[warp * kPairs + p];
+#pragma unroll
+                for (int h = 0; h < H; ++h) {
+                  d_w1[h] += logits[h * kHeadStep + p] * d_x;
+                  d_w2[h] += gradients[h * kHeadStep + p] * x;
+                }
+              }
+              float* const to = d_mlp + (n0 + warp) * 2 * H;
+#pragma unroll
+              for (int h = 0; h < H; ++h) {
+                const float first = warp_sum(d_w1[h]);
+                const float second = warp_sum(d_w2[h]);
+                if (lane != 0) continue;
+                to[h] += first;
+                to[H + h] += second;
+              }
+            }
+            if (in.hidden_bias.by_offset) {
+              add_diagonals(d_before, kPairs, count, queries, keys, query0, key0,
+                            sums + operands.places.hidden_bias + std::int64_t{n0} * (2 * keys - 1));
+            }
+            __syncthreads();
+          }
+#pragma unroll
+          for (int h = 0; h < H; ++h) logits[h * kHeadStep + thread] = d_a[h];
+        }
+        __syncthreads();
+
+        if (operands.wants_bias && operands.bias_by_offset) {
+          add_diagonals(gradients, kHeadStep, heads, queries, keys, query0, key0,
+                        sums + operands.places.bias);
+        }
+        if constexpr (H > 0) {
+          for (int h = warp; h < heads; h += kWarps) {
+            float sum = 0;
+            for (int p = lane; p < kPairs; p += kWarp) sum += gradients[h * kHeadStep + p];
+            sum = warp_sum(sum);
+            if (lane == 0) d_b2[h] += sum;
+          }
+        }
+#pragma unroll
+        for (int n = 0; n < kColumns; ++n) {
+          const int c = thread + n * kThreads;
+          if (c >= row) break;
+          const int tile = c / width * kHeadStep;
+          float* const d_q = example_of(operands.d_q, replica, example) + c;
+          float of_keys[kKeys];
+#pragma unroll
+          for (int j = 0; j < kKeys; ++j) of_keys[j] = k[j * step + c];
+#pragma unroll 2
+          for (int i = 0; i < kQueries; ++i) {
+            const float of_query_column = q[i * row + c];
+            const float of_result = g[i * row + c];
+            float sum = 0;
+#pragma unroll
+            for (int j = 0; j < kKeys; j += 4) {
+              const float4 d_a = load4(d_logits + tile + i * kKeys + j);
+              const float4 p = load4(weights + tile + i * kKeys + j);
+              d_k[n][j] += d_a.x * of_query_column;
+              d_k[n][j + 1] += d_a.y * of_query_column;
+              d_k[n][j + 2] += d_a.z * of_query_column;
+              d_k[n][j + 3] += d_a.w * of_query_column;
+              d_v[n][j] += p.x * of_result;
+              d_v[n][j + 1] += p.y * of_result;
+              d_v[n][j + 2] += p.z * of_result;
+              d_v[n][j + 3] += p.w * of_result;
+              sum = dot4(d_a, make_float4(of_keys[j], of_keys[j + 1], of_keys[j + 2], of_keys[j + 3]), sum);
+            }
+            if (query0 + i >= queries) continue;
+            float* const to = d_q + std::int64_t{query0 + i} * row;
+            *to = scale * sum + (key0 == 0 ? 0 : *to);
+          }
+        }
+        __syncthreads();
+      }
+#pragma unroll
+      for (int n = 0; n < kColumns; ++n) {
+        const int c = thread + n * kThreads;
+        if (c >= row) break;
+        float* const to_k = example_of(operands.d_k, replica, example) + c;
+        float* const to_v = example_of(operands.d_v, replica, example) + c;
+#pragma unroll
+        for (int j = 0; j < kKeys; ++j) {
+          if (key0 + j >= keys) continue;
+          to_k[std::int64_t{key0 + j} * row] = d_k[n][j];
+          to_v[std::int64_t{key0 + j} * row] = d_v[n][j];
+        }
+      }
+    }
+  }
+  if constexpr (H > 0) {
+    for (int i = thread; i < heads * hidden; i += kThreads) {
+      const int n = i / heads;
+      const int h = i % heads;
+      sums[operands.places.w1 + h * hidden + n] = d_mlp[n * 2 * H + h];
+      sums[operands.places.w2 + i] = d_mlp[n * 2 * H + H + h];
+    }
+    for (int h = thread; h < heads; h += kThreads) sums[operands.places.b2 + h] = d_b2[h];
+  }
+}
+
+// One thread per gradient of what examples share.
+__global__ void __launch_bounds__(kThreads)
+    attention_add_up(AttentionShape shape, SharedSums places, std::int64_t parts, const float* sums,
+                     AttentionGradients out) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + thread_number();
+  const std::int64_t replica = blockIdx.y;
+  if (i >= places.end) return;
+  const float sum = sum_of_parts(sums, replica, parts, places.end, i);
+  const auto set_pair = [&](const PairView<float>& view, std::int64_t at) {
+    const std::int64_t pairs = view.by_offset ? 2 * shape.keys - 1 : shape.queries * shape.keys;
+    view.data[replica * view.replica_stride + at / pairs * view.row_stride + at % pairs] = sum;
+  };
+  const std::int64_t weights = shape.heads * shape.hidden;
+  if (i < places.hidden_bias) {
+    set_pair(out.d_bias, i);
+  } else if (i < places.w1) {
+    set_pair(out.d_hidden_bias, i - places.hidden_bias);
+  } else if (i < places.w2) {
+    out.d_w1[replica * weights + i - places.w1] = sum;
+  } else if (i < places.b2) {
+    out.d_w2[replica * weights + i - places.w2] = sum;
+  } else {
+    out.d_b2[replica * shape.heads + i - places.b2] = sum;
+  }
+}
+
+template <int H, int kColumns>
+int launch_backward(const KernelCall& call, const AttentionInputs& in, const float* saved,
+                    const ExampleView<const float>& d_out, const AttentionGradients& out) {
+  const AttentionShape& shape = in.shape;
+  const SharedSums places = places_of(in, out);
+  const std::int64_t parts = parts_of(in, out);
+  float* const means = call.allocate(call.owner, rows_of_heads(shape) + shape.replicas * parts * places.end);
+  const BackwardOperands operands{saved,
+                                  means,
+                                  d_out,
+                                  out.d_q,
+                                  out.d_k,
+                                  out.d_v,
+                                  out.d_bias.data != nullptr,
+                                  out.d_bias.by_offset,
+                                  places,
+                                  parts,
+                                  means + rows_of_heads(shape)};
+  int error =
+      launch(&attention_means, dim3(blocks(divided_up(rows_of_heads(shape), kThreads))), dim3(kThreads),
+             std::int64_t{0}, call.stream, shape, d_out, saved + saved_out(shape), means);
+  if (error != kKernelDone) return error;
+  error = launch(&attention_backward<H, kColumns>, dim3(blocks(operands.parts), blocks(shape.replicas)),
+                 dim3(kThreads), backward_bytes(shape), call.stream, in, operands);
+  if (error != kKernelDone || operands.places.end == 0) return error;
+  return launch(&attention_add_up,
+                dim3(blocks(divided_up(operands.places.end, kThreads)), blocks(shape.replicas)),
+                dim3(kThreads), std::int64_t{0}, call.stream, shape, operands.places, operands.parts,
+                static_cast<const float*>(operands.sums), out);
+}
+
+template <int H>
+int launch_backward(const KernelCall& call, const AttentionInputs& in, const float* saved,
+                    const ExampleView<const float>& d_out, const AttentionGradients& out) {
+  // Two heads have 128 columns at most, four 256.
+  if constexpr (H == 0 || H > 4) {
+    if (in.shape.heads * in.shape.head_width > kThreads) {
+      return launch_backward<H, 2>(call, in, saved, d_out, out);
+    }
+  }
+  return launch_backward<H, 1>(call, in, saved, d_out, out);
+}
+
+bool attention_serves(const AttentionShape& shape, bool has_gradients) {
+  return forward_serves(shape) && (!has_gradients || backward_bytes(shape) <= max_shared_bytes());
+}
+
+std::int64_t saved_values(const AttentionShape& shape) {
+  return saved_out(shape) + shape.replicas * shape.batch * shape.queries * shape.heads * shape.head_width;
+}
+
+int backward(const KernelCall& call, const AttentionInputs& in, const float* saved,
+             const ExampleView<const float>& d_out, const AttentionGradients& out) {
+  if (!serves(in.shape) || backward_bytes(in.shape) > max_shared_bytes()) return kKernelNotServed;
+  if (is_empty(in.shape)) return kKernelDone;
+  if (in.shape.hidden == 0) return launch_backward<0>(call, in, saved, d_out, out);
+  switch (mlp_heads(in.shape.heads)) {
+    case 2:
+      return launch_backward<2>(call, in, saved, d_out, out);
+    case 4:
+      return launch_backward<4>(call, in, saved, d_out, out);
+    case 8:
+      return launch_backward<8>(call, in, saved, d_out, out);
+    default:
+      return launch_backward<16>(call, in, saved, d_out, out);
+  }
+}
+
+// A pass without gradients over a bias by pair: f's hidden bias of 64 features for so many queries over 1,000
+// keys takes 128 MiB of each replica.
+constexpr std::int64_t kQueryBlock = 512;
+
+}  // namespace
+
+AttentionKernels attention_kernels() {
+  return {.serves = attention_serves,
+          .query_block = kQueryBlock,
+          .saved_values = saved_values,
+          .forward = attention_forward,
+          .backward = backward};
+}
+
+}  // namespace che::gpu

@@ -1,0 +1,141 @@
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cmath>
+#include <vector>
+
+#include "models/ops/attention/attention.h"
+#include "models/ops/product/product.h"
+
+namespace che {
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+class Softmax : public torch::autograd::Function<Softmax> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
+    const at::Tensor y = at::softmax(x, -1);
+    context->save_for_backward({y});
+    return y;
+  }
+
+  // dx = y (dy - sum of y dy)
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const at::Tensor y = context->get_saved_variables()[0];
+    at::Tensor gradient = gradients[0] * y;
+    const at::Tensor sums = gradient.sum(-1, /*keepdim=*/true);
+    return {gradient.addcmul_(y, sums, -1)};
+  }
+};
+
+}  // namespace
+
+at::Tensor softmax_last(const at::Tensor& x) { return Softmax::apply(x); }
+
+at::Tensor PairValues::dense(std::int64_t queries, std::int64_t keys) const {
+  if (!by_offset) return values.view({values.size(0), values.size(1), queries, keys});
+  // Query i, key j read offset j - i, element j - i + T - 1: windows of T, the first query's last.
+  return values.unfold(2, keys, 1).flip(2).slice(2, keys - queries);
+}
+
+PairValues additive_bias(const AttentionTerms& terms) {
+  if (const auto* const bias = std::get_if<PairValues>(&terms)) return *bias;
+  if (const auto* const adapted = std::get_if<AdaptedBias>(&terms)) return adapted->bias;
+  return {};
+}
+
+namespace reference {
+namespace {
+
+// x (replicas, n..., in) times w (replicas, in, out).
+at::Tensor project_last(const at::Tensor& x, const at::Tensor& w) {
+  std::vector<std::int64_t> shape = x.sizes().vec();
+  shape.back() = w.size(2);
+  return product(x.reshape({x.size(0), -1, x.size(-1)}), w).view(shape);
+}
+
+// A layer of f without its bias: x (replicas, batch, queries, keys, in) and w as in PairMlp.
+at::Tensor apply_layer(const at::Tensor& x, const at::Tensor& w) {
+  if (w.dim() == 3) return project_last(x, w);
+  at::Tensor sum;
+  for (std::int64_t tap = 0; tap < w.size(1); ++tap) {
+    const std::int64_t shift = tap - w.size(1) / 2;  // Key j reads key j + shift.
+    const at::Tensor term = at::constant_pad_nd(project_last(x, w.select(1, tap)), {0, 0, -shift, shift});
+    sum = sum.defined() ? sum + term : term;
+  }
+  return sum;
+}
+
+// Inputs `first` .. `first` + `count` - 1 of a layer.
+at::Tensor inputs_of(const at::Tensor& w, std::int64_t first, std::int64_t count) {
+  return w.narrow(w.dim() - 2, first, count);
+}
+
+// bias (replicas or 1, heads, queries, keys), undefined where `mlp` reads the logits alone.
+at::Tensor adapted_logits(const at::Tensor& logits, const at::Tensor& bias, const PairMlp& mlp,
+                          bool adds_bias) {
+  const std::int64_t replicas = logits.size(0);
+  const std::int64_t heads = logits.size(2);
+  // Heads last, for the MLP.
+  const at::Tensor a = logits.permute({0, 1, 3, 4, 2});  // (r, b, q, k, h)
+  at::Tensor b;                                          // (r, 1, q, k, h)
+  if (bias.defined()) b = bias.permute({0, 2, 3, 1}).unsqueeze(1).expand({replicas, -1, -1, -1, -1});
+  const at::Tensor bias1 = mlp.b1.view({replicas, 1, 1, 1, -1});
+
+  at::Tensor hidden;  // (r, b or 1, q, k, hidden)
+  switch (mlp.reads) {
+    case PairMlp::Reads::kLogitsAndBias:
+      // w1 [A; B] + b1 in two products, because B is the same for the whole batch.
+      hidden = apply_layer(a, inputs_of(mlp.w1, 0, heads)) +
+               (apply_layer(b, inputs_of(mlp.w1, heads, heads)) + bias1);
+      break;
+    case PairMlp::Reads::kSum:
+      hidden = apply_layer(a + b, mlp.w1) + bias1;
+      break;
+    case PairMlp::Reads::kBias:
+      hidden = apply_layer(b, mlp.w1) + bias1;
+      break;
+    case PairMlp::Reads::kLogits:
+      hidden = apply_layer(a, mlp.w1) + bias1;
+      break;
+  }
+  const at::Tensor f =
+      (apply_layer(at::leaky_relu(hidden, 0.01), mlp.w2) + mlp.b2.view({replicas, 1, 1, 1, -1}))
+          .permute({0, 1, 4, 2, 3});
+  return adds_bias ? logits + bias.unsqueeze(1) + f : logits + f;
+}
+
+}  // namespace
+
+at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k,
+                  const AttentionTerms& terms) {
+  if (const auto* const custom = std::get_if<CustomLogits>(&terms)) return custom->apply(scaled, q, k);
+  const PairValues bias = additive_bias(terms);
+  const at::Tensor dense = bias.defined() ? bias.dense(scaled.size(3), scaled.size(4)) : at::Tensor();
+  if (const auto* const adapted = std::get_if<AdaptedBias>(&terms)) {
+    return adapted_logits(scaled, dense, adapted->mlp, adapted->adds_bias);
+  }
+  return dense.defined() ? scaled + dense.unsqueeze(1) : scaled;
+}
+
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const AttentionTerms& terms, const LogitsObserver& observer) {
+  const at::Tensor queries = q.transpose(2, 3);  // (replicas, batch, heads, n, head_width)
+  const at::Tensor keys = k.transpose(2, 3);
+  const at::Tensor scaled =
+      product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
+  const at::Tensor total = logits(scaled, queries, keys, terms);
+  if (observer) {
+    const PairValues bias = additive_bias(terms);
+    observer({scaled, bias.defined() ? bias.dense(q.size(2), k.size(2)) : at::Tensor(), total});
+  }
+  const at::Tensor weights = softmax_last(total);  // (replicas, batch, heads, queries, keys)
+  return product(weights, v.transpose(2, 3)).transpose(2, 3);
+}
+
+}  // namespace reference
+
+}  // namespace che

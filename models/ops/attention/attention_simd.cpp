@@ -1,0 +1,182 @@
+#include "models/ops/attention/attention_simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "models/ops/attention/attention_simd.cpp"
+#include <hwy/foreach_target.h>
+// Behind foreach_target.h, which includes this file once for every instruction set.
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "models/ops/attention/pair_mlp-inl.h"
+#include "models/ops/attention/products-inl.h"
+#include "models/ops/device/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace che::HWY_NAMESPACE {
+
+// A head's columns of `count` rows, transposed, times `scale`: (head_width, kLanes), zeros behind the
+// last row.
+HWY_INLINE void transpose_rows(const float* rows, std::int64_t row_step, std::int64_t count,
+                               std::int64_t head_width, float scale, float* transposed) {
+  for (std::int64_t i = 0; i < kLanes; ++i) {
+    for (std::int64_t c = 0; c < head_width; ++c) {
+      transposed[c * kLanes + i] = i < count ? scale * rows[i * row_step + c] : 0;
+    }
+  }
+}
+
+// Scaled logits A of one head and a vector of queries: values (keys, ...) of step `key_step`.
+HWY_INLINE void scaled_logits(const AttentionExample& in, std::int64_t head, std::int64_t first,
+                              std::vector<float>& transposed, float* values, std::int64_t key_step) {
+  const float scale = 1 / std::sqrt(static_cast<float>(in.head_width));
+  const std::int64_t column = head * in.head_width;
+  transpose_rows(in.q + first * in.row() + column, in.row(), HWY_MIN(kLanes, in.queries - first),
+                 in.head_width, scale, transposed.data());
+  multiply_column(Floats(), in.keys, in.head_width, {in.k + column, in.row(), 1}, transposed.data(), kLanes,
+                  1, values, key_step);
+}
+
+// Softmax over the keys of one head and a vector of queries, in place; `bias` is added first where
+// there is one. A logit that is no number makes all weights of its query none, as in the library's.
+HWY_INLINE void softmax(const AttentionExample& in, std::int64_t head, std::int64_t first, float* values,
+                        std::int64_t key_step) {
+  const Floats d;
+  Vector most = hn::Set(d, -std::numeric_limits<float>::infinity());
+  Vector total = hn::Zero(d);  // Max and Exp lose what is no number.
+  for (std::int64_t key = 0; key < in.keys; ++key) {
+    Vector logit = hn::LoadU(d, values + key * key_step);
+    if (in.bias.data != nullptr) {
+      logit = hn::Add(logit, hn::LoadU(d, in.bias.at(head, key, first)));
+      hn::StoreU(logit, d, values + key * key_step);
+    }
+    most = hn::Max(most, logit);
+    total = hn::Add(total, hn::IfThenElseZero(hn::IsNaN(logit), logit));
+  }
+  for (std::int64_t key = 0; key < in.keys; ++key) {
+    const Vector power = hn::Exp(d, hn::Sub(hn::LoadU(d, values + key * key_step), most));
+    total = hn::Add(total, power);
+    hn::StoreU(power, d, values + key * key_step);
+  }
+  const Vector inverse = hn::Div(hn::Set(d, 1.0F), total);
+  for (std::int64_t key = 0; key < in.keys; ++key) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, values + key * key_step), inverse), d, values + key * key_step);
+  }
+}
+
+void attention_forward_tile(const AttentionExample& in, std::int64_t tile, float* tile_weights,
+                            std::int64_t stride, float* out) {
+  std::vector<float> transposed(static_cast<std::size_t>(in.head_width * kLanes));
+  const std::int64_t head_step = in.keys * stride;
+  for (std::int64_t first = tile; first < HWY_MIN(tile + kQueryTile, in.queries); first += kLanes) {
+    float* const weights = tile_weights + (first - tile);
+    for (std::int64_t head = 0; head < in.heads; ++head) {
+      scaled_logits(in, head, first, transposed, weights + head * head_step, stride);
+    }
+    if (in.mlp != nullptr) {
+      with_heads(in.mlp->heads, [&](auto heads) HWY_ATTR {
+        pair_mlp_forward<decltype(heads)::value>(in, first, weights, head_step, stride);
+      });
+    }
+    for (std::int64_t head = 0; head < in.heads; ++head) {
+      softmax(in, head, first, weights + head * head_step, stride);
+      const std::int64_t column = head * in.head_width;
+      multiply(HWY_MIN(kLanes, in.queries - first), in.keys, in.head_width,
+               {weights + head * head_step, 1, stride}, in.v + column, in.row(), 1,
+               out + first * in.row() + column, in.row());
+    }
+  }
+}
+
+// The gradient of the logits that the softmax saw, for one head and a vector of queries: `gradient`
+// (keys, ...) comes in as that of the weights.
+HWY_INLINE void softmax_gradient(const AttentionExample& in, std::int64_t head, std::int64_t first,
+                                 const float* weights, float* gradient, std::int64_t key_step,
+                                 const PairTable<float>& d_bias) {
+  const Floats d;
+  Vector mean = hn::Zero(d);
+  for (std::int64_t key = 0; key < in.keys; ++key) {
+    mean = hn::MulAdd(hn::LoadU(d, weights + key * key_step), hn::LoadU(d, gradient + key * key_step), mean);
+  }
+  for (std::int64_t key = 0; key < in.keys; ++key) {
+    const Vector value = hn::Mul(hn::LoadU(d, weights + key * key_step),
+                                 hn::Sub(hn::LoadU(d, gradient + key * key_step), mean));
+    hn::StoreU(value, d, gradient + key * key_step);
+    if (d_bias.data != nullptr) {
+      float* sum = d_bias.at(head, key, first);
+      hn::StoreU(hn::Add(hn::LoadU(d, sum), value), d, sum);
+    }
+  }
+}
+
+void attention_example_gradients(const AttentionExample& in, const float* weights, const float* d_out,
+                                 const ExampleGradients& out) {
+  const std::int64_t stride = padded_queries(in.queries);
+  const std::int64_t head_step = in.keys * stride;
+  const float scale = 1 / std::sqrt(static_cast<float>(in.head_width));
+  std::vector<float> transposed(static_cast<std::size_t>(in.head_width * kLanes));
+  std::vector<float> gradient(static_cast<std::size_t>(in.heads * head_step));
+  std::vector<float> logits;
+  std::vector<float> scratch;
+  if (in.mlp != nullptr) {
+    logits.resize(static_cast<std::size_t>(in.heads * in.keys * kLanes));
+    scratch.resize(static_cast<std::size_t>(2 * (in.mlp->hidden + in.mlp->heads) * kKeysAtOnce * kLanes));
+  }
+  for (std::int64_t first = 0; first < in.queries; first += kLanes) {
+    for (std::int64_t head = 0; head < in.heads; ++head) {
+      const std::int64_t column = head * in.head_width;
+      float* const values = gradient.data() + head * head_step + first;
+      transpose_rows(d_out + first * in.row() + column, in.row(), HWY_MIN(kLanes, in.queries - first),
+                     in.head_width, 1, transposed.data());
+      multiply_column(Floats(), in.keys, in.head_width, {in.v + column, in.row(), 1}, transposed.data(),
+                      kLanes, 1, values, stride);
+      softmax_gradient(in, head, first, weights + head * head_step + first, values, stride, out.d_bias);
+      if (in.mlp != nullptr) {
+        scaled_logits(in, head, first, transposed, logits.data() + head * in.keys * kLanes, kLanes);
+      }
+    }
+    if (in.mlp != nullptr) {
+      with_heads(in.mlp->heads, [&](auto heads) HWY_ATTR {
+        pair_mlp_backward<decltype(heads)::value>(in, first, logits.data(), in.keys * kLanes, kLanes,
+                                                  gradient.data() + first, head_step, stride, out,
+                                                  scratch.data());
+      });
+    }
+  }
+  for (std::int64_t head = 0; head < in.heads; ++head) {
+    const std::int64_t column = head * in.head_width;
+    const float* const d_logits = gradient.data() + head * head_step;
+    multiply(in.keys, in.queries, in.head_width, {weights + head * head_step, stride, 1}, d_out + column,
+             in.row(), 1, out.d_v + column, in.row());
+    multiply(in.keys, in.queries, in.head_width, {d_logits, stride, 1}, in.q + column, in.row(), scale,
+             out.d_k + column, in.row());
+    multiply(in.queries, in.keys, in.head_width, {d_logits, 1, stride}, in.k + column, in.row(), scale,
+             out.d_q + column, in.row());
+  }
+}
+
+}  // namespace che::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace che {
+
+HWY_EXPORT(attention_forward_tile);
+HWY_EXPORT(attention_example_gradients);
+
+void attention_forward_tile(const AttentionExample& in, std::int64_t first, float* weights,
+                            std::int64_t stride, float* out) {
+  HWY_DYNAMIC_DISPATCH(attention_forward_tile)(in, first, weights, stride, out);
+}
+
+void attention_example_gradients(const AttentionExample& in, const float* weights, const float* d_out,
+                                 const ExampleGradients& out) {
+  HWY_DYNAMIC_DISPATCH(attention_example_gradients)(in, weights, d_out, out);
+}
+
+}  // namespace che
+#endif

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <variant>
+#include <vector>
+
+namespace che {
+
+// Values at every (query, key) pair, by rows (heads, features of a hidden layer), the same for all
+// examples. What depends only on the offset of a key from its query is kept by offset: O(tokens)
+// instead of O(tokens^2). Formulas that act on single values treat both alike.
+struct PairValues {
+  // (replicas or 1, rows, pairs): pairs are either the offsets -(T-1) .. T-1 of a key from its query
+  // or queries * keys, query by query. Undefined for none.
+  at::Tensor values;
+  bool by_offset = false;
+
+  bool defined() const { return values.defined(); }
+
+  // (replicas or 1, rows, queries, keys); the queries are the last ones of `keys` tokens.
+  at::Tensor dense(std::int64_t queries, std::int64_t keys) const;
+};
+
+// DAPE's f (arXiv 2405.14722), an MLP across heads at every pair:
+//
+//   f(x) = w2 LeakyReLU_0.01(w1 x + b1) + b2.
+//
+// With three taps (arXiv 2410.04798) both layers are convolutions over neighbouring keys, (w x)_j = w_0
+// x_(j-1)
+// + w_1 x_j + w_2 x_(j+1), zero beyond the first and last key.
+struct PairMlp {
+  enum class Reads : std::uint8_t { kLogitsAndBias, kSum, kBias, kLogits };  // x: [A; B], A + B, B or A.
+
+  at::Tensor w1;  // (replicas, inputs, hidden), or (replicas, 3, inputs, hidden)
+  at::Tensor b1;  // (replicas, hidden)
+  at::Tensor w2;  // (replicas, hidden, heads), or (replicas, 3, hidden, heads)
+  at::Tensor b2;  // (replicas, heads)
+  Reads reads = Reads::kLogitsAndBias;
+
+  std::int64_t taps() const { return w1.dim() == 3 ? 1 : w1.size(1); }
+};
+
+// The logits become A [+ B] + f(A, B).
+struct AdaptedBias {
+  PairValues bias;  // B, by head; undefined where `mlp` reads the logits alone.
+  bool adds_bias;   // Whether B itself is added.
+  PairMlp mlp;
+};
+
+// Any other function of the scaled logits A = q k / sqrt(head_width), (replicas, batch, heads, queries,
+// keys), and of q and k, (replicas, batch, heads, n, head_width), which gives logits like A. No fused
+// operation covers it.
+struct CustomLogits {
+  std::function<at::Tensor(const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k)> apply;
+};
+
+// What becomes of the scaled logits before the softmax: B is added (undefined: nothing), or one of the
+// others.
+using AttentionTerms = std::variant<PairValues, AdaptedBias, CustomLogits>;
+
+// The additive bias B in `terms`, adapted or not; undefined where there is none.
+PairValues additive_bias(const AttentionTerms& terms);
+
+// compute(inputs...), whose inputs and result have replicas first; an input with one replica serves all.
+// On a CPU the replicas are computed one after another, because a run's numbers must not depend on its
+// neighbours: the last values of a tensor, those that fill no vector register, have other exponentials and
+// logarithms than the rest.
+template <class Compute, class... Tensors>
+at::Tensor by_replica(const Compute& compute, const Tensors&... inputs) {
+  const std::int64_t replicas = std::max({inputs.size(0)...});
+  if (replicas == 1 || !(inputs.is_cpu() && ...)) return compute(inputs...);
+  std::vector<at::Tensor> results;
+  const auto parts = [](const at::Tensor& input) { return input.split(1); };
+  const auto part = [](const std::vector<at::Tensor>& of_input, std::int64_t replica) {
+    return of_input[of_input.size() == 1 ? 0 : static_cast<std::size_t>(replica)];
+  };
+  const auto compute_each = [&](const auto&... split) {
+    for (std::int64_t replica = 0; replica < replicas; ++replica) {
+      results.push_back(compute(part(split, replica)...));
+    }
+  };
+  compute_each(parts(inputs)...);
+  return at::cat(results);
+}
+
+}  // namespace che

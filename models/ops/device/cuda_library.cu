@@ -1,0 +1,18 @@
+#include "models/ops/device/gpu.h"
+#include "models/ops/device/kernel_table.h"
+
+extern "C" const che::CudaLibrary* che_cuda_library(std::int32_t version) {
+  using namespace che;
+  static const CudaLibrary library{.version = kCudaLibraryVersion,
+                                   .describe_device = gpu::describe_device,
+                                   .error_text = gpu::error_text,
+                                   .kernels = {.attention = gpu::attention_kernels(),
+                                               .bias_relu = gpu::bias_relu_kernels(),
+                                               .dropout = gpu::dropout_kernels(),
+                                               .residual_norm = gpu::residual_norm_kernels(),
+                                               .rotation = gpu::rotation_kernels(),
+                                               .adam = gpu::adam_kernels(),
+                                               .embedding = gpu::embedding_kernels(),
+                                               .batch_score = gpu::batch_score_kernels()}};
+  return version == kCudaLibraryVersion ? &library : nullptr;
+}

@@ -1,0 +1,180 @@
+// One source, two builds. nvcc: CUDA. Any host compiler with CHE_EMULATE_GPU: the same kernels run on the CPU
+// by an emulation that tests bring. Kernels use what this header offers and nothing else of CUDA.
+#pragma once
+
+#include <cstdint>
+
+#include "models/ops/device/kernel_table.h"
+
+#ifdef CHE_EMULATE_GPU
+#include <emulated_gpu.h>
+#else
+#include <cuda_runtime.h>
+
+#define CHE_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
+
+namespace che::gpu {
+
+// What a block of the current device may have of shared memory; 0 without a device.
+inline std::int64_t max_shared_bytes() {
+  int device = 0;
+  int bytes = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess) {
+    return 0;
+  }
+  return bytes;
+}
+
+// CudaLibrary::describe_device.
+inline int describe_device(std::int32_t number, CudaDevice* device) {
+  cudaDeviceProp properties;
+  if (const cudaError_t error = cudaGetDeviceProperties(&properties, number); error != cudaSuccess)
+    return error;
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    return cudaDeviceGetAttribute(&value, which, number) == cudaSuccess ? static_cast<double>(value) : 0.0;
+  };
+  *device = {};
+  for (std::size_t i = 0; i + 1 < sizeof(device->name) && properties.name[i] != 0; ++i) {
+    device->name[i] = properties.name[i];
+  }
+  device->compute_capability = 10 * properties.major + properties.minor;
+  device->multiprocessors = properties.multiProcessorCount;
+  cudaDriverGetVersion(&device->driver_version);
+  cudaRuntimeGetVersion(&device->runtime_version);
+  device->memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  device->shared_bytes = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
+  // Clocks are in kHz; memory sends at both edges.
+  device->memory_rate =
+      2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
+  const double lanes = properties.major == 8 && properties.minor == 0 ? 64 : 128;
+  device->multiply_add_rate = 2e3 * attribute(cudaDevAttrClockRate) * device->multiprocessors * lanes;
+  return 0;
+}
+
+inline const char* error_text(int error) { return cudaGetErrorString(static_cast<cudaError_t>(error)); }
+
+// Returns CUDA's error, 0 for none.
+template <class... Parameters, class... Arguments>
+int launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::int64_t shared_bytes, void* stream,
+           const Arguments&... arguments) {
+  constexpr std::int64_t kWithoutAsking = 48 * 1024;
+  if (shared_bytes > kWithoutAsking) {
+    const cudaError_t error =
+        cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                             cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+    if (error != cudaSuccess) return error;
+  }
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+  config.stream = static_cast<cudaStream_t>(stream);
+  return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+}
+
+// d (16, 8) += a (16, 8) b (8, 8) in TF32 on a warp's tensor cores.
+__device__ __forceinline__ void mma_tf32(float (&d)[4], const std::uint32_t (&a)[4],
+                                         const std::uint32_t (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+__device__ __forceinline__ std::uint32_t to_tf32(float x) {
+  std::uint32_t bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return bits;
+}
+
+}  // namespace che::gpu
+#endif
+
+namespace che::gpu {
+
+constexpr int kWarp = 32;
+
+// Of the values of a warp's lanes, in all lanes.
+template <class Value>
+__device__ __forceinline__ Value warp_sum(Value x) {
+  for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) x += __shfl_xor_sync(0xffffffffU, x, lanes);
+  return x;
+}
+
+// The largest of the values of a warp's lanes, NaN left out.
+__device__ __forceinline__ float warp_max(float x) {
+  for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, lanes));
+  return x;
+}
+
+// Of the current block.
+__device__ __forceinline__ int thread_number() { return static_cast<int>(threadIdx.x); }
+
+inline unsigned blocks(std::int64_t count) { return static_cast<unsigned>(count); }
+
+inline std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+template <class Value>
+__device__ __forceinline__ Value* example_of(const ExampleView<Value>& view, std::int64_t replica,
+                                             std::int64_t example) {
+  return view.data + replica * view.replica_stride + example * view.example_stride;
+}
+
+// The sum over the parts, in their order, of value i of values (replicas, parts, size).
+__device__ __forceinline__ float sum_of_parts(const float* values, std::int64_t replica, std::int64_t parts,
+                                              std::int64_t size, std::int64_t i) {
+  const float* value = values + replica * parts * size + i;
+  float sum = 0;
+  for (std::int64_t part = 0; part < parts; ++part, value += size) sum += *value;
+  return sum;
+}
+
+struct PhiloxBlock {
+  std::uint32_t words[4];
+};
+
+// Philox4x32-10 (Salmon et al., SC 2011), as core/random.h's RandomStream has it.
+__device__ __forceinline__ PhiloxBlock philox(std::uint32_t c0, std::uint32_t c1, std::uint32_t c2,
+                                              std::uint32_t c3, std::uint32_t key0, std::uint32_t key1) {
+  constexpr std::uint32_t kFactor0 = 0xD2511F53U;
+  constexpr std::uint32_t kFactor1 = 0xCD9E8D57U;
+#pragma unroll
+  for (int round = 0; round < 10; ++round) {
+    const std::uint32_t high0 = __umulhi(kFactor0, c0);
+    const std::uint32_t low0 = kFactor0 * c0;
+    const std::uint32_t high1 = __umulhi(kFactor1, c2);
+    const std::uint32_t low1 = kFactor1 * c2;
+    c0 = high1 ^ c1 ^ key0;
+    c1 = low1;
+    c2 = high0 ^ c3 ^ key1;
+    c3 = low0;
+    key0 += 0x9E3779B9U;
+    key1 += 0xBB67AE85U;
+  }
+  return {{c0, c1, c2, c3}};
+}
+
+// The dropout of one call as kernels take it, by value: each replica's key with what the keys share.
+constexpr std::int64_t kMaxDropoutReplicas = 64;
+struct DropoutOfCall {
+  std::uint32_t keys[kMaxDropoutReplicas][2];
+  DropoutBits first;
+  std::int64_t first_token;
+};
+
+// There are at most kMaxDropoutReplicas.
+inline DropoutOfCall dropout_of_call(const DropoutDraws& draws, std::int64_t replicas) {
+  DropoutOfCall call{};
+  call.first = draws.first;
+  call.first_token = draws.first_token;
+  for (std::int64_t r = 0; draws.first.threshold != 0 && r < replicas; ++r) {
+    call.keys[r][0] = draws.keys[2 * r];
+    call.keys[r][1] = draws.keys[2 * r + 1];
+  }
+  return call;
+}
+
+}  // namespace che::gpu

@@ -1,0 +1,205 @@
+#include "models/ops/attention/attention.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+#include "models/ops/device/kernel_table.h"
+#include "tests/models/encodings/encoding_rig.h"
+#include "tests/models/ops/fused_comparison.h"
+#include "tests/models/ops/targets.h"
+#include "tests/models/reference_files.h"
+
+namespace che {
+namespace {
+
+enum class Bias : std::uint8_t { kNone, kByOffset, kByPair };
+
+struct Case {
+  std::int64_t replicas, batch, queries, keys, heads, width;
+  Bias bias;
+  std::int64_t hidden = 0;  // Of f; 0 for none.
+  bool adds_bias = true;
+  bool shared_bias = false;  // By all replicas.
+};
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+  const Case& c = info.param;
+  return fmt::format("r{}_b{}_q{}_k{}_h{}_w{}_{}_f{}{}{}", c.replicas, c.batch, c.queries, c.keys, c.heads,
+                     c.width,
+                     c.bias == Bias::kNone       ? "no_bias"
+                     : c.bias == Bias::kByOffset ? "by_offset"
+                                                 : "by_pair",
+                     c.hidden, c.adds_bias ? "" : "_not_added", c.shared_bias ? "_shared" : "");
+}
+
+at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                           const AttentionTerms& terms) {
+  return attention(q, k, v, terms, test_backend(Kernels::kFused), {});
+}
+
+class Attention : public testing::TestWithParam<Case> {
+ protected:
+  // q, k, v, the bias' values and f's tensors, as far as there are.
+  std::vector<at::Tensor> inputs() const {
+    const Case& c = GetParam();
+    std::vector<at::Tensor> inputs{some_numbers({c.replicas, c.batch, c.queries, c.heads, c.width}, 1),
+                                   some_numbers({c.replicas, c.batch, c.keys, c.heads, c.width}, 2),
+                                   some_numbers({c.replicas, c.batch, c.keys, c.heads, c.width}, 3)};
+    if (c.bias != Bias::kNone) {
+      const std::int64_t pairs = c.bias == Bias::kByOffset ? 2 * c.keys - 1 : c.queries * c.keys;
+      inputs.push_back(some_numbers({c.shared_bias ? 1 : c.replicas, c.heads, pairs}, 4));
+    }
+    if (c.hidden > 0) {
+      inputs.push_back(some_numbers({c.replicas, c.heads, c.hidden}, 5) / 4);
+      inputs.push_back(some_numbers({c.replicas, c.heads, c.hidden}, 6) / 4);
+      inputs.push_back(some_numbers({c.replicas, c.hidden}, 7));
+      inputs.push_back(some_numbers({c.replicas, c.hidden, c.heads}, 8) / 4);
+      inputs.push_back(some_numbers({c.replicas, c.heads}, 9));
+    }
+    return inputs;
+  }
+
+  static PairValues bias(const std::vector<at::Tensor>& in) {
+    const Case& c = GetParam();
+    return c.bias == Bias::kNone ? PairValues() : PairValues{in[3], c.bias == Bias::kByOffset};
+  }
+
+  static at::Tensor fused(const std::vector<at::Tensor>& in) {
+    const Case& c = GetParam();
+    if (c.hidden == 0) return fused_attention(in[0], in[1], in[2], bias(in));
+    return fused_attention(
+        in[0], in[1], in[2],
+        AdaptedBias{bias(in), c.adds_bias, {at::cat({in[4], in[5]}, 1), in[6], in[7], in[8]}});
+  }
+
+  // The formula, with every intermediate in memory.
+  static at::Tensor composed(const std::vector<at::Tensor>& in) {
+    const Case& c = GetParam();
+    const at::Tensor a = at::matmul(in[0].transpose(2, 3), in[1].permute({0, 1, 3, 4, 2})) /
+                         std::sqrt(static_cast<double>(c.width));  // (r, b, h, q, k)
+    at::Tensor logits = a;
+    if (c.bias != Bias::kNone) {
+      const at::Tensor b = bias(in).dense(c.queries, c.keys).unsqueeze(1).expand_as(a);
+      if (c.adds_bias) logits = logits + b;
+      if (c.hidden > 0) {
+        const at::Tensor hidden = at::einsum("rbhqk,rhn->rbqkn", {a, in[4]}) +
+                                  at::einsum("rbhqk,rhn->rbqkn", {b, in[5]}) +
+                                  in[6].view({c.replicas, 1, 1, 1, -1});
+        logits = logits + at::einsum("rbqkn,rnh->rbhqk", {at::leaky_relu(hidden, 0.01), in[7]}) +
+                 in[8].view({c.replicas, 1, -1, 1, 1});
+      }
+    }
+    return at::matmul(at::softmax(logits, -1), in[2].transpose(2, 3)).transpose(2, 3);
+  }
+};
+
+// Gradients of f's tensors, from input 4 on, are sums over all pairs of every example, whose rounding grows
+// with the square root of their number.
+TEST_P(Attention, FusedEqualsReference) {
+  const Case& c = GetParam();
+  const auto pairs = static_cast<double>(c.batch * c.queries * c.keys);
+  expect_fused_equals_reference(
+      fused, composed, inputs(),
+      {.value = 1e-4, .sum = std::max(1e-4, 1e-6 * std::sqrt(pairs)), .first_sum = 4});
+}
+
+TEST_P(Attention, WithoutGradientsIsTheSame) {
+  std::vector<at::Tensor> single;
+  for (const at::Tensor& input : inputs()) single.push_back(input.to(at::kFloat).requires_grad_(true));
+  for (const std::int64_t target : kernel_targets()) {
+    SCOPED_TRACE("on " + target_name(target));
+    const OnTarget on(target);
+    const at::Tensor value = fused(single);
+    const c10::NoGradGuard no_grad;
+    for (const std::size_t threads : {1, 2}) {
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+      EXPECT_TRUE(at::equal(fused(single), value)) << threads << " threads";
+    }
+  }
+}
+
+// Queries and keys around a vector's lanes and a tile, heads and widths that fill none, one query,
+// trimmed queries, more examples than pieces, more keys than the backward pass of f takes at once.
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Attention,
+    testing::Values(Case{1, 2, 5, 5, 2, 8, Bias::kNone}, Case{2, 3, 17, 17, 3, 5, Bias::kNone},
+                    Case{1, 1, 1, 1, 1, 1, Bias::kNone}, Case{1, 2, 1, 33, 8, 32, Bias::kNone},
+                    Case{2, 2, 16, 16, 2, 16, Bias::kByOffset}, Case{1, 19, 9, 12, 4, 6, Bias::kByOffset},
+                    Case{2, 2, 31, 40, 8, 8, Bias::kByOffset, 0, true, true},
+                    Case{2, 2, 70, 70, 2, 4, Bias::kByPair}, Case{1, 2, 3, 41, 8, 12, Bias::kByPair},
+                    Case{2, 2, 9, 9, 8, 8, Bias::kByOffset, 16},
+                    Case{1, 3, 33, 40, 8, 32, Bias::kByOffset, 64},
+                    Case{2, 2, 5, 7, 3, 4, Bias::kByOffset, 5, false},
+                    Case{1, 9, 1, 18, 2, 3, Bias::kByOffset, 4}, Case{1, 2, 4, 6, 1, 4, Bias::kByOffset, 3},
+                    Case{1, 2, 6, 11, 16, 2, Bias::kByOffset, 8}, Case{2, 2, 19, 23, 5, 4, Bias::kByPair, 7},
+                    Case{1, 2, 66, 70, 4, 4, Bias::kByPair, 4, false},
+                    Case{2, 2, 9, 9, 8, 8, Bias::kByOffset, 16, true, true}),
+    name_of);
+
+// The longest sequences of the benchmark: 500 symbols, and 1,500 tokens of duplicate_string. Minutes and
+// gigabytes, for the reference keeps every intermediate.
+INSTANTIATE_TEST_SUITE_P(Long, Attention,
+                         testing::Values(Case{1, 1, 500, 500, 8, 32, Bias::kByOffset},
+                                         Case{1, 2, 500, 500, 8, 8, Bias::kByOffset, 16},
+                                         Case{1, 1, 500, 500, 8, 8, Bias::kByPair, 64},
+                                         Case{1, 1, 1500, 1500, 8, 32, Bias::kNone},
+                                         Case{1, 1, 1500, 1500, 8, 8, Bias::kByOffset, 16},
+                                         Case{1, 1, 500, 1500, 8, 8, Bias::kByPair, 8}),
+                         name_of);
+
+TEST(FusedAttention, RefusesOperandsThatDoNotFit) {
+  const at::Tensor q = at::zeros({2, 3, 4, 2, 8});
+  const at::Tensor k = at::zeros({2, 3, 6, 2, 8});
+  EXPECT_NO_THROW(fused_attention(q, k, k, PairValues()));
+  EXPECT_THROW(fused_attention(q, at::zeros({2, 3, 6, 3, 8}), k, PairValues()), Error);
+  EXPECT_THROW(fused_attention(q, k, k, PairValues{at::zeros({1, 2, 10}), true}), Error);
+  EXPECT_THROW(fused_attention(q, k, k, PairValues{at::zeros({1, 2, 10}), false}), Error);
+  EXPECT_NO_THROW(fused_attention(q, k, k, PairValues{at::zeros({1, 2, 11}), true}));
+  const PairMlp mlp{at::zeros({2, 4, 5}), at::zeros({2, 5}), at::zeros({2, 5, 2}), at::zeros({2, 2})};
+  EXPECT_THROW(fused_attention(q, k, k, AdaptedBias{{}, true, mlp}), Error);
+  const PairValues bias{at::zeros({1, 2, 11}), true};
+  EXPECT_NO_THROW(fused_attention(q, k, k, AdaptedBias{bias, true, mlp}));
+  PairMlp of_sum = mlp;
+  of_sum.reads = PairMlp::Reads::kSum;
+  EXPECT_THROW(fused_attention(q, k, k, AdaptedBias{bias, true, of_sum}), Error);
+}
+
+TEST(FusedAttention, ALogitThatIsNoNumberShows) {
+  for (const std::int64_t target : kernel_targets()) {
+    const OnTarget on(target);
+    const at::Tensor q = at::ones({1, 1, 3, 2, 4});
+    at::Tensor bias = at::zeros({1, 2, 9});
+    bias[0][1][5] = std::numeric_limits<float>::quiet_NaN();  // Head 1, query 1, key 2.
+    const at::Tensor out = fused_attention(q, q, q, PairValues{bias, false});
+    EXPECT_TRUE(at::isnan(out[0][0][1][1]).all().item<bool>());
+    EXPECT_EQ(4, at::isnan(out).sum().item<std::int64_t>());
+  }
+}
+
+TEST(FusedAttention, CoversUpTo16HeadsOfAnMlp) {
+  const AttentionForm& form = cpu_kernels().attention;
+  const auto covers_heads = [&](const AttentionTerms& terms, std::int64_t heads) {
+    return covers(form, terms,
+                  {.replicas = 1, .batch = 1, .queries = 2, .keys = 2, .heads = heads, .head_width = 4},
+                  true);
+  };
+  EXPECT_TRUE(covers_heads(PairValues(), 17));
+  AdaptedBias adapted{{}, true, {at::zeros({1, 2, 3}), {}, {}, {}}};
+  EXPECT_TRUE(covers_heads(adapted, 16));
+  EXPECT_FALSE(covers_heads(adapted, 17));
+  adapted.mlp.reads = PairMlp::Reads::kBias;
+  EXPECT_TRUE(covers_heads(adapted, 17)) << "f of the bias is an additive bias";
+  adapted.mlp.w1 = at::zeros({1, 3, 2, 3});
+  EXPECT_FALSE(covers_heads(adapted, 2)) << "f reads neighbouring keys";
+  EXPECT_FALSE(covers_heads(CustomLogits(), 2));
+}
+
+}  // namespace
+}  // namespace che

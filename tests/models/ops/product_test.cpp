@@ -1,0 +1,125 @@
+#include "models/ops/product/product.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "tests/models/encodings/encoding_rig.h"
+#include "tests/models/ops/fused_comparison.h"
+#include "tests/models/reference_files.h"
+
+namespace che {
+namespace {
+
+struct Case {
+  std::vector<std::int64_t> a, b;  // Shapes.
+  bool transposed_a = false, transposed_b = false;
+};
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+  const auto text = [](const std::vector<std::int64_t>& shape) {
+    std::string joined;
+    for (const std::int64_t size : shape) joined += (joined.empty() ? "" : "x") + std::to_string(size);
+    return joined;
+  };
+  return text(info.param.a) + (info.param.transposed_a ? "t" : "") + "_" + text(info.param.b) +
+         (info.param.transposed_b ? "t" : "");
+}
+
+class Product : public testing::TestWithParam<Case> {
+ protected:
+  // Operands as stored: a transposed one has its rows where the product has columns.
+  static std::vector<at::Tensor> inputs() {
+    const auto stored = [](const std::vector<std::int64_t>& shape, bool transposed, std::uint32_t seed) {
+      const at::Tensor x = some_numbers(shape, seed);
+      return transposed ? x.transpose(-1, -2).contiguous() : x;
+    };
+    return {stored(GetParam().a, GetParam().transposed_a, 1),
+            stored(GetParam().b, GetParam().transposed_b, 2)};
+  }
+
+  static at::Tensor operand(const at::Tensor& stored, bool transposed) {
+    return transposed ? stored.transpose(-1, -2) : stored;
+  }
+  static at::Tensor computed(const std::vector<at::Tensor>& in) {
+    return product(operand(in[0], GetParam().transposed_a), operand(in[1], GetParam().transposed_b));
+  }
+  static at::Tensor by_library(const std::vector<at::Tensor>& in) {
+    return at::matmul(operand(in[0], GetParam().transposed_a), operand(in[1], GetParam().transposed_b));
+  }
+};
+
+// Values and gradients, which one thread and two compute to the same bits.
+TEST_P(Product, EqualsTheLibrarys) {
+  expect_fused_equals_reference(computed, by_library, inputs(), {.value = 1e-3, .sum = 1e-3, .first_sum = 2});
+}
+
+TEST_P(Product, HasTheSameBitsWithOneThreadAndTwoAndEight) {
+  std::vector<at::Tensor> single;
+  for (const at::Tensor& input : inputs()) single.push_back(input.to(at::kFloat));
+  std::vector<at::Tensor> values;
+  for (const int threads : {1, 2, 8}) {
+    at::set_num_threads(threads);
+    values.push_back(computed(single));
+  }
+  at::set_num_threads(1);
+  EXPECT_TRUE(at::equal(values[0], values[1]));
+  EXPECT_TRUE(at::equal(values[0], values[2]));
+}
+
+// Where in memory an operand begins is an accident.
+TEST_P(Product, HasTheSameBitsAtEveryAlignment) {
+  const auto moved = [](const at::Tensor& x, std::int64_t by) {
+    const at::Tensor room = at::empty({x.numel() + by}, at::kFloat);
+    return room.slice(0, by).view(x.sizes()).copy_(x);
+  };
+  const std::vector<at::Tensor> in = inputs();
+  const at::Tensor expected = computed({moved(in[0], 0), moved(in[1], 0)});
+  for (std::int64_t by = 1; by < 16; ++by) {
+    EXPECT_TRUE(at::equal(expected, computed({moved(in[0], by), moved(in[1], 3 * by % 16)}))) << by;
+  }
+}
+
+// A replica's product does not depend on the others.
+TEST_P(Product, IsTheSameForAReplicaAlone) {
+  std::vector<at::Tensor> single;
+  for (const at::Tensor& input : inputs()) single.push_back(input.to(at::kFloat));
+  const at::Tensor together = computed(single);
+  for (std::int64_t r = 0; r < together.size(0); ++r) {
+    const auto of_replica = [&](const at::Tensor& x) { return x.size(0) == 1 ? x : x.narrow(0, r, 1); };
+    EXPECT_TRUE(
+        at::equal(together.narrow(0, r, 1), computed({of_replica(single[0]), of_replica(single[1])})));
+  }
+}
+
+// One tile, rows or columns cut, sums cut, vectors, no terms, operands that all replicas or a batch share.
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Product,
+    testing::Values(Case{{1, 5, 7}, {1, 7, 3}}, Case{{3, 1, 9}, {3, 9, 1}}, Case{{2, 600, 16}, {2, 16, 20}},
+                    Case{{1, 16, 20}, {1, 20, 530}, true, true}, Case{{2, 24, 1100}, {2, 1100, 9}, true},
+                    Case{{1, 300, 64}, {1, 64, 256}, false, true}, Case{{1, 4, 0}, {1, 0, 3}},
+                    Case{{1, 40, 12}, {3, 12, 8}}, Case{{3, 12, 8}, {1, 8, 70}, true},
+                    Case{{2, 5, 4, 9, 6}, {2, 1, 4, 6, 17}},
+                    Case{{2, 5, 4, 9, 6}, {2, 5, 4, 6, 9}, false, true}),
+    name_of);
+
+TEST(WriteProduct, ReplacesAndAdds) {
+  const at::Tensor a = some_numbers({2, 700, 6}, 1).to(at::kFloat),
+                   b = some_numbers({2, 6, 5}, 2).to(at::kFloat);
+  const at::Tensor room = at::full({2, 800, 5}, 7, at::kFloat);
+  const at::Tensor out = room.narrow(1, 50, 700);
+  write_product(out, a, b, Write::kReplace);
+  EXPECT_EQ("", difference(out, at::matmul(a, b), 1e-4));
+  write_product(out, a, b, Write::kAdd);
+  EXPECT_EQ("", difference(out, 2 * at::matmul(a, b), 1e-4));
+  EXPECT_THROW(write_product(at::zeros({2, 700, 9}).narrow(2, 0, 5), a, b, Write::kReplace), Error);
+  EXPECT_TRUE(room.narrow(1, 0, 50).eq(7).all().item<bool>() &&
+              room.narrow(1, 750, 50).eq(7).all().item<bool>());
+}
+
+}  // namespace
+}  // namespace che
