@@ -81,7 +81,7 @@ int show_encoding(const EncodingOptions& options) {
   model.parameters().initialise(seeds);
   model.project();
   const auto positions = create_positions(run, options.seed, Purpose::kPositions, 0);
-  const auto table = model.encoding_table(options.length, *positions);
+  const auto table = model.encoding_table(options.length, positions);
   if (!table) {
     throw Error(fmt::format("{} does nothing that could be shown without an input", config.name));
   }

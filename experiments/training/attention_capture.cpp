@@ -93,12 +93,12 @@ AttentionBias capture_bias(const Transformer& model, const RunConfig& config, st
 
   const c10::NoGradGuard no_grad;
   const auto measured = [&](std::int64_t tokens) {
-    model.forward(tensors.tokens.slice(1, 0, tokens), tokens, *positions, Dropout{},
+    model.forward(tensors.tokens.slice(1, 0, tokens), tokens, positions, Dropout{},
                   [](std::int64_t, const AttentionLogits&) {});
   };
   check_memory(forward_bytes(bias.tokens, measured), bias, memory_gib);
   // Every token is asked for, so that the last layer too has all queries.
-  model.forward(tensors.tokens, bias.tokens, *positions, Dropout{},
+  model.forward(tensors.tokens, bias.tokens, positions, Dropout{},
                 [&](std::int64_t, const AttentionLogits& layer) {
                   append(layer.scaled, bias.logit);
                   append(layer.bias, bias.bias);

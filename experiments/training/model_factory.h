@@ -41,7 +41,7 @@ std::unique_ptr<Transformer> create_transformer(const RunConfig& config, std::in
 
 // The positions of one forward pass: `seed` (data or evaluation seed; keyed by the task inside),
 // `step` (or length) and `batch` select the draw where positions are randomized.
-std::unique_ptr<Positions> create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose,
-                                            std::uint64_t step, std::uint64_t batch = 0);
+Positions create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose, std::uint64_t step,
+                           std::uint64_t batch = 0);
 
 }  // namespace che

@@ -72,7 +72,7 @@ std::optional<std::vector<EvaluationRow>> evaluate_length(const Transformer& mod
     const auto measure = [&](std::int64_t first, std::int64_t count) {
       const TensorBatch tensors = to_tensors(batch, first, count, empty_symbol, device);
       dropout.first_example = static_cast<std::uint64_t>(first_example + first);
-      const at::Tensor logits = model.forward(tensors.tokens, tensors.outputs(), *positions, dropout);
+      const at::Tensor logits = model.forward(tensors.tokens, tensors.outputs(), positions, dropout);
       return std::tuple(logits, score_batch(logits, tensors.targets, tensors.mask, model.backend()),
                         tensors.mask.sum(at::kDouble));
     };

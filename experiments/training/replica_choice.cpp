@@ -46,7 +46,7 @@ void make_step(TrainingState& state, const Task& task, std::int64_t examples) {
   Batch batch;
   sample_batch(task, {0, Purpose::kData, number}, config.training.last_length, examples, batch);
   const auto positions = create_positions(config, config.data_seed, Purpose::kPositions, number);
-  wait_for(state.make_step(batch, *positions));
+  wait_for(state.make_step(batch, positions));
 }
 
 bool is_here(const RunConfig& config) {

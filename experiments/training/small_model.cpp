@@ -57,8 +57,8 @@ at::Tensor SmallModel::train(std::int64_t step) {
   const auto positions = create_positions(config_, kDataSeed, Purpose::kPositions, number);
   const Dropout dropout{.rate = 0.1, .seeds = {1, 2}, .purpose = Purpose::kDropout, .step = number};
   const Batch batch = batch_for(config_);
-  if (graphs_ != nullptr) return graphs_->step(batch, *positions, dropout, step);
-  return training_step(model_, adam_, tensors_for(batch, model_), *positions, dropout, step);
+  if (graphs_ != nullptr) return graphs_->step(batch, positions, dropout, step);
+  return training_step(model_, adam_, tensors_for(batch, model_), positions, dropout, step);
 }
 
 std::vector<at::Tensor> SmallModel::parameter_gradients() const {
@@ -83,7 +83,7 @@ at::Tensor SmallModel::logits() {
   model_.project();
   const auto positions = create_positions(config_, kDataSeed, Purpose::kEvaluationPositions, kLength);
   const TensorBatch tensors = tensors_for(batch_for(config_), model_);
-  return model_.forward(tensors.tokens, tensors.outputs(), *positions, {});
+  return model_.forward(tensors.tokens, tensors.outputs(), positions, {});
 }
 
 void SmallModel::take_values(const SmallModel& other) {

@@ -173,11 +173,11 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
     if (plan.evaluate) {
       const c10::NoGradGuard no_grad;
       const TensorBatch tensors = to_tensors(batch, 0, batch.size, empty_symbol, device);
-      wait_for(score_batch(state.model->forward(tensors.tokens, tensors.outputs(), *positions, Dropout{}),
+      wait_for(score_batch(state.model->forward(tensors.tokens, tensors.outputs(), positions, Dropout{}),
                            tensors.targets, tensors.mask, state.model->backend())
                    .loss);
     } else {
-      wait_for(state.make_step(batch, *positions));
+      wait_for(state.make_step(batch, positions));
     }
     const double total = seconds_since(start);
     std::map<std::string, double> spent = clock.take();

@@ -89,7 +89,7 @@ StepGraphs::StepGraphs(Transformer& model, const Adam& adam)
 at::Tensor StepGraphs::step(const Batch& batch, const Positions& positions, const Dropout& dropout,
                             std::int64_t step, double rate_fraction) {
   bytes_ = batch_bytes(batch, 0, batch.size, model_.vocabulary().empty_symbol());
-  positions_.become(positions);
+  positions_ = positions;
   dropout_ = dropout;
   step_ = step;
   rate_fraction_ = rate_fraction;

@@ -18,23 +18,6 @@
 
 namespace che {
 
-// The positions of the step at hand.
-class CurrentPositions : public Positions {
- public:
-  void become(const Positions& positions) { now_ = &positions; }
-
-  std::vector<std::int64_t> of_tokens(std::int64_t layer, std::int64_t count) const override {
-    return now_->of_tokens(layer, count);
-  }
-  std::vector<std::int64_t> of_offsets(std::int64_t layer, std::int64_t count) const override {
-    return now_->of_offsets(layer, count);
-  }
-  std::int64_t max_position() const override { return now_->max_position(); }
-
- private:
-  const Positions* now_ = nullptr;
-};
-
 // Training steps on a device that replays them: a graph for each shape of a batch. The first step of a shape
 // is made as without graphs, in a stream of its own, which opens and allocates what a capture must not; the
 // second is captured and replayed; others are replayed. Every step has the bits that training_step() gives.
@@ -70,7 +53,7 @@ class StepGraphs {
 
   // What the step at hand is given, where uploads find it.
   at::Tensor bytes_;
-  CurrentPositions positions_;
+  Positions positions_;
   Dropout dropout_;
   std::int64_t step_ = 0;
   double rate_fraction_ = 1;

@@ -123,7 +123,7 @@ void train(TrainingState& state, const AfterSteps& after_steps, std::optional<st
     const Batch& batch = batches.next();
     const auto positions = create_positions(config, config.data_seed, Purpose::kPositions,
                                             static_cast<std::uint64_t>(state.step));
-    const at::Tensor measured = state.make_step(batch, *positions);
+    const at::Tensor measured = state.make_step(batch, positions);
     unread.add(state.step, batch.length, measured);
     const bool ends_a_row = state.step % config.log.every_steps == 0 || state.step == last_step;
     if (ends_a_row || unread.are_due()) go_on = after_steps(unread.take());

@@ -16,7 +16,7 @@ bool subtracts_positions(const EncodingContext& context, RandomizedDistance rand
 
 PairValues signed_distance(const EncodingContext& context, RandomizedDistance randomized_distance) {
   if (subtracts_positions(context, randomized_distance)) {
-    const at::Tensor positions = context.table("distance", context.of_tokens(), whole_numbers);
+    const at::Tensor positions = context.token_positions();
     const at::Tensor r = positions.unsqueeze(0) - positions.slice(0, context.first_query).unsqueeze(1);
     return {r.view({1, 1, -1}), false};
   }
@@ -25,9 +25,9 @@ PairValues signed_distance(const EncodingContext& context, RandomizedDistance ra
     std::vector<std::int64_t> all;
     for (std::size_t i = offsets.size() - 1; i > 0; --i) all.push_back(-offsets[i]);
     all.insert(all.end(), offsets.begin(), offsets.end());
-    return all;
+    return whole_numbers(all);
   };
-  return {context.table("distance", both_sides, whole_numbers).view({1, 1, -1}), true};
+  return {context.table("distance", both_sides).view({1, 1, -1}), true};
 }
 
 PairValues distance(const EncodingContext& context, const DistanceOptions& options) {

@@ -8,29 +8,30 @@
 
 namespace che {
 
-at::Tensor EncodingContext::table(std::string_view name, const Reader& read, const Builder& build) const {
-  // On a CPU there is nothing to copy, and what an evaluation's memory is measured to be, which decides how
-  // it is split, must not depend on what came before.
-  if (backend.device().is_cpu()) return upload(build(read(positions)), backend.options);
+at::Tensor EncodingContext::table(std::string_view name, const Builder& build) const {
+  // On a CPU there is nothing to copy, and the measured memory of an evaluation, which decides how it is
+  // split, must not depend on earlier passes.
+  if (backend.device().is_cpu()) return upload(build(positions), backend.options);
   if (!positions.contiguous()) {
     return upload_each_step(
-        backend, [&from = positions, read, build] { return build(read(from)); }, backend.options);
+        backend, [&from = positions, build] { return build(from); }, backend.options);
   }
   return kept_for_steps(backend, [&] {
-    const std::vector<std::int64_t> of_positions = read(positions);
-    return tables.get({std::string(name), of_positions, tokens},
-                      [&] { return upload(build(of_positions), backend.options); });
+    return tables.get({std::string(name), tokens, first_query},
+                      [&] { return upload(build(positions), backend.options); });
   });
 }
 
 at::Tensor EncodingContext::table(std::string_view name, const std::function<at::Tensor()>& build) const {
-  const auto made = [&] { return upload(build(), backend.options); };
-  if (backend.device().is_cpu()) return made();
-  return kept_for_steps(backend, [&] { return tables.get({std::string(name), {}, 0}, made); });
+  const auto upload_built = [&] { return upload(build(), backend.options); };
+  if (backend.device().is_cpu()) return upload_built();
+  return kept_for_steps(backend, [&] { return tables.get({std::string(name), 0, 0}, upload_built); });
 }
 
-EncodingContext::Reader EncodingContext::of_tokens() const {
-  return [layer = layer, tokens = tokens](const Positions& from) { return from.of_tokens(layer, tokens); };
+at::Tensor EncodingContext::token_positions() const {
+  return table("positions", [layer = layer, tokens = tokens](const Positions& from) {
+    return whole_numbers(from.of_tokens(layer, tokens));
+  });
 }
 
 at::Tensor whole_numbers(const std::vector<std::int64_t>& values) { return at::tensor(values, at::kLong); }

@@ -38,20 +38,18 @@ struct EncodingContext {
 
   std::int64_t queries() const { return tokens - first_query; }
 
-  // `build(read(positions))`, a table that the host makes of positions, of `tokens` and of the encoding's
-  // options, of the type and on the device of the activations. `name` is the table's own among those of the
-  // encoding. On other devices than a CPU it is kept where positions are contiguous; else a training step may
-  // be replayed with other positions, so that the functions outlive the call and hold no reference to what
-  // does not, such as the context.
-  using Reader = std::function<std::vector<std::int64_t>(const Positions&)>;
-  using Builder = std::function<at::Tensor(const std::vector<std::int64_t>&)>;
-  at::Tensor table(std::string_view name, const Reader& read, const Builder& build) const;
+  // Returns `build(positions)`, a table that the host computes from positions, tokens and the encoding's
+  // options, with the type and on the device of the activations. `name` distinguishes the tables of the
+  // encoding. On a GPU the table is kept where positions are contiguous; else a training step may be replayed
+  // with other positions, so that `build` outlives the call and refers to nothing that dies with it.
+  using Builder = std::function<at::Tensor(const Positions&)>;
+  at::Tensor table(std::string_view name, const Builder& build) const;
 
-  // `build()` likewise, a table that depends on the encoding's options alone.
+  // Returns `build()` likewise, a table that depends on the encoding's options alone.
   at::Tensor table(std::string_view name, const std::function<at::Tensor()>& build) const;
 
-  // What table() reads most: the positions of all tokens.
-  Reader of_tokens() const;
+  // Returns the positions of all tokens, whole numbers as a table().
+  at::Tensor token_positions() const;
 };
 
 // Whole numbers as a tensor of the host.

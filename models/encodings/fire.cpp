@@ -71,7 +71,7 @@ class Fire : public Encoding {
   // What the distances of each pair are divided by, before |L_m L_0|: broadcastable to (queries,
   // keys).
   at::Tensor largest_index(const EncodingContext& context) const {
-    const at::Tensor keys = context.table("fire.positions", context.of_tokens(), whole_numbers);
+    const at::Tensor keys = context.token_positions();
     const at::Tensor queries = keys.slice(0, context.first_query).unsqueeze(1);
     return options_.normalizer == FireNormalizer::kQuery ? queries : at::maximum(queries, keys.unsqueeze(0));
   }

@@ -18,7 +18,7 @@ class Learned : public Encoding {
   at::Tensor embedding(const EncodingContext& context) const override {
     const at::Tensor& table = context.parameters["table"];
     // As numbers of the activations' type, which holds every row's exactly.
-    const at::Tensor rows = context.table("learned", context.of_tokens(), whole_numbers);
+    const at::Tensor rows = context.token_positions();
     return table.index_select(1, rows.to(at::kLong)).unsqueeze(1);
   }
 

@@ -55,10 +55,10 @@ class Relative : public Encoding {
     const at::Tensor content = product(per_head("u"), keys.transpose(3, 4));
     const at::Tensor& wr = context.parameters["wr"];  // (replicas, width, heads * head_width)
     const at::Tensor sinusoids = context.table(
-        "relative",
-        [this, layer = context.layer, tokens = context.tokens, queries = context.queries()](
-            const Positions& positions) { return encoded_distances(positions, layer, tokens, queries); },
-        [width = wr.size(1)](const std::vector<std::int64_t>& encoded) { return sinusoid(encoded, width); });
+        "relative", [this, layer = context.layer, tokens = context.tokens, queries = context.queries(),
+                     width = wr.size(1)](const Positions& positions) {
+          return sinusoid(encoded_distances(positions, layer, tokens, queries), width);
+        });
     // (1, offsets, width) by (replicas, width, heads * head_width).
     const at::Tensor rows =
         product(sinusoids.unsqueeze(0), wr).unflatten(2, {queries.size(2), queries.size(4)});

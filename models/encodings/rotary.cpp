@@ -8,15 +8,12 @@ namespace che {
 
 at::Tensor RotaryEncoding::rotate(const at::Tensor& heads, std::int64_t first_token,
                                   const EncodingContext& context) const {
-  const auto of_rows = [all = context.of_tokens(), first_token, rows = heads.size(2)](const Positions& from) {
-    const std::vector<std::int64_t> positions = all(from);
-    const auto first = positions.begin() + first_token;
-    return std::vector<std::int64_t>(first, first + rows);
+  const auto of_rows = [this, context, first_token, rows = heads.size(2)](const Positions& positions) {
+    const std::vector<std::int64_t> all = positions.of_tokens(context.layer, context.tokens);
+    const auto first = all.begin() + first_token;
+    return sines_and_cosines(turns({first, first + rows}, context));
   };
-  const at::Tensor table =
-      context.table("rotary", of_rows, [this, context](const std::vector<std::int64_t>& positions) {
-        return sines_and_cosines(turns(positions, context));
-      });
+  const at::Tensor table = context.table(first_token == 0 ? "rotary" : "rotary.queries", of_rows);
   return che::rotate(heads, table[0], table[1], context.backend);
 }
 

@@ -11,10 +11,10 @@ namespace {
 class SinCos : public Encoding {
  public:
   at::Tensor embedding(const EncodingContext& context) const override {
-    const auto build = [width = context.shape.width](const std::vector<std::int64_t>& positions) {
-      return sinusoid(positions, width);
-    };
-    return context.table("sin_cos", context.of_tokens(), build);
+    return context.table("sin_cos",
+                         [width = context.shape.width, tokens = context.tokens](const Positions& positions) {
+                           return sinusoid(positions.of_tokens(Positions::kEmbeddingLayer, tokens), width);
+                         });
   }
 };
 

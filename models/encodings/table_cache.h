@@ -7,7 +7,6 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <vector>
 
 namespace che {
 
@@ -16,8 +15,8 @@ namespace che {
 // copied once. It holds 64 MiB at most: before one too many it forgets all others. Serves one thread.
 class TableCache {
  public:
-  // What a table depends on besides its encoding and its options.
-  using Key = std::tuple<std::string, std::vector<std::int64_t>, std::int64_t>;
+  // The table's name, the number of tokens, and the first token that is a query.
+  using Key = std::tuple<std::string, std::int64_t, std::int64_t>;
 
   // The table of that key, made by `build` unless it is there.
   at::Tensor get(Key key, const std::function<at::Tensor()>& build);

@@ -150,7 +150,7 @@ TEST(StepGraphs, StartOneThingAStep) {
       const auto positions =
           create_positions(runs.front(), 0, Purpose::kPositions, static_cast<std::uint64_t>(state.step));
       reset_device_counts();
-      state.make_step(batch, *positions);
+      state.make_step(batch, positions);
       return device_counts();
     };
     EXPECT_EQ(0, step().replays);

@@ -81,8 +81,7 @@ void expect_logits(const json& file, const json& section, const std::string& nam
 }
 
 TEST(ModelReference, Logits) {
-  for_each_file("model",
-                [](const json& file) { expect_logits(file, file, "logits", ContiguousPositions()); });
+  for_each_file("model", [](const json& file) { expect_logits(file, file, "logits", Positions()); });
 }
 
 TEST(ModelReference, RandomizedLogits) {
@@ -90,14 +89,14 @@ TEST(ModelReference, RandomizedLogits) {
     if (!file.contains("randomized")) return;
     const json& section = file.at("randomized");
     const std::int64_t limit = section.at("noise_max_length");
-    const auto positions = [&]() -> ExplicitPositions {
+    const auto positions = [&]() -> Positions {
       if (section.contains("distances_per_layer")) {
-        return ExplicitPositions::from_distances(section.at("distances_per_layer").get<Lists>(), limit);
+        return positions_with_distances(section.at("distances_per_layer").get<Lists>(), limit);
       }
       if (section.contains("positions_per_layer")) {
-        return {section.at("positions_per_layer").get<Lists>(), {}, limit};
+        return Positions::given(section.at("positions_per_layer").get<Lists>(), {}, limit);
       }
-      return {{section.at("positions").get<std::vector<std::int64_t>>()}, {}, limit};
+      return Positions::given({section.at("positions").get<std::vector<std::int64_t>>()}, {}, limit);
     }();
     if (section.contains("logits_intended")) {
       expect_logits(file, section, "logits_intended", positions, {{"randomized_relative", "intended"}});
@@ -131,8 +130,7 @@ void expect_curve_of(const json& file) {
       const at::Tensor empty = at::full_like(output, config.at("empty_token_id").get<std::int64_t>());
       const TensorBatch batch{at::cat({input, empty}, 1), output,
                               reference_list(stored.at("mask")).to(at::kByte)};
-      const StepResult result =
-          read_result(training_step(*model, adam, batch, ContiguousPositions(), {}, step));
+      const StepResult result = read_result(training_step(*model, adam, batch, Positions(), {}, step));
       loss.push_back(result.loss[0]);
       accuracy.push_back(result.accuracy[0]);
       norm.push_back(result.gradient_norm[0]);

@@ -134,7 +134,7 @@ TEST(BiasCapture, ObserversChangeNothing) {
   const RunConfig config = small_config("dape_kerple");
   const auto model = initialised(config);
   const at::Tensor tokens = at::arange(5, at::kLong).view({1, 5}).remainder(3);
-  const ContiguousPositions positions;
+  const Positions positions;
   std::vector<std::int64_t> layers;
   const at::Tensor observed =
       model->forward(tokens, 2, positions, {}, [&](std::int64_t layer, const AttentionLogits& logits) {

@@ -34,7 +34,7 @@ std::unique_ptr<Transformer> initialised(const std::vector<RunConfig>& runs) {
 void forward(const Transformer& model, const RunConfig& config, std::int64_t tokens, std::int64_t examples) {
   const c10::NoGradGuard no_grad;
   const auto positions = create_positions(config, 5, Purpose::kEvaluationPositions, 9);
-  model.forward(at::zeros({examples, tokens}, at::kLong), 1, *positions, {});
+  model.forward(at::zeros({examples, tokens}, at::kLong), 1, positions, {});
 }
 
 std::int64_t forward_bytes(const Transformer& model, const RunConfig& config, std::int64_t tokens,

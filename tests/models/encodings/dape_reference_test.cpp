@@ -51,7 +51,7 @@ void set_parameter(const ParameterSet& parameters, const std::string& name, cons
 
 at::Tensor bias_of(const Encoding& base, const ParameterSet& parameters, std::int64_t heads,
                    std::int64_t length, const at::TensorOptions& options) {
-  const ContiguousPositions contiguous;
+  const Positions contiguous;
   const ModelShape shape{.width = heads, .layers = 1, .heads = heads};
   const Backend backend{Kernels::kReference, options};
   TableCache tables;

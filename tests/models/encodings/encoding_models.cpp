@@ -102,7 +102,7 @@ at::Tensor some_tokens(std::int64_t batch, std::int64_t length) {
 at::Tensor forward(const Transformer& model, const RunConfig& config, const at::Tensor& tokens,
                    std::int64_t outputs) {
   const auto positions = create_positions(config, 5, Purpose::kPositions, 9);
-  return model.forward(tokens, outputs, *positions, {});
+  return model.forward(tokens, outputs, positions, {});
 }
 
 void expect_fused_equals_reference(RunConfig config, bool fuses_attention) {
@@ -113,7 +113,7 @@ void expect_fused_equals_reference(RunConfig config, bool fuses_attention) {
     config.execution.kernels = kernels;
     auto model = initialised(config, {3, 4});
     const auto positions = create_positions(config, 5, Purpose::kPositions, 9);
-    const at::Tensor logits = model->forward(tokens, 4, *positions, dropout);
+    const at::Tensor logits = model->forward(tokens, 4, positions, dropout);
     EXPECT_EQ(kernels == "fused" && fuses_attention, count.value() > 0);
     score_batch(logits, at::ones({4, 4}, at::kLong), at::ones({4, 4}, at::kByte), model->backend())
         .loss.sum()

@@ -19,7 +19,7 @@ namespace {
 const Backend kBackend{Kernels::kReference, at::TensorOptions().dtype(at::kDouble)};
 
 std::optional<EncodingTable> table_of(const std::string& label, std::int64_t tokens,
-                                      const Positions& positions = ContiguousPositions()) {
+                                      const Positions& positions = Positions()) {
   EncodingConfig config;
   config.reset(label);
   Transformer model({.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 1}, {1, 1},
@@ -62,7 +62,7 @@ TEST(EncodingTable, HoldsRopesRotations) {
 }
 
 TEST(EncodingTable, HoldsWhatIsAddedToTheEmbedding) {
-  const RandomizedPositions positions(64, 1, Purpose::kPositions, 0);
+  const Positions positions = Positions::randomized(64, 1, Purpose::kPositions, 0);
   for (const char* label : {"sin_cos", "learned"}) {
     const auto table = table_of(label, 5, positions);
     ASSERT_TRUE(table.has_value()) << label;
@@ -77,7 +77,7 @@ TEST(EncodingTable, HoldsWhatIsAddedToTheEmbedding) {
 }
 
 TEST(EncodingTable, HoldsTheSinusoidOfEveryOffset) {
-  const RandomizedPositions positions(64, 1, Purpose::kPositions, 0);
+  const Positions positions = Positions::randomized(64, 1, Purpose::kPositions, 0);
   const auto table = table_of("relative", 4, positions);
   ASSERT_TRUE(table.has_value());
   EXPECT_EQ((std::vector<std::string>{"offset", "feature", "distance", "value"}), table->columns);

@@ -57,9 +57,9 @@ std::vector<EncodingConfig> configs_of(const std::string& name) {
   return configs;
 }
 
-std::unique_ptr<Positions> positions_of(const EncodingConfig& config) {
-  if (!config.is_randomized()) return std::make_unique<ContiguousPositions>();
-  return std::make_unique<RandomizedPositions>(kMaxPosition, 5, Purpose::kPositions, 3);
+Positions positions_of(const EncodingConfig& config) {
+  if (!config.is_randomized()) return {};
+  return Positions::randomized(kMaxPosition, 5, Purpose::kPositions, 3);
 }
 
 OracleInput input_of(const EncodingConfig& config, const EncodingRig& rig, const at::Tensor& q,
@@ -110,7 +110,7 @@ TEST_P(EncodingOracles, Agree) {
     const at::Tensor q = some_numbers({1, 1, kTokens, 3, 4}, 1);
     const at::Tensor k = some_numbers({1, 1, kTokens, 3, 4}, 2);
     const auto positions = positions_of(config);
-    const OracleInput input = input_of(config, rig, q, k, *positions, kLayer);
+    const OracleInput input = input_of(config, rig, q, k, positions, kLayer);
 
     const at::Tensor expected = at::empty({3, kTokens, kTokens}, at::kDouble);
     for (std::int64_t h = 0; h < 3; ++h) {
@@ -122,12 +122,12 @@ TEST_P(EncodingOracles, Agree) {
       }
     }
     for (const std::int64_t first_query : {std::int64_t{0}, std::int64_t{4}, kTokens - 1}) {
-      EXPECT_EQ("", difference(rig.logits(q, k, *positions, kLayer, first_query)[0][0],
+      EXPECT_EQ("", difference(rig.logits(q, k, positions, kLayer, first_query)[0][0],
                                expected.slice(1, first_query), 1e-9))
           << "first query " << first_query;
     }
 
-    const at::Tensor added = rig.embedding(kTokens, *positions);
+    const at::Tensor added = rig.embedding(kTokens, positions);
     ASSERT_EQ(static_cast<bool>(found->second.embedding), added.defined());
     if (!added.defined()) continue;
     for (std::int64_t t = 0; t < kTokens; ++t) {
@@ -151,7 +151,7 @@ TEST(T5, BucketsAreTheReleasedOnes) {
   EncodingRig rig(config, {.width = 2, .layers = 1, .heads = 1, .ffn_multiple = 1}, 1);
   rig.parameter(0, "table").data().copy_(at::arange(32, at::kDouble).view({1, 1, 32}));
   const at::Tensor zero = at::zeros({1, 1, kTokens, 1, 2}, at::kDouble);
-  const ContiguousPositions positions;
+  const Positions positions;
   const at::Tensor buckets = rig.logits(zero, zero, positions)[0][0][0];
   OracleInput input{.heads = 1,
                     .head_width = 2,
@@ -181,7 +181,7 @@ TEST(T5, BucketsAreTheReleasedOnes) {
 TEST(Rope, ScalesTheFrequenciesOfManyPairs) {
   const EncodingOracle& oracle = encoding_oracles().at("rope");
   const ModelShape shape{.width = 32, .layers = 1, .heads = 1, .ffn_multiple = 1};
-  const ContiguousPositions positions;
+  const Positions positions;
   for (const std::string scaling : {"none", "linear", "ntk", "yarn"}) {
     for (const std::int64_t tokens : {kTrainedTokens, 5 * kTrainedTokens}) {
       SCOPED_TRACE(fmt::format("{} {}", scaling, tokens));
@@ -214,7 +214,7 @@ TEST(Cope, ClampsItsPositions) {
   rig.parameter(0, "e_right").data().copy_(-ramp);
   // q k = 0: every gate is a half. q E = the position.
   const at::Tensor q = at::full({1, 1, kTokens, 1, 2}, 0.5, at::kDouble);
-  const at::Tensor logits = rig.logits(q, at::zeros_like(q), ContiguousPositions())[0][0][0];
+  const at::Tensor logits = rig.logits(q, at::zeros_like(q), Positions())[0][0][0];
   for (std::int64_t n = 0; n < kTokens; ++n) {
     const double expected = std::min(63.0, 0.5 * static_cast<double>(n + 1));
     EXPECT_DOUBLE_EQ(expected, logits[n][0].item<double>()) << n;

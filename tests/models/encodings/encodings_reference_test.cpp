@@ -73,7 +73,7 @@ TEST_F(EncodingsReference, AlibiBias) {
     const auto keys = one.at("key_length").get<std::int64_t>();
     EXPECT_EQ(
         "", difference(at::tensor(alibi_slopes(heads), at::kDouble), reference_list(one.at("slopes")), 1e-8));
-    const at::Tensor bias = bias_of("alibi", ContiguousPositions(), heads, std::max(queries, keys));
+    const at::Tensor bias = bias_of("alibi", Positions(), heads, std::max(queries, keys));
     EXPECT_EQ("", difference(bias.slice(1, 0, queries).slice(2, 0, keys), reference_tensor(one.at("bias")),
                              kTolerance));
   }
@@ -85,8 +85,8 @@ TEST_F(EncodingsReference, AlibiRandomized) {
     const auto length = one.at("length").get<std::int64_t>();
     const auto side = [&](const char* distances) {
       return bias_of("alibi",
-                     ExplicitPositions::from_distances({one.at(distances).get<std::vector<std::int64_t>>()},
-                                                       one.at("noise_max_length")),
+                     positions_with_distances({one.at(distances).get<std::vector<std::int64_t>>()},
+                                              one.at("noise_max_length")),
                      heads, length);
     };
     // The harness draws one list for both sides; where the file has two, each is checked on its own.
@@ -162,11 +162,11 @@ class RelativeCase {
 TEST_F(EncodingsReference, Relative) {
   for (const json& one : cases("relative")) {
     RelativeCase relative(one);
-    EXPECT_EQ("", difference(relative.logits(ContiguousPositions()),
-                             reference_tensor(one.at("logits_unscaled")), kTolerance));
+    EXPECT_EQ("", difference(relative.logits(Positions()), reference_tensor(one.at("logits_unscaled")),
+                             kTolerance));
     relative.set("wr", at::zeros_like(reference_tensor(one.at("W_r"))));
-    EXPECT_EQ("", difference(relative.logits(ContiguousPositions()),
-                             reference_tensor(one.at("content_logits")), kTolerance));
+    EXPECT_EQ(
+        "", difference(relative.logits(Positions()), reference_tensor(one.at("content_logits")), kTolerance));
   }
 }
 
@@ -176,10 +176,9 @@ TEST_F(EncodingsReference, RelativeRandomized) {
     // As with ALiBi, the harness draws one list for both sides.
     const auto logits = [&](const char* reading) {
       const auto side = [&](const char* distances) {
-        return relative.logits(
-            ExplicitPositions::from_distances({one.at(distances).get<std::vector<std::int64_t>>()},
-                                              one.at("noise_max_length")),
-            {{"randomized_relative", reading}});
+        return relative.logits(positions_with_distances({one.at(distances).get<std::vector<std::int64_t>>()},
+                                                        one.at("noise_max_length")),
+                               {{"randomized_relative", reading}});
       };
       return at::triu(side("right_distances")) + at::tril(side("left_distances"), -1);
     };

@@ -92,9 +92,9 @@ TEST_P(EveryEncoding, HasTheGradientOfItsFiniteDifferences) {
   at::Tensor q = some_numbers({2, 3, 6, 2, 8}, 1).requires_grad_(true);
   at::Tensor k = some_numbers({2, 3, 6, 2, 8}, 2).requires_grad_(true);
   const auto value = [&] {
-    const at::Tensor logits = rig.logits(q, k, *positions, kLayer, kFirstQuery);
+    const at::Tensor logits = rig.logits(q, k, positions, kLayer, kFirstQuery);
     at::Tensor sum = (logits * some_numbers(logits.sizes().vec(), 3)).sum();
-    const at::Tensor added = rig.embedding(6, *positions);
+    const at::Tensor added = rig.embedding(6, positions);
     return added.defined() ? sum + (added * some_numbers(added.sizes().vec(), 4)).sum() : sum;
   };
   value().backward();
@@ -126,13 +126,13 @@ TEST_P(EveryEncoding, IsInvariantToShifts) {
   const auto everywhere = [](std::uint64_t seed) {
     return some_numbers({1, 1, 1, 2, 8}, seed).expand({1, 1, kTokens, 2, 8});
   };
-  const at::Tensor logits = rig.logits(everywhere(1), everywhere(2), ContiguousPositions());
+  const at::Tensor logits = rig.logits(everywhere(1), everywhere(2), Positions());
   // DAPE V2's two convolutions see the zeros beyond the first and the last key.
   const std::int64_t border = config_.encoding.dape && config_.encoding.dape->taps() > 1 ? 2 : 0;
   EXPECT_EQ("", difference(logits.slice(3, 1).slice(4, 1 + border, kTokens - border),
                            logits.slice(3, 0, kTokens - 1).slice(4, border, kTokens - 1 - border), 1e-9));
-  const bool outside_attention = GetParam() == "none" || GetParam() == "dape_none" ||
-                                 rig.embedding(kTokens, ContiguousPositions()).defined();
+  const bool outside_attention =
+      GetParam() == "none" || GetParam() == "dape_none" || rig.embedding(kTokens, Positions()).defined();
   EXPECT_EQ(outside_attention, at::equal(logits.slice(4, 1), logits.slice(4, 0, kTokens - 1)));
 }
 
@@ -150,12 +150,12 @@ TEST_P(EveryEncoding, DrawsPositionsPerLayer) {
   const at::Tensor q = some_numbers({1, 1, 9, 2, 8}, 1);
   const at::Tensor k = some_numbers({1, 1, 9, 2, 8}, 2);
   const auto logits = [&](std::int64_t layer) {
-    return rig.logits(q, k, *create_positions(config_, 5, Purpose::kPositions, 9), layer);
+    return rig.logits(q, k, create_positions(config_, 5, Purpose::kPositions, 9), layer);
   };
   const at::Tensor first = logits(0);
   EXPECT_TRUE(at::equal(first, logits(0)));
   const bool drawn = config_.encoding.is_randomized() &&
-                     !rig.embedding(9, *create_positions(config_, 5, Purpose::kPositions, 9)).defined();
+                     !rig.embedding(9, create_positions(config_, 5, Purpose::kPositions, 9)).defined();
   EXPECT_EQ(drawn, !at::equal(first, logits(1)));
 }
 

@@ -9,15 +9,15 @@ namespace {
 TEST(TableCache, BuildsATableOnceForEachKey) {
   TableCache tables;
   int built = 0;
-  const auto get = [&](const char* name, const std::vector<std::int64_t>& positions, std::int64_t tokens) {
-    return tables.get({name, positions, tokens}, [&] { return at::full({1}, ++built); }).item<int>();
+  const auto get = [&](const char* name, std::int64_t tokens, std::int64_t first_query) {
+    return tables.get({name, tokens, first_query}, [&] { return at::full({1}, ++built); }).item<int>();
   };
-  EXPECT_EQ(1, get("a", {0, 1}, 2));
-  EXPECT_EQ(1, get("a", {0, 1}, 2));
-  EXPECT_EQ(2, get("b", {0, 1}, 2));
-  EXPECT_EQ(3, get("a", {0, 2}, 2));
-  EXPECT_EQ(4, get("a", {0, 1}, 3));
-  EXPECT_EQ(1, get("a", {0, 1}, 2));
+  EXPECT_EQ(1, get("a", 2, 0));
+  EXPECT_EQ(1, get("a", 2, 0));
+  EXPECT_EQ(2, get("b", 2, 0));
+  EXPECT_EQ(3, get("a", 3, 0));
+  EXPECT_EQ(4, get("a", 2, 1));
+  EXPECT_EQ(1, get("a", 2, 0));
 }
 
 TEST(TableCache, ForgetsBeforeItHoldsTooMuch) {
@@ -25,7 +25,7 @@ TEST(TableCache, ForgetsBeforeItHoldsTooMuch) {
   int built = 0;
   constexpr std::int64_t kFloats = std::int64_t{10} << 20;  // 40 MiB
   const auto get = [&](std::int64_t key) {
-    tables.get({"a", {}, key}, [&] {
+    tables.get({"a", key, 0}, [&] {
       ++built;
       return at::empty({kFloats}, at::kFloat);
     });

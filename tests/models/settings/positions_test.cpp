@@ -10,13 +10,13 @@
 namespace che {
 namespace {
 
-RandomizedPositions randomized(std::int64_t max_position, std::uint64_t step, std::uint64_t batch = 0) {
-  return {max_position, 1, Purpose::kPositions, step, batch};
+Positions randomized(std::int64_t max_position, std::uint64_t step, std::uint64_t batch = 0) {
+  return Positions::randomized(max_position, 1, Purpose::kPositions, step, batch);
 }
 
 TEST(ContiguousPositions, CountFromZero) {
-  EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3}), ContiguousPositions().of_tokens(0, 4));
-  EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3}), ContiguousPositions().of_offsets(2, 4));
+  EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3}), Positions().of_tokens(0, 4));
+  EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3}), Positions().of_offsets(2, 4));
 }
 
 TEST(RandomizedPositions, AreSortedDistinctAndInRange) {
@@ -54,7 +54,7 @@ TEST(RandomizedPositions, AreUniform) {
 }
 
 TEST(RandomizedPositions, DependOnSeedPurposeStepBatchAndLayerOnly) {
-  const RandomizedPositions draw = randomized(2048, 7, 1);
+  const Positions draw = randomized(2048, 7, 1);
   const auto tokens = draw.of_tokens(0, 50);
   EXPECT_EQ(tokens, draw.of_tokens(0, 50));
   EXPECT_EQ(tokens, randomized(2048, 7, 1).of_tokens(0, 50));
@@ -62,8 +62,8 @@ TEST(RandomizedPositions, DependOnSeedPurposeStepBatchAndLayerOnly) {
   EXPECT_NE(tokens, draw.of_tokens(Positions::kEmbeddingLayer, 50));
   EXPECT_NE(tokens, randomized(2048, 8, 1).of_tokens(0, 50));
   EXPECT_NE(tokens, randomized(2048, 7, 2).of_tokens(0, 50));
-  EXPECT_NE(tokens, RandomizedPositions(2048, 2, Purpose::kPositions, 7, 1).of_tokens(0, 50));
-  EXPECT_NE(tokens, RandomizedPositions(2048, 1, Purpose::kEvaluationPositions, 7, 1).of_tokens(0, 50));
+  EXPECT_NE(tokens, Positions::randomized(2048, 2, Purpose::kPositions, 7, 1).of_tokens(0, 50));
+  EXPECT_NE(tokens, Positions::randomized(2048, 1, Purpose::kEvaluationPositions, 7, 1).of_tokens(0, 50));
 }
 
 TEST(RandomizedPositions, RefuseMoreTokensThanPositions) {
