@@ -10,7 +10,6 @@
 
 #include "models/encoder_task.h"
 #include "models/encodings/encoding.h"
-#include "models/encodings/encoding_table.h"
 #include "models/ops/attention/attention.h"
 #include "models/ops/device/backend.h"
 #include "models/ops/dropout/dropout_mask.h"

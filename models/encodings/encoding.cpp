@@ -1,12 +1,61 @@
 #include "models/encodings/encoding.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "models/encodings/dape.h"
 #include "models/ops/device/step_uploads.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
+
+at::Tensor TableCache::get(Key key, const std::function<at::Tensor()>& build) {
+  constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
+  if (const auto found = tables_.find(key); found != tables_.end()) return found->second;
+  const at::Tensor table = build();
+  if (bytes_ + table.nbytes() > kMaxBytes) {
+    tables_.clear();
+    bytes_ = 0;
+  }
+  bytes_ += table.nbytes();
+  return tables_.emplace(std::move(key), table).first->second;
+}
+
+EncodingTable make_table(std::vector<std::string> columns, std::vector<std::vector<std::int64_t>> keys,
+                         const at::Tensor& values) {
+  for (std::size_t axis = 0; axis < keys.size(); ++axis) {
+    if (!keys[axis].empty()) continue;
+    keys[axis].resize(static_cast<std::size_t>(values.size(static_cast<std::int64_t>(axis))));
+    std::iota(keys[axis].begin(), keys[axis].end(), 0);
+  }
+  const at::Tensor copy = values.detach().to(at::kCPU, at::kDouble).contiguous();
+  return {
+      std::move(columns), std::move(keys), {copy.data_ptr<double>(), copy.data_ptr<double>() + copy.numel()}};
+}
+
+std::string EncodingTable::csv() const {
+  const std::size_t value_columns = columns.size() - keys.size();
+  fmt::memory_buffer text;
+  fmt::format_to(std::back_inserter(text), "{}\n", fmt::join(columns, ","));
+  std::vector<std::size_t> index(keys.size(), 0);
+  for (std::size_t first = 0; first < values.size(); first += value_columns) {
+    for (std::size_t axis = 0; axis < keys.size(); ++axis) {
+      fmt::format_to(std::back_inserter(text), "{},", keys[axis][index[axis]]);
+    }
+    for (std::size_t i = 0; i < value_columns; ++i) {
+      fmt::format_to(std::back_inserter(text), "{:.9g}{}",
+                     values[first + i] + 0.0,  // Without the sign of zeros.
+                     i + 1 == value_columns ? '\n' : ',');
+    }
+    for (std::size_t axis = keys.size(); axis-- > 0 && ++index[axis] == keys[axis].size();) index[axis] = 0;
+  }
+  return fmt::to_string(text);
+}
 
 at::Tensor EncodingContext::table(std::string_view name, const Builder& build) const {
   // On a CPU there is nothing to copy, and the measured memory of an evaluation, which decides how it is
@@ -35,6 +84,12 @@ at::Tensor EncodingContext::token_positions() const {
 }
 
 at::Tensor whole_numbers(const std::vector<std::int64_t>& values) { return at::tensor(values, at::kLong); }
+
+at::Tensor sinusoid(const std::vector<std::int64_t>& positions, std::int64_t width, double max_time) {
+  const at::Tensor exponents = at::arange(0, width, 2, at::kDouble) / -static_cast<double>(width);
+  const at::Tensor angles = at::tensor(positions, at::kDouble).unsqueeze(1) * at::pow(max_time, exponents);
+  return at::cat({angles.sin(), angles.cos()}, 1);
+}
 
 at::Tensor Encoding::embedding(const EncodingContext&) const { return {}; }
 

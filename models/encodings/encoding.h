@@ -4,16 +4,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
 #include "core/config/fields.h"
-#include "models/encodings/encoding_table.h"
-#include "models/encodings/table_cache.h"
 #include "models/ops/attention/attention_terms.h"
 #include "models/ops/device/backend.h"
 #include "models/parameters/parameter_set.h"
@@ -23,6 +23,37 @@
 #include "models/settings/positions.h"
 
 namespace che {
+
+// Tables that an encoding computes on the host from positions alone, such as sines and distances, on the
+// device of a model. With contiguous positions they are the same in every step, so that each is computed and
+// copied once. It holds 64 MiB at most: before one too many it forgets all others. Serves one thread.
+class TableCache {
+ public:
+  // The table's name, the number of tokens, and the first token that is a query.
+  using Key = std::tuple<std::string, std::int64_t, std::int64_t>;
+
+  // The table of that key, made by `build` unless it is there.
+  at::Tensor get(Key key, const std::function<at::Tensor()>& build);
+
+ private:
+  std::map<Key, at::Tensor> tables_;
+  std::size_t bytes_ = 0;
+};
+
+// Numbers by index, for a reader's eye: a row for every combination of its keys.
+struct EncodingTable {
+  std::vector<std::string> columns;             // Names of the keys, then of the values.
+  std::vector<std::vector<std::int64_t>> keys;  // What each key takes; the first one changes slowest.
+  std::vector<double> values;                   // Row after row.
+
+  // With a header line; numbers have the digits of single precision.
+  std::string csv() const;
+};
+
+// The table of `values` (key..., or key..., value columns), one axis a key; a key whose entry in
+// `keys` is empty counts from 0.
+EncodingTable make_table(std::vector<std::string> columns, std::vector<std::vector<std::int64_t>> keys,
+                         const at::Tensor& values);
 
 // Where in a forward pass an encoding is asked.
 struct EncodingContext {
@@ -54,6 +85,10 @@ struct EncodingContext {
 
 // Whole numbers as a tensor of the host.
 at::Tensor whole_numbers(const std::vector<std::int64_t>& values);
+
+// Rows of sin(p w_k), then cos(p w_k), w_k = max_time^(-2k/width), k = 0 .. width/2 - 1: all sines
+// first, (positions, width). Computed in double. `width` is even.
+at::Tensor sinusoid(const std::vector<std::int64_t>& positions, std::int64_t width, double max_time = 10000);
 
 // A positional encoding as a set of hooks that do nothing by default. Stateless: parameters come
 // with the context.

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "models/encodings/encoding.h"
-#include "models/encodings/sinusoid.h"
 #include "models/ops/product/product.h"
 
 namespace che {

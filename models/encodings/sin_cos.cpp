@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include "models/encodings/encoding.h"
-#include "models/encodings/sinusoid.h"
 
 namespace che {
 namespace {

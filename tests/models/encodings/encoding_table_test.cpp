@@ -1,4 +1,4 @@
-#include "models/encodings/encoding_table.h"
+#include "models/encodings/encoding.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,6 @@
 #include "models/encodings/encoding.h"
 #include "models/encodings/relative.h"
 #include "models/encodings/rotary.h"
-#include "models/encodings/sinusoid.h"
 #include "models/ops/attention/attention.h"
 #include "models/ops/rotation/rotation.h"
 #include "tests/models/explicit_positions.h"

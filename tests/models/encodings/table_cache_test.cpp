@@ -1,4 +1,4 @@
-#include "models/encodings/table_cache.h"
+#include "models/encodings/encoding.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
