@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/resources.h"
 #include "core/text.h"
-#include "models/kernels/cuda_host/cuda_kernels.h"
+#include "models/ops/device/backend.h"
 
 namespace che {
 namespace {

@@ -10,7 +10,6 @@
 #include "models/encodings/dape.h"
 #include "models/encodings/encoding.h"
 #include "models/encodings/fire.h"
-#include "models/kernels/reference/attention.h"
 #include "models/ops/attention/attention.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/reference_files.h"
