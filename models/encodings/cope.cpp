@@ -41,7 +41,7 @@ class Cope : public Encoding {
   }
 
  private:
-  // Of some replicas, whose tables are (replicas, head_width, 64).
+  // Computes some replicas, whose tables are (replicas, head_width, 64).
   static at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor& e_left,
                            const at::Tensor& e_right, const EncodingContext& context) {
     const at::Tensor index = at::arange(context.tokens, context.backend.options.dtype(at::kLong));

@@ -32,7 +32,7 @@ class TableCache {
   // The table's name, the number of tokens, and the first token that is a query.
   using Key = std::tuple<std::string, std::int64_t, std::int64_t>;
 
-  // The table of that key, made by `build` unless it is there.
+  // Returns the table of that key; `build` computes it unless it is there.
   at::Tensor get(Key key, const std::function<at::Tensor()>& build);
 
  private:
@@ -43,7 +43,7 @@ class TableCache {
 // Numbers by index, for a reader's eye: a row for every combination of its keys.
 struct EncodingTable {
   std::vector<std::string> columns;             // Names of the keys, then of the values.
-  std::vector<std::vector<std::int64_t>> keys;  // What each key takes; the first one changes slowest.
+  std::vector<std::vector<std::int64_t>> keys;  // The values of each key; the first one changes slowest.
   std::vector<double> values;                   // Row after row.
 
   // With a header line; numbers have the digits of single precision.
@@ -55,7 +55,7 @@ struct EncodingTable {
 EncodingTable make_table(std::vector<std::string> columns, std::vector<std::vector<std::int64_t>> keys,
                          const at::Tensor& values);
 
-// Where in a forward pass an encoding is asked.
+// The place in a forward pass at which an encoding is called.
 struct EncodingContext {
   const ModelShape& shape;
   std::int64_t layer;          // Or Positions::kEmbeddingLayer.
@@ -65,7 +65,7 @@ struct EncodingContext {
   ParameterView parameters;    // The encoding's own, of this layer, each (replicas, shape...).
   ParameterView shared;        // Its own next to the embedding, which all layers share, likewise.
   const Backend& backend;
-  TableCache& tables;  // Of the model.
+  TableCache& tables;  // The model's.
 
   std::int64_t queries() const { return tokens - first_query; }
 
@@ -104,7 +104,7 @@ class Encoding {
   // each forward pass.
   virtual void project(const ParameterView&) const {}
 
-  // What to add to the embedding: broadcastable to (replicas, batch, tokens, width); undefined for
+  // Returns the addition to the embedding: broadcastable to (replicas, batch, tokens, width); undefined for
   // nothing.
   virtual at::Tensor embedding(const EncodingContext& context) const;
 
@@ -113,12 +113,12 @@ class Encoding {
   virtual at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
                             const EncodingContext& context) const;
 
-  // What becomes of the scaled logits of rotated queries and keys: an additive bias, one that an MLP
+  // Returns the change of the scaled logits of rotated queries and keys: an additive bias, one that an MLP
   // adapts, or any other function. Serves as long as the encoding and what `context` refers to.
   virtual AttentionTerms attention_terms(const EncodingContext& context) const;
 
-  // What it does to tokens whatever they are, for people to read: its bias or what it adds to the
-  // embedding, of the first replica, unless overridden; nothing where that takes an input.
+  // Returns the effect on tokens whatever they are, for people to read: the first replica's bias or addition
+  // to the embedding, unless overridden; nothing where that takes an input.
   virtual std::optional<EncodingTable> table(const EncodingContext& context) const;
 };
 

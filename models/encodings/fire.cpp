@@ -68,8 +68,7 @@ class Fire : public Encoding {
            options_.distance.randomized_distance == RandomizedDistance::kPerOffset;
   }
 
-  // What the distances of each pair are divided by, before |L_m L_0|: broadcastable to (queries,
-  // keys).
+  // The distances of each pair are divided by this or by |L_m L_0|: broadcastable to (queries, keys).
   at::Tensor largest_index(const EncodingContext& context) const {
     const at::Tensor keys = context.token_positions();
     const at::Tensor queries = keys.slice(0, context.first_query).unsqueeze(1);

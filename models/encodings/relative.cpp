@@ -66,8 +66,8 @@ class Relative : public Encoding {
     return logits + scale * (content + shift(relative, context.tokens));
   }
 
-  // What the sinusoids encode at each offset -T .. queries-1 of a key from its query; the first one
-  // never occurs and pads.
+  // The distances that the sinusoids encode at each offset -T .. queries-1 of a key from its query; the first
+  // one never occurs and pads.
   std::vector<std::int64_t> encoded_distances(const Positions& positions, std::int64_t layer,
                                               std::int64_t tokens, std::int64_t queries) const {
     const std::vector<std::int64_t> drawn = positions.of_offsets(layer, tokens);

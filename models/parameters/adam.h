@@ -21,7 +21,7 @@ struct Adam {
 
   Adam(const ParameterSet& parameters, const std::vector<double>& rates, double clip, const Backend& which);
 
-  // What update number `step` (from 0) at that fraction of the learning rates is made with.
+  // Returns the settings of update number `step` (from 0) at that fraction of the learning rates.
   AdamSettings settings(std::int64_t step, double rate_fraction) const;
 
   // Update number `step` (from 0) of `parameters` by their gradients, at the fraction `rate_fraction` of the

@@ -20,7 +20,7 @@ constexpr std::int64_t kMaxGrid = 65535;
 
 std::int64_t parts_of(std::int64_t size) { return divided_up(size, kValuesOfBlock); }
 
-// Of a block's threads, in thread 0.
+// Sums the values of a block's threads; thread 0 has the result.
 __device__ __forceinline__ double block_sum(double value, double* of_warps) {
   const int thread = thread_number();
   const double sum = warp_sum(value);

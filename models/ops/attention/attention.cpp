@@ -24,7 +24,7 @@ struct SplitMlp {
   at::Tensor w1;           // (replicas, heads, hidden)
   at::Tensor w2;           // (replicas, hidden, heads)
   at::Tensor b2;           // (replicas, heads)
-  PairValues hidden_bias;  // Of B and b1.
+  PairValues hidden_bias;  // w1 B + b1
 };
 
 // The terms of fused attention: a bias to add and f, as far as there are.

@@ -71,7 +71,7 @@ struct PairLayout {
   }
 };
 
-// What vector code reads of one replica.
+// One replica's operands as vector code reads them.
 class Replica {
  public:
   Replica(const AttentionInputs& in, std::int64_t replica) : in_(in), replica_(replica) {

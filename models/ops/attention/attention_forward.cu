@@ -18,7 +18,8 @@ namespace che::gpu {
 namespace {
 
 constexpr int kKeys = 32;
-constexpr int kHeadStep = kQueries * kKeys + 8;  // Of scores: no two heads of a fragment in a bank.
+constexpr int kHeadStep =
+    kQueries * kKeys + 8;  // A head's step in `scores`: no two heads of a fragment share a bank.
 
 enum class Mlp { kNone, kFp32, kTf32 };
 

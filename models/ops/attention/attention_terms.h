@@ -59,8 +59,8 @@ struct CustomLogits {
   std::function<at::Tensor(const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k)> apply;
 };
 
-// What becomes of the scaled logits before the softmax: B is added (undefined: nothing), or one of the
-// others.
+// The change of the scaled logits before the softmax: B is added (undefined: nothing), or one of the others
+// applies.
 using AttentionTerms = std::variant<PairValues, AdaptedBias, CustomLogits>;
 
 // The additive bias B in `terms`, adapted or not; undefined where there is none.

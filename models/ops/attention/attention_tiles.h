@@ -10,8 +10,8 @@ constexpr int kQueries = 16;
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
 constexpr int kMaxHeads = 16;
-constexpr int kMaxRow = 2 * kThreads;  // Of heads * head_width.
-constexpr float kSlope = 0.01F;        // Of LeakyReLU.
+constexpr int kMaxRow = 2 * kThreads;  // The most heads * head_width.
+constexpr float kSlope = 0.01F;        // LeakyReLU's.
 
 // Where a pair's value stands in its row.
 __device__ __forceinline__ std::int64_t pair_index(bool by_offset, int queries, int keys, int query,

@@ -24,7 +24,7 @@ HWY_BEFORE_NAMESPACE();
 namespace che::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr float kSlope = 0.01F;  // Of LeakyReLU.
+constexpr float kSlope = 0.01F;  // LeakyReLU's.
 
 // The logits of one key and a vector of queries by head, padded with zeros to H.
 template <int H>

@@ -22,7 +22,7 @@ struct Sums {
   double correct;
 };
 
-// Of a block's threads, in thread 0.
+// Sums the values of a block's threads; thread 0 has the result.
 __device__ __forceinline__ Sums block_sums(const Sums& mine, double* of_warps) {
   const int thread = thread_number();
   const Sums sums{warp_sum(mine.loss), warp_sum(mine.correct)};
@@ -41,11 +41,11 @@ __device__ __forceinline__ Sums block_sums(const Sums& mine, double* of_warps) {
   return total;
 }
 
-// Of one row's logits.
+// The softmax of one row's logits.
 struct Softmax {
   std::int64_t best;  // The first of the largest ones; NaN is larger than any number.
   float largest;
-  float sum;  // Of exp(logit - largest).
+  float sum;  // The sum of exp(logit - largest).
 };
 
 __device__ __forceinline__ Softmax softmax_of(const float* logits, std::int64_t classes) {

@@ -43,7 +43,7 @@ struct Gpu {
   void set_precision(GpuPrecision of_products);
 };
 
-// What computes a model.
+// The kernels, the device and the type that compute a model.
 struct Backend {
   Kernels kernels;
   at::TensorOptions options;           // Device and type of parameters and activations.

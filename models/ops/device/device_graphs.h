@@ -13,9 +13,9 @@ class DeviceGraph {
  public:
   virtual ~DeviceGraph() = default;
 
-  // What this thread, and the backward pass that it starts, enqueue in the current stream from begin() to
-  // end() is captured and not done; tensors that are made meanwhile have no values. The stream is not the
-  // default one. Whoever began ends, also after an error.
+  // Work that this thread, or the backward pass that it starts, enqueues in the current stream from begin()
+  // to end() is captured and not done; tensors created meanwhile have no values. The stream is not the
+  // default one. Every begin() has its end(), also after an error.
   virtual void begin() = 0;
   virtual void end() = 0;
 

@@ -15,7 +15,7 @@
 
 namespace che::gpu {
 
-// What a block of the current device may have of shared memory; 0 without a device.
+// The most shared memory that a block of the current device may have; 0 without a device.
 inline std::int64_t max_shared_bytes() {
   int device = 0;
   int bytes = 0;
@@ -97,7 +97,7 @@ namespace che::gpu {
 
 constexpr int kWarp = 32;
 
-// Of the values of a warp's lanes, in all lanes.
+// The sum of the values of a warp's lanes; all lanes have it.
 template <class Value>
 __device__ __forceinline__ Value warp_sum(Value x) {
   for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) x += __shfl_xor_sync(0xffffffffU, x, lanes);
@@ -110,7 +110,6 @@ __device__ __forceinline__ float warp_max(float x) {
   return x;
 }
 
-// Of the current block.
 __device__ __forceinline__ int thread_number() { return static_cast<int>(threadIdx.x); }
 
 inline unsigned blocks(std::int64_t count) { return static_cast<unsigned>(count); }

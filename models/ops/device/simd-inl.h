@@ -1,4 +1,4 @@
-// What the vector code of several kernels shares. Included once for every instruction set.
+// The vector code of several kernels shares this file. It is included once for every instruction set.
 #if defined(CHE_MODELS_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CHE_MODELS_KERNELS_SIMD_INL_H_
 #undef CHE_MODELS_KERNELS_SIMD_INL_H_

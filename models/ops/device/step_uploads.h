@@ -12,7 +12,7 @@
 
 namespace che {
 
-// A tensor of the host, made of what a training step was given.
+// Computes a tensor of the host from the inputs of a training step.
 using HostTensor = std::function<at::Tensor()>;
 
 // The tensors that a training step copies from the host, so that a step that is captured once reads fresh

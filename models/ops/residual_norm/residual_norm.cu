@@ -22,8 +22,8 @@ constexpr std::int64_t kMaxWidth = 2048;
 struct Row {
   const float* x;
   const float* y;
-  std::int64_t at;           // Of the row within its replica's (batch, rows).
-  std::int64_t first_value;  // Of the row, within the dropout's example.
+  std::int64_t at;           // The row's place in its replica's (batch, rows).
+  std::int64_t first_value;  // The place of its first value in the dropout's example.
   std::uint32_t key[2];
   std::uint32_t counter[2];  // Words 1 and 2, the example and the step.
 };
