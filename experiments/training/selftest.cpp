@@ -12,9 +12,9 @@
 #include "core/clock.h"
 #include "experiments/analysis/score_summary.h"
 #include "experiments/training/out_of_memory.h"
-#include "experiments/training/selftest_operations.h"
 #include "experiments/training/small_model.h"
 #include "models/device_memory.h"
+#include "models/ops/cases.h"
 #include "models/ops/device/backend.h"
 
 namespace che {
@@ -62,7 +62,7 @@ SelftestCheck checked(std::string name, double bound, const std::function<double
   return check;
 }
 
-Tensors inputs_on(const SelftestOperation& operation, const Backend& backend) {
+Tensors inputs_on(const OperationCase& operation, const Backend& backend) {
   Tensors inputs;
   for (const at::Tensor& input : operation.inputs) {
     inputs.push_back(input.detach().to(backend.device(), input.scalar_type(), /*non_blocking=*/false,
@@ -72,13 +72,13 @@ Tensors inputs_on(const SelftestOperation& operation, const Backend& backend) {
   return inputs;
 }
 
-at::Tensor result_on(const SelftestOperation& operation, const Backend& backend) {
+at::Tensor result_on(const OperationCase& operation, const Backend& backend) {
   const c10::NoGradGuard no_grad;
   return operation.apply(inputs_on(operation, backend), backend);
 }
 
 // Its result and the gradients of a fixed function of the result.
-Tensors results_on(const SelftestOperation& operation, const Backend& backend) {
+Tensors results_on(const OperationCase& operation, const Backend& backend) {
   const Tensors inputs = inputs_on(operation, backend);
   const at::Tensor out = operation.apply(inputs, backend);
   Tensors results{out};
@@ -126,7 +126,7 @@ double median_seconds(const SelftestPlan& plan, const std::function<at::Tensor()
 void check_operations(const Backend& device, const SelftestPlan& plan, const CheckSink& sink) {
   constexpr double kFp32Bound = 2e-4;
   constexpr double kTf32Bound = 2e-2;
-  const auto check = [&](const SelftestOperation& operation, const std::string& name) {
+  const auto check = [&](const OperationCase& operation, const std::string& name) {
     const Tensors expected = results_on(operation, cpu());
     sink(checked(name + ", fp32", kFp32Bound,
                  [&] { return largest_error(expected, results_on(operation, device)); }));
@@ -136,11 +136,11 @@ void check_operations(const Backend& device, const SelftestPlan& plan, const Che
                  [&] { return largest_error({expected.front()}, {result_on(operation, device)}); }));
   };
   for (const std::int64_t tokens : plan.tokens) {
-    for (const SelftestOperation& operation : sequence_operations(plan, tokens, plan.batch)) {
+    for (const OperationCase& operation : sequence_cases(plan.sizes, tokens, plan.batch)) {
       check(operation, fmt::format("{}, {} tokens", operation.name, tokens));
     }
   }
-  const SelftestOperation update = adam_operation(plan.heads * plan.head_width * plan.hidden);
+  const OperationCase update = adam_case(plan.sizes.heads * plan.sizes.head_width * plan.sizes.hidden);
   check(update, update.name);
 }
 
@@ -201,7 +201,7 @@ void check_device(const Backend& device, const SelftestPlan& plan, const CheckSi
 }
 
 void time_operations(const Backend& device, const SelftestPlan& plan, const TimeSink& sink) {
-  const auto time = [&](const SelftestOperation& operation, const std::string& name) {
+  const auto time = [&](const OperationCase& operation, const std::string& name) {
     SelftestTime measured{.name = name, .operations = operation.operations, .bytes = operation.bytes};
     try {
       const c10::NoGradGuard no_grad;
@@ -215,12 +215,12 @@ void time_operations(const Backend& device, const SelftestPlan& plan, const Time
     sink(measured);
   };
   for (const std::int64_t tokens : plan.timed_tokens) {
-    for (const SelftestOperation& operation : sequence_operations(plan, tokens, plan.timed_batch)) {
+    for (const OperationCase& operation : sequence_cases(plan.sizes, tokens, plan.timed_batch)) {
       time(operation, fmt::format("{}, {} tokens", operation.name, tokens));
     }
   }
   constexpr std::int64_t kPapersParameters = 3'900'000;
-  const SelftestOperation update = adam_operation(kPapersParameters);
+  const OperationCase update = adam_case(kPapersParameters);
   time(update, update.name);
 }
 

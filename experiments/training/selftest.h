@@ -7,6 +7,7 @@
 
 #include "experiments/plan/encoding_config.h"
 #include "experiments/training/step_benchmark.h"
+#include "models/ops/cases.h"
 #include "models/ops/device/backend.h"
 #include "models/ops/device/kernel_table.h"
 
@@ -39,9 +40,7 @@ struct SelftestTime {
 struct SelftestPlan {
   std::vector<std::int64_t> tokens = {1, 2, 17, 41, 80, 120, 500};  // Of the operations that are compared.
   std::int64_t batch = 8;
-  std::int64_t heads = 8;
-  std::int64_t head_width = 32;
-  std::int64_t hidden = 64;  // Of DAPE's f.
+  CaseSizes sizes = {};
   std::int64_t repeated_steps = 100;
   std::int64_t graph_steps = 10;  // Two before the first that is replayed only.
   std::vector<std::int64_t> timed_tokens = {41, 80, 120};

@@ -1,4 +1,4 @@
-#include "experiments/training/selftest_operations.h"
+#include "models/ops/cases.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -41,14 +41,14 @@ class Numbers {
   at::Generator generator_ = at::detail::createCPUGenerator(7);
 };
 
-std::vector<SelftestOperation> attentions(const SelftestPlan& plan, std::int64_t tokens, std::int64_t batch) {
+std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t tokens, std::int64_t batch) {
   Numbers numbers;
-  const std::vector<std::int64_t> shape{1, batch, tokens, plan.heads, plan.head_width};
+  const std::vector<std::int64_t> shape{1, batch, tokens, sizes.heads, sizes.head_width};
   const Tensors qkv{numbers.variable(shape), numbers.variable(shape), numbers.variable(shape)};
   const auto pairs = static_cast<double>(batch * tokens * tokens);
-  const auto row = static_cast<double>(plan.heads * plan.head_width);
+  const auto row = static_cast<double>(sizes.heads * sizes.head_width);
   const double bytes = 4 * 4 * row * static_cast<double>(batch * tokens);
-  std::vector<SelftestOperation> all;
+  std::vector<OperationCase> all;
   all.push_back({.name = "attention",
                  .inputs = qkv,
                  .apply =
@@ -61,7 +61,7 @@ std::vector<SelftestOperation> attentions(const SelftestPlan& plan, std::int64_t
     const std::int64_t values = by_offset ? 2 * tokens - 1 : tokens * tokens;
     const char* const kind = by_offset ? "by offset" : "by pair";
     Tensors inputs = qkv;
-    inputs.push_back(numbers.variable({1, plan.heads, values}));
+    inputs.push_back(numbers.variable({1, sizes.heads, values}));
     all.push_back({.name = fmt::format("attention, bias {}", kind),
                    .inputs = inputs,
                    .apply =
@@ -70,10 +70,10 @@ std::vector<SelftestOperation> attentions(const SelftestPlan& plan, std::int64_t
                        },
                    .operations = 4 * row * pairs,
                    .bytes = bytes});
-    inputs.push_back(numbers.variable({1, 2 * plan.heads, plan.hidden}, 0.3));
-    inputs.push_back(numbers.variable({1, plan.hidden}, 0.3));
-    inputs.push_back(numbers.variable({1, plan.hidden, plan.heads}, 0.3));
-    inputs.push_back(numbers.variable({1, plan.heads}, 0.3));
+    inputs.push_back(numbers.variable({1, 2 * sizes.heads, sizes.hidden}, 0.3));
+    inputs.push_back(numbers.variable({1, sizes.hidden}, 0.3));
+    inputs.push_back(numbers.variable({1, sizes.hidden, sizes.heads}, 0.3));
+    inputs.push_back(numbers.variable({1, sizes.heads}, 0.3));
     all.push_back({.name = fmt::format("attention, DAPE {}", kind),
                    .inputs = inputs,
                    .apply =
@@ -84,19 +84,19 @@ std::vector<SelftestOperation> attentions(const SelftestPlan& plan, std::int64_t
                              .mlp = {.w1 = in[4], .b1 = in[5], .w2 = in[6], .b2 = in[7]}};
                          return attention(in[0], in[1], in[2], adapted, backend, {});
                        },
-                   .operations = (4 * row + 4 * static_cast<double>(plan.heads * plan.hidden)) * pairs,
+                   .operations = (4 * row + 4 * static_cast<double>(sizes.heads * sizes.hidden)) * pairs,
                    .bytes = bytes,
                    .has_tf32 = true});
   }
   return all;
 }
 
-std::vector<SelftestOperation> others(const SelftestPlan& plan, std::int64_t tokens, std::int64_t batch) {
+std::vector<OperationCase> others(const CaseSizes& sizes, std::int64_t tokens, std::int64_t batch) {
   Numbers numbers;
-  const std::int64_t width = plan.heads * plan.head_width;
+  const std::int64_t width = sizes.heads * sizes.head_width;
   const std::vector<std::int64_t> rows{1, batch, tokens, width};
   const auto values = static_cast<double>(batch * tokens * width);
-  std::vector<SelftestOperation> all;
+  std::vector<OperationCase> all;
   all.push_back({.name = "dropout",
                  .inputs = {numbers.variable(rows)},
                  .apply =
@@ -124,9 +124,9 @@ std::vector<SelftestOperation> others(const SelftestPlan& plan, std::int64_t tok
        .bytes = 40 * values,
        .has_tf32 = true});
   all.push_back({.name = "rotation",
-                 .inputs = {numbers.variable({1, batch, tokens, plan.heads, plan.head_width}),
-                            numbers.constant({tokens, plan.head_width / 2}),
-                            numbers.constant({tokens, plan.head_width / 2})},
+                 .inputs = {numbers.variable({1, batch, tokens, sizes.heads, sizes.head_width}),
+                            numbers.constant({tokens, sizes.head_width / 2}),
+                            numbers.constant({tokens, sizes.head_width / 2})},
                  .apply = [](const Tensors& in,
                              const Backend& backend) { return rotate(in[0], in[1], in[2], backend); },
                  .operations = 3 * values,
@@ -156,14 +156,13 @@ std::vector<SelftestOperation> others(const SelftestPlan& plan, std::int64_t tok
 
 }  // namespace
 
-std::vector<SelftestOperation> sequence_operations(const SelftestPlan& plan, std::int64_t tokens,
-                                                   std::int64_t batch) {
-  std::vector<SelftestOperation> all = attentions(plan, tokens, batch);
-  std::ranges::move(others(plan, tokens, batch), std::back_inserter(all));
+std::vector<OperationCase> sequence_cases(const CaseSizes& sizes, std::int64_t tokens, std::int64_t batch) {
+  std::vector<OperationCase> all = attentions(sizes, tokens, batch);
+  std::ranges::move(others(sizes, tokens, batch), std::back_inserter(all));
   return all;
 }
 
-SelftestOperation adam_operation(std::int64_t size) {
+OperationCase adam_case(std::int64_t size) {
   Numbers numbers;
   const auto values = static_cast<double>(size);
   return {.name = fmt::format("Adam, {} values", size),

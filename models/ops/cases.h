@@ -7,16 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "experiments/training/selftest.h"
 #include "models/ops/device/backend.h"
 
 namespace che {
 
-// An operation with its inputs on the host.
-struct SelftestOperation {
+// An operation with inputs on the host: for checks of a device, of gradients, and for timing.
+struct OperationCase {
   std::string name;
   std::vector<at::Tensor> inputs;
-  // Its result on what holds the inputs. Gradients of those that ask for them are compared, too.
+  // Its result on the device that holds the inputs. Gradients of those that ask for them are compared, too.
   std::function<at::Tensor(const std::vector<at::Tensor>& inputs, const Backend& backend)> apply;
   double operations = 0;  // Forward, nominal.
   double bytes = 0;       // Forward.
@@ -25,11 +24,17 @@ struct SelftestOperation {
   bool is_in_place = false;
 };
 
+// The sizes of the paper's model.
+struct CaseSizes {
+  std::int64_t heads = 8;
+  std::int64_t head_width = 32;
+  std::int64_t hidden = 64;  // The width of DAPE's f.
+};
+
 // Attention and the other operations of a layer, the embedding and the loss, of `batch` sequences.
-std::vector<SelftestOperation> sequence_operations(const SelftestPlan& plan, std::int64_t tokens,
-                                                   std::int64_t batch);
+std::vector<OperationCase> sequence_cases(const CaseSizes& sizes, std::int64_t tokens, std::int64_t batch);
 
 // An update of `size` parameters.
-SelftestOperation adam_operation(std::int64_t size);
+OperationCase adam_case(std::int64_t size);
 
 }  // namespace che
