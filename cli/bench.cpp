@@ -14,7 +14,7 @@
 #include "core/files.h"
 #include "core/version.h"
 #include "experiments/plan/run_config.h"
-#include "experiments/scheduling/worker_count.h"
+#include "experiments/schedule/devices.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/replica_choice.h"
 #include "experiments/training/step_benchmark.h"

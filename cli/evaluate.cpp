@@ -15,10 +15,10 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "experiments/plan/encoding_config.h"
-#include "experiments/scheduling/pending_work.h"
-#include "experiments/scheduling/progress_display.h"
-#include "experiments/scheduling/scheduler.h"
-#include "experiments/scheduling/worker_count.h"
+#include "experiments/schedule/devices.h"
+#include "experiments/schedule/pending_work.h"
+#include "experiments/schedule/progress_display.h"
+#include "experiments/schedule/scheduler.h"
 #include "experiments/store/experiment_folder.h"
 
 namespace che {

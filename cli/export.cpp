@@ -16,8 +16,7 @@
 #include "core/number_text.h"
 #include "core/text.h"
 #include "experiments/exchange/sample_file.h"
-#include "experiments/exchange/sample_formats.h"
-#include "experiments/store/evaluation_rows.h"
+#include "experiments/store/run_rows.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/suite.h"
 

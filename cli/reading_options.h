@@ -7,7 +7,7 @@
 
 #include "experiments/analysis/reading_rules.h"
 #include "experiments/plan/sweep.h"
-#include "experiments/store/run_choice.h"
+#include "experiments/store/experiment_folder.h"
 #include "tables/formats/table.h"
 
 namespace che {

@@ -7,7 +7,7 @@
 #include "cli/output_folder.h"
 #include "core/error.h"
 #include "core/resources.h"
-#include "experiments/scheduling/worker_count.h"
+#include "experiments/schedule/devices.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/selftest_report.h"
 

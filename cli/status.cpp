@@ -1,3 +1,5 @@
+#include "experiments/schedule/status.h"
+
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -11,8 +13,7 @@
 #include "cli/commands.h"
 #include "cli/reading_options.h"
 #include "core/text.h"
-#include "experiments/cluster/slurm_status.h"
-#include "experiments/scheduling/experiment_status.h"
+#include "experiments/schedule/slurm.h"
 #include "tables/status_table.h"
 
 namespace che {

@@ -10,11 +10,11 @@
 #include "cli/commands.h"
 #include "core/error.h"
 #include "core/number_text.h"
-#include "experiments/cluster/slurm.h"
-#include "experiments/cluster/submission.h"
-#include "experiments/scheduling/progress_display.h"
-#include "experiments/scheduling/scheduler.h"
-#include "experiments/scheduling/stop_signal.h"
+#include "experiments/schedule/progress_display.h"
+#include "experiments/schedule/scheduler.h"
+#include "experiments/schedule/slurm.h"
+#include "experiments/schedule/submission.h"
+#include "experiments/schedule/worker_process.h"
 
 namespace che {
 namespace {

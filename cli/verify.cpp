@@ -16,10 +16,10 @@
 #include "core/text.h"
 #include "experiments/analysis/retraining.h"
 #include "experiments/exchange/bundle.h"
-#include "experiments/scheduling/pending_work.h"
-#include "experiments/scheduling/progress_display.h"
-#include "experiments/scheduling/scheduler.h"
-#include "experiments/scheduling/worker_count.h"
+#include "experiments/schedule/devices.h"
+#include "experiments/schedule/pending_work.h"
+#include "experiments/schedule/progress_display.h"
+#include "experiments/schedule/scheduler.h"
 
 namespace che {
 namespace {

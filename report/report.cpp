@@ -14,7 +14,7 @@
 #include "core/text.h"
 #include "experiments/analysis/paper_agreement.h"
 #include "experiments/analysis/provenance.h"
-#include "experiments/scheduling/time_left.h"
+#include "experiments/schedule/time_left.h"
 #include "plots/figures.h"
 #include "plots/gnuplot/figure_files.h"
 #include "report/assets.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "experiments/scheduling/experiment_status.h"
+#include "experiments/schedule/status.h"
 #include "tables/formats/table.h"
 
 namespace che {

@@ -17,7 +17,7 @@
 #include "experiments/analysis/trivial_baselines.h"
 #include "experiments/plan/cell_key.h"
 #include "experiments/plan/run_config.h"
-#include "experiments/store/run_choice.h"
+#include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_folder.h"
 #include "tasks/task.h"
 

@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "experiments/analysis/training_outcome.h"
-#include "experiments/exchange/sha256.h"
+#include "experiments/exchange/archive.h"
 
 namespace che {
 namespace {

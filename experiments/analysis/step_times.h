@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/plan/cell_key.h"
-#include "experiments/store/run_choice.h"
+#include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_folder.h"
 
 namespace che {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/plan/run_config.h"
-#include "experiments/store/metrics_row.h"
+#include "experiments/store/run_rows.h"
 
 namespace che {
 

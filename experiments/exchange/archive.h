@@ -12,6 +12,11 @@ struct archive;  // libarchive's.
 
 namespace che {
 
+// Returns the SHA-256 of a text: 32 bytes.
+std::string sha256_bytes(std::string_view text);
+// The same as `sha256sum` prints it: 64 hexadecimal digits.
+std::string sha256(std::string_view text);
+
 // libarchive packs here, and reads, two kinds of archives in a form that allows one way only to write them:
 // regular files whose owner is 0, whose time is 0 and whose mode is 644, in the order in which they are
 // added.

@@ -16,7 +16,6 @@
 #include "core/text.h"
 #include "core/version.h"
 #include "experiments/exchange/archive.h"
-#include "experiments/exchange/sha256.h"
 #include "experiments/plan/identity.h"
 #include "experiments/store/bounded_json.h"
 #include "experiments/store/experiment_folder.h"
@@ -34,7 +33,7 @@ constexpr const char* kConfig = "config.yaml";
 constexpr const char* kStatus = "status.json";
 // What a bundle has of a run, in the order of the archive. A run may lack all but the first.
 constexpr std::array<const char*, 4> kRunFiles = {kConfig, "evaluation.csv", "metrics.csv", kStatus};
-constexpr std::size_t kMaxDepth = 4;
+constexpr std::size_t kManifestDepth = 4;
 
 using Texts = std::map<std::string, std::string>;  // By name of the file.
 
@@ -199,7 +198,7 @@ class BundleReader {
     root_ = first->path.substr(0, slash);
     manifest_ = first->content;
     try {
-      const Json json = parse_bounded_json(first->content, kMaxDepth);
+      const Json json = parse_bounded_json(first->content, kManifestDepth);
       if (const std::string format = text_of(json, "", "format"); format != kFormat) {
         throw Error(
             fmt::format("format: got '{}'; allowed: {}; this che reads no other", one_line(format), kFormat));

@@ -10,8 +10,7 @@
 
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_config.h"
-#include "experiments/store/evaluation_rows.h"
-#include "experiments/store/metrics_row.h"
+#include "experiments/store/run_rows.h"
 #include "experiments/store/run_status.h"
 
 namespace che {

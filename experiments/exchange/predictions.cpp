@@ -26,7 +26,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
-constexpr std::size_t kMaxDepth = 4;
+constexpr std::size_t kPredictionDepth = 4;
 constexpr const char* kLineForm =
     "allowed: one JSON object a line, the header and then such as {\"length\": 41, \"index\": 0, \"output\": "
     "[0]}";
@@ -45,7 +45,7 @@ class PredictionLines {
     next_ = std::min(end + 1, content_.size());
     ++number_;
     try {
-      object = parse_bounded_json(line, kMaxDepth);
+      object = parse_bounded_json(line, kPredictionDepth);
     } catch (const Error& error) {
       fail(fmt::format("{}; {}", error.what(), kLineForm));
     }

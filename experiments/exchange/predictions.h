@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/exchange/sample_file.h"
-#include "experiments/store/evaluation_rows.h"
+#include "experiments/store/run_rows.h"
 
 namespace che {
 

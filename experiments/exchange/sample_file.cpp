@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "core/error.h"
 #include "core/version.h"
+#include "experiments/exchange/archive.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/symbols.h"
 #include "tasks/task.h"
@@ -16,8 +20,68 @@
 namespace che {
 namespace {
 
+static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
+
 // Samples drawn before they are written: bounds the memory.
 constexpr std::int64_t kSymbolsPerPart = 1 << 18;
+
+// A file of numpy's format npz, which numpy.load reads: a zip archive of uncompressed arrays (NEP 1). Written
+// from the front, array by array; equal arrays give equal bytes.
+class NpzWriter {
+ public:
+  using Write = std::function<void(std::string_view)>;
+  explicit NpzWriter(Write write) : write_(std::move(write)) {}
+
+  // A matrix of dtype uint8, row after row.
+  void add_matrix(std::string_view name, std::int64_t rows, std::int64_t columns,
+                  std::span<const std::uint8_t> values);
+  // Numbers of dtype int64.
+  void add_numbers(std::string_view name, std::span<const std::int64_t> values);
+  // One text of ASCII, of dtype S: `bytes(file[name])` gives it.
+  void add_text(std::string_view name, std::string_view text);
+  void finish();
+
+ private:
+  void add(std::string_view name, std::string_view dtype, std::string_view shape, std::string_view bytes);
+
+  Write write_;
+  Packer zip_{Packer::Format::kZip};
+};
+
+void NpzWriter::add(std::string_view name, std::string_view dtype, std::string_view shape,
+                    std::string_view bytes) {
+  // An array's own header: magic, version 1.0, its size, and a Python dictionary that blanks pad to a
+  // multiple of 64.
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", dtype, shape);
+  header.append(63 - (10 + header.size()) % 64, ' ');
+  header += '\n';
+  std::string content("\x93NUMPY\x01\x00", 8);
+  content += static_cast<char>(header.size() & 0xFF);
+  content += static_cast<char>(header.size() >> 8);
+  content += header;
+  content += bytes;
+  zip_.add(fmt::format("{}.npy", name), content);
+  write_(zip_.take());
+}
+
+void NpzWriter::add_matrix(std::string_view name, std::int64_t rows, std::int64_t columns,
+                           std::span<const std::uint8_t> values) {
+  std::string bytes(values.size(), '\0');
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), values.size());
+  add(name, "|u1", fmt::format("({}, {})", rows, columns), bytes);
+}
+
+void NpzWriter::add_numbers(std::string_view name, std::span<const std::int64_t> values) {
+  std::string bytes(values.size_bytes(), '\0');
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), values.size_bytes());
+  add(name, "<i8", fmt::format("({},)", values.size()), bytes);
+}
+
+void NpzWriter::add_text(std::string_view name, std::string_view text) {
+  add(name, fmt::format("|S{}", text.size()), "()", text);
+}
+
+void NpzWriter::finish() { write_(zip_.finish()); }
 
 }  // namespace
 
@@ -74,6 +138,57 @@ void write_samples(const SampleHeader& header, const std::function<void(std::str
       }
       write(std::string_view(text.data(), text.size()));
     }
+  }
+}
+
+void write_npz_samples(const SampleHeader& header, const std::function<void(std::string_view)>& write) {
+  const auto task = create_task(header);
+  for (const std::int64_t length : header.lengths) check_length(*task, length);
+  NpzWriter file(write);
+  file.add_text("header", header_line(header));
+  file.add_numbers("lengths", header.lengths);
+  Batch batch;
+  for (const std::int64_t length : header.lengths) {
+    sample_batch(*task, evaluation_key(header.seed, length, 0), length, header.samples, batch);
+    file.add_matrix(fmt::format("input_{}", length), batch.size, batch.input_length, batch.input);
+    file.add_matrix(fmt::format("output_{}", length), batch.size, batch.output_length, batch.output);
+    file.add_matrix(fmt::format("mask_{}", length), batch.size, batch.output_length, batch.mask);
+  }
+  file.finish();
+}
+
+void check_flare_samples(const SampleHeader& header) {
+  const auto task = create_task(header);
+  for (const std::int64_t length : header.lengths) {
+    check_length(*task, length);
+    if (task->output_length(length) == 1 && task->output_symbols().size() == 2) continue;
+    throw Error(
+        fmt::format("--format flare: {} answers with {} of {} symbols; the layout has one label, 0 or 1; use "
+                    "jsonl or npz",
+                    header.task, task->output_length(length), task->output_symbols().size()));
+  }
+}
+
+void write_flare_samples(const SampleHeader& header,
+                         const std::function<void(std::string_view)>& write_strings,
+                         const std::function<void(std::string_view)>& write_labels) {
+  check_flare_samples(header);
+  const auto task = create_task(header);
+  Batch batch;
+  for (const std::int64_t length : header.lengths) {
+    sample_batch(*task, evaluation_key(header.seed, length, 0), length, header.samples, batch);
+    std::string strings;
+    std::string labels;
+    for (std::int64_t row = 0; row < batch.size; ++row) {
+      for (std::int64_t i = 0; i < batch.input_length; ++i) {
+        const auto at = static_cast<std::size_t>(row * batch.input_length + i);
+        strings += shown_symbols(task->input_symbols().substr(batch.input[at], 1));
+        strings += i + 1 < batch.input_length ? ' ' : '\n';
+      }
+      labels += batch.output[static_cast<std::size_t>(row)] == 1 ? "1\n" : "0\n";
+    }
+    write_strings(strings);
+    write_labels(labels);
   }
 }
 

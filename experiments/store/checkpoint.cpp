@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
-#include "experiments/store/damage.h"
+#include "experiments/store/run_files.h"
 
 namespace che {
 namespace {

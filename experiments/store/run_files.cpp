@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/file_lock.h"
 #include "core/files.h"
 #include "experiments/plan/encoding_config.h"
 #include "experiments/plan/identity.h"
@@ -129,6 +130,21 @@ StepRows parse_rows(std::string_view text, bool has_step, std::string_view id, c
 }
 
 }  // namespace
+
+std::filesystem::path set_aside_locked(const std::filesystem::path& file, const char* ending,
+                                       const std::filesystem::path& locked) {
+  if (!FileLock::is_held(locked)) {
+    throw Error(fmt::format("'{}' may be moved only by the holder of the lock of '{}'", file.string(),
+                            locked.string()),
+                ErrorKind::kRuntime);
+  }
+  return set_aside(file, ending);
+}
+
+std::string set_damage_aside(const Damage& damage, const std::filesystem::path& locked) {
+  const std::filesystem::path aside = set_aside_locked(damage.file, kDamaged, locked);
+  return fmt::format("{} (now {})", damage.what, aside.filename().string());
+}
 
 std::string stored_config_text(const RunConfig& config) {
   const std::string settings = to_yaml(config);

@@ -8,9 +8,8 @@
 
 #include "core/error.h"
 #include "experiments/plan/run_config.h"
-#include "experiments/store/damage.h"
-#include "experiments/store/evaluation_rows.h"
-#include "experiments/store/metrics_row.h"
+#include "experiments/store/run_files.h"
+#include "experiments/store/run_rows.h"
 #include "experiments/store/run_status.h"
 
 namespace che {

@@ -26,7 +26,7 @@ constexpr const char* kChecksum = "checksum";
 constexpr const char* kProcessor = "processor";
 constexpr const char* kContinuedFrom = "continued_from";
 // Of arrays and objects in each other; a status has one object.
-constexpr std::size_t kMaxDepth = 1000;
+constexpr std::size_t kStatusDepth = 1000;
 // In the order of RunState.
 constexpr std::array<const char*, 6> kStates = {"waiting",  "training",    "evaluating",
                                                 "finished", "interrupted", "failed"};
@@ -106,7 +106,7 @@ RunStatus parse_status(std::string_view text, std::string_view id, const std::st
   };
   Json json;
   try {
-    json = parse_bounded_json(text, kMaxDepth);
+    json = parse_bounded_json(text, kStatusDepth);
   } catch (const Error& error) {
     fail(error.what());
   }

@@ -13,7 +13,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "experiments/plan/identity.h"
-#include "experiments/scheduling/progress_meter.h"
+#include "experiments/schedule/progress.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/range_evaluation.h"
 #include "experiments/training/replica_set.h"

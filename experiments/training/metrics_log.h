@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "experiments/store/checkpoint.h"
-#include "experiments/store/metrics_row.h"
+#include "experiments/store/run_rows.h"
 
 namespace che {
 

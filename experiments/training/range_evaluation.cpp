@@ -10,7 +10,7 @@
 #include "core/clock.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/operations.h"
-#include "experiments/scheduling/progress_meter.h"
+#include "experiments/schedule/progress.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/tensor_batch.h"
 #include "models/memory_probe.h"

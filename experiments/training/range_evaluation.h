@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "experiments/plan/run_config.h"
-#include "experiments/scheduling/progress.h"
+#include "experiments/schedule/progress.h"
 #include "experiments/store/run_folder.h"
 #include "models/transformer.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/process.h"
 #include "core/version.h"
-#include "experiments/store/shorter_run.h"
+#include "experiments/store/needs.h"
 #include "experiments/training/model_factory.h"
 
 namespace che {

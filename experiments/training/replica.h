@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/file_lock.h"
-#include "experiments/scheduling/progress.h"
+#include "experiments/schedule/progress.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/prediction_file.h"
 #include "experiments/store/run_folder.h"

@@ -9,7 +9,7 @@
 #include "core/resources.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/operations.h"
-#include "experiments/scheduling/worker_count.h"
+#include "experiments/schedule/devices.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/out_of_memory.h"
 #include "experiments/training/step_benchmark.h"

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "core/file_lock.h"
-#include "experiments/scheduling/progress.h"
+#include "experiments/schedule/progress.h"
 #include "experiments/store/run_folder.h"
 
 namespace che {

@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/store/evaluation_rows.h"
-#include "experiments/store/metrics_row.h"
 #include "experiments/store/run_folder.h"
+#include "experiments/store/run_rows.h"
 
 namespace che {
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "experiments/scheduling/worker_count.h"
+#include "experiments/schedule/devices.h"
 
 namespace che {
 // Not more threads than the process may use: with 1024 on two cores fifty small steps took 69 seconds, and

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "experiments/plan/operations.h"
-#include "experiments/scheduling/observed_run.h"
+#include "experiments/schedule/status.h"
 #include "experiments/training/cost_estimate.h"
 #include "experiments/training/model_factory.h"
 

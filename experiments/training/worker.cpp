@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/error.h"
-#include "experiments/scheduling/progress.h"
-#include "experiments/scheduling/progress_display.h"
-#include "experiments/scheduling/stop_signal.h"
-#include "experiments/scheduling/worker_count.h"
+#include "experiments/schedule/devices.h"
+#include "experiments/schedule/progress.h"
+#include "experiments/schedule/progress_display.h"
+#include "experiments/schedule/worker_process.h"
 #include "experiments/training/job.h"
 #include "experiments/training/out_of_memory.h"
 #include "experiments/training/reevaluation.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "experiments/scheduling/worker_task.h"
+#include "experiments/schedule/worker_process.h"
 
 namespace che {
 

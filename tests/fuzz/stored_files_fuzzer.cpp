@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 #include "core/file_lock.h"
-#include "experiments/scheduling/progress.h"
+#include "experiments/schedule/progress.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/run_folder.h"
 #include "tests/fuzz/scratch_in_memory.h"

@@ -13,7 +13,6 @@
 
 #include "core/files.h"
 #include "experiments/exchange/archive.h"
-#include "experiments/exchange/sha256.h"
 #include "experiments/plan/identity.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"

@@ -10,7 +10,7 @@
 #include "experiments/analysis/comparison.h"
 #include "experiments/analysis/provenance.h"
 #include "experiments/analysis/result_table.h"
-#include "experiments/store/run_choice.h"
+#include "experiments/store/experiment_folder.h"
 #include "tables/length_table.h"
 #include "tables/run_table.h"
 #include "tables/score_table.h"

@@ -16,7 +16,7 @@
 #include "core/file_lock.h"
 #include "core/files.h"
 #include "experiments/analysis/result_table.h"
-#include "experiments/scheduling/experiment_status.h"
+#include "experiments/schedule/status.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/experiment_folder.h"
 #include "tests/contains.h"

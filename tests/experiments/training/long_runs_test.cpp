@@ -10,7 +10,7 @@
 #include "core/files.h"
 #include "experiments/exchange/predictions.h"
 #include "experiments/plan/identity.h"
-#include "experiments/scheduling/pending_work.h"
+#include "experiments/schedule/pending_work.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
 #include "experiments/training/job.h"

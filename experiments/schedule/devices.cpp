@@ -1,0 +1,119 @@
+#include "experiments/schedule/devices.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace che {
+namespace {
+
+constexpr double kWorkerBytes =
+    2 * 0x1p30;  // Next to evaluation's activations: LibTorch, parameters, training.
+
+std::int64_t max_threads(const std::vector<RunConfig>& runs) {
+  std::int64_t threads = 1;
+  for (const RunConfig& run : runs) threads = std::max(threads, run.execution.threads);
+  return threads;
+}
+
+// How many GPUs the runs go to; 1 where they need one and none is visible.
+std::size_t count_gpus(const std::vector<RunConfig>& runs, const Resources& resources) {
+  std::set<std::int64_t> used;
+  for (const RunConfig& run : runs) {
+    for (const std::int64_t gpu : gpus_of(run.execution, resources.gpus)) used.insert(gpu);
+    if (device_choice(run.execution.device).is_gpu(resources.gpus) && resources.gpus.empty()) used.insert(0);
+  }
+  return used.size();
+}
+
+}  // namespace
+
+std::int64_t default_workers(const std::vector<RunConfig>& runs, const Resources& resources) {
+  if (const std::size_t gpus = count_gpus(runs, resources); gpus > 0) return static_cast<std::int64_t>(gpus);
+  double max_gib = 0;
+  for (const RunConfig& run : runs) max_gib = std::max(max_gib, run.execution.memory_gib);
+  const std::int64_t by_cores = resources.cores / max_threads(runs);
+  const auto by_memory =
+      static_cast<std::int64_t>(resources.memory_bytes / (max_gib * 0x1p30 + kWorkerBytes));
+  return std::max<std::int64_t>(1, std::min(by_cores, by_memory));
+}
+
+std::int64_t workers_for(const std::vector<RunConfig>& runs, std::int64_t asked) {
+  return asked > 0 ? asked : default_workers(runs);
+}
+
+std::optional<std::int64_t> next_gpu(const ExecutionConfig& execution,
+                                     const std::vector<std::string>& visible,
+                                     const std::vector<std::string>& in_use) {
+  const std::vector<std::int64_t> allowed = gpus_of(execution, visible);
+  if (allowed.empty()) return std::nullopt;
+  const auto workers_of = [&](std::int64_t gpu) {
+    return std::ranges::count(in_use, visible.at(static_cast<std::size_t>(gpu)));
+  };
+  return *std::ranges::min_element(allowed, {}, workers_of);
+}
+
+std::int64_t usable_threads(std::int64_t threads, const Resources& resources) {
+  return std::clamp<std::int64_t>(threads, 1, resources.cores);
+}
+
+ExecutionConfig on_device(ExecutionConfig execution, const std::string& device, const Resources& resources) {
+  execution.device = device;
+  execution.devices.clear();
+  if (!device_choice(device).is_gpu(resources.gpus)) {
+    execution.precision = ExecutionConfig().precision;
+    execution.graphs = false;
+  }
+  return execution;
+}
+
+void check_devices(const std::vector<RunConfig>& runs, const Resources& resources,
+                   const std::filesystem::path& kernels) {
+  const auto visible = static_cast<std::int64_t>(resources.gpus.size());
+  for (const RunConfig& run : runs) {
+    const ExecutionConfig& execution = run.execution;
+    const DeviceChoice choice = device_choice(execution.device);
+    if (!choice.is_gpu(resources.gpus)) {
+      if (execution.graphs)
+        throw Error("execution.graphs: true is for GPUs, and none is visible here; set false");
+      if (execution.precision == "fp32") continue;
+      throw Error(
+          fmt::format("execution.precision: {} is for GPUs; a CPU computes in fp32", execution.precision));
+    }
+    if (choice.number.value_or(0) >= visible) {
+      const std::string count =
+          visible == 0 ? "no GPU is" : counted(visible, "GPU") + (visible == 1 ? " is" : " are");
+      throw Error(
+          fmt::format("execution.device: {}: {} visible here, by NVIDIA's device files and "
+                      "CUDA_VISIBLE_DEVICES; set cpu, or auto, which takes a GPU where there is one",
+                      execution.device, count));
+    }
+    for (const std::int64_t gpu : execution.devices) {
+      if (gpu < visible) continue;
+      throw Error(
+          fmt::format("execution.devices: got {}; allowed: {}, the places of the GPUs that are visible here",
+                      gpu, visible == 1 ? "0" : fmt::format("0 to {}", visible - 1)));
+    }
+    if (!std::filesystem::exists(kernels)) {
+      throw Error(
+          fmt::format("execution.device: {}: this program has no CUDA kernels ({} is missing); run "
+                      "scripts/setup.sh cuda, or set cpu",
+                      execution.device, kernels.string()));
+    }
+  }
+}
+
+std::optional<std::string> threads_warning(const std::vector<RunConfig>& runs, const Resources& resources) {
+  const std::int64_t asked = max_threads(runs);
+  const std::int64_t used = usable_threads(asked, resources);
+  if (used == asked) return std::nullopt;
+  return fmt::format("execution.threads={}: {} available here; each worker computes with {}", asked,
+                     counted(resources.cores, "core") + (resources.cores == 1 ? " is" : " are"),
+                     counted(used, "thread"));
+}
+
+}  // namespace che

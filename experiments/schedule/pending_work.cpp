@@ -1,0 +1,206 @@
+#include "experiments/schedule/pending_work.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/parallel.h"
+#include "core/text.h"
+#include "experiments/plan/encoding_config.h"
+#include "experiments/plan/identity.h"
+#include "experiments/store/checkpoint.h"
+#include "experiments/store/experiment_folder.h"
+#include "experiments/store/needs.h"
+
+namespace che {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The runs of a call that have passed steps at which they were to be evaluated.
+struct PassedRuns {
+  std::vector<RunFolder> runs;
+  std::set<std::int64_t> steps;
+
+  std::string text() const {
+    return fmt::format(
+        "{} passed evaluation.at_steps {} before these were asked for: they cannot be measured any more "
+        "without "
+        "--retrain, which trains again and replaces results; {} the first",
+        counted(runs.size(), "run"), fmt::join(steps, ", "), runs.front().id());
+  }
+};
+
+// "a goes on from step 2000 of b", for the first of `count` runs.
+std::string continuation_text(const std::string& id, const RunNeeds& needs, std::size_t count) {
+  const std::string first =
+      fmt::format("{} goes on from step {} of {}", id, needs.first_step, needs.continues);
+  return count == 1 ? first : fmt::format("{} go on from shorter runs; {}", counted(count, "run"), first);
+}
+
+// Makes a run that was trained begin at step 0, or where a shorter run ends: nothing is left of it but its
+// config and evaluation.csv.replaced.
+void begin_again(const RunFolder& run) {
+  const FileLock lock(run.path());
+  run.set_evaluation_aside();
+  run.write_status({});
+  remove_checkpoints(run.path());
+  run.write_metrics({});
+  run.write_at_steps({});
+}
+
+}  // namespace
+
+PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path& experiment, bool retrain) {
+  if (std::ranges::count(runs, kAutoReplicas, [](const RunConfig& run) { return run.execution.replicas; }) >
+      0) {
+    throw Error(
+        "execution.replicas: auto measures on the device of the runs, and this machine does not have it; set "
+        "a "
+        "whole number");
+  }
+  create_writable_folder(experiment);
+  PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};
+  std::vector<RunFolder> folders;
+  std::vector<RunFolder> pending;
+  std::vector<std::string> lost;
+  PassedRuns passed;
+  std::size_t continued = 0;
+  std::pair<std::string, RunNeeds> first_continued;
+  folders.reserve(runs.size());
+  struct Looked {
+    RunFolder folder;
+    RunNeeds needs;
+    std::vector<std::string> warnings;
+  };
+  const auto look = [&](std::size_t i) {
+    std::vector<std::string> warnings;
+    RunFolder folder =
+        RunFolder::at(experiment, runs[i], [&](const std::string& text) { warnings.push_back(text); });
+    RunNeeds needs = assess(folder);
+    return Looked{std::move(folder), std::move(needs), std::move(warnings)};
+  };
+  for_each_in_order(runs.size(), look, [&](std::size_t i, Looked looked) {
+    for (const std::string& warning : looked.warnings) print_warning(warning);
+    const RunFolder& folder = folders.emplace_back(std::move(looked.folder));
+    const RunNeeds& needs = looked.needs;
+    if (!needs.passed.empty() && !needs.has_lost_model()) {
+      passed.runs.push_back(folder);
+      passed.steps.insert(needs.passed.begin(), needs.passed.end());
+    }
+    if (needs.is_complete() && (needs.passed.empty() || !retrain)) {
+      ++work.complete;
+      return;
+    }
+    if (needs.is_continuation() && continued++ == 0) first_continued = {folder.id(), needs};
+    pending.push_back(folder);
+    work.configs.push_back(runs[i]);
+    if (needs.only_lacks_lengths()) ++work.trained;
+    if (needs.has_lost_model()) lost.push_back(folder.id());
+  });
+  if (!retrain) check_models_stored(lost);
+  for (const RunFolder& folder : folders) folder.store_config();
+  if (!passed.runs.empty() && !retrain) work.notes.push_back(passed.text());
+  if (continued > 0) {
+    work.notes.push_back(continuation_text(first_continued.first, first_continued.second, continued));
+  }
+  if (retrain) std::ranges::for_each(passed.runs, begin_again);
+  for (const std::vector<std::size_t>& indices : group_into_jobs(work.configs)) {
+    std::vector<RunFolder>& job = work.jobs.emplace_back();
+    for (const std::size_t index : indices) job.push_back(pending[index]);
+  }
+  return work;
+}
+
+void check_models_stored(const std::vector<std::string>& lost) {
+  if (lost.empty()) return;
+  throw Error(fmt::format(
+      "cannot measure the missing test lengths of {}, {} the first: no checkpoint is stored (pruned or "
+      "damaged?); ask for the lengths that are there, or give --retrain to train again, which replaces "
+      "results",
+      counted(lost.size(), "trained run"), lost.front()));
+}
+
+PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationRequest& request,
+                               const RunChoice& choice, const WarningSink& warn) {
+  std::size_t left_out = 0;
+  const auto leave_out = [&](const std::string& reason) {
+    ++left_out;
+    warn(reason);
+  };
+  std::vector<RunFolder> runs = choice.of(open_runs(experiment, leave_out), warn);
+  PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};
+  std::size_t waiting = 0;
+  std::size_t other_encodings = 0;
+  std::vector<RunFolder> without_model;
+  for (RunFolder& run : runs) {
+    const StoredRun stored = run.read();
+    const bool fits = request.fits(run.config().encoding);
+    const RunConfig asked = fits ? request.applied_to(run.config()) : run.config();
+    // Or its positions do not allow the setting.
+    if (!fits || (request.encoding_settings && asked.problem())) {
+      ++other_encodings;
+      continue;
+    }
+    asked.check();
+    if (const auto idle = asked.encoding.idle_setting(); idle && request.encoding_settings) {
+      throw Error(fmt::format("--set: {}", idle->message()));
+    }
+    const RunNeeds needs = assess(asked, stored, has_checkpoint(run.path()));
+    if (needs.is_complete()) {
+      ++work.complete;
+    } else if (run.config().is_foreign()) {
+      leave_out(
+          fmt::format("left out: {} has predictions of a model outside che; `che score` measures it at "
+                      "further lengths",
+                      run.path().string()));
+    } else if (!is_drawn(run.config().task)) {
+      leave_out(
+          fmt::format("left out: {} was measured on version {} of the task, of which this che draws no "
+                      "samples",
+                      run.path().string(), run.config().task.version));
+    } else if (needs.is_damaged) {
+      leave_out("left out: " + stored.damage_text());
+    } else if (needs.state == RunState::kWaiting) {
+      ++waiting;
+    } else if (needs.state != RunState::kFinished) {
+      leave_out(fmt::format("left out: {} is not finished but {}; `che run` trains it", run.path().string(),
+                            state_name(needs.state)));
+    } else if (needs.has_lost_model()) {
+      without_model.push_back(std::move(run));
+    } else {
+      work.configs.push_back(asked);
+      work.jobs.push_back({std::move(run)});
+    }
+  }
+  if (!without_model.empty()) {
+    warn(fmt::format(
+        "left out: {} of {}, whose models are no longer stored, {} the first; to train these again, which "
+        "replaces their results: {}",
+        without_model.size(), counted(runs.size(), "run"), without_model.front().id(),
+        retraining_command(without_model.front())));
+  }
+  if (waiting > 0) {
+    warn(fmt::format("left out: {} of {} waiting; `che run` trains them", waiting,
+                     counted(runs.size(), "run")));
+  }
+  if (other_encodings == runs.size() && !runs.empty()) {
+    throw Error(fmt::format("no run has an encoding that takes {}",
+                            evaluation_settings_text(*request.encoding_settings)));
+  }
+  if (other_encodings > 0) {
+    warn(fmt::format("passed over: {} whose encoding does not take {}", counted(other_encodings, "run"),
+                     evaluation_settings_text(*request.encoding_settings)));
+  }
+  work.left_out = left_out + waiting + without_model.size();
+  return work;
+}
+
+}  // namespace che

@@ -1,0 +1,107 @@
+#include "experiments/schedule/progress.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+
+namespace che {
+namespace {
+
+// In the order of Phase.
+constexpr std::array<std::string_view, 3> kPhases{"training", "evaluating", "warning"};
+
+// A loss that is not finite is null in JSON.
+double number_or_zero(const nlohmann::json& json) { return json.is_null() ? 0 : json.get<double>(); }
+
+Phase phase_named(const std::string& name) {
+  const auto* const found = std::ranges::find(kPhases, name);
+  if (found == kPhases.end()) throw nlohmann::json::other_error::create(501, "no phase: " + name, nullptr);
+  return static_cast<Phase>(found - kPhases.begin());
+}
+
+constexpr double kProgressSeconds = 1;
+
+}  // namespace
+
+Progress warning_about(const std::string& job, const std::string& text) {
+  return {.job = job, .phase = Phase::kWarning, .text = text};
+}
+
+std::string to_json_line(const Progress& progress) {
+  nlohmann::json json{{"job", progress.job},
+                      {"phase", kPhases[static_cast<std::size_t>(progress.phase)]},
+                      {"done", progress.done},
+                      {"total", progress.total},
+                      {"loss", progress.loss},
+                      {"accuracy", progress.accuracy},
+                      {"per_second", progress.per_second},
+                      {"text", progress.text}};
+  if (progress.left) json["seconds_left"] = {progress.left->min, progress.left->max};
+  // Names of folders need not be UTF-8.
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::optional<Progress> parse_progress(std::string_view line) {
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return std::nullopt;
+  Progress progress;
+  try {
+    progress.job = json.at("job").get<std::string>();
+    progress.phase = phase_named(json.at("phase").get<std::string>());
+    progress.done = json.at("done").get<std::int64_t>();
+    progress.total = json.at("total").get<std::int64_t>();
+    progress.loss = number_or_zero(json.at("loss"));
+    progress.accuracy = number_or_zero(json.at("accuracy"));
+    progress.per_second = number_or_zero(json.at("per_second"));
+    progress.text = json.at("text").get<std::string>();
+    if (json.contains("seconds_left")) {
+      const auto& range = json.at("seconds_left");
+      progress.left = {.min = range.at(0).get<double>(), .max = range.at(1).get<double>()};
+    }
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+  return progress;
+}
+
+std::string describe(const Progress& progress) {
+  if (progress.phase == Phase::kWarning) return fmt::format("{}: warning: {}", progress.job, progress.text);
+  const bool training = progress.phase == Phase::kTraining;
+  const std::string left = progress.left ? fmt::format("{} left, ", duration_text(*progress.left)) : "";
+  return fmt::format("{}: {} {}/{}, {}loss {:.3f}, accuracy {:.1f} %, {:.3g} {}/s", progress.job,
+                     training ? "step" : "length", progress.done, progress.total, left, progress.loss,
+                     100 * progress.accuracy, progress.per_second, training ? "steps" : "lengths");
+}
+
+ProgressMeter::ProgressMeter(const std::string& job, Phase phase, std::int64_t done, std::int64_t total,
+                             double work, const ProgressSink& sink)
+    : progress_{.job = job, .phase = phase, .done = done, .total = total},
+      sink_(sink),
+      time_left_(work),
+      reported_(done),
+      is_due_(kProgressSeconds) {}
+
+void ProgressMeter::add(double work, double loss, double accuracy) {
+  ++progress_.done;
+  work_done_ += work;
+  progress_.loss += loss;
+  progress_.accuracy += accuracy;
+  const bool is_last = progress_.done == progress_.total;
+  if (!is_due_.is_due() && !is_last) return;
+  Progress report = progress_;
+  const auto count = static_cast<double>(progress_.done - reported_);
+  report.loss /= count;
+  report.accuracy /= count;
+  report.per_second = count / seconds_since(last_report_);
+  time_left_.report(work_done_, seconds_since(start_));
+  report.left = time_left_.estimate();
+  sink_(report);
+  reported_ = progress_.done;
+  progress_.loss = progress_.accuracy = 0;
+  last_report_ = Clock::now();
+}
+
+}  // namespace che

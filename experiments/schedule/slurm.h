@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "experiments/schedule/submission.h"
+
+namespace che {
+
+// Slurm's commands. Each throws Error (runtime) when the command is not there, refuses, or does not answer
+// within kSlurmSeconds: without its controller it waits for long.
+inline constexpr int kSlurmSeconds = 15;
+
+// A job, or an element of a job array, that is waiting or at work.
+struct QueuedJob {
+  std::int64_t id = 0;                // Of the job or the array.
+  std::optional<std::int64_t> index;  // In the array.
+  std::string state;                  // As squeue words it: PENDING, RUNNING, ...
+  std::string reason;                 // Why it waits: Priority, Resources, ...
+  std::string command;                // The path of its script, and the script's arguments.
+};
+
+// What of this user's jobs is in the queue.
+std::vector<QueuedJob> queued_jobs();
+
+// One more than the largest index of an array.
+std::int64_t max_array_size();
+
+// Calls sbatch with these arguments; returns the job's id.
+std::int64_t submit_batch(const std::vector<std::string>& arguments);
+
+// Puts one array element, "<array>_<index>", back into the queue.
+void requeue(const std::string& element);
+
+// What of a submission is in the queue. Jobs are known by the script that they run, not by their ids: these
+// are lost when the process that called sbatch is killed, and are none of ours where scripts are submitted by
+// hand.
+struct QueuedSubmission {
+  std::map<std::int64_t, std::size_t> arrays;  // The first task of each, by id.
+  std::vector<QueuedJob> elements;             // Of the arrays.
+  std::set<std::size_t> tasks;                 // Of the elements.
+  std::int64_t summary = 0;                    // Id of the job after the arrays; 0 where it is not there.
+};
+QueuedSubmission find_in_queue(const Submission& submission, const std::vector<QueuedJob>& queue);
+
+// The runs whose tasks are in the queue, by id.
+std::set<std::string> runs_in_queue(const std::vector<Submission>& submissions,
+                                    const std::vector<QueuedJob>& queue);
+
+// For people, a line each: how the tasks of an experiment stand in Slurm's queue, or why that is not known.
+// Nothing where none was submitted. Throws Error as read_submissions does.
+std::vector<std::string> slurm_status(const std::filesystem::path& experiment);
+
+}  // namespace che

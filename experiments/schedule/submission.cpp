@@ -1,0 +1,147 @@
+#include "experiments/schedule/submission.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/text.h"
+#include "experiments/store/bounded_json.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFolder = "batch";
+constexpr const char* kFile = "submission.json";
+constexpr std::size_t kSubmissionDepth = 5;
+
+fs::path folder_of(const fs::path& experiment, std::int64_t number) {
+  return experiment / kFolder / std::to_string(number);
+}
+
+// The numbers of an experiment's submissions, ascending.
+std::vector<std::int64_t> numbers_of(const fs::path& experiment) {
+  std::vector<std::int64_t> numbers;
+  std::error_code error;
+  for (fs::directory_iterator entry(experiment / kFolder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::int64_t number = 0;
+    const auto [rest, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (problem == std::errc() && rest == name.data() + name.size()) numbers.push_back(number);
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    throw Error(fmt::format("cannot read '{}': {}", (experiment / kFolder).string(), error.message()),
+                ErrorKind::kRuntime);
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+std::int64_t number_at(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number_integer() || *found < 0) {
+    throw Error(fmt::format("{}: expected a whole number >= 0", name));
+  }
+  return found->get<std::int64_t>();
+}
+
+const Json& list_at(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_array()) throw Error(fmt::format("{}: expected a list", name));
+  return *found;
+}
+
+// A name of a folder below runs/, and no way out of it.
+std::string run_id_from(const Json& value) {
+  auto id = value.is_string() ? value.get<std::string>() : std::string();
+  if (id.empty() || id.front() == '.' || id.find('/') != std::string::npos) {
+    throw Error(fmt::format("tasks: expected run ids, got {}", one_line(value.dump())));
+  }
+  return id;
+}
+
+Submission from_json(const Json& json) {
+  if (!json.is_object()) throw Error("expected an object");
+  Submission submission;
+  for (const Json& task : list_at(json, "tasks")) {
+    if (!task.is_array()) throw Error("tasks: expected lists of jobs");
+    auto& jobs = submission.tasks.emplace_back();
+    for (const Json& job : task) {
+      if (!job.is_array() || job.empty()) throw Error("tasks: expected jobs of one run or more");
+      auto& runs = jobs.emplace_back();
+      for (const Json& run : job) runs.push_back(run_id_from(run));
+    }
+  }
+  for (const Json& array : list_at(json, "arrays")) {
+    if (!array.is_object()) throw Error("arrays: expected objects");
+    submission.arrays.push_back({.job = number_at(array, "job"),
+                                 .first = static_cast<std::size_t>(number_at(array, "first")),
+                                 .count = static_cast<std::size_t>(number_at(array, "count"))});
+  }
+  submission.summary = number_at(json, "summary");
+  return submission;
+}
+
+}  // namespace
+
+fs::path Submission::file() const { return folder / kFile; }
+
+void Submission::store() const {
+  Json json;
+  json["tasks"] = tasks;
+  json["arrays"] = Json::array();
+  for (const SubmittedArray& array : arrays) {
+    json["arrays"].push_back({{"job", array.job}, {"first", array.first}, {"count", array.count}});
+  }
+  json["summary"] = summary;
+  write_file_atomically(file(), json.dump(1) + "\n");
+}
+
+Submission create_submission(const fs::path& experiment, const std::vector<std::vector<RunFolder>>& jobs,
+                             std::size_t jobs_per_task) {
+  const std::vector<std::int64_t> numbers = numbers_of(experiment);
+  Submission submission;
+  submission.folder = folder_of(fs::absolute(experiment), numbers.empty() ? 1 : numbers.back() + 1);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (i % jobs_per_task == 0) submission.tasks.emplace_back();
+    auto& job = submission.tasks.back().emplace_back();
+    for (const RunFolder& run : jobs[i]) job.push_back(run.id());
+  }
+  if (!numbers.empty()) {
+    const fs::path newest = folder_of(fs::absolute(experiment), numbers.back());
+    const Submission before = read_submission(newest / kFile);
+    if (before.arrays.empty() && before.tasks == submission.tasks) submission.folder = newest;
+  }
+  create_writable_folder(submission.logs());
+  submission.store();
+  return submission;
+}
+
+Submission read_submission(const fs::path& file) {
+  const std::string text = read_file(file);
+  try {
+    Submission submission = from_json(parse_bounded_json(text, kSubmissionDepth));
+    submission.folder = fs::absolute(file).parent_path();
+    return submission;
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}; the file is damaged: remove its folder, and `che submit` again",
+                            file.string(), error.what()));
+  }
+}
+
+std::vector<Submission> read_submissions(const fs::path& experiment) {
+  std::vector<Submission> submissions;
+  for (const std::int64_t number : numbers_of(experiment)) {
+    submissions.push_back(read_submission(folder_of(experiment, number) / kFile));
+  }
+  return submissions;
+}
+
+}  // namespace che

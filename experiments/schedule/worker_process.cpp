@@ -1,0 +1,126 @@
+#include "experiments/schedule/worker_process.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+#include "core/process.h"
+#include "experiments/plan/encoding_config.h"
+#include "experiments/schedule/devices.h"
+
+namespace che {
+namespace {
+
+constexpr std::array kStopSignals{SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP};
+
+std::atomic<int> caught{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it");
+
+void note(int signal) { caught.store(signal); }
+
+}  // namespace
+
+const std::atomic<int>& stop_signal() { return caught; }
+
+void catch_stop_signals() {
+  struct sigaction action {};
+  action.sa_handler = note;
+  for (const int signal : kStopSignals) sigaction(signal, &action, nullptr);
+  const sigset_t signals = stop_signals();
+  sigprocmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
+sigset_t stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : kStopSignals) sigaddset(&signals, signal);
+  return signals;
+}
+
+bool EvaluationRequest::fits(const EncodingConfig& encoding) const {
+  return !encoding_settings || encoding.has_evaluation_settings(*encoding_settings);
+}
+
+RunConfig EvaluationRequest::applied_to(RunConfig config) const {
+  // These are of the run's own evaluation.
+  config.evaluation.at_steps.clear();
+  config.evaluation.predictions = false;
+  if (lengths) {
+    config.evaluation.listed_lengths.clear();
+    config.evaluation.first_length = lengths->first;
+    config.evaluation.last_length = lengths->last;
+    config.evaluation.length_step = lengths->step;
+  }
+  if (samples) config.evaluation.samples = *samples;
+  if (seed) config.evaluation.seed = *seed;
+  if (encoding_settings) config.encoding = config.encoding.with_evaluation_settings(*encoding_settings);
+  if (device) config.execution = on_device(config.execution, *device);
+  return config;
+}
+
+std::vector<std::string> WorkerTask::arguments() const {
+  std::vector<std::string> words{"worker", "--parent", std::to_string(parent)};
+  if (evaluation) {
+    words.emplace_back("--evaluate");
+    if (const auto& lengths = evaluation->lengths) {
+      words.insert(words.end(),
+                   {"--lengths", fmt::format("{}:{}:{}", lengths->first, lengths->last, lengths->step)});
+    }
+    if (evaluation->samples) words.insert(words.end(), {"--samples", std::to_string(*evaluation->samples)});
+    if (evaluation->seed) words.insert(words.end(), {"--seed", std::to_string(*evaluation->seed)});
+    if (const auto& settings = evaluation->encoding_settings) {
+      words.insert(words.end(), {"--encoding-settings", evaluation_settings_text(*settings)});
+    }
+    if (evaluation->device) words.insert(words.end(), {"--device", *evaluation->device});
+  }
+  words.insert(words.end(), folders.begin(), folders.end());
+  return words;
+}
+
+WorkerProcess::WorkerProcess(const std::filesystem::path& program, const WorkerTask& task,
+                             const std::vector<RunFolder>& job, const std::optional<WorkerGpu>& gpu)
+    : job_(&job), gpu_(gpu) {
+  std::vector<std::string> words = task.arguments();
+  words.insert(words.begin(), program.string());
+  std::vector<std::string> environment;
+  if (gpu && gpu->is_only_one_visible) environment.push_back("CUDA_VISIBLE_DEVICES=" + gpu->name);
+  auto [read_end, write_end] = open_pipe();
+  // In a process group of its own, so that Ctrl-C reaches workers through the scheduler only, and
+  // with stop signals held back until the worker can turn them into a checkpoint.
+  const StartedProcess started = start_process({.words = std::move(words),
+                                                .descriptors = {{write_end.value(), STDOUT_FILENO}},
+                                                .blocked_signals = stop_signals(),
+                                                .environment = std::move(environment),
+                                                .has_own_group = true});
+  if (started.error != 0) {
+    throw Error(fmt::format("cannot start a worker ({}): {}", program.string(), std::strerror(started.error)),
+                ErrorKind::kRuntime);
+  }
+  process_ = started.process;
+  output_ = std::move(read_end);
+}
+
+bool WorkerProcess::read_lines(const std::function<void(std::string_view)>& take) {
+  std::array<char, 4096> buffer{};
+  const ssize_t count = read(output_.value(), buffer.data(), buffer.size());
+  if (count < 0) return errno == EINTR || errno == EAGAIN;
+  if (count == 0) return false;
+  partial_line_.append(buffer.data(), static_cast<std::size_t>(count));
+  for (std::size_t end = 0; (end = partial_line_.find('\n')) != std::string::npos;) {
+    take(std::string_view(partial_line_).substr(0, end));
+    partial_line_.erase(0, end + 1);
+  }
+  return true;
+}
+
+void WorkerProcess::stop() const { kill(process_, SIGTERM); }
+
+int WorkerProcess::wait() const { return wait_for_process(process_); }
+
+}  // namespace che

@@ -1,0 +1,87 @@
+#include "experiments/store/run_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace che {
+
+std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& rows,
+                                              const RunConfig& config) {
+  const EvaluationConfig& asked = config.evaluation;
+  const OptionValues settings = config.encoding.evaluation_settings();
+  std::vector<EvaluationRow> chosen;
+  std::ranges::copy_if(rows, std::back_inserter(chosen), [&](const EvaluationRow& row) {
+    return row.samples == asked.samples && row.seed == asked.seed && row.eval_dropout == asked.eval_dropout &&
+           row.encoding_settings == settings;
+  });
+  return chosen;
+}
+
+std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
+  const std::vector<EvaluationRow> chosen = rows_of_any_length(rows, config);
+  std::map<std::int64_t, const EvaluationRow*> by_length;
+  for (const EvaluationRow& row : chosen) by_length[row.length] = &row;
+  std::vector<EvaluationRow> present;
+  for (const std::int64_t length : config.evaluation.lengths()) {
+    const auto found = by_length.find(length);
+    if (found != by_length.end()) present.push_back(*found->second);
+  }
+  return present;
+}
+
+std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
+  const std::vector<EvaluationRow> present = present_rows(rows, config);
+  if (present.size() < config.evaluation.lengths().size()) return std::nullopt;
+  return mean_accuracy(present);
+}
+
+std::optional<double> mean_accuracy(const std::vector<EvaluationRow>& rows) {
+  if (rows.empty()) return std::nullopt;
+  double sum = 0;
+  for (const EvaluationRow& row : rows) sum += row.accuracy;
+  return sum / static_cast<double>(rows.size());
+}
+
+std::optional<double> mean_accuracy_error(const std::vector<EvaluationRow>& rows) {
+  if (rows.empty()) return std::nullopt;
+  double squares = 0;
+  for (const EvaluationRow& row : rows) {
+    if (!row.accuracy_se) return std::nullopt;
+    squares += *row.accuracy_se * *row.accuracy_se;
+  }
+  return std::sqrt(squares) / static_cast<double>(rows.size());
+}
+
+std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
+  const std::vector<EvaluationRow> present = present_rows(rows, config);
+  auto next = present.begin();
+  std::vector<std::int64_t> missing;
+  for (const std::int64_t length : config.evaluation.lengths()) {
+    if (next != present.end() && next->length == length) {
+      ++next;
+    } else {
+      missing.push_back(length);
+    }
+  }
+  return missing;
+}
+
+std::optional<EvaluationRow> store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row) {
+  const auto key = [](const EvaluationRow& one) {
+    return std::tie(one.length, one.samples, one.seed, one.eval_dropout, one.encoding_settings);
+  };
+  const auto place = std::lower_bound(
+      rows.begin(), rows.end(), row,
+      [&](const EvaluationRow& one, const EvaluationRow& other) { return key(one) < key(other); });
+  if (place != rows.end() && key(*place) == key(row)) {
+    return std::exchange(*place, row);
+  }
+  rows.insert(place, row);
+  return std::nullopt;
+}
+
+}  // namespace che

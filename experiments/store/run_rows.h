@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/plan/run_config.h"
+
+namespace che {
+
+// One row of metrics.csv: means over the training steps since the row before.
+struct MetricsRow {
+  std::int64_t step = 0;     // Updates made so far.
+  double loss = 0;           // Nats per output symbol.
+  double accuracy = 0;       // 0 .. 1
+  double gradient_norm = 0;  // Before clipping.
+  double seconds = 0;        // Training time of the run so far.
+};
+
+// One row of evaluation.csv. Its key is everything but accuracy, its standard error and loss.
+struct EvaluationRow {
+  std::int64_t length = 0;
+  std::int64_t samples = 0;
+  std::int64_t seed = 0;
+  bool eval_dropout = false;
+  double accuracy = 0;                  // Mean over batches of sum(mask correct) / sum(mask), 0 .. 1
+  double loss = 0;                      // Nats per output symbol, mean over samples and output symbols.
+  OptionValues encoding_settings = {};  // See EncodingConfig::evaluation_settings.
+  // The standard error of the accuracy, from the batches that it averages; unknown for one batch and for rows
+  // of files that were written without it.
+  std::optional<double> accuracy_se = std::nullopt;
+};
+
+// The rows of runs that are evaluated on the way, by the step of training.
+using StepRows = std::map<std::int64_t, std::vector<EvaluationRow>>;
+// The rows that are measured as `config` asks (samples, seed, switches), at whatever length, in their order.
+std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& rows,
+                                              const RunConfig& config);
+
+// The rows of `rows` that `config` asks for, by ascending length.
+std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config);
+
+// Mean accuracy over the requested lengths, 0 .. 1; nothing while one is missing.
+std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config);
+
+// Returns nothing without rows.
+std::optional<double> mean_accuracy(const std::vector<EvaluationRow>& rows);
+// The standard error of that mean: the lengths' samples are drawn independently, so that it is the root of
+// the sum of squares of their standard errors, divided by their number. Nothing where that of a row is
+// unknown.
+std::optional<double> mean_accuracy_error(const std::vector<EvaluationRow>& rows);
+
+// Test lengths that `config` asks for and `rows` lack.
+std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config);
+
+// Adds `row`, or replaces the row of the same key and returns that; `rows` are sorted by key, length first,
+// and stay so.
+std::optional<EvaluationRow> store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row);
+
+}  // namespace che

@@ -1,0 +1,137 @@
+#include "experiments/schedule/pending_work.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "experiments/plan/identity.h"
+#include "tests/contains.h"
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+RunConfig config(std::int64_t seed) { return made_up_config("even_pairs", "rope", seed); }
+
+TEST(PrepareTraining, TakesWhatIsNotComplete) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), config(0), RunState::kFinished, 0.5);
+  store_run(scratch.path(), config(1), RunState::kInterrupted);
+  store_run(scratch.path(), config(2), RunState::kFailed);
+  const PendingWork work =
+      prepare_training({config(0), config(1), config(2), config(3)}, scratch.path(), /*retrain=*/false);
+  EXPECT_EQ(4U, work.runs());
+  EXPECT_EQ(1U, work.complete);
+  ASSERT_EQ(3U, work.jobs.size());
+  EXPECT_EQ(run_id(config(1)), work.jobs[0].front().id());
+  EXPECT_TRUE(std::filesystem::exists(work.jobs[2].front().path() / "config.yaml"))
+      << "its config is not stored";
+}
+
+TEST(PrepareTraining, RefusesToReplaceResultsUnasked) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), config(0), RunState::kFinished, 0.5);  // Its model is pruned.
+  RunConfig longer = config(0);
+  longer.evaluation.last_length += 10;
+  try {
+    prepare_training({longer, config(1)}, scratch.path(), /*retrain=*/false);
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    expect_contains(error.what(), {"1 trained run", run_id(config(0)), "--retrain"});
+  }
+  EXPECT_FALSE(std::filesystem::exists(RunFolder::at(scratch.path(), config(1)).path())) << "a refusal wrote";
+  EXPECT_EQ(1U, prepare_training({longer}, scratch.path(), /*retrain=*/true).jobs.size());
+}
+
+TEST(PrepareTraining, CountsRunsThatOnlyLackTestLengths) {
+  const ScratchFolder scratch;
+  put_checkpoint(store_run(scratch.path(), config(0), RunState::kFinished, 0.5));
+  store_run(scratch.path(), config(1), RunState::kInterrupted);
+  RunConfig longer = config(0);
+  longer.evaluation.last_length += 10;
+  const PendingWork work = prepare_training({longer, config(1)}, scratch.path(), /*retrain=*/false);
+  EXPECT_EQ(0U, work.complete);
+  EXPECT_EQ(2U, work.configs.size());
+  EXPECT_EQ(1U, work.trained);
+}
+
+TEST(PrepareTraining, NeedsReplicasThatSomebodyHasChosen) {
+  const ScratchFolder scratch;
+  RunConfig open = config(0);
+  open.execution.replicas = kAutoReplicas;
+  EXPECT_THAT(message_of([&] {
+                prepare_training({config(1), open}, scratch.path() / "sweep", false);
+              }),
+              testing::StartsWith("execution.replicas: auto "));
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "sweep")) << "a refusal wrote";
+}
+
+TEST(PrepareTraining, LocksTheExperiment) {
+  const ScratchFolder scratch;
+  const PendingWork work = prepare_training({config(0)}, scratch.path(), false);
+  EXPECT_THROW(prepare_training({config(0)}, scratch.path(), false), Error);
+}
+
+TEST(PrepareEvaluation, LeavesOutWhatHasNoFinalModelAndSaysWhich) {
+  const ScratchFolder scratch;
+  const RunFolder finished = store_run(scratch.path(), config(0), RunState::kFinished, 0.5);
+  put_checkpoint(finished);
+  const RunFolder stopped = store_run(scratch.path(), config(1), RunState::kInterrupted);
+  RunFolder::create(scratch.path(), config(2));
+  std::ofstream(store_run(scratch.path(), config(3), RunState::kFinished, 0.5).path() / "status.json")
+      << "torn";
+  std::vector<std::string> warnings;
+  const EvaluationRequest further{
+      .lengths = IntegerRange{.first = 900, .last = 901}, .samples = 64, .encoding_settings = {}};
+  const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
+  {
+    const PendingWork work = prepare_evaluation(scratch.path(), further, {}, warn);
+    EXPECT_EQ(4U, work.runs());
+    EXPECT_EQ(3U, work.left_out);
+    ASSERT_EQ(1U, work.jobs.size());
+    EXPECT_EQ(finished.id(), work.jobs[0].front().id());
+  }
+  ASSERT_EQ(3U, warnings.size());
+  expect_contains(warnings[0] + warnings[1] + warnings[2],
+                  {stopped.id(), "not finished but interrupted", "status.json", "1 of 4 runs waiting"});
+  const EvaluationConfig& own = config(0).evaluation;
+  const EvaluationRequest present{
+      .lengths = IntegerRange{.first = own.first_length, .last = own.last_length, .step = own.length_step},
+      .samples = own.samples,
+      .encoding_settings = {}};
+  EXPECT_EQ(1U, prepare_evaluation(scratch.path(), present, {}, warn).complete);
+}
+
+TEST(PrepareEvaluation, PassesOverEncodingsWithoutTheSettingAndRefusesWhenNoneHasIt) {
+  const ScratchFolder scratch;
+  RunConfig kerple = config(0);
+  kerple.encoding.reset("kerple");
+  put_checkpoint(store_run(scratch.path(), kerple, RunState::kFinished, 0.5));
+  const EvaluationRequest scaled{
+      .lengths = {}, .samples = {}, .encoding_settings = OptionValues{{"scaling", "yarn"}}};
+  EXPECT_THAT(message_of([&] { prepare_evaluation(scratch.path(), scaled); }),
+              testing::HasSubstr("no run has an encoding that takes scaling=yarn"));
+  RunConfig rope = config(0);
+  rope.encoding.reset("rope");
+  const RunFolder run = store_run(scratch.path(), rope, RunState::kFinished, 0.5);
+  put_checkpoint(run);
+  {
+    const PendingWork work = prepare_evaluation(scratch.path(), scaled);
+    ASSERT_EQ(1U, work.jobs.size());
+    EXPECT_EQ(run.id(), work.jobs[0].front().id());
+    EXPECT_EQ(0U, work.left_out);
+  }
+  // The run's own setting is measured already.
+  const EvaluationRequest own{
+      .lengths = {}, .samples = {}, .encoding_settings = OptionValues{{"scaling", "none"}}};
+  EXPECT_EQ(1U, prepare_evaluation(scratch.path(), own).complete);
+}
+
+}  // namespace
+}  // namespace che

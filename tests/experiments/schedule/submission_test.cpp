@@ -1,0 +1,83 @@
+#include "experiments/schedule/submission.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+std::vector<std::vector<RunFolder>> three_jobs(const std::filesystem::path& experiment) {
+  const auto run = [&](const char* encoding, std::int64_t seed) {
+    return RunFolder::create(experiment, made_up_config("reverse_string", encoding, seed));
+  };
+  return {{run("rope", 0), run("rope", 1)}, {run("none", 0)}, {run("alibi", 0)}};
+}
+
+TEST(Submission, IsReadAsItWasStored) {
+  const ScratchFolder scratch;
+  EXPECT_TRUE(read_submissions(scratch.path()).empty());
+  const auto jobs = three_jobs(scratch.path());
+  Submission first = create_submission(scratch.path(), jobs, 2);
+  EXPECT_EQ(first.folder, scratch.path() / "batch" / "1");
+  EXPECT_EQ(first.experiment(), scratch.path());
+  EXPECT_TRUE(std::filesystem::is_directory(first.logs()));
+  first.arrays.push_back({.job = 12, .first = 0, .count = 2});
+  first.summary = 13;
+  first.store();
+  create_submission(scratch.path(), {jobs[2]}, 1);
+
+  const std::vector<Submission> all = read_submissions(scratch.path());
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].folder, first.folder);
+  using Task = std::vector<std::vector<std::string>>;
+  EXPECT_EQ(all[0].tasks, (std::vector<Task>{{{jobs[0][0].id(), jobs[0][1].id()}, {jobs[1][0].id()}},
+                                             {{jobs[2][0].id()}}}));
+  ASSERT_EQ(all[0].arrays.size(), 1U);
+  EXPECT_EQ(all[0].arrays[0].job, 12);
+  EXPECT_EQ(all[0].arrays[0].count, 2U);
+  EXPECT_EQ(all[0].summary, 13);
+  EXPECT_EQ(all[1].tasks, (std::vector<Task>{{{jobs[2][0].id()}}}));
+}
+
+TEST(Submission, UsesTheFolderOfOneThatWasNotSubmittedAgain) {
+  const ScratchFolder scratch;
+  const auto jobs = three_jobs(scratch.path());
+  const auto first = create_submission(scratch.path(), jobs, 2);
+  EXPECT_EQ(create_submission(scratch.path(), jobs, 2).folder, first.folder);
+  EXPECT_EQ(create_submission(scratch.path(), jobs, 1).folder, scratch.path() / "batch" / "2");
+  Submission submitted = create_submission(scratch.path(), jobs, 1);
+  submitted.arrays.push_back({.job = 0, .first = 0, .count = 3});
+  submitted.store();
+  EXPECT_EQ(create_submission(scratch.path(), jobs, 1).folder, scratch.path() / "batch" / "3");
+}
+
+TEST(Submission, NamesWhatIsWrongWithItsFile) {
+  const ScratchFolder scratch;
+  const std::filesystem::path file = scratch.path() / "submission.json";
+  const auto error_of = [&](const std::string& text) {
+    write_file_atomically(file, text);
+    return message_of([&] { read_submission(file); });
+  };
+  const auto expect = [&](const std::string& text, const std::string& problem) {
+    EXPECT_EQ(error_of(text), file.string() + ": " + problem +
+                                  "; the file is damaged: remove its folder, and `che submit` again");
+  };
+  expect("[]", "expected an object");
+  expect("{}", "tasks: expected a list");
+  expect(R"({"tasks":[1]})", "tasks: expected lists of jobs");
+  expect(R"({"tasks":[[[]]]})", "tasks: expected jobs of one run or more");
+  expect(R"({"tasks":[[["../x"]]]})", "tasks: expected run ids, got \"../x\"");
+  expect(R"({"tasks":[[[7]]]})", "tasks: expected run ids, got 7");
+  expect(R"({"tasks":[]})", "arrays: expected a list");
+  expect(R"({"tasks":[],"arrays":[{"job":-1}]})", "job: expected a whole number >= 0");
+  expect(R"({"tasks":[],"arrays":[]})", "summary: expected a whole number >= 0");
+  EXPECT_NE(error_of("{").find("the file is damaged"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace che
