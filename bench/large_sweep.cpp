@@ -1,8 +1,8 @@
 // Writes the results folder that `che run` would leave of a large sweep, without training: for
 // large_sweep.py.
 //   large_sweep CONFIG RESULTS_FOLDER
-// Of ten runs, seven are finished, one is evaluated by half, one is in the middle of its training, and one is
-// waiting. Nothing is synced: ten thousand folders take seconds.
+// Seven of ten runs are finished, one is half evaluated, one is half trained, and one is waiting. Nothing is
+// synced: ten thousand folders take seconds.
 #include <fmt/core.h>
 
 #include <cmath>

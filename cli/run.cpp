@@ -26,6 +26,7 @@
 #include "experiments/schedule/scheduler.h"
 #include "experiments/schedule/status.h"
 #include "experiments/schedule/time_left.h"
+#include "experiments/schedule/worker_process.h"
 #include "experiments/training/replica_choice.h"
 #include "experiments/training/work_estimate.h"
 
@@ -127,7 +128,7 @@ std::string device_text(const std::vector<RunConfig>& runs) {
 }
 
 // "2 to 5 min for one worker, 1 to 4 min for 2": what the runs that were measured take, by jobs.
-std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vector<TimeEstimate>& seconds,
+std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vector<TimeRange>& seconds,
                            std::int64_t workers, double load) {
   double threads = 1;
   std::vector<MeasuredJob> jobs;
@@ -136,7 +137,7 @@ std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vec
     MeasuredJob& job = jobs.emplace_back();
     job.is_on_gpu = on_gpu[indices.front()];
     for (const std::size_t i : indices) {
-      job.time = {.min = job.time.min + seconds[i].least, .max = job.time.max + seconds[i].most};
+      job.time += seconds[i];
       threads = std::max(threads, static_cast<double>(usable_threads(pending[i].execution.threads)));
     }
   }
@@ -187,7 +188,7 @@ int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, 
   announce();
   std::set<std::string> cells;
   std::vector<RunConfig> pending;
-  std::vector<TimeEstimate> seconds;  // Of these.
+  std::vector<TimeRange> seconds;  // Of these.
   std::string unmeasured;
   const auto trained = static_cast<std::size_t>(std::ranges::count_if(
       work.runs, [](const RunEstimate& run) { return run.needs.only_lacks_lengths(); }));
@@ -269,7 +270,8 @@ int run(const RunOptions& options) {
                              counted(workers, "worker"), experiment.string()));
   const Schedule schedule{.workers = workers, .max_jobs = options.max_jobs, .evaluation = std::nullopt};
   const int code = run_jobs(work.jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
-  warn_of_divergence(work.jobs);
+  // An interrupted call ends at once; `che status` names diverged runs, too.
+  if (stop_signal() == 0) warn_of_divergence(work.jobs);
   const std::string folder = experiment.string();
   if (code == 0) {
     print_progress(fmt::format("Next: che table {}, che plot {} or che report {}\n", folder, folder, folder));

@@ -18,7 +18,7 @@
 namespace che {
 namespace {
 
-constexpr std::size_t kMaxArchive = std::size_t{4} << 30;
+constexpr std::size_t kMaxPackedBytes = std::size_t{1} << 30;
 // A ustar header has room for so many bytes of a path's last components and of the components before them.
 constexpr std::size_t kNameBytes = 100;
 constexpr std::size_t kPrefixBytes = 155;
@@ -148,6 +148,10 @@ void ArchiveWriter::add(const std::string& path, std::string_view content) {
     throw Error(fmt::format("'{}' has {} bytes; an archive holds files of at most {}", path, content.size(),
                             kMaxArchivedBytes));
   }
+  unpacked_ += content.size();
+  if (unpacked_ > kMaxUnpackedBytes) {
+    throw Error(fmt::format("'{}': an archive holds at most {} bytes in all", path, kMaxUnpackedBytes));
+  }
   packer_.add(path, content);
 }
 
@@ -160,7 +164,7 @@ std::string ArchiveWriter::finish() {
 
 ArchiveReader::ArchiveReader(const std::filesystem::path& path)
     : name_(path.string()),
-      content_(read_input_file(path, kMaxArchive)),
+      content_(read_input_file(path, kMaxPackedBytes)),
       files_(archive_read_new(), archive_read_free),
       bytes_(archive_read_new(), archive_read_free) {
   const std::size_t last = kLastFrame.size() + kHashBytes;
@@ -225,6 +229,8 @@ std::optional<ArchivedFile> ArchiveReader::next() {
   if (const std::string problem = archived_path_problem(at_); !problem.empty()) fail(problem);
   const auto size = static_cast<std::size_t>(archive_entry_size(entry));
   if (size > kMaxArchivedBytes) fail(fmt::format("has {} bytes; allowed: {}", size, kMaxArchivedBytes));
+  unpacked_ += size;
+  if (unpacked_ > kMaxUnpackedBytes) fail(fmt::format("is beyond {} bytes in all", kMaxUnpackedBytes));
   ArchivedFile file{.path = at_, .content = read(files_.get(), size)};
   packer_.add(file.path, file.content);
   compare(packer_.take());

@@ -14,12 +14,11 @@ namespace che {
 
 // Returns the SHA-256 of a text: 32 bytes.
 std::string sha256_bytes(std::string_view text);
-// The same as `sha256sum` prints it: 64 hexadecimal digits.
+// Returns it as `sha256sum` prints it: 64 hexadecimal digits.
 std::string sha256(std::string_view text);
 
-// libarchive packs here, and reads, two kinds of archives in a form that allows one way only to write them:
-// regular files whose owner is 0, whose time is 0 and whose mode is 644, in the order in which they are
-// added.
+// Archives are packed and read by libarchive, in a form that allows only one way to write them: regular files
+// with owner 0, time 0 and mode 644, in the order in which they are added.
 
 // Packs files into memory. Throws Error (runtime) where libarchive fails.
 class Packer {
@@ -44,11 +43,12 @@ class Packer {
   std::unique_ptr<archive, int (*)(archive*)> output_;
 };
 
-// The largest file that an archive may hold.
-inline constexpr std::size_t kMaxArchivedBytes = std::size_t{256} << 20;
+// The largest file that an archive may hold, and the limit of all its files together.
+inline constexpr std::size_t kMaxArchivedBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxUnpackedBytes = std::size_t{4} << 30;
 
-// Why a file in an archive cannot be called so; empty where it can. Allowed: components of letters, digits,
-// '.', '_', '-' and '+' that are neither "." nor "..", joined by '/', as many as a ustar header has room for.
+// Says why a file in an archive cannot have this path; empty where it can. Allowed are components of letters,
+// digits, '.', '_', '-' and '+', joined by '/' and neither "." nor "..", that fit into a ustar header.
 std::string archived_path_problem(std::string_view path);
 
 // Writes NAME.tar.zst, which `tar xf` unpacks: one frame of Zstandard with a ustar archive, and behind it a
@@ -58,13 +58,14 @@ class ArchiveWriter {
  public:
   explicit ArchiveWriter(std::filesystem::path path) : path_(std::move(path)) {}
 
-  // Throws Error (usage) for a path or a size that an archive does not hold.
+  // Throws Error (usage) for a path that no archive may have, and beyond the limits of size.
   void add(const std::string& path, std::string_view content);
   // Returns the SHA-256 of the finished file. Throws Error (runtime) when the disk refuses.
   std::string finish();
 
  private:
   std::filesystem::path path_;
+  std::size_t unpacked_ = 0;
   Packer packer_{Packer::Format::kCompressedTar};
 };
 
@@ -83,10 +84,10 @@ class ArchiveReader {
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
 
-  // The next file; nothing behind the last, when the whole archive has been read.
+  // Returns the next file, or nothing behind the last, when the whole archive has been read.
   std::optional<ArchivedFile> next();
 
-  // Whether every byte is as it was written. Damage of the compressed bytes may show in a file first.
+  // Whether no byte has changed. Damage of the compressed bytes may show in a file first.
   bool is_whole() const { return is_whole_; }
   // The SHA-256 of the archive.
   const std::string& digits() const { return digits_; }
@@ -102,6 +103,7 @@ class ArchiveReader {
   std::string name_;
   std::string content_;
   std::string at_;  // The last file that was begun.
+  std::size_t unpacked_ = 0;
   bool is_whole_ = false;
   std::string digits_;
   std::unique_ptr<archive, int (*)(archive*)> files_;

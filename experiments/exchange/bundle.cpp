@@ -25,14 +25,16 @@ namespace che {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "che-bundle/1";
 constexpr const char* kManifest = "MANIFEST.json";
 constexpr const char* kConfig = "config.yaml";
 constexpr const char* kStatus = "status.json";
-// What a bundle has of a run, in the order of the archive. A run may lack all but the first.
-constexpr std::array<const char*, 4> kRunFiles = {kConfig, "evaluation.csv", "metrics.csv", kStatus};
+// The files of a run in the order of the archive. A run may lack all but the first.
+constexpr std::array<const char*, 5> kRunFiles = {kConfig, "evaluation.csv", "evaluation_at_steps.csv",
+                                                  "metrics.csv", kStatus};
 constexpr std::size_t kManifestDepth = 4;
 
 using Texts = std::map<std::string, std::string>;  // By name of the file.
@@ -51,9 +53,17 @@ BundledRun parse_run(const std::string& id, const Texts& texts, const std::strin
                  .config = std::move(stored.config),
                  .status = parsed(kStatus, parse_status),
                  .evaluation = parsed("evaluation.csv", parse_evaluation),
+                 .at_steps = parsed("evaluation_at_steps.csv", parse_at_steps),
                  .metrics = parsed("metrics.csv", parse_metrics)};
-  if (!texts.contains(kStatus) && !(run.evaluation.empty() && run.metrics.empty())) {
+  if (!texts.contains(kStatus) && texts.size() > 1) {
     throw Error(fmt::format("{}: has results and no {}", place, kStatus));
+  }
+  // A model outside che is not trained here.
+  const std::int64_t steps = run.config.is_foreign() ? 0 : run.config.training.steps;
+  const std::int64_t step = run.status.step;
+  if (step > steps || (run.status.state == RunState::kFinished && step != steps)) {
+    throw Error(
+        fmt::format("{}/{}: {} at step {} of {}", place, kStatus, state_name(run.status.state), step, steps));
   }
   return run;
 }
@@ -62,15 +72,17 @@ BundledRun parse_run(const std::string& id, const Texts& texts, const std::strin
 void add_run(BundleSummary& summary,
              std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>>& seeds,
              const BundledRun& run) {
-  const auto& [id, config, status, rows, metrics] = run;
+  const RunConfig& config = run.config;
+  const RunStatus& status = run.status;
   ++summary.runs;
   summary.task_versions[config.task.label().text()] = task_version(config.task);
   const std::string cell = cell_id(config);
   auto& of_cell = seeds[cell];
   if (status.state != RunState::kFinished) {
-    summary.unfinished[id] = state_name(status.state);
-  } else if (!score(rows, config)) {
-    summary.unfinished[id] = fmt::format("{} test lengths are missing", missing_lengths(rows, config).size());
+    summary.unfinished[run.id] = state_name(status.state);
+  } else if (!score(run.evaluation, config)) {
+    summary.unfinished[run.id] =
+        fmt::format("{} test lengths are missing", missing_lengths(run.evaluation, config).size());
   } else {
     of_cell.emplace(config.seed, config.data_seed);
   }
@@ -93,9 +105,16 @@ Texts read_texts(const fs::path& run) {
   return texts;
 }
 
-std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string dump(const OrderedJson& json) {
+  return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
 
-Json manifest_of(const BundleSummary& summary, const Json& files) {
+// The entry of a file in the manifest.
+OrderedJson entry_of(const std::string& path, std::size_t bytes, const std::string& digits) {
+  return {{"path", path}, {"bytes", bytes}, {"sha256", digits}};
+}
+
+OrderedJson manifest_of(const BundleSummary& summary, const OrderedJson& files) {
   return {{"format", kFormat},
           {"name", summary.name},
           {"version", summary.version},
@@ -207,10 +226,10 @@ class BundleReader {
       if (summary_.name != root_) throw Error(fmt::format("name: is not {}", root_));
       summary_.version = text_of(json, "", "version");
       summary_.git_commit = text_of(json, "", "git_commit");
-      listed_ = member_of(json, "", "files", &Json::is_array, "a list");
-      for (std::size_t i = 0; i < listed_.size(); ++i) {
+      const Json& listed = member_of(json, "", "files", &Json::is_array, "a list");
+      for (std::size_t i = 0; i < listed.size(); ++i) {
         const std::string place = fmt::format("files[{}]", i);
-        const Json& file = listed_[i];
+        const Json& file = listed[i];
         files_[text_of(file, place, "path")] = {
             member_of(file, place, "bytes", &Json::is_number_unsigned, "a whole number >= 0")
                 .get<std::size_t>(),
@@ -220,6 +239,8 @@ class BundleReader {
       fail(first->path, one_line(error.what(), kWholeText));
     }
     summary_.files = files_.size() + 1;
+    // The manifest has to say nothing else, and nothing twice.
+    for (const auto& [path, listed] : files_) listed_.push_back(entry_of(path, listed.first, listed.second));
   }
 
   // The run and the file of a path NAME/runs/<run id>/<file>.
@@ -233,7 +254,7 @@ class BundleReader {
         return {std::move(id), std::move(name)};
       }
     }
-    fail(path, "is no file of a bundle; allowed: the files of runs, without checkpoints");
+    fail(path, "is no file of a bundle; allowed: the files of runs, without checkpoints and predictions");
   }
 
   void check_file(const ArchivedFile& file) {
@@ -253,7 +274,7 @@ class BundleReader {
   std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>> seeds_;
   std::string root_;
   std::string manifest_;
-  Json listed_;
+  OrderedJson listed_ = OrderedJson::array();
   std::map<std::string, std::pair<std::size_t, std::string>> files_;  // Size and hash of those still to come.
 };
 
@@ -270,14 +291,13 @@ BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
   summary.git_commit = git_commit();
   std::ranges::sort(found.runs, {}, &RunFolder::id);
   std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>> seeds;
-  Json files = Json::array();
+  OrderedJson files = OrderedJson::array();
   for (const RunFolder& run : found.runs) {
     const Texts texts = read_texts(run.path());
     add_run(summary, seeds, parse_run(run.id(), texts, run.path().string()));
     for (const auto& [name, text] : texts) {
-      files.push_back({{"path", fmt::format("{}/runs/{}/{}", summary.name, run.id(), name)},
-                       {"bytes", text.size()},
-                       {"sha256", sha256(text)}});
+      files.push_back(
+          entry_of(fmt::format("{}/runs/{}/{}", summary.name, run.id(), name), text.size(), sha256(text)));
     }
   }
   summary.files = files.size() + 1;

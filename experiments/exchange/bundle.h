@@ -19,33 +19,36 @@ namespace che {
 // and a manifest with the SHA-256 of each file. The same results give the same bytes. Unpacked, it is a
 // results folder:
 //   NAME/MANIFEST.json
-//   NAME/runs/<run id>/config.yaml, evaluation.csv, metrics.csv, status.json
+//   NAME/runs/<run id>/config.yaml, evaluation.csv, evaluation_at_steps.csv, metrics.csv, status.json
+// Predictions are left out with the checkpoints: they may be as large, and a retrained model writes them
+// again.
 
 struct BundleSummary {
-  std::string name;        // Of the experiment.
+  std::string name;        // The experiment's.
   std::string digits;      // SHA-256 of the bundle.
-  std::string version;     // Of the program that made it,
-  std::string git_commit;  // and of its sources.
+  std::string version;     // The program that wrote it,
+  std::string git_commit;  // and its sources.
   std::size_t files = 0;
   std::size_t runs = 0;
   std::map<std::string, std::string> unfinished;      // Runs without a score by id, and why.
   std::map<std::string, std::int64_t> task_versions;  // By task as tables label it.
   std::map<std::string, std::size_t> seeds;           // Finished seeds of each cell, by its cell_id().
-  std::vector<std::string> hardware;  // What computed the runs: "processor on host", each once.
+  std::vector<std::string> hardware;                  // "processor on host" of the runs, each once.
 
   bool is_complete() const { return unfinished.empty(); }
 };
 
-// A run as a bundle has it.
+// A run in a bundle.
 struct BundledRun {
   std::string id;
   RunConfig config;
   RunStatus status;
   std::vector<EvaluationRow> evaluation;
+  StepRows at_steps;
   std::vector<MetricsRow> metrics;
 };
 
-// Receives each run while a bundle is read: before its later bytes are checked.
+// Receives each run while a bundle is read, before the later bytes are checked.
 using BundledRunSink = std::function<void(BundledRun)>;
 
 // Writes the runs of the results folder `experiment`. Throws Error (usage) where there is none, for a damaged
@@ -57,7 +60,7 @@ BundleSummary write_bundle(const std::filesystem::path& experiment, const std::f
 // results folder's. Throws Error (usage) that names the file in which something is wrong.
 BundleSummary verify_bundle(const std::filesystem::path& file, const BundledRunSink& take = {});
 
-// Lines that say what a bundle holds, for a reader who decides whether to trust it.
+// Returns lines that say what a bundle holds, for a reader who decides whether to trust it.
 std::string describe(const BundleSummary& summary, const std::filesystem::path& file);
 
 }  // namespace che

@@ -23,7 +23,7 @@
 namespace che {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
 constexpr std::size_t kPredictionDepth = 4;
@@ -58,7 +58,7 @@ class PredictionLines {
     throw Error(fmt::format("{}:{}: {}", file_, number_, problem));
   }
 
-  // What `look_up` returns; an Error that it throws becomes one of the last line's field `name`.
+  // Calls `look_up` for the last line's field `name`, which an Error then names.
   template <class LookUp>
   decltype(auto) looked_up(const char* name, const LookUp& look_up) const {
     try {
@@ -101,7 +101,7 @@ class PredictionLines {
   std::string file_;
   std::string content_;
   std::size_t next_ = 0;    // Where the next line begins.
-  std::size_t number_ = 0;  // Of the last line, from 1.
+  std::size_t number_ = 0;  // The last line's, from 1.
 };
 
 void check_suite(const PredictionLines& lines, const SampleHeader& header) {

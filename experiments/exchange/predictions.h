@@ -13,8 +13,8 @@ namespace che {
 // The predictions of a model for one task, scored.
 struct ScoredPredictions {
   SampleHeader header;
-  std::string model;                // What tables call it.
-  std::int64_t seed = 0;            // Of the model: repetitions differ in it.
+  std::string model;                // Its name in tables.
+  std::int64_t seed = 0;            // The model's: repetitions differ in it.
   std::vector<EvaluationRow> rows;  // One per length; the loss is not a number.
 };
 

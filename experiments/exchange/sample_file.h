@@ -12,17 +12,17 @@
 
 namespace che {
 
-// What the first line of a file of test samples, or of predictions for them, says. Files are JSON lines: this
-// header, then one object per sample, by length and index.
+// The first line of a file of test samples, or of predictions for them. Files are JSON lines: this header,
+// then one object per sample, by length and index.
 struct SampleHeader {
   std::string task = {};
-  OptionValues options = {};  // Of the task, where they differ from its defaults.
-  std::string definition =
-      {};                  // Of a task that a file declares (see TaskDefinition); empty for a built-in one.
-  std::string suite = {};  // Name; empty where the lengths or samples are not those of a suite.
+  OptionValues options = {};  // The task's, where they differ from its defaults.
+  // The text of a task that a file declares (see TaskDefinition); empty for a built-in one.
+  std::string definition = {};
+  std::string suite = {};  // Empty where the lengths or samples are not those of a suite.
   std::vector<std::int64_t> lengths = {};
   std::int64_t samples = 0;  // Per length; a multiple of 64.
-  std::int64_t seed = 0;     // Of the test samples, evaluation.seed of a config.
+  std::int64_t seed = 0;     // The config's evaluation.seed.
 };
 
 // The task that the header names. Throws Error (usage) for an unknown one and for a definition that is none.

@@ -11,12 +11,13 @@
 
 namespace che {
 
-// What a sweep's tasks ask of Slurm. Texts are as sbatch takes them; empty ones are left to the site.
+// The resources of a sweep's tasks. Texts are in the form that sbatch reads; the site decides on empty ones.
+// Time, memory, GPUs and cores are those of one task.
 struct BatchOptions {
   std::string partition = {};
-  std::string time = {};    // Of one task.
-  std::string memory = {};  // Of one task.
-  std::string gpus = {};    // Of one task.
+  std::string time = {};
+  std::string memory = {};
+  std::string gpus = {};
   std::int64_t cores = 1;
   std::vector<std::string> others = {};    // Further options, such as --account=NAME.
   std::int64_t warning_seconds = 120;      // How long before the time limit a task is told to stop.
@@ -28,14 +29,12 @@ struct BatchOptions {
 // its warning.
 void check_batch_options(const BatchOptions& options);
 
-// Bash scripts for sbatch. `program` is che. Throw Error (usage) for a text that sbatch would not read as one
-// option.
-//
-// Of one array: its argument is the number of the task that element 0 works on. The program replaces the
-// shell, so that Slurm's signals reach it.
+// Returns the Bash script of a job array, for sbatch. Its argument is the number of the task that element 0
+// works on. `program` is che, which replaces the shell so that Slurm's signals reach it. Throws Error (usage)
+// for a text that sbatch would not read as one option.
 std::string array_script(const Submission& submission, const std::string& name,
                          const std::filesystem::path& program, const BatchOptions& options);
-// Of the job after the arrays: table and report.
+// Returns the script of the job after the arrays, which makes table and report. Throws likewise.
 std::string summary_script(const Submission& submission, const std::string& name,
                            const std::filesystem::path& program, const BatchOptions& options);
 

@@ -20,7 +20,7 @@ std::int64_t max_threads(const std::vector<RunConfig>& runs) {
   return threads;
 }
 
-// How many GPUs the runs go to; 1 where they need one and none is visible.
+// Counts the GPUs that the runs go to; 1 where they need one and none is visible.
 std::size_t count_gpus(const std::vector<RunConfig>& runs, const Resources& resources) {
   std::set<std::int64_t> used;
   for (const RunConfig& run : runs) {
@@ -42,8 +42,8 @@ std::int64_t default_workers(const std::vector<RunConfig>& runs, const Resources
   return std::max<std::int64_t>(1, std::min(by_cores, by_memory));
 }
 
-std::int64_t workers_for(const std::vector<RunConfig>& runs, std::int64_t asked) {
-  return asked > 0 ? asked : default_workers(runs);
+std::int64_t workers_for(const std::vector<RunConfig>& runs, std::int64_t workers) {
+  return workers > 0 ? workers : default_workers(runs);
 }
 
 std::optional<std::int64_t> next_gpu(const ExecutionConfig& execution,
@@ -108,10 +108,10 @@ void check_devices(const std::vector<RunConfig>& runs, const Resources& resource
 }
 
 std::optional<std::string> threads_warning(const std::vector<RunConfig>& runs, const Resources& resources) {
-  const std::int64_t asked = max_threads(runs);
-  const std::int64_t used = usable_threads(asked, resources);
-  if (used == asked) return std::nullopt;
-  return fmt::format("execution.threads={}: {} available here; each worker computes with {}", asked,
+  const std::int64_t wanted = max_threads(runs);
+  const std::int64_t used = usable_threads(wanted, resources);
+  if (used == wanted) return std::nullopt;
+  return fmt::format("execution.threads={}: {} available here; each worker computes with {}", wanted,
                      counted(resources.cores, "core") + (resources.cores == 1 ? " is" : " are"),
                      counted(used, "thread"));
 }

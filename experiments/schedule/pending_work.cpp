@@ -11,7 +11,9 @@
 
 #include "core/error.h"
 #include "core/parallel.h"
+#include "core/process.h"
 #include "core/text.h"
+#include "core/version.h"
 #include "experiments/plan/encoding_config.h"
 #include "experiments/plan/identity.h"
 #include "experiments/store/checkpoint.h"
@@ -32,28 +34,60 @@ struct PassedRuns {
   std::string text() const {
     return fmt::format(
         "{} passed evaluation.at_steps {} before these were asked for: they cannot be measured any more "
-        "without "
-        "--retrain, which trains again and replaces results; {} the first",
+        "without --retrain, which trains again and replaces results; {} the first",
         counted(runs.size(), "run"), fmt::join(steps, ", "), runs.front().id());
   }
 };
 
-// "a goes on from step 2000 of b", for the first of `count` runs.
-std::string continuation_text(const std::string& id, const RunNeeds& needs, std::size_t count) {
-  const std::string first =
-      fmt::format("{} goes on from step {} of {}", id, needs.first_step, needs.continues);
-  return count == 1 ? first : fmt::format("{} go on from shorter runs; {}", counted(count, "run"), first);
-}
+// The runs of a call that go on from shorter runs. Another build or processor rounds otherwise, so that the
+// continued run is not bit for bit the run that is trained from the start; a note says where this happens.
+class ContinuedRuns {
+ public:
+  void add(const RunFolder& run, const RunNeeds& needs) {
+    if (count_++ == 0) {
+      first_ = fmt::format("{} goes on from step {} of {}", run.id(), needs.first_step, needs.continues);
+    }
+    const RunStatus status = RunFolder::open(run.path().parent_path() / needs.continues).status();
+    const std::string before = text_of(status.version, status.git_commit, status.processor);
+    if (before == here_) return;
+    if (others_++ == 0) other_ = fmt::format("{} was trained by {}", needs.continues, before);
+  }
 
-// Makes a run that was trained begin at step 0, or where a shorter run ends: nothing is left of it but its
-// config and evaluation.csv.replaced.
+  void describe(std::vector<std::string>& notes) const {
+    if (count_ == 0) return;
+    notes.push_back(
+        count_ == 1 ? first_ : fmt::format("{} go on from shorter runs; {}", counted(count_, "run"), first_));
+    if (others_ == 0) return;
+    notes.push_back(
+        fmt::format("another program or processor trained {} that {} on from: results are close to those of "
+                    "a run trained "
+                    "from step 0, not bit for bit equal; {}, here is {}",
+                    counted(others_, "shorter run"), others_ == 1 ? "a run goes" : "runs go", other_, here_));
+  }
+
+ private:
+  static std::string text_of(const std::string& version, const std::string& commit,
+                             const std::string& processor) {
+    return fmt::format("che {}, commit {}, on {}", version, commit,
+                       processor.empty() ? "an unknown processor" : processor);
+  }
+
+  std::string here_ = text_of(program_version(), git_commit(), processor_name());
+  std::size_t count_ = 0;
+  std::string first_;
+  std::size_t others_ = 0;
+  std::string other_;
+};
+
+// Makes a run that was trained begin at step 0, or where a shorter run ends. It keeps its config, and its
+// rows in *.replaced.
 void begin_again(const RunFolder& run) {
   const FileLock lock(run.path());
   run.set_evaluation_aside();
+  run.set_at_steps_aside();
   run.write_status({});
   remove_checkpoints(run.path());
   run.write_metrics({});
-  run.write_at_steps({});
 }
 
 }  // namespace
@@ -63,8 +97,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
       0) {
     throw Error(
         "execution.replicas: auto measures on the device of the runs, and this machine does not have it; set "
-        "a "
-        "whole number");
+        "a whole number");
   }
   create_writable_folder(experiment);
   PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};
@@ -72,8 +105,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   std::vector<RunFolder> pending;
   std::vector<std::string> lost;
   PassedRuns passed;
-  std::size_t continued = 0;
-  std::pair<std::string, RunNeeds> first_continued;
+  ContinuedRuns continued;
   folders.reserve(runs.size());
   struct Looked {
     RunFolder folder;
@@ -99,7 +131,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
       ++work.complete;
       return;
     }
-    if (needs.is_continuation() && continued++ == 0) first_continued = {folder.id(), needs};
+    if (needs.is_continuation()) continued.add(folder, needs);
     pending.push_back(folder);
     work.configs.push_back(runs[i]);
     if (needs.only_lacks_lengths()) ++work.trained;
@@ -108,9 +140,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
   if (!retrain) check_models_stored(lost);
   for (const RunFolder& folder : folders) folder.store_config();
   if (!passed.runs.empty() && !retrain) work.notes.push_back(passed.text());
-  if (continued > 0) {
-    work.notes.push_back(continuation_text(first_continued.first, first_continued.second, continued));
-  }
+  continued.describe(work.notes);
   if (retrain) std::ranges::for_each(passed.runs, begin_again);
   for (const std::vector<std::size_t>& indices : group_into_jobs(work.configs)) {
     std::vector<RunFolder>& job = work.jobs.emplace_back();

@@ -39,7 +39,7 @@ std::string to_json_line(const Progress& progress) {
                       {"accuracy", progress.accuracy},
                       {"per_second", progress.per_second},
                       {"text", progress.text}};
-  if (progress.left) json["seconds_left"] = {progress.left->min, progress.left->max};
+  if (progress.left) json["seconds_left"] = {progress.left->min, progress.left->max, progress.left->middle};
   // Names of folders need not be UTF-8.
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -59,7 +59,7 @@ std::optional<Progress> parse_progress(std::string_view line) {
     progress.text = json.at("text").get<std::string>();
     if (json.contains("seconds_left")) {
       const auto& range = json.at("seconds_left");
-      progress.left = {.min = range.at(0).get<double>(), .max = range.at(1).get<double>()};
+      progress.left = {range.at(0).get<double>(), range.at(1).get<double>(), range.at(2).get<double>()};
     }
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;

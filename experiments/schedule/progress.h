@@ -11,21 +11,20 @@
 
 namespace che {
 
-// What a worker reports.
 enum class Phase : std::uint8_t { kTraining, kEvaluating, kWarning };
 
-// What a worker says of its job, one JSON object per line on its standard output.
+// A report of a worker about its job. It writes each as one line of JSON to its standard output.
 struct Progress {
-  std::string job;                 // Its first run's id.
+  std::string job;                 // The id of the job's first run.
   Phase phase = Phase::kTraining;  // A warning has a text only.
-  std::int64_t done = 0;           // Steps, or lengths in evaluation.
-  std::int64_t total = 0;          // Of these.
-  // Means over replicas and over the steps or lengths since the line before.
+  std::int64_t done = 0;           // Steps, or lengths in evaluation,
+  std::int64_t total = 0;          // and how many there are in all.
+  // Means over replicas and over the steps or lengths since the report before.
   double loss = 0;                     // Nats per output symbol.
   double accuracy = 0;                 // 0 .. 1
-  double per_second = 0;               // Steps or lengths per second since the line before.
-  std::optional<TimeRange> left = {};  // Of this phase; nothing while no speed is known.
-  std::string text = {};               // Of a warning.
+  double per_second = 0;               // Steps or lengths per second since the report before.
+  std::optional<TimeRange> left = {};  // Until this phase ends; nothing while no speed is known.
+  std::string text = {};               // The text of a warning.
 };
 
 using ProgressSink = std::function<void(const Progress&)>;
@@ -35,21 +34,21 @@ Progress warning_about(const std::string& job, const std::string& text);
 
 std::string to_json_line(const Progress& progress);
 
-// Nothing for a line that is no progress.
+// Returns nothing for a line that is no report.
 std::optional<Progress> parse_progress(std::string_view line);
 
-// "reverse_string-rope: step 120/2000, 45 to 53 s left, loss 0.512, accuracy 71.2 %, 35.1 steps/s": what
-// matters most comes first, so that a narrow terminal cuts off the rest.
+// "reverse_string-rope: step 120/2000, 45 to 53 s left, loss 0.512, accuracy 71.2 %, 35.1 steps/s". The most
+// important part comes first, because a narrow terminal cuts off the rest.
 std::string describe(const Progress& progress);
 
 // Counts the steps or lengths of one phase of a job, and reports every second and after the last of them.
 class ProgressMeter {
  public:
-  // `done` of `total` are done already; what is left is `work`, in any unit.
+  // `done` of `total` are done already; the rest is `work`, in any unit.
   ProgressMeter(const std::string& job, Phase phase, std::int64_t done, std::int64_t total, double work,
                 const ProgressSink& sink);
 
-  // One more is done; it was `work` of the work, and measured this.
+  // Counts one more step or length, which was `work` of the work.
   void add(double work, double loss, double accuracy);
 
  private:

@@ -8,18 +8,18 @@
 
 namespace che {
 
-// Shows what workers do on standard output: on a terminal one line a job and one of the whole, redrawn
-// in place; otherwise plain lines, for each job and for the whole now and then.
+// Shows on standard output how far jobs are. A terminal gets one line a job and one for the sweep, redrawn in
+// place; anything else gets a plain line for each now and then.
 class ProgressDisplay {
  public:
   ProgressDisplay();
 
   void show(const Progress& progress);
 
-  // The line of the whole.
+  // Shows the sweep's line.
   void show_total(const std::string& line);
 
-  // A line that stays, about `job`, whose progress line goes.
+  // Replaces the progress line of `job` by a line that stays.
   void finish(const std::string& job, const std::string& line);
 
  private:

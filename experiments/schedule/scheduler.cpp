@@ -81,7 +81,7 @@ std::string evaluation_line(const RunFolder& run, const EvaluationRequest& asked
 
 constexpr int kPollMilliseconds = 200;
 
-// What the runs of a job share, as this call computes them.
+// The config that the runs of a job share, on the device of this call.
 RunConfig config_of(const std::vector<RunFolder>& job, const Schedule& schedule) {
   RunConfig config = job.front().config();
   if (schedule.evaluation && schedule.evaluation->device) {
@@ -124,7 +124,7 @@ class Scheduler {
     }
   }
 
-  // Where the job names the GPU by number, its worker sees all.
+  // The worker of a job that names its GPU by number sees all GPUs.
   std::optional<WorkerGpu> gpu_for(const RunConfig& config) const {
     std::vector<std::string> in_use;
     for (const WorkerProcess& worker : active_) {
@@ -142,7 +142,7 @@ class Scheduler {
     are_stopped_ = true;
   }
 
-  // Until one of them has written something or has ended, or for a moment.
+  // Waits until some worker has written something or has ended, or for a moment.
   void wait_for_workers() {
     std::vector<pollfd> waiting;
     waiting.reserve(active_.size());

@@ -11,26 +11,23 @@
 
 namespace che {
 
-// How a job ended.
 enum class JobEnd : std::uint8_t {
   kDone,
-  kFailed,       // Some run of it; the others are done.
+  kFailed,       // Some run failed; the others are done.
   kInterrupted,  // At a checkpoint.
-  kUnwritable,   // Its results cannot be read or stored, as no other job's can.
+  kUnwritable,   // Its results cannot be read or stored; those of other jobs cannot, either.
 };
 
-// What became of a job, with one line per run for people.
 struct JobReport {
   JobEnd end = JobEnd::kDone;
-  std::vector<std::string> lines;
+  std::vector<std::string> lines;  // One for each run.
 };
 
-// Why a process ended that did not end as it should, from its status as waitpid gives it; empty for an
-// orderly end.
+// Says why a process failed, from its status as waitpid gives it. Empty for an orderly end.
 std::string exit_reason(int exit_status);
 
-// Reads what became of the runs of a job whose worker ended with `exit_status`, and marks those failed that
-// it could not mark itself. With a request the worker evaluated a stored model only, and marks nothing.
+// Reports on the runs of a job whose worker ended with `exit_status`, and marks those failed that it could
+// not mark itself. With a request the worker only evaluated a stored model, and nothing is marked.
 JobReport report_job(const std::vector<RunFolder>& job, int exit_status,
                      const std::optional<EvaluationRequest>& evaluation);
 
@@ -40,13 +37,13 @@ struct Schedule {
   std::optional<EvaluationRequest> evaluation;  // Only this, without training; one run per job.
 };
 
-// Works on `jobs` in order in worker processes (`program` with the command `worker`) and shows their
-// progress on standard output. A job that fails or whose process dies is noted in its runs' status and does
-// not stop the others; a results folder that cannot be written does. Stop signals are passed
-// on to the workers, which then write a checkpoint and end.
-// Each worker sees one GPU where its runs go to any, or to any of execution.devices. Throws Error where they
-// ask for a GPU that is not there. Returns 0 when every run is done, 1 when some failed, kExitAgain when
-// interrupted or when jobs are left.
+// Works on `jobs` in order in worker processes (`program` with the command `worker`) and shows their progress
+// on standard output. A job that fails or whose process dies is noted in its runs' status and stops no other
+// job. A results folder that cannot be written stops them all. Stop signals are passed on to the workers,
+// which then write a checkpoint and end. A worker sees one GPU, unless its runs name a GPU by number.
+//
+// Throws Error where the runs want a GPU that is not there. Returns 0 when every run is done, 1 when some
+// failed, and kExitAgain when interrupted or when jobs are left.
 int run_jobs(const std::vector<std::vector<RunFolder>>& jobs, const Schedule& schedule,
              const std::filesystem::path& program);
 

@@ -20,9 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kTimedOut = 124;  // What `timeout` exits with.
+constexpr int kTimedOut = 124;  // The exit code of `timeout`.
 
-// What the command says, in one line and without its name: "squeue: error: ...".
+// The command's message in one line, without its name: "squeue: error: ...".
 std::string message_of(const std::string& name, std::string_view messages) {
   if (messages.starts_with(name + ": ")) messages.remove_prefix(name.size() + 2);
   messages = messages.substr(0, messages.find_last_not_of(" \n") + 1);
@@ -52,7 +52,7 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return number;
 }
 
-// Whether `command` runs `script` by any path that leads to it, and then the script's first argument.
+// Finds commands that run a script by any path that leads to it, and their first arguments.
 class ScriptMatch {
  public:
   explicit ScriptMatch(const fs::path& script) : script_(fs::weakly_canonical(script)) {}

@@ -13,20 +13,20 @@
 
 namespace che {
 
-// Slurm's commands. Each throws Error (runtime) when the command is not there, refuses, or does not answer
-// within kSlurmSeconds: without its controller it waits for long.
+// Each of these calls a command of Slurm and throws Error (runtime) when the command is not there, refuses,
+// or does not answer within kSlurmSeconds, as without its controller.
 inline constexpr int kSlurmSeconds = 15;
 
 // A job, or an element of a job array, that is waiting or at work.
 struct QueuedJob {
-  std::int64_t id = 0;                // Of the job or the array.
+  std::int64_t id = 0;                // The job's, or the array's.
   std::optional<std::int64_t> index;  // In the array.
-  std::string state;                  // As squeue words it: PENDING, RUNNING, ...
+  std::string state;                  // squeue's word: PENDING, RUNNING, ...
   std::string reason;                 // Why it waits: Priority, Resources, ...
   std::string command;                // The path of its script, and the script's arguments.
 };
 
-// What of this user's jobs is in the queue.
+// Returns this user's jobs in the queue.
 std::vector<QueuedJob> queued_jobs();
 
 // One more than the largest index of an array.
@@ -38,13 +38,12 @@ std::int64_t submit_batch(const std::vector<std::string>& arguments);
 // Puts one array element, "<array>_<index>", back into the queue.
 void requeue(const std::string& element);
 
-// What of a submission is in the queue. Jobs are known by the script that they run, not by their ids: these
-// are lost when the process that called sbatch is killed, and are none of ours where scripts are submitted by
-// hand.
+// The jobs of a submission that are in the queue. The script that a job runs tells that it is one: ids are
+// lost when the process that called sbatch is killed, and unknown where a user submits scripts by hand.
 struct QueuedSubmission {
   std::map<std::int64_t, std::size_t> arrays;  // The first task of each, by id.
-  std::vector<QueuedJob> elements;             // Of the arrays.
-  std::set<std::size_t> tasks;                 // Of the elements.
+  std::vector<QueuedJob> elements;             // Of these arrays.
+  std::set<std::size_t> tasks;                 // The tasks of these elements.
   std::int64_t summary = 0;                    // Id of the job after the arrays; 0 where it is not there.
 };
 QueuedSubmission find_in_queue(const Submission& submission, const std::vector<QueuedJob>& queue);
@@ -53,8 +52,8 @@ QueuedSubmission find_in_queue(const Submission& submission, const std::vector<Q
 std::set<std::string> runs_in_queue(const std::vector<Submission>& submissions,
                                     const std::vector<QueuedJob>& queue);
 
-// For people, a line each: how the tasks of an experiment stand in Slurm's queue, or why that is not known.
-// Nothing where none was submitted. Throws Error as read_submissions does.
+// Returns lines that say how the tasks of an experiment stand in Slurm's queue, or why that is not known.
+// None where nothing was submitted.
 std::vector<std::string> slurm_status(const std::filesystem::path& experiment);
 
 }  // namespace che

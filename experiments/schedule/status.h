@@ -4,22 +4,24 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "experiments/schedule/time_left.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/needs.h"
 #include "experiments/store/run_folder.h"
 
 namespace che {
 
-// A run as its files and its lock show it at this moment. `che run --list`, `che status` and `che evaluate`
-// name its state by this.
+// A run as its files and its lock show it now. `che run --list`, `che status` and `che evaluate` name its
+// state by this.
 struct ObservedRun {
   StoredRun stored;
   RunNeeds needs;
-  // As stored, but: a finished run that lacks test lengths is waiting; one that was begun and that no process
-  // works on is interrupted; one that a process has only just taken up is training.
+  // The stored state with three exceptions. A finished run that lacks test lengths is waiting. A run that was
+  // begun and that no process works on is interrupted. A run that a process has just started is training.
   RunState state = RunState::kWaiting;
   bool is_at_work = false;    // Whether some process works on it.
   double silent_seconds = 0;  // Since its status was written.
@@ -30,42 +32,42 @@ struct ObservedRun {
 
 ObservedRun observe(const RunFolder& folder);
 
-// One run at this moment.
+// A row of `che status --runs`.
 struct RunProgress {
   std::string id;
-  std::string task;  // As tables label it.
+  std::string task;  // The label that tables use.
   std::string encoding;
   std::int64_t seed = 0;
   std::int64_t data_seed = 0;
   double learning_rate = 0;
-  std::string state;  // As ObservedRun::state_text says.
+  std::string state;  // See ObservedRun::state_text.
   std::int64_t step = 0;
-  std::int64_t steps = 0;    // Asked for.
-  std::size_t measured = 0;  // Test lengths,
-  std::size_t lengths = 0;   // and those asked for.
-  std::string detail;        // What there is to say of a run that is neither finished nor waiting.
+  std::int64_t steps = 0;    // The number that the config wants.
+  std::size_t measured = 0;  // Test lengths that are measured,
+  std::size_t lengths = 0;   // of those that the config wants.
+  std::string detail;        // Empty for a run that is waiting, or finished without having diverged.
 };
 
 // The state of an experiment by its files and locks.
 struct ExperimentStatus {
   std::size_t runs = 0;
-  std::map<RunState, std::size_t> by_state;  // Of the runs that are not damaged; see ObservedRun.
+  std::map<RunState, std::size_t> by_state;  // Damaged runs are not counted here; see ObservedRun.
   std::size_t damaged = 0;
-  std::size_t left_out = 0;  // Runs in folders that are misnamed or that the system does not let us read.
-  std::vector<RunProgress> progress;  // Of the runs that can be opened, by id.
+  std::size_t left_out = 0;           // Runs in folders that are misnamed or that we may not read.
+  std::vector<RunProgress> progress;  // The runs that can be opened, by id.
   std::vector<std::string> lines;     // About each run that is neither finished nor waiting.
-  // At the speed of all runs so far, with as many at work as now. 0 while none is at work or no speed is
-  // known.
-  double seconds_left = 0;
+  // At the mean speed of all runs so far, with as many at work as now. Nothing while none is at work or no
+  // speed is known.
+  std::optional<TimeRange> time_left;
 
-  bool is_worked_on = false;  // By a `che run`, which may be between two jobs, or by a worker.
+  bool is_worked_on = false;  // By a worker, or by a `che run` that may be between two jobs.
 };
 
-// Of the chosen runs only; folders that cannot be opened are always counted. Throws as find_runs and
+// Looks at the chosen runs, and always counts the folders that cannot be opened. Throws as find_runs and
 // RunChoice::of do.
 ExperimentStatus experiment_status(const std::filesystem::path& experiment, const RunChoice& choice = {});
 
-// For people: a line with the counts, then the lines about runs.
+// A line with the counts, then the lines about runs.
 std::string describe(const ExperimentStatus& status);
 
 }  // namespace che

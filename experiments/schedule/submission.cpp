@@ -15,7 +15,7 @@ namespace che {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr const char* kFolder = "batch";
 constexpr const char* kFile = "submission.json";
@@ -94,7 +94,7 @@ Submission from_json(const Json& json) {
 fs::path Submission::file() const { return folder / kFile; }
 
 void Submission::store() const {
-  Json json;
+  nlohmann::ordered_json json;
   json["tasks"] = tasks;
   json["arrays"] = Json::array();
   for (const SubmittedArray& array : arrays) {

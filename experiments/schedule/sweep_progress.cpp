@@ -41,7 +41,7 @@ void SweepProgress::update(const Progress& progress, double seconds) {
   const bool training = progress.phase == Phase::kTraining;
   if (progress.phase == Phase::kWarning || progress.total <= 0) return;
   if (!job.first_step) {
-    // Whatever was done before it is first heard of was not done in this call.
+    // Steps before the first report were not made in this call.
     job.first_step = training ? progress.done : 0;
     job.left.training *=
         training ? 1 - static_cast<double>(progress.done) / static_cast<double>(progress.total) : 0;
@@ -73,7 +73,8 @@ std::optional<TimeRange> SweepProgress::time_left(double seconds) const {
     done += job.done;
     if (const auto own = job.clock ? job.clock->speeds() : std::nullopt) {
       of_all = of_all ? TimeLeft::Speeds{.slow = std::min(of_all->slow, own->slow),
-                                         .fast = std::max(of_all->fast, own->fast)}
+                                         .fast = std::max(of_all->fast, own->fast),
+                                         .middle = (of_all->middle + own->middle) / 2}
                       : *own;
     }
     if (job.ended) continue;
@@ -82,16 +83,12 @@ std::optional<TimeRange> SweepProgress::time_left(double seconds) const {
   }
   if (left <= 0 || done <= 0) return std::nullopt;
   // Jobs that were too short to report twice: by what is done in all.
-  if (!of_all || active == 0) return TimeRange{.min = seconds * left / done, .max = seconds * left / done};
+  if (!of_all || active == 0) return seconds * left / done * TimeRange{1, 1, 1};
   std::vector<TimeRange> times;
   for (const auto& [name, job] : jobs_) {
     if (job.ended) continue;
-    if (const auto own = job.clock ? job.clock->estimate() : std::nullopt) {
-      times.push_back(*own);
-    } else {
-      const double own_left = job.left.all() - job.done;
-      times.push_back({.min = own_left / of_all->fast, .max = own_left / of_all->slow});
-    }
+    const auto own = job.clock ? job.clock->estimate() : std::nullopt;
+    times.push_back(own ? *own : of_all->time_of(job.left.all() - job.done));
   }
   return side_by_side(times, active);
 }

@@ -13,30 +13,28 @@
 
 namespace che {
 
-// How far one call's jobs are, of what it found left to do in nominal operations, and how long they will
-// take.
+// How far the jobs of one call are and how long they will take, measured in nominal operations.
 class SweepProgress {
  public:
-  // With a request its jobs evaluate stored models alone.
+  // With a request the jobs only evaluate stored models.
   SweepProgress(const std::vector<std::vector<RunFolder>>& jobs,
                 const std::optional<EvaluationRequest>& evaluation);
 
-  // A worker's report, `seconds` after the start of the call.
+  // Takes in a worker's report, `seconds` after the start of the call.
   void update(const Progress& progress, double seconds);
   void finish(const std::string& job, bool failed);
 
-  // "total: 3/12 jobs (1 failed), 41 %, 12 to 15 min left", `seconds` after the start. A job's time is that
-  // of TimeLeft, as in its own line, over training and evaluation in nominal operations; one that has not
-  // begun may be as slow or as fast as any that has.
+  // "total: 3/12 jobs (1 failed), 41 %, 12 to 15 min left", `seconds` after the start. TimeLeft gives a job's
+  // time, over training and evaluation. A job that has not begun may be as slow or as fast as any other.
   std::string describe(double seconds) const;
 
  private:
   struct Job {
     Operations left;                         // When the call began.
-    std::optional<std::int64_t> first_step;  // Steps made by then; nothing where the status is damaged.
+    std::optional<std::int64_t> first_step;  // Its step by then; nothing where the status is damaged.
     double done = 0;                         // Operations.
     bool ended = false;
-    std::optional<TimeLeft> clock;  // Of `left`; nothing before the first report.
+    std::optional<TimeLeft> clock;  // Nothing before the first report.
   };
 
   std::optional<TimeRange> time_left(double seconds) const;

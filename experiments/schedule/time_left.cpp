@@ -36,6 +36,17 @@ std::string number_text(double seconds, const Unit& unit) {
 
 }  // namespace
 
+TimeRange& TimeRange::operator+=(const TimeRange& other) {
+  min += other.min;
+  max += other.max;
+  middle += other.middle;
+  return *this;
+}
+
+TimeRange operator*(double factor, const TimeRange& time) {
+  return {.min = factor * time.min, .max = factor * time.max, .middle = factor * time.middle};
+}
+
 std::string duration_text(double seconds) {
   const Unit& unit = unit_of(seconds);
   return fmt::format("{} {}", number_text(seconds, unit), unit.name);
@@ -63,24 +74,28 @@ std::optional<TimeLeft::Speeds> TimeLeft::speeds() const {
   std::vector<double> speeds(speeds_.begin(), speeds_.end());
   std::ranges::sort(speeds);
   const std::size_t quarter = speeds.size() / 4;
-  return Speeds{.slow = speeds[quarter], .fast = speeds[speeds.size() - 1 - quarter]};
+  return Speeds{.slow = speeds[quarter],
+                .fast = speeds[speeds.size() - 1 - quarter],
+                .middle = speeds[speeds.size() / 2]};
 }
 
 std::optional<TimeRange> TimeLeft::estimate() const {
   const std::optional<Speeds> measured = speeds();
   if (!measured) return std::nullopt;
-  const double left = std::max(0.0, work_ - done_);
-  return TimeRange{.min = left / measured->fast, .max = left / measured->slow};
+  return measured->time_of(std::max(0.0, work_ - done_));
 }
 
 TimeRange side_by_side(const std::vector<TimeRange>& jobs, double workers) {
-  TimeRange sum;
-  TimeRange longest;
-  for (const TimeRange& job : jobs) {
-    sum = {.min = sum.min + job.min, .max = sum.max + job.max};
-    longest = {.min = std::max(longest.min, job.min), .max = std::max(longest.max, job.max)};
-  }
-  return {.min = std::max(sum.min / workers, longest.min), .max = std::max(sum.max / workers, longest.max)};
+  const auto of = [&](double TimeRange::*end) {
+    double sum = 0;
+    double longest = 0;
+    for (const TimeRange& job : jobs) {
+      sum += job.*end;
+      longest = std::max(longest, job.*end);
+    }
+    return std::max(sum / workers, longest);
+  };
+  return {.min = of(&TimeRange::min), .max = of(&TimeRange::max), .middle = of(&TimeRange::middle)};
 }
 
 std::vector<TimeRange> under_load(const std::vector<MeasuredJob>& jobs, double threads, double load,
@@ -89,7 +104,8 @@ std::vector<TimeRange> under_load(const std::vector<MeasuredJob>& jobs, double t
   std::vector<TimeRange> times;
   times.reserve(jobs.size());
   for (const auto& [time, is_on_gpu] : jobs) {
-    times.push_back({.min = time.min, .max = time.max * (is_on_gpu ? 1 : std::max(1.0, per_core))});
+    times.push_back(time);
+    if (!is_on_gpu) times.back().max *= std::max(1.0, per_core);
   }
   return times;
 }

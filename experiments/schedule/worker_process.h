@@ -23,45 +23,45 @@ namespace che {
 // none.
 const std::atomic<int>& stop_signal();
 
-// From now on these signals only set stop_signal(); unblocks them.
+// Makes these signals set stop_signal() and do nothing else. Unblocks them.
 void catch_stop_signals();
 
-// The stop signals, for a process that starts with them blocked.
+// The set of stop signals, which a process may start with blocked.
 sigset_t stop_signals();
 
-// Exit code of a process that stopped at a checkpoint because it was asked to: "again".
+// Exit code of a process that was told to stop and did so at a checkpoint: "again".
 inline constexpr int kExitAgain = 75;
 
-// What `che evaluate` asks of stored models.
+// How `che evaluate` measures stored models. The run's own config says what is left open here.
 struct EvaluationRequest {
-  std::optional<IntegerRange> lengths;  // Without, those of the run's config.
-  std::optional<std::int64_t> samples;  // Per length; likewise.
-  // Of the encoding, see EncodingConfig::evaluation_settings; without, the run's own.
+  std::optional<IntegerRange> lengths;
+  std::optional<std::int64_t> samples;  // Per length.
+  // See EncodingConfig::evaluation_settings.
   std::optional<OptionValues> encoding_settings;
-  std::optional<std::int64_t> seed = {};   // evaluation.seed; likewise.
-  std::optional<std::string> device = {};  // See device_choice(); likewise.
+  std::optional<std::int64_t> seed = {};   // evaluation.seed
+  std::optional<std::string> device = {};  // See device_choice().
 
-  // Whether an encoding has what `encoding_settings` sets.
+  // Whether an encoding has the settings that `encoding_settings` sets.
   bool fits(const EncodingConfig& encoding) const;
-  // `config` with these in the place of its own. Throws Error for settings that its encoding does not have.
+  // Returns `config` with these values. Throws Error for settings that its encoding does not have.
   RunConfig applied_to(RunConfig config) const;
 };
 
-// What one worker process does: trains and evaluates the runs of one job or, with a request, evaluates the
-// stored model of one run. It is the command line of `che worker`.
+// The work of one worker process: to train and evaluate the runs of one job or, with a request, to evaluate
+// the stored model of one run. It is the command line of `che worker`.
 struct WorkerTask {
-  std::vector<std::string> folders;             // Of the runs.
-  std::optional<EvaluationRequest> evaluation;  // Of the stored model.
-  pid_t parent = 0;                             // The scheduler, without which it is to end; 0 for none.
+  std::vector<std::string> folders;
+  std::optional<EvaluationRequest> evaluation;
+  pid_t parent = 0;  // The worker ends when this process, the scheduler, has ended; 0 for none.
 
-  // "worker" and what follows it on the command line.
+  // The command line from "worker" on.
   std::vector<std::string> arguments() const;
 };
 
 // The GPU that a worker uses.
 struct WorkerGpu {
-  std::string name;          // As CUDA_VISIBLE_DEVICES names it.
-  bool is_only_one_visible;  // To the worker. Where its runs name the GPU by number, it sees all.
+  std::string name;          // The name that CUDA_VISIBLE_DEVICES has for it.
+  bool is_only_one_visible;  // False where its runs name the GPU by number: then the worker sees all.
 };
 
 // A worker process and the job it works on.

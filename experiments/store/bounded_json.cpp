@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "core/config/node.h"
 #include "core/error.h"
@@ -13,7 +12,7 @@
 namespace che {
 namespace {
 
-// What is wrong at the character `byte` of a text, from 1, behind whose end the parser may stand.
+// Says what is wrong at the character `byte` of a text, from 1, behind whose end the parser may stand.
 std::string syntax_problem(std::string_view text, std::size_t byte) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return "not JSON: it is empty";
   if (byte == 0 || byte > text.size()) {
@@ -22,7 +21,7 @@ std::string syntax_problem(std::string_view text, std::size_t byte) {
   constexpr std::size_t kShown = 20;
   const std::string_view before = text.substr(0, byte - 1);
   const auto lines = std::ranges::count(before, '\n');
-  const std::size_t start = before.rfind('\n') + 1;  // Of the line; npos + 1 is 0.
+  const std::size_t start = before.rfind('\n') + 1;  // The line's first byte; npos + 1 is 0.
   const std::string place = lines == 0 ? fmt::format("column {}", byte)
                                        : fmt::format("line {}, column {}", lines + 1, byte - start);
   if (before.empty()) {
@@ -33,31 +32,34 @@ std::string syntax_problem(std::string_view text, std::size_t byte) {
                      one_line(before.substr(before.size() - std::min(before.size(), kShown))));
 }
 
+bool is_deeper(std::string_view text, std::size_t max_depth) {
+  std::size_t depth = 0;
+  bool is_in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') is_in_string = !is_in_string;
+    if (is_in_string) {
+      if (c == '\\') ++i;
+    } else if (c == '[' || c == '{') {
+      if (++depth > max_depth) return true;
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-nlohmann::ordered_json parse_bounded_json(std::string_view text, std::size_t max_depth) {
-  using Json = nlohmann::ordered_json;
-  bool too_deep = false;
-  // The parser calls this at every value, with the number of arrays and objects around it; what it refuses is
-  // not stored.
-  const Json::parser_callback_t keep = [&](int depth, Json::parse_event_t event, Json&) {
-    const bool begins =
-        event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    too_deep = too_deep || (begins && std::cmp_greater_equal(depth, max_depth));
-    return !too_deep;
-  };
-  Json json;
-  std::string problem;
+nlohmann::json parse_bounded_json(std::string_view text, std::size_t max_depth) {
+  if (is_deeper(text, max_depth)) throw Error(fmt::format("nested more than {} deep", max_depth));
   try {
-    json = Json::parse(text, keep);
-  } catch (const Json::parse_error& error) {
-    problem = syntax_problem(text, error.byte);
-  } catch (const Json::exception&) {
-    problem = "not JSON that can be read: it has a number beyond the range of a double";
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    throw Error(syntax_problem(text, error.byte));
+  } catch (const nlohmann::json::exception&) {
+    throw Error("not JSON that can be read: it has a number beyond the range of a double");
   }
-  if (too_deep) problem = fmt::format("nested more than {} deep", max_depth);
-  if (!problem.empty()) throw Error(problem);
-  return json;
 }
 
 }  // namespace che

@@ -6,9 +6,9 @@
 
 namespace che {
 
-// `text` as JSON whose arrays and objects lie at most `max_depth` deep in each other: a file of brackets only
-// must not cost more than it holds. Throws Error (usage) that says what is wrong, in one line and without the
+// Reads `text` as JSON whose arrays and objects are nested at most `max_depth` deep, in time and memory that
+// grow linearly with the text. Throws Error (usage) that says what is wrong, in one line and without the
 // file's name.
-nlohmann::ordered_json parse_bounded_json(std::string_view text, std::size_t max_depth);
+nlohmann::json parse_bounded_json(std::string_view text, std::size_t max_depth);
 
 }  // namespace che

@@ -38,8 +38,8 @@ std::uint64_t word_at(std::string_view bytes, std::size_t offset) {
   return word;
 }
 
-// What is wrong with the file; nothing for a good one, whose checkpoint is then in `loaded`. Only the first
-// good one is taken: of others it is enough that they are files, which the next checkpoint can replace.
+// Reads the first good file into `loaded`, and returns what is wrong with a file. Files after a good one are
+// not read: they only have to be files that the next checkpoint can replace.
 std::optional<std::string> try_load(const std::filesystem::path& path, const std::string& id,
                                     std::size_t size, std::optional<Checkpoint>& loaded) {
   try {

@@ -19,7 +19,7 @@ struct MetricSums {
 
 // All that training needs to go on: with counter-based randomness there is no other state.
 struct Checkpoint {
-  std::int64_t step = 0;  // Updates made.
+  std::int64_t step = 0;  // Updates so far.
   MetricSums sums = {};
   std::vector<float> values = {};         // Parameters, in ParameterSet's order.
   std::vector<float> first_moment = {};   // Adam's, same size.
@@ -37,15 +37,14 @@ void save_checkpoint(const std::filesystem::path& folder, const std::string& id,
 std::string checkpoint_bytes(const std::string& id, const Checkpoint& checkpoint);
 Checkpoint parse_checkpoint(std::string_view bytes, const std::string& id, std::size_t size);
 
-// A checkpoint, and a one-line warning for each file that is damaged: its name, what is wrong with it, where
-// it is now and what is used in its place.
+// The newest good checkpoint, and a line about each damaged file.
 struct LoadedCheckpoint {
-  std::optional<Checkpoint> checkpoint;  // The newest good one.
+  std::optional<Checkpoint> checkpoint;
   std::vector<std::string> warnings;
 };
 
-// What becomes of damaged checkpoints: they stay, or are renamed to *.damaged on behalf of the holder of the
-// run's lock (experiments/store/damage.h), so that they never take the place of a good one.
+// Damaged checkpoints stay, or are renamed to *.damaged on behalf of the holder of the run's lock (see
+// set_aside_locked), so that they never take the place of a good one.
 enum class DamagedCheckpoints : std::uint8_t { kLeave, kSetAside };
 
 // Reads the newest good checkpoint of the run `id` with `size` parameters. Throws Error (runtime) for a file

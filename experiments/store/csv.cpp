@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
-#include <iterator>
 
 #include "core/config/node.h"
 #include "core/error.h"
@@ -13,12 +12,12 @@
 namespace che {
 namespace {
 
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> fields;
-  while (true) {
+// Appends the fields of a line and returns their number.
+std::size_t split(std::string_view line, std::vector<std::string_view>& fields) {
+  for (std::size_t count = 1;; ++count) {
     const std::size_t comma = line.find(',');
-    fields.emplace_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return fields;
+    fields.push_back(line.substr(0, comma));
+    if (comma == std::string_view::npos) return count;
     line.remove_prefix(comma + 1);
   }
 }
@@ -34,28 +33,28 @@ bool parse(std::string_view text, Number& value) {
 
 CsvRows::CsvRows(std::string file, std::string_view text, std::vector<std::string> columns,
                  std::string remedy)
-    : file_(std::move(file)), columns_(std::move(columns)), remedy_(std::move(remedy)) {
-  for (std::size_t line = 1; line == 1 || !text.empty(); ++line) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) fail_line(line, text.empty() ? "no header" : "the line is cut off");
-    std::vector<std::string> fields = split(text.substr(0, end));
-    text.remove_prefix(end + 1);
-    if (line == 1) {
-      if (fields != columns_) {
-        fail_line(line, fmt::format("the header is '{}', expected '{}'", fmt::join(fields, ","),
-                                    fmt::join(columns_, ",")));
-      }
+    : file_(std::move(file)), columns_(std::move(columns)), remedy_(std::move(remedy)), text_(text) {
+  std::string_view rest = text_;
+  for (std::size_t number = 1; number == 1 || !rest.empty(); ++number) {
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) fail_line(number, rest.empty() ? "no header" : "the line is cut off");
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    if (number == 1) {
+      const std::string header = fmt::format("{}", fmt::join(columns_, ","));
+      if (line != header) fail_line(1, fmt::format("the header is '{}', expected '{}'", line, header));
       continue;
     }
-    if (fields.size() != columns_.size()) {
-      fail_line(line, fmt::format("found {} columns in '{}', expected {}", fields.size(),
-                                  fmt::join(fields, ","), columns_.size()));
+    const std::size_t count = split(line, fields_);
+    if (count != columns_.size()) {
+      fail_line(number, fmt::format("found {} columns in '{}', expected {}", count, line, columns_.size()));
     }
-    rows_.push_back(std::move(fields));
   }
 }
 
-std::string_view CsvRows::text(std::size_t row, std::size_t column) const { return rows_[row][column]; }
+std::string_view CsvRows::text(std::size_t row, std::size_t column) const {
+  return fields_[row * columns_.size() + column];
+}
 
 std::int64_t CsvRows::integer(std::size_t row, std::size_t column) const {
   std::int64_t value = 0;
@@ -70,16 +69,17 @@ double CsvRows::real(std::size_t row, std::size_t column) const {
 }
 
 void CsvRows::check_checksum(std::string_view key) const {
+  const std::size_t last = columns_.size() - 1;
   std::string others;
-  const auto append = [&](const std::vector<std::string>& fields) {
-    fmt::format_to(std::back_inserter(others), "{}\n", fmt::join(fields.begin(), fields.end() - 1, ","));
-  };
-  append(columns_);
-  for (const std::vector<std::string>& row : rows_) append(row);
+  for (std::string_view rest = text_; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    others += line.substr(0, line.rfind(','));
+    others += '\n';
+  }
   const std::string expected = checksum(key, others);
-  if (rows_.empty()) fail_line(2, "there are no rows");
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    if (rows_[i].back() != expected) fail(i, columns_.size() - 1, expected + " for this run and content");
+  if (fields_.empty()) fail_line(2, "there are no rows");
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (text(i, last) != expected) fail(i, last, expected + " for this run and content");
   }
 }
 

@@ -7,21 +7,22 @@
 
 namespace che {
 
-// The rows of a CSV text whose fields hold no commas, quotes or line breaks: what the results store
-// writes. Strict: the header must be the expected one, every line must end and have every column,
-// a number must fill its field. Errors (usage) name file, line, column and what was found, and end
-// with `remedy`, which says how to get out of it.
+// The rows of a CSV text that the results store writes: fields hold no commas, quotes or line breaks. The
+// header must be the expected one, every line must end and have every column, and a number must fill its
+// field. Errors (usage) name file, line, column and content, and end with `remedy`, which says what to do.
 class CsvRows {
  public:
   CsvRows(std::string file, std::string_view text, std::vector<std::string> columns, std::string remedy);
+  CsvRows(const CsvRows&) = delete;
+  CsvRows& operator=(const CsvRows&) = delete;
 
-  std::size_t size() const { return rows_.size(); }
+  std::size_t size() const { return fields_.size() / columns_.size(); }
   std::string_view text(std::size_t row, std::size_t column) const;
   std::int64_t integer(std::size_t row, std::size_t column) const;  // Not negative.
   double real(std::size_t row, std::size_t column) const;           // "nan" and "inf" included.
 
-  // Throws unless the last column is what with_checksum_column made for `key`. A file without rows,
-  // which is never written, throws too.
+  // Throws unless with_checksum_column wrote the last column for `key`, and for a file without rows, which is
+  // never written.
   void check_checksum(std::string_view key) const;
 
   // Throws the error of this field.
@@ -33,15 +34,16 @@ class CsvRows {
   std::string file_;
   std::vector<std::string> columns_;
   std::string remedy_;
-  std::vector<std::vector<std::string>> rows_;
+  std::string text_;
+  std::vector<std::string_view> fields_;  // Row after row, in `text_`.
 };
 
-// `csv` (a header and rows, each line ended) with one more column, whose every field is the checksum of all
-// the others for `key`: a reader may drop it, and a damaged file is told by any row.
+// Returns `csv` (a header and rows, each line ended) with one more column: in every row the checksum of all
+// other columns for `key`. A reader may drop it.
 inline constexpr std::string_view kChecksumColumn = "checksum";
 std::string with_checksum_column(std::string_view csv, std::string_view key);
 
-// `text` as one field of a CSV line, quoted (RFC 4180) where it has to be.
+// Returns `text` as one field of a CSV line, quoted (RFC 4180) where it has to be.
 std::string csv_field(std::string_view text);
 
 }  // namespace che

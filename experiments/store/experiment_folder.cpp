@@ -31,7 +31,7 @@ std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error)
   return entries;
 }
 
-// But for its lock and temporary files.
+// Whether a folder holds more than its lock and temporary files.
 bool holds_anything(const fs::path& folder, std::error_code& error) {
   return std::ranges::any_of(entries_of(folder, error), [](const fs::path& entry) {
     const std::string name = entry.filename().string();
@@ -39,7 +39,7 @@ bool holds_anything(const fs::path& folder, std::error_code& error) {
   });
 }
 
-// What is at `path` below runs/; nothing for what is no run.
+// Returns nothing where `path` is no run.
 std::optional<InspectedRun> inspect_entry(const fs::path& path) {
   std::error_code error;
   const bool is_run = fs::is_directory(path, error) && holds_anything(path, error);
@@ -51,8 +51,8 @@ std::optional<InspectedRun> inspect_entry(const fs::path& path) {
   return is_run ? std::optional(RunFolder::inspect(path)) : std::nullopt;
 }
 
-// The results folder whose name is meant by that of `folder`: one beside it, or in results/; empty for none.
-fs::path meant_experiment(const fs::path& folder) {
+// Returns the results folder with the closest name, beside `folder` or in results/; empty for none.
+fs::path closest_experiment(const fs::path& folder) {
   // A config's name, without its .yaml, is that of its results folder.
   const std::string name = (folder.extension() == ".yaml" ? folder.stem() : folder.filename()).string();
   for (const fs::path& parent : {folder.parent_path(), fs::path("results")}) {
@@ -68,7 +68,7 @@ fs::path meant_experiment(const fs::path& folder) {
   return {};
 }
 
-// What to name instead of a folder that holds no runs/.
+// Says which folder to name instead of one that holds no runs/.
 std::string folder_hint(const fs::path& named) {
   std::error_code ignored;
   const fs::path folder = named.filename().empty() ? named.parent_path() : named;
@@ -82,8 +82,8 @@ std::string folder_hint(const fs::path& named) {
         "its runs are packed: scripts/committed_results.sh restore {0} unpacks them to results/{0}",
         folder.filename().string());
   }
-  const fs::path meant = meant_experiment(folder);
-  if (!meant.empty()) return fmt::format("did you mean {}?", meant.string());
+  const fs::path closest = closest_experiment(folder);
+  if (!closest.empty()) return fmt::format("did you mean {}?", closest.string());
   return "name a folder that `che run` wrote";
 }
 

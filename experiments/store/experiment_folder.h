@@ -21,9 +21,9 @@ struct ExperimentRuns {
 // or when the system does not let us read it (runtime).
 ExperimentRuns find_runs(const std::filesystem::path& experiment);
 
-// The same without those that cannot be opened, which are warned of. Throws Error as find_runs does, and when
-// no run is left: (runtime) if the system does not let us read one of them, else (usage). `left_out` receives
-// why runs were left out, one line each.
+// Returns the runs that can be opened, warns of the others, and says in a line each in `left_out` why they
+// were left out. Throws Error as find_runs does, and when no run is left: (runtime) if the system does not
+// let us read one of them, else (usage).
 std::vector<RunFolder> open_runs(const std::filesystem::path& experiment,
                                  const WarningSink& warn = print_warning,
                                  std::vector<std::string>* left_out = nullptr);

@@ -63,7 +63,7 @@ std::vector<RunFolder> shorter_runs(const RunFolder& run) {
   for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (readable_part(name) != begin || name == run.id()) continue;
-    // Whatever cannot be read is no run to go on from; the commands that show runs say why.
+    // A run that cannot be read is none to go on from; the commands that show runs say why.
     try {
       const InspectedRun other = RunFolder::inspect(entry->path());
       if (other.run && is_shorter(*other.run, run)) shorter.push_back(*other.run);
@@ -76,16 +76,6 @@ std::vector<RunFolder> shorter_runs(const RunFolder& run) {
   return shorter;
 }
 
-std::vector<std::int64_t> passed_steps(const StepRows& at_steps, std::int64_t step, const RunConfig& config) {
-  std::vector<std::int64_t> passed;
-  for (const std::int64_t asked : config.evaluation.at_steps) {
-    const auto rows = at_steps.find(asked);
-    const bool is_measured = rows != at_steps.end() && missing_lengths(rows->second, config).empty();
-    if (asked < step && !is_measured) passed.push_back(asked);
-  }
-  return passed;
-}
-
 RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model) {
   const bool lacks_predictions = config.evaluation.predictions && !stored.has_predictions;
   RunNeeds needs{
@@ -94,7 +84,10 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
       .has_model = has_model,
       .was_trained = stored.status.state == RunState::kFinished || !stored.evaluation.empty(),
       .missing = lacks_predictions ? config.evaluation.lengths() : missing_lengths(stored.evaluation, config),
-      .passed = passed_steps(stored.at_steps, stored.status.step, config)};
+      .passed = {}};
+  for (const std::int64_t step : config.evaluation.at_steps) {
+    if (step < stored.status.step && !stored.at_steps.contains(step)) needs.passed.push_back(step);
+  }
   needs.left = operations_left(config, stored, has_model ? stored.status.step : 0, needs);
   return needs;
 }

@@ -10,29 +10,28 @@
 
 namespace che {
 
-// The finished runs next to `run`, stored or not, that are equal to it but for fewer training steps, and that
-// still have a checkpoint; the longest first. The step number is all that a step knows of where it stands
-// (batches, dropout and a warm-up depend on nothing else), so that `run` passes through their parameters, bit
-// for bit, and can begin with them. A run that has passed one of the steps that `run` wants evaluated,
-// without rows for it, is left out. Their folders are only read.
+// Finds the finished runs next to `run` (which may not be stored yet) that differ from it in fewer training
+// steps alone and still have a checkpoint; the longest first. Batches, dropout and a warm-up depend on the
+// step's number only, so `run` passes through the parameters of these runs and can begin with them: bit for
+// bit, where the same build computes on the same kind of processor. Leaves out a run that has passed a step
+// that `run` wants evaluated without rows for it. Only reads their folders.
 std::vector<RunFolder> shorter_runs(const RunFolder& run);
 
-// How a stored run stands against what is asked of it.
+// How a stored run compares with what its config wants.
 struct RunNeeds {
-  RunState state = RunState::kWaiting;  // As stored.
-  bool is_damaged = false;              // Whether some file of it is.
-  bool has_model = false;               // Whether parameters of the step that its status names are there.
-  bool was_trained = false;             // Whether it was trained to its end, whatever is lost of it since.
-  // Test lengths that are asked for and not measured; all of them where the run's predictions are missing.
+  RunState state = RunState::kWaiting;
+  bool is_damaged = false;   // Whether some file of it is.
+  bool has_model = false;    // Whether parameters of the step that its status names are there.
+  bool was_trained = false;  // Whether it was trained to its end, whatever is lost of it since.
+  // Test lengths that are not measured; all of them where the run's predictions are missing.
   std::vector<std::int64_t> missing;
-  // Steps of evaluation.at_steps that the run has passed and that lack rows: only a run that is trained again
-  // can be measured at them.
+  // Steps of evaluation.at_steps that the run has passed without any rows: they were set later, and only
+  // training again can measure them.
   std::vector<std::int64_t> passed;
-  // Which shorter run it goes on from where it has no model of its own, see shorter_runs(); and at what step.
+  // Without a model of its own, the shorter run that it goes on from and that run's last step.
   std::string continues = {};
   std::int64_t first_step = 0;
-  // What `che run` has left to do. Without a model it begins at `first_step`, unless no test length is
-  // missing.
+  // The work left for `che run`. Without a model it begins at `first_step`, unless no test length is missing.
   Operations left = {};
 
   bool is_complete() const { return !is_damaged && state == RunState::kFinished && missing.empty(); }
@@ -45,18 +44,14 @@ struct RunNeeds {
   bool is_continuation() const { return !continues.empty(); }
 };
 
-// The steps of the config's evaluation.at_steps before `step` that `at_steps` lacks rows of.
-std::vector<std::int64_t> passed_steps(const StepRows& at_steps, std::int64_t step, const RunConfig& config);
-
-// `config` is what is asked of the run, whose evaluation may differ from the stored config's. No shorter run
-// is looked for.
+// `config` may differ from the stored config in its evaluation. Looks for no shorter run.
 RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model);
 
-// The same of what is in the folder, and next to it, now.
+// Assesses a folder, and looks for shorter runs next to it.
 RunNeeds assess(const RunFolder& folder);
 
-// The command that trains a finished run again whose model is no longer stored: it asks for one test length
-// after the last.
+// Returns the command that trains a finished run again whose model is no longer stored: it sets one more test
+// length.
 std::string retraining_command(const RunFolder& run);
 
 }  // namespace che

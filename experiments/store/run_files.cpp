@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -48,7 +49,10 @@ std::string checksum_line(std::string_view key, std::string_view settings) {
   return fmt::format("{}{}\n", kChecksumLine, checksum(key, settings));
 }
 
-// Nothing when the text is no config of a run.
+// From 0 to 1; che writes no -0.
+bool is_share(double value) { return value >= 0 && value <= 1 && !std::signbit(value); }
+
+// Returns nothing when the text is no config of a run.
 std::optional<RunConfig> try_parse(std::string_view settings, const std::string& file) {
   try {
     return parse_run_config(settings, file);
@@ -112,11 +116,11 @@ StepRows parse_rows(std::string_view text, bool has_step, std::string_view id, c
       ++column;
     }
     row.accuracy = csv.real(i, column);
-    if (!(row.accuracy >= 0 && row.accuracy <= 1)) csv.fail(i, column, "a number from 0 to 1");
+    if (!is_share(row.accuracy)) csv.fail(i, column, "a number from 0 to 1");
     row.loss = csv.real(i, column + 1);
     if (columns.has_error && !csv.text(i, column + 2).empty()) {
       row.accuracy_se = csv.real(i, column + 2);
-      if (!(*row.accuracy_se >= 0 && *row.accuracy_se <= 1)) csv.fail(i, column + 2, "a number from 0 to 1");
+      if (!is_share(*row.accuracy_se)) csv.fail(i, column + 2, "a number from 0 to 1");
     }
     if (!keys.emplace(step, row.length, row.samples, row.seed, row.eval_dropout, row.encoding_settings)
              .second) {
@@ -189,6 +193,7 @@ std::vector<MetricsRow> parse_metrics(std::string_view text, std::string_view id
                     .accuracy = csv.real(i, 2),
                     .gradient_norm = csv.real(i, 3),
                     .seconds = csv.real(i, 4)});
+    if (!is_share(rows.back().accuracy)) csv.fail(i, 2, "a number from 0 to 1");
   }
   csv.check_checksum(id);
   return rows;

@@ -10,30 +10,28 @@
 
 namespace che {
 
-// What a run with damaged files is called, and the ending of such files once they are set aside.
+// The state of a run with damaged files, and the ending of such files once they are set aside.
 inline constexpr const char* kDamaged = "damaged";
 
-// A stored file whose content is not what was written, or that is not a regular file, and what is wrong with
-// it (naming the file). A file that the system does not let us read is not damaged.
+// A stored file whose content has changed, or that is not a regular file. A file that the system does not let
+// us read is not damaged.
 struct Damage {
   std::filesystem::path file;
-  std::string what;
+  std::string what;  // Names the file and says what is wrong.
 };
 
-// What is set aside, and by whom: readers move nothing. `che run` moves a damaged config.yaml while it holds
-// the lock of the experiment; whoever holds the lock of a run (its worker, `che evaluate`) moves the run's
-// other files. Nothing is deleted: the file is renamed to `file`.`ending`, .2, .3 ...
-
-// Renames a file on behalf of the holder of the lock of `locked`, and returns the new path. Throws Error
-// (runtime) when nobody holds that lock or the system refuses.
+// Renames a file to `file`.`ending`, .2, .3 ... on behalf of the holder of the lock of `locked`, and returns
+// the new path. Readers move nothing: `che run` moves a damaged config.yaml while it holds the lock of the
+// experiment, and the holder of the lock of a run (its worker, `che evaluate`) moves the run's other files.
+// Throws Error (runtime) when nobody holds that lock or the system refuses.
 std::filesystem::path set_aside_locked(const std::filesystem::path& file, const char* ending,
                                        const std::filesystem::path& locked);
 
-// Renames a damaged file so, and returns the warning: what is wrong and the new name.
+// Renames a damaged file in this way, and returns a warning with its new name.
 std::string set_damage_aside(const Damage& damage, const std::filesystem::path& locked);
 
 // The content of a run's text files. Each carries a checksum keyed by the run's id, so that a file of another
-// run is recognised, too. Readers throw Error (usage) that names `file`, what was found and what to do.
+// run is recognised, too. Readers throw Error (usage) that names `file`, the problem and the remedy.
 
 // config.yaml as it is stored: the settings and, in the last line, the checksum, which guards those settings
 // that the id does not cover.
@@ -41,7 +39,7 @@ std::string stored_config_text(const RunConfig& config);
 
 struct StoredConfig {
   RunConfig config;
-  std::string id;  // Of the run that it belongs to.
+  std::string id;  // Of its run.
 };
 
 // Reads a config.yaml from the folder of the run `id`, though it may belong to another run. Checksums without
@@ -61,7 +59,7 @@ std::vector<EvaluationRow> parse_evaluation(std::string_view text, std::string_v
 std::string at_steps_text(const StepRows& rows, std::string_view id);
 StepRows parse_at_steps(std::string_view text, std::string_view id, const std::string& file);
 
-// What `che run` does about each file when it is damaged, for a message.
+// The remedy for each file when it is damaged.
 inline constexpr std::string_view kConfigRemedy = "rerun `che run CONFIG` to rewrite it";
 inline constexpr std::string_view kMetricsRemedy =
     "rerun `che run CONFIG` to continue without these rows, or delete the run's folder to train it again";

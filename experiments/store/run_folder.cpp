@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -24,13 +25,22 @@ constexpr const char* kConfigFile = "config.yaml";
 constexpr const char* kMetricsFile = "metrics.csv";
 constexpr const char* kEvaluationFile = "evaluation.csv";
 constexpr const char* kAtStepsFile = "evaluation_at_steps.csv";
+constexpr const char* kPredictionsFile = "predictions.jsonl";
 constexpr const char* kStatusFile = "status.json";
 
-// The content of a stored file; nothing where there is none. Throws Error (usage), as for damage, when it is
-// not a regular file.
-std::optional<std::string> stored_content(const fs::path& file, std::string_view remedy) {
+// Much more than a config or a status needs.
+constexpr std::uintmax_t kMaxSettings = std::uintmax_t{1} << 20;
+
+// Returns the content of a stored file, or nothing where there is none. A file that is too large or not a
+// regular one is an Error (usage), as a damaged one is.
+std::optional<std::string> stored_content(const fs::path& file, std::string_view remedy,
+                                          std::uintmax_t max_bytes = UINTMAX_MAX) {
   if (!is_present(file)) return std::nullopt;
   try {
+    std::error_code error;
+    if (const std::uintmax_t bytes = fs::file_size(file, error); !error && bytes > max_bytes) {
+      throw Error(fmt::format("it has {} bytes; allowed: {}", bytes, max_bytes));
+    }
     return read_file(file);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kRuntime) throw;
@@ -38,44 +48,39 @@ std::optional<std::string> stored_content(const fs::path& file, std::string_view
   }
 }
 
+// Parses a stored file of the run `id`; returns a default value where there is none.
+template <class Result>
+Result parsed(const fs::path& file, const std::string& id, std::string_view remedy,
+              Result (*parse)(std::string_view, std::string_view, const std::string&),
+              std::uintmax_t max_bytes = UINTMAX_MAX) {
+  const std::optional<std::string> text = stored_content(file, remedy, max_bytes);
+  return text ? parse(*text, id, file.string()) : Result();
+}
+
 std::string belongs_to_another(const fs::path& file, const std::string& other) {
   return fmt::format("{}: belongs to run {}; the file is damaged: {}", file.string(), other, kConfigRemedy);
 }
 
-// Whether the results in a folder are those of the run `id`, by their checksums. Nothing when there are none.
-std::optional<bool> results_belong_to(const fs::path& folder, const std::string& id) {
-  const auto try_file = [&](const char* name, const auto& parse) -> std::optional<bool> {
-    const fs::path file = folder / name;
+// Whether some results in a folder belong to the run `id`, by their checksums.
+bool results_belong_to(const fs::path& folder, const std::string& id) {
+  const auto belongs = [&](const char* name, const auto& parse) {
     try {
-      const std::optional<std::string> text = stored_content(file, "");
-      if (!text) return std::nullopt;
-      parse(*text, id, file.string());
+      if (!is_present(folder / name)) return false;
+      parsed(folder / name, id, "", parse);
       return true;
     } catch (const Error&) {
       return false;
     }
   };
-  const std::array found{try_file(kStatusFile, parse_status), try_file(kEvaluationFile, parse_evaluation),
-                         try_file(kMetricsFile, parse_metrics)};
-  std::optional<bool> belongs;
-  for (const std::optional<bool>& one : found) {
-    if (one) belongs = belongs.value_or(false) || *one;
-  }
-  return belongs;
+  return belongs(kStatusFile, parse_status) || belongs(kEvaluationFile, parse_evaluation) ||
+         belongs(kMetricsFile, parse_metrics);
 }
 
 }  // namespace
 
 std::string problem_name(RunProblem problem) {
-  switch (problem) {
-    case RunProblem::kDamagedConfig:
-      return kDamaged;
-    case RunProblem::kWrongName:
-      return "misnamed";
-    case RunProblem::kNoAccess:
-      return "unreadable";
-  }
-  throw Error("problem of a run out of range", ErrorKind::kRuntime);
+  constexpr std::array kNames{kDamaged, "misnamed", "unreadable"};  // In the order of RunProblem.
+  return kNames.at(static_cast<std::size_t>(problem));
 }
 
 std::string StoredRun::damage_text() const {
@@ -103,7 +108,7 @@ RunFolder RunFolder::at(const fs::path& experiment, const RunConfig& config, con
   RunFolder folder(experiment / "runs" / run_id(config), config);
   const fs::path file = folder.path_ / kConfigFile;
   try {
-    const std::optional<std::string> text = stored_content(file, kConfigRemedy);
+    const std::optional<std::string> text = stored_content(file, kConfigRemedy, kMaxSettings);
     if (!text) return folder;
     const StoredConfig stored = parse_stored_config(*text, folder.id(), file.string());
     if (stored.id != folder.id()) throw Error(belongs_to_another(file, stored.id));
@@ -144,7 +149,7 @@ InspectedRun RunFolder::inspect(const fs::path& given) {
     return InspectedRun{std::nullopt, problem, text};
   };
   try {
-    const std::optional<std::string> text = stored_content(file, kConfigRemedy);
+    const std::optional<std::string> text = stored_content(file, kConfigRemedy, kMaxSettings);
     if (!text) {
       return refuse(RunProblem::kDamagedConfig,
                     fmt::format("'{}' is not a run: it has no {}; if it was one, rerun `che run CONFIG` to "
@@ -154,7 +159,7 @@ InspectedRun RunFolder::inspect(const fs::path& given) {
     StoredConfig stored = parse_stored_config(*text, name, file.string());
     if (stored.id == name)
       return {RunFolder(folder, std::move(stored.config)), RunProblem::kDamagedConfig, ""};
-    if (results_belong_to(folder, name).value_or(false)) {
+    if (results_belong_to(folder, name)) {
       return refuse(RunProblem::kDamagedConfig, belongs_to_another(file, stored.id));
     }
     return refuse(RunProblem::kWrongName,
@@ -174,44 +179,38 @@ RunFolder RunFolder::open(const fs::path& folder) {
 }
 
 std::vector<MetricsRow> RunFolder::metrics() const {
-  const fs::path file = path_ / kMetricsFile;
-  const std::optional<std::string> text = stored_content(file, kMetricsRemedy);
-  return text ? parse_metrics(*text, id(), file.string()) : std::vector<MetricsRow>();
+  return parsed(path_ / kMetricsFile, id(), kMetricsRemedy, parse_metrics);
 }
 
 std::vector<EvaluationRow> RunFolder::evaluation() const {
-  const fs::path file = path_ / kEvaluationFile;
-  const std::optional<std::string> text = stored_content(file, kEvaluationRemedy);
-  return text ? parse_evaluation(*text, id(), file.string()) : std::vector<EvaluationRow>();
+  return parsed(path_ / kEvaluationFile, id(), kEvaluationRemedy, parse_evaluation);
 }
 
 StepRows RunFolder::at_steps() const {
-  const fs::path file = path_ / kAtStepsFile;
-  const std::optional<std::string> text = stored_content(file, kAtStepsRemedy);
-  return text ? parse_at_steps(*text, id(), file.string()) : StepRows();
+  return parsed(path_ / kAtStepsFile, id(), kAtStepsRemedy, parse_at_steps);
 }
 
 RunStatus RunFolder::status() const {
-  const fs::path file = path_ / kStatusFile;
-  const std::optional<std::string> text = stored_content(file, kStatusRemedy);
-  return text ? parse_status(*text, id(), file.string()) : RunStatus();
+  return parsed(path_ / kStatusFile, id(), kStatusRemedy, parse_status, kMaxSettings);
 }
 
 StoredRun RunFolder::read() const {
   StoredRun run;
   const auto take = [&](const char* file, auto& member, const auto& reader) {
     try {
-      member = (this->*reader)();
+      member = reader();
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kRuntime) throw;  // The content may be good.
       run.damage.push_back({path_ / file, error.what()});
     }
   };
-  take(kStatusFile, run.status, &RunFolder::status);
-  take(kMetricsFile, run.metrics, &RunFolder::metrics);
-  take(kEvaluationFile, run.evaluation, &RunFolder::evaluation);
-  take(kAtStepsFile, run.at_steps, &RunFolder::at_steps);
-  run.has_predictions = config_.evaluation.predictions && has_predictions(path_, config_);
+  take(kStatusFile, run.status, [this] { return status(); });
+  take(kMetricsFile, run.metrics, [this] { return metrics(); });
+  take(kEvaluationFile, run.evaluation, [this] { return evaluation(); });
+  take(kAtStepsFile, run.at_steps, [this] { return at_steps(); });
+  if (config_.evaluation.predictions) {
+    take(kPredictionsFile, run.has_predictions, [this] { return has_predictions(path_, config_); });
+  }
   const fs::path status_file = path_ / kStatusFile;
   if (!is_present(status_file) && !(run.metrics.empty() && run.evaluation.empty())) {
     run.damage.push_back({status_file, fmt::format("{}: is missing next to results; {}", status_file.string(),
@@ -229,12 +228,19 @@ StoredRun RunFolder::set_damage_aside(const WarningSink& warn) const {
   return stored;
 }
 
+std::optional<fs::path> RunFolder::set_rows_aside(const char* file) const {
+  if (!is_present(path_ / file)) return std::nullopt;
+  return set_aside_locked(path_ / file, "replaced", path_);
+}
+
 std::optional<fs::path> RunFolder::set_evaluation_aside() const {
   remove_predictions(path_);
-  const fs::path file = path_ / kEvaluationFile;
-  if (!is_present(file)) return std::nullopt;
-  return set_aside_locked(file, "replaced", path_);
+  const std::optional<fs::path> aside = set_rows_aside(kEvaluationFile);
+  if (aside) set_at_steps_aside();
+  return aside;
 }
+
+void RunFolder::set_at_steps_aside() const { set_rows_aside(kAtStepsFile); }
 
 void RunFolder::write_rows(const char* file, const std::string& text) const {
   if (!text.empty()) {

@@ -23,7 +23,7 @@ struct StoredRun {
   bool has_predictions = false;  // Whether the predictions that its config asks for are stored.
   std::vector<Damage> damage;    // A damaged file counts as absent.
 
-  // What is wrong with the damaged files; empty without damage.
+  // Says what is wrong with the damaged files; empty without damage.
   std::string damage_text() const;
 };
 
@@ -41,17 +41,16 @@ struct InspectedRun;
 // is one is damaged (core/files.h says why).
 class RunFolder {
  public:
-  // The folder of `config` below `experiment`, whether it exists or not; writes nothing. A config.yaml that
-  // is damaged or belongs to another run is warned of. Throws Error (runtime) when the system does not let us
-  // read it.
+  // Returns the folder of `config` below `experiment`, whether it exists or not; writes nothing. Warns of a
+  // config.yaml that is damaged or belongs to another run. Throws Error (runtime) when we may not read it.
   static RunFolder at(const std::filesystem::path& experiment, const RunConfig& config,
                       const WarningSink& warn = print_warning);
-  // The same, with its config stored.
+  // Stores the config, too.
   static RunFolder create(const std::filesystem::path& experiment, const RunConfig& config);
   // Opens an existing folder. Throws Error that says why it is not a run: (runtime) when the system refuses,
   // else (usage).
   static RunFolder open(const std::filesystem::path& folder);
-  // The same without an exception.
+  // Likewise, without an exception.
   static InspectedRun inspect(const std::filesystem::path& folder);
 
   const std::filesystem::path& path() const { return path_; }
@@ -63,18 +62,21 @@ class RunFolder {
   std::vector<EvaluationRow> evaluation() const;
   StepRows at_steps() const;
   RunStatus status() const;
-  // All four. Throws Error (runtime) for a file that the system cannot read.
+  // Reads all files. Throws Error (runtime) for one that the system cannot read.
   StoredRun read() const;
 
-  // For the holder of the run's lock (experiments/store/damage.h): renames damaged files to *.damaged, so
-  // that the run can continue without them; warns of each. Returns what is stored without them.
+  // For the holder of the run's lock (see set_aside_locked): renames damaged files to *.damaged, so that the
+  // run can continue without them, and warns of each. Returns the content of the others.
   StoredRun set_damage_aside(const WarningSink& warn) const;
-  // For the same: renames evaluation.csv, where there is one, to *.replaced: rows of parameters that are lost
-  // must not stand next to rows of others. Removes its predictions. Returns the new path.
+  // For the holder of the run's lock, when the trained model is lost: its rows must not stand next to rows of
+  // another. Where there is an evaluation.csv, renames it and evaluation_at_steps.csv to *.replaced. Removes
+  // the predictions. Returns the new path of evaluation.csv.
   std::optional<std::filesystem::path> set_evaluation_aside() const;
+  // Renames evaluation_at_steps.csv alone.
+  void set_at_steps_aside() const;
 
-  // Writes config.yaml where at() found another, none or a damaged one, which is set aside. The caller holds
-  // the experiment's lock. Throws Error as create_writable_folder does, and (runtime) when the disk refuses.
+  // Writes config.yaml unless it is there as it should be; sets a damaged one aside. The caller holds the
+  // experiment's lock. Throws Error as create_writable_folder does, and (runtime) when the disk refuses.
   void store_config() const;
   // Throw Error (runtime) when the disk refuses. Without rows there is no file.
   void write_metrics(const std::vector<MetricsRow>& rows) const;
@@ -87,6 +89,7 @@ class RunFolder {
  private:
   RunFolder(std::filesystem::path path, RunConfig config);
   void write_rows(const char* file, const std::string& text) const;
+  std::optional<std::filesystem::path> set_rows_aside(const char* file) const;
 
   std::filesystem::path path_;
   RunConfig config_;
@@ -94,7 +97,7 @@ class RunFolder {
   bool config_is_damaged_ = false;
 };
 
-// What was found in a folder: a run, or why it is none.
+// A run, or why a folder is none.
 struct InspectedRun {
   std::optional<RunFolder> run;
   RunProblem problem = RunProblem::kDamagedConfig;

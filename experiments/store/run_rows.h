@@ -12,7 +12,7 @@ namespace che {
 
 // One row of metrics.csv: means over the training steps since the row before.
 struct MetricsRow {
-  std::int64_t step = 0;     // Updates made so far.
+  std::int64_t step = 0;     // Updates so far.
   double loss = 0;           // Nats per output symbol.
   double accuracy = 0;       // 0 .. 1
   double gradient_norm = 0;  // Before clipping.
@@ -35,28 +35,28 @@ struct EvaluationRow {
 
 // The rows of runs that are evaluated on the way, by the step of training.
 using StepRows = std::map<std::int64_t, std::vector<EvaluationRow>>;
-// The rows that are measured as `config` asks (samples, seed, switches), at whatever length, in their order.
+// Returns the rows that have the samples, seed and switches of `config`, at any length, in their order.
 std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& rows,
                                               const RunConfig& config);
 
-// The rows of `rows` that `config` asks for, by ascending length.
+// Returns the rows that `config` wants, by ascending length.
 std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
-// Mean accuracy over the requested lengths, 0 .. 1; nothing while one is missing.
+// Returns the mean accuracy over the test lengths of `config`, 0 .. 1, or nothing while one is missing.
 std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
 // Returns nothing without rows.
 std::optional<double> mean_accuracy(const std::vector<EvaluationRow>& rows);
-// The standard error of that mean: the lengths' samples are drawn independently, so that it is the root of
-// the sum of squares of their standard errors, divided by their number. Nothing where that of a row is
+// Returns the standard error of that mean. The samples of the lengths are independent, so it is the root of
+// the sum of squares of the rows' standard errors, divided by their number. Nothing where that of a row is
 // unknown.
 std::optional<double> mean_accuracy_error(const std::vector<EvaluationRow>& rows);
 
-// Test lengths that `config` asks for and `rows` lack.
+// Returns the test lengths of `config` that `rows` lack.
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
-// Adds `row`, or replaces the row of the same key and returns that; `rows` are sorted by key, length first,
-// and stay so.
+// Adds `row`, or replaces the row of the same key and returns the old one. `rows` are and stay sorted by key,
+// length first.
 std::optional<EvaluationRow> store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row);
 
 }  // namespace che

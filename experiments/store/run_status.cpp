@@ -20,12 +20,11 @@
 namespace che {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr const char* kChecksum = "checksum";
 constexpr const char* kProcessor = "processor";
 constexpr const char* kContinuedFrom = "continued_from";
-// Of arrays and objects in each other; a status has one object.
 constexpr std::size_t kStatusDepth = 1000;
 // In the order of RunState.
 constexpr std::array<const char*, 6> kStates = {"waiting",  "training",    "evaluating",
@@ -72,17 +71,13 @@ void assign(const Json& value, double& member) {
   member = value.get<double>();
 }
 
-// A member as JSON holds it.
-const std::string& stored(const std::string& member) { return member; }
-std::int64_t stored(std::int64_t member) { return member; }
-double stored(double member) { return member; }
-std::string stored(RunState member) { return state_name(member); }
-
 // An error message may carry bytes that are not UTF-8.
-std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string dump(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 // A value for a message; never a whole array or object.
-std::string found(const Json& value) {
+std::string shown(const Json& value) {
   if (value.is_structured()) return fmt::format("an {}", value.type_name());
   return one_line(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
@@ -92,8 +87,14 @@ std::string found(const Json& value) {
 std::string state_name(RunState state) { return kStates[static_cast<std::size_t>(state)]; }
 
 std::string to_json(const RunStatus& status, std::string_view id) {
-  Json json;
-  for_each_member(status, [&](const char* key, const auto& member) { json[key] = stored(member); });
+  nlohmann::ordered_json json;
+  for_each_member(status, [&](const char* key, const auto& member) {
+    if constexpr (std::is_same_v<decltype(member), const RunState&>) {
+      json[key] = state_name(member);
+    } else {
+      json[key] = member;
+    }
+  });
   if (status.processor.empty()) json.erase(kProcessor);
   if (status.continued_from.empty()) json.erase(kContinuedFrom);
   json[kChecksum] = checksum(id, dump(json));
@@ -119,7 +120,7 @@ RunStatus parse_status(std::string_view text, std::string_view id, const std::st
     try {
       assign(json[key], member);
     } catch (const Error& expected) {
-      fail(fmt::format("{}: found {}, expected {}", key, found(json[key]), expected.what()));
+      fail(fmt::format("{}: found {}, expected {}", key, shown(json[key]), expected.what()));
     }
   });
 

@@ -16,18 +16,18 @@ std::string state_name(RunState state);
 
 struct RunStatus {
   RunState state = RunState::kWaiting;
-  std::int64_t step = 0;  // Updates made.
-  // Of wall time that its jobs worked on it. Runs of one job share its steps: each has the job's whole time,
-  // and the sum over such runs counts it once for each.
+  std::int64_t step = 0;  // Updates so far.
+  // Wall time of its jobs. Each run of a job has the whole time of the job.
   double training_seconds = 0;
   double evaluation_seconds = 0;
-  std::string error;       // Why it failed.
-  std::string git_commit;  // Of the program that last worked on it.
-  std::string version;     // Of the program.
+  std::string error;  // Why it failed.
+  // The program that last worked on it.
+  std::string git_commit;
+  std::string version;
   std::string torch_version;
   std::string device;  // "cpu"
   std::string host;
-  std::string processor = {};  // Of that host; empty in files that were written without it.
+  std::string processor = {};  // Empty in files that were written without it.
   // The run with fewer steps whose checkpoint this one began with; empty for a run that began at step 0.
   std::string continued_from = {};
   std::string started;  // UTC, ISO 8601
@@ -40,10 +40,10 @@ std::string to_json(const RunStatus& status, std::string_view id);
 // Reads what to_json wrote. Throws Error (usage) that names `file` and what is wrong with it.
 RunStatus parse_status(std::string_view text, std::string_view id, const std::string& file);
 
-// Now, in UTC, as a status holds it: "2026-01-31T23:59:59Z".
+// Returns the time as a status holds it: "2026-01-31T23:59:59Z".
 std::string current_utc_time();
 
-// Such a time in seconds since 1970; nothing for any other text.
+// Returns such a time in seconds since 1970, or nothing for any other text.
 std::optional<double> utc_seconds(const std::string& time);
 
 }  // namespace che

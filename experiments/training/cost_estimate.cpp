@@ -18,8 +18,8 @@ constexpr std::int64_t kMeasuredSteps = 5;
 
 // Seconds per nominal operation where an example takes `operations`. A GPU computes whole batches: a part of
 // one would not keep it busy.
-TimeEstimate seconds_per_operation(const RunConfig& config, std::int64_t length, bool evaluate,
-                                   double operations, const Backend& backend) {
+TimeRange seconds_per_operation(const RunConfig& config, std::int64_t length, bool evaluate,
+                                double operations, const Backend& backend) {
   const double of_an_example = operations * static_cast<double>(config.execution.replicas);
   const auto examples = static_cast<std::int64_t>(std::max(1.0, kMeasuredOperations / of_an_example));
   const StepCost cost = measure_step(config, length,
@@ -27,25 +27,12 @@ TimeEstimate seconds_per_operation(const RunConfig& config, std::int64_t length,
                                       .steps = kMeasuredSteps,
                                       .most_examples = backend.device().is_cpu() ? examples : 0},
                                      backend);
-  return {.least = cost.fastest / cost.operations,
-          .middle = cost.seconds / cost.operations,
-          .most = cost.slowest / cost.operations};
-}
-
-TimeEstimate operator*(double operations, const TimeEstimate& per_operation) {
-  return {.least = operations * per_operation.least,
-          .middle = operations * per_operation.middle,
-          .most = operations * per_operation.most};
+  return {.min = cost.fastest / cost.operations,
+          .max = cost.slowest / cost.operations,
+          .middle = cost.seconds / cost.operations};
 }
 
 }  // namespace
-
-TimeEstimate& TimeEstimate::operator+=(const TimeEstimate& other) {
-  least += other.least;
-  middle += other.middle;
-  most += other.most;
-  return *this;
-}
 
 CostEstimate::Speed CostEstimate::measure(const RunConfig& config) const {
   const Backend backend = backend_ ? *backend_ : backend_of(config.execution);
@@ -64,7 +51,7 @@ CostEstimate::Speed CostEstimate::measure(const RunConfig& config) const {
                                           run_operations(middle).evaluation, backend)};
 }
 
-TimeEstimate CostEstimate::seconds(const RunConfig& config, const Operations& work) {
+TimeRange CostEstimate::seconds(const RunConfig& config, const Operations& work) {
   RunConfig key = config;
   key.task = {};
   key.seed = key.data_seed = 0;
@@ -78,7 +65,7 @@ TimeEstimate CostEstimate::seconds(const RunConfig& config, const Operations& wo
   const std::string text = to_yaml(key);
   auto speed = speeds_.find(text);
   if (speed == speeds_.end()) speed = speeds_.emplace(text, measure(config)).first;  // Which may throw.
-  TimeEstimate total = work.training * speed->second.training;
+  TimeRange total = work.training * speed->second.training;
   total += work.evaluation * speed->second.evaluation;
   return total;
 }

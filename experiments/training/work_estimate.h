@@ -19,7 +19,7 @@ namespace che {
 struct RunEstimate {
   std::int64_t parameters = 0;
   RunNeeds needs;
-  TimeEstimate seconds;    // Zero where nothing is left, and where steps of it cannot be measured:
+  TimeRange seconds;       // Zero where nothing is left, and where steps of it cannot be measured:
   std::string unmeasured;  // why; empty otherwise.
 };
 
@@ -28,9 +28,9 @@ struct WorkEstimate {
   std::vector<RunEstimate> runs;
   std::size_t complete = 0;
   Operations left;
-  TimeEstimate seconds;                                // Of one worker, for the runs that were measured,
-  std::map<std::string, TimeEstimate> by_device = {};  // and of one device of each kind, by its description.
-  std::size_t unmeasured = 0;                          // Runs.
+  TimeRange seconds;                                // Of one worker, for the runs that were measured,
+  std::map<std::string, TimeRange> by_device = {};  // and of one device of each kind, by its description.
+  std::size_t unmeasured = 0;                       // Runs.
 };
 
 // Estimates what `runs` stored below `experiment`, or not yet there, would take on this machine. A run whose

@@ -92,7 +92,7 @@ py::tuple draw_training_batch(const std::string& name, const OptionValues& optio
   return py::make_tuple(length) + to_arrays(std::move(batch));
 }
 
-// What the arguments and the name of a task do not say of it.
+// The parts of a description that a task does not have itself.
 struct Description {
   std::string summary;
   std::string output_length;

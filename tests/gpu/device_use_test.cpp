@@ -206,7 +206,7 @@ TEST(TimeOnGpus, IsOfMeasuredStepsOfTheDevice) {
   EXPECT_GT(device_counts().operations, 0);
   EXPECT_EQ(0U, work.unmeasured);
   ASSERT_EQ(1U, work.by_device.size());
-  const TimeEstimate seconds = work.by_device.at("cuda (emulated, fp32)");
+  const TimeRange seconds = work.by_device.at("cuda (emulated, fp32)");
   EXPECT_GT(seconds.middle, 0);
   EXPECT_EQ(work.seconds.middle, seconds.middle);
   WorkEstimate hours;

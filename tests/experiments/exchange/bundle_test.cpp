@@ -106,6 +106,36 @@ TEST_F(Bundle, HoldsWhatTheManifestSays) {
                    "2 finished in each cell, of 1 cell", "every run has a score"});
 }
 
+TEST_F(Bundle, HasTheEvaluationOnTheWay) {
+  const RunFolder run =
+      store_run(experiment(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
+  run.write_at_steps({{500, run.evaluation()}});
+  EXPECT_EQ(10U, write_bundle(experiment(), file()).files);
+  std::size_t with_rows = 0;
+  verify_bundle(file(), [&](const BundledRun& bundled) {
+    if (bundled.id != run.id()) return;
+    ASSERT_EQ(1U, bundled.at_steps.size());
+    EXPECT_EQ(run.evaluation().size(), bundled.at_steps.at(500).size());
+    ++with_rows;
+  });
+  EXPECT_EQ(1U, with_rows);
+  write_file_atomically(run.path() / "evaluation_at_steps.csv", "torn");
+  EXPECT_NE("(no error)", message_of([&] { write_bundle(experiment(), file()); }));
+}
+
+// A status with a right checksum that `che run` does not write.
+TEST_F(Bundle, HasNoFinishedRunAtAnotherStep) {
+  const RunFolder run =
+      store_run(experiment(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
+  RunStatus status = run.status();
+  for (const std::int64_t step : {std::int64_t{1}, std::int64_t{1'000'000'000'000'000'000}}) {
+    status.step = step;
+    run.write_status(status);
+    expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
+                    {"status.json: finished at step " + std::to_string(step) + " of 1000"});
+  }
+}
+
 TEST_F(Bundle, HandsOutItsRuns) {
   write_bundle(experiment(), file());
   std::vector<BundledRun> runs;

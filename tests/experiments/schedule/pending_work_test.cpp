@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/process.h"
+#include "core/version.h"
 #include "experiments/plan/identity.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
@@ -59,6 +61,52 @@ TEST(PrepareTraining, CountsRunsThatOnlyLackTestLengths) {
   EXPECT_EQ(0U, work.complete);
   EXPECT_EQ(2U, work.configs.size());
   EXPECT_EQ(1U, work.trained);
+}
+
+// Other test lengths cannot be measured on the way, either, but no step was asked for too late.
+TEST(PrepareTraining, AStepWithRowsAtOtherLengthsIsNotPassed) {
+  const ScratchFolder scratch;
+  RunConfig run = config(0);
+  run.evaluation.at_steps = {500};
+  const RunFolder folder = store_run(scratch.path(), run, RunState::kFinished, 0.5);
+  put_checkpoint(folder);
+  const auto notes = [&] { return prepare_training({run}, scratch.path(), /*retrain=*/false).notes; };
+  ASSERT_EQ(1U, notes().size());
+  expect_contains(notes()[0], {"1 run passed evaluation.at_steps 500"});
+  folder.write_at_steps({{500, folder.evaluation()}});
+  EXPECT_TRUE(notes().empty());
+  run.evaluation.last_length += 10;
+  EXPECT_TRUE(notes().empty());
+  EXPECT_EQ(1U, prepare_training({run}, scratch.path(), /*retrain=*/true).trained) << "it begins again";
+}
+
+TEST(PrepareTraining, SetsRowsOnTheWayAsideWhereARunBeginsAgain) {
+  const ScratchFolder scratch;
+  RunConfig run = config(0);
+  run.evaluation.at_steps = {400, 500};
+  const RunFolder folder = store_run(scratch.path(), run, RunState::kFinished, 0.5);
+  folder.write_at_steps({{400, folder.evaluation()}});
+  prepare_training({run}, scratch.path(), /*retrain=*/true);
+  EXPECT_TRUE(folder.at_steps().empty());
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "evaluation_at_steps.csv.replaced"));
+}
+
+TEST(PrepareTraining, SaysWhereAnotherBuildOrProcessorTrainedAShorterRun) {
+  const ScratchFolder scratch;
+  const RunFolder shorter = store_run(scratch.path(), config(0), RunState::kFinished, 0.5);
+  put_checkpoint(shorter);
+  RunConfig longer = config(0);
+  longer.training.steps = 2000;
+  const auto notes = [&] { return prepare_training({longer}, scratch.path(), /*retrain=*/false).notes; };
+  ASSERT_EQ(2U, notes().size());
+  expect_contains(notes()[0], {"goes on from step 1000 of " + shorter.id()});
+  expect_contains(notes()[1], {"not bit for bit", "che 0.1.0, commit 0123abc, on an unknown processor"});
+  RunStatus status = shorter.status();
+  status.version = program_version();
+  status.git_commit = git_commit();
+  status.processor = processor_name();
+  shorter.write_status(status);
+  EXPECT_EQ(1U, notes().size());
 }
 
 TEST(PrepareTraining, NeedsReplicasThatSomebodyHasChosen) {

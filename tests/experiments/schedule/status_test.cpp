@@ -86,7 +86,7 @@ TEST(ExperimentStatus, CountsEveryStateAndSaysWhy) {
   EXPECT_EQ(status.by_state.at(RunState::kFailed), 1U);
   EXPECT_EQ(status.by_state.at(RunState::kWaiting), 2U);
   EXPECT_EQ(status.damaged, 2U);
-  EXPECT_GT(status.seconds_left, 0);
+  EXPECT_GT(status.time_left.value().middle, 0);
   EXPECT_TRUE(status.is_worked_on);
   const std::string text = describe(status);
   for (const char* part :
@@ -104,12 +104,12 @@ TEST(ExperimentStatus, TimeLeftDependsOnStoredModels) {
       store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kTraining).path());
   RunConfig config = made_up_config("even_pairs", "rope", 0);
   const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);
-  const double done = experiment_status(scratch.path()).seconds_left;
+  const double done = experiment_status(scratch.path()).time_left.value().middle;
   config.evaluation.last_length += 10;
   RunFolder::create(scratch.path(), config);
-  const double pruned = experiment_status(scratch.path()).seconds_left;
+  const double pruned = experiment_status(scratch.path()).time_left.value().middle;
   std::ofstream(run.path() / "checkpoint.bin") << "model";
-  const double kept = experiment_status(scratch.path()).seconds_left;
+  const double kept = experiment_status(scratch.path()).time_left.value().middle;
   EXPECT_GT(done, 0);
   EXPECT_GT(kept, done);
   EXPECT_GT(pruned, 2 * kept);
@@ -140,7 +140,8 @@ TEST(ExperimentStatus, FinishedRunsTellOfTheSpeedToo) {
   const FileLock at_work(begun.path());
   const double spent = finished.status().training_seconds + finished.status().evaluation_seconds;
   // Two runs are left, and a thousandth of one took 100 seconds beside the finished one.
-  EXPECT_NEAR(experiment_status(scratch.path()).seconds_left, 2 * (spent + 100), 0.002 * (spent + 100));
+  EXPECT_NEAR(experiment_status(scratch.path()).time_left.value().middle, 2 * (spent + 100),
+              0.002 * (spent + 100));
 }
 
 // The lock of a run that another machine works on is a file in the run's folder.

@@ -18,13 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-RunConfig config() { return made_up_config("reverse_string", "rope"); }
+RunConfig reverse_config() { return made_up_config("reverse_string", "rope"); }
 
 TEST(OpenRuns, AreSortedAndLeaveOutEmptyFolders) {
   const ScratchFolder scratch;
   std::vector<std::string> ids;
   for (std::int64_t seed = 3; seed >= 0; --seed) {
-    RunConfig run = config();
+    RunConfig run = reverse_config();
     run.seed = seed;
     ids.push_back(RunFolder::create(scratch.path(), run).id());
   }
@@ -40,8 +40,8 @@ TEST(OpenRuns, AreSortedAndLeaveOutEmptyFolders) {
 
 TEST(OpenRuns, LeaveOutARunWithADamagedConfig) {
   const ScratchFolder scratch;
-  RunFolder::create(scratch.path(), config());
-  RunConfig other = config();
+  RunFolder::create(scratch.path(), reverse_config());
+  RunConfig other = reverse_config();
   other.seed = 1;
   const fs::path file = RunFolder::create(scratch.path(), other).path() / "config.yaml";
   write_file_atomically(file, "seed: 1\n");
@@ -83,7 +83,7 @@ TEST(OpenRuns, SuggestsTheFolderThatIsMeant) {
 TEST(FindRuns, NamesWhatTheSystemDoesNotShowAndGoesOn) {
   const ScratchFolder scratch;
   const fs::path folder = scratch.path() / "runs";
-  RunFolder::create(scratch.path(), config());
+  RunFolder::create(scratch.path(), reverse_config());
   std::vector<fs::path> unreadable;
   for (const auto& [seed, permissions] : {std::pair{1, fs::perms::none}, {2, fs::perms(0644)}}) {
     unreadable.push_back(
@@ -98,7 +98,7 @@ TEST(FindRuns, NamesWhatTheSystemDoesNotShowAndGoesOn) {
   const Unprivileged user;
   const ExperimentRuns found = find_runs(scratch.path());
   ASSERT_EQ(found.runs.size(), 1U);
-  EXPECT_EQ(found.runs[0].id(), run_id(config()));
+  EXPECT_EQ(found.runs[0].id(), run_id(reverse_config()));
   ASSERT_EQ(found.left_out.size(), 4U);
   for (const fs::path& path : unreadable) {
     EXPECT_TRUE(std::ranges::any_of(found.left_out, [&](const InspectedRun& run) {
@@ -112,7 +112,7 @@ TEST(FindRuns, NamesWhatTheSystemDoesNotShowAndGoesOn) {
 
 TEST(OpenRuns, ThatNobodyMayReadAreTheMachinesFault) {
   const ScratchFolder scratch;
-  const RunFolder run = RunFolder::create(scratch.path(), config());
+  const RunFolder run = RunFolder::create(scratch.path(), reverse_config());
   const auto expect_refusal = [&](const fs::path& locked) {
     fs::permissions(locked, fs::perms::none);
     try {

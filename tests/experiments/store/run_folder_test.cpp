@@ -14,6 +14,7 @@
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_files.h"
 #include "tests/contains.h"
+#include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
@@ -361,6 +362,32 @@ TEST(Evaluation, OnTheWayHasTheStepFirst) {
   EXPECT_TRUE(contains(message_of([&] { parse_at_steps(text, "b", "x.csv"); }), "x.csv:2: column checksum"));
   EXPECT_TRUE(
       contains(message_of([&] { parse_evaluation(text, "a", "x.csv"); }), "the header is 'step,length"));
+}
+
+TEST(RunFolder, ReadsNoAccuracyThatTrainingCannotHave) {
+  const ScratchFolder scratch;
+  const RunFolder run = RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope"));
+  for (const double accuracy : {5.0, -0.0}) {
+    run.write_metrics({{.step = 1, .loss = 1, .accuracy = accuracy}});
+    EXPECT_THROW(run.metrics(), Error) << accuracy;
+    run.write_evaluation({{.length = 41, .samples = 64, .accuracy = accuracy, .loss = 1}});
+    EXPECT_THROW(run.evaluation(), Error) << accuracy;
+  }
+}
+
+// They are those of a model that is lost, too. Without an evaluation.csv no model is.
+TEST(Evaluation, OnTheWayIsSetAsideWithThatOfTheEnd) {
+  const ScratchFolder scratch;
+  const RunFolder run =
+      store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
+  run.write_at_steps({{500, run.evaluation()}});
+  const FileLock lock(run.path());
+  EXPECT_TRUE(run.set_evaluation_aside());
+  EXPECT_TRUE(run.at_steps().empty());
+  EXPECT_TRUE(std::filesystem::exists(run.path() / "evaluation_at_steps.csv.replaced"));
+  run.write_at_steps({{500, {{.length = 41, .samples = 64, .accuracy = 0.5, .loss = 1}}}});
+  EXPECT_FALSE(run.set_evaluation_aside());
+  EXPECT_FALSE(run.at_steps().empty());
 }
 
 TEST(RunStatus, KeepsAnErrorOfAnyText) {

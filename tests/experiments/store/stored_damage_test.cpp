@@ -1,4 +1,5 @@
 // What is told of stored files that are cut, changed, of another run or cannot be read.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -114,6 +115,22 @@ INSTANTIATE_TEST_SUITE_P(
                    {"state: found \"done\", expected one of waiting, training,"}}));
 
 // Every stored file, cut anywhere or with any byte changed, is told as damaged.
+// One file must not stop the commands that look at all runs.
+TEST(StoredDamage, AStatusOfManyValuesIsReadOrRefusedAtOnce) {
+  const ScratchFolder scratch;
+  const RunFolder run =
+      store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  for (const std::size_t count : {std::size_t{100'000}, std::size_t{1'000'000}}) {
+    std::string text = "{\"x\":[{}";
+    for (std::size_t i = 1; i < count; ++i) text += ",{}";
+    text += "]";
+    for (std::size_t i = 0; i < count / 10; ++i) text += fmt::format(",\"{}\":{{}}", i);
+    write_file_atomically(run.path() / "status.json", text + "}");
+    expect_contains(message_of([&] { run.status(); }),
+                    {"status.json", count < 1'000'000 ? "'state' is missing" : "allowed: 1048576"});
+  }
+}
+
 TEST(StoredDamage, EveryByteCounts) {
   const ScratchFolder scratch;
   RunConfig small = made_up_config("reverse_string", "rope");
@@ -212,6 +229,24 @@ TEST(StoredDamage, DamageIsSetAside) {
 }
 
 // What cannot be read now may be good: it is neither damage nor moved nor written over.
+// Commands that only read tables of rows go on.
+TEST(StoredDamage, PredictionsThatAreNoFileAreDamage) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("reverse_string", "rope");
+  config.evaluation.predictions = true;
+  const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  const fs::path file = run.path() / "predictions.jsonl";
+  fs::create_directories(file / "inside");
+  const StoredRun stored = run.read();
+  ASSERT_EQ(1U, stored.damage.size());
+  EXPECT_EQ(file, stored.damage[0].file);
+  expect_contains(stored.damage_text(), {file.string()});
+  EXPECT_FALSE(stored.evaluation.empty());
+  const FileLock lock(run.path());
+  EXPECT_TRUE(run.set_damage_aside([](const std::string&) {}).damage.empty());
+  EXPECT_TRUE(run.read().damage.empty());
+}
+
 TEST(StoredDamage, AnUnreadableFileStopsAndStays) {
   const ScratchFolder scratch;
   const RunFolder folder = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));

@@ -42,10 +42,10 @@ TEST(CostEstimate, MeasuresTheModelItIsAskedFor) {
   CostEstimate estimate;
   RunConfig large = small_run();
   large.model = {.width = 256, .layers = 4, .heads = 8};
-  const TimeEstimate long_time = estimate.seconds(large, run_operations(large));
+  const TimeRange long_time = estimate.seconds(large, run_operations(large));
   EXPECT_GT(long_time.middle, estimate.seconds(small_run(), run_operations(small_run())).middle);
-  EXPECT_LE(long_time.least, long_time.middle);
-  EXPECT_LE(long_time.middle, long_time.most);
+  EXPECT_LE(long_time.min, long_time.middle);
+  EXPECT_LE(long_time.middle, long_time.max);
 }
 
 }  // namespace
