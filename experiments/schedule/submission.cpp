@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/number_text.h"
 #include "core/text.h"
 #include "experiments/store/bounded_json.h"
 
@@ -19,6 +19,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kFolder = "batch";
 constexpr const char* kFile = "submission.json";
+constexpr std::int64_t kMaxNumber = 1'000'000;
 constexpr std::size_t kSubmissionDepth = 5;
 
 fs::path folder_of(const fs::path& experiment, std::int64_t number) {
@@ -32,9 +33,8 @@ std::vector<std::int64_t> numbers_of(const fs::path& experiment) {
   for (fs::directory_iterator entry(experiment / kFolder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    std::int64_t number = 0;
-    const auto [rest, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (problem == std::errc() && rest == name.data() + name.size()) numbers.push_back(number);
+    const auto number = parse_integer(name);
+    if (number && *number > 0 && *number <= kMaxNumber) numbers.push_back(*number);
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     throw Error(fmt::format("cannot read '{}': {}", (experiment / kFolder).string(), error.message()),
@@ -114,13 +114,25 @@ Submission create_submission(const fs::path& experiment, const std::vector<std::
     auto& job = submission.tasks.back().emplace_back();
     for (const RunFolder& run : jobs[i]) job.push_back(run.id());
   }
-  if (!numbers.empty()) {
-    const fs::path newest = folder_of(fs::absolute(experiment), numbers.back());
-    const Submission before = read_submission(newest / kFile);
-    if (before.arrays.empty() && before.tasks == submission.tasks) submission.folder = newest;
+  const std::vector<Submission> before = read_submissions(experiment, [](const std::string&) {});
+  if (!before.empty() && before.back().arrays.empty() && before.back().tasks == submission.tasks) {
+    submission.folder = before.back().folder;
+    create_writable_folder(submission.logs());
+    submission.store();
+    return submission;
   }
-  create_writable_folder(submission.logs());
-  submission.store();
+  // A process that is killed here leaves a folder that is no submission.
+  Submission begun = submission;
+  begun.folder = submission.folder.parent_path() / "new";
+  std::error_code error;
+  fs::remove_all(begun.folder, error);
+  create_writable_folder(begun.logs());
+  begun.store();
+  fs::rename(begun.folder, submission.folder, error);
+  if (error) {
+    throw Error(fmt::format("cannot make '{}': {}", submission.folder.string(), error.message()),
+                ErrorKind::kRuntime);
+  }
   return submission;
 }
 
@@ -136,10 +148,15 @@ Submission read_submission(const fs::path& file) {
   }
 }
 
-std::vector<Submission> read_submissions(const fs::path& experiment) {
+std::vector<Submission> read_submissions(const fs::path& experiment, const WarningSink& warn) {
   std::vector<Submission> submissions;
   for (const std::int64_t number : numbers_of(experiment)) {
-    submissions.push_back(read_submission(folder_of(experiment, number) / kFile));
+    try {
+      submissions.push_back(read_submission(folder_of(experiment, number) / kFile));
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kRuntime) throw;
+      warn(error.what());
+    }
   }
   return submissions;
 }

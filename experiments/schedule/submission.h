@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/warning.h"
 #include "experiments/store/run_folder.h"
 
 namespace che {
@@ -17,8 +18,8 @@ struct SubmittedArray {
   std::size_t count = 0;  // Elements.
 };
 
-// Work that was handed to a batch system at once: tasks, each of which works on some jobs, one after the
-// other. A job is the runs that train in lock-step.
+// Work that was handed to a batch system at once: tasks, each of which works on some jobs in turn. A job is
+// the runs that train in lock-step.
 struct Submission {
   std::filesystem::path folder;                              // EXPERIMENT_DIR/batch/<number>
   std::vector<std::vector<std::vector<std::string>>> tasks;  // Run ids, by task and job.
@@ -35,9 +36,9 @@ struct Submission {
 };
 
 // A new submission of `jobs`, `jobs_per_task` in each task, with a folder of its own below `experiment`,
-// which the caller has locked; logs/ is in it. The newest one is used again where nothing of it was handed to
-// the batch system and its tasks are the same. Throws Error (runtime) when the disk refuses, and as
-// read_submission does.
+// which the caller has locked; logs/ is in it. The folder appears whole or not at all. The newest one is used
+// again where nothing of it was handed to the batch system and its tasks are the same. Throws Error (runtime)
+// when the disk refuses.
 Submission create_submission(const std::filesystem::path& experiment,
                              const std::vector<std::vector<RunFolder>>& jobs, std::size_t jobs_per_task);
 
@@ -45,8 +46,9 @@ Submission create_submission(const std::filesystem::path& experiment,
 // read_file does.
 Submission read_submission(const std::filesystem::path& file);
 
-// Every submission of an experiment, the oldest first; none where nothing was submitted. Throws Error as
-// read_submission does.
-std::vector<Submission> read_submissions(const std::filesystem::path& experiment);
+// Returns the submissions of an experiment, the oldest first, and warns of those whose file is damaged or
+// missing. Throws Error (runtime) when the system does not let us read the folder.
+std::vector<Submission> read_submissions(const std::filesystem::path& experiment,
+                                         const WarningSink& warn = print_warning);
 
 }  // namespace che

@@ -56,6 +56,26 @@ TEST(Submission, UsesTheFolderOfOneThatWasNotSubmittedAgain) {
   EXPECT_EQ(create_submission(scratch.path(), jobs, 1).folder, scratch.path() / "batch" / "3");
 }
 
+// As a `submit` that is killed, or whose disk is full, may leave them.
+TEST(Submission, AFolderThatCannotBeReadCostsAWarning) {
+  const ScratchFolder scratch;
+  const auto jobs = three_jobs(scratch.path());
+  const std::filesystem::path batch = scratch.path() / "batch";
+  std::filesystem::create_directories(batch / "1" / "logs");
+  std::filesystem::create_directories(batch / "2");
+  write_file_atomically(batch / "2" / "submission.json", "torn");
+  std::filesystem::create_directories(batch / "new" / "logs");
+  std::filesystem::create_directories(batch / "9223372036854775807");
+  EXPECT_EQ(create_submission(scratch.path(), jobs, 1).folder, batch / "3");
+  EXPECT_FALSE(std::filesystem::exists(batch / "new"));
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
+  EXPECT_EQ(read_submissions(scratch.path(), warn).size(), 1U);
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_NE(warnings[0].find("batch/1/submission.json"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[1].find("batch/2/submission.json"), std::string::npos) << warnings[1];
+}
+
 TEST(Submission, NamesWhatIsWrongWithItsFile) {
   const ScratchFolder scratch;
   const std::filesystem::path file = scratch.path() / "submission.json";
