@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/reading_options.h"
+#include "core/error.h"
 #include "core/file_lock.h"
 #include "core/text.h"
 #include "experiments/store/checkpoint.h"
@@ -15,12 +17,29 @@
 namespace che {
 namespace {
 
+// A lock is a file, for which a full disk has no room. Then deletes the checkpoints of one finished run that
+// nobody works on before it tries again; `freed` counts their bytes. Throws Error as FileLock does.
+FileLock lock_full_folder(const std::filesystem::path& folder, const std::vector<RunFolder>& runs,
+                          std::uintmax_t& freed) {
+  try {
+    return FileLock(folder);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kRuntime || FileLock::is_held(folder)) throw;
+    for (const RunFolder& run : runs) {
+      if (std::filesystem::is_symlink(run.path()) || FileLock::is_held(run.path())) continue;
+      if (assess(run).is_complete()) freed = remove_checkpoints(run.path());
+      if (freed > 0) return FileLock(folder);
+    }
+    throw;
+  }
+}
+
 int prune(const ReadRuns& read) {
   const std::string& folder = read.folder;
   const std::vector<RunFolder> runs = read.choice().of(open_runs(folder));
-  const FileLock lock(folder);
-  std::size_t pruned = 0;
   std::uintmax_t freed = 0;
+  const FileLock lock = lock_full_folder(folder, runs, freed);
+  std::size_t pruned = freed > 0 ? 1 : 0;
   for (const RunFolder& run : runs) {
     if (!assess(run).is_complete()) continue;
     if (std::filesystem::is_symlink(run.path())) {

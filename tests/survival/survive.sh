@@ -137,6 +137,10 @@ if mount -t tmpfs -o size=400k tmpfs disk 2> /dev/null; then
   rm disk/ballast
   sweep disk/results > full.txt 2>&1 || fail "after space is back: $(tail -5 full.txt)"
   expect_same disk/results "full disk"
+  head -c 10M /dev/zero > disk/ballast 2> /dev/null || true
+  "$che" prune disk/results > full.txt 2>&1 || fail "prune on a full disk: $(cat full.txt)"
+  ! compgen -G 'disk/results/runs/*/checkpoint*' > /dev/null || fail "prune on a full disk leaves checkpoints"
+  rm disk/ballast
   say "full disk: message, exit 1, nothing lost, resumed"
 
   rm -rf disk/results
