@@ -16,6 +16,7 @@
 #include "core/text.h"
 #include "experiments/analysis/retraining.h"
 #include "experiments/exchange/bundle.h"
+#include "experiments/exchange/retraining_folder.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"
 #include "experiments/schedule/progress_display.h"
@@ -99,7 +100,9 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
   const std::filesystem::path experiment =
       options.output.empty() ? std::filesystem::path("results") / (summary.name + "-retrained")
                              : std::filesystem::path(options.output);
+  const RetrainingFolder folder(experiment, configs);
   const PendingWork work = prepare_training(configs, experiment, true);
+  folder.store();
   for (const auto& [reason, runs] : choice.left_out()) {
     fmt::print("left out     {} {}\n", counted(runs, "run"), reason);
   }
@@ -178,8 +181,8 @@ void add_verify_command(CLI::App& app, Action& action) {
   add_only_option(*command, options->choice.only);
   command->get_option("--only")->needs(retrain);
   add_output_option(*command, options->output,
-                    "results folder of the new runs (default: results/<name>-retrained); a run that is "
-                    "finished there is not trained once more")
+                    "results folder of the new runs (default: results/<name>-retrained); a run that this "
+                    "command has finished there is not trained once more")
       ->needs(retrain);
   command
       ->add_option("-w,--workers", options->workers,

@@ -129,6 +129,10 @@ TEST_F(ExchangeProgram, TrainsRunsOfABundleAgain) {
   EXPECT_EQ(0, all.exit_code) << all.output;
   expect_contains(all.output, {"2 runs of 2", "1 done before", "2 runs trained again: 2 equal"});
 
+  // A folder that this command did not begin would confirm itself.
+  expect_refusal(che({"verify", bundle, "--retrain", "all", "-o", published}),
+                 {published, "was not begun by this command"});
+
   // What was published is not what the config gives.
   for (const auto& entry : std::filesystem::directory_iterator(published + "/runs")) {
     const std::string id = entry.path().filename().string();
