@@ -181,7 +181,7 @@ TEST_P(DapeReference, Released) {
     // A leaf of its own, whose gradient then goes on into the base's parameters.
     const at::Tensor free_bias = bias.detach().requires_grad_(true);
     const LeafMlp leaves(one.at("mlp"), GetParam());
-    const at::Tensor out = dape_logits(a, free_bias, leaves.mlp, "concat_residual");
+    const at::Tensor out = dape_logits(a, free_bias, leaves.mlp, DapeVariant::kConcatResidual);
     EXPECT_EQ("", difference(out.squeeze(0), reference_tensor(one.at("out")), kTolerance));
 
     (out * tensor(one.at("G"))).sum().backward();
