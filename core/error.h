@@ -13,8 +13,8 @@ enum class ErrorKind {
   kRuntime,  // The machine or the computation (disk full, loss not finite): exit code 1.
 };
 
-// Of a call that the system refused with this `errno`: usage where the path names nothing fit, runtime where
-// disk, rights or memory do not serve.
+// Maps an errno to an error kind: kUsage if the path is wrong, kRuntime if the disk, permissions or memory
+// failed.
 inline ErrorKind error_kind_of(int error) {
   switch (error) {
     case ENOENT:

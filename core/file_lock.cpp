@@ -47,7 +47,8 @@ std::optional<std::uint64_t> number_of(std::string_view name) {
   return number;
 }
 
-// Of the lock's files in the folder, ascending. Throws Error when the system does not let us read it.
+// The numbers of the lock's files in the folder, ascending. Throws Error when the system does not let us read
+// it.
 std::vector<std::uint64_t> numbers_in(const fs::path& folder) {
   std::vector<std::uint64_t> numbers;
   std::error_code error;
@@ -72,7 +73,7 @@ double touched(const Descriptor& file) {
   return ::fstat(file.value(), &status) == 0 ? seconds_of(status.st_mtim) : 0;
 }
 
-// What a lock's file says.
+// The content of a lock's file.
 struct LockState {
   bool is_free = false;
   std::optional<LockHolder> holder;  // Nothing where the text was not written by FileLock.

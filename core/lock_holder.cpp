@@ -22,7 +22,7 @@
 namespace che {
 namespace {
 
-// Of the fields of /proc/PID/stat that follow the program's name, which may hold anything.
+// The fields of /proc/PID/stat that follow the program's name, which may hold anything.
 constexpr std::size_t kStateField = 0;
 constexpr std::size_t kStartField = 19;
 

@@ -10,7 +10,7 @@ namespace che {
 // A process that may hold locks, as the file of a lock names it.
 struct LockHolder {
   std::string host;
-  std::string boot;          // What the host's system drew when it started.
+  std::string boot;          // A text that the host's system drew when it started.
   std::string name_space;    // In which `process` counts; a container has its own.
   std::int64_t process = 0;  // Its number,
   std::int64_t start = 0;    // and when it started, in ticks of the system: numbers are used again.
@@ -33,7 +33,7 @@ std::string describe(const LockHolder& holder);
 // Whether `holder` counts its processes as `asking` does, so that the system knows whether it is there.
 bool is_on_same_system(const LockHolder& holder, const LockHolder& asking);
 
-// Of a holder on the same system: whether its process is there.
+// Whether the process of a holder on the same system is there.
 bool is_running(const LockHolder& holder);
 
 }  // namespace che

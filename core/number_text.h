@@ -21,7 +21,7 @@ std::string real_text(double value);
 // Takes `prefix` off `text`; false where there is none.
 bool take_prefix(std::string_view& text, std::string_view prefix);
 
-// What an error or a help text says of a field's limits.
+// The limits of a field as errors and help texts state them.
 std::string allowed_integers(std::int64_t min, std::int64_t max);
 std::string allowed_reals(double min, double max);
 
@@ -35,7 +35,7 @@ struct IntegerRange {
   std::optional<std::vector<std::int64_t>> values(std::int64_t limit) const;
 };
 
-// What parse_integer_range reads, for error messages.
+// The forms that parse_integer_range reads, for error messages.
 inline constexpr std::string_view kIntegerRangeForms =
     "first:last or first:last:step, from the lower to the higher, in steps of 1 or more";
 

@@ -32,7 +32,7 @@ StartedProcess start_process(const ProcessPlan& plan);
 // Waits for the end of a child; its status as waitpid gives it, or -1 with errno set.
 int wait_for_process(pid_t process);
 
-// What a program wrote and how it ended.
+// A finished program: its output and how it ended.
 struct ProgramOutput {
   int exit_code = 0;  // 128 and the signal's number where a signal ended it.
   std::string output;

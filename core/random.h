@@ -8,7 +8,7 @@
 
 namespace che {
 
-// What a random number is for. Values of different purposes never share a stream.
+// The purpose of a random number. Values of different purposes never share a stream.
 enum class Purpose : std::uint32_t {
   kInit = 0,
   kLengths = 1,
@@ -70,7 +70,7 @@ class RandomStream {
     used_ = 4;
   }
 
-  // What Philox is applied to: a counter whose word 0 counts blocks of four words, and a key.
+  // Philox maps these: a counter whose word 0 counts blocks of four words, and a key.
   const r123::Philox4x32::ctr_type& counter() const { return counter_; }
   const r123::Philox4x32::key_type& key() const { return key_; }
 

@@ -7,7 +7,7 @@
 
 namespace che {
 
-// What this process may use of the machine.
+// The part of the machine that this process may use.
 struct Resources {
   std::int64_t cores = 1;
   double memory_bytes = 0;

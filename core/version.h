@@ -4,11 +4,11 @@
 
 namespace che {
 
-// Of the program.
+// The version of the program.
 std::string program_version();
 
-// Of the sources it was built from, with "-dirty" when they were changed since; "unknown" outside a
-// git checkout.
+// The commit of the sources it was built from, with "-dirty" when they were changed since; "unknown" outside
+// a git checkout.
 std::string git_commit();
 
 }  // namespace che

@@ -22,7 +22,7 @@ enum class Level { kRegular, kDcf, kCs };
 
 std::string_view level_name(Level level);  // "regular", "dcf", "cs"
 
-// What a task is apart from its samples.
+// The properties of a task apart from its samples.
 struct TaskTraits {
   std::string name;  // As configs and tables call it.
   Level level = Level::kRegular;
@@ -168,7 +168,7 @@ inline BatchKey evaluation_key(std::int64_t seed, std::int64_t length, std::int6
 void sample_batch(const Task& task, const BatchKey& key, std::int64_t length, std::int64_t size,
                   Batch& batch);
 
-// What determines the training batches of a run.
+// The settings that determine the training batches of a run.
 struct TrainingBatches {
   std::uint64_t data_seed = 0;
   std::int64_t batch_size = 128;

@@ -18,8 +18,8 @@ struct FieldRecord {
   Role role = Role::kCell;
   bool number = false;
   bool boolean = false;
-  // The name of a component, a text or a list that is there, or (with the value "present") an optional group
-  // that is there: what decides which other fields exist.
+  // Decides which other fields exist: the name of a component, a text, a list, or (with the value "present")
+  // an optional group. Absent ones are not listed.
   bool structural = false;
   // An optional group; it has no value of its own in a config.
   bool group = false;

@@ -14,8 +14,8 @@
 
 namespace che {
 
-// What a setting determines, and so the identity of a run: its id is a hash of every kCell and kReplica
-// field, and its cell (the position in a table) of the kCell fields only.
+// Says what a setting determines. A run's id is a hash of every kCell and kReplica field; its cell, the
+// position in a table, is a hash of the kCell fields only.
 enum class Role {
   kCell,     // Determines the trained parameters.
   kReplica,  // Determines them too, but runs that differ in nothing else share a cell: seed, learning rate.
@@ -26,15 +26,15 @@ enum class Role {
 struct Field {
   std::string_view name;
   std::string_view help;  // One line, with the unit where there is one.
-  // The name that identities hash where it is another one, so that run ids outlive a new name.
+  // If set, identities hash this name in place of `name`, so that run ids outlive a new name.
   std::string_view hashed_name = {};
   // If set, configs write a whole number 0 as this word (`auto`) and in no other way.
   std::string_view zero_word = {};
-  // Of a nested struct that may be absent: what is wrong and what to do where a part of it is set alone.
+  // For a nested struct that may be absent: the error for setting a part of it alone.
   std::string_view when_absent = {};
-  // Fields beside a list that the list takes the place of while it is not empty: setting it writes them too.
+  // For a list that replaces other fields while it is not empty: their names. Setting it writes them too.
   std::span<const std::string_view> replaces = {};
-  // The list that takes the place of this field. Readers refuse the field, nothing lists or writes it.
+  // If set, a list of this name replaces the field: readers refuse it, and nothing lists or writes it.
   std::string_view replaced_by = {};
 };
 
@@ -143,7 +143,7 @@ class AnyOptions {
 // Values of a config that are allowed by themselves and do not fit together.
 struct ConfigProblem {
   std::vector<std::string> paths;  // Key paths of the values, first the one that is to be changed.
-  std::string text;                // What is wrong, what is allowed and what to change.
+  std::string text;                // Says what is wrong, what is allowed and what to change.
 
   // "model.width, model.heads: what is wrong".
   std::string message() const;

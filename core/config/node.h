@@ -27,12 +27,12 @@ struct ConfigNode {
 
   Kind kind = Kind::kNull;
   ConfigLocation location{};
-  std::string text{};                // Of a scalar.
+  std::string text{};                // A scalar has one.
   bool quoted = false;               // Whether the scalar is a string by its quotes.
-  std::vector<ConfigNode> items{};   // Of a sequence.
-  std::vector<ConfigEntry> entries;  // Of a map; no key twice.
-  // What was written where a reader has put this in its place, such as {file: my_task.yaml}; messages show
-  // it.
+  std::vector<ConfigNode> items{};   // A sequence has them.
+  std::vector<ConfigEntry> entries;  // A map has them; no key twice.
+  // If a reader replaced a value by this node, the text of that value, such as {file: my_task.yaml}. Messages
+  // show it.
   std::string written{};
 
   // Null where the map has no such key.
@@ -41,7 +41,7 @@ struct ConfigNode {
 
 struct ConfigEntry {
   std::string key;
-  ConfigLocation location{};  // Of the key.
+  ConfigLocation location{};  // Where the key stands.
   ConfigNode value{};
 };
 
@@ -56,7 +56,7 @@ struct Setting {
 // configs do without: anchors, tags, several documents, more than 64 levels.
 ConfigNode parse_config(std::string_view text, const std::string& source);
 
-// The same of a file, which must hold a map.
+// Parses a file in the same way; it must hold a map.
 ConfigNode read_config_file(const std::filesystem::path& path);
 
 // Reads "key=value" from a command line, the value in YAML. Throws Error (usage) as parse_config does, and

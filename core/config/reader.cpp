@@ -180,7 +180,7 @@ class Reader : public FieldVisitor {
  private:
   struct Target {
     const ConfigNode* value;
-    std::span<const std::string> rest;  // Of the key path, below the field.
+    std::span<const std::string> rest;  // The part of the key path below the field.
   };
 
   static bool is_plain(const ConfigNode& node) { return node.kind == Kind::kScalar && !node.quoted; }
@@ -189,7 +189,7 @@ class Reader : public FieldVisitor {
 
   void note_field(const Field& field) const { written_.push_back(path_of(field).substr(shown_)); }
 
-  // What the name of a component sets apart from its name.
+  // Notes the fields that a component's shorthand sets besides the name.
   void note_component(const Field& field, const ConfigNode& node,
                       const std::function<void(std::string_view)>& reset, const Members& members) const {
     const std::string prefix = (path_of(field) + ".").substr(shown_);
@@ -254,7 +254,7 @@ class Reader : public FieldVisitor {
     return *number;
   }
 
-  // Of a whole number in another form, such as 1e3 or 64.0.
+  // A hint for a whole number in another form, such as 1e3 or 64.0.
   static std::string digits_hint(const ConfigNode& node, std::int64_t min, std::int64_t max) {
     if (!is_plain(node) || node.text.find_first_of(".eE") == std::string::npos) return "";
     const std::optional<double> real = parse_real(node.text);

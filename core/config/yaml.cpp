@@ -176,7 +176,7 @@ void check_is_text(std::string_view text, const std::shared_ptr<const std::strin
   }
 }
 
-// What to do about bad syntax in this line (from 1) or the one before it, which yaml-cpp may name instead.
+// A hint for bad syntax in this line (from 1) or the one before it, which yaml-cpp may name instead.
 std::string_view syntax_hint(std::string_view text, int line) {
   int number = 1;
   for (std::size_t start = 0; number <= line;) {

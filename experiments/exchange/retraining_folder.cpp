@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/files.h"
+#include "experiments/plan/identity.h"
 
 namespace che {
 namespace {

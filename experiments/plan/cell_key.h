@@ -36,7 +36,7 @@ struct EncodingForm {
   auto operator<=>(const EncodingForm&) const = default;
 };
 
-// What tables call a row: a task and every setting that is off its default.
+// The name of a table's row: a task and every setting that is off its default.
 struct TaskLabel {
   std::string name;
   std::vector<SettingValue> settings = {};
@@ -46,7 +46,7 @@ struct TaskLabel {
   auto operator<=>(const TaskLabel&) const = default;
 };
 
-// What tables call a column: an encoding and every setting that is off its default, those of the encoding
+// The name of a table's column: an encoding and every setting that is off its default, those of the encoding
 // first.
 struct EncodingLabel {
   EncodingForm form;

@@ -34,7 +34,7 @@ std::string dape_problem(const EncodingEntry& entry) {
                      fmt::join(biased, ", "));
 }
 
-// Of a setting of DAPE next to `form`, which has none.
+// The error for a setting of DAPE next to `form`, which has no DAPE.
 std::string absent_dape_problem(const EncodingEntry& entry, EncodingForm form) {
   if (std::string problem = dape_problem(entry); !problem.empty()) return problem;
   const std::string plain = form.text();

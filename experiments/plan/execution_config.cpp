@@ -11,7 +11,7 @@
 namespace che {
 namespace {
 
-constexpr std::int64_t kMaxGpus = 16;  // Of one machine.
+constexpr std::int64_t kMaxGpus = 16;  // In one machine.
 
 // Every text that names a device; behind the first three, GPU 0, 1, ...
 const std::vector<std::string>& device_names() {

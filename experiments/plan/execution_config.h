@@ -19,8 +19,8 @@ struct ExecutionConfig {
   std::int64_t replicas = 1;       // Runs of one cell that train in lock-step; see kAutoReplicas.
   std::int64_t threads = 1;        // A job's threads.
   double checkpoint_seconds = 60;  // Between two checkpoints.
-  double memory_gib = 2;           // What evaluation may use for activations.
-  // Of matrix products on a GPU: fp32, or tf32, whose operands have 10 bits of mantissa.
+  double memory_gib = 2;           // Memory that evaluation may use for activations.
+  // The precision of matrix products on a GPU: fp32, or tf32, whose operands have 10 bits of mantissa.
   std::string precision = "fp32";
   bool graphs = false;  // Whether a GPU replays training steps as CUDA graphs; the same bits.
 
@@ -31,12 +31,12 @@ struct ExecutionConfig {
 // ExecutionConfig::replicas that choose_replicas() is to choose, "auto" in configs.
 inline constexpr std::int64_t kAutoReplicas = 0;
 
-// What ExecutionConfig::device asks for.
+// The meaning of ExecutionConfig::device.
 struct DeviceChoice {
   enum class Kind : std::uint8_t { kCpu, kCuda, kAuto };  // kAuto: a GPU where there is one.
   Kind kind;
-  std::optional<std::int64_t> number =
-      {};  // Of the GPU, among those that are visible; "cuda" leaves it open.
+  // The GPU's number among those that are visible; "cuda" leaves it open.
+  std::optional<std::int64_t> number = {};
 
   // Whether it is a GPU where these are visible.
   bool is_gpu(const std::vector<std::string>& visible) const {

@@ -5,7 +5,7 @@
 namespace che {
 namespace {
 
-// Of a forward pass over one example of each of `lengths`, summed.
+// Operations of a forward pass over one example of each of `lengths`, summed.
 double forward_operations(const RunConfig& config, const std::vector<std::int64_t>& lengths) {
   const auto task = create_task(config.task);
   const auto d = static_cast<double>(config.model.width);

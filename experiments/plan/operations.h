@@ -7,8 +7,8 @@
 
 namespace che {
 
-// Floating point operations, nominal (nothing trimmed). Of an example of T tokens in a forward pass: a
-// layer's 24 T d^2 + 4 T^2 d, plus 6 T^2 h D with DAPE (times three with DAPE V2).
+// Floating point operations, nominal (nothing trimmed). A layer's forward pass over an example of T tokens
+// has 24 T d^2 + 4 T^2 d, plus 6 T^2 h D with DAPE (times three with DAPE V2).
 struct Operations {
   double training = 0;
   double evaluation = 0;
@@ -16,13 +16,13 @@ struct Operations {
   double all() const { return training + evaluation; }
 };
 
-// Of one training step: three forward passes of its batch, at the mean over the training lengths.
+// Operations of one training step: three forward passes of its batch, at the mean over the training lengths.
 double training_step_operations(const RunConfig& config);
 
-// Of an evaluation at `lengths`.
+// Operations of an evaluation at `lengths`.
 double evaluation_operations(const RunConfig& config, const std::vector<std::int64_t>& lengths);
 
-// Of a run from its start to its last test length.
+// Operations of a run from its start to its last test length.
 Operations run_operations(const RunConfig& config);
 
 }  // namespace che

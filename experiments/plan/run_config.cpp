@@ -38,7 +38,7 @@ std::optional<ConfigProblem> reversed_lengths(std::string_view group, std::int64
                   first, last)};
 }
 
-// Of a task that has no samples of a length that is asked for.
+// The problem of a task that has no samples of a length that the config asks for.
 std::optional<ConfigProblem> length_problem(const RunConfig& config) {
   const std::unique_ptr<Task> task = create_task(config.task);
   const auto problem_of = [&](std::int64_t length, std::string_view path) -> std::optional<ConfigProblem> {

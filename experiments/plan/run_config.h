@@ -93,7 +93,7 @@ std::string lengths_text(const EvaluationConfig& evaluation);
 // Samples that one evaluation batch holds (and one draw of randomized positions serves).
 inline constexpr std::int64_t kEvaluationBatch = 64;
 
-// What is written next to the results.
+// The files that are written next to the results.
 struct LogConfig {
   std::int64_t every_steps = 100;  // Training steps between two rows of metrics.csv.
   bool tensorboard = false;        // Whether the run's folder gets a TensorBoard event file.
@@ -122,7 +122,7 @@ struct RunConfig {
 
   bool is_foreign() const { return !foreign_model.empty(); }
 
-  // What tables call the column of the run: the encoding, or the model outside che.
+  // The name of the run's column in tables: the encoding, or the model outside che.
   EncodingForm column_form() const;
   EncodingLabel column_label() const;
 

@@ -80,7 +80,7 @@ class RunFilter {
   bool matches(Condition& condition, const AskedRun& run);
 
   ConfigLocation location_;
-  std::string prefix_;  // Of its key paths in messages.
+  std::string prefix_;  // Precedes its key paths in messages.
   bool has_matched_ = false;
   std::vector<Condition> conditions_;
   std::vector<std::string> variant_axes_;

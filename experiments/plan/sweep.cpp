@@ -24,14 +24,14 @@ bool is_override(const RunSetting& setting) { return !setting.axis || setting.ax
 
 bool is_variant(const RunSetting& setting) { return setting.axis && setting.axis->has_variants(); }
 
-// What the config or the command line calls it.
+// The name of a setting in the config or on the command line.
 std::string name_of(const RunSetting& setting) {
   if (is_override(setting)) return setting.setting->path;
   if (!is_variant(setting)) return "axes." + setting.axis->name;
   return fmt::format("variant '{}' of axes.{}", one_line(setting.value->label), setting.axis->name);
 }
 
-// Of two settings that write one field, the one with the lower rank is to be kept.
+// If two settings write one field, the one with the lower rank is to be kept.
 std::tuple<bool, bool, std::size_t> rank(const RunSetting& setting) {
   return {is_override(setting), !is_variant(setting), setting.setting->path.size()};
 }

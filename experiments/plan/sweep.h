@@ -14,7 +14,7 @@ struct Sweep {
   std::string name;  // Results go to results/<name> unless told otherwise.
   std::string description;
   std::vector<RunConfig> runs;             // All checked, in the order of the axes, last axis fastest.
-  std::vector<RunConfig> not_chosen = {};  // What `only` leaves out, not checked.
+  std::vector<RunConfig> not_chosen = {};  // The runs that `only` leaves out, not checked.
 };
 
 // Reads

@@ -14,7 +14,7 @@ namespace che {
 
 // One choice on an axis: a value of its key path, or a named variant with several.
 struct AxisValue {
-  std::string label;  // Of a variant.
+  std::string label;  // A variant has one.
   std::vector<Setting> settings;
 };
 
@@ -31,7 +31,7 @@ struct Axis {
 struct RunSetting {
   const Setting* setting;
   const Axis* axis = nullptr;        // Null for an override of what is no axis.
-  const AxisValue* value = nullptr;  // Of the axis.
+  const AxisValue* value = nullptr;  // The choice on the axis.
 };
 
 // A config file with the command line's overrides, before it is expanded.
@@ -41,15 +41,15 @@ struct SweepPlan {
   std::string description;
   ConfigNode base;  // A map.
   std::vector<Axis> axes;
-  std::vector<Setting> overrides;  // Of what is no axis.
+  std::vector<Setting> overrides;  // Those of settings that are no axis.
   std::vector<RunFilter> exclude;
   std::vector<RunFilter> only;  // From the command line; a run must match all of them.
 
   std::size_t count() const;  // Runs before any is left out; throws Error beyond kMaxRuns.
   // The axes' choices that make up run number `run`, the last axis fastest.
   std::vector<const AxisValue*> choices(std::size_t run) const;
-  // Of these choices and of the overrides, in the order in which they apply: a group before its fields
-  // (encoding, then encoding.dape.hidden), and overrides after the axes.
+  // The settings of these choices and the overrides, in the order in which they apply: a group before its
+  // fields (encoding, then encoding.dape.hidden), and overrides after the axes.
   std::vector<RunSetting> settings(std::size_t run) const;
   VariantLabels labels(std::size_t run) const;
   // " (task=parity_check, seed=0)", empty without axes.

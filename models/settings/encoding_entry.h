@@ -51,11 +51,11 @@ struct DapeOptions {
   void visit_fields(FieldVisitor& visit);
 };
 
-// What a run asks of its encoding, as far as its config tells.
+// The demands of a run on its encoding, as far as its config tells.
 struct EncodingUse {
   const ModelShape& shape;
-  std::int64_t tokens;        // Of the longest sequence the run sees.
-  std::int64_t max_position;  // What randomized positions are drawn from, or 0 for contiguous ones.
+  std::int64_t tokens;        // The length of the longest sequence that the run sees.
+  std::int64_t max_position;  // Randomized positions lie below it; 0 for contiguous ones.
   const AnyOptions& options;
   const std::optional<DapeOptions>& dape;
 };
@@ -89,7 +89,7 @@ struct EncodingEntry {
       [](const AnyOptions&) -> std::optional<ConfigProblem> { return std::nullopt; };
 
   bool takes_dape() const { return gives_bias || does_nothing; }
-  // What DAPE around it is unless a config says otherwise.
+  // The DAPE around it unless a config says otherwise.
   DapeOptions default_dape() const {
     DapeOptions dape;
     if (does_nothing) dape.variant = DapeVariant::kAttentionOnly;

@@ -27,7 +27,7 @@ struct Init {
 // A parameter that a model has, before there is a tensor for it.
 struct ParameterSpec {
   std::string name;                 // As in checkpoints and the reference files: "layer0.attn.wq".
-  std::vector<std::int64_t> shape;  // Of one replica.
+  std::vector<std::int64_t> shape;  // For one replica.
   Init init;
 };
 

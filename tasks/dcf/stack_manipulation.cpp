@@ -35,7 +35,7 @@ class StackManipulation : public Task {
     std::size_t height = initial;
     for (const std::uint8_t action : actions) {
       const bool pop = action == kPop;
-      // What a pop writes lies above the stack and is overwritten later.
+      // A pop writes above the stack; that is overwritten later.
       output[height] = static_cast<std::uint8_t>(action - kPushFirst);
       height = pop ? height - (height > 0 ? 1 : 0) : height + 1;
     }

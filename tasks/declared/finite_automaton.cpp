@@ -201,7 +201,7 @@ class AttReader {
     return result;
   }
 
-  ConfigLocation location_;  // Of the line that is read.
+  ConfigLocation location_;  // The line that is read.
   std::string symbols_;
   std::string outputs_;
   std::optional<std::int64_t> start_;

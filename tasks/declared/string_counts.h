@@ -45,7 +45,8 @@ class StringCounts {
   // `automaton` must outlive the object.
   StringCounts(const FiniteAutomaton& automaton, bool accepted);
 
-  // Of strings of `length` from the start. Takes time and memory in proportion to length times states, once.
+  // The number of strings of `length` from the start. Takes time and memory in proportion to length times
+  // states, once.
   ScaledNumber count(std::int64_t length) const;
 
   // Draws uniformly one of the strings of this length; there must be one.

@@ -16,7 +16,7 @@
 
 namespace che {
 
-// What a task answers about its input.
+// The answer of a task about its input.
 enum class AnswerKind {
   kAccept,      // One symbol: 1 where the automaton accepts the input, else 0.
   kLastState,   // One symbol: the state after the input.
@@ -71,8 +71,8 @@ struct TaskDefinition {
   std::string description;              // One line; may be empty.
   std::string source;                   // Where the language is from, one line; may be empty.
   std::string group;                    // "S5"; empty for an automaton.
-  std::vector<std::string> generators;  // Of the group, by symbol; empty for all of its elements.
-  FiniteAutomaton automaton;            // Of a group: its states are the elements.
+  std::vector<std::string> generators;  // The group's, by symbol; empty for all of its elements.
+  FiniteAutomaton automaton;            // The states of a group's automaton are its elements.
   std::string outputs;                  // One byte per output symbol, see tasks/symbols.h.
   AnswerKind answer = AnswerKind::kAccept;
   InputSampling sampling = InputSampling::kUniform;

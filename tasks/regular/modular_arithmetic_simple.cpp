@@ -42,7 +42,7 @@ class ModularArithmeticSimple : public Task {
               std::span<std::uint8_t> output) const override {
     input[0] = static_cast<std::uint8_t>(random.below(kModulus));
     UniformDigits<kOperations> operation(random);
-    std::uint64_t sum = 0;  // Of the finished terms, each in 0 .. 4.
+    std::uint64_t sum = 0;  // The sum of the finished terms, each in 0 .. 4.
     std::size_t term = input[0];
     for (std::size_t i = 1; i < input.size(); i += 2) {
       const std::uint32_t drawn = operation();
