@@ -13,12 +13,12 @@
 #include "cli/commands.h"
 #include "cli/reading_options.h"
 #include "core/text.h"
-#include "experiments/analysis/permutation.h"
-#include "experiments/analysis/result_table.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/plan/sweep.h"
-#include "tables/run_grid.h"
+#include "experiments/results/result_table.h"
+#include "experiments/statistics/permutation_tests.h"
+#include "tables/sweep_tables.h"
 
 namespace che {
 namespace {

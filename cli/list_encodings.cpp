@@ -7,7 +7,7 @@
 
 #include "cli/listing.h"
 #include "core/registry.h"
-#include "experiments/analysis/paper_table.h"
+#include "experiments/published/paper_table.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {

@@ -11,7 +11,7 @@
 #include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "experiments/analysis/result_table.h"
+#include "experiments/results/read_results.h"
 #include "plots/figures.h"
 #include "plots/gnuplot/figure_files.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/analysis/reading_rules.h"
 #include "experiments/plan/sweep.h"
+#include "experiments/results/reading_rules.h"
 #include "experiments/store/experiment_folder.h"
 #include "tables/formats/table.h"
 

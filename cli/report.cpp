@@ -14,10 +14,8 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/text.h"
-#include "experiments/analysis/result_table.h"
-#include "tables/length_table.h"
-#include "tables/run_table.h"
-#include "tables/score_table.h"
+#include "experiments/results/read_results.h"
+#include "tables/result_tables.h"
 
 namespace che {
 namespace {
@@ -52,8 +50,10 @@ int report(const ReportOptions& options) {
     throw Error(narrowing + " needs --output: a page read another way does not replace the experiment's own");
   }
   check_output_folder("--output", options.output);
-  ResultTable table = options.entries ? read_entries(result_folders(options.runs.paths()), choice, rules)
-                                      : read_table(options.runs.paths(), choice, rules);
+  const std::vector<fs::path> folders =
+      options.entries ? result_folders(options.runs.paths()) : options.runs.paths();
+  ResultTable table =
+      read_table(folders, choice, rules, options.entries ? FolderRole::kEntries : FolderRole::kExperiments);
   add_trivial_baselines(table);
   const fs::path folder = options.runs.folders.front();
   const fs::path output = options.output.empty() ? folder / "report.html" : fs::path(options.output);
@@ -63,7 +63,7 @@ int report(const ReportOptions& options) {
   const bool is_stream =
       fs::exists(output) && (!fs::is_regular_file(output) || fs::equivalent(output, "/dev/stdout", ignored));
   ReportLinks links{.folders = {}, .tables = ""};
-  for (const fs::path& path : options.entries ? result_folders(options.runs.paths()) : options.runs.paths()) {
+  for (const fs::path& path : folders) {
     links.folders.push_back(fs::relative(path, parent).generic_string());
   }
   if (is_apart) links.tables = output.stem().string() + "-";

@@ -14,7 +14,7 @@
 #include "cli/reading_options.h"
 #include "core/text.h"
 #include "experiments/schedule/slurm.h"
-#include "tables/status_table.h"
+#include "tables/sweep_tables.h"
 
 namespace che {
 namespace {

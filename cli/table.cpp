@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,14 +13,10 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/number_text.h"
-#include "experiments/analysis/paper_agreement.h"
-#include "experiments/analysis/result_table.h"
-#include "tables/agreement_table.h"
-#include "tables/comparison_table.h"
-#include "tables/length_table.h"
-#include "tables/run_table.h"
-#include "tables/score_table.h"
-#include "tables/step_table.h"
+#include "experiments/results/paper_agreement.h"
+#include "experiments/results/read_results.h"
+#include "experiments/results/result_table.h"
+#include "tables/result_tables.h"
 
 namespace che {
 namespace {
@@ -42,7 +37,7 @@ struct TableOptions {
   bool rank_correlation = false;
   std::vector<std::string> compared;  // None or two.
   bool by_length = false;             // One row per task and length of a comparison.
-  std::string notes = "all";
+  std::string notes = "short";
   PrintedOutput output;
 };
 
@@ -52,38 +47,19 @@ const std::map<std::string, NoteChoice>& note_choices() {
   return choices;
 }
 
-// "8, 10, 12"; of many, the first and the last.
-std::string lengths_text(const std::set<std::int64_t>& lengths) {
-  constexpr std::size_t kMost = 12;
-  if (lengths.size() <= kMost) return fmt::format("{}", fmt::join(lengths, ", "));
-  return fmt::format("{} lengths from {} to {}", lengths.size(), *lengths.begin(), *lengths.rbegin());
-}
-
 PaperValues paper_values(const std::string& option) {
   if (option.empty()) return PaperValues::kNone;
   return option == kPlain ? PaperValues::kAll : PaperValues::kComparable;
 }
 
-// Throws for what looks like a value of --lengths, which takes none, among the folders.
+// Refuses a number or range among the folders, which is meant for --lengths.
 void check_lengths_have_no_value(const TableOptions& options) {
-  const auto is_value = [](const std::string& word) {
-    return parse_number_or_range(word).has_value() && !is_present(word);
-  };
-  std::vector<std::string> folders = options.runs_read.folders;
-  const auto value = std::ranges::find_if(folders, is_value);
-  if (!options.lengths || value == folders.end()) return;
-  std::string problem =
-      fmt::format("--lengths takes no value and shows every length that was measured; got {}", *value);
-  folders.erase(value);
-  if (!folders.empty()) {
-    std::set<std::int64_t> measured;
-    const ResultTable results = read_table({folders.begin(), folders.end()}, options.runs_read.choice());
-    for (const TableRun& run : results.runs) {
-      for (const EvaluationRow& row : run.measured) measured.insert(row.length);
+  for (const std::string& word : options.runs_read.folders) {
+    if (options.lengths && parse_number_or_range(word) && !is_present(word)) {
+      throw Error(
+          fmt::format("--lengths takes no value and shows every length that was measured; got {}", word));
     }
-    if (!measured.empty()) problem += fmt::format("; measured are: {}", lengths_text(measured));
   }
-  throw Error(problem);
 }
 
 Table make_contents(const TableOptions& options) {
@@ -209,7 +185,7 @@ void add_table_command(CLI::App& app, Action& action) {
   command
       ->add_option("--notes", options->notes,
                    "notes below the table: none, short (how to read it and which runs do not count), or all "
-                   "(also statistics, baselines, the paper's values and where the runs come from)")
+                   "(also how numbers are computed and where the runs come from)")
       ->check(one_of({"none", "short", "all"}))
       ->capture_default_str();
   command->callback([options, &action] { action = [options] { return print_table(*options); }; });

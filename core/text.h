@@ -1,11 +1,13 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace che {
 
@@ -27,6 +29,14 @@ std::size_t utf8_character_bytes(std::string_view text);
 template <class Number>
 std::string counted(Number number, std::string_view noun) {
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
+// Joins the texts that `text` makes of the items.
+template <class Items, class Text>
+std::string joined(const Items& items, std::string_view separator, const Text& text) {
+  std::vector<std::string> texts;
+  for (const auto& item : items) texts.push_back(text(item));
+  return fmt::format("{}", fmt::join(texts, separator));
 }
 
 // Characters of names that become folders and files and stand on command lines.

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/analysis/attention_bias.h"
+#include "experiments/results/attention_bias.h"
 #include "plots/gnuplot/figure_format.h"
 
 namespace che {

@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "core/suggestion.h"
-#include "experiments/analysis/setting_effects.h"
+#include "experiments/results/effects.h"
 #include "plots/accuracy_over_length.h"
 #include "plots/learning_curves.h"
 #include "plots/run_strips.h"

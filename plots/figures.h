@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/analysis/result_table.h"
+#include "experiments/results/result_table.h"
 #include "plots/gnuplot/figure_format.h"
 
 namespace che {

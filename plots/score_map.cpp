@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "experiments/analysis/training_outcome.h"
+#include "experiments/results/training_outcome.h"
 #include "plots/gnuplot/caption.h"
 #include "plots/gnuplot/gnuplot.h"
 #include "plots/gnuplot/palette.h"

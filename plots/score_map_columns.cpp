@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "experiments/analysis/paper_table.h"
+#include "experiments/published/paper_table.h"
 
 namespace che {
 namespace {

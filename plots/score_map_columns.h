@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/analysis/result_table.h"
+#include "experiments/results/result_table.h"
 
 namespace che {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "experiments/analysis/step_scores.h"
+#include "experiments/results/effects.h"
 #include "plots/curve_panels.h"
 #include "plots/gnuplot/axis_marks.h"
 #include "plots/gnuplot/panel_grid.h"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "experiments/analysis/result_table.h"
+#include "experiments/results/result_table.h"
 #include "plots/gnuplot/figure_format.h"
 
 namespace che {

@@ -9,8 +9,8 @@
 
 #include "core/error.h"
 #include "core/number_text.h"
-#include "experiments/analysis/display_order.h"
-#include "experiments/analysis/setting_effects.h"
+#include "experiments/results/columns.h"
+#include "experiments/results/effects.h"
 #include "plots/gnuplot/axis_marks.h"
 #include "plots/gnuplot/gnuplot.h"
 #include "plots/gnuplot/panel_grid.h"

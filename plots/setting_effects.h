@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/analysis/result_table.h"
+#include "experiments/results/result_table.h"
 #include "plots/gnuplot/figure_format.h"
 
 namespace che {

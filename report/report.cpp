@@ -12,26 +12,21 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "experiments/analysis/paper_agreement.h"
-#include "experiments/analysis/provenance.h"
+#include "experiments/results/paper_agreement.h"
+#include "experiments/results/provenance.h"
 #include "experiments/schedule/time_left.h"
 #include "plots/figures.h"
 #include "plots/gnuplot/figure_files.h"
-#include "report/assets.h"
-#include "report/html_text.h"
-#include "report/table_view.h"
-#include "tables/agreement_table.h"
-#include "tables/quoted_table.h"
-#include "tables/result_notes.h"
-#include "tables/run_table.h"
-#include "tables/score_table.h"
+#include "report/html.h"
+#include "tables/notes.h"
+#include "tables/result_tables.h"
 
 namespace che {
 namespace {
 
 namespace mustache = kainjow::mustache;
 
-// Of all runs, each value once.
+// Joins the values of all runs, each once.
 template <class Value>
 std::string distinct(const ResultTable& table, Value value) {
   std::set<std::string> values;
@@ -111,7 +106,7 @@ mustache::list scores_view(const ResultTable& table) {
         {NoteKind::kProvenance}));
   }
   if (const PaperAgreement agreed = agree(table, aggregate); agreed.ranked > 0) {
-    // What the paper's values are stands below the scores.
+    // The note on the paper's values stands below the scores.
     views.push_back(
         titled_view(agreement_table(agreed, table), "agreement", {NoteKind::kProvenance, NoteKind::kPaper}));
   }
@@ -200,7 +195,7 @@ mustache::list configs_view(const ResultTable& table, const std::vector<std::str
       mustache::list runs;
       for (const TableRun* run : found->second) {
         const std::string score =
-            run->score ? fmt::format("score {} %", percent(*run->score)) : missing_reason(*run);
+            run->score ? fmt::format("score {} %", format_score(*run->score)) : missing_reason(*run);
         const std::string rate =
             run->config.is_foreign() ? "" : fmt::format(", learning rate {}", run->config.learning_rate);
         runs.push_back(texts({{"run", fmt::format("seed {}{}", run->config.seed, rate)},

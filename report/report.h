@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "experiments/analysis/result_table.h"
+#include "experiments/results/result_table.h"
 
 namespace che {
 

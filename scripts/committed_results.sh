@@ -54,13 +54,13 @@ write() {
   fi
   local che=build/che
   mkdir -p "$committed"
-  "$che" table "$folder" --paper --baselines --format md --output "$committed/table.md"
+  "$che" table "$folder" --paper --baselines --notes all --format md --output "$committed/table.md"
   "$che" table "$folder" --baselines --format csv --output "$committed/table.csv"
   "$che" table "$folder" --runs --format csv --output "$committed/runs.csv"
   rm -f "$committed/agreement.md" "$committed/table_mean.md" "$committed"/compare_*.md
   # Where a cell has several runs, the maxima of table.md say little of a typical one.
   if has_several_runs; then
-    "$che" table "$folder" --paper --baselines --aggregate mean --spread --format md --output "$committed/table_mean.md"
+    "$che" table "$folder" --paper --baselines --aggregate mean --spread --notes all --format md --output "$committed/table_mean.md"
   fi
   local encoding form compared=
   for encoding in alibi kerple fire; do
@@ -68,12 +68,12 @@ write() {
     compared=yes
     for form in dape randomized_dape; do
       has_column "${form}_$encoding" || continue
-      "$che" table "$folder" --compare "${form}_$encoding" "randomized_$encoding" --format md \
+      "$che" table "$folder" --compare "${form}_$encoding" "randomized_$encoding" --notes all --format md \
         --output "$committed/compare_${form}_$encoding.md"
     done
   done
   if [[ $compared ]]; then
-    "$che" table "$folder" --rank-correlation --format md --output "$committed/agreement.md"
+    "$che" table "$folder" --rank-correlation --notes all --format md --output "$committed/agreement.md"
   fi
   "$che" plot "$folder" --format svg,png --output "$committed"
   # The same runs give the same bytes.

@@ -1,5 +1,3 @@
-#include "tables/agreement_table.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,33 +5,30 @@
 #include <set>
 
 #include "core/text.h"
-#include "experiments/analysis/best_encodings.h"
-#include "experiments/analysis/paper_table.h"
-#include "experiments/analysis/rank_correlation.h"
-#include "experiments/analysis/training_outcome.h"
-#include "tables/result_notes.h"
+#include "experiments/published/paper_table.h"
+#include "experiments/results/best_encodings.h"
+#include "experiments/results/training_outcome.h"
+#include "experiments/statistics/permutation_tests.h"
+#include "tables/notes.h"
+#include "tables/result_tables.h"
 
 namespace che {
 namespace {
 
 std::string correlation_text(double correlation) { return fmt::format("{:+.2f}", correlation); }
 
-// Of labels or forms.
+// Joins the texts of labels or forms.
 template <class Names>
 std::string names_text(const Names& names) {
-  std::vector<std::string> texts;
-  texts.reserve(names.size());
-  for (const auto& name : names) texts.push_back(name.text());
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return joined(names, "; ", [](const auto& name) { return name.text(); });
 }
 
 // "0: +0.41, 1: +0.52"
 std::string seeds_text(const AgreedTask& task) {
-  std::vector<std::string> texts;
-  for (const auto& [seed, correlation] : task.of_seeds) {
-    texts.push_back(fmt::format("{}: {}", seed, correlation ? correlation_text(*correlation) : kNoNumber));
-  }
-  return texts.empty() ? kNoNumber : fmt::format("{}", fmt::join(texts, ", "));
+  if (task.of_seeds.empty()) return kNoNumber;
+  return joined(task.of_seeds, ", ", [](const auto& seed) {
+    return fmt::format("{}: {}", seed.first, seed.second ? correlation_text(*seed.second) : kNoNumber);
+  });
 }
 
 std::string agrees_text(const AgreedTask& task) {
@@ -73,8 +68,8 @@ PrintedRow print_row(const AgreedTask& task, const BestEncodings& best) {
                     number_cell(task.between_seeds, correlation_text),
                     {.text = agrees_text(task)},
                     {.text = best_text(best)},
-                    number_cell(best.above_trivial, signed_percent),
-                    number_cell(best.trivial_error, percent),
+                    number_cell(best.above_trivial, format_difference),
+                    number_cell(best.trivial_error, format_score),
                     {.text = paper_best_text(task.task)}}};
 }
 
@@ -84,11 +79,6 @@ TableValue least_of_seeds(const AgreedTask& task) {
     if (correlation) least = std::min(least.value_or(1), *correlation);
   }
   return table_value(least);
-}
-
-TableValue agrees_value(const AgreedTask& task) {
-  if (!task.agrees()) return {};
-  return agrees_text(task);
 }
 
 // "; of columns that share one value of the paper one counts: rope, not randomized_rope".
@@ -104,61 +94,58 @@ std::string doubles_text(const PaperAgreement& agreement) {
 }
 
 std::vector<Note> notes_of(const PaperAgreement& agreement, const ResultTable& table) {
-  std::vector<Note> notes = {
-      {NoteKind::kReading,
-       fmt::format(
-           "rho: Spearman's rank correlation, over the encodings that have a score here and a value in "
-           "the paper, of {} over a cell's runs with the paper's value: +1 for the same order, -1 for "
-           "the reverse, none where one side is all ties or fewer than {} encodings count. Ties have "
-           "the mean of their ranks{}.",
-           aggregate_phrase(agreement.aggregate), kMinRanked, doubles_text(agreement))},
-      {NoteKind::kStatistics,
-       fmt::format("p: two-sided permutation test, {} random orders. Holm: adjusted over the tasks that have "
-                   "one.",
-                   kRandomOrders)},
-      {NoteKind::kReading,
-       "By seed: rho of each seed's own scores with the paper's, for seeds that have a score of every ranked "
-       "encoding. Between seeds: mean rho of two seeds with each other, which shows how well the order "
-       "repeats. Agrees: whether rho is positive for every seed, of two or more; unrelated orders of two "
-       "seeds agree once in four times."},
-      {NoteKind::kReading,
-       "Best: of all columns here, as printed; of all columns of the paper's table there."}};
+  std::vector<Note> notes;
+  add_note(
+      notes, NoteKind::kReading,
+      "rho: Spearman's rank correlation, over the encodings that have a score here and a value in the "
+      "paper, of {} over a cell's runs with the paper's value: +1 for the same order, -1 for the reverse, "
+      "none where one side is all ties or fewer than {} encodings count. Ties have the mean of their "
+      "ranks{}.",
+      aggregate_phrase(agreement.aggregate), kMinRanked, doubles_text(agreement));
+  add_note(notes, NoteKind::kMethod,
+           "p: two-sided permutation test, {} random orders. Holm: adjusted over the tasks that have one.",
+           kRandomOrders);
+  add_note(
+      notes, NoteKind::kMethod,
+      "By seed: rho of each seed's own scores with the paper's, for seeds that have a score of every "
+      "ranked encoding. Between seeds: mean rho of two seeds with each other, which shows how well the "
+      "order repeats. Agrees: whether rho is positive for every seed, of two or more; unrelated orders of "
+      "two seeds agree once in four times.");
+  add_note(notes, NoteKind::kMethod,
+           "Best: of all columns here, as printed; of all columns of the paper's table there.");
   if (std::ranges::any_of(table.rows, [&](const TableRow& row) {
         return has_untrained_sign(best_encodings(table, row, agreement.aggregate));
       })) {
-    notes.push_back(untrained_note("no run of the cell reached"));
+    append_untrained_note(notes, "no run of the cell reached");
   }
   append_baseline_notes(notes, table);
-  notes.push_back(
-      {NoteKind::kReading,
-       "Above trivial: the best here minus the best trivial baseline; trivial SE: the standard error of that "
-       "baseline over draws of the test samples. The model's own sampling error and the choice of the best "
-       "encoding are not part of it. Where the difference is not well above 0, the order of the encodings "
-       "says little."});
+  add_note(
+      notes, NoteKind::kMethod,
+      "Above trivial: the best here minus the best trivial baseline; trivial SE: the standard error of "
+      "that baseline over draws of the test samples. The model's own sampling error and the choice of the "
+      "best encoding are not part of it. Where the difference is not well above 0, the order of the "
+      "encodings says little.");
   if (agreement.mean) {
-    notes.push_back({NoteKind::kStatistics,
-                     fmt::format("Mean of rho over the tasks that have one, {} of {}: {}.", agreement.ranked,
-                                 agreement.tasks.size(), correlation_text(*agreement.mean))});
+    add_note(notes, NoteKind::kReading, "Mean of rho over the tasks that have one, {} of {}: {}.",
+             agreement.ranked, agreement.tasks.size(), correlation_text(*agreement.mean));
   }
   if (const auto& joint = agreement.joint) {
-    notes.push_back(
-        {NoteKind::kStatistics,
-         fmt::format(
-             "Joint test: over the {} encodings that all these tasks have, the mean of rho is {}, p = {} "
-             "(two-sided; one order of the encodings, the same in every task, is permuted: {}). The "
-             "tests by task take the tasks as unrelated; this one does not.",
-             joint->encodings, correlation_text(joint->mean), p_text(joint->p),
-             joint->encodings <= kMaxExactOrders ? "every order"
-                                                 : fmt::format("{} random orders", kRandomOrders))});
+    add_note(
+        notes, NoteKind::kReading,
+        "Joint test: over the {} encodings that all these tasks have, the mean of rho is {}, p = {} "
+        "(two-sided; one order of the encodings, the same in every task, is permuted: {}). The tests by "
+        "task take the tasks as unrelated; this one does not.",
+        joint->encodings, correlation_text(joint->mean), p_text(joint->p),
+        joint->encodings <= kMaxExactOrders ? "every order" : fmt::format("{} random orders", kRandomOrders));
   }
-  append_claims_note(notes, agreement.claims);
+  append_claims_note(notes, agreement.claims, NoteKind::kReading);
   append_invariant_note(notes, table);
   const auto missing = std::ranges::count_if(table.runs, [](const TableRun& run) { return !run.score; });
   if (missing > 0) {
-    notes.push_back({NoteKind::kMissing, fmt::format("Without a score and not counted: {} of {}.", missing,
-                                                     counted(table.runs.size(), "run"))});
+    add_note(notes, NoteKind::kReading, "Without a score and not counted: {} of {}.", missing,
+             counted(table.runs.size(), "run"));
   }
-  notes.push_back(paper_note());
+  append_paper_note(notes);
   append_provenance(notes, table);
   return notes;
 }
@@ -181,28 +168,30 @@ Table agreement_table(const PaperAgreement& agreement, const ResultTable& table)
                               {.title = "above trivial"},
                               {.title = "trivial SE"},
                               {.title = "best in the paper", .number = false}},
-                  .rows = {},
-                  .footnotes = {},
                   .notes = notes_of(agreement, table)},
-      .data = {.columns = {"level", "task", "aggregate", "ranked", "spearman", "p", "p_holm", "seeds",
-                           "least_seed_spearman", "between_seeds", "agrees", "best", "above_trivial",
-                           "trivial_error", "paper_best", "joint_spearman", "joint_p"},
-               .rows = {},
-               .notes = notes_of(agreement, table)}};
+      .data = {.notes = notes_of(agreement, table)}};
   const auto& joint = agreement.joint;
   for (std::size_t i = 0; i < agreement.tasks.size(); ++i) {
     const AgreedTask& task = agreement.tasks[i];
     const BestEncodings best = best_encodings(table, table.rows[i], agreement.aggregate);
     result.printed.rows.push_back(print_row(task, best));
-    result.data.rows.push_back(
-        {std::string(level_name(task.level)), task.task.text(),
-         std::string(aggregate_name(agreement.aggregate)), static_cast<std::int64_t>(task.encodings),
-         table_value(task.correlation), table_value(task.p), table_value(task.adjusted_p),
-         static_cast<std::int64_t>(task.of_seeds.size()), least_of_seeds(task),
-         table_value(task.between_seeds), agrees_value(task), names_text(best.encodings),
-         table_value(best.above_trivial), table_value(best.trivial_error), paper_best_value(task.task),
-         table_value(joint ? std::optional(joint->mean) : std::nullopt),
-         table_value(joint ? std::optional(joint->p) : std::nullopt)});
+    result.data.add_row({{"level", std::string(level_name(task.level))},
+                         {"task", task.task.text()},
+                         {"aggregate", std::string(aggregate_name(agreement.aggregate))},
+                         {"ranked", static_cast<std::int64_t>(task.encodings)},
+                         {"spearman", table_value(task.correlation)},
+                         {"p", table_value(task.p)},
+                         {"p_holm", table_value(task.adjusted_p)},
+                         {"seeds", static_cast<std::int64_t>(task.of_seeds.size())},
+                         {"least_seed_spearman", least_of_seeds(task)},
+                         {"between_seeds", table_value(task.between_seeds)},
+                         {"agrees", task.agrees() ? TableValue(agrees_text(task)) : TableValue()},
+                         {"best", names_text(best.encodings)},
+                         {"above_trivial", table_value(best.above_trivial)},
+                         {"trivial_error", table_value(best.trivial_error)},
+                         {"paper_best", paper_best_value(task.task)},
+                         {"joint_spearman", joint ? TableValue(joint->mean) : TableValue()},
+                         {"joint_p", joint ? TableValue(joint->p) : TableValue()}});
   }
   return result;
 }

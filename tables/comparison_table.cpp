@@ -1,20 +1,20 @@
-#include "tables/comparison_table.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
-#include "experiments/analysis/training_outcome.h"
-#include "tables/result_notes.h"
+#include "core/text.h"
+#include "tables/notes.h"
+#include "tables/result_tables.h"
 
 namespace che {
 namespace {
 
 PrintedCell score_cell(const std::optional<double>& score, const ComparedRuns& runs) {
-  PrintedCell cell = number_cell(score, percent);
+  PrintedCell cell = number_cell(score, format_score);
   if (runs.did_not_train()) cell.sign = kUntrainedSign;
   return cell;
 }
@@ -27,14 +27,14 @@ PrintedRow print_row(const ComparedTask& task) {
                 {.text = fmt::format("{}", task.seeds), .value = static_cast<double>(task.seeds)},
                 score_cell(task.one, task.one_runs),
                 score_cell(task.other, task.other_runs),
-                number_cell(task.difference, signed_percent),
-                {.text = interval ? fmt::format("{} .. {}", signed_percent(interval->low),
-                                                signed_percent(interval->high))
+                number_cell(task.difference, format_difference),
+                {.text = interval ? fmt::format("{} .. {}", format_difference(interval->low),
+                                                format_difference(interval->high))
                                   : kNoNumber,
                  .value = interval ? std::optional(interval->low) : std::nullopt},
                 number_cell(task.p, p_text),
                 number_cell(task.adjusted_p, p_text),
-                number_cell(task.detectable, percent)}};
+                number_cell(task.detectable, format_score)}};
   if (task.length) {
     row.cells.insert(row.cells.begin() + 1,
                      {.text = fmt::format("{}", *task.length), .value = static_cast<double>(*task.length)});
@@ -51,30 +51,27 @@ std::string rates_text(const std::vector<ComparedTask>& tasks) {
     if (names.empty() || names.back() != task.task.text()) names.push_back(task.task.text());
   }
   if (tasks_of.size() == 1) return tasks_of.begin()->first;
-  std::vector<std::string> texts;
-  texts.reserve(tasks_of.size());
-  for (const auto& [rates, names] : tasks_of) {
-    texts.push_back(fmt::format("{} ({})", rates, fmt::join(names, ", ")));
-  }
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return joined(tasks_of, "; ", [](const auto& rates) {
+    return fmt::format("{} ({})", rates.first, fmt::join(rates.second, ", "));
+  });
 }
 
 void append_untrained_notes(std::vector<Note>& notes, const Comparison& comparison) {
   bool has_sign = false;
-  std::vector<UntrainedRuns> some;
+  std::vector<PartlyTrainedCell> some;
   for (const ComparedTask& task : comparison.tasks) {
-    // The rows of one task are of the same runs.
     const bool is_named = !some.empty() && some.back().task == task.task;
     const auto add = [&](const ComparedRuns& runs, const EncodingLabel& encoding) {
       has_sign = has_sign || runs.did_not_train();
       if (runs.untrained == 0 || runs.did_not_train() || is_named) return;
-      some.push_back({.encoding = encoding, .task = task.task, .runs = runs.untrained, .of = runs.counted});
+      some.push_back(
+          {.encoding = encoding, .task = task.task, .untrained = runs.untrained, .counted = runs.counted});
     };
     add(task.one_runs, comparison.one);
     add(task.other_runs, comparison.other);
   }
-  if (has_sign) notes.push_back(untrained_note("no run that is compared reached"));
-  append_untrained_runs_note(notes, some);
+  if (has_sign) append_untrained_note(notes, "no run that is compared reached");
+  append_partly_trained_note(notes, some);
 }
 
 bool is_by_length(const Comparison& comparison) {
@@ -89,7 +86,7 @@ std::vector<Note> notes_of(const Comparison& comparison, const ResultTable& tabl
   std::size_t max_seeds = 0;
   bool has_interval = false;
   bool lacks_interval = false;
-  const TaskLabel* before = nullptr;  // The rows of one task are of the same runs.
+  const TaskLabel* before = nullptr;  // Rows of one task have the same runs.
   for (const ComparedTask& task : comparison.tasks) {
     if (before == nullptr || *before != task.task) {
       unpaired += task.unpaired;
@@ -100,89 +97,71 @@ std::vector<Note> notes_of(const Comparison& comparison, const ResultTable& tabl
     has_interval = has_interval || task.interval;
     lacks_interval = lacks_interval || !task.interval;
   }
-  std::vector<Note> notes = {
-      {NoteKind::kReading,
-       fmt::format(
+  std::vector<Note> notes;
+  add_note(notes, NoteKind::kReading,
            "The score of a seed is its {}. Columns: {} over the seeds; difference: that of the seeds' "
            "differences.",
            table.rates_selected
                ? std::string("score at the learning rate that was selected for the cell")
-               : fmt::format("mean over the learning rates that both encodings finished with every "
-                             "seed that counts: {}",
+               : fmt::format("mean over the learning rates that both encodings finished with "
+                             "every seed that counts: {}",
                              rates_text(comparison.tasks)),
-           aggregate_phrase(comparison.aggregate))},
-      {NoteKind::kStatistics,
-       fmt::format(
-           "95 % interval: bootstrap over seeds, percentiles of {} resamples. p: two-sided permutation "
-           "test, signs of the seeds' differences flipped ({}). Holm: adjusted over the tasks tested{}, "
-           "{} in all.",
+           aggregate_phrase(comparison.aggregate));
+  if (by_length) {
+    add_note(notes, NoteKind::kReading,
+             "One row per test length; the score is the mean over these lengths, which weigh the same.");
+  }
+  add_note(notes, NoteKind::kMethod,
+           "95 % interval: bootstrap over seeds, percentiles of {} resamples. p: two-sided permutation test, "
+           "signs of the seeds' differences flipped ({}). Holm: adjusted over the tasks tested{}, {} in all.",
            kBootstrapResamples,
            max_seeds <= kMaxExactPairs ? "every assignment"
                                        : fmt::format("every assignment up to {} seeds, {} random ones beyond",
                                                      kMaxExactPairs, kRandomAssignments),
-           by_length ? " at a length" : "", tests)}};
-  if (by_length) {
-    notes.insert(
-        notes.begin() + 1,
-        {NoteKind::kReading,
-         "One row per test length; the score is the mean over these lengths, which weigh the same."});
-  }
+           by_length ? " at a length" : "", tests);
   if (comparison.one.form.foreign != comparison.other.form.foreign) {
-    notes.push_back({NoteKind::kStatistics,
-                     "One of the two is a model outside che: repetitions are paired by their seeds' numbers, "
-                     "share neither initial parameters nor training data, and its learning rate is not "
-                     "known."});
+    add_note(notes, NoteKind::kReading,
+             "One of the two is a model outside che: repetitions are paired by their seeds' numbers, share "
+             "neither initial parameters nor training data, and its learning rate is not known.");
   }
   if (tests == 0) {
-    notes.push_back({NoteKind::kStatistics, "Tests need two seeds or more."});
-  } else if (max_seeds <= kMaxExactPairs) {
-    notes.push_back(
-        {NoteKind::kStatistics, fmt::format("With {} seeds p is {:.2g} at least, whatever the difference.",
-                                            max_seeds, std::ldexp(2.0, -static_cast<int>(max_seeds)))});
-  }
-  if (tests > 0) {
-    notes.push_back(
-        {NoteKind::kStatistics,
-         "80 % power: the least true mean difference that a two-sided t-test at p < .05 finds with "
-         "probability 80 % in as many pairs with this spread, before Holm's adjustment, which lowers the "
-         "probability."});
+    add_note(notes, NoteKind::kReading, "Tests need two seeds or more.");
+  } else {
+    if (max_seeds <= kMaxExactPairs) {
+      add_note(notes, NoteKind::kReading, "With {} seeds p is {:.2g} at least, whatever the difference.",
+               max_seeds, std::ldexp(2.0, -static_cast<int>(max_seeds)));
+    }
+    add_note(notes, NoteKind::kMethod,
+             "80 % power: the least true mean difference that a two-sided t-test at p < .05 finds with "
+             "probability 80 % in as many pairs with this spread, before Holm's adjustment, which lowers the "
+             "probability.");
   }
   if (has_interval && comparison.aggregate == Aggregate::kMean) {
-    std::vector<std::string> coverage;
-    coverage.reserve(kIntervalCoverage.size());
-    for (const auto& [seeds, covered] : kIntervalCoverage) {
-      coverage.push_back(fmt::format("{} % of {}", covered, seeds));
-    }
-    notes.push_back(
-        {NoteKind::kStatistics,
-         fmt::format("The interval is too narrow for few seeds: where differences are normal it covers their "
-                     "mean in {} seeds.",
-                     fmt::join(coverage, ", "))});
+    add_note(notes, NoteKind::kReading,
+             "The interval is too narrow for few seeds: where differences are normal it covers their mean in "
+             "{} seeds.",
+             joined(kIntervalCoverage, ", ", [](const IntervalCoverage& coverage) {
+               return fmt::format("{} % of {}", coverage.percent, coverage.pairs);
+             }));
   }
   if (lacks_interval) {
-    notes.push_back({NoteKind::kStatistics,
-                     fmt::format("Below {} seeds there is no interval: even from the least to the greatest "
-                                 "of n differences it would "
-                                 "cover the median only with probability 1 - 2 / 2^n, less than 95 %.",
-                                 kMinIntervalPairs)});
+    add_note(notes, NoteKind::kMethod,
+             "Below {} seeds there is no interval: even from the least to the greatest of n differences it "
+             "would cover the median only with probability 1 - 2 / 2^n, less than 95 %.",
+             kMinIntervalPairs);
   }
   if (unpaired > 0) {
-    notes.push_back(
-        {NoteKind::kMissing,
-         fmt::format("Left out: finished runs of other seeds or learning rates, {} in all.", unpaired)});
+    add_note(notes, NoteKind::kReading,
+             "Left out: finished runs of other seeds or learning rates, {} in all.", unpaired);
   }
   if (!comparison.one_sided.empty()) {
-    std::vector<std::string> tasks;
-    tasks.reserve(comparison.one_sided.size());
-    for (const TaskLabel& task : comparison.one_sided) tasks.push_back(task.text());
-    notes.push_back(
-        {NoteKind::kMissing,
-         fmt::format("Left out: tasks that only one of the two was run on: {}.", fmt::join(tasks, ", "))});
+    add_note(notes, NoteKind::kReading, "Left out: tasks that only one of the two was run on: {}.",
+             joined(comparison.one_sided, ", ", [](const TaskLabel& task) { return task.text(); }));
   }
   for (const TableRun& run : table.runs) {
     const bool compared = run.encoding == comparison.one || run.encoding == comparison.other;
     if (compared && !run.score && is_begun(run)) {
-      notes.push_back({NoteKind::kMissing, fmt::format("Not counted: {}, {}.", run.id, missing_reason(run))});
+      add_note(notes, NoteKind::kReading, "Not counted: {}, {}.", run.id, missing_reason(run));
     }
   }
   append_untrained_notes(notes, comparison);
@@ -198,49 +177,54 @@ PrintedColumn column_of(const EncodingLabel& encoding) {
 
 Table comparison_table(const Comparison& comparison, const ResultTable& table) {
   const std::vector<Note> shared_notes = notes_of(comparison, table);
-  const auto with_units = [&](const char* units) {
-    std::vector<Note> all = {{NoteKind::kReading, units}};
-    all.insert(all.end(), shared_notes.begin(), shared_notes.end());
-    return all;
+  const auto foot = [&](const char* unit) {
+    std::vector<Note> notes = {{NoteKind::kReading, unit}};
+    notes.insert(notes.end(), shared_notes.begin(), shared_notes.end());
+    return notes;
   };
-  Table result{
-      .title = fmt::format("{} minus {} in the experiment {}, paired over seeds.", comparison.one.text(),
-                           comparison.other.text(), table.name),
-      .printed = {.group_title = "level",
-                  .columns = {{.title = "task", .number = false},
-                              {.title = "seeds"},
-                              column_of(comparison.one),
-                              column_of(comparison.other),
-                              {.title = "difference"},
-                              {.title = "95 % interval"},
-                              {.title = "p"},
-                              {.title = "p (Holm)"},
-                              {.title = "80 % power"}},
-                  .rows = {},
-                  .footnotes = {},
-                  .notes = with_units("Scores in percent, differences in points.")},
-      .data = {.columns = {"level", "task", "one", "other", "aggregate", "seeds", "rates", "unpaired",
-                           "one_score", "other_score", "difference", "interval_low", "interval_high", "p",
-                           "p_holm", "one_untrained", "other_untrained", "detectable"},
-               .rows = {},
-               .notes = with_units("Scores and differences are fractions of 1.")}};
-  for (const ComparedTask& task : comparison.tasks) {
-    result.printed.rows.push_back(print_row(task));
-    const auto& interval = task.interval;
-    result.data.rows.push_back(
-        {std::string(level_name(task.level)), task.task.text(), comparison.one.text(),
-         comparison.other.text(), std::string(aggregate_name(comparison.aggregate)),
-         static_cast<std::int64_t>(task.seeds), fmt::format("{}", fmt::join(task.rates, ";")),
-         static_cast<std::int64_t>(task.unpaired), table_value(task.one), table_value(task.other),
-         table_value(task.difference), table_value(interval ? std::optional(interval->low) : std::nullopt),
-         table_value(interval ? std::optional(interval->high) : std::nullopt), table_value(task.p),
-         table_value(task.adjusted_p), static_cast<std::int64_t>(task.one_runs.untrained),
-         static_cast<std::int64_t>(task.other_runs.untrained), table_value(task.detectable)});
-    if (task.length) result.data.rows.back().insert(result.data.rows.back().begin() + 2, *task.length);
-  }
+  Table result{.title = fmt::format("{} minus {} in the experiment {}, paired over seeds.",
+                                    comparison.one.text(), comparison.other.text(), table.name),
+               .printed = {.group_title = "level",
+                           .columns = {{.title = "task", .number = false},
+                                       {.title = "seeds"},
+                                       column_of(comparison.one),
+                                       column_of(comparison.other),
+                                       {.title = "difference"},
+                                       {.title = "95 % interval"},
+                                       {.title = "p"},
+                                       {.title = "p (Holm)"},
+                                       {.title = "80 % power"}},
+                           .notes = foot("Scores in percent, differences in points.")},
+               .data = {.notes = foot("Scores and differences are fractions of 1.")}};
   if (is_by_length(comparison)) {
     result.printed.columns.insert(result.printed.columns.begin() + 1, {.title = "length"});
-    result.data.columns.insert(result.data.columns.begin() + 2, "length");
+  }
+  for (const ComparedTask& task : comparison.tasks) {
+    result.printed.rows.push_back(print_row(task));
+    const auto bound = [&](double Interval::*end) {
+      return task.interval ? TableValue((*task.interval).*end) : TableValue();
+    };
+    std::vector<std::pair<const char*, TableValue>> values = {
+        {"level", std::string(level_name(task.level))},
+        {"task", task.task.text()},
+        {"one", comparison.one.text()},
+        {"other", comparison.other.text()},
+        {"aggregate", std::string(aggregate_name(comparison.aggregate))},
+        {"seeds", static_cast<std::int64_t>(task.seeds)},
+        {"rates", fmt::format("{}", fmt::join(task.rates, ";"))},
+        {"unpaired", static_cast<std::int64_t>(task.unpaired)},
+        {"one_score", table_value(task.one)},
+        {"other_score", table_value(task.other)},
+        {"difference", table_value(task.difference)},
+        {"interval_low", bound(&Interval::low)},
+        {"interval_high", bound(&Interval::high)},
+        {"p", table_value(task.p)},
+        {"p_holm", table_value(task.adjusted_p)},
+        {"one_untrained", static_cast<std::int64_t>(task.one_runs.untrained)},
+        {"other_untrained", static_cast<std::int64_t>(task.other_runs.untrained)},
+        {"detectable", table_value(task.detectable)}};
+    if (task.length) values.insert(values.begin() + 2, {"length", *task.length});
+    result.data.add_row(values);
   }
   return result;
 }

@@ -1,5 +1,3 @@
-#include "tables/score_table.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,11 +7,14 @@
 #include <utility>
 
 #include "core/error.h"
-#include "experiments/analysis/best_encodings.h"
-#include "tables/result_notes.h"
-#include "tables/score_notes.h"
+#include "experiments/results/best_encodings.h"
+#include "experiments/results/effects.h"
+#include "experiments/statistics/score_summary.h"
+#include "tables/notes.h"
+#include "tables/result_tables.h"
 
 namespace che {
+
 namespace {
 
 // Scores of the trivial baselines in the order of kBaselineColumns.
@@ -35,23 +36,23 @@ std::optional<double> paper_difference(const TableCell& cell, Aggregate aggregat
 // " ±12.5" behind a mean, " [49.6 .. 84.4]" behind the others; empty for one run.
 std::string spread_text(const ScoreSummary& scores, Aggregate aggregate) {
   if (const auto range = scores.range(aggregate)) {
-    return fmt::format(" [{} .. {}]", percent(range->first), percent(range->second));
+    return fmt::format(" [{} .. {}]", format_score(range->first), format_score(range->second));
   }
-  return scores.deviation && aggregate == Aggregate::kMean ? " \u00b1" + percent(*scores.deviation) : "";
+  return scores.deviation && aggregate == Aggregate::kMean ? " \u00b1" + format_score(*scores.deviation) : "";
 }
 
 PrintedCell score_cell(const TableCell* cell, const ScoreTableOptions& options) {
   if (cell == nullptr || !cell->scores) return {.text = kNoNumber};
-  PrintedCell printed = number_cell(cell->scores->value(options.aggregate), percent);
+  PrintedCell printed = number_cell(cell->scores->value(options.aggregate), format_score);
   if (cell->did_not_train(options.aggregate)) printed.sign = kUntrainedSign;
   if (options.spread) printed.suffix = spread_text(*cell->scores, options.aggregate);
   std::vector<std::string> suffix;
   if (shows_paper(*cell, options.paper)) {
     const char* const sign = cell->paper->is_comparable ? "" : kOtherMethodSign;
-    suffix.push_back(percent(cell->paper->score) + sign);
+    suffix.push_back(format_score(cell->paper->score) + sign);
   }
   if (const auto difference = paper_difference(*cell, options.aggregate); options.difference && difference) {
-    suffix.push_back(signed_percent(*difference));
+    suffix.push_back(format_difference(*difference));
   }
   if (!suffix.empty()) printed.suffix += fmt::format(" ({})", fmt::join(suffix, ", "));
   return printed;
@@ -73,8 +74,6 @@ std::string missing_footnote(const ResultTable& table, const TableRow& row, cons
 PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
   PrintedTable printed{.group_title = "level",
                        .columns = {{.title = "task", .number = false}, {.title = "chance"}},
-                       .rows = {},
-                       .footnotes = {},
                        .notes = score_notes(table, options)};
   if (table.has_baselines) {
     for (const char* const column : kBaselineColumns) printed.columns.push_back({.title = column});
@@ -86,9 +85,9 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
     PrintedRow& line = printed.rows.emplace_back();
     line.group = level_name(row.level);
     line.cells = {{.text = row.task.text(), .sign = row.permutation_invariant ? kInvariantSign : ""},
-                  number_cell(row.chance, percent)};
+                  number_cell(row.chance, format_score)};
     if (table.has_baselines) {
-      for (const auto& score : baseline_scores(row)) line.cells.push_back(number_cell(score, percent));
+      for (const auto& score : baseline_scores(row)) line.cells.push_back(number_cell(score, format_score));
     }
     const std::size_t first = line.cells.size();
     for (const EncodingLabel& encoding : table.encodings) {
@@ -118,83 +117,57 @@ TableValue best_training_accuracy(const ResultTable& table, const TableCell& cel
 }
 
 DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
-  DataTable data{.columns = {"level",
-                             "task",
-                             "encoding",
-                             "cell",
-                             "n",
-                             "missing",
-                             "aggregate",
-                             "score",
-                             "spread",
-                             "max",
-                             "min",
-                             "mean",
-                             "sd",
-                             "median",
-                             "iqr",
-                             "q1",
-                             "q3",
-                             "iqm",
-                             "chance",
-                             "paper",
-                             "difference",
-                             "paper_column",
-                             "paper_match",
-                             "permutation_invariant",
-                             "trained_runs",
-                             "training_accuracy"},
-                 .rows = {},
-                 .notes = score_data_notes(table, options)};
-  if (table.has_baselines) {
-    data.columns.insert(data.columns.end(), kBaselineColumns.begin(), kBaselineColumns.end());
-  }
-  for (const TableRow& row : table.rows) {
-    for (const EncodingLabel& encoding : table.encodings) {
-      const TableCell* const cell = table.cell(row.task, encoding);
-      if (cell == nullptr) continue;
-      using Number = std::optional<double>;
-      const auto of_scores = [&](const std::function<Number(const ScoreSummary&)>& number) {
-        return table_value(cell->scores ? number(*cell->scores) : std::nullopt);
-      };
-      const std::optional<PaperValue> paper =
-          shows_paper(*cell, std::max(options.paper, PaperValues::kComparable)) ? cell->paper : std::nullopt;
-      auto& values = data.rows.emplace_back();
-      values = {
-          std::string(level_name(row.level)),
-          row.task.text(),
-          encoding.text(),
-          cell->id,
-          static_cast<std::int64_t>(cell->finished.size()),
-          static_cast<std::int64_t>(cell->missing.size()),
-          std::string(aggregate_name(options.aggregate)),
-          of_scores([&](const auto& scores) -> Number { return scores.value(options.aggregate); }),
-          of_scores([&](const auto& scores) -> Number { return scores.spread(options.aggregate); }),
-          of_scores(&ScoreSummary::max),
-          of_scores(&ScoreSummary::min),
-          of_scores(&ScoreSummary::mean),
-          of_scores(&ScoreSummary::deviation),
-          of_scores(&ScoreSummary::median),
-          of_scores([](const auto& scores) { return scores.spread(Aggregate::kMedian); }),
-          of_scores([](const auto& scores) -> Number {
-            return scores.quartiles ? Number(scores.quartiles->first) : std::nullopt;
-          }),
-          of_scores([](const auto& scores) -> Number {
-            return scores.quartiles ? Number(scores.quartiles->second) : std::nullopt;
-          }),
-          of_scores(&ScoreSummary::iqm),
-          row.chance,
-          table_value(paper ? std::optional(paper->score) : std::nullopt),
-          table_value(paper_difference(*cell, options.aggregate)),
-          paper ? TableValue(paper->column.text()) : TableValue(),
-          paper ? TableValue(paper->is_comparable ? "same_positions" : "other_positions") : TableValue(),
-          row.permutation_invariant ? "yes" : "no",
-          static_cast<std::int64_t>(cell->trained),
-          best_training_accuracy(table, *cell)};
-      if (table.has_baselines) {
-        for (const auto& score : baseline_scores(row)) values.push_back(table_value(score));
+  using Number = std::optional<double>;
+  DataTable data{.notes = score_data_notes(table, options)};
+  for (const PlacedCell& placed : cells_by_row(table)) {
+    const TableRow& row = *placed.row;
+    const TableCell& cell = *placed.cell;
+    const auto number = [&](const std::function<Number(const ScoreSummary&)>& of_scores) {
+      return table_value(cell.scores ? of_scores(*cell.scores) : std::nullopt);
+    };
+    const auto quartile = [&](double std::pair<double, double>::*which) {
+      return number([&](const ScoreSummary& scores) -> Number {
+        return scores.quartiles ? Number((*scores.quartiles).*which) : std::nullopt;
+      });
+    };
+    const bool has_paper = shows_paper(cell, std::max(options.paper, PaperValues::kComparable));
+    const PaperValue paper = has_paper ? *cell.paper : PaperValue();
+    std::vector<std::pair<const char*, TableValue>> values = {
+        {"level", std::string(level_name(row.level))},
+        {"task", row.task.text()},
+        {"encoding", placed.encoding->text()},
+        {"cell", cell.id},
+        {"n", static_cast<std::int64_t>(cell.finished.size())},
+        {"missing", static_cast<std::int64_t>(cell.missing.size())},
+        {"aggregate", std::string(aggregate_name(options.aggregate))},
+        {"score", number([&](const ScoreSummary& scores) { return scores.value(options.aggregate); })},
+        {"spread", number([&](const ScoreSummary& scores) { return scores.spread(options.aggregate); })},
+        {"max", number(&ScoreSummary::max)},
+        {"min", number(&ScoreSummary::min)},
+        {"mean", number(&ScoreSummary::mean)},
+        {"sd", number(&ScoreSummary::deviation)},
+        {"median", number(&ScoreSummary::median)},
+        {"iqr", number([](const ScoreSummary& scores) { return scores.spread(Aggregate::kMedian); })},
+        {"q1", quartile(&std::pair<double, double>::first)},
+        {"q3", quartile(&std::pair<double, double>::second)},
+        {"iqm", number(&ScoreSummary::iqm)},
+        {"chance", row.chance},
+        {"paper", table_value(has_paper ? Number(paper.score) : std::nullopt)},
+        {"difference", table_value(paper_difference(cell, options.aggregate))},
+        {"paper_column", has_paper ? TableValue(paper.column.text()) : TableValue()},
+        {"paper_match", !has_paper            ? TableValue()
+                        : paper.is_comparable ? TableValue("same_positions")
+                                              : TableValue("other_positions")},
+        {"permutation_invariant", row.permutation_invariant ? "yes" : "no"},
+        {"trained_runs", static_cast<std::int64_t>(cell.trained)},
+        {"training_accuracy", best_training_accuracy(table, cell)}};
+    if (table.has_baselines) {
+      const auto baselines = baseline_scores(row);
+      for (std::size_t i = 0; i < baselines.size(); ++i) {
+        values.emplace_back(kBaselineColumns[i], table_value(baselines[i]));
       }
     }
+    data.add_row(values);
   }
   return data;
 }
@@ -207,6 +180,68 @@ Table score_table(const ResultTable& table, const ScoreTableOptions& options) {
                                table.rates_selected ? "seeds" : "seeds and learning rates"),
           .printed = print(table, options),
           .data = data(table, options)};
+}
+
+Table step_table(const ResultTable& table) {
+  Table steps{
+      .title = fmt::format("Scores on the way of the experiment {}.", table.name),
+      .printed = {.group_title = "level",
+                  .columns = {{.title = "task", .number = false},
+                              {.title = "encoding", .number = false},
+                              {.title = "step"},
+                              {.title = "runs"},
+                              {.title = "score"}},
+                  .notes = {{NoteKind::kReading,
+                             "Mean score in percent, over the runs that were measured at the step."}}},
+      .data = {.columns = {"level", "task", "encoding", "step", "n", "score"},
+               .notes = {{NoteKind::kReading,
+                          "Mean scores over the n runs that were measured at the step, 0 to 1."}}}};
+  append_provenance(steps.printed.notes, table);
+  append_provenance(steps.data.notes, table);
+  for (const TableRow& row : table.rows) {
+    const std::string level(level_name(row.level));
+    for (const EncodingLabel& encoding : table.encodings) {
+      for (const auto& [step, scores] : step_scores(table, {row.task, encoding})) {
+        const double mean = aggregate_of(scores, Aggregate::kMean);
+        steps.printed.rows.push_back({.group = level,
+                                      .cells = {{.text = row.task.text()},
+                                                {.text = encoding.text()},
+                                                {.text = fmt::format("{}", step)},
+                                                {.text = fmt::format("{}", scores.size())},
+                                                {.text = format_score(mean)}}});
+        steps.data.rows.push_back(
+            {level, row.task.text(), encoding.text(), step, static_cast<std::int64_t>(scores.size()), mean});
+      }
+    }
+  }
+  return steps;
+}
+
+Table quoted_table(const ResultTable& table) {
+  const Note note{
+      NoteKind::kReading,
+      "Quoted from the sources named, not measured here: another training, other samples and often "
+      "other lengths. Not marked and not ranked with measured scores."};
+  Table quoted{
+      .title = "Scores that entries quote.",
+      .printed = {.group_title = "",
+                  .columns = {{.title = "task", .number = false},
+                              {.title = "model", .number = false},
+                              {.title = "quoted score"},
+                              {.title = "source", .number = false},
+                              {.title = "entry", .number = false}},
+                  .notes = {note}},
+      .data = {.columns = {"task", "model", "score", "source", "entry"}, .rows = {}, .notes = {note}}};
+  for (const QuotedScore& score : table.quoted) {
+    PrintedRow& row = quoted.printed.rows.emplace_back();
+    row.cells = {{.text = score.task},
+                 {.text = score.model + " (quoted)"},
+                 number_cell(score.score, format_score),
+                 {.text = score.source},
+                 {.text = score.entry}};
+    quoted.data.rows.push_back({score.task, score.model, score.score, score.source, score.entry});
+  }
+  return quoted;
 }
 
 }  // namespace che

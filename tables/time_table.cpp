@@ -10,8 +10,8 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "experiments/analysis/encoding_names.h"
-#include "experiments/analysis/score_summary.h"
+#include "experiments/results/columns.h"
+#include "experiments/statistics/score_summary.h"
 #include "tables/formats/table.h"
 
 namespace che {
@@ -43,7 +43,7 @@ std::optional<double> median_of(const RunTimes& times, const EncodingLabel& labe
   return aggregate_of(found->second, Aggregate::kMedian);
 }
 
-// Nothing where no run was timed.
+// Returns nothing if no run was timed.
 std::optional<Table> times_table(std::string title, const StepTimes& all, const RunTimes& times,
                                  const EncodingLabel& base) {
   if (times.empty()) return std::nullopt;
@@ -51,11 +51,7 @@ std::optional<Table> times_table(std::string title, const StepTimes& all, const 
   for (const auto& [label, cells] : times) {
     for (const auto& [lengths, unused] : cells) columns.insert(lengths);
   }
-  PrintedTable table{.group_title = "",
-                     .columns = {{.title = "encoding", .number = false}},
-                     .rows = {},
-                     .footnotes = {},
-                     .notes = {}};
+  PrintedTable table{.group_title = "", .columns = {{.title = "encoding", .number = false}}, .notes = {}};
   for (const LengthRange& lengths : columns) table.columns.push_back({.title = lengths_text(lengths)});
   for (const EncodingLabel& label : all.encodings) {
     if (!times.contains(label)) continue;
@@ -68,46 +64,58 @@ std::optional<Table> times_table(std::string title, const StepTimes& all, const 
       if (time && of_base) cell.suffix = fmt::format(" ({:.2f})", *time / *of_base);
     }
   }
-  return Table{.title = std::move(title), .printed = std::move(table), .data = {}};
+  return Table{.title = std::move(title), .printed = std::move(table)};
 }
 
-// Whether some time has none of `base` to be divided by.
-bool has_unrelated_times(const StepTimes& times, const EncodingLabel& base) {
+// The times behind one number of the tables.
+struct TimedCell {
+  const TaskLabel& task;
+  bool is_step;  // A training step, else a test batch.
+  const EncodingLabel& label;
+  const LengthRange& lengths;
+  const std::vector<double>& runs;
+  std::optional<double> base;  // Median of the base column, for the same lengths.
+};
+
+std::vector<TimedCell> timed_cells(const StepTimes& times, const EncodingLabel& base) {
+  std::vector<TimedCell> cells;
   for (const auto& [task, of_task] : times.tasks) {
-    for (const RunTimes* const measured : {&of_task.step, &of_task.batch}) {
-      for (const auto& [label, of_lengths] : *measured) {
-        for (const auto& [lengths, unused] : of_lengths) {
-          if (!median_of(*measured, base, lengths)) return true;
+    for (const bool is_step : {true, false}) {
+      const RunTimes& measured = is_step ? of_task.step : of_task.batch;
+      for (const EncodingLabel& label : times.encodings) {
+        const auto row = measured.find(label);
+        if (row == measured.end()) continue;
+        for (const auto& [lengths, runs] : row->second) {
+          cells.push_back({.task = task,
+                           .is_step = is_step,
+                           .label = label,
+                           .lengths = lengths,
+                           .runs = runs,
+                           .base = median_of(measured, base, lengths)});
         }
       }
     }
   }
-  return false;
+  return cells;
 }
 
-// How many numbers stand for runs that differ more than twofold, and the one whose runs differ most.
-std::string unsteady_text(const StepTimes& times) {
+// Counts the numbers whose runs differ more than twofold, and names the one whose runs differ most.
+std::string unsteady_text(const std::vector<TimedCell>& cells) {
   constexpr double kUnsteady = 2;
   std::size_t numbers = 0;
   std::size_t unsteady = 0;
   double widest = kUnsteady;
   std::string worst;
-  for (const auto& [task, of_task] : times.tasks) {
-    for (const auto& [what, of_label] :
-         {std::pair("training step", &of_task.step), {"test batch", &of_task.batch}}) {
-      for (const auto& [label, of_lengths] : *of_label) {
-        for (const auto& [lengths, of_runs] : of_lengths) {
-          const auto [least, most] = std::ranges::minmax(of_runs);
-          if (of_runs.size() < 2 || least <= 0) continue;
-          ++numbers;
-          unsteady += most > kUnsteady * least ? 1U : 0U;
-          if (most <= widest * least) continue;
-          widest = most / least;
-          worst = fmt::format("{} {}, {} at {}: {} to {}", task.text(), label.text(), what,
-                              lengths_text(lengths), time_text(least), time_text(most));
-        }
-      }
-    }
+  for (const TimedCell& cell : cells) {
+    const auto [least, most] = std::ranges::minmax(cell.runs);
+    if (cell.runs.size() < 2 || least <= 0) continue;
+    ++numbers;
+    unsteady += most > kUnsteady * least ? 1U : 0U;
+    if (most <= widest * least) continue;
+    widest = most / least;
+    worst = fmt::format("{} {}, {} at {}: {} to {}", cell.task.text(), cell.label.text(),
+                        cell.is_step ? "training step" : "test batch", lengths_text(cell.lengths),
+                        time_text(least), time_text(most));
   }
   if (unsteady == 0) return "";
   return fmt::format(
@@ -116,31 +124,24 @@ std::string unsteady_text(const StepTimes& times) {
 }
 
 // One row per task, measurement, encoding and lengths.
-DataTable time_data(const StepTimes& times, const EncodingLabel& base) {
-  DataTable data{.columns = {"task", "measured", "encoding", "first_length", "last_length", "length_step",
-                             "runs", "milliseconds", "ratio"},
-                 .rows = {}};
-  for (const auto& [task, of_task] : times.tasks) {
-    for (const auto& [measured, of_label] :
-         {std::pair("training_step", &of_task.step), {"test_batch", &of_task.batch}}) {
-      for (const EncodingLabel& label : times.encodings) {
-        const auto found = of_label->find(label);
-        if (found == of_label->end()) continue;
-        for (const auto& [lengths, of_runs] : found->second) {
-          const double time = aggregate_of(of_runs, Aggregate::kMedian);
-          const std::optional<double> of_base = median_of(*of_label, base, lengths);
-          data.rows.push_back({task.text(), std::string(measured), label.text(), lengths.first, lengths.last,
-                               lengths.listed.empty() ? TableValue(lengths.step) : TableValue(),
-                               static_cast<std::int64_t>(of_runs.size()), time,
-                               table_value(of_base ? std::optional(time / *of_base) : std::nullopt)});
-        }
-      }
-    }
+DataTable time_data(const std::vector<TimedCell>& cells) {
+  DataTable data;
+  for (const TimedCell& cell : cells) {
+    const double time = aggregate_of(cell.runs, Aggregate::kMedian);
+    data.add_row({{"task", cell.task.text()},
+                  {"measured", cell.is_step ? "training_step" : "test_batch"},
+                  {"encoding", cell.label.text()},
+                  {"first_length", cell.lengths.first},
+                  {"last_length", cell.lengths.last},
+                  {"length_step", cell.lengths.listed.empty() ? TableValue(cell.lengths.step) : TableValue()},
+                  {"runs", static_cast<std::int64_t>(cell.runs.size())},
+                  {"milliseconds", time},
+                  {"ratio", cell.base ? TableValue(time / *cell.base) : TableValue()}});
   }
   return data;
 }
 
-// The column that `base` names; without a name the first of dape_kerple where it is there, else the first.
+// Returns the column that `base` names. Without a name it is the first of dape_kerple, else the first column.
 EncodingLabel base_column(const StepTimes& times, const std::string& base) {
   const std::vector<EncodingLabel>& columns = times.encodings;
   if (base.empty()) {
@@ -161,18 +162,19 @@ std::string time_table(const StepTimes& times, const std::string& base, std::str
       "In parentheses: the ratio to {}. A number is the median over a cell's finished runs: of each its "
       "median step between two log lines, or the mean test batch of its evaluation.",
       column.text())};
-  if (has_unrelated_times(times, column)) {
+  const std::vector<TimedCell> cells = timed_cells(times, column);
+  if (!std::ranges::all_of(cells, [](const TimedCell& cell) { return cell.base.has_value(); })) {
     notes.push_back(
         fmt::format("A time without a ratio: {} has none of that task and these lengths.", column.text()));
   }
-  if (std::string text = unsteady_text(times); !text.empty()) notes.push_back(std::move(text));
+  if (std::string text = unsteady_text(cells); !text.empty()) notes.push_back(std::move(text));
   if (times.has_shared_jobs) {
     notes.emplace_back(
         "Runs of one job share their steps and test batches: the time of each is that of all of them.");
   }
   if (format == "csv" || format == "json") {
-    Table table{.title = "Milliseconds per training step and test batch.", .printed = {}, .data = {}};
-    table.data = time_data(times, column);
+    Table table{.title = "Milliseconds per training step and test batch."};
+    table.data = time_data(cells);
     for (std::string& note : notes) table.data.notes.push_back({NoteKind::kReading, std::move(note)});
     return format_table(table, format);
   }

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/analysis/step_times.h"
+#include "experiments/results/step_times.h"
 #include "tables/formats/table.h"
 
 namespace che {

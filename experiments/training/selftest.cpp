@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/clock.h"
-#include "experiments/analysis/score_summary.h"
+#include "experiments/statistics/score_summary.h"
 #include "experiments/training/out_of_memory.h"
 #include "experiments/training/small_model.h"
 #include "models/device_memory.h"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/clock.h"
-#include "experiments/analysis/score_summary.h"
 #include "experiments/plan/operations.h"
+#include "experiments/statistics/score_summary.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/tensor_batch.h"
 #include "experiments/training/training.h"

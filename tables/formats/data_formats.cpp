@@ -1,5 +1,3 @@
-#include "tables/formats/data_formats.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +7,7 @@
 #include "core/number_text.h"
 #include "core/text.h"
 #include "experiments/store/csv.h"
+#include "tables/formats/formats.h"
 
 namespace che {
 namespace {

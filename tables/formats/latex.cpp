@@ -1,5 +1,3 @@
-#include "tables/formats/latex.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,9 +5,9 @@
 #include <array>
 
 #include "core/text.h"
-#include "experiments/analysis/paper_table.h"
-#include "experiments/analysis/training_outcome.h"
-#include "tables/formats/printed_lines.h"
+#include "experiments/published/paper_table.h"
+#include "experiments/results/training_outcome.h"
+#include "tables/formats/formats.h"
 
 namespace che {
 namespace {
@@ -67,40 +65,27 @@ std::string begin_pages(const std::string& caption, const std::string& columns, 
       columns, caption, header, header);
 }
 
-// Characters beyond ASCII that tables hold, with their commands.
+// Characters that LaTeX has commands for.
 struct Character {
   std::string_view text;
   std::string_view command;
 };
-constexpr std::array<Character, 4> kCharacters = {{{"\u00b1", "$\\pm$"},
-                                                   {kInvariantSign, "$\\dagger$"},
-                                                   {kUntrainedSign, "$\\ddagger$"},
-                                                   {kOtherMethodSign, "\\S{}"}}};
+constexpr std::array<Character, 10> kCharacters = {{{"\u00b1", "$\\pm$"},
+                                                    {kInvariantSign, "$\\dagger$"},
+                                                    {kUntrainedSign, "$\\ddagger$"},
+                                                    {kOtherMethodSign, "\\S{}"},
+                                                    {"\\", "\\textbackslash{}"},
+                                                    {"~", "\\textasciitilde{}"},
+                                                    {"^", "\\textasciicircum{}"},
+                                                    {"<", "\\textless{}"},
+                                                    {">", "\\textgreater{}"},
+                                                    {"|", "\\textbar{}"}}};
 
-// The one that `text` starts with, or null.
+// Returns the character that `text` starts with, or null.
 const Character* character_at(std::string_view text) {
   const auto* const found = std::ranges::find_if(
       kCharacters, [&](const Character& character) { return text.starts_with(character.text); });
   return found == kCharacters.end() ? nullptr : found;
-}
-
-std::string_view command_of(char c) {
-  switch (c) {
-    case '\\':
-      return "\\textbackslash{}";
-    case '~':
-      return "\\textasciitilde{}";
-    case '^':
-      return "\\textasciicircum{}";
-    case '<':
-      return "\\textless{}";
-    case '>':
-      return "\\textgreater{}";
-    case '|':
-      return "\\textbar{}";
-    default:
-      return {};
-  }
 }
 
 }  // namespace
@@ -117,8 +102,6 @@ std::string latex_text(std::string_view text) {
     } else if (byte >= 0x80) {
       // The bytes that continue a character vanish with its first.
       if ((byte & 0xC0U) != 0x80U) result += '?';
-    } else if (const std::string_view command = command_of(c); !command.empty()) {
-      result += command;
     } else {
       if (std::string_view("_&%#${}").find(c) != std::string_view::npos) result += '\\';
       result += c;

@@ -9,11 +9,8 @@
 
 #include "core/error.h"
 #include "core/suggestion.h"
-#include "experiments/analysis/score_summary.h"
-#include "tables/formats/data_formats.h"
-#include "tables/formats/latex.h"
-#include "tables/formats/markdown.h"
-#include "tables/formats/terminal.h"
+#include "experiments/statistics/score_summary.h"
+#include "tables/formats/formats.h"
 
 namespace che {
 
@@ -23,10 +20,18 @@ bool PrintedTable::marked() const {
   });
 }
 
+void DataTable::add_row(const std::vector<std::pair<const char*, TableValue>>& row) {
+  std::vector<TableValue>& values = rows.emplace_back();
+  for (const auto& [column, value] : row) {
+    if (rows.size() == 1) columns.emplace_back(column);
+    values.push_back(value);
+  }
+}
+
 void choose_notes(Table& table, NoteChoice choice) {
   for (std::vector<Note>* notes : {&table.printed.notes, &table.data.notes}) {
     std::erase_if(*notes, [&](const Note& note) {
-      const bool is_short = note.kind == NoteKind::kReading || note.kind == NoteKind::kMissing;
+      const bool is_short = note.kind == NoteKind::kReading || note.kind == NoteKind::kPaper;
       return choice == NoteChoice::kNone || (choice == NoteChoice::kShort && !is_short);
     });
   }
@@ -51,13 +56,6 @@ TableValue table_value(const std::optional<double>& number) {
   return std::monostate();
 }
 
-std::string percent(double fraction) { return fmt::format("{:.1f}", rounded_percent(fraction)); }
-
-std::string signed_percent(double fraction) {
-  const std::string text = fmt::format("{:+.1f}", 100 * fraction);
-  return text == "-0.0" ? "+0.0" : text;
-}
-
 std::string p_text(double p) { return fmt::format("{:.3g}", p); }
 
 PrintedCell number_cell(const std::optional<double>& number, std::string (*form)(double)) {
@@ -69,13 +67,13 @@ void mark_best(const std::vector<PrintedCell*>& cells, bool with_second) {
   std::size_t numbers = 0;
   for (const PrintedCell* cell : cells) {
     if (!cell->value) continue;
-    distinct.insert(rounded_percent(*cell->value));
+    distinct.insert(rounded_score(*cell->value));
     ++numbers;
   }
   if (numbers < 2) return;
   for (PrintedCell* const cell : cells) {
     if (!cell->value) continue;
-    const auto place = std::distance(distinct.begin(), distinct.find(rounded_percent(*cell->value)));
+    const auto place = std::distance(distinct.begin(), distinct.find(rounded_score(*cell->value)));
     if (place == 0) cell->mark = Mark::kBest;
     if (place == 1 && with_second) cell->mark = Mark::kSecond;
   }

@@ -5,48 +5,46 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 namespace che {
 
-// How a printed number stands among those of its row.
+// The place of a printed number among those of its row.
 enum class Mark { kNone, kBest, kSecond };
 
 struct PrintedCell {
   std::string text;
-  std::string suffix = "";   // What stands after it and is not marked: a spread, a paper's value.
-  std::string sign = "";     // A sign right behind the text, which a note explains: kInvariantSign, ...
-  Mark mark = Mark::kNone;   // Of the text.
-  std::size_t footnote = 0;  // Its number, from 1; 0 for none.
-  std::string link = "";     // Where it leads, in a format with links.
-  std::optional<double> value = std::nullopt;  // What a reader's click sorts by; else by the text.
+  std::string suffix = "";   // Stands after the text and is not marked: a spread, a paper's value.
+  std::string sign = "";     // Stands right behind the text and is explained by a note: kInvariantSign, ...
+  Mark mark = Mark::kNone;   // Marks the text.
+  std::size_t footnote = 0;  // Number from 1; 0 for none.
+  std::string link = "";     // Target, in a format with links.
+  std::optional<double> value = std::nullopt;  // A click sorts by it, or by the text without it.
 };
 
 struct PrintedColumn {
   std::string title;
-  std::string settings = "";  // Directly after the title, which a narrow page may break here.
-  bool number = true;         // Numbers stand to the right, text to the left.
+  std::string settings = "";  // Follows the title; a narrow page may break between them.
+  bool number = true;         // Aligned to the right.
 
   std::string text() const { return title + settings; }
 };
 
 struct PrintedRow {
-  std::string group;  // Neighbours of one group stand together; its name is printed once.
+  std::string group;  // Printed once for neighbouring rows of one group.
   std::vector<PrintedCell> cells;
 };
 
-// Signs, each explained by a note of the table that has it; kInvariantSign is another.
-inline constexpr const char* kOtherMethodSign = "\u00a7";  // Section sign: the paper's positions differ.
+// The section sign behind a value of the paper that has other positions than ours. A note explains it.
+inline constexpr const char* kOtherMethodSign = "\u00a7";
 
-// What a note below a table is about.
+// The subject of a note below a table.
 enum class NoteKind {
-  kReading,     // What numbers, signs and parentheses mean.
-  kStatistics,  // How intervals and tests are computed.
-  kMissing,     // Runs that do not count.
-  kBaselines,   // What trivial baselines are.
-  kPaper,       // What the paper's values are.
-  kClaims,      // Claims of the paper, counted.
+  kReading,     // How to read the numbers, signs and parentheses, and which runs do not count.
+  kPaper,       // Where the paper's values come from.
+  kMethod,      // How numbers, tests and marks are computed.
   kProvenance,  // Where the runs come from.
 };
 
@@ -59,38 +57,37 @@ struct Note {
 
 // A table as people read it: rounded, marked, with notes.
 struct PrintedTable {
-  std::string group_title;  // Of the groups' column; empty when rows have no groups.
-  std::vector<PrintedColumn> columns;
-  std::vector<PrintedRow> rows;
-  std::vector<std::string> footnotes;  // Footnote i + 1, plain text.
-  std::vector<Note> notes;
+  std::string group_title = "";  // Title of the groups' column; empty when rows have no groups.
+  std::vector<PrintedColumn> columns = {};
+  std::vector<PrintedRow> rows = {};
+  std::vector<std::string> footnotes = {};  // Footnote i + 1, plain text.
+  std::vector<Note> notes = {};
 
   bool marked() const;
 };
 
-// Which notes a table keeps.
-enum class NoteChoice {
-  kNone,
-  kShort,  // What one needs to read the numbers, and which runs do not count.
-  kAll,
-};
+// The notes that a table keeps. kShort keeps kReading and kPaper.
+enum class NoteChoice { kNone, kShort, kAll };
 
 using TableValue = std::variant<std::monostate, std::string, std::int64_t, double>;
 
-// Nothing becomes std::monostate.
+// Turns a missing number into std::monostate.
 TableValue table_value(const std::optional<double>& number);
 
-// The same as programs read it: unrounded, one value a field, empty where there is none.
+// A table as programs read it: unrounded, one value a field, empty where there is none.
 struct DataTable {
-  std::vector<std::string> columns;
-  std::vector<std::vector<TableValue>> rows;
-  std::vector<Note> notes = {};  // Units are those of the rows.
+  std::vector<std::string> columns = {};
+  std::vector<std::vector<TableValue>> rows = {};
+  std::vector<Note> notes = {};  // Use the units of the rows.
+
+  // Adds a row of columns with values. The first row names the columns of the table.
+  void add_row(const std::vector<std::pair<const char*, TableValue>>& row);
 };
 
 struct Table {
   std::string title;  // One sentence, plain text.
-  PrintedTable printed;
-  DataTable data;
+  PrintedTable printed = {};
+  DataTable data = {};
 };
 
 // Removes the notes that `choice` does not keep; footnotes stay, since cells refer to them.
@@ -104,25 +101,20 @@ struct TerminalStyle {
   bool escapes = false;   // Bold and underline by escape sequences; else by * and +.
 };
 
-// `table` as text in one of table_formats(); `style` is for "terminal".
+// Writes `table` in one of table_formats(). `style` is for "terminal".
 std::string format_table(const Table& table, std::string_view format, const TerminalStyle& style = {});
-
-// 0.7512 as "75.1", for a cell; with its sign always, for a difference.
-std::string percent(double fraction);
-std::string signed_percent(double fraction);
 
 // A p-value to three digits.
 std::string p_text(double p);
 
-// What stands where a number is missing.
+// Stands for a missing number.
 inline constexpr const char* kNoNumber = "--";
 
-// `number` as `form` writes it, kNoNumber for nothing.
+// Prints `number` as `form` writes it, or kNoNumber.
 PrintedCell number_cell(const std::optional<double>& number, std::string (*form)(double));
 
-// Marks the best and, if asked to, the second among `cells`, ties all, by their values (fractions) as
-// percent() prints them, so that equal texts have equal marks. A single number is not marked; a cell without
-// a value stays as it is.
+// Marks the best and, with `with_second`, the second among `cells` by their values as format_score prints
+// them, so that equal texts have equal marks. A single number is not marked.
 void mark_best(const std::vector<PrintedCell*>& cells, bool with_second);
 
 }  // namespace che

@@ -6,11 +6,10 @@
 #include <string>
 
 #include "core/files.h"
-#include "tables/formats/latex.h"
-#include "tables/run_table.h"
-#include "tables/score_table.h"
+#include "tables/formats/formats.h"
+#include "tables/result_tables.h"
 #include "tests/documents/viewer.h"
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/scratch_folder.h"
 
 namespace che {

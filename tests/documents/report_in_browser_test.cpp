@@ -11,7 +11,7 @@
 #include "core/files.h"
 #include "report/report.h"
 #include "tests/documents/viewer.h"
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/scratch_folder.h"
 
 namespace che {

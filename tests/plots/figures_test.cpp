@@ -9,7 +9,7 @@
 #include "core/files.h"
 #include "plots/gnuplot/figure_files.h"
 #include "tests/contains.h"
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 

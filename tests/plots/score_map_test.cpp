@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <string>
 
-#include "experiments/analysis/training_outcome.h"
+#include "experiments/results/training_outcome.h"
 #include "plots/figures.h"
 #include "plots/gnuplot/figure_files.h"
 #include "tables/formats/table.h"
 #include "tests/contains.h"
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
@@ -63,7 +63,7 @@ TEST(ScoreMap, RoundsAsTheTableDoes) {
             RunState::kFinished, 0.25);
   const ResultTable table = make_table(open_runs(scratch.path()));
   const std::string printed =
-      percent(cell_called(table, "modular_arithmetic_simple", "randomized_rope")->paper->score);
+      format_score(cell_called(table, "modular_arithmetic_simple", "randomized_rope")->paper->score);
   const std::string script = figure_named("map").script(table, Aggregate::kMax, "svg", "x");
   EXPECT_TRUE(contains(script, "\n0 0 " + printed + "\n")) << printed << script;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/scratch_folder.h"
 
 namespace che {

@@ -1,9 +1,8 @@
-#include "tables/agreement_table.h"
-
 #include <gtest/gtest.h>
 
-#include "experiments/analysis/training_outcome.h"
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "experiments/results/training_outcome.h"
+#include "tables/result_tables.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/golden_file.h"
 #include "tests/scratch_folder.h"
 

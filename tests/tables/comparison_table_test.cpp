@@ -1,8 +1,7 @@
-#include "tables/comparison_table.h"
-
 #include <gtest/gtest.h>
 
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tables/result_tables.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/golden_file.h"
 #include "tests/scratch_folder.h"
 

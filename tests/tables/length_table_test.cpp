@@ -1,12 +1,11 @@
-#include "tables/length_table.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 #include <sstream>
 
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tables/result_tables.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/golden_file.h"
 #include "tests/scratch_folder.h"
 

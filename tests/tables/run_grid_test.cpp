@@ -1,7 +1,6 @@
-#include "tables/run_grid.h"
-
 #include <gtest/gtest.h>
 
+#include "tables/sweep_tables.h"
 #include "tests/experiments/store/made_up_results.h"
 
 namespace che {

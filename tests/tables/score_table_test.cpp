@@ -1,13 +1,12 @@
-#include "tables/score_table.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tables/result_tables.h"
 #include "tests/contains.h"
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/golden_file.h"
 #include "tests/scratch_folder.h"
 
@@ -102,7 +101,7 @@ TEST(ScoreTable, CountsRunsThatAreNotBegunWithoutAFootnote) {
   store_run(scratch.path(), made_up_config("even_pairs", "none"), RunState::kWaiting);
   const PrintedTable printed = score_table(make_table(open_runs(scratch.path()))).printed;
   EXPECT_TRUE(printed.footnotes.empty());
-  EXPECT_EQ(1, std::ranges::count(printed.notes, Note{NoteKind::kMissing, "Not begun: 2 of 3 runs."}));
+  EXPECT_EQ(1, std::ranges::count(printed.notes, Note{NoteKind::kReading, "Not begun: 2 of 3 runs."}));
 }
 
 TEST(ScoreTable, SaysWhyNoBestIsMarked) {

@@ -1,9 +1,8 @@
-#include "tables/step_table.h"
-
 #include <gtest/gtest.h>
 
+#include "tables/result_tables.h"
 #include "tests/contains.h"
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/scratch_folder.h"
 
 namespace che {

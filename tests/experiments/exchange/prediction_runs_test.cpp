@@ -7,15 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "experiments/analysis/comparison.h"
-#include "experiments/analysis/provenance.h"
-#include "experiments/analysis/result_table.h"
+#include "experiments/results/comparison.h"
+#include "experiments/results/provenance.h"
+#include "experiments/results/read_results.h"
+#include "experiments/results/result_table.h"
 #include "experiments/store/experiment_folder.h"
-#include "tables/length_table.h"
-#include "tables/run_table.h"
-#include "tables/score_table.h"
+#include "tables/result_tables.h"
 #include "tests/contains.h"
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -121,7 +120,7 @@ TEST(PredictionRuns, MeasuredOnOtherSamplesSaySoInTheirLabel) {
   store_predictions(scratch.path(), scored);
   EXPECT_EQ(
       (std::vector<std::string>{"dape_kerple(evaluation.last_length=44)", "lstm(evaluation.last_length=42)"}),
-      texts_of(read_table(scratch.path()).encodings));
+      texts_of(read_table({scratch.path()}).encodings));
 }
 
 TEST(PredictionRuns, AreComparedSeedBySeedWithEveryRate) {
@@ -134,7 +133,7 @@ TEST(PredictionRuns, AreComparedSeedBySeedWithEveryRate) {
     store_predictions(scratch.path(), made_up_predictions("lstm", seed, 0.875));
     store_predictions(scratch.path(), made_up_predictions("gru", seed, 0.5));
   }
-  const ResultTable table = read_table(scratch.path());
+  const ResultTable table = read_table({scratch.path()});
   const ComparedTask task = compare(table, "lstm", "dape_kerple", Aggregate::kMean).tasks.at(0);
   EXPECT_EQ(2U, task.seeds);
   EXPECT_EQ((std::vector<double>{3e-4}), task.rates) << "the only rate of both seeds";
@@ -154,7 +153,7 @@ TEST(PredictionRuns, AreChosenByTheModelsName) {
   store_predictions(scratch.path(), made_up_predictions("lstm", 0, 0.875));
   store_predictions(scratch.path(), made_up_predictions("gru", 0, 0.5));
   const auto columns = [&](const std::string& condition) {
-    return texts_of(read_table(scratch.path(), RunChoice({condition})).encodings);
+    return texts_of(read_table({scratch.path()}, RunChoice({condition})).encodings);
   };
   EXPECT_EQ((std::vector<std::string>{"dape_kerple", "lstm"}), columns("encoding=[lstm,dape_kerple]"));
   EXPECT_EQ((std::vector<std::string>{"gru"}), columns("foreign_model=gru"));

@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 

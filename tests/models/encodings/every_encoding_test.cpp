@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/files.h"
-#include "experiments/analysis/paper_table.h"
+#include "experiments/published/paper_table.h"
 #include "experiments/training/model_factory.h"
 #include "experiments/training/thread_limit.h"
 #include "experiments/training/training.h"

@@ -1,6 +1,6 @@
-#include "tables/formats/latex.h"
-
 #include <gtest/gtest.h>
+
+#include "tables/formats/formats.h"
 
 namespace che {
 namespace {

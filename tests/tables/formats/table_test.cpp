@@ -40,9 +40,9 @@ TEST(Table, MarksNeitherANumberAloneNorAMissingOne) {
 }
 
 TEST(Table, DifferencesHaveASignAndZeroIsNotNegative) {
-  EXPECT_EQ(signed_percent(0.0123), "+1.2");
-  EXPECT_EQ(signed_percent(-0.0123), "-1.2");
-  EXPECT_EQ(signed_percent(-0.0001), "+0.0");
+  EXPECT_EQ(format_difference(0.0123), "+1.2");
+  EXPECT_EQ(format_difference(-0.0123), "-1.2");
+  EXPECT_EQ(format_difference(-0.0001), "+0.0");
 }
 
 Table awkward_table() {
@@ -93,8 +93,7 @@ TEST(Table, NotesAreChosenByKind) {
   const auto kept = [](NoteChoice choice) {
     Table table;
     for (const NoteKind kind :
-         {NoteKind::kReading, NoteKind::kStatistics, NoteKind::kMissing, NoteKind::kBaselines,
-          NoteKind::kPaper, NoteKind::kClaims, NoteKind::kProvenance}) {
+         {NoteKind::kReading, NoteKind::kMethod, NoteKind::kPaper, NoteKind::kProvenance}) {
       table.printed.notes.push_back({kind, "note"});
       table.data.notes.push_back({kind, "note"});
     }
@@ -106,8 +105,8 @@ TEST(Table, NotesAreChosenByKind) {
   };
   EXPECT_TRUE(kept(NoteChoice::kNone).empty());
   EXPECT_EQ(kept(NoteChoice::kShort),
-            (std::vector<Note>{{NoteKind::kReading, "note"}, {NoteKind::kMissing, "note"}}));
-  EXPECT_EQ(kept(NoteChoice::kAll).size(), 7U);
+            (std::vector<Note>{{NoteKind::kReading, "note"}, {NoteKind::kPaper, "note"}}));
+  EXPECT_EQ(kept(NoteChoice::kAll).size(), 4U);
 }
 
 TEST(Table, UnknownFormatIsRefused) {

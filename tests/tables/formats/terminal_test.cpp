@@ -1,8 +1,8 @@
-#include "tables/formats/terminal.h"
-
 #include <gtest/gtest.h>
 
 #include <sstream>
+
+#include "tables/formats/formats.h"
 
 namespace che {
 namespace {

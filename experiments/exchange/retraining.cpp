@@ -1,0 +1,137 @@
+#include "experiments/exchange/retraining.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "experiments/exchange/archive.h"
+#include "experiments/results/training_outcome.h"
+#include "experiments/statistics/score_summary.h"
+
+namespace che {
+
+namespace {
+
+// Why a run cannot be trained again; empty where it can.
+std::string obstacle(const BundledRun& run) {
+  if (run.config.is_foreign()) return "predictions of a model outside che";
+  if (run.status.state != RunState::kFinished || !score(run.evaluation, run.config)) return "without a score";
+  if (!is_drawn(run.config.task)) return "on a version of the task that this che does not draw";
+  return "";
+}
+
+bool is_same(const MetricsRow& one, const MetricsRow& other) {
+  return one.step == other.step && one.loss == other.loss && one.accuracy == other.accuracy &&
+         one.gradient_norm == other.gradient_norm;
+}
+
+}  // namespace
+
+RetrainingChoice::RetrainingChoice(const Options& options)
+    : options_(options), filters_(filters_of(options.only, {})) {}
+
+void RetrainingChoice::consider(BundledRun run) {
+  ++considered_;
+  const AskedRun asked(run.config, {});
+  bool holds = true;
+  for (RunFilter& filter : filters_) holds &= filter.matches(asked);
+  if (!holds) return;
+  if (const std::string reason = obstacle(run); !reason.empty()) {
+    ++left_out_[reason];
+    return;
+  }
+  ++eligible_;
+  drawn_.emplace(sha256(fmt::format("{} {}", options_.seed, run.id)), std::move(run));
+  if (options_.count && drawn_.size() > *options_.count) drawn_.erase(std::prev(drawn_.end()));
+}
+
+std::vector<BundledRun> RetrainingChoice::chosen() const {
+  for (const RunFilter& filter : filters_) filter.check_made_sense();
+  if (eligible_ == 0 || eligible_ < options_.count.value_or(0)) {
+    std::vector<std::string> others;
+    std::size_t passed_over = considered_ - eligible_;
+    for (const auto& [reason, runs] : left_out_) {
+      others.push_back(fmt::format("{} {}", runs, reason));
+      passed_over -= runs;
+    }
+    if (passed_over > 0) others.push_back(fmt::format("{} not chosen by --only", passed_over));
+    throw Error(fmt::format(
+        "--retrain: {} of {} can be trained again{}; allowed: {}", eligible_, counted(considered_, "run"),
+        others.empty() ? "" : fmt::format(" ({})", fmt::join(others, ", ")),
+        eligible_ == 0 ? "a bundle with finished runs of che" : fmt::format("1 to {}, or all", eligible_)));
+  }
+  std::vector<BundledRun> runs;
+  runs.reserve(drawn_.size());
+  for (const auto& [hash, run] : drawn_) runs.push_back(run);
+  std::ranges::sort(runs, {}, &BundledRun::id);
+  return runs;
+}
+
+std::string agreement_name(Agreement agreement) {
+  switch (agreement) {
+    case Agreement::kEqual:
+      return "equal";
+    case Agreement::kWithinTolerance:
+      return "within tolerance";
+    case Agreement::kDifferent:
+      return "different";
+  }
+  return "";
+}
+
+RetrainingResult compare_with_published(const BundledRun& published, const std::vector<EvaluationRow>& again,
+                                        const std::vector<MetricsRow>& metrics_again, double tolerance) {
+  const std::vector<EvaluationRow> rows = present_rows(published.evaluation, published.config);
+  const std::vector<EvaluationRow> new_rows = present_rows(again, published.config);
+  const std::string lengths = counted(rows.size(), "test length");
+  if (rows.size() != new_rows.size() || rows.empty()) {
+    return {Agreement::kDifferent,
+            fmt::format("{} in the bundle, {} measured again", lengths, new_rows.size())};
+  }
+  const auto difference = [&](std::size_t i) { return std::abs(rows[i].accuracy - new_rows[i].accuracy); };
+  std::size_t farthest = 0;
+  std::size_t beyond = 0;
+  bool rows_are_same = true;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows_are_same &= rows[i].accuracy == new_rows[i].accuracy && rows[i].loss == new_rows[i].loss;
+    if (!(difference(i) <= tolerance)) ++beyond;
+    if (difference(i) > difference(farthest)) farthest = i;
+  }
+  const bool has_metrics = !published.metrics.empty() && !metrics_again.empty();
+  if (rows_are_same &&
+      (published.metrics.empty() || std::ranges::equal(published.metrics, metrics_again, is_same))) {
+    return {Agreement::kEqual,
+            published.metrics.empty()
+                ? fmt::format("the same numbers at {}; the bundle has no training metrics", lengths)
+                : fmt::format("the same numbers at {} and in {} of training metrics", lengths,
+                              counted(published.metrics.size(), "row"))};
+  }
+  std::string text;
+  if (beyond > 0) text = fmt::format("beyond {} at {} of {}: ", tolerance, beyond, lengths);
+  if (difference(farthest) > 0) {
+    text += fmt::format(
+        "accuracy differs by at most {:.2g}, at length {} ({:.4f} in the bundle, {:.4f} again)",
+        difference(farthest), rows[farthest].length, rows[farthest].accuracy, new_rows[farthest].accuracy);
+  } else if (rows_are_same) {
+    text += fmt::format("the same numbers at {}", lengths);
+  } else {
+    text += fmt::format("the same accuracy at {}, other losses", lengths);
+  }
+  bool training_is_close = true;
+  if (has_metrics) {
+    const double before = final_training_accuracy(published.metrics);
+    const double after = final_training_accuracy(metrics_again);
+    training_is_close = std::abs(before - after) <= tolerance;
+    text += fmt::format("; training accuracy {:.4f} in the bundle, {:.4f} again{}", before, after,
+                        training_is_close ? "" : fmt::format(", beyond {}", tolerance));
+  }
+  return {beyond == 0 && training_is_close ? Agreement::kWithinTolerance : Agreement::kDifferent, text};
+}
+
+}  // namespace che

@@ -1,0 +1,40 @@
+#include "experiments/published/quoted_scores.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/files.h"
+#include "core/registry.h"
+#include "core/suggestion.h"
+#include "core/text.h"
+#include "experiments/store/csv.h"
+#include "tasks/task.h"
+
+namespace che {
+
+std::vector<QuotedScore> read_quoted_scores(const std::filesystem::path& experiment) {
+  const std::filesystem::path file = experiment / kQuotedFile;
+  if (!is_present(file)) return {};
+  const CsvRows csv(file.string(), read_file(file), {"task", "model", "score", "source"},
+                    "correct it: it is written by hand");
+  const std::vector<std::string> tasks = Registry<TaskEntry>::instance().names();
+  std::vector<QuotedScore> scores;
+  for (std::size_t i = 0; i < csv.size(); ++i) {
+    scores.push_back({.task = std::string(csv.text(i, 0)),
+                      .model = one_line(csv.text(i, 1)),
+                      .score = csv.real(i, 2),
+                      .source = one_line(csv.text(i, 3), kWholeText),
+                      .entry = std::filesystem::canonical(experiment).filename().string()});
+    const QuotedScore& score = scores.back();
+    if (std::find(tasks.begin(), tasks.end(), score.task) == tasks.end()) {
+      csv.fail(i, 0, fmt::format("a task of che{}", known_names_hint(score.task, tasks)));
+    }
+    if (score.model.empty()) csv.fail(i, 1, "the model's name");
+    if (!(score.score >= 0 && score.score <= 1)) csv.fail(i, 2, "a fraction from 0 to 1");
+    if (score.source.empty()) csv.fail(i, 3, "where the score is printed");
+  }
+  return scores;
+}
+
+}  // namespace che

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "experiments/results/result_table.h"
+
+namespace che {
+
+// Reasons why being the best, or the second, of a row means little.
+enum class WeakBest {
+  kTied,             // Most encodings have this score.
+  kMeasuredUnalike,  // See are_measured_alike().
+  kNotAboveChance,
+  kDidNotTrain,  // A cell with this score did not train.
+  kTrivial,      // Within two standard errors of the best trivial baseline.
+};
+
+// The encodings that have the highest score of a row, or the second.
+struct BestEncodings {
+  // Several if scores tie as they are printed; see rounded_score.
+  std::vector<EncodingLabel> encodings;
+  std::size_t scored = 0;      // Encodings that have a score.
+  bool measured_alike = true;  // See are_measured_alike().
+  bool passes_chance = false;
+  bool has_trained = true;  // True if every cell with this score trained.
+  // Their score minus the best trivial baseline, and the standard error of the baseline, if it was measured.
+  std::optional<double> above_trivial;
+  std::optional<double> trivial_error;
+  double score_error = 0;  // Largest standard error of their scores from the samples, 0 if unknown.
+
+  // Returns nothing if they are worth a mark.
+  std::vector<WeakBest> weaknesses() const;
+  bool is_distinct() const { return weaknesses().empty(); }
+};
+
+// Finds the highest score of `row` in `table`.
+BestEncodings best_encodings(const ResultTable& table, const TableRow& row, Aggregate aggregate);
+// Finds the highest score below the best one. There may be none.
+BestEncodings second_encodings(const ResultTable& table, const TableRow& row, Aggregate aggregate);
+
+}  // namespace che

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/results/result_table.h"
+#include "experiments/statistics/permutation_tests.h"
+
+namespace che {
+
+// Counts the runs of an encoding in a comparison.
+struct ComparedRuns {
+  std::size_t counted = 0;
+  std::size_t untrained = 0;  // Those that did not train; see TrainingOutcome.
+
+  // True if no run trained, so that a difference is one of learning.
+  bool did_not_train() const { return counted > 0 && untrained == counted; }
+};
+
+// Two encodings on one task, paired over the seeds that both finished with one learning rate, as many as
+// possible. The score of a seed is its mean over all rates that both finished with all these seeds. So pairs
+// are independent and differ in nothing but the encoding. Scores are fractions, 0 .. 1.
+struct ComparedTask {
+  Level level = Level::kRegular;
+  TaskLabel task;
+  std::optional<std::int64_t> length;  // The only length that counts; without it, all scored lengths count.
+  std::size_t seeds = 0;               // Pairs.
+  std::vector<double> rates;  // Learning rates that count, ascending; empty where a rule selected them.
+  std::size_t unpaired = 0;   // Finished runs that do not count.
+  ComparedRuns one_runs;
+  ComparedRuns other_runs;
+  // Aggregates over the seeds, if there are any.
+  std::optional<double> one;
+  std::optional<double> other;
+  std::optional<double> difference;  // Aggregate of the seeds' differences, one minus other.
+  std::optional<Interval> interval;  // 95 %, from kMinIntervalPairs seeds on; see bootstrap_interval.
+  // Present with two seeds or more.
+  std::optional<double> p;           // See sign_flip_p.
+  std::optional<double> adjusted_p;  // Adjusted by Holm's method over all tasks, at this length.
+  std::optional<double> detectable;  // See detectable_difference.
+};
+
+struct Comparison {
+  EncodingLabel one;
+  EncodingLabel other;
+  Aggregate aggregate = Aggregate::kMean;
+  std::vector<ComparedTask> tasks;   // Rows of the table with runs of both, in its order, by length.
+  std::vector<TaskLabel> one_sided;  // Rows with runs of only one.
+};
+
+// A comparison has one row per task, or one per task and scored test length.
+enum class ComparisonRows { kTasks, kLengths };
+
+// Compares two columns of `table`, named as it prints them. Throws Error (usage) for an unknown or repeated
+// name, for columns that are evaluated differently, when no seed was run with both, and for the maximum,
+// which depends on the number of runs and ignores the pairs.
+Comparison compare(const ResultTable& table, const std::string& one, const std::string& other,
+                   Aggregate aggregate, ComparisonRows rows = ComparisonRows::kTasks);
+
+}  // namespace che

@@ -1,0 +1,134 @@
+#include "experiments/results/provenance.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include "core/config/field_list.h"
+#include "core/text.h"
+#include "experiments/plan/differences.h"
+#include "experiments/plan/run_config.h"
+
+namespace che {
+
+namespace {
+
+// Joins the texts of the runs, each once, in the order of the runs.
+template <class Describe>
+std::string each_once(const ResultTable& table, Describe describe) {
+  std::vector<std::string> texts;
+  for (const TableRun& run : table.runs) {
+    std::string text = describe(run);
+    if (!text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  }
+  return texts.empty() ? "unknown" : fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string describe_training(const TableRun& run) {
+  if (run.config.is_foreign()) return "";
+  const TrainingConfig& training = run.config.training;
+  const ModelShape& model = run.config.model;
+  return fmt::format("{} steps of {} samples, lengths {}..{}, width {}, {} layers, {} heads", training.steps,
+                     training.batch_size, training.first_length, training.last_length, model.width,
+                     model.layers, model.heads);
+}
+
+std::string describe_evaluation(const ResultTable& table) {
+  std::set<std::int64_t> seeds;
+  for (const TableRun& run : table.runs) seeds.insert(run.config.evaluation.seed);
+  const std::string measured = each_once(table, [](const TableRun& run) {
+    if (run.scored_lengths.empty()) return std::string();
+    return fmt::format("lengths {}, {} samples each", lengths_text({.listed_lengths = run.scored_lengths}),
+                       run.config.evaluation.samples);
+  });
+  return fmt::format("{}; evaluation seeds: {}", measured.empty() ? "at no length" : measured,
+                     fmt::join(seeds, ", "));
+}
+
+// "evaluation.samples=128 (bucket_sort, reverse_string)"; empty where no row has settings of its own.
+std::string settings_of_rows(const ResultTable& table) {
+  std::map<std::string, std::vector<std::string>> tasks_of;
+  for (const TableRow& row : table.rows) {
+    for (const SettingValue& setting : row.settings) tasks_of[setting.text()].push_back(row.task.text());
+  }
+  return joined(tasks_of, ", ", [](const auto& setting) {
+    return fmt::format("{} ({})", setting.first, fmt::join(setting.second, ", "));
+  });
+}
+
+// Lists the choices between readings of the protocol with the value of the runs. Where runs differ, each
+// value has its encodings: "encoding.direction=left_only (fire), symmetric (alibi)".
+std::string protocol_options(const ResultTable& table) {
+  std::map<std::string, std::map<std::string, std::set<std::string>>> encodings;  // By path and value.
+  for (const TableRun& run : table.runs) {
+    for (const auto& [path, field] : settings_by_path(run.config)) {
+      const bool is_option = !field.number && !field.structural && !field.group;
+      if (is_option) encodings[path][field.value].insert(run.encoding.form.text());
+    }
+  }
+  return joined(encodings, "; ", [](const auto& option) {
+    const auto& [path, values] = option;
+    const bool is_shared = values.size() == 1;
+    return fmt::format(
+        "{}={}", path, joined(values, ", ", [&](const auto& value) {
+          return is_shared ? value.first : fmt::format("{} ({})", value.first, fmt::join(value.second, ", "));
+        }));
+  });
+}
+
+}  // namespace
+
+std::vector<Fact> provenance(const ResultTable& table) {
+  std::string updated;
+  std::set<std::int64_t> seeds;
+  std::set<std::int64_t> data_seeds;
+  std::set<double> rates;
+  std::set<std::string> foreign;
+  for (const TableRun& run : table.runs) {
+    updated = std::max(updated, run.status.updated);
+    if (run.config.is_foreign()) {
+      foreign.insert(run.config.foreign_model);
+      continue;
+    }
+    seeds.insert(run.config.seed);
+    data_seeds.insert(run.config.data_seed);
+    rates.insert(run.config.learning_rate);
+  }
+  const std::string off_default =
+      joined(table.shared_settings, ", ", [](const SettingValue& setting) { return setting.text(); });
+  std::vector<Fact> facts;
+  if (!seeds.empty()) {
+    facts = {{"Training", each_once(table, describe_training)},
+             {"Seeds", fmt::format("{}; data seeds: {}; learning rates: {}", fmt::join(seeds, ", "),
+                                   fmt::join(data_seeds, ", "), fmt::join(rates, ", "))}};
+  }
+  if (!foreign.empty()) {
+    facts.push_back({"Models outside che",
+                     fmt::format("{}; their predictions were scored, and how they were trained is not known",
+                                 fmt::join(foreign, ", "))});
+  }
+  const std::vector<Fact> common = {
+      {"Evaluation", describe_evaluation(table)},
+      {"Protocol options", protocol_options(table)},
+      {"Settings that differ from the defaults in all runs", off_default.empty() ? "nothing" : off_default},
+      {"Git commit", fmt::format("{}; device: {}; last change: {}",
+                                 each_once(table, [](const TableRun& run) { return run.status.git_commit; }),
+                                 each_once(table, [](const TableRun& run) { return run.status.device; }),
+                                 updated.empty() ? "unknown" : updated)}};
+  facts.insert(facts.end(), common.begin(), common.end());
+  if (const std::string row_settings = settings_of_rows(table); !row_settings.empty()) {
+    facts.insert(facts.end() - 1,
+                 {"Settings that all runs of a task share and other tasks do not", row_settings});
+  }
+  if (!table.conditions.empty()) {
+    facts.insert(facts.begin(), {"Only runs with", fmt::format("{}", fmt::join(table.conditions, " and "))});
+  }
+  for (const std::string& reason : table.left_out) facts.push_back({"Left out", reason});
+  return facts;
+}
+
+}  // namespace che

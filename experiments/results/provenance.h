@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/results/result_table.h"
+
+namespace che {
+
+// A fact about all runs of a table.
+struct Fact {
+  std::string name;   // "Training"
+  std::string value;  // "200000 steps of 128 samples"; each value once where runs differ.
+};
+
+// Describes the runs and their origin: training, seeds, evaluation, protocol options, settings off their
+// defaults, commit and device, and runs that were left out.
+std::vector<Fact> provenance(const ResultTable& table);
+
+}  // namespace che

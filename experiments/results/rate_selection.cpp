@@ -1,0 +1,170 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "core/number_text.h"
+#include "experiments/results/result_table.h"
+
+namespace che {
+
+namespace {
+
+std::string rule_name(SelectionRule rule) { return selection_rule_names()[static_cast<std::size_t>(rule)]; }
+
+double training_accuracy(const TableRun& run) {
+  if (!run.metrics.empty()) return final_training_accuracy(run.metrics);
+  throw Error(
+      fmt::format("--select training: {} has no training metrics; allowed: finished runs that have", run.id));
+}
+
+// Further test samples that a run was measured on: an evaluation seed and the number of samples.
+using SampleSet = std::pair<std::int64_t, std::int64_t>;
+
+// Returns the mean accuracy over the scored lengths by set of samples, for sets that were measured at all of
+// them and belong to another evaluation seed than the run's own.
+std::map<SampleSet, double> validation_accuracies(const TableRun& run) {
+  std::map<SampleSet, std::vector<EvaluationRow>> rows;
+  std::set<std::int64_t> measured;
+  for (const EvaluationRow& row : run.measured) {
+    const bool counts = row.seed != run.config.evaluation.seed &&
+                        row.eval_dropout == run.config.evaluation.eval_dropout &&
+                        std::ranges::binary_search(run.scored_lengths, row.length);
+    if (!counts) continue;
+    rows[{row.seed, row.samples}].push_back(row);
+    measured.insert(row.length);
+  }
+  std::map<SampleSet, double> accuracies;
+  for (const auto& [samples, of_set] : rows) {
+    if (of_set.size() == run.scored_lengths.size()) accuracies[samples] = *mean_accuracy(of_set);
+  }
+  if (!accuracies.empty()) return accuracies;
+  std::vector<std::int64_t> missing = run.scored_lengths;
+  if (measured.size() < missing.size()) {
+    std::erase_if(missing, [&](std::int64_t length) { return measured.contains(length); });
+  }
+  throw Error(
+      fmt::format("--select validation: {} has no accuracy on samples of another evaluation seed than its "
+                  "own, {}, at the scored lengths {}; `che evaluate EXPERIMENT_DIR --seed 1000` measures it",
+                  run.id, run.config.evaluation.seed, lengths_option(missing)));
+}
+
+void check_finished(const TableRun& run, SelectionRule rule) {
+  if (run.score) return;
+  throw Error(fmt::format(
+      "--select {}: {} is not finished, and its cell has several learning rates; finish it with `che run`, "
+      "or choose finished rates with --only learning_rate=...",
+      rule_name(rule), run.id));
+}
+
+// Returns the validation accuracy of each run, over the sets of samples that all of them were measured on. Of
+// one evaluation seed only the largest common set counts.
+std::vector<double> validation_accuracy(const std::vector<const TableRun*>& runs) {
+  std::vector<std::map<SampleSet, double>> accuracies;
+  std::map<SampleSet, std::size_t> holders;
+  for (const TableRun* const run : runs) {
+    for (const auto& [samples, accuracy] : accuracies.emplace_back(validation_accuracies(*run))) {
+      ++holders[samples];
+    }
+  }
+  std::map<std::int64_t, std::int64_t> common;  // Number of samples by seed; the last is the largest.
+  for (const auto& [samples, count] : holders) {
+    if (count == runs.size()) common[samples.first] = samples.second;
+  }
+  if (common.empty()) {
+    throw Error(fmt::format(
+        "--select validation: the runs of {} on {} were measured on different samples; measure all of them "
+        "with one `che evaluate EXPERIMENT_DIR --seed 1000`",
+        runs.front()->encoding.text(), runs.front()->task.text()));
+  }
+  std::vector<double> means;
+  for (const std::map<SampleSet, double>& of_run : accuracies) {
+    double sum = 0;
+    for (const SampleSet samples : common) sum += of_run.at(samples);
+    means.push_back(sum / static_cast<double>(common.size()));
+  }
+  return means;
+}
+
+// "0.001 for rope on even_pairs; 0.0005 for all other cells"
+std::string rates_text(const std::map<CellKey, double>& rates) {
+  std::map<double, std::vector<std::string>> cells_of;
+  for (const auto& [key, rate] : rates) {
+    cells_of[rate].push_back(fmt::format("{} on {}", key.encoding.text(), key.task.text()));
+  }
+  const auto most =
+      std::ranges::max_element(cells_of, {}, [](const auto& cells) { return cells.second.size(); });
+  std::vector<std::string> texts;
+  for (const auto& [rate, cells] : cells_of) {
+    if (rate != most->first)
+      texts.push_back(fmt::format("{} for {}", real_text(rate), fmt::join(cells, ", ")));
+  }
+  texts.push_back(
+      fmt::format("{} for {}", real_text(most->first), texts.empty() ? "every cell" : "all other cells"));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+// Returns the learning rate with the highest mean over the repetitions that all rates have.
+double best_rate(const CellKey& key, const std::map<double, std::vector<const TableRun*>>& runs_of_rate,
+                 SelectionRule rule) {
+  std::map<Draw, std::size_t> rates_of_draw;
+  std::vector<const TableRun*> runs;
+  for (const auto& [rate, members] : runs_of_rate) {
+    for (const TableRun* const run : members) {
+      check_finished(*run, rule);
+      ++rates_of_draw[draw_of(run->config)];
+      runs.push_back(run);
+    }
+  }
+  std::vector<double> values;
+  if (rule == SelectionRule::kValidation) values = validation_accuracy(runs);
+  if (rule == SelectionRule::kTraining) {
+    for (const TableRun* const run : runs) values.push_back(training_accuracy(*run));
+  }
+  std::map<double, std::vector<double>> values_of_rate;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (rates_of_draw.at(draw_of(runs[i]->config)) < runs_of_rate.size()) continue;
+    values_of_rate[runs[i]->config.learning_rate].push_back(values[i]);
+  }
+  if (values_of_rate.empty()) {
+    throw Error(fmt::format(
+        "--select: the learning rates of {} on {} have no repetition in common; run each rate with the same "
+        "seeds",
+        key.encoding.text(), key.task.text()));
+  }
+  // Of equal rates the lowest is the first.
+  return std::ranges::max_element(
+             values_of_rate, {}, [](const auto& rate) { return aggregate_of(rate.second, Aggregate::kMean); })
+      ->first;
+}
+
+}  // namespace
+
+std::string select_rates(std::vector<TableRun>& runs, SelectionRule rule) {
+  std::map<CellKey, std::map<double, std::vector<const TableRun*>>> cells;
+  for (const TableRun& run : runs) {
+    if (run.config.is_foreign()) continue;
+    cells[{.task = run.task, .encoding = run.encoding}][run.config.learning_rate].push_back(&run);
+  }
+  std::map<CellKey, double> chosen;
+  for (const auto& [key, runs_of_rate] : cells) {
+    chosen[key] = runs_of_rate.size() == 1 ? runs_of_rate.begin()->first : best_rate(key, runs_of_rate, rule);
+  }
+  std::erase_if(runs, [&](const TableRun& run) {
+    const auto rate = chosen.find({.task = run.task, .encoding = run.encoding});
+    return rate != chosen.end() && run.config.learning_rate != rate->second;
+  });
+  const char* const what = rule == SelectionRule::kTraining
+                               ? "accuracy at the end of training"
+                               : "accuracy at the scored lengths on samples of other evaluation seeds";
+  return fmt::format(
+      "Each cell has the runs of one learning rate, the one with the highest mean {} over the repetitions "
+      "(--select {}): {}.",
+      what, rule_name(rule), chosen.empty() ? "no rate is known" : rates_text(chosen));
+}
+
+}  // namespace che

@@ -1,0 +1,198 @@
+#include "experiments/results/read_results.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "experiments/plan/identity.h"
+#include "experiments/plan/run_filter.h"
+#include "experiments/results/columns.h"
+#include "experiments/store/experiment_folder.h"
+
+namespace che {
+namespace {
+
+// Also names "." and "quick/".
+std::string folder_name(const std::filesystem::path& folder) {
+  return std::filesystem::canonical(folder).filename().string();
+}
+
+// The runs of all folders, and why others were left out.
+struct FoundRuns {
+  std::vector<RunFolder> runs;
+  RunOrigins origins;
+  std::vector<std::string> left_out;
+
+  void add(RunFolder run, std::size_t folder) {
+    origins.folder_of[run.path()] = folder;
+    runs.push_back(std::move(run));
+  }
+  void leave_out(std::string reason) {
+    print_warning("left out: " + reason);
+    left_out.push_back(std::move(reason));
+  }
+};
+
+std::string score_text(const RunFolder& run) {
+  const auto value = score(run.read().evaluation, run.config());
+  return value ? format_score(*value) + " %" : "none";
+}
+
+// Adds the runs of folders[i] that no folder before it holds.
+void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& folders, std::size_t i) {
+  std::map<std::string, const RunFolder*> known;
+  for (const RunFolder& run : found.runs) known.emplace(run.id(), &run);
+  std::map<std::size_t, std::vector<std::filesystem::path>> same;  // Runs with the same score, by folder.
+  std::vector<RunFolder> added;
+  for (RunFolder& run : open_runs(folders[i], print_warning, &found.left_out)) {
+    const auto first = known.find(run.id());
+    if (first == known.end()) {
+      added.push_back(std::move(run));
+      continue;
+    }
+    const std::size_t folder = found.origins.folder_of.at(first->second->path());
+    const std::string here = score_text(run);
+    const std::string there = score_text(*first->second);
+    if (here == there) {
+      same[folder].push_back(run.path());
+    } else {
+      found.leave_out(fmt::format("{}: the same run is in {}, and that one counts; scores: {} here, {} there",
+                                  run.path().string(), folders[folder].string(), here, there));
+    }
+  }
+  for (RunFolder& run : added) found.add(std::move(run), i);
+  for (const auto& [folder, paths] : same) {
+    found.leave_out(paths.size() == 1
+                        ? fmt::format("{}: the same run is in {}, and that one counts",
+                                      paths.front().string(), folders[folder].string())
+                        : fmt::format("{}: {} runs are in {} too, with the same scores, and those count",
+                                      folders[i].string(), paths.size(), folders[folder].string()));
+  }
+}
+
+// Adds all runs of folders[i], which may have none, and returns the scores that it quotes.
+std::vector<QuotedScore> add_entry(FoundRuns& found, const std::vector<std::filesystem::path>& folders,
+                                   std::size_t i) {
+  const std::string name = folder_name(folders[i]);
+  if (std::ranges::count(found.origins.entries, name) > 0) {
+    throw Error(fmt::format("two entries are called {}; rename one of the folders", name));
+  }
+  found.origins.entries.push_back(name);
+  std::vector<QuotedScore> quoted = read_quoted_scores(folders[i]);
+  if (std::filesystem::is_directory(folders[i] / "runs")) {
+    for (RunFolder& run : open_runs(folders[i], print_warning, &found.left_out)) {
+      found.add(std::move(run), i);
+    }
+  } else if (quoted.empty()) {
+    print_warning(fmt::format("left out: '{}' is no results folder: it has neither runs nor a {}",
+                              folders[i].string(), kQuotedFile));
+  }
+  return quoted;
+}
+
+// True if predictions of a model outside che have the setting that the condition asks for.
+bool is_of_predictions(const std::string& condition) {
+  static const std::set<std::string> roots = {"task", "foreign_model", "seed", "evaluation"};
+  return roots.contains(condition.substr(0, condition.find_first_of("=.")));
+}
+
+bool all_hold(std::vector<RunFilter>& filters, const RunConfig& config) {
+  const AskedRun asked(config, {});
+  return std::ranges::all_of(filters, [&](RunFilter& filter) { return filter.matches(asked); });
+}
+
+// Says which models outside che have runs among `runs` and none among `chosen` because of a condition that
+// predictions cannot hold. Models that other conditions leave out are not named.
+std::vector<std::string> models_left_out(const std::vector<RunFolder>& runs,
+                                         const std::vector<RunFolder>& chosen,
+                                         const std::vector<std::string>& conditions) {
+  std::vector<std::string> of_predictions;
+  std::vector<std::string> of_training;
+  for (const std::string& condition : conditions) {
+    (is_of_predictions(condition) ? of_predictions : of_training).push_back(condition);
+  }
+  if (of_training.empty()) return {};
+  std::vector<RunFilter> filters = filters_of(of_predictions, {});
+  std::map<std::string, std::size_t> left_out;  // Number of runs by model.
+  for (const RunFolder& run : runs) {
+    const RunConfig& config = run.config();
+    if (config.is_foreign() && all_hold(filters, config)) ++left_out[config.foreign_model];
+  }
+  for (const RunFolder& run : chosen) left_out.erase(run.config().foreign_model);
+  const bool is_by_name = std::ranges::all_of(
+      of_training, [](const std::string& condition) { return condition.starts_with("encoding="); });
+  std::vector<std::string> lines;
+  for (const auto& [model, count] : left_out) {
+    const std::string remedy = is_by_name ? fmt::format("to keep it, name it too: encoding=[rope,{}]", model)
+                                          : "of a model outside che only task, seed and evaluation are known";
+    lines.push_back(fmt::format("the model {} ({}), by --only {}; {}", model, counted(count, "run"),
+                                fmt::join(of_training, " --only "), remedy));
+  }
+  return lines;
+}
+
+// Returns the columns of a table of all runs that none of the chosen runs has.
+std::vector<EncodingLabel> columns_not_chosen(const std::vector<RunFolder>& all,
+                                              const std::vector<RunFolder>& chosen) {
+  if (chosen.size() == all.size()) return {};
+  std::vector<RunConfig> configs;
+  configs.reserve(all.size());
+  for (const RunFolder& run : all) configs.push_back(run.config());
+  std::set<std::filesystem::path> kept;
+  for (const RunFolder& run : chosen) kept.insert(run.path());
+  const CellLabels labels = label_cells(configs);
+  std::set<EncodingLabel> of_chosen;
+  std::set<EncodingLabel> of_others;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    (kept.contains(all[i].path()) ? of_chosen : of_others).insert(labels.of[i].encoding);
+  }
+  return columns_without(of_others, of_chosen);
+}
+
+}  // namespace
+
+ResultTable read_table(const std::vector<std::filesystem::path>& folders, const RunChoice& choice,
+                       const ReadingRules& rules, FolderRole role) {
+  const bool are_entries = role == FolderRole::kEntries;
+  FoundRuns found;
+  std::vector<QuotedScore> quoted;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    if (are_entries) {
+      std::ranges::move(add_entry(found, folders, i), std::back_inserter(quoted));
+    } else {
+      add_experiment(found, folders, i);
+      names.push_back(folder_name(folders[i]));
+    }
+  }
+  if (found.runs.empty()) {
+    throw Error("no entry has runs; name folders that `che run` or `che score` wrote");
+  }
+  const std::vector<RunFolder> chosen = choice.of(found.runs);
+  for (std::string& line : models_left_out(found.runs, chosen, choice.conditions())) {
+    found.leave_out(std::move(line));
+  }
+  ResultTable table = make_table(chosen, rules, found.origins);
+  table.not_chosen = columns_not_chosen(found.runs, chosen);
+  table.conditions = choice.conditions();
+  table.left_out = std::move(found.left_out);
+  table.name = are_entries ? "several entries" : fmt::format("{}", fmt::join(names, " + "));
+  table.quoted = std::move(quoted);
+  warn_of_damage(table);
+  return table;
+}
+
+void warn_of_damage(const ResultTable& table, const WarningSink& warn) {
+  for (const TableRun& run : table.runs) {
+    if (!run.damage.empty()) warn(fmt::format("not counted: {}", run.damage));
+  }
+}
+
+}  // namespace che

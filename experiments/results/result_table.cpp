@@ -1,0 +1,394 @@
+#include "experiments/results/result_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "core/error.h"
+#include "core/parallel.h"
+#include "experiments/plan/identity.h"
+#include "experiments/results/columns.h"
+#include "experiments/results/read_results.h"
+#include "experiments/store/experiment_folder.h"
+#include "tasks/task.h"
+
+namespace che {
+namespace {
+
+// Returns the rows that the score of a finished run is the mean of, or none where one is missing.
+std::vector<EvaluationRow> scored_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config,
+                                       const ReadingRules& rules) {
+  if (!rules.score_lengths) {
+    return score(rows, config) ? present_rows(rows, config) : std::vector<EvaluationRow>();
+  }
+  std::vector<EvaluationRow> scored = rows_of_any_length(rows, config);
+  std::erase_if(scored, [&](const EvaluationRow& row) { return !rules.score_lengths->contains(row.length); });
+  return scored;
+}
+
+std::vector<std::int64_t> lengths_asked(const RunConfig& config, const ReadingRules& rules) {
+  std::vector<std::int64_t> lengths = config.evaluation.lengths();
+  if (rules.score_lengths) {
+    std::erase_if(lengths, [&](std::int64_t length) { return !rules.score_lengths->contains(length); });
+  }
+  return lengths;
+}
+
+void refuse_without_score(const TableRun& run, const std::vector<EvaluationRow>& rows,
+                          const LengthChoice& lengths) {
+  std::vector<std::int64_t> measured;
+  for (const EvaluationRow& row : rows_of_any_length(rows, run.config)) measured.push_back(row.length);
+  throw Error(fmt::format("--score-lengths {}: {} was measured at none of these lengths; it was at {}",
+                          lengths.text(), run.id, measured.empty() ? "none" : lengths_option(measured)));
+}
+
+// `config` is the folder's, or differs from it in the settings that the encoding is evaluated with.
+TableRun make_run(const RunFolder& folder, const RunConfig& config, const StoredRun& stored,
+                  const ReadingRules& rules, TrainingJudge& judge) {
+  TableRun run{.id = folder.id(),
+               .task = {},
+               .encoding = {},
+               .config = config,
+               .status = stored.status,
+               .score = std::nullopt,
+               .score_error = std::nullopt,
+               .evaluation = {},
+               .scored_lengths = lengths_asked(config, rules),
+               .measured = {},
+               .at_steps = stored.at_steps,
+               .missing_lengths = 0,
+               .metrics = stored.metrics,
+               .damage = stored.damage_text(),
+               .training = std::nullopt};
+  if (!run.damage.empty()) run.at_steps.clear();
+  const bool is_finished = run.damage.empty() && run.status.state == RunState::kFinished;
+  if (is_finished) run.training = judge.judge(run.config, run.metrics);
+  const std::vector<EvaluationRow>& rows = stored.evaluation;
+  if (is_finished) run.evaluation = scored_rows(rows, config, rules);
+  run.score = mean_accuracy(run.evaluation);
+  if (run.score) {
+    run.score_error = mean_accuracy_error(run.evaluation);
+    run.scored_lengths.clear();
+    for (const EvaluationRow& row : run.evaluation) run.scored_lengths.push_back(row.length);
+    std::ranges::copy_if(rows, std::back_inserter(run.measured),
+                         [settings = config.encoding.evaluation_settings()](const EvaluationRow& row) {
+                           return row.encoding_settings == settings;
+                         });
+  } else {
+    run.missing_lengths = missing_lengths(rows, config).size();
+  }
+  return run;
+}
+
+// Returns the run as its own config describes it and, after it, one for each other setting of its encoding at
+// which `che evaluate` measured all test lengths.
+std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored, const ReadingRules& rules,
+                                TrainingJudge& judge) {
+  std::vector<TableRun> runs{make_run(folder, folder.config(), stored, rules, judge)};
+  const bool is_finished = runs[0].damage.empty() && runs[0].status.state == RunState::kFinished;
+  if (rules.score_lengths && is_finished && !runs[0].score) {
+    refuse_without_score(runs[0], stored.evaluation, *rules.score_lengths);
+  }
+  std::set<OptionValues> settings;
+  for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
+  settings.erase(folder.config().encoding.evaluation_settings());
+  for (const OptionValues& other : settings) {
+    RunConfig config = folder.config();
+    config.encoding = config.encoding.with_evaluation_settings(other);
+    TableRun run = make_run(folder, config, stored, rules, judge);
+    if (run.score) runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+// Throws Error (usage) where runs have two versions of a task: their samples differ, and so do their scores.
+void check_task_versions(const std::vector<RunFolder>& runs) {
+  struct First {
+    const RunFolder* run = nullptr;
+    std::int64_t version = 1;
+  };
+  std::map<std::string, First> first_of;  // By the task's name.
+  for (const RunFolder& run : runs) {
+    const TaskConfig& task = run.config().task;
+    const auto [place, is_new] = first_of.try_emplace(task.name);
+    First& first = place->second;
+    if (!is_new && task.definition == first.run->config().task.definition && task.version == first.version) {
+      continue;
+    }
+    const std::int64_t version = task_version(task);
+    if (is_new) {
+      first = {.run = &run, .version = version};
+    } else if (version != first.version) {
+      throw Error(fmt::format(
+          "two versions of the task {}, whose samples differ: {} has version {}, {} has version {}; allowed "
+          "side by side: one version of a task; leave out a folder, or choose one version with --only {}",
+          task.name, first.run->path().string(), first.version, run.path().string(), version,
+          task.is_declared() ? "'task={file: FILE}'" : fmt::format("task.version={}", version)));
+    }
+  }
+}
+
+// Adds the entry to the label of each column that several entries have.
+void name_entries(std::vector<TableRun>& runs, const std::vector<std::string>& entries) {
+  std::map<EncodingLabel, std::set<std::size_t>> entries_of;
+  for (const TableRun& run : runs) entries_of[run.encoding].insert(run.experiment);
+  for (TableRun& run : runs) {
+    if (entries_of.at(run.encoding).size() < 2) continue;
+    run.encoding.settings.push_back({.path = "entry", .value = entries[run.experiment]});
+  }
+}
+
+// Returns the configs that columns are labelled by. If a rule chooses the scored lengths, they have the
+// default lengths.
+std::vector<RunConfig> configs_to_label(const std::vector<TableRun>& runs, const ReadingRules& rules) {
+  std::vector<RunConfig> configs;
+  configs.reserve(runs.size());
+  for (const TableRun& run : runs) {
+    RunConfig& config = configs.emplace_back(run.config);
+    if (!rules.score_lengths) continue;
+    config.evaluation = {.samples = run.config.evaluation.samples,
+                         .seed = run.config.evaluation.seed,
+                         .eval_dropout = run.config.evaluation.eval_dropout};
+  }
+  return configs;
+}
+
+// Gives a run without a score the lengths of the finished runs of its cell or, without one, of its row, where
+// these all have the same. Otherwise a repetition that is still to come would split the column.
+void expect_scored_lengths(std::vector<TableRun>& runs) {
+  using Lengths = std::set<std::vector<std::int64_t>>;
+  std::map<CellKey, Lengths> cell_lengths;
+  std::map<TaskLabel, Lengths> row_lengths;
+  for (const TableRun& run : runs) {
+    if (!run.score) continue;
+    cell_lengths[{run.task, run.encoding}].insert(run.scored_lengths);
+    row_lengths[run.task].insert(run.scored_lengths);
+  }
+  for (TableRun& run : runs) {
+    if (run.score) continue;
+    const Lengths& of_cell = cell_lengths[{run.task, run.encoding}];
+    const Lengths& expected = of_cell.empty() ? row_lengths[run.task] : of_cell;
+    if (expected.size() == 1) run.scored_lengths = *expected.begin();
+  }
+}
+
+// If the runs of some row have different lengths left under the rule, puts the lengths into all column
+// labels.
+void name_scored_lengths(std::vector<TableRun>& runs) {
+  expect_scored_lengths(runs);
+  std::map<TaskLabel, std::set<std::vector<std::int64_t>>> lengths_of;
+  for (const TableRun& run : runs) lengths_of[run.task].insert(run.scored_lengths);
+  const auto differ = [](const auto& row) { return row.second.size() > 1; };
+  if (std::ranges::none_of(lengths_of, differ)) return;
+  for (TableRun& run : runs) {
+    run.encoding.settings.push_back(
+        {.path = "evaluation.lengths", .value = lengths_option(run.scored_lengths)});
+  }
+}
+
+// Reads the runs, labels their columns and applies the rules.
+ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules& rules,
+                          const RunOrigins& origins, CellLabels& labels) {
+  check_task_versions(runs);
+  ResultTable table;
+  TrainingJudge judge;
+  for_each_in_order(
+      runs.size(), [&](std::size_t i) { return runs[i].read(); },
+      [&](std::size_t i, const StoredRun& stored) {
+        const auto origin = origins.folder_of.find(runs[i].path());
+        for (TableRun& run : make_runs(runs[i], stored, rules, judge)) {
+          if (origin != origins.folder_of.end()) run.experiment = origin->second;
+          table.runs.push_back(std::move(run));
+        }
+      });
+  labels = label_cells(configs_to_label(table.runs, rules));
+  for (std::size_t i = 0; i < table.runs.size(); ++i) {
+    table.runs[i].task = std::move(labels.of[i].task);
+    table.runs[i].encoding = std::move(labels.of[i].encoding);
+  }
+  table.shared_settings = std::move(labels.shared_settings);
+  if (!origins.entries.empty()) name_entries(table.runs, origins.entries);
+  if (rules.score_lengths) {
+    name_scored_lengths(table.runs);
+    table.reading_notes.push_back(fmt::format(
+        "A score is the mean over the measured test lengths in {} (--score-lengths), whatever lengths the "
+        "config of a run names.",
+        rules.score_lengths->text()));
+  }
+  if (rules.select) {
+    table.reading_notes.push_back(select_rates(table.runs, *rules.select));
+    table.rates_selected = true;
+  }
+  return table;
+}
+
+// Averages chance over the test lengths.
+double mean_chance(const Task& task, const std::vector<std::int64_t>& lengths) {
+  double sum = 0;
+  for (const std::int64_t length : lengths) sum += task.chance_at(length);
+  return sum / static_cast<double>(lengths.size());
+}
+
+TableRow make_row(const TableRun& run) {
+  const auto task = create_task(run.config.task);
+  const bool is_declared = run.config.task.is_declared();
+  return {.level = task->level(),
+          .task = run.task,
+          .chance = is_declared
+                        ? mean_chance(*task, run.scored_lengths.empty() ? run.config.evaluation.lengths()
+                                                                        : run.scored_lengths)
+                        : task->chance(),
+          .permutation_invariant =
+              !is_declared && Registry<TaskEntry>::instance().get(task->name()).permutation_invariant,
+          .settings = {},
+          .baselines = std::nullopt};
+}
+
+void fill_cells(ResultTable& table) {
+  for (std::size_t i = 0; i < table.runs.size(); ++i) {
+    const TableRun& run = table.runs[i];
+    TableCell& cell = table.cells[{run.task, run.encoding}];
+    if (cell.id.empty()) {
+      cell.id = cell_id(run.config);
+      if (!run.config.is_foreign()) cell.paper = paper_value(run.task, run.config.encoding);
+    }
+    if (!run.score) {
+      cell.missing.push_back(i);
+      continue;
+    }
+    if (cell.finished.empty() || *run.score > *table.runs[cell.best].score) cell.best = i;
+    cell.finished.push_back(i);
+    if (run.training) ++(run.training->trained ? cell.trained : cell.untrained);
+  }
+  for (auto& [key, cell] : table.cells) {
+    std::vector<double> scores;
+    for (const std::size_t run : cell.finished) scores.push_back(*table.runs[run].score);
+    if (scores.empty()) continue;
+    cell.scores = summarize(std::move(scores));
+    const TableRun& best = table.runs[cell.best];
+    cell.best_trained = !best.training || best.training->trained;
+    cell.best_error = best.score_error;
+    // Errors of runs on the same samples are not independent; this takes them as if they were the same.
+    double sum = 0;
+    const bool are_known = std::ranges::all_of(cell.finished, [&](std::size_t run) {
+      sum += table.runs[run].score_error.value_or(0);
+      return table.runs[run].score_error.has_value();
+    });
+    if (are_known) cell.mean_error = sum / static_cast<double>(cell.finished.size());
+  }
+}
+
+// True if both are measured on as many samples of the same lengths.
+bool same_samples(const TableRun& one, const TableRun& other) {
+  return one.scored_lengths == other.scored_lengths &&
+         one.config.evaluation.samples == other.config.evaluation.samples;
+}
+
+// Returns at most 20 of the lengths, in even steps from the first to the last, which are measured in a second
+// or two.
+std::vector<std::int64_t> lengths_for_marks(const std::vector<std::int64_t>& lengths) {
+  constexpr std::size_t kMost = 20;
+  if (lengths.size() <= kMost) return lengths;
+  std::vector<std::int64_t> chosen;
+  for (std::size_t i = 0; i < kMost; ++i) chosen.push_back(lengths[i * (lengths.size() - 1) / (kMost - 1)]);
+  return chosen;
+}
+
+const TableRun& any_run(const ResultTable& table, const TableCell& cell) {
+  return table.runs[cell.finished.empty() ? cell.missing.front() : cell.finished.front()];
+}
+
+// Includes the seeds of unfinished runs, so that a repetition that is still to come changes nothing.
+std::set<std::int64_t> seeds_of(const ResultTable& table, const TableCell& cell) {
+  std::set<std::int64_t> seeds;
+  for (const auto* runs : {&cell.finished, &cell.missing}) {
+    for (const std::size_t i : *runs) seeds.insert(table.runs[i].config.evaluation.seed);
+  }
+  return seeds;
+}
+
+}  // namespace
+
+const TableRow& ResultTable::row(const TaskLabel& task) const {
+  return *std::ranges::find(rows, task, &TableRow::task);
+}
+
+const TableCell* ResultTable::cell(const TaskLabel& task, const EncodingLabel& encoding) const {
+  const auto found = cells.find({task, encoding});
+  return found == cells.end() ? nullptr : &found->second;
+}
+
+ResultTable make_table(const std::vector<RunFolder>& runs, const ReadingRules& rules,
+                       const RunOrigins& origins) {
+  CellLabels labels;
+  ResultTable table = labelled_runs(runs, rules, origins, labels);
+  std::map<TaskLabel, TableRow> rows;
+  for (const TableRun& run : table.runs) {
+    if (!rows.contains(run.task)) rows.emplace(run.task, make_row(run));
+    if (std::ranges::find(table.encodings, run.encoding) == table.encodings.end()) {
+      table.encodings.push_back(run.encoding);
+    }
+  }
+  std::sort(table.encodings.begin(), table.encodings.end(), encoding_before);
+  for (auto& [label, row] : rows) {
+    if (const auto own = labels.of_task.find(label); own != labels.of_task.end()) row.settings = own->second;
+    table.rows.push_back(std::move(row));
+  }
+  std::sort(table.rows.begin(), table.rows.end(), [](const TableRow& one, const TableRow& other) {
+    return task_before(one.level, one.task, other.level, other.task);
+  });
+
+  std::map<TaskLabel, std::size_t> row_index;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) row_index[table.rows[i].task] = i;
+  std::map<EncodingLabel, std::size_t> column_index;
+  for (std::size_t i = 0; i < table.encodings.size(); ++i) column_index[table.encodings[i]] = i;
+  const auto order = [&](const TableRun& run) {
+    return std::tuple(row_index.at(run.task), column_index.at(run.encoding), run.config.learning_rate,
+                      run.config.seed, run.id);
+  };
+  std::sort(table.runs.begin(), table.runs.end(),
+            [&](const TableRun& one, const TableRun& other) { return order(one) < order(other); });
+  fill_cells(table);
+  return table;
+}
+
+void add_trivial_baselines(ResultTable& table, BaselineUse use) {
+  table.has_baselines = use == BaselineUse::kShown;
+  for_each_index(table.rows.size(), [&](std::size_t i) {
+    TableRow& row = table.rows[i];
+    const TableRun* first = nullptr;
+    bool same = true;
+    for (const TableRun& run : table.runs) {
+      if (run.task != row.task) continue;
+      if (first == nullptr) first = &run;
+      same = same && is_drawn(run.config.task) && same_samples(run, *first);
+    }
+    if (same && !first->scored_lengths.empty()) {
+      row.baselines = measure_trivial_baselines(
+          first->config.task, first->config.evaluation,
+          use == BaselineUse::kShown ? first->scored_lengths : lengths_for_marks(first->scored_lengths));
+    }
+  });
+}
+
+bool are_pairs_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells) {
+  std::set<std::tuple<std::vector<std::int64_t>, std::int64_t, bool>> measurements;
+  for (const TableCell* const cell : cells) {
+    const TableRun& run = any_run(table, *cell);
+    measurements.emplace(run.scored_lengths, run.config.evaluation.samples,
+                         run.config.evaluation.eval_dropout);
+  }
+  return measurements.size() <= 1;
+}
+
+bool are_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells) {
+  std::set<std::set<std::int64_t>> seeds;
+  for (const TableCell* const cell : cells) seeds.insert(seeds_of(table, *cell));
+  return seeds.size() <= 1 && are_pairs_measured_alike(table, cells);
+}
+
+}  // namespace che

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/plan/cell_key.h"
+#include "experiments/plan/run_config.h"
+#include "experiments/published/paper_table.h"
+#include "experiments/published/quoted_scores.h"
+#include "experiments/results/reading_rules.h"
+#include "experiments/results/training_outcome.h"
+#include "experiments/results/trivial_baselines.h"
+#include "experiments/statistics/score_summary.h"
+#include "experiments/store/run_folder.h"
+#include "tasks/task.h"
+
+namespace che {
+
+// A stored run as tables and figures see it.
+struct TableRun {
+  std::string id;
+  TaskLabel task;          // Its row.
+  EncodingLabel encoding;  // Its column.
+  RunConfig config;
+  RunStatus status;
+  std::optional<double> score;            // 0 .. 1, of a finished run.
+  std::optional<double> score_error;      // Its standard error; see mean_accuracy_error().
+  std::vector<EvaluationRow> evaluation;  // The score is the mean of these rows, by ascending length.
+  // The lengths of `evaluation`; without a score, the lengths that a score would be the mean of.
+  std::vector<std::int64_t> scored_lengths;
+  std::vector<EvaluationRow> measured;  // Every test length of a finished run, those of `che evaluate` too.
+  StepRows at_steps;                    // Measured during training; unfinished runs have them, too.
+  std::size_t missing_lengths = 0;      // Test lengths that the config has and that are not measured.
+  std::vector<MetricsRow> metrics;      // By ascending step.
+  std::string damage;                   // Says which files are damaged; empty without damage.
+  std::size_t experiment = 0;           // Index of the folder that holds it, among those that were read.
+  std::optional<TrainingOutcome> training;
+
+  std::string state() const { return damage.empty() ? state_name(status.state) : kDamaged; }
+  // Says why it failed or what is damaged; empty for neither.
+  const std::string& error() const { return damage.empty() ? status.error : damage; }
+};
+
+// The seeds that one repetition of a run is drawn from. Runs are paired by them.
+struct Draw {
+  std::int64_t seed = 0;
+  std::int64_t data_seed = 0;
+  std::int64_t evaluation_seed = 0;
+
+  auto operator<=>(const Draw&) const = default;
+};
+inline Draw draw_of(const RunConfig& config) {
+  return {.seed = config.seed, .data_seed = config.data_seed, .evaluation_seed = config.evaluation.seed};
+}
+
+// Runs that differ in nothing but their draw and learning rate.
+struct TableCell {
+  std::string id;                      // cell_id of their config.
+  std::vector<std::size_t> finished;   // Indices of the runs with a score, in ResultTable::runs.
+  std::vector<std::size_t> missing;    // Indices of the runs without a score.
+  std::optional<ScoreSummary> scores;  // Present with a finished run.
+  std::size_t best = 0;                // Index of the run with the highest score, if there is one.
+  // Numbers of finished runs that trained and that did not (see TrainingOutcome). Some may be in neither.
+  std::size_t trained = 0;
+  std::size_t untrained = 0;
+  std::optional<PaperValue> paper;  // Present where the paper has this task and encoding.
+
+  bool best_trained = true;          // False if the run `best` is known not to have trained.
+  std::optional<double> best_error;  // Standard error of its score from the test samples.
+  std::optional<double> mean_error;  // Standard error of the mean over the finished runs.
+
+  // True if the runs behind the number did not train, so that it says nothing about extrapolation. The run
+  // with the maximum counts for the maximum, every finished run for other aggregates.
+  bool did_not_train(Aggregate aggregate) const {
+    if (aggregate == Aggregate::kMax) return !finished.empty() && !best_trained;
+    return !finished.empty() && untrained == finished.size();
+  }
+  // Returns the standard error of the number from the test samples, if it is known. A median and an
+  // interquartile mean get the error of the mean.
+  std::optional<double> score_error(Aggregate aggregate) const {
+    return aggregate == Aggregate::kMax ? best_error : mean_error;
+  }
+};
+
+struct TableRow {
+  Level level = Level::kRegular;
+  TaskLabel task;
+  double chance = 0;                          // 0 .. 1
+  bool permutation_invariant = false;         // See TaskEntry.
+  std::vector<SettingValue> settings;         // See CellLabels::of_task.
+  std::optional<TrivialBaselines> baselines;  // See add_trivial_baselines.
+};
+
+// The results of an experiment: one row per task, one column per encoding.
+struct ResultTable {
+  std::string name;                      // The experiment's folder; several are joined by " + ".
+  std::vector<TableRow> rows;            // In the benchmark's order.
+  std::vector<EncodingLabel> encodings;  // The columns, in the order of encoding_before.
+  std::map<CellKey, TableCell> cells;
+  std::vector<TableRun> runs;  // By row, column, learning rate and seed.
+  // Settings that differ from their defaults in every run and are in no label.
+  std::vector<SettingValue> shared_settings;
+  bool has_baselines = false;              // Tables show the baselines; see add_trivial_baselines.
+  bool rates_selected = false;             // Each cell has the runs of one learning rate that a rule chose.
+  std::vector<std::string> left_out;       // Says why read_table left runs out.
+  std::vector<QuotedScore> quoted;         // Read from folders of entries; see read_table.
+  std::vector<std::string> reading_notes;  // Sentences that say how the reading rules were applied.
+  std::vector<std::string> conditions;     // The runs were chosen by these; see RunChoice.
+  std::vector<EncodingLabel> not_chosen;   // Columns of which that choice leaves nothing.
+
+  const TableRow& row(const TaskLabel& task) const;
+  // Null where no run has both.
+  const TableCell* cell(const TaskLabel& task, const EncodingLabel& encoding) const;
+};
+
+// Says which of several folders holds each run.
+struct RunOrigins {
+  std::map<std::filesystem::path, std::size_t> folder_of;  // Index of the folder by the run's path.
+  std::vector<std::string> entries;  // Names of the folders if they are entries; see read_table.
+};
+
+// Makes a table of stored runs. Settings of training or evaluation in which the runs differ become part of
+// the column's label, so that no cell mixes two of them. Throws Error (usage), as read_table does, for runs
+// of two versions of a task, and for runs that lack data that the rules read.
+ResultTable make_table(const std::vector<RunFolder>& runs, const ReadingRules& rules = {},
+                       const RunOrigins& origins = {});
+
+// Keeps in each cell (runs with one task and encoding label) the runs of the learning rate whose mean over
+// the repetitions is the highest, or the lowest such rate. A cell of one rate stays as it is. Returns a
+// sentence that names the rule and the rates. Throws Error (usage) for a run that is not finished or lacks
+// the data that the rule reads.
+std::string select_rates(std::vector<TableRun>& runs, SelectionRule rule);
+
+// Returns the aggregate that tables show by default: the mean where a rule selected the learning rates, else
+// the maximum, as the CHE papers report it.
+inline Aggregate default_aggregate(const ResultTable& table) {
+  return table.rates_selected ? Aggregate::kMean : Aggregate::kMax;
+}
+
+// Tables show the trivial baselines, or use them only to decide which scores get a mark.
+enum class BaselineUse { kShown, kMarks };
+
+// Measures the trivial baselines of every row whose runs are all evaluated at the same lengths with as many
+// samples. Where evaluation seeds differ, the samples are those of the first run. For marks alone, 20 of more
+// than 20 lengths are sampled: the paper's 460 take seconds a task.
+void add_trivial_baselines(ResultTable& table, BaselineUse use = BaselineUse::kShown);
+
+// True if the runs of these cells are evaluated alike: with the same scored lengths, samples and
+// eval_dropout, and the same set of evaluation seeds, of which each repetition may have one. Other scores
+// cannot be compared.
+bool are_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells);
+
+// The same for runs that are paired over their evaluation seeds, whose sets may then differ.
+bool are_pairs_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells);
+
+}  // namespace che

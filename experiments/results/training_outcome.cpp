@@ -1,0 +1,48 @@
+#include "experiments/results/training_outcome.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "experiments/plan/identity.h"
+#include "experiments/results/trivial_baselines.h"
+#include "experiments/statistics/score_summary.h"
+
+namespace che {
+
+std::optional<Divergence> divergence(const RunConfig& config, const std::vector<MetricsRow>& metrics) {
+  if (metrics.empty()) return std::nullopt;
+  const auto symbols = static_cast<double>(create_task(config.task)->output_symbols().size());
+  const Divergence outcome{.loss = final_training_loss(metrics), .untrained = std::log(symbols) + 0.5};
+  return outcome.loss > outcome.untrained ? std::optional(outcome) : std::nullopt;
+}
+
+std::string divergence_text(const Divergence& divergence) {
+  return fmt::format("diverged: training loss {:.3g} at the end, at most {:.3g} without training",
+                     divergence.loss, divergence.untrained);
+}
+
+std::optional<TrainingOutcome> TrainingJudge::judge(const RunConfig& config,
+                                                    const std::vector<MetricsRow>& metrics) {
+  if (metrics.empty() || !is_drawn(config.task)) return std::nullopt;
+  TrainingOutcome outcome{.accuracy = final_training_accuracy(metrics),
+                          .diverged = divergence(config, metrics).has_value()};
+  outcome.trained = outcome.accuracy >= best_without_input(config) + kTrainedMargin;
+  return outcome;
+}
+
+double TrainingJudge::best_without_input(const RunConfig& config) {
+  const TrainingConfig& training = config.training;
+  RunConfig key;
+  key.task = config.task;
+  const auto [measured, is_new] = measured_.try_emplace(fmt::format(
+      "{} {} {}", training.first_length, training.last_length, identity_text(key, {Role::kCell})));
+  if (is_new) {
+    const EvaluationConfig lengths{.first_length = training.first_length,
+                                   .last_length = training.last_length};
+    measured->second = measure_trivial_baselines(config.task, lengths).best_without_input().score;
+  }
+  return measured->second;
+}
+
+}  // namespace che

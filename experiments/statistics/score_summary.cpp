@@ -1,0 +1,145 @@
+#include "experiments/statistics/score_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/math/statistics/univariate_statistics.hpp>
+#include <cmath>
+#include <cstdlib>
+
+#include "core/error.h"
+#include "core/suggestion.h"
+
+namespace che {
+
+namespace {
+
+namespace statistics = boost::math::statistics;
+
+// Phrases for sentences, in the order of Aggregate.
+struct Phrases {
+  std::string_view aggregate;
+  std::string_view spread;
+  std::string_view range;
+};
+constexpr std::array<Phrases, 4> kPhrases = {
+    {{"the maximum", "the highest minus the lowest score", "the lowest and the highest score"},
+     {"the mean", "the standard deviation (n - 1)", "the standard deviation (n - 1)"},
+     {"the median", "the interquartile range", "the first and the third quartile"},
+     {"the interquartile mean", "the interquartile range", "the first and the third quartile"}}};
+
+std::size_t index_of(Aggregate aggregate) { return static_cast<std::size_t>(aggregate); }
+
+// Averages a measurement over the last tenth of the steps.
+double final_mean(const std::vector<MetricsRow>& metrics, double MetricsRow::*measurement) {
+  constexpr double kFirstFraction = 0.9;
+  const double first = kFirstFraction * static_cast<double>(metrics.back().step);
+  double sum = 0;
+  double steps = 0;
+  double before = 0;
+  for (const MetricsRow& row : metrics) {
+    const auto step = static_cast<double>(row.step);
+    const double weight = step - before;
+    before = step;
+    if (step <= first) continue;
+    sum += weight * row.*measurement;
+    steps += weight;
+  }
+  return sum / steps;
+}
+
+}  // namespace
+
+const std::vector<std::string>& aggregate_names() {
+  static const std::vector<std::string> names = {"max", "mean", "median", "iqm"};
+  return names;
+}
+
+std::string_view aggregate_name(Aggregate aggregate) { return aggregate_names()[index_of(aggregate)]; }
+
+Aggregate aggregate_named(std::string_view name) {
+  const auto& names = aggregate_names();
+  const auto place = std::ranges::find(names, name);
+  if (place == names.end()) {
+    throw Error("unknown aggregate '" + std::string(name) + "'" + known_names_hint(name, names));
+  }
+  return static_cast<Aggregate>(place - names.begin());
+}
+
+std::string_view aggregate_phrase(Aggregate aggregate) { return kPhrases[index_of(aggregate)].aggregate; }
+std::string_view spread_phrase(Aggregate aggregate) { return kPhrases[index_of(aggregate)].spread; }
+std::string_view range_phrase(Aggregate aggregate) { return kPhrases[index_of(aggregate)].range; }
+
+double ScoreSummary::value(Aggregate aggregate) const {
+  return std::array{max, mean, median, iqm}[index_of(aggregate)];
+}
+
+std::optional<std::pair<double, double>> ScoreSummary::range(Aggregate aggregate) const {
+  if (n < 2 || aggregate == Aggregate::kMean) return std::nullopt;
+  return aggregate == Aggregate::kMax ? std::pair(min, max) : quartiles;
+}
+
+std::optional<double> ScoreSummary::spread(Aggregate aggregate) const {
+  const auto ends = range(aggregate);
+  return ends ? ends->second - ends->first : deviation;
+}
+
+std::string format_score(double score) { return fmt::format("{:.1f}", rounded_score(score)); }
+
+std::string format_difference(double difference) {
+  const std::string text = fmt::format("{:+.1f}", 100 * difference);
+  return text == "-0.0" ? "+0.0" : text;
+}
+
+double rounded_score(double score) {
+  return std::strtod(fmt::format("{:.1f}", 100 * score).c_str(), nullptr);
+}
+
+ScoreSummary summarize(std::vector<double> scores) {
+  std::sort(scores.begin(), scores.end());
+  ScoreSummary summary{.n = scores.size(),
+                       .max = scores.back(),
+                       .min = scores.front(),
+                       .mean = statistics::mean(scores),
+                       .median = quantile(scores, 0.5),
+                       .iqm = interquartile_mean(scores),
+                       .deviation = std::nullopt,
+                       .quartiles = std::nullopt};
+  if (scores.size() > 1) {
+    summary.deviation = std::sqrt(statistics::sample_variance(scores));
+    summary.quartiles = {quantile(scores, 0.25), quantile(scores, 0.75)};
+  }
+  return summary;
+}
+
+double aggregate_of(std::vector<double> values, Aggregate aggregate) {
+  if (aggregate == Aggregate::kMean) return statistics::mean(values);
+  std::sort(values.begin(), values.end());
+  if (aggregate == Aggregate::kMax) return values.back();
+  return aggregate == Aggregate::kMedian ? quantile(values, 0.5) : interquartile_mean(values);
+}
+
+double quantile(const std::vector<double>& ascending, double share) {
+  const double place = share * static_cast<double>(ascending.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, ascending.size() - 1);
+  const double weight = place - static_cast<double>(below);
+  // Neighbours that are equal stay exactly what they are.
+  return ascending[below] + weight * (ascending[above] - ascending[below]);
+}
+
+double interquartile_mean(const std::vector<double>& ascending) {
+  const auto cut = static_cast<std::ptrdiff_t>(ascending.size() / 4);
+  return statistics::mean(ascending.begin() + cut, ascending.end() - cut);
+}
+
+double final_training_accuracy(const std::vector<MetricsRow>& metrics) {
+  return final_mean(metrics, &MetricsRow::accuracy);
+}
+
+double final_training_loss(const std::vector<MetricsRow>& metrics) {
+  return final_mean(metrics, &MetricsRow::loss);
+}
+
+}  // namespace che

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "experiments/store/run_rows.h"
+
+namespace che {
+
+// The number that stands for the scores of a cell's runs.
+enum class Aggregate { kMax, kMean, kMedian, kIqm };
+
+// The words of the command line are "max", "mean", "median" and "iqm". Throws Error (usage) for another word.
+const std::vector<std::string>& aggregate_names();
+std::string_view aggregate_name(Aggregate aggregate);
+Aggregate aggregate_named(std::string_view name);
+
+// "the maximum", "the mean", ... for a sentence.
+std::string_view aggregate_phrase(Aggregate aggregate);
+
+// These describe ScoreSummary::spread and ScoreSummary::range in a sentence.
+std::string_view spread_phrase(Aggregate aggregate);
+std::string_view range_phrase(Aggregate aggregate);
+
+// Summarizes the scores of a cell's finished runs. Spreads need two runs or more.
+struct ScoreSummary {
+  std::size_t n = 0;
+  double max = 0;
+  double min = 0;
+  double mean = 0;
+  double median = 0;
+  double iqm = 0;                                      // See interquartile_mean.
+  std::optional<double> deviation;                     // Sample standard deviation (n - 1).
+  std::optional<std::pair<double, double>> quartiles;  // The first and the third.
+
+  double value(Aggregate aggregate) const;
+  // The lowest and the highest score for the maximum, the quartiles for the median and the interquartile
+  // mean; nothing for the mean, whose spread is the standard deviation.
+  std::optional<std::pair<double, double>> range(Aggregate aggregate) const;
+  // The standard deviation for the mean, the width of range() for the others.
+  std::optional<double> spread(Aggregate aggregate) const;
+};
+
+// Summarizes one score or more.
+ScoreSummary summarize(std::vector<double> scores);
+
+// Scores and their differences as every table prints them: 0.7512 as "75.1", 0.012 as "+1.2".
+std::string format_score(double score);
+std::string format_difference(double difference);
+
+// The score that format_score prints. Scores that are equal here tie.
+double rounded_score(double score);
+
+// One aggregate of one value or more.
+double aggregate_of(std::vector<double> values, Aggregate aggregate);
+
+// Quantile of ascending values with linear interpolation between neighbours (Hyndman and Fan's
+// type 7); 0 <= fraction <= 1.
+double quantile(const std::vector<double>& ascending, double fraction);
+
+// Mean of ascending values without the lowest and the highest floor(n / 4) of them (Agarwal et al.,
+// arXiv 2108.13264); the mean where there are fewer than four.
+double interquartile_mean(const std::vector<double>& ascending);
+
+// Mean training accuracy over the last tenth of the steps in `metrics`, which are not empty. Each row is the
+// mean of the steps since the row before it and has their weight.
+double final_training_accuracy(const std::vector<MetricsRow>& metrics);
+// The same mean of the training loss.
+double final_training_loss(const std::vector<MetricsRow>& metrics);
+
+}  // namespace che

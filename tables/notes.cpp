@@ -1,0 +1,383 @@
+#include "tables/notes.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "experiments/plan/run_config.h"
+#include "experiments/results/best_encodings.h"
+#include "experiments/results/paper_agreement.h"
+#include "experiments/results/provenance.h"
+
+namespace che {
+
+void append_provenance(std::vector<Note>& notes, const ResultTable& table) {
+  for (const std::string& note : table.reading_notes) notes.push_back({NoteKind::kReading, note});
+  for (const Fact& fact : provenance(table)) {
+    add_note(notes, NoteKind::kProvenance, "{}: {}.", fact.name, fact.value);
+  }
+}
+
+bool is_begun(const TableRun& run) { return !run.damage.empty() || run.status.state != RunState::kWaiting; }
+
+std::string missing_reason(const TableRun& run) {
+  const RunState state = run.status.state;
+  if (!run.damage.empty() || state == RunState::kFailed) {
+    return fmt::format("{}: {}", run.state(), run.error().empty() ? "no reason stored" : run.error());
+  }
+  std::string reason =
+      fmt::format("{}, step {} of {}", run.state(), run.status.step, run.config.training.steps);
+  if (run.missing_lengths > 0 && (state == RunState::kFinished || state == RunState::kEvaluating)) {
+    reason += fmt::format(", {} of {} test lengths not measured", run.missing_lengths,
+                          run.config.evaluation.lengths().size());
+  }
+  return reason;
+}
+
+std::vector<PlacedCell> cells_by_row(const ResultTable& table) {
+  std::vector<PlacedCell> cells;
+  for (const TableRow& row : table.rows) {
+    for (const EncodingLabel& encoding : table.encodings) {
+      if (const TableCell* const cell = table.cell(row.task, encoding)) {
+        cells.push_back({.row = &row, .encoding = &encoding, .cell = cell});
+      }
+    }
+  }
+  return cells;
+}
+
+void append_baseline_notes(std::vector<Note>& notes, const ResultTable& table) {
+  if (!table.has_baselines) return;
+  add_note(
+      notes, NoteKind::kMethod,
+      "Trivial baselines, scored on the samples that the runs are evaluated on: constant is the best "
+      "single output symbol; position is the likeliest symbol of each position in the output of each "
+      "length, fitted to other samples; frequent is the most frequent input symbol of each sample, where "
+      "the output consists of input symbols. The first two do not see the input.");
+  std::vector<std::string> without;
+  for (const TableRow& row : table.rows) {
+    if (!row.baselines) without.push_back(row.task.text());
+  }
+  if (without.empty()) return;
+  add_note(notes, NoteKind::kMethod,
+           "No baselines of {}: runs of one row are evaluated on different samples.",
+           fmt::join(without, ", "));
+}
+
+void append_paper_note(std::vector<Note>& notes) {
+  add_note(notes, NoteKind::kPaper,
+           "The paper's value is from Table 2 of the DAPE paper (arXiv 2405.14722; 200000 steps, width 256, "
+           "test lengths 41..500, number of runs not stated). All its columns are read as randomized "
+           "positions; docs/deviations.md says why.");
+}
+
+void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims, NoteKind kind) {
+  std::erase_if(claims, [](const PaperClaim& claim) { return claim.here.tasks == 0; });
+  if (claims.empty()) return;
+  add_note(notes, kind,
+           "Claims of the paper, counted over the tasks that have both scores (those of DAPE over the tasks "
+           "that are not permutation-invariant); a task is left out where neither cell trained. Any positive "
+           "difference of the scores shown counts. All encodings have randomized positions. {}.",
+           joined(claims, "; ", [](const PaperClaim& claim) {
+             return fmt::format("{}: paper {} of {}, here {} of {}", claim.text, claim.paper.holds,
+                                claim.paper.tasks, claim.here.holds, claim.here.tasks);
+           }));
+}
+
+void append_untrained_note(std::vector<Note>& notes, std::string_view who) {
+  add_note(
+      notes, NoteKind::kReading,
+      "{} Did not train: {}, over the last tenth of the steps, a training accuracy at least {:.0f} points "
+      "above the best predictor that does not see the input, at the training lengths. The score says "
+      "nothing about extrapolation.",
+      kUntrainedSign, who, 100 * kTrainedMargin);
+}
+
+void append_partly_trained_note(std::vector<Note>& notes, const std::vector<PartlyTrainedCell>& cells) {
+  if (cells.empty()) return;
+  add_note(notes, NoteKind::kReading, "Cells in which only some runs trained: {}.",
+           joined(cells, "; ", [](const PartlyTrainedCell& cell) {
+             return fmt::format("{} on {} ({} of {} runs did not train)", cell.encoding.text(),
+                                cell.task.text(), cell.untrained, cell.counted);
+           }));
+}
+
+void append_invariant_note(std::vector<Note>& notes, const ResultTable& table) {
+  if (std::ranges::none_of(table.rows, &TableRow::permutation_invariant)) return;
+  add_note(notes, NoteKind::kReading, "{} The paper marks the task as permutation-invariant.",
+           kInvariantSign);
+}
+
+namespace {
+
+// The fewest and the most finished runs of a cell that has any.
+struct RunCounts {
+  std::size_t least = 0;
+  std::size_t most = 0;
+};
+
+RunCounts run_counts(const ResultTable& table) {
+  RunCounts counts{.least = table.runs.size()};
+  for (const auto& [key, cell] : table.cells) {
+    if (!cell.scores) continue;
+    counts.least = std::min(counts.least, cell.scores->n);
+    counts.most = std::max(counts.most, cell.scores->n);
+  }
+  if (counts.most == 0) counts.least = 0;
+  return counts;
+}
+
+std::string count_text(const RunCounts& counts) {
+  if (counts.most == 0) return "no run has finished";
+  if (counts.least == counts.most) return fmt::format("n = {}", counts.most);
+  return fmt::format("n = {}..{}", counts.least, counts.most);
+}
+
+void append_waiting_note(std::vector<Note>& notes, const ResultTable& table) {
+  const std::ptrdiff_t waiting = std::ranges::count_if(table.runs, std::not_fn(is_begun));
+  if (waiting == 0) return;
+  add_note(notes, NoteKind::kReading, "Not begun: {} of {}.", waiting, counted(table.runs.size(), "run"));
+}
+
+bool has_paper(const ResultTable& table, PaperValues values) {
+  return std::ranges::any_of(table.cells, [&](const auto& cell) { return shows_paper(cell.second, values); });
+}
+
+void append_paper_notes(std::vector<Note>& notes, const ResultTable& table,
+                        const ScoreTableOptions& options) {
+  if (options.paper == PaperValues::kNone && !options.difference) return;
+  // A difference needs comparable values.
+  const PaperValues shown = std::max(options.paper, PaperValues::kComparable);
+  if (!has_paper(table, shown)) {
+    const bool has_none = shown == PaperValues::kAll || !has_paper(table, PaperValues::kAll);
+    add_note(notes, NoteKind::kPaper, "{}",
+             has_none ? "The paper's table has no value for any of these cells."
+                      : "The paper's table has values only for other positions than those of these cells; "
+                        "--paper plain shows them.");
+    return;
+  }
+  add_note(notes, NoteKind::kReading, "In parentheses: {}.",
+           !options.difference                   ? "the paper's value"
+           : options.paper == PaperValues::kNone ? "ours minus the paper's value, in points"
+                                                 : "the paper's value and ours minus it, in points");
+  append_paper_note(notes);
+  const auto is_other_method = [](const auto& cell) {
+    return cell.second.paper && cell.second.scores && !cell.second.paper->is_comparable;
+  };
+  if (shown == PaperValues::kAll && std::ranges::any_of(table.cells, is_other_method)) {
+    add_note(notes, NoteKind::kReading,
+             "{} The paper's value is of randomized positions and ours of contiguous ones: two different "
+             "methods.",
+             kOtherMethodSign);
+  }
+  append_claims_note(notes, count_claims(comparable_rows(table), options.aggregate), NoteKind::kMethod);
+}
+
+// Says what is weak about the highest score of a row, or the second.
+std::string weakness_text(WeakBest weakness, bool is_second) {
+  const char* const score = is_second ? "the second score" : "the highest score";
+  switch (weakness) {
+    case WeakBest::kTied:
+      return is_second ? "most encodings have the second score" : "most encodings tie";
+    case WeakBest::kMeasuredUnalike:
+      return "columns are evaluated differently";
+    case WeakBest::kNotAboveChance:
+      return is_second ? "the second score is not above chance" : "no score is above chance";
+    case WeakBest::kDidNotTrain:
+      return fmt::format("{} is of a cell that did not train", score);
+    case WeakBest::kTrivial:
+      return fmt::format("{} is {}within two standard errors of the best trivial baseline", score,
+                         is_second ? "below or " : "");
+  }
+  throw Error("reason for an unmarked best out of range", ErrorKind::kRuntime);
+}
+
+// Says why the best or the second of some rows with several scores is not marked.
+void append_unmarked_note(std::vector<Note>& notes, const ResultTable& table, Aggregate aggregate) {
+  std::array<std::set<WeakBest>, 2> reasons;  // Of the best, and of the second.
+  for (const TableRow& row : table.rows) {
+    const BestEncodings best = best_encodings(table, row, aggregate);
+    const BestEncodings second = second_encodings(table, row, aggregate);
+    if (best.scored < 2) continue;
+    for (const WeakBest weakness : best.weaknesses()) reasons[0].insert(weakness);
+    if (!best.is_distinct() || second.encodings.empty()) continue;
+    for (const WeakBest weakness : second.weaknesses()) reasons[1].insert(weakness);
+  }
+  for (const bool is_second : {false, true}) {
+    const std::set<WeakBest>& found = reasons[is_second ? 1 : 0];
+    if (found.empty()) continue;
+    add_note(
+        notes, NoteKind::kMethod, "No {} is marked where {}.", is_second ? "second" : "best",
+        joined(found, ", or where ", [&](WeakBest weakness) { return weakness_text(weakness, is_second); }));
+  }
+}
+
+std::vector<PartlyTrainedCell> partly_trained_cells(const ResultTable& table, Aggregate aggregate) {
+  std::vector<PartlyTrainedCell> cells;
+  for (const auto& [row, encoding, cell] : cells_by_row(table)) {
+    if (cell->untrained == 0 || cell->did_not_train(aggregate)) continue;
+    cells.push_back({.encoding = *encoding,
+                     .task = row->task,
+                     .untrained = cell->untrained,
+                     .counted = cell->finished.size()});
+  }
+  return cells;
+}
+
+// Names the settings in which the finished runs of some cell differ: "seed and learning rate".
+std::string differing_settings(const ResultTable& table) {
+  std::vector<std::string> settings;
+  const auto look_for = [&](const char* name, const auto& value_of) {
+    const auto differs = [&](const auto& entry) {
+      return std::ranges::any_of(entry.second.finished, [&](std::size_t run) {
+        return value_of(table.runs[run].config) != value_of(table.runs[entry.second.finished.front()].config);
+      });
+    };
+    if (std::ranges::any_of(table.cells, differs)) settings.emplace_back(name);
+  };
+  look_for("seed", [](const RunConfig& config) { return config.seed; });
+  look_for("data seed", [](const RunConfig& config) { return config.data_seed; });
+  look_for("learning rate", [](const RunConfig& config) { return config.learning_rate; });
+  if (settings.size() < 2) return fmt::format("{}", fmt::join(settings, ""));
+  const std::string last = settings.back();
+  settings.pop_back();
+  return fmt::format("{} and {}", fmt::join(settings, ", "), last);
+}
+
+// Warns of maxima over unequal numbers of runs, within rows or else between them.
+void append_unequal_counts_note(std::vector<Note>& notes, const ResultTable& table) {
+  std::map<TaskLabel, std::set<std::size_t>> counts_of;
+  for (const auto& [row, encoding, cell] : cells_by_row(table)) {
+    if (cell->scores) counts_of[row->task].insert(cell->scores->n);
+  }
+  std::vector<std::string> uneven;
+  std::map<std::size_t, std::vector<std::string>> rows_by_count;
+  for (const TableRow& row : table.rows) {
+    const std::set<std::size_t>& counts = counts_of[row.task];
+    if (counts.size() > 1) uneven.push_back(row.task.text());
+    if (counts.size() == 1) rows_by_count[*counts.begin()].push_back(row.task.text());
+  }
+  if (!uneven.empty()) {
+    add_note(notes, NoteKind::kReading,
+             "Cells of a row have unequal numbers of runs ({}), and the maximum over more runs is higher by "
+             "chance; --aggregate mean does not depend on their number.",
+             fmt::join(uneven, ", "));
+  } else if (rows_by_count.size() > 1) {
+    const std::size_t usual = std::ranges::max_element(rows_by_count, {}, [](const auto& rows) {
+                                return rows.second.size();
+                              })->first;
+    std::vector<std::string> parts;
+    for (const auto& [count, rows] : rows_by_count) {
+      if (count != usual) parts.push_back(fmt::format("{} for {}", count, fmt::join(rows, ", ")));
+    }
+    add_note(
+        notes, NoteKind::kReading,
+        "Rows have unequal numbers of runs (n = {}, {} for the others), and the maximum over more runs is "
+        "higher by chance: compare maxima of one row only.",
+        fmt::join(parts, ", "), usual);
+  }
+}
+
+// Names the defaults of settings that some column names have and others lack.
+void append_defaults_note(std::vector<Note>& notes, const ResultTable& table) {
+  std::set<std::string> paths;
+  for (const EncodingLabel& label : table.encodings) {
+    for (const SettingValue& setting : label.settings) paths.insert(setting.path);
+  }
+  std::vector<std::string> defaults;
+  for (const FieldRecord& field : list_fields(RunConfig())) {
+    // A model outside che has no settings of training, and no defaults of them.
+    const auto has_default = [&](const EncodingLabel& label) {
+      const bool is_known = !label.form.foreign || is_below(field.path, "evaluation");
+      return is_known && std::ranges::count(label.settings, field.path, &SettingValue::path) == 0;
+    };
+    if (paths.contains(field.path) && std::ranges::any_of(table.encodings, has_default)) {
+      defaults.push_back(fmt::format("{}={}", field.path, field.value));
+    }
+  }
+  if (defaults.empty()) return;
+  add_note(notes, NoteKind::kReading, "A column whose name lacks one of these settings has its default: {}.",
+           fmt::join(defaults, ", "));
+}
+
+// Counts the runs that are tested at lengths that they are trained on.
+void append_tested_lengths_note(std::vector<Note>& notes, const ResultTable& table) {
+  std::set<std::string> runs;  // One run may stand in several columns.
+  for (const TableRun& run : table.runs) {
+    if (run.score && !run.config.is_foreign() && is_tested_within_training(run.config)) runs.insert(run.id);
+  }
+  if (runs.empty()) return;
+  add_note(notes, NoteKind::kReading,
+           "Test lengths of {} begin within the training lengths: their scores are not of longer inputs "
+           "alone.",
+           counted(runs.size(), "run"));
+}
+
+}  // namespace
+
+bool shows_paper(const TableCell& cell, PaperValues values) {
+  if (!cell.paper || values == PaperValues::kNone) return false;
+  return values == PaperValues::kAll || cell.paper->is_comparable;
+}
+
+std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions& options) {
+  std::vector<Note> notes;
+  const RunCounts counts = run_counts(table);
+  add_note(notes, NoteKind::kReading, "Accuracy in percent, mean over test lengths{}; {}: no finished run.",
+           counts.most == 1 ? std::string(", of the one finished run of a cell (n = 1)")
+                            : fmt::format(": {} over the finished runs of a cell ({}), which differ in {}",
+                                          aggregate_phrase(options.aggregate), count_text(counts),
+                                          differing_settings(table)),
+           kNoNumber);
+  if (options.aggregate == Aggregate::kMax) append_unequal_counts_note(notes, table);
+  append_defaults_note(notes, table);
+  append_tested_lengths_note(notes, table);
+  append_waiting_note(notes, table);
+  if (options.spread) {
+    add_note(notes, NoteKind::kReading, "{}: {} of those runs, where there are two or more.",
+             options.aggregate == Aggregate::kMean ? "After \u00b1" : "In brackets",
+             range_phrase(options.aggregate));
+  }
+  append_paper_notes(notes, table, options);
+  append_invariant_note(notes, table);
+  const auto did_not_train = [&](const auto& cell) { return cell.second.did_not_train(options.aggregate); };
+  if (std::ranges::any_of(table.cells, did_not_train)) {
+    append_untrained_note(notes, options.aggregate == Aggregate::kMax ? "the run with the score did not reach"
+                                                                      : "no run of the cell reached");
+  }
+  append_partly_trained_note(notes, partly_trained_cells(table, options.aggregate));
+  append_unmarked_note(notes, table, options.aggregate);
+  append_baseline_notes(notes, table);
+  append_provenance(notes, table);
+  return notes;
+}
+
+std::vector<Note> score_data_notes(const ResultTable& table, const ScoreTableOptions& options) {
+  std::vector<Note> notes;
+  add_note(
+      notes, NoteKind::kReading,
+      "Scores are fractions, 0 to 1: accuracy, mean over test lengths; n finished runs of a cell, which "
+      "may differ in seed, data seed and learning rate; spread: {}, of two runs or more; difference: "
+      "score minus paper; trained_runs: how many of these runs reached a training accuracy {:.0f} points "
+      "above the best predictor without an input; training_accuracy: of the run with the highest score, "
+      "over the last tenth of its steps, at the training lengths.",
+      spread_phrase(options.aggregate), 100 * kTrainedMargin);
+  append_waiting_note(notes, table);
+  append_baseline_notes(notes, table);
+  if (has_paper(table, std::max(options.paper, PaperValues::kComparable))) {
+    append_paper_note(notes);
+    notes.back().text +=
+        " paper_match: same_positions, or, with --paper plain, other_positions, where no difference is "
+        "given.";
+  }
+  append_claims_note(notes, count_claims(comparable_rows(table), options.aggregate), NoteKind::kMethod);
+  append_provenance(notes, table);
+  return notes;
+}
+
+}  // namespace che

@@ -1,0 +1,162 @@
+#include "experiments/exchange/retraining.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "experiments/plan/identity.h"
+#include "tests/contains.h"
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/message_of.h"
+
+namespace che {
+
+namespace {
+
+BundledRun finished_run(std::int64_t seed = 0) {
+  BundledRun run;
+  run.config = made_up_config("even_pairs", "rope", seed);
+  run.id = run_id(run.config);
+  run.status.state = RunState::kFinished;
+  for (const std::int64_t length : run.config.evaluation.lengths()) {
+    run.evaluation.push_back({.length = length, .samples = 64, .accuracy = 0.75, .loss = 0.5});
+  }
+  run.metrics = {{.step = 500, .loss = 1.5, .accuracy = 0.5, .gradient_norm = 1, .seconds = 1},
+                 {.step = 1000, .loss = 0.5, .accuracy = 0.9, .gradient_norm = 1, .seconds = 2}};
+  return run;
+}
+
+std::vector<std::string> ids(const std::vector<BundledRun>& runs) {
+  std::vector<std::string> result;
+  for (const BundledRun& run : runs) result.push_back(run.id);
+  return result;
+}
+
+std::vector<std::string> chosen_ids(const RetrainingChoice::Options& options) {
+  RetrainingChoice choice(options);
+  for (std::int64_t seed = 0; seed < 20; ++seed) choice.consider(finished_run(seed));
+  return ids(choice.chosen());
+}
+
+TEST(RetrainingChoice, DrawsByTheSeed) {
+  const std::vector<std::string> three = chosen_ids({.count = 3, .only = {}});
+  EXPECT_EQ(3U, three.size());
+  EXPECT_EQ(three, chosen_ids({.count = 3, .only = {}}));
+  EXPECT_NE(three, chosen_ids({.count = 3, .seed = 1, .only = {}}));
+  const std::vector<std::string> all = chosen_ids({.count = {}, .only = {}});
+  EXPECT_EQ(20U, all.size());
+  EXPECT_TRUE(std::ranges::is_sorted(all));
+  EXPECT_TRUE(std::ranges::includes(all, three));
+  // One more run does not change the others.
+  EXPECT_TRUE(std::ranges::includes(chosen_ids({.count = 4, .only = {}}), three));
+  // Every run can be drawn.
+  std::set<std::string> drawn;
+  for (std::int64_t seed = 0; seed < 300; ++seed) {
+    drawn.insert(chosen_ids({.count = 1, .seed = seed, .only = {}}).front());
+  }
+  EXPECT_EQ(20U, drawn.size());
+}
+
+TEST(RetrainingChoice, HoldsTheConditions) {
+  EXPECT_EQ(std::vector<std::string>{finished_run(7).id}, chosen_ids({.count = {}, .only = {"seed=7"}}));
+  EXPECT_TRUE(contains(message_of([] { chosen_ids({.count = {}, .only = {"sed=7"}}); }), "sed"));
+  EXPECT_TRUE(
+      contains(message_of([] { chosen_ids({.count = 2, .only = {"seed=7"}}); }),
+               "--retrain: 1 of 20 runs can be trained again (19 not chosen by --only); allowed: 1 to "
+               "1, or all"));
+}
+
+TEST(RetrainingChoice, SaysWhyRunsCannotBeTrainedAgain) {
+  RetrainingChoice choice({.count = {}, .only = {}});
+  BundledRun failed = finished_run(0);
+  failed.status.state = RunState::kFailed;
+  BundledRun incomplete = finished_run(1);
+  incomplete.evaluation.pop_back();
+  BundledRun foreign = finished_run(2);
+  foreign.config.foreign_model = "lstm";
+  for (const BundledRun& run : {failed, incomplete, foreign}) choice.consider(run);
+  EXPECT_EQ(
+      "--retrain: 0 of 3 runs can be trained again (1 predictions of a model outside che, 2 without a "
+      "score); "
+      "allowed: a bundle with finished runs of che",
+      message_of([&] { choice.chosen(); }));
+  choice.consider(finished_run(3));
+  EXPECT_EQ(std::vector<std::string>{finished_run(3).id}, ids(choice.chosen()));
+  EXPECT_EQ(
+      (std::map<std::string, std::size_t>{{"predictions of a model outside che", 1}, {"without a score", 2}}),
+      choice.left_out());
+}
+
+class RetrainedRun : public testing::Test {
+ protected:
+  RetrainingResult compare(double tolerance = 0.01) const {
+    return compare_with_published(published_, again_.evaluation, again_.metrics, tolerance);
+  }
+
+  BundledRun published_ = finished_run();
+  BundledRun again_ = finished_run();
+};
+
+TEST_F(RetrainedRun, OfTheSameNumbersIsEqualAtAnyTimes) {
+  again_.metrics.back().seconds = 9;
+  for (const double tolerance : {0.0, 0.01, 1.0}) {
+    EXPECT_EQ(Agreement::kEqual, compare(tolerance).agreement);
+  }
+  EXPECT_EQ("the same numbers at 4 test lengths and in 2 rows of training metrics", compare().text);
+  published_.metrics.clear();
+  EXPECT_EQ(Agreement::kEqual, compare().agreement);
+  EXPECT_EQ("the same numbers at 4 test lengths; the bundle has no training metrics", compare().text);
+}
+
+TEST_F(RetrainedRun, LooksAtTheConfigsLengthsOnly) {
+  published_.evaluation.push_back({.length = 100, .samples = 64, .accuracy = 0.1, .loss = 0.5});
+  EXPECT_EQ(Agreement::kEqual, compare().agreement);
+  again_.evaluation.pop_back();
+  EXPECT_EQ(Agreement::kDifferent, compare().agreement);
+  EXPECT_EQ("4 test lengths in the bundle, 3 measured again", compare().text);
+}
+
+TEST_F(RetrainedRun, TellsCloseAccuraciesFromOthers) {
+  again_.evaluation[1].accuracy = 0.7578125;
+  EXPECT_EQ(Agreement::kWithinTolerance, compare().agreement);
+  expect_contains(compare().text,
+                  {"accuracy differs by at most 0.0078, at length 42 (0.7500 in the bundle, 0.7578 again)"});
+  EXPECT_EQ(Agreement::kDifferent, compare(0).agreement);
+  again_.evaluation[3].accuracy = 0.5;
+  EXPECT_EQ(Agreement::kDifferent, compare().agreement);
+  expect_contains(compare().text, {"beyond 0.01 at 1 of 4 test lengths: ", "at most 0.25, at length 44"});
+  EXPECT_EQ(Agreement::kWithinTolerance, compare(0.25).agreement);
+}
+
+TEST_F(RetrainedRun, SeesOtherLossesAndTrainingMetrics) {
+  again_.evaluation[1].loss = std::nextafter(0.5, 1);
+  EXPECT_EQ(Agreement::kWithinTolerance, compare(0).agreement);
+  expect_contains(compare().text, {"the same accuracy at 4 test lengths, other losses"});
+  again_ = finished_run();
+  again_.metrics[0].gradient_norm = 2;
+  EXPECT_EQ(Agreement::kWithinTolerance, compare(0).agreement);
+  expect_contains(compare().text,
+                  {"the same numbers at 4 test lengths; training accuracy 0.9000 in the bundle"});
+  again_.metrics[1].accuracy = 0.7;
+  EXPECT_EQ(Agreement::kDifferent, compare().agreement);
+  expect_contains(compare().text, {"training accuracy 0.9000 in the bundle, 0.7000 again, beyond 0.01"});
+}
+
+TEST_F(RetrainedRun, TakesNoNumberForAgreement) {
+  again_.evaluation[0].accuracy = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(Agreement::kDifferent, compare(1).agreement);
+  again_ = finished_run();
+  again_.metrics[1].accuracy = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(Agreement::kDifferent, compare(1).agreement);
+}
+
+}  // namespace
+
+}  // namespace che

@@ -1,0 +1,41 @@
+#include "experiments/published/quoted_scores.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+#include "tasks/suite.h"
+
+namespace che {
+
+namespace {
+
+// The rows of the suite regular-4/v1. The table that they are from also has the mean over the tasks.
+TEST(QuotedScores, OfTheRegularTasksHaveTheMeansThatThePaperPrints) {
+  const auto quoted = read_quoted_scores(std::filesystem::path(CHE_SOURCE_DIR) / "data" / "regular-4");
+  std::map<std::string, double> sums;
+  std::map<std::string, std::set<std::string>> tasks;
+  for (const QuotedScore& one : quoted) {
+    sums[one.model] += one.score;
+    tasks[one.model].insert(one.task);
+    EXPECT_EQ("arXiv 2509.22284 Table 2", one.source);
+  }
+  EXPECT_EQ(17U, sums.size());
+  const Suite& suite = find_suite("regular-4/v1");
+  for (const auto& [model, of_model] : tasks) {
+    EXPECT_EQ(suite.tasks.size(), of_model.size()) << model;
+    for (const auto& task : suite.tasks) EXPECT_TRUE(of_model.contains(task)) << model;
+  }
+  const std::map<std::string, double> means{
+      {"lstm", 100.0},  {"transformer", 47.7}, {"mamba", 60.8},        {"c_diag", 73.6},
+      {"rwkv_7", 54.6}, {"bd4_lncde", 81.3},   {"d_de16_lncde", 83.6}, {"pd_ssm", 98.8}};
+  for (const auto& [model, mean] : means) EXPECT_NEAR(mean, 25 * sums.at(model), 0.06) << model;
+}
+
+}  // namespace
+
+}  // namespace che

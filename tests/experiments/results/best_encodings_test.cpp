@@ -1,0 +1,153 @@
+#include "experiments/results/best_encodings.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/experiments/results/made_up_experiment.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+
+namespace {
+
+using Names = std::vector<std::string>;
+using Weaknesses = std::vector<WeakBest>;
+
+// Encodings of reverse_string with these scores.
+ResultTable table_of(const ScratchFolder& scratch,
+                     const std::vector<std::pair<std::string, double>>& scores) {
+  for (const auto& [encoding, score] : scores) {
+    store_run(scratch.path(), made_up_config("reverse_string", encoding), RunState::kFinished, score);
+  }
+  return make_table(open_runs(scratch.path()));
+}
+
+TEST(BestEncodings, HaveTheHighestScore) {
+  const ScratchFolder scratch;
+  ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.5}, {"kerple", 0.625}});
+  const BestEncodings best = best_encodings(table, table.rows[0], Aggregate::kMax);
+  EXPECT_EQ(texts_of(best.encodings), Names{"rope"});
+  EXPECT_EQ(best.scored, 3U);
+  EXPECT_FALSE(best.above_trivial.has_value()) << "nothing is known of what predictors score";
+}
+
+TEST(BestEncodings, TieWhereTablesPrintEqualScores) {
+  const ScratchFolder scratch;
+  const ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.7502}, {"kerple", 0.7506}});
+  EXPECT_EQ(texts_of(best_encodings(table, table.rows[0], Aggregate::kMax).encodings), Names{"kerple"});
+  const ScratchFolder closer;
+  const ResultTable tied = table_of(closer, {{"rope", 0.75}, {"alibi", 0.7502}, {"kerple", 0.5}});
+  EXPECT_EQ(texts_of(best_encodings(tied, tied.rows[0], Aggregate::kMax).encodings),
+            (Names{"rope", "alibi"}));
+}
+
+TEST(BestEncodings, AreMeasuredAgainstTheBestBaseline) {
+  const ScratchFolder scratch;
+  ResultTable table = table_of(scratch, {{"rope", 0.75}});
+  table.rows[0].baselines = TrivialBaselines{
+      .constant = {0.5}, .position_only = {0.625, 0.0123}, .frequent_symbol = {}, .lengths = {}};
+  const BestEncodings best = best_encodings(table, table.rows[0], Aggregate::kMax);
+  EXPECT_EQ(best.above_trivial, 0.125);
+  EXPECT_EQ(best.trivial_error, 0.0123);
+}
+
+// The samples of the model are as few as those of the baseline.
+TEST(BestEncodings, TheScoresOwnErrorCounts) {
+  const ScratchFolder scratch;
+  ResultTable table = table_of(scratch, {{"rope", 0.6449}, {"alibi", 0.5}});
+  table.rows[0].baselines = TrivialBaselines{
+      .constant = {0.5}, .position_only = {0.625, 0.006}, .frequent_symbol = {}, .lengths = {}};
+  const auto best = [&] { return best_encodings(table, table.rows[0], Aggregate::kMax); };
+  EXPECT_TRUE(best().is_distinct());
+  for (auto& [key, cell] : table.cells) cell.best_error = 0.008;
+  EXPECT_EQ(best().weaknesses(), Weaknesses{WeakBest::kTrivial})
+      << "1.99 points are less than two errors of 1 point";
+}
+
+// One batch of samples has no standard error.
+TEST(BestEncodings, AreNotDistinctBelowABaselineOfUnknownError) {
+  const ScratchFolder scratch;
+  ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.5}});
+  table.rows[0].baselines = TrivialBaselines{
+      .constant = {0.5}, .position_only = {0.7501, std::nullopt}, .frequent_symbol = {}, .lengths = {}};
+  EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).weaknesses(),
+            Weaknesses{WeakBest::kTrivial});
+  table.rows[0].baselines->position_only.score = 0.7499;
+  EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
+}
+
+TEST(BestEncodings, AreNotDistinctWhereMostTie) {
+  const ScratchFolder scratch;
+  const ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.75}, {"kerple", 0.5}});
+  EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).weaknesses(), Weaknesses{WeakBest::kTied});
+  const ScratchFolder half;
+  const ResultTable two = table_of(half, {{"rope", 0.75}, {"alibi", 0.5}});
+  EXPECT_TRUE(best_encodings(two, two.rows[0], Aggregate::kMax).is_distinct());
+}
+
+TEST(BestEncodings, AreNotDistinctWithinTheNoiseOfABaseline) {
+  const ScratchFolder scratch;
+  ResultTable table = table_of(scratch, {{"rope", 0.53125}, {"alibi", 0.5}});
+  for (const double error : {0.02, 0.01}) {
+    table.rows[0].baselines = TrivialBaselines{
+        .constant = {0.5, error}, .position_only = {0.25}, .frequent_symbol = {}, .lengths = {}};
+    EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct(), error == 0.01);
+  }
+}
+
+TEST(BestEncodings, SecondsFollowTheRuleOfTheBest) {
+  const ScratchFolder scratch;
+  ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.53125}, {"kerple", 0.25}});
+  const auto second = [&] { return second_encodings(table, table.rows[0], Aggregate::kMax); };
+  EXPECT_EQ(texts_of(second().encodings), Names{"alibi"});
+  EXPECT_TRUE(second().is_distinct());
+  for (const double baseline : {0.52, 0.625}) {  // Within its noise, and below it.
+    table.rows[0].baselines = TrivialBaselines{
+        .constant = {baseline, 0.02}, .position_only = {0.25}, .frequent_symbol = {}, .lengths = {}};
+    EXPECT_EQ(second().weaknesses(), Weaknesses{WeakBest::kTrivial});
+    EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
+  }
+  table.rows[0].baselines.reset();
+  table.rows[0].chance = 0.6;
+  EXPECT_EQ(second().weaknesses(), Weaknesses{WeakBest::kNotAboveChance});
+  const ScratchFolder tied;
+  const ResultTable seconds = table_of(tied, {{"rope", 0.75}, {"alibi", 0.625}, {"kerple", 0.625}});
+  EXPECT_EQ(second_encodings(seconds, seconds.rows[0], Aggregate::kMax).weaknesses(),
+            Weaknesses{WeakBest::kTied});
+  const ScratchFolder equal;
+  const ResultTable none = table_of(equal, {{"rope", 0.75}, {"alibi", 0.75}});
+  EXPECT_TRUE(second_encodings(none, none.rows[0], Aggregate::kMax).encodings.empty());
+}
+
+TEST(BestEncodings, AreNoneWithoutAScore) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).encodings.empty());
+}
+
+TEST(BestEncodings, AreNotDistinctWhereTheyAreMeasuredDifferently) {
+  const ScratchFolder scratch;
+  RunConfig rope = made_up_config("reverse_string", "rope");
+  store_run(scratch.path(), rope, RunState::kFinished, 0.75);
+  RunConfig alibi = made_up_config("reverse_string", "alibi");
+  // The same lengths, 41 to 44, in other words.
+  rope.evaluation.length_step = alibi.evaluation.length_step = 2;
+  rope.evaluation.last_length = 44;
+  alibi.evaluation.last_length = 43;
+  const ScratchFolder alike;
+  store_run(alike.path(), rope, RunState::kFinished, 0.75);
+  store_run(alike.path(), alibi, RunState::kFinished, 0.5);
+  const ResultTable same = make_table(open_runs(alike.path()));
+  EXPECT_TRUE(best_encodings(same, same.rows[0], Aggregate::kMax).is_distinct());
+  alibi.evaluation.length_step = 1;
+  alibi.evaluation.last_length = 50;
+  store_run(scratch.path(), alibi, RunState::kFinished, 0.5);
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  ASSERT_EQ(table.encodings.size(), 2U);
+  EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).weaknesses(),
+            Weaknesses{WeakBest::kMeasuredUnalike});
+}
+
+}  // namespace
+
+}  // namespace che

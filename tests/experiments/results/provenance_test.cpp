@@ -1,0 +1,67 @@
+#include "experiments/results/provenance.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "experiments/results/read_results.h"
+#include "tests/contains.h"
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+
+namespace {
+
+TEST(Provenance, NamesSeedsAndRates) {
+  const ScratchFolder scratch;
+  for (const std::int64_t seed : {2, 0, 1}) {
+    store_run(scratch.path(), made_up_config("even_pairs", "rope", seed), RunState::kFinished, 0.5);
+  }
+  RunConfig other = made_up_config("even_pairs", "rope", 1);
+  other.learning_rate = 1e-3;
+  store_run(scratch.path(), other, RunState::kFinished, 0.5);
+  const Fact seeds = provenance(make_table(open_runs(scratch.path())))[1];
+  EXPECT_EQ(seeds.name, "Seeds");
+  EXPECT_EQ(seeds.value, "0, 1, 2; data seeds: 0; learning rates: 0.0003, 0.001");
+}
+
+TEST(Provenance, SaysWhichEncodingHasWhichProtocolOption) {
+  const ScratchFolder scratch;
+  const auto protocol_options = [&] {
+    for (const Fact& fact : provenance(make_table(open_runs(scratch.path())))) {
+      if (fact.name == "Protocol options") return fact.value;
+    }
+    return std::string();
+  };
+  RunConfig kerple = made_up_config("even_pairs", "kerple");
+  kerple.encoding.options = kerple.encoding.all_options().with({{"direction", "symmetric"}});
+  store_run(scratch.path(), kerple, RunState::kFinished, 0.5);
+  EXPECT_TRUE(contains(protocol_options(), "encoding.direction=symmetric;")) << protocol_options();
+  RunConfig wrapped = made_up_config("even_pairs", "dape_kerple");
+  wrapped.encoding.options = wrapped.encoding.all_options().with({{"direction", "half_offset"}});
+  store_run(scratch.path(), wrapped, RunState::kFinished, 0.5);
+  EXPECT_TRUE(
+      contains(protocol_options(), "encoding.direction=half_offset (dape_kerple), symmetric (kerple)"))
+      << protocol_options();
+}
+
+// A table on disk says so itself: who reads it later has not seen the warning.
+TEST(Provenance, NamesRunsWithADamagedConfig) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), RunState::kFinished, 0.5);
+  EXPECT_EQ(provenance(read_table({scratch.path()})).size(), 6U);
+  const RunFolder torn =
+      store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kFinished, 0.5);
+  std::ofstream(torn.path() / "config.yaml") << "torn";
+  const std::vector<Fact> facts = provenance(read_table({scratch.path()}));
+  ASSERT_EQ(facts.size(), 7U);
+  EXPECT_EQ(facts.back().name, "Left out");
+  EXPECT_TRUE(
+      contains(facts.back().value, torn.id() + "/config.yaml: its last line, the checksum, is missing"))
+      << facts.back().value;
+}
+
+}  // namespace
+
+}  // namespace che

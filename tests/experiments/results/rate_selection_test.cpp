@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include "experiments/results/comparison.h"
+#include "experiments/results/result_table.h"
+#include "tests/contains.h"
+#include "tests/experiments/results/made_up_experiment.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+
+namespace {
+
+struct Repetition {
+  double rate;
+  std::int64_t seed;
+  double score;
+  double training;
+};
+
+// A run, with accuracies `validation` on samples of evaluation seed 1000 where that is given.
+RunFolder store(const ScratchFolder& scratch, const char* encoding, const Repetition& run,
+                std::optional<double> validation = std::nullopt) {
+  RunConfig config = made_up_config("even_pairs", encoding, run.seed);
+  config.learning_rate = run.rate;
+  const RunFolder folder = store_run(scratch.path(), config, RunState::kFinished, run.score, run.training);
+  std::vector<EvaluationRow> rows = folder.evaluation();
+  for (const std::int64_t length : config.evaluation.lengths()) {
+    if (validation) store_row(rows, {.length = length, .samples = 64, .seed = 1000, .accuracy = *validation});
+  }
+  folder.write_evaluation(rows);
+  return folder;
+}
+
+ResultTable read(const ScratchFolder& scratch, SelectionRule rule) {
+  return make_table(open_runs(scratch.path()), {.score_lengths = std::nullopt, .select = rule});
+}
+
+std::vector<double> scores_of(const ResultTable& table, const char* encoding) {
+  std::vector<double> scores;
+  for (const std::size_t run : cell_called(table, "even_pairs", encoding)->finished) {
+    scores.push_back(*table.runs[run].score);
+  }
+  return scores;
+}
+
+// 1e-3 has the best run, and by training the higher mean; 1e-4 is better on validation samples.
+void store_two_rates(const ScratchFolder& scratch) {
+  store(scratch, "rope", {1e-3, 0, 1.0, 0.875}, 0.5);
+  store(scratch, "rope", {1e-3, 1, 0.25, 0.875}, 0.5);
+  store(scratch, "rope", {1e-4, 0, 0.75, 0.9375}, 0.75);
+  store(scratch, "rope", {1e-4, 1, 0.5, 0.75}, 0.625);
+}
+
+TEST(RateSelection, KeepsTheRateWithTheHighestMeanOfWhatTheRuleReads) {
+  const ScratchFolder scratch;
+  store_two_rates(scratch);
+  const ResultTable by_training = read(scratch, SelectionRule::kTraining);
+  EXPECT_EQ(scores_of(by_training, "rope"), (std::vector<double>{1.0, 0.25}))
+      << "0.875 against the mean of 0.9375 and 0.75";
+  EXPECT_EQ(default_aggregate(by_training), Aggregate::kMean);
+  EXPECT_EQ(
+      by_training.reading_notes,
+      std::vector<std::string>{
+          "Each cell has the runs of one learning rate, the one with the highest mean accuracy at the end "
+          "of training over the repetitions (--select training): 0.001 for every cell."});
+  EXPECT_EQ(scores_of(read(scratch, SelectionRule::kValidation), "rope"), (std::vector<double>{0.75, 0.5}));
+  EXPECT_EQ(default_aggregate(make_table(open_runs(scratch.path()))), Aggregate::kMax);
+}
+
+// A rate that was run with a lucky seed alone would win otherwise.
+TEST(RateSelection, ComparesRatesOverTheRepetitionsThatAllHave) {
+  const ScratchFolder scratch;
+  store(scratch, "rope", {1e-3, 0, 1.0, 0.75});
+  store(scratch, "rope", {1e-3, 1, 0.25, 1.0});
+  store(scratch, "rope", {1e-4, 0, 0.5, 0.8125});
+  EXPECT_EQ(scores_of(read(scratch, SelectionRule::kTraining), "rope"), std::vector<double>{0.5});
+  const ScratchFolder apart;
+  store(apart, "rope", {1e-3, 0, 1.0, 0.75});
+  store(apart, "rope", {1e-4, 1, 0.5, 0.8125});
+  EXPECT_TRUE(
+      contains(message_of([&] { read(apart, SelectionRule::kTraining); }), "no repetition in common"));
+}
+
+TEST(RateSelection, OfEqualRatesTakesTheLowest) {
+  const ScratchFolder scratch;
+  store(scratch, "rope", {1e-3, 0, 1.0, 0.875});
+  store(scratch, "rope", {1e-4, 0, 0.5, 0.875});
+  EXPECT_EQ(scores_of(read(scratch, SelectionRule::kTraining), "rope"), std::vector<double>{0.5});
+}
+
+TEST(RateSelection, RefusesRunsThatLackWhatTheRuleReads) {
+  const ScratchFolder scratch;
+  store(scratch, "rope", {1e-3, 0, 1.0, 0.875}, 0.5);
+  const RunFolder without = store(scratch, "rope", {1e-4, 0, 0.5, 0.875});
+  const auto problem = [&](SelectionRule rule) { return message_of([&] { read(scratch, rule); }); };
+  EXPECT_TRUE(contains(problem(SelectionRule::kValidation), without.id() + " has no accuracy on samples of"));
+  EXPECT_TRUE(contains(problem(SelectionRule::kValidation), "scored lengths 41:44; `che evaluate"));
+  without.write_metrics({});
+  EXPECT_TRUE(contains(problem(SelectionRule::kTraining), without.id() + " has no training metrics"));
+  RunConfig waiting = made_up_config("even_pairs", "rope", 1);
+  waiting.learning_rate = 1e-4;
+  store_run(scratch.path(), waiting, RunState::kTraining);
+  without.write_metrics({{.step = 100, .loss = 1, .accuracy = 0.5, .gradient_norm = 1, .seconds = 1}});
+  EXPECT_TRUE(contains(problem(SelectionRule::kTraining), "is not finished, and its cell has several"));
+}
+
+// Repetitions are paired although the rule chose another rate for each of the two.
+TEST(RateSelection, ComparisonsPairTheSelectedRates) {
+  const ScratchFolder scratch;
+  store_two_rates(scratch);
+  for (std::int64_t seed = 0; seed < 2; ++seed) {
+    store(scratch, "none", {1e-3, seed, 0.5, 0.5});
+    store(scratch, "none", {1e-4, seed, 0.125, 0.875});
+  }
+  const ComparedTask task =
+      compare(read(scratch, SelectionRule::kTraining), "rope", "none", Aggregate::kMean).tasks[0];
+  EXPECT_EQ(task.seeds, 2U);
+  EXPECT_DOUBLE_EQ(task.difference.value(), 0.5) << "1.0 and 0.25 against 0.125";
+  EXPECT_TRUE(task.rates.empty());
+  EXPECT_EQ(task.unpaired, 0U);
+}
+
+}  // namespace
+
+}  // namespace che

@@ -1,0 +1,70 @@
+#include "experiments/results/read_results.h"
+
+#include <gmock/gmock.h>
+
+#include "experiments/results/provenance.h"
+#include "experiments/results/result_table.h"
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Runs of rope and kerple, and predictions of an lstm.
+class ModelsLeftOut : public testing::Test {
+ protected:
+  ModelsLeftOut() {
+    for (const char* encoding : {"rope", "kerple"}) {
+      store_run(scratch_.path(), made_up_config("even_pairs", encoding), RunState::kFinished, 0.5);
+    }
+    for (const std::int64_t seed : {0, 1}) {
+      RunConfig lstm;
+      lstm.foreign_model = "lstm";
+      lstm.task.reset("even_pairs");
+      lstm.seed = seed;
+      lstm.evaluation = made_up_config("even_pairs", "rope").evaluation;
+      store_run(scratch_.path(), lstm, RunState::kFinished, 0.75);
+    }
+  }
+
+  std::vector<std::string> by(const std::vector<std::string>& conditions) const {
+    return read_table({scratch_.path()}, RunChoice(conditions)).left_out;
+  }
+
+  ScratchFolder scratch_;
+};
+
+TEST_F(ModelsLeftOut, ByAChoiceOfEncodingsThatDoesNotNameThem) {
+  const std::string line =
+      "the model lstm (2 runs), by --only encoding=[rope]; to keep it, name it too: encoding=[rope,lstm]";
+  EXPECT_THAT(by({"encoding=[rope]"}), ElementsAre(line));
+  EXPECT_THAT(by({"encoding=[rope,lstm]"}), IsEmpty());
+  EXPECT_THAT(by({"encoding=lstm"}), IsEmpty());
+  // And the table says it.
+  bool is_noted = false;
+  for (const Fact& fact : provenance(read_table({scratch_.path()}, RunChoice({"encoding=[rope]"})))) {
+    is_noted |= fact.name == "Left out" && fact.value == line;
+  }
+  EXPECT_TRUE(is_noted);
+}
+
+TEST_F(ModelsLeftOut, ByASettingThatPredictionsDoNotHave) {
+  EXPECT_THAT(
+      by({"learning_rate=0.0003", "seed=0"}),
+      ElementsAre("the model lstm (1 run), by --only learning_rate=0.0003; of a model outside che only "
+                  "task, seed and evaluation are known"));
+}
+
+TEST_F(ModelsLeftOut, AreNoneWhereTheyWereNotAskedFor) {
+  EXPECT_THAT(by({"seed=0"}), IsEmpty()) << "which the model has";
+  store_run(scratch_.path(), made_up_config("parity_check", "rope"), RunState::kFinished, 0.5);
+  EXPECT_THAT(by({"task=parity_check", "encoding=rope"}), IsEmpty());
+}
+
+}  // namespace
+
+}  // namespace che

@@ -1,0 +1,83 @@
+#include "experiments/results/training_outcome.h"
+
+#include <gtest/gtest.h>
+
+#include "experiments/results/result_table.h"
+#include "tests/experiments/results/made_up_experiment.h"
+#include "tests/experiments/store/made_up_results.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+
+namespace {
+
+std::vector<MetricsRow> rows_of(const std::vector<std::pair<std::int64_t, double>>& accuracies) {
+  std::vector<MetricsRow> rows;
+  for (const auto& [step, accuracy] : accuracies) rows.push_back({.step = step, .accuracy = accuracy});
+  return rows;
+}
+
+TEST(TrainingOutcome, IsTheMeanOfTheLastTenth) {
+  TrainingJudge judge;
+  const RunConfig config = made_up_config("reverse_string", "rope");
+  EXPECT_FALSE(judge.judge(config, {}).has_value());
+  const auto outcome = judge.judge(config, rows_of({{800, 0.5}, {900, 0.625}, {950, 0.75}, {1000, 1.0}}));
+  EXPECT_DOUBLE_EQ(outcome->accuracy, 0.875);
+  // Rows may cover different numbers of steps.
+  EXPECT_DOUBLE_EQ(judge.judge(config, rows_of({{900, 0.5}, {990, 0.75}, {1000, 0.5}}))->accuracy, 0.725);
+  EXPECT_DOUBLE_EQ(judge.judge(config, rows_of({{3, 0.25}}))->accuracy, 0.25);
+}
+
+TEST(TrainingOutcome, CountsInItsCell) {
+  const ScratchFolder scratch;
+  const double at_chance = 0.5;
+  for (std::int64_t seed = 0; seed < 3; ++seed) {
+    store_run(scratch.path(), made_up_config("even_pairs", "rope", seed), RunState::kFinished, 0.5,
+              seed == 1 ? 0.9 : at_chance);
+    store_run(scratch.path(), made_up_config("even_pairs", "alibi", seed), RunState::kFinished, 0.5,
+              at_chance);
+  }
+  store_run(scratch.path(), made_up_config("even_pairs", "none"), RunState::kTraining);
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  const TableCell& mixed = *cell_called(table, "even_pairs", "rope");
+  EXPECT_EQ(mixed.trained, 1U);
+  EXPECT_EQ(mixed.untrained, 2U);
+  EXPECT_TRUE(mixed.did_not_train(Aggregate::kMax)) << "the first of the highest scores is of seed 0";
+  EXPECT_FALSE(mixed.did_not_train(Aggregate::kMean));
+  for (const Aggregate aggregate : {Aggregate::kMax, Aggregate::kMean}) {
+    EXPECT_TRUE(cell_called(table, "even_pairs", "alibi")->did_not_train(aggregate));
+    EXPECT_FALSE(cell_called(table, "even_pairs", "none")->did_not_train(aggregate)) << "it still trains";
+  }
+}
+
+TEST(TrainingOutcome, ComparesWithTheBestPredictorAtTheTrainingLengths) {
+  TrainingJudge judge;
+  const auto trained = [&](const std::string& task, double accuracy) {
+    return judge.judge(made_up_config(task, "rope"), rows_of({{1000, accuracy}}))->trained;
+  };
+  EXPECT_FALSE(trained("even_pairs", 0.53)) << "of one symbol the answer is always that both ends agree";
+  EXPECT_TRUE(trained("even_pairs", 0.58));
+  EXPECT_FALSE(trained("modular_arithmetic_simple", 0.21));
+  EXPECT_TRUE(trained("modular_arithmetic_simple", 0.3));
+  EXPECT_FALSE(trained("bucket_sort", 0.5)) << "what positions alone score is far above chance";
+}
+
+TEST(Divergence, IsALossAboveThatOfAModelWithoutTraining) {
+  const RunConfig config = made_up_config("even_pairs", "rope");
+  const auto diverges = [&](double first, double last) {
+    return divergence(config, {{.step = 100, .loss = first}, {.step = 1000, .loss = last}}).has_value();
+  };
+  EXPECT_FALSE(diverges(0.75, 0.1));
+  EXPECT_TRUE(diverges(0.75, 2.3));
+  EXPECT_TRUE(diverges(300, 2.3)) << "it diverged before the first row ended";
+  EXPECT_FALSE(diverges(0.69, 0.71)) << "it has learned nothing, which is no divergence";
+  EXPECT_FALSE(diverges(0.2, 1.19)) << "a model without training may have ln 2 + 1/2";
+  EXPECT_TRUE(diverges(0.2, 1.2));
+  EXPECT_FALSE(divergence(config, {}).has_value());
+  EXPECT_EQ("diverged: training loss 2.3 at the end, at most 0.75 without training",
+            divergence_text({.loss = 2.3, .untrained = 0.75}));
+}
+
+}  // namespace
+
+}  // namespace che

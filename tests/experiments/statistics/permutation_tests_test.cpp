@@ -1,0 +1,191 @@
+#include "experiments/statistics/permutation_tests.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "core/random.h"
+
+namespace che {
+
+namespace {
+
+// Darwin's cross- and self-fertilized maize, in eighths of an inch. Fisher ("The Design of
+// Experiments", 1935, section 21) counts 863 of the 32768 assignments of signs whose sum reaches the
+// observed 314, on each side.
+TEST(PairedTest, CountsAsFisherDid) {
+  const std::vector<double> maize = {49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48};
+  EXPECT_DOUBLE_EQ(sign_flip_p(maize, Aggregate::kMean), 2 * 863.0 / 32768);
+}
+
+TEST(PairedTest, AllOfOneSignGiveTheLeastP) {
+  EXPECT_DOUBLE_EQ(sign_flip_p({0.1, 0.3, 0.2}, Aggregate::kMean), 2.0 / 8);
+  EXPECT_DOUBLE_EQ(sign_flip_p({-0.1, -0.3, -0.2}, Aggregate::kMean), 2.0 / 8);
+  EXPECT_DOUBLE_EQ(sign_flip_p({0.7}, Aggregate::kMean), 1);
+}
+
+// Assignments of 1, 2, 3: sums 6 4 2 0 and their negatives; observed 2 + 3 - 1 = 4.
+TEST(PairedTest, OfThreeDifferencesByHand) {
+  EXPECT_DOUBLE_EQ(sign_flip_p({-1, 2, 3}, Aggregate::kMean), 4.0 / 8);
+  EXPECT_DOUBLE_EQ(sign_flip_p({0, 0, 0}, Aggregate::kMean), 1);
+}
+
+// Of 0.1, 0.2, 0.3 the median stays 0.2 when the sign of 0.1 flips.
+TEST(PairedTest, TheAggregateIsTheStatistic) {
+  EXPECT_DOUBLE_EQ(sign_flip_p({0.1, 0.2, 0.3}, Aggregate::kMedian), 4.0 / 8);
+}
+
+// 0.1 + 0.2 - 0.3 is no zero to a machine.
+TEST(PairedTest, RoundingDecidesNothing) {
+  EXPECT_DOUBLE_EQ(sign_flip_p({0.1, 0.2, -0.3}, Aggregate::kMean), 1);
+}
+
+TEST(PairedTest, ManyPairsAreSampledAndAgreeWithTheNormalLimit) {
+  // 40 differences of size 1, 26 of them positive: the sum of signs is 12, its deviation sqrt(40).
+  std::vector<double> differences(40, 1.0);
+  for (std::size_t i = 0; i < 14; ++i) differences[i] = -1;
+  const double p = sign_flip_p(differences, Aggregate::kMean);
+  // Exact binomial: 2 P(X >= 26), X ~ B(40, 1/2).
+  double tail = 0;
+  for (int k = 26; k <= 40; ++k) {
+    tail += std::exp(std::lgamma(41) - std::lgamma(k + 1) - std::lgamma(41 - k) - 40 * std::log(2));
+  }
+  EXPECT_NEAR(p, 2 * tail, 0.004);
+  EXPECT_EQ(p, sign_flip_p(differences, Aggregate::kMean));
+}
+
+// By bisection of the closed forms that the distribution of t has for 3 and for 1 degrees of freedom.
+TEST(PairedTest, DetectableDifferenceIsThatOfTheTTest) {
+  EXPECT_NEAR(detectable_difference({1, 2, 3, 4}), 2.685861418511875, 1e-9);
+  EXPECT_NEAR(detectable_difference({0.1, 0.3}), 1.4082586656645868, 1e-9);
+}
+
+TEST(PairedTest, BootstrapOfTwoValuesReachesBoth) {
+  // The mean of a resample is 0, 0.5 or 1 with weights 1/4, 1/2, 1/4.
+  const Interval wide = bootstrap_interval({0, 1}, Aggregate::kMean);
+  EXPECT_EQ(wide.low, 0);
+  EXPECT_EQ(wide.high, 1);
+  const Interval narrow = bootstrap_interval({0, 1}, Aggregate::kMean, 0.4);
+  EXPECT_EQ(narrow.low, 0.5);
+  EXPECT_EQ(narrow.high, 0.5);
+}
+
+TEST(PairedTest, BootstrapOfManyValuesIsNearTheNormalInterval) {
+  std::vector<double> values;
+  for (int i = 0; i < 200; ++i) values.push_back(i % 10);
+  // Mean 4.5, deviation sqrt(8.25).
+  const Interval interval = bootstrap_interval(values, Aggregate::kMean);
+  const double half = 1.96 * std::sqrt(8.25 / 200);
+  EXPECT_NEAR(interval.low, 4.5 - half, 0.03);
+  EXPECT_NEAR(interval.high, 4.5 + half, 0.03);
+}
+
+TEST(PairedTest, BootstrapCoversAsOftenAsTablesSay) {
+  RandomStream random(1, Purpose::kStatistics);
+  const auto coverage = [&](std::size_t n) {
+    constexpr int kExperiments = 600;
+    int covered = 0;
+    for (int i = 0; i < kExperiments; ++i) {
+      std::vector<double> differences(n);
+      for (double& difference : differences) difference = random.normal();
+      const Interval interval = bootstrap_interval(differences, Aggregate::kMean);
+      covered += interval.low <= 0 && 0 <= interval.high ? 1 : 0;
+    }
+    return covered / double{kExperiments};
+  };
+  for (const auto& [pairs, percent] : kIntervalCoverage) {
+    EXPECT_NEAR(100 * coverage(pairs), percent, 3.5) << pairs;
+  }
+}
+
+// Holm (1979) by hand: sorted 0.005 0.01 0.03 0.04, times 4 3 2 1, made ascending.
+TEST(PairedTest, HolmByHand) {
+  const auto adjusted = holm_adjusted({0.01, 0.04, std::nullopt, 0.03, 0.005});
+  const std::vector<double> expected = {0.03, 0.06, -1, 0.06, 0.02};  // -1: nothing.
+  ASSERT_EQ(adjusted.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_DOUBLE_EQ(adjusted[i].value_or(-1), expected[i]) << i;
+  }
+  EXPECT_EQ(holm_adjusted({0.7, 0.6}), (std::vector<std::optional<double>>{1, 1}));
+  EXPECT_TRUE(holm_adjusted({}).empty());
+}
+
+}  // namespace
+
+namespace {
+
+// The example of SciPy's documentation of spearmanr: ranks 1 2 3.5 5 3.5 on the right.
+const std::vector<double> kX = {1, 2, 3, 4, 5};
+const std::vector<double> kY = {5, 6, 7, 8, 7};
+
+TEST(RankCorrelation, TiesShareTheMeanOfTheirRanks) {
+  EXPECT_NEAR(spearman(kX, kY).value(), 0.8207826816681233, 1e-12);
+}
+
+TEST(RankCorrelation, DependsOnOrderAlone) {
+  const std::vector<double> x = {3, 1, 2, 10};
+  EXPECT_DOUBLE_EQ(spearman(x, {9, 0.1, 1, 1000}).value(), 1);
+  EXPECT_DOUBLE_EQ(spearman(x, {-9, -0.1, -1, -1000}).value(), -1);
+}
+
+TEST(RankCorrelation, IsNothingWithoutAnOrder) {
+  EXPECT_FALSE(spearman({1, 1, 1}, {1, 2, 3}).has_value());
+  EXPECT_FALSE(spearman({1, 2, 3}, {2, 2, 2}).has_value());
+  EXPECT_FALSE(spearman({1}, {2}).has_value());
+  EXPECT_FALSE(spearman({}, {}).has_value());
+}
+
+// Among all orders of five, by counting.
+TEST(RankCorrelation, PIsTheShareOfOrdersAsFarFromZero) {
+  std::vector<double> order = kX;
+  double as_far = 0;
+  double all = 0;
+  do {
+    all += 1;
+    as_far += std::abs(spearman(order, kY).value()) >= std::abs(spearman(kX, kY).value()) - 1e-12 ? 1 : 0;
+  } while (std::ranges::next_permutation(order).found);
+  ASSERT_EQ(all, 120);
+  const double exact = as_far / all;
+  const double p = rank_correlation_p(kX, kY);
+  EXPECT_NEAR(p, exact, 4 * std::sqrt(exact * (1 - exact) / kRandomOrders));
+  EXPECT_EQ(p, rank_correlation_p(kX, kY));
+}
+
+// The mean of two tasks' correlations under each of the 24 orders that both share, by counting.
+TEST(RankCorrelation, JointPPermutesAllTasksAlike) {
+  const std::vector<double> x = {1, 2, 3, 4};
+  const std::vector<double> one = {1, 2, 4, 3};
+  const std::vector<double> other = {2, 1, 3, 3};
+  const auto mean = [&](const std::vector<std::size_t>& order) {
+    std::vector<double> a, b;
+    for (const std::size_t i : order) {
+      a.push_back(one[i]);
+      b.push_back(other[i]);
+    }
+    return std::abs(*spearman(x, a) + *spearman(x, b));
+  };
+  std::vector<std::size_t> order = {0, 1, 2, 3};
+  const double observed = mean(order);
+  int as_far = 0;
+  do as_far += mean(order) >= observed - 1e-12 ? 1 : 0;
+  while (std::ranges::next_permutation(order).found);
+  EXPECT_DOUBLE_EQ(joint_rank_correlation_p({{x, one}, {x, other}}), as_far / 24.0);
+  // Two tasks with one order tell no more than one task.
+  EXPECT_DOUBLE_EQ(joint_rank_correlation_p({{x, x}, {x, x}}), 2.0 / 24);
+  std::vector<double> many;
+  for (int i = 0; i < 16; ++i) many.push_back(i);
+  EXPECT_DOUBLE_EQ(joint_rank_correlation_p({{many, many}}), 1.0 / (kRandomOrders + 1));
+}
+
+// The observed order counts among the random ones: no p is zero.
+TEST(RankCorrelation, PIsNeverZero) {
+  std::vector<double> values;
+  for (int i = 0; i < 16; ++i) values.push_back(i);
+  EXPECT_DOUBLE_EQ(rank_correlation_p(values, values), 1.0 / (kRandomOrders + 1));
+}
+
+}  // namespace
+
+}  // namespace che

@@ -1,0 +1,62 @@
+#include "experiments/statistics/score_summary.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/message_of.h"
+
+namespace che {
+
+namespace {
+
+TEST(ScoreSummary, OfEightScoresByHand) {
+  const ScoreSummary summary = summarize({8, 1, 3, 2, 100, 5, 4, 6});
+  EXPECT_EQ(summary.n, 8U);
+  EXPECT_EQ(summary.max, 100);
+  EXPECT_EQ(summary.min, 1);
+  EXPECT_DOUBLE_EQ(summary.mean, 129.0 / 8);
+  EXPECT_DOUBLE_EQ(summary.median, 4.5);
+  EXPECT_DOUBLE_EQ(summary.iqm, (3 + 4 + 5 + 6) / 4.0) << "without the two lowest and the two highest";
+  // Type 7: places 1.75 and 5.25 of 1 2 3 4 5 6 8 100.
+  EXPECT_EQ(summary.quartiles.value(), std::pair(2.75, 6.5));
+}
+
+TEST(ScoreSummary, SpreadGoesWithTheAggregate) {
+  const ScoreSummary summary = summarize({1, 2, 4, 9});
+  EXPECT_EQ(summary.value(Aggregate::kMax), 9);
+  EXPECT_EQ(summary.spread(Aggregate::kMax), 8);
+  EXPECT_EQ(summary.value(Aggregate::kMean), 4);
+  // Squared distances to the mean: 9, 4, 0, 25.
+  EXPECT_DOUBLE_EQ(summary.spread(Aggregate::kMean).value(), std::sqrt(38.0 / 3));
+  EXPECT_EQ(summary.value(Aggregate::kMedian), 3);
+  EXPECT_DOUBLE_EQ(summary.spread(Aggregate::kMedian).value(), 5.25 - 1.75);
+  EXPECT_EQ(summary.value(Aggregate::kIqm), 3);
+  EXPECT_EQ(summary.spread(Aggregate::kIqm), summary.spread(Aggregate::kMedian));
+}
+
+TEST(ScoreSummary, OneScoreHasNoSpread) {
+  const ScoreSummary summary = summarize({0.25});
+  for (const std::string& name : aggregate_names()) {
+    EXPECT_EQ(summary.value(aggregate_named(name)), 0.25) << name;
+    EXPECT_EQ(summary.spread(aggregate_named(name)), std::nullopt) << name;
+  }
+}
+
+TEST(ScoreSummary, AggregateOfIsTheSummarysValue) {
+  const std::vector<double> values = {0.3, 0.9, 0.1, 0.7, 0.2};
+  for (const std::string& name : aggregate_names()) {
+    EXPECT_DOUBLE_EQ(aggregate_of(values, aggregate_named(name)),
+                     summarize(values).value(aggregate_named(name)))
+        << name;
+  }
+}
+
+TEST(ScoreSummary, NamesAreReadBackAndUnknownOnesRefused) {
+  for (const std::string& name : aggregate_names()) EXPECT_EQ(aggregate_name(aggregate_named(name)), name);
+  EXPECT_NE(message_of([] { aggregate_named("medain"); }).find("did you mean 'median'"), std::string::npos);
+}
+
+}  // namespace
+
+}  // namespace che
