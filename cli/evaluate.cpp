@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/process_setup.h"
 #include "cli/reading_options.h"
 #include "core/config/reader.h"
 #include "core/error.h"
@@ -117,7 +118,7 @@ int evaluate(const EvaluateOptions& options) {
   print_progress(fmt::format("{}: {} to evaluate with {}, {} evaluated before, {} left out\n",
                              counted(work.runs(), "run"), work.jobs.size(),
                              counted(schedule.workers, "worker"), work.complete, work.left_out));
-  const int code = run_jobs(work.jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
+  const int code = run_jobs(work.jobs, schedule, compute_program());
   if (request.lengths && code == 0) {
     print_progress(
         fmt::format("Scores count the lengths of the runs' configs; for these, see: che table {} --lengths\n",

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/one_of.h"
+#include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/number_text.h"

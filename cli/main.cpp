@@ -6,8 +6,10 @@
 #include <functional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "cli/commands.h"
+#include "cli/computing.h"
 #include "cli/process_setup.h"
 #include "cli/usage_error.h"
 #include "core/error.h"
@@ -16,6 +18,45 @@
 #include "core/version.h"
 
 namespace {
+
+using che::Action;
+
+// In the order in which help shows them.
+void add_commands(CLI::App& app, Action& action) {
+  using Add = std::function<void(CLI::App&, Action&)>;
+  const auto add_group = [&](const std::string& name, const std::vector<Add>& commands) {
+    for (const Add& add : commands) {
+      add(app, action);
+      app.get_subcommands({}).back()->group(name);
+    }
+  };
+  const auto computing = [](const char* name, const char* description) -> Add {
+    return [name, description](CLI::App& program, Action& of_command) {
+      che::fill_computing_command(*program.add_subcommand(name, description), of_command);
+    };
+  };
+  add_group("Run experiments", {che::add_run_command, che::add_submit_command, che::add_status_command,
+                                che::add_evaluate_command, che::add_prune_command});
+  add_group(
+      "Look at results",
+      {che::add_table_command, che::add_plot_command, che::add_report_command,
+       computing("bias", "Draw what a trained run's encoding adds to its attention logits, for test samples"),
+       che::add_time_command});
+  add_group("Look at tasks, encodings and configs",
+            {che::add_list_command, che::add_sample_command,
+             computing("encoding",
+                       "Print the table of an untrained encoding: its bias, its rotations or what it adds"),
+             che::add_check_command});
+  add_group("Measure models outside che", {che::add_export_command, che::add_score_command});
+  add_group("Publish results", {che::add_bundle_command, che::add_verify_command});
+  add_group("Measure this machine",
+            {computing("bench", "Time training steps or evaluated batches on this machine"),
+             computing("selftest", "Compare a GPU with the CPU, and time it")});
+  add_group("", {che::add_task_command,  // Hidden.
+                 computing("worker",
+                           "Work on one job: runs that differ only in seed and learning rate (started by "
+                           "`run`)")});
+}
 
 // Refuses empty values, which a shell's unset variable leaves behind, and reads whole numbers as configs do:
 // CLI11 would take 010 for 8 and a number that is too large for the largest one.
@@ -58,8 +99,8 @@ int run(int argc, char** argv) {
   CLI::App app{"che: Chomsky Hierarchy Evaluation of positional encodings"};
   app.set_version_flag("--version", fmt::format("che {} ({})", che::program_version(), che::git_commit()));
   app.require_subcommand(1);
-  che::Action action;
-  che::add_commands(app, action);
+  Action action;
+  add_commands(app, action);
   app.footer("`che COMMAND --help` lists what a command takes.");
   check_values(app);
   int code = 0;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/one_of.h"
 #include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/text.h"

@@ -4,16 +4,12 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
-#include <new>
-#include <string_view>
+#include <system_error>
 
 #include "core/error.h"
 
@@ -23,39 +19,6 @@ namespace {
 volatile std::sig_atomic_t reader_is_gone = 0;
 
 void note_closed_pipe(int) { reader_is_gone = 1; }
-
-// Memory may be too little to load LibTorch's tables, before main() begins.
-[[noreturn]] void end_on_exception() {
-  constexpr std::string_view kOutOfMemory =
-      "che: out of memory: the program does not fit; raise the limit (ulimit -v)\n";
-  try {
-    if (const std::exception_ptr current = std::current_exception()) std::rethrow_exception(current);
-  } catch (const std::bad_alloc&) {
-    static_cast<void>(write(STDERR_FILENO, kOutOfMemory.data(), kOutOfMemory.size()) < 0);
-    _exit(1);
-  } catch (...) {
-  }
-  std::abort();
-}
-
-// MKL does not load without a working directory.
-void check_working_directory() {
-  constexpr std::string_view kGone =
-      "che: the working directory cannot be used: it has been deleted; change to another one\n";
-  std::array<char, PATH_MAX> path{};
-  if (getcwd(path.data(), path.size()) != nullptr || errno != ENOENT) return;
-  static_cast<void>(write(STDERR_FILENO, kGone.data(), kGone.size()) < 0);
-  _exit(2);
-}
-
-void prepare_loading(int, char**, char**) {
-  std::set_terminate(end_on_exception);
-  check_working_directory();
-}
-
-// The loader calls it before the initialisers of shared libraries.
-using Initialiser = void (*)(int, char**, char**);
-[[gnu::section(".preinit_array"), gnu::used]] const Initialiser kPrepareLoading = prepare_loading;
 
 void open_standard_streams() {
   // The lowest free descriptor is the one that is opened.
@@ -69,6 +32,10 @@ void open_standard_streams() {
 
 void set_up_process() {
   open_standard_streams();
+  std::error_code error;
+  if (std::filesystem::current_path(error).empty()) {
+    throw Error("the working directory cannot be used: it has been deleted; change to another one");
+  }
   struct sigaction action {};
   // Programs that are started inherit ignored signals, but no handlers.
   action.sa_handler = note_closed_pipe;
@@ -82,6 +49,19 @@ void check_output_was_written() {
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (is_written || reader_is_gone != 0) return;
   throw Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)), ErrorKind::kRuntime);
+}
+
+std::filesystem::path program_file(std::string_view name) {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+}
+
+std::filesystem::path compute_program() {
+  const std::filesystem::path program = program_file("che-compute");
+  if (std::filesystem::exists(program)) return program;
+  throw Error(
+      fmt::format("this needs {}, which is not there; `scripts/setup.sh` builds it, with LibTorch, as "
+                  "build/che-compute; it stands beside che",
+                  program.string()));
 }
 
 }  // namespace che

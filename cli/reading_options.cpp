@@ -1,15 +1,37 @@
 #include "cli/reading_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/one_of.h"
+#include <algorithm>
+
+#include "core/error.h"
 #include "core/files.h"
 #include "core/number_text.h"
+#include "core/suggestion.h"
 #include "plots/gnuplot/figure_format.h"
 
 namespace che {
+
+CLI::Validator one_of(const std::vector<std::string>& allowed) {
+  const auto problem = [allowed](const std::string& word) -> std::string {
+    if (std::ranges::count(allowed, word) > 0) return "";
+    const std::string closest = closest_name(word, allowed);
+    return fmt::format("got '{}'{}; allowed: {}", word,
+                       closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest),
+                       fmt::join(allowed, ", "));
+  };
+  return {problem, fmt::format("{{{}}}", fmt::join(allowed, ","))};
+}
+
+void check_output_folder(std::string_view option, const std::string& file) {
+  if (file.empty()) return;
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (std::filesystem::is_directory(folder)) return;
+  throw Error(fmt::format("{} {}: there is no folder {}; create it first", option, file, folder.string()));
+}
 
 void add_only_option(CLI::App& command, std::vector<std::string>& only) {
   command

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/plan/sweep.h"
@@ -11,6 +12,13 @@
 #include "tables/formats/table.h"
 
 namespace che {
+
+// Allows one of these words, and suggests one for a misspelt word.
+CLI::Validator one_of(const std::vector<std::string>& allowed);
+
+// Throws Error (usage) if `file`, which `option` ("--json") names, would lie in a folder that does not exist.
+// This is checked before the work whose result it takes. An empty name is no file.
+void check_output_folder(std::string_view option, const std::string& file);
 
 // Adds --only, which chooses among the runs of a config or of an experiment.
 void add_only_option(CLI::App& command, std::vector<std::string>& only);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/output_folder.h"
 #include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/files.h"

@@ -1,20 +1,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/computing.h"
+#include "cli/process_setup.h"
 #include "cli/reading_options.h"
 #include "core/error.h"
-#include "core/resources.h"
 #include "core/text.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
@@ -25,10 +23,7 @@
 #include "experiments/schedule/progress_display.h"
 #include "experiments/schedule/scheduler.h"
 #include "experiments/schedule/status.h"
-#include "experiments/schedule/time_left.h"
 #include "experiments/schedule/worker_process.h"
-#include "experiments/training/replica_choice.h"
-#include "experiments/training/work_estimate.h"
 
 namespace che {
 namespace {
@@ -46,11 +41,14 @@ struct RunOptions {
 // The runs of a config, with replicas chosen where it leaves them open.
 struct PlannedSweep {
   Sweep sweep;
+  std::vector<std::string> warnings =
+      {};                         // Of the config; printed once it is certain that this program stays.
   std::vector<bool> chosen = {};  // Whether the config left them open, for each run.
 };
 
 PlannedSweep plan_sweep(const RunOptions& options) {
-  PlannedSweep planned{options.config.sweep()};
+  PlannedSweep planned;
+  planned.sweep = options.config.sweep([&](const std::string& text) { planned.warnings.push_back(text); });
   for (const RunConfig& run : planned.sweep.runs) {
     planned.chosen.push_back(run.execution.replicas == kAutoReplicas);
   }
@@ -96,136 +94,6 @@ void announce_other_runs(const Sweep& sweep, const std::filesystem::path& experi
     print_progress(fmt::format("{}; tables show all runs of a folder\n", *others));
 }
 
-// The load average of the last minute: how many processes compute. Nothing where the system does not say.
-std::optional<double> present_load() {
-  double load = 0;
-  if (::getloadavg(&load, 1) != 1) return std::nullopt;
-  return std::max(0.0, load);
-}
-
-// For each run.
-std::vector<bool> are_on_gpu(const std::vector<RunConfig>& runs) {
-  const std::vector<std::string> gpus = available_resources().gpus;
-  std::vector<bool> are;
-  for (const RunConfig& run : runs) are.push_back(device_choice(run.execution.device).is_gpu(gpus));
-  return are;
-}
-
-// What computes: "cpu", or "auto, here cpu: no GPU is visible".
-std::string device_text(const std::vector<RunConfig>& runs) {
-  const std::vector<std::string> gpus = available_resources().gpus;
-  std::set<std::string> texts;
-  for (const RunConfig& run : runs) {
-    const std::string& device = run.execution.device;
-    if (device_choice(device).kind != DeviceChoice::Kind::kAuto) {
-      texts.insert(device);
-    } else {
-      texts.insert(gpus.empty() ? "auto, here cpu: no GPU is visible"
-                                : fmt::format("auto, here cuda: {} visible", counted(gpus.size(), "GPU")));
-    }
-  }
-  return fmt::format("{}", fmt::join(texts, "; "));
-}
-
-// "2 to 5 min for one worker, 1 to 4 min for 2": what the runs that were measured take, by jobs.
-std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vector<TimeRange>& seconds,
-                           std::int64_t workers, double load) {
-  double threads = 1;
-  std::vector<MeasuredJob> jobs;
-  const std::vector<bool> on_gpu = are_on_gpu(pending);
-  for (const std::vector<std::size_t>& indices : group_into_jobs(pending)) {
-    MeasuredJob& job = jobs.emplace_back();
-    job.is_on_gpu = on_gpu[indices.front()];
-    for (const std::size_t i : indices) {
-      job.time += seconds[i];
-      threads = std::max(threads, static_cast<double>(usable_threads(pending[i].execution.threads)));
-    }
-  }
-  const auto text = [&](std::int64_t count) {
-    const auto processes = static_cast<double>(count);
-    return duration_text(
-        side_by_side(under_load(jobs, processes * threads, load, available_resources().cores), processes));
-  };
-  const std::string one = fmt::format("{} for one worker", text(1));
-  return workers == 1 ? one : fmt::format("{}, {} for {}", one, text(workers), workers);
-}
-
-// What the ends of such a time are: "the fastest and the slowest; the longer times are with the present load
-// average 1.5 on 2 cores". Of the load only where it is known and some run computes on the CPU.
-std::string ends_text(const std::vector<RunConfig>& pending, std::optional<double> load) {
-  const std::string steps = "the fastest and the slowest";
-  if (!load || std::ranges::count(are_on_gpu(pending), false) == 0) return steps;
-  return fmt::format("{}; the longer times are with the present load average {:.1f} on {}", steps, *load,
-                     counted(available_resources().cores, "core"));
-}
-
-// "done", the time of one worker, or "?" where it was not measured.
-std::string time_text(const RunEstimate& run) {
-  if (run.needs.is_complete()) return "done";
-  return run.unmeasured.empty() ? duration_text(run.seconds.middle) : "?";
-}
-
-// " (3 of them trained, test lengths missing)", of the runs that are left to do; empty for none.
-std::string trained_text(std::size_t trained) {
-  return trained == 0 ? "" : fmt::format(" ({} of them trained, test lengths missing)", trained);
-}
-
-// What the sweep is made of and what it would cost; runs nothing. `asked` is the number of workers, 0 for the
-// default. Refuses, as prepare_training does, to train again what needs --retrain; calls
-// `announce` where it refuses nothing.
-int show_plan(const PlannedSweep& planned, const std::filesystem::path& folder, std::int64_t asked,
-              bool retrain, const std::function<void()>& announce) {
-  const Sweep& sweep = planned.sweep;
-  if (const auto warning = threads_warning(sweep.runs)) print_warning(*warning);
-  const std::optional<double> load = present_load();  // Before measuring adds to it.
-  const WorkEstimate work = estimate_work(sweep.runs, folder);
-  const std::vector<std::string> described = describe_runs(planned);
-  std::vector<std::string> lost;
-  for (std::size_t i = 0; i < work.runs.size(); ++i) {
-    if (work.runs[i].needs.has_lost_model()) lost.push_back(run_id(sweep.runs[i]));
-  }
-  if (!retrain) check_models_stored(lost);
-  announce();
-  std::set<std::string> cells;
-  std::vector<RunConfig> pending;
-  std::vector<TimeRange> seconds;  // Of these.
-  std::string unmeasured;
-  const auto trained = static_cast<std::size_t>(std::ranges::count_if(
-      work.runs, [](const RunEstimate& run) { return run.needs.only_lacks_lengths(); }));
-  fmt::print("{:>12} {:>11} {:>13} {:>8}  {}\n", "parameters", "train FLOP", "evaluate FLOP", "time", "run");
-  for (std::size_t i = 0; i < described.size(); ++i) {
-    const RunEstimate& run = work.runs[i];
-    fmt::print("{:>12} {:>11.2e} {:>13.2e} {:>8}  {}\n", run.parameters, run.needs.left.training,
-               run.needs.left.evaluation, time_text(run), described[i]);
-    cells.insert(cell_id(sweep.runs[i]));
-    if (!run.needs.is_complete()) {
-      pending.push_back(sweep.runs[i]);
-      seconds.push_back(run.seconds);
-    }
-    if (unmeasured.empty()) unmeasured = run.unmeasured;
-  }
-  const auto jobs = static_cast<std::int64_t>(group_into_jobs(pending).size());
-  // More workers than jobs have nothing to do.
-  const std::int64_t workers =
-      std::clamp<std::int64_t>(workers_for(pending, asked), 1, std::max<std::int64_t>(1, jobs));
-  fmt::print(
-      "\n{}: {} in {}, {} done; to do{}: {:.2e} floating point operations (FLOP, nominal) in training, "
-      "{:.2e} in evaluation in {}",
-      sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"), work.complete,
-      trained_text(trained), work.left.training, work.left.evaluation, counted(jobs, "job"));
-  if (!pending.empty() && work.unmeasured < work.runs.size()) {
-    fmt::print("; about {}, by measured steps of each encoding ({})",
-               plan_time_text(pending, seconds, workers, load.value_or(0)), ends_text(pending, load));
-  }
-  if (work.unmeasured > 0) {
-    fmt::print("; {} not measured and not in the time: {}", counted(work.unmeasured, "run"), unmeasured);
-  }
-  fmt::print("; device: {}; results folder: {}\n", device_text(sweep.runs), folder.string());
-  const std::string on_gpus = gpu_time_text(pending, work, available_resources().gpus);
-  if (!on_gpus.empty()) fmt::print("{}\n", on_gpus);
-  return 0;
-}
-
 // A run that ended worse than it began is finished, and its score is of no use.
 void warn_of_divergence(const std::vector<std::vector<RunFolder>>& jobs) {
   std::size_t count = 0;
@@ -249,17 +117,30 @@ int run(const RunOptions& options) {
   const std::filesystem::path experiment = options.output.empty()
                                                ? std::filesystem::path("results") / sweep.name
                                                : std::filesystem::path(options.output);
-  if (options.list) return list_runs(planned, experiment);
-  announce_other_runs(sweep, experiment);
-  // Asked before the configs are stored, and said where nothing is refused.
+  const auto warn = [&] {
+    for (const std::string& warning : planned.warnings) print_warning(warning);
+  };
+  if (options.list) {
+    warn();
+    return list_runs(planned, experiment);
+  }
+  // Read before the configs are stored, and printed where nothing is refused.
   const std::optional<std::string> otherwise = evaluated_otherwise(sweep.runs, experiment, options.retrain);
   const auto announce_otherwise = [&] {
     if (otherwise) print_progress(*otherwise + "\n");
   };
   if (options.dry_run) {
-    return show_plan(planned, experiment, options.workers, options.retrain, announce_otherwise);
+    return show_plan(sweep, describe_runs(planned), experiment, options.workers, options.retrain, [&] {
+      warn();
+      announce_other_runs(sweep, experiment);
+      announce_otherwise();
+    });
   }
-  check_devices(sweep.runs);  // Before anything is written.
+  warn();
+  announce_other_runs(sweep, experiment);
+  // Before anything is written.
+  check_devices(sweep.runs);
+  const std::filesystem::path program = compute_program();
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   announce_otherwise();
   for (const std::string& note : work.notes) print_progress(note + "\n");
@@ -269,9 +150,8 @@ int run(const RunOptions& options) {
                              trained_text(work.trained), counted(work.jobs.size(), "job"),
                              counted(workers, "worker"), experiment.string()));
   const Schedule schedule{.workers = workers, .max_jobs = options.max_jobs, .evaluation = std::nullopt};
-  const int code = run_jobs(work.jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
-  // An interrupted call ends at once; `che status` names diverged runs, too.
-  if (stop_signal() == 0) warn_of_divergence(work.jobs);
+  const int code = run_jobs(work.jobs, schedule, program);
+  warn_of_divergence(work.jobs);
   const std::string folder = experiment.string();
   if (code == 0) {
     print_progress(fmt::format("Next: che table {}, che plot {} or che report {}\n", folder, folder, folder));
@@ -283,6 +163,10 @@ int run(const RunOptions& options) {
 }
 
 }  // namespace
+
+std::string trained_text(std::size_t trained) {
+  return trained == 0 ? "" : fmt::format(" ({} of them trained, test lengths missing)", trained);
+}
 
 void add_run_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "Train and evaluate every run of a config");

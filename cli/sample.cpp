@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/one_of.h"
+#include "cli/reading_options.h"
 #include "core/config/field_list.h"
 #include "core/error.h"
 #include "tasks/declared/task_definition.h"

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/computing.h"
+#include "cli/process_setup.h"
 #include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -20,7 +22,6 @@
 #include "experiments/schedule/progress_display.h"
 #include "experiments/schedule/slurm.h"
 #include "experiments/schedule/submission.h"
-#include "experiments/training/replica_choice.h"
 
 namespace che {
 namespace {
@@ -140,12 +141,14 @@ int submit(const SubmitOptions& options) {
   if (!options.slurm && !options.manifest) {
     throw Error("name the batch system: --slurm, or --manifest for another one");
   }
-  Sweep sweep = options.config.sweep();
+  std::vector<std::string> warnings;
+  Sweep sweep = options.config.sweep([&](const std::string& text) { warnings.push_back(text); });
   for (const RunConfig& run : sweep.runs) {
     if (run.execution.devices.empty()) continue;
     throw Error("execution.devices: is for `che run`; the batch system gives each task its GPUs (--gpus)");
   }
-  choose_replicas(sweep.runs);
+  choose_replicas(sweep.runs, 0);
+  for (const std::string& warning : warnings) print_warning(warning);
   const std::filesystem::path experiment =
       std::filesystem::absolute(options.output.empty() ? std::filesystem::path("results") / sweep.name
                                                        : std::filesystem::path(options.output));
@@ -175,7 +178,7 @@ int submit(const SubmitOptions& options) {
   BatchOptions batch = options.batch;
   for (const RunConfig& config : work.configs) batch.cores = std::max(batch.cores, config.execution.threads);
   const std::int64_t largest = array_size(options.print);
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::filesystem::path program = program_file("che");
   const std::string name = "che-" + sweep.name;
   const std::string script = array_script(submission, name, program, batch);
   write_file_atomically(submission.array_script(), script);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/process_setup.h"
 #include "core/error.h"
 #include "core/number_text.h"
 #include "experiments/schedule/progress_display.h"
@@ -64,7 +65,7 @@ int work(const TaskOptions& options) {
     for (const std::string& id : ids) job.push_back(RunFolder::open(submission.experiment() / "runs" / id));
   }
   const Schedule schedule{.workers = 1, .max_jobs = 0, .evaluation = std::nullopt};
-  const int code = run_jobs(jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
+  const int code = run_jobs(jobs, schedule, compute_program());
   return code == kExitAgain ? stop(options) : code;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/process_setup.h"
 #include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/number_text.h"
@@ -111,7 +112,7 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
                              counted(published.size(), "run"), summary.runs, counted(workers, "worker"),
                              work.complete, one_line(experiment.string(), kWholeText)));
   const Schedule schedule{.workers = workers, .max_jobs = 0, .evaluation = std::nullopt};
-  const int code = run_jobs(work.jobs, schedule, std::filesystem::read_symlink("/proc/self/exe"));
+  const int code = run_jobs(work.jobs, schedule, compute_program());
   if (code == kExitAgain) return code;
   std::vector<RunFolder> retrained;
   for (const RunConfig& config : configs) retrained.push_back(RunFolder::at(experiment, config));

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.h"
-#include "cli/output_folder.h"
+#include "cli/computing.h"
+#include "cli/reading_options.h"
 #include "core/config/node.h"
 #include "core/config/reader.h"
 #include "core/error.h"
@@ -113,31 +113,29 @@ int bench(const BenchOptions& options) {
 
 }  // namespace
 
-void add_bench_command(CLI::App& app, Action& action) {
+void fill_bench_command(CLI::App& command, Action& action) {
   const auto options = std::make_shared<BenchOptions>();
-  CLI::App* const command =
-      app.add_subcommand("bench", "Time training steps or evaluated batches on this machine");
-  command->footer("Times are by part of the model, next to the rate of a matrix product of the same size.");
-  command->add_option("--task", options->task, "task ('che list tasks')")->capture_default_str();
-  command->add_option("--encoding", options->encodings, "NAME,NAME...: one row each ('che list encodings')")
+  command.footer("Times are by part of the model, next to the rate of a matrix product of the same size.");
+  command.add_option("--task", options->task, "task ('che list tasks')")->capture_default_str();
+  command.add_option("--encoding", options->encodings, "NAME,NAME...: one row each ('che list encodings')")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  command->add_option("--length", options->lengths, "LENGTH,LENGTH...: one row each")
+  command.add_option("--length", options->lengths, "LENGTH,LENGTH...: one row each")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}))
       ->capture_default_str();
-  command->add_flag("--evaluate", options->plan.evaluate,
-                    "a batch of 64 without gradients, not a training step");
-  command->add_option("--steps", options->plan.steps, "timed steps a row")
+  command.add_flag("--evaluate", options->plan.evaluate,
+                   "a batch of 64 without gradients, not a training step");
+  command.add_option("--steps", options->plan.steps, "timed steps a row")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}))
       ->capture_default_str();
-  command->add_option("--json", options->json, "also write the numbers to this file");
-  command->add_option("key=value", options->settings,
-                      "settings of the runs, such as model.width=64, execution.kernels=reference or "
-                      "execution.threads=2");
-  command->callback([options, &action] { action = [options] { return bench(*options); }; });
+  command.add_option("--json", options->json, "also write the numbers to this file");
+  command.add_option("key=value", options->settings,
+                     "settings of the runs, such as model.width=64, execution.kernels=reference or "
+                     "execution.threads=2");
+  command.callback([options, &action] { action = [options] { return bench(*options); }; });
 }
 
 }  // namespace che

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.h"
+#include "cli/computing.h"
 #include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -108,25 +108,23 @@ int show_bias(const BiasOptions& options) {
 
 }  // namespace
 
-void add_bias_command(CLI::App& app, Action& action) {
+void fill_bias_command(CLI::App& command, Action& action) {
   const auto options = std::make_shared<BiasOptions>();
-  CLI::App* const command = app.add_subcommand(
-      "bias", "Draw what a trained run's encoding adds to its attention logits, for test samples");
-  command->add_option("RUN_DIR", options->run, "folder EXPERIMENT_DIR/runs/<run id>")->required();
-  command->add_option("--length", options->length, "length asked of the task")->required();
+  command.add_option("RUN_DIR", options->run, "folder EXPERIMENT_DIR/runs/<run id>")->required();
+  command.add_option("--length", options->length, "length asked of the task")->required();
   command
-      ->add_option("--sample", options->samples,
-                   "which of the run's test samples, from 0: one, or several as first:last")
+      .add_option("--sample", options->samples,
+                  "which of the run's test samples, from 0: one, or several as first:last")
       ->capture_default_str();
-  command->add_option("--query", options->query, "query of the lines; the first output token unless given")
+  command.add_option("--query", options->query, "query of the lines; the first output token unless given")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
-  command->add_option(
+  command.add_option(
       "-o,--output", options->output,
       "folder for CSV and figures, which are named after the run there; the run's own unless given");
-  add_width_option(*command, options->width_mm);
+  add_width_option(command, options->width_mm);
   command
-      ->add_option("--memory-gib", options->memory_gib,
-                   "GiB that it may use; the run's execution.memory_gib unless given")
+      .add_option("--memory-gib", options->memory_gib,
+                  "GiB that it may use; the run's execution.memory_gib unless given")
       ->check(CLI::Validator(
           [](const std::string& value) -> std::string {
             const std::optional<double> gib = parse_real(value);
@@ -134,7 +132,7 @@ void add_bias_command(CLI::App& app, Action& action) {
             return fmt::format("got '{}'; allowed: {}", value, allowed_reals(kMinMemoryGib, kMaxMemoryGib));
           },
           "GiB"));
-  command->callback([options, &action] { action = [options] { return show_bias(*options); }; });
+  command.callback([options, &action] { action = [options] { return show_bias(*options); }; });
 }
 
 }  // namespace che

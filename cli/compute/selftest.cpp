@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "cli/commands.h"
-#include "cli/output_folder.h"
+#include "cli/computing.h"
+#include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/resources.h"
 #include "experiments/schedule/devices.h"
@@ -43,18 +43,17 @@ int selftest(const SelftestOptions& options) {
 
 }  // namespace
 
-void add_selftest_command(CLI::App& app, Action& action) {
+void fill_selftest_command(CLI::App& command, Action& action) {
   const auto options = std::make_shared<SelftestOptions>();
-  CLI::App* const command = app.add_subcommand("selftest", "Compare a GPU with the CPU, and time it");
-  command->footer(
+  command.footer(
       "Compares every operation, training steps with every encoding and repeated training; then times "
       "operations and steps. Exit code: 0 passed, 1 failed, 3 no GPU is visible.\n\n"
       "  che selftest --json selftest.json");
-  command->add_option("--device", options->device, "cuda, or cuda:N for GPU N of those that are visible")
+  command.add_option("--device", options->device, "cuda, or cuda:N for GPU N of those that are visible")
       ->capture_default_str();
-  command->add_option("--json", options->json, "also write everything to this file");
-  command->add_flag("--no-times", options->skips_times, "compare only");
-  command->callback([options, &action] { action = [options] { return selftest(*options); }; });
+  command.add_option("--json", options->json, "also write everything to this file");
+  command.add_flag("--no-times", options->skips_times, "compare only");
+  command.callback([options, &action] { action = [options] { return selftest(*options); }; });
 }
 
 }  // namespace che

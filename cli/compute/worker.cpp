@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/commands.h"
+#include "cli/computing.h"
 #include "core/error.h"
 #include "experiments/plan/encoding_config.h"
 
@@ -41,24 +41,22 @@ int work(const WorkerOptions& options) {
 
 }  // namespace
 
-void add_worker_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "worker", "Work on one job: runs that differ only in seed and learning rate (started by `run`)");
+void fill_worker_command(CLI::App& command, Action& action) {
   const auto options = std::make_shared<WorkerOptions>();
-  command->add_option("RUN_DIR", options->task.folders, "folders EXPERIMENT_DIR/runs/<run id>")->required();
+  command.add_option("RUN_DIR", options->task.folders, "folders EXPERIMENT_DIR/runs/<run id>")->required();
   CLI::Option* const evaluate =
-      command->add_flag("--evaluate", options->evaluate, "only evaluate the stored model of one run");
-  command->add_option("--lengths", options->lengths, "at these, first:last:step")->needs(evaluate);
-  command->add_option("--samples", options->request.samples, "with so many samples per length")
+      command.add_flag("--evaluate", options->evaluate, "only evaluate the stored model of one run");
+  command.add_option("--lengths", options->lengths, "at these, first:last:step")->needs(evaluate);
+  command.add_option("--samples", options->request.samples, "with so many samples per length")
       ->needs(evaluate);
-  command->add_option("--seed", options->request.seed, "on samples of this seed")->needs(evaluate);
+  command.add_option("--seed", options->request.seed, "on samples of this seed")->needs(evaluate);
   command
-      ->add_option("--encoding-settings", options->encoding_settings,
-                   "with these settings of its encoding, NAME=VALUE;NAME=VALUE")
+      .add_option("--encoding-settings", options->encoding_settings,
+                  "with these settings of its encoding, NAME=VALUE;NAME=VALUE")
       ->needs(evaluate);
-  command->add_option("--device", options->request.device, "on this device")->needs(evaluate);
-  command->add_option("--parent", options->task.parent, "process that starts it; when that ends, it stops");
-  command->callback([options, &action] { action = [options] { return work(*options); }; });
+  command.add_option("--device", options->request.device, "on this device")->needs(evaluate);
+  command.add_option("--parent", options->task.parent, "process that starts it; when that ends, it stops");
+  command.callback([options, &action] { action = [options] { return work(*options); }; });
 }
 
 }  // namespace che

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.h"
+#include "cli/computing.h"
 #include "core/config/node.h"
 #include "core/config/reader.h"
 #include "core/error.h"
@@ -92,34 +92,32 @@ int show_encoding(const EncodingOptions& options) {
 
 }  // namespace
 
-void add_encoding_command(CLI::App& app, Action& action) {
+void fill_encoding_command(CLI::App& command, Action& action) {
   const auto options = std::make_shared<EncodingOptions>();
-  CLI::App* const command = app.add_subcommand(
-      "encoding", "Print the table of an untrained encoding: its bias, its rotations or what it adds");
   command
-      ->add_option("name", options->name,
-                   "name or randomized_NAME (one draw); 'che list encodings' shows them")
+      .add_option("name", options->name,
+                  "name or randomized_NAME (one draw); 'che list encodings' shows them")
       ->required();
-  command->add_option("--length", options->length, "tokens")
+  command.add_option("--length", options->length, "tokens")
       ->required()
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
   command
-      ->add_option("--trained-tokens", options->trained_tokens,
-                   "tokens of the longest training sequence, for rope's scaling (default: --length)")
+      .add_option("--trained-tokens", options->trained_tokens,
+                  "tokens of the longest training sequence, for rope's scaling (default: --length)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}));
-  command->add_option("--heads", options->shape.heads, "attention heads")
+  command.add_option("--heads", options->shape.heads, "attention heads")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}))
       ->capture_default_str();
-  command->add_option("--width", options->shape.width, "features per token")
+  command.add_option("--width", options->shape.width, "features per token")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{65'536}))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "of initial parameters and randomized positions")
+  command.add_option("--seed", options->seed, "of initial parameters and randomized positions")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
-  command->add_option("--set", options->settings, "a setting of the encoding, direction=symmetric")
+  command.add_option("--set", options->settings, "a setting of the encoding, direction=symmetric")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->callback([options, &action] { action = [options] { return show_encoding(*options); }; });
+  command.callback([options, &action] { action = [options] { return show_encoding(*options); }; });
 }
 
 }  // namespace che

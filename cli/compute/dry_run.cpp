@@ -1,0 +1,151 @@
+// `che run --dry-run`: the plan of a sweep, with times from measured steps.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/computing.h"
+#include "core/error.h"
+#include "core/resources.h"
+#include "core/text.h"
+#include "experiments/plan/identity.h"
+#include "experiments/plan/sweep.h"
+#include "experiments/schedule/devices.h"
+#include "experiments/schedule/pending_work.h"
+#include "experiments/schedule/time_left.h"
+#include "experiments/training/work_estimate.h"
+
+namespace che {
+namespace {
+
+// The load average of the last minute: how many processes compute. Nothing where the system does not say.
+std::optional<double> present_load() {
+  double load = 0;
+  if (::getloadavg(&load, 1) != 1) return std::nullopt;
+  return std::max(0.0, load);
+}
+
+// For each run.
+std::vector<bool> are_on_gpu(const std::vector<RunConfig>& runs) {
+  const std::vector<std::string> gpus = available_resources().gpus;
+  std::vector<bool> are;
+  for (const RunConfig& run : runs) are.push_back(device_choice(run.execution.device).is_gpu(gpus));
+  return are;
+}
+
+// What computes: "cpu", or "auto, here cpu: no GPU is visible".
+std::string device_text(const std::vector<RunConfig>& runs) {
+  const std::vector<std::string> gpus = available_resources().gpus;
+  std::set<std::string> texts;
+  for (const RunConfig& run : runs) {
+    const std::string& device = run.execution.device;
+    if (device_choice(device).kind != DeviceChoice::Kind::kAuto) {
+      texts.insert(device);
+    } else {
+      texts.insert(gpus.empty() ? "auto, here cpu: no GPU is visible"
+                                : fmt::format("auto, here cuda: {} visible", counted(gpus.size(), "GPU")));
+    }
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+// "2 to 5 min for one worker, 1 to 4 min for 2": what the runs that were measured take, by jobs.
+std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vector<TimeRange>& seconds,
+                           std::int64_t workers, double load) {
+  double threads = 1;
+  std::vector<MeasuredJob> jobs;
+  const std::vector<bool> on_gpu = are_on_gpu(pending);
+  for (const std::vector<std::size_t>& indices : group_into_jobs(pending)) {
+    MeasuredJob& job = jobs.emplace_back();
+    job.is_on_gpu = on_gpu[indices.front()];
+    for (const std::size_t i : indices) {
+      job.time += seconds[i];
+      threads = std::max(threads, static_cast<double>(usable_threads(pending[i].execution.threads)));
+    }
+  }
+  const auto text = [&](std::int64_t count) {
+    const auto processes = static_cast<double>(count);
+    return duration_text(
+        side_by_side(under_load(jobs, processes * threads, load, available_resources().cores), processes));
+  };
+  const std::string one = fmt::format("{} for one worker", text(1));
+  return workers == 1 ? one : fmt::format("{}, {} for {}", one, text(workers), workers);
+}
+
+// What the ends of such a time are: "the fastest and the slowest; the longer times are with the present load
+// average 1.5 on 2 cores". Of the load only where it is known and some run computes on the CPU.
+std::string ends_text(const std::vector<RunConfig>& pending, std::optional<double> load) {
+  const std::string steps = "the fastest and the slowest";
+  if (!load || std::ranges::count(are_on_gpu(pending), false) == 0) return steps;
+  return fmt::format("{}; the longer times are with the present load average {:.1f} on {}", steps, *load,
+                     counted(available_resources().cores, "core"));
+}
+
+// "done", the time of one worker, or "?" where it was not measured.
+std::string time_text(const RunEstimate& run) {
+  if (run.needs.is_complete()) return "done";
+  return run.unmeasured.empty() ? duration_text(run.seconds.middle) : "?";
+}
+
+}  // namespace
+
+int show_plan(const Sweep& sweep, const std::vector<std::string>& described,
+              const std::filesystem::path& experiment, std::int64_t workers, bool retrain,
+              const std::function<void()>& announce) {
+  if (const auto warning = threads_warning(sweep.runs)) print_warning(*warning);
+  const std::optional<double> load = present_load();  // Before measuring adds to it.
+  const WorkEstimate work = estimate_work(sweep.runs, experiment);
+  std::vector<std::string> lost;
+  for (std::size_t i = 0; i < work.runs.size(); ++i) {
+    if (work.runs[i].needs.has_lost_model()) lost.push_back(run_id(sweep.runs[i]));
+  }
+  if (!retrain) check_models_stored(lost);
+  announce();
+  std::set<std::string> cells;
+  std::vector<RunConfig> pending;
+  std::vector<TimeRange> seconds;  // Of these.
+  std::string unmeasured;
+  const auto trained = static_cast<std::size_t>(std::ranges::count_if(
+      work.runs, [](const RunEstimate& run) { return run.needs.only_lacks_lengths(); }));
+  fmt::print("{:>12} {:>11} {:>13} {:>8}  {}\n", "parameters", "train FLOP", "evaluate FLOP", "time", "run");
+  for (std::size_t i = 0; i < described.size(); ++i) {
+    const RunEstimate& run = work.runs[i];
+    fmt::print("{:>12} {:>11.2e} {:>13.2e} {:>8}  {}\n", run.parameters, run.needs.left.training,
+               run.needs.left.evaluation, time_text(run), described[i]);
+    cells.insert(cell_id(sweep.runs[i]));
+    if (!run.needs.is_complete()) {
+      pending.push_back(sweep.runs[i]);
+      seconds.push_back(run.seconds);
+    }
+    if (unmeasured.empty()) unmeasured = run.unmeasured;
+  }
+  const auto jobs = static_cast<std::int64_t>(group_into_jobs(pending).size());
+  // More workers than jobs have nothing to do.
+  const std::int64_t processes =
+      std::clamp<std::int64_t>(workers_for(pending, workers), 1, std::max<std::int64_t>(1, jobs));
+  fmt::print(
+      "\n{}: {} in {}, {} done; to do{}: {:.2e} floating point operations (FLOP, nominal) in training, "
+      "{:.2e} in evaluation in {}",
+      sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"), work.complete,
+      trained_text(trained), work.left.training, work.left.evaluation, counted(jobs, "job"));
+  if (!pending.empty() && work.unmeasured < work.runs.size()) {
+    fmt::print("; about {}, by measured steps of each encoding ({})",
+               plan_time_text(pending, seconds, processes, load.value_or(0)), ends_text(pending, load));
+  }
+  if (work.unmeasured > 0) {
+    fmt::print("; {} not measured and not in the time: {}", counted(work.unmeasured, "run"), unmeasured);
+  }
+  fmt::print("; device: {}; results folder: {}\n", device_text(sweep.runs), experiment.string());
+  const std::string on_gpus = gpu_time_text(pending, work, available_resources().gpus);
+  if (!on_gpus.empty()) fmt::print("{}\n", on_gpus);
+  return 0;
+}
+
+}  // namespace che

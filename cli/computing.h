@@ -1,0 +1,46 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "experiments/plan/sweep.h"
+
+namespace che {
+
+// The two programs differ in these functions. Those of `che-compute` use LibTorch (cli/compute/). Those of
+// `che`, which has none, replace the process by che-compute with the same command line (cli/hand_over.cpp).
+
+// Gives a command its options and its action: bench, bias, encoding, selftest or worker, by its name.
+void fill_computing_command(CLI::App& command, Action& action);
+
+// The same for each command; in che-compute alone.
+void fill_bench_command(CLI::App& command, Action& action);
+void fill_bias_command(CLI::App& command, Action& action);
+void fill_encoding_command(CLI::App& command, Action& action);
+void fill_selftest_command(CLI::App& command, Action& action);
+void fill_worker_command(CLI::App& command, Action& action);
+
+// Chooses execution.replicas of the runs whose config leaves it open, for `workers` workers or the default if
+// that is 0. A run whose device is not here stays open.
+void choose_replicas(std::vector<RunConfig>& runs, std::int64_t workers);
+
+// Prints the plan of a sweep, with times that it measures, and runs nothing. `described` has a line for each
+// run. Refuses, as prepare_training does, to train again what needs --retrain; calls `announce` if it refuses
+// nothing. `workers` is 0 for the default. Returns the exit code.
+int show_plan(const Sweep& sweep, const std::vector<std::string>& described,
+              const std::filesystem::path& experiment, std::int64_t workers, bool retrain,
+              const std::function<void()>& announce);
+
+// One line for users about an exception that is no Error.
+std::string describe_failure(const std::exception& error);
+
+// " (3 of them trained, test lengths missing)", of the runs that are left to do; empty for none.
+std::string trained_text(std::size_t trained);
+
+}  // namespace che

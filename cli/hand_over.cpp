@@ -1,0 +1,74 @@
+// The part of `che` that differs from che-compute: whatever needs LibTorch is handed over to che-compute.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cli/computing.h"
+#include "cli/process_setup.h"
+#include "core/error.h"
+#include "core/files.h"
+#include "core/resources.h"
+#include "experiments/schedule/devices.h"
+
+namespace che {
+namespace {
+
+// Replaces this process by che-compute with the same arguments, under the same name for its help.
+[[noreturn]] void hand_over() {
+  const std::filesystem::path program = compute_program();
+  std::string line = read_file("/proc/self/cmdline");
+  std::vector<char*> words;
+  for (std::size_t start = 0; start < line.size(); start = line.find('\0', start) + 1) {
+    words.push_back(line.data() + start);
+  }
+  words.push_back(nullptr);
+  std::fflush(stdout);
+  execv(program.c_str(), words.data());
+  throw Error(fmt::format("cannot start {}: {}", program.string(), std::strerror(errno)),
+              ErrorKind::kRuntime);
+}
+
+bool is_here(const RunConfig& config) {
+  try {
+    check_devices({config});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void fill_computing_command(CLI::App& command, Action& action) {
+  command.prefix_command();  // It takes all arguments, --help too.
+  command.set_help_flag();
+  command.callback([&action] { action = []() -> int { hand_over(); }; });
+}
+
+void choose_replicas(std::vector<RunConfig>& runs, std::int64_t /*workers*/) {
+  const std::vector<std::string> gpus = available_resources().gpus;
+  for (RunConfig& run : runs) {
+    if (run.execution.replicas != kAutoReplicas || !is_here(run)) continue;
+    if (device_choice(run.execution.device).is_gpu(gpus)) hand_over();  // Steps are measured there.
+    run.execution.replicas = 1;
+  }
+}
+
+int show_plan(const Sweep&, const std::vector<std::string>&, const std::filesystem::path&, std::int64_t, bool,
+              const std::function<void()>&) {
+  hand_over();
+}
+
+std::string describe_failure(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr
+             ? "out of memory; ask for fewer or shorter samples"
+             : std::string("unexpected: ") + error.what();
+}
+
+}  // namespace che
