@@ -59,8 +59,7 @@ std::filesystem::path compute_program() {
   const std::filesystem::path program = program_file("che-compute");
   if (std::filesystem::exists(program)) return program;
   throw Error(
-      fmt::format("this needs {}, which is not there; `scripts/setup.sh` builds it, with LibTorch, as "
-                  "build/che-compute; it stands beside che",
+      fmt::format("this needs {}, which is missing; `scripts/setup.sh` builds it, with LibTorch, beside che",
                   program.string()));
 }
 

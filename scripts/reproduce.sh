@@ -15,7 +15,7 @@ if (($#)) && [[ $1 != *=* ]]; then
 fi
 cd "$root"
 config=${config#"$root"/}
-scripts/setup.sh release che
+scripts/setup.sh release che che-compute
 name=$(build/che check "$config" "$@" --name)
 folder=results/$name
 status=0

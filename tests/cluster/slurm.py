@@ -239,7 +239,7 @@ def test_failure(program, work):
   trial = Trial(program, work / "failure", steps=1500)
   trial.submit()
   run = trial.wait_for_checkpoint(0)
-  call("pkill", "-KILL", "-f", f"{program} worker .*{run}")
+  call("pkill", "-KILL", "-f", f"{program}-compute worker .*{run}")
   trial.wait()
   if "1 failed" not in call(program, "status", trial.folder) or not (trial.folder / "report.html").exists():
     raise Failure("a failed run must not keep the others and the report from being made")
@@ -267,7 +267,7 @@ def test_dead_node(program, work, cluster):
   trial.wait_for_checkpoint(0)
   cluster.stop("slurmd", signal.SIGKILL)
   # The node's jobs end with it.
-  subprocess.run(["pkill", "-KILL", "-f", f"{program} (task|worker) .*{trial.folder}"], check=False)
+  subprocess.run(["pkill", "-KILL", "-f", f"{program}(-compute)? (task|worker) .*{trial.folder}"], check=False)
   subprocess.run(["pkill", "-KILL", "slurmstepd"], check=False)
   cluster.start("slurmd")
   wait_until(lambda: not trial.queue(), "the end of all jobs")
