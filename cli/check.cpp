@@ -29,7 +29,7 @@ struct CheckOptions {
   bool name = false;
 };
 
-// Of runs that are tested at lengths that they are trained on; empty without such runs.
+// Says how many runs are tested at lengths that they are trained on; empty if none is.
 std::string tested_lengths_text(const std::vector<RunConfig>& runs) {
   const std::ptrdiff_t count = std::ranges::count_if(runs, is_tested_within_training);
   if (count == 0) return "";
@@ -39,7 +39,7 @@ std::string tested_lengths_text(const std::vector<RunConfig>& runs) {
       count, counted(runs.size(), "run"));
 }
 
-// Where repetitions have seeds of their own and the same batches.
+// Says that repetitions differ in their seed and share their batches; empty if they do not.
 std::string shared_data_text(const std::vector<RunConfig>& runs) {
   std::set<std::int64_t> seeds;
   std::set<std::int64_t> data_seeds;
@@ -51,8 +51,8 @@ std::string shared_data_text(const std::vector<RunConfig>& runs) {
   return "repetitions share batches and random positions, which data_seed draws\n";
 }
 
-// What the number of repetitions allows `che table --compare` to find: of each cell's runs those count that
-// differ in their draw.
+// Says how small a p-value `che table --compare` can find with this number of repetitions. Runs of a cell
+// count as repetitions if they differ in their draw.
 std::string comparison_limit(const std::vector<RunConfig>& runs) {
   std::map<std::string, std::set<Draw>> draws_of_cell;
   for (const RunConfig& run : runs) draws_of_cell[cell_id(run)].insert(draw_of(run));

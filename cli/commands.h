@@ -5,7 +5,7 @@
 
 namespace che {
 
-// What a parsed command line asks for; returns the exit code.
+// Does what a parsed command line asks for; returns the exit code.
 using Action = std::function<int()>;
 
 // Each adds one command to `app` whose callback sets `action`. Those that need LibTorch are in computing.h.

@@ -46,7 +46,7 @@ std::vector<std::string> evaluation_paths() {
   return paths;
 }
 
-// What several --set ask for.
+// Reads the values of all --set options.
 OptionValues read_settings(const std::vector<std::string>& settings) {
   const std::vector<std::string> known = evaluation_paths();
   OptionValues values;

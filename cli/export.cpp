@@ -62,7 +62,7 @@ SampleHeader header_of(const Suite& suite, const ExportOptions& options) {
   return header;
 }
 
-// What to write: the tasks of a suite, or the one that a file declares, at the lengths of a suite's default.
+// Returns the tasks of a suite, or the one that a file declares, at the lengths of the default suite.
 std::vector<SampleHeader> headers_of(const ExportOptions& options) {
   std::vector<SampleHeader> headers;
   if (is_task_file(options.suite)) {

@@ -117,7 +117,7 @@ int run(int argc, char** argv) {
     }
     code = app.exit(error);  // --help, --version
   } catch (const std::system_error&) {
-    che::check_output_was_written();  // What fmt::print throws.
+    che::check_output_was_written();  // fmt::print threw it.
     if (std::ferror(stdout) == 0) throw;
   }
   che::check_output_was_written();

@@ -72,10 +72,10 @@ void add_width_option(CLI::App& command, double& width_mm);
 // Adds -o,--output.
 CLI::Option* add_output_option(CLI::App& command, std::string& output, const std::string& help);
 
-// What standard output shows: a window has a width and takes escape sequences, a file has and takes neither.
+// The style of standard output: a window has a width and takes escape sequences, a file has neither.
 TerminalStyle standard_output_style();
 
-// What a command prints: a table in one of table_formats(), on standard output or into a file.
+// The output of a command: a table in one of table_formats(), on standard output or in a file.
 struct PrintedOutput {
   std::string format = "terminal";
   std::string file;  // Empty: standard output.

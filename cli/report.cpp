@@ -29,7 +29,7 @@ struct ReportOptions {
 
 void print_path(const fs::path& path) { fmt::print("{}\n", one_line(path.string(), kWholeText)); }
 
-// Of `results/*`, which may name files too.
+// Keeps the folders among `paths`: `results/*` may name files, too.
 std::vector<fs::path> result_folders(std::vector<fs::path> paths) {
   std::erase_if(paths, [](const fs::path& path) { return !fs::is_directory(path); });
   return paths;

@@ -41,8 +41,8 @@ struct RunOptions {
 // The runs of a config, with replicas chosen where it leaves them open.
 struct PlannedSweep {
   Sweep sweep;
-  std::vector<std::string> warnings =
-      {};                         // Of the config; printed once it is certain that this program stays.
+  // Printed once it is certain that this program is not replaced by che-compute, which prints them, too.
+  std::vector<std::string> warnings = {};
   std::vector<bool> chosen = {};  // Whether the config left them open, for each run.
 };
 
@@ -86,7 +86,7 @@ int list_runs(const PlannedSweep& planned, const std::filesystem::path& experime
   return 0;
 }
 
-// What the folder holds besides the runs of the whole config, of which the sweep may be a choice.
+// Names runs of the folder that the whole config, of which the sweep may be a part, does not have.
 void announce_other_runs(const Sweep& sweep, const std::filesystem::path& experiment) {
   std::vector<RunConfig> whole = sweep.runs;
   whole.insert(whole.end(), sweep.not_chosen.begin(), sweep.not_chosen.end());
@@ -151,7 +151,8 @@ int run(const RunOptions& options) {
                              counted(workers, "worker"), experiment.string()));
   const Schedule schedule{.workers = workers, .max_jobs = options.max_jobs, .evaluation = std::nullopt};
   const int code = run_jobs(work.jobs, schedule, program);
-  warn_of_divergence(work.jobs);
+  // An interrupted call ends at once; `che status` names diverged runs, too.
+  if (stop_signal() == 0) warn_of_divergence(work.jobs);
   const std::string folder = experiment.string();
   if (code == 0) {
     print_progress(fmt::format("Next: che table {}, che plot {} or che report {}\n", folder, folder, folder));

@@ -26,7 +26,7 @@
 namespace che {
 namespace {
 
-// What sites set unless they say otherwise; used by --print where there is no Slurm to ask.
+// Slurm's default. --print uses it if there is no Slurm to ask.
 constexpr std::int64_t kUsualArraySize = 1001;
 
 struct SubmitOptions {
@@ -59,7 +59,7 @@ std::string elements(std::size_t count, std::int64_t parallel) {
   return text;
 }
 
-// Of a Slurm that does not answer.
+// Explains an error of a Slurm that does not answer.
 Error no_slurm(const Error& error) {
   return Error(
       fmt::format("Slurm does not answer here: {}; --print writes its scripts without it, --manifest "
@@ -95,8 +95,8 @@ void submit_summary(Submission& submission, const std::vector<std::int64_t>& arr
                              submission.logs().string()));
 }
 
-// What a process that was killed while it submitted left undone: ids that it did not store, and the job after
-// its arrays.
+// Completes the submission of a process that was killed meanwhile: stores the ids of its arrays, and submits
+// the job after them.
 void complete_submission(Submission& submission, const std::vector<QueuedJob>& queue) {
   if (submission.arrays.empty() || submission.summary != 0) return;
   const QueuedSubmission queued = find_in_queue(submission, queue);

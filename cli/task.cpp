@@ -33,8 +33,9 @@ std::optional<std::int64_t> number_in_environment(const char* name) {
   return text == nullptr ? std::nullopt : parse_integer(text);
 }
 
-// What a task that stopped at a checkpoint exits with. Slurm's warning before the time limit is SIGUSR1: the
-// task goes back into the queue by itself. Whoever sends another signal has decided what becomes of it.
+// Returns the exit code of a task that stopped at a checkpoint. Slurm warns of the time limit by SIGUSR1; the
+// task then goes back into the queue by itself. Whoever sends another signal decides what becomes of the
+// task.
 int stop(const TaskOptions& options) {
   if (options.preempted_exit) return *options.preempted_exit;
   const auto array = number_in_environment("SLURM_ARRAY_JOB_ID");

@@ -40,7 +40,8 @@ void print_summary(const BundleSummary& summary, const std::string& file) {
   fmt::print("{}verified     every byte is as it was written\n", describe(summary, file));
 }
 
-// What computed the runs: "che VERSION, commit COMMIT, on PROCESSOR", each once.
+// Names the programs and processors that computed the runs: "che VERSION, commit COMMIT, on PROCESSOR", each
+// once.
 std::string computed_by(const std::vector<RunFolder>& runs) {
   std::set<std::string> programs;
   for (const RunFolder& run : runs) {

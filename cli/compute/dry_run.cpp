@@ -40,7 +40,7 @@ std::vector<bool> are_on_gpu(const std::vector<RunConfig>& runs) {
   return are;
 }
 
-// What computes: "cpu", or "auto, here cpu: no GPU is visible".
+// Names the devices that compute: "cpu", or "auto, here cpu: no GPU is visible".
 std::string device_text(const std::vector<RunConfig>& runs) {
   const std::vector<std::string> gpus = available_resources().gpus;
   std::set<std::string> texts;
@@ -56,7 +56,7 @@ std::string device_text(const std::vector<RunConfig>& runs) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// "2 to 5 min for one worker, 1 to 4 min for 2": what the runs that were measured take, by jobs.
+// Returns the time of the runs that were measured: "2 to 5 min for one worker, 1 to 4 min for 2".
 std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vector<TimeRange>& seconds,
                            std::int64_t workers, double load) {
   double threads = 1;
@@ -79,8 +79,8 @@ std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vec
   return workers == 1 ? one : fmt::format("{}, {} for {}", one, text(workers), workers);
 }
 
-// What the ends of such a time are: "the fastest and the slowest; the longer times are with the present load
-// average 1.5 on 2 cores". Of the load only where it is known and some run computes on the CPU.
+// Explains the ends of such a time: "the fastest and the slowest; the longer times are with the present load
+// average 1.5 on 2 cores". It names the load if that is known and some run computes on the CPU.
 std::string ends_text(const std::vector<RunConfig>& pending, std::optional<double> load) {
   const std::string steps = "the fastest and the slowest";
   if (!load || std::ranges::count(are_on_gpu(pending), false) == 0) return steps;

@@ -187,6 +187,24 @@ TEST_F(ProgramTest, NamesAWorkingDirectoryThatIsGone) {
                  {"che: the working directory", "change to"});
 }
 
+TEST_F(ProgramTest, WithoutCheComputeNamesTheMissingProgram) {
+  const std::filesystem::path alone = folder_ / "alone";
+  std::filesystem::create_directory(alone);
+  std::filesystem::copy_file(CHE_PROGRAM, alone / "che");
+  const auto run_alone = [&](const std::string& arguments) {
+    const int status = std::system(
+        fmt::format("{}/che {} > {} 2>&1", alone.string(), arguments, output_file().string()).c_str());
+    return Outcome{WEXITSTATUS(status), read_file(output_file())};
+  };
+  for (const std::string& arguments :
+       {fmt::format("run {} -o {}", small_config(), results()),
+        fmt::format("run {} --dry-run -o {}", small_config(), results()), std::string("bench --help")}) {
+    expect_refusal(run_alone(arguments), {"che: this needs", "alone/che-compute", "scripts/setup.sh"});
+  }
+  EXPECT_FALSE(std::filesystem::exists(results()));
+  EXPECT_EQ(0, run_alone(fmt::format("run {} --list -o {}", small_config(), results())).exit_code);
+}
+
 // The line, whichever allocation fails.
 TEST_F(ProgramTest, OutOfMemoryIsOneLineWithARemedy) {
   const auto limited = [&](std::int64_t kib, const std::string& arguments) {
