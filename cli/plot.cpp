@@ -12,7 +12,6 @@
 #include "core/text.h"
 #include "experiments/results/read_results.h"
 #include "plots/figures.h"
-#include "plots/gnuplot/figure_files.h"
 
 namespace che {
 namespace {
@@ -25,7 +24,9 @@ struct PlotOptions {
   std::vector<std::string> formats = figure_formats();
   std::string aggregate;  // Empty: max, or mean where learning rates are selected.
   std::string output;
-  double width_mm = 0;  // 0 for the size of a screen.
+  double width_mm = kDefaultWidth;
+  std::vector<std::vector<std::string>> compared;  // Pairs of columns; chosen by the program unless given.
+  bool by_length = false;                          // Whether differences are shown length by length.
 };
 
 int plot(const PlotOptions& options) {
@@ -38,21 +39,28 @@ int plot(const PlotOptions& options) {
   }
   ResultTable table = read_table(options.runs.paths(), choice, options.runs.rules());
   std::vector<const Figure*> chosen;
-  for (const std::string& name : options.figures) chosen.push_back(&figure_named(name));
-  if (chosen.empty()) chosen = drawable_figures(table);
-  if (chosen.empty()) throw Error("nothing to draw: no run has finished; run the experiment to its end");
+  for (const std::string& name : options.figures.empty() ? figure_names() : options.figures) {
+    chosen.push_back(&figure_named(name));
+  }
   if (std::ranges::any_of(chosen, &Figure::baselines)) add_trivial_baselines(table);
   const Aggregate aggregate =
       options.aggregate.empty() ? default_aggregate(table) : aggregate_named(options.aggregate);
   const fs::path output = options.output.empty() ? options.runs.folders.front() : options.output;
+  FigureSource source{.table = table, .aggregate = aggregate, .by_length = options.by_length};
+  for (const std::vector<std::string>& pair : options.compared)
+    source.compared.emplace_back(pair[0], pair[1]);
+  const std::vector<const Figure*> drawable = write_figure_data(chosen, source, output);
+  if (drawable.empty() && options.figures.empty()) {
+    throw Error("nothing to draw: no run has finished; run the experiment to its end");
+  }
   for (const Figure* figure : chosen) {
-    const auto script = [&](const FigureFormat& format, const fs::path& file) {
-      return figure->script(table, aggregate, format, file);
-    };
-    for (const fs::path& file :
-         draw_figure(output, {figure->name, figure->title}, script, options.formats, options.width_mm)) {
-      fmt::print("{}\n", one_line(file.string(), kWholeText));
+    const bool is_drawable = std::ranges::find(drawable, figure) != drawable.end();
+    if (!options.figures.empty() && !is_drawable) {
+      throw Error(fmt::format("nothing to draw for {}: it needs {}", figure->name, figure->needs));
     }
+  }
+  for (const fs::path& file : draw_figures(drawable, output, options.formats, options.width_mm)) {
+    fmt::print("{}\n", one_line(file.string(), kWholeText));
   }
   return 0;
 }
@@ -82,6 +90,16 @@ void add_plot_command(CLI::App& app, Action& action) {
                    "seeds the mean at "
                    "its learning rate; max unless given, mean with --select")
       ->check(one_of(aggregate_names()));
+  command
+      ->add_option(
+          "--compare", options->compared,
+          "two columns A B: the figure differences shows A minus B; can be given several times; each "
+          "encoding with DAPE and the same one without it unless given")
+      ->type_name("A B")
+      ->type_size(2)
+      ->expected(1, CLI::detail::expected_max_vector_size);
+  command->add_flag("--by-length", options->by_length,
+                    "the figure differences has a row for each test length");
   add_width_option(*command, options->width_mm);
   add_output_option(*command, options->output,
                     "folder to write to; the results folder unless given; needed with several experiments");

@@ -12,6 +12,7 @@
 #include "core/number_text.h"
 #include "core/suggestion.h"
 #include "plots/gnuplot/figure_format.h"
+#include "plots/figures.h"
 
 namespace che {
 
@@ -89,11 +90,10 @@ std::string ReadExperiments::narrowing() const {
 
 void add_width_option(CLI::App& command, double& width_mm) {
   command
-      .add_option(
-          "--width", width_mm,
-          "width of the page or column in mm, such as 140 or 85: the layout fits it, and a PDF has it and "
-          "text of 7 to 9 pt; the size of a screen unless given")
+      .add_option("--width", width_mm,
+                  "width of the page or column in mm, such as 140 or 85; text has 7 to 9 pt at any width")
       ->type_name("MM")
+      ->capture_default_str()
       ->check(CLI::Validator(
           [](const std::string& value) -> std::string {
             const std::optional<double> width = parse_real(value);

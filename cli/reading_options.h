@@ -66,7 +66,7 @@ struct ReadExperiments {
 // Adds EXPERIMENT_DIR..., --only, --score-lengths and --select.
 void add_read_experiments(CLI::App& command, ReadExperiments& experiments);
 
-// Adds --width, of figures, in mm; 0 for the size of a screen.
+// Adds --width, of figures, in mm.
 void add_width_option(CLI::App& command, double& width_mm);
 
 // Adds -o,--output.

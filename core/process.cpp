@@ -80,14 +80,16 @@ int wait_for_process(pid_t process) {
   return status;
 }
 
-ProgramOutput run_program(const std::vector<std::string>& words) {
+ProgramOutput run_program(const std::vector<std::string>& words,
+                          const std::vector<std::string>& environment) {
   const MemoryFile input("input");
   const MemoryFile output("output");
   const MemoryFile messages("messages");
   const StartedProcess started = start_process({.words = words,
                                                 .descriptors = {{input.descriptor(), STDIN_FILENO},
                                                                 {output.descriptor(), STDOUT_FILENO},
-                                                                {messages.descriptor(), STDERR_FILENO}}});
+                                                                {messages.descriptor(), STDERR_FILENO}},
+                                                .environment = environment});
   if (started.error != 0) {
     throw Error(fmt::format("cannot start {}: {}", words.front(),
                             started.error == ENOENT ? "it is not on the PATH; install it"

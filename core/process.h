@@ -40,8 +40,9 @@ struct ProgramOutput {
 };
 
 // Runs a program to its end, without input. Throws Error (runtime) when it cannot be started: with the
-// remedy where it is not on the PATH.
-ProgramOutput run_program(const std::vector<std::string>& words);
+// remedy where it is not on the PATH. `environment` is that of ProcessPlan.
+ProgramOutput run_program(const std::vector<std::string>& words,
+                          const std::vector<std::string>& environment = {});
 
 // A pipe's read end and write end, closed in programs that are started. Throws Error (runtime) with the
 // system's reason.

@@ -1,8 +1,15 @@
 #include "plots/figures.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <system_error>
 
 #include "core/error.h"
+#include "core/files.h"
+#include "core/process.h"
 #include "core/suggestion.h"
 #include "experiments/results/effects.h"
 #include "plots/accuracy_over_length.h"
@@ -11,25 +18,29 @@
 #include "plots/score_map.h"
 #include "plots/score_steps.h"
 #include "plots/setting_effects.h"
+#include "core/text.h"
+#include "tables/formats/data_formats.h"
 
 namespace che {
 namespace {
 
-bool has_score(const ResultTable& table) {
-  return std::ranges::any_of(table.runs, [](const TableRun& run) { return run.score.has_value(); });
+namespace fs = std::filesystem;
+
+// The package lies in the source tree; another copy can be on Python's own path.
+std::string python_path() {
+  const char* const path = std::getenv("PYTHONPATH");
+  return fmt::format("PYTHONPATH={}{}", CHE_PLOTS_FOLDER,
+                     path == nullptr || *path == '\0' ? "" : fmt::format(":{}", path));
 }
 
-bool has_learning(const ResultTable& table) {
-  return std::ranges::any_of(
-      table.runs, [](const TableRun& run) { return run.score.has_value() && !run.metrics.empty(); });
+std::string last_line(const std::string& text) {
+  std::string last = "no message";
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) last = line;
+  }
+  return one_line(last, kWholeText);
 }
-
-bool has_scores_on_the_way(const ResultTable& table) {
-  return std::ranges::any_of(
-      table.runs, [](const TableRun& run) { return run.score.has_value() && !run.at_steps.empty(); });
-}
-
-bool has_setting_effect(const ResultTable& table) { return !setting_effects(table).empty(); }
 
 }  // namespace
 
@@ -37,32 +48,39 @@ const std::vector<Figure>& figures() {
   static const std::vector<Figure> all = {
       {.name = "accuracy",
        .title = "Accuracy over length",
+       .needs = "a finished run",
        .baselines = true,
-       .drawable = has_score,
-       .script = accuracy_over_length_script},
+       .data = accuracy_data},
+      {.name = "differences",
+       .title = "Differences between encodings",
+       .needs =
+           "an encoding with DAPE beside the same one without it in two repetitions or more; name others "
+           "with --compare",
+       .data = difference_data},
       {.name = "map",
        .title = "Scores of all tasks and encodings",
+       .needs = "a finished run",
        .baselines = true,
-       .drawable = has_score,
-       .script = score_map_script},
+       .data = map_data},
       {.name = "runs",
        .title = "Scores of single runs",
+       .needs = "two finished runs of one cell",
        .baselines = true,
-       .drawable = has_score,
-       .script = [](const ResultTable& table, Aggregate, const FigureFormat& format,
-                    const std::filesystem::path& file) { return run_strips_script(table, format, file); }},
+       .data = run_data},
       {.name = "learning",
        .title = "Training loss over steps",
-       .drawable = has_learning,
-       .script = learning_curves_script},
+       .needs = "a finished run with records of its training",
+       .data = learning_data},
       {.name = "steps",
        .title = "Score over training steps",
-       .drawable = has_scores_on_the_way,
-       .script = score_steps_script},
-      {.name = "ablation",
+       .needs = "a finished run with evaluation.at_steps",
+       .data = step_data},
+      {.name = "effects",
        .title = "Score over a setting",
-       .drawable = has_setting_effect,
-       .script = setting_effects_script}};
+       .needs = "finished runs with the same seeds that differ only in one number of the config, such as "
+                "learning_rate or encoding.dape.hidden, with three values or more",
+       .baselines = true,
+       .data = effect_data}};
   return all;
 }
 
@@ -79,12 +97,57 @@ const Figure& figure_named(std::string_view name) {
   throw Error("unknown figure '" + std::string(name) + "'" + known_names_hint(name, figure_names()));
 }
 
-std::vector<const Figure*> drawable_figures(const ResultTable& table) {
+const std::vector<std::string>& figure_formats() {
+  static const std::vector<std::string> formats = {"svg", "pdf", "png"};
+  return formats;
+}
+
+std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& chosen,
+                                             const FigureSource& source, const fs::path& folder) {
   std::vector<const Figure*> drawable;
-  for (const Figure& figure : figures()) {
-    if (figure.drawable(table)) drawable.push_back(&figure);
+  const fs::path data_folder = folder / kFigureDataFolder;
+  for (const Figure* figure : chosen) {
+    const DataTable data = figure->data(source);
+    if (data.rows.empty()) continue;
+    std::error_code error;
+    fs::create_directories(data_folder, error);
+    if (error) {
+      throw Error(fmt::format("cannot write figures to '{}': {}; name another folder with --output",
+                              folder.string(), error.message()));
+    }
+    write_file_atomically(data_folder / (figure->name + ".csv"), csv_table(data));
+    drawable.push_back(figure);
   }
   return drawable;
+}
+
+std::vector<fs::path> run_che_plots(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {"python3", "-m", "che_plots"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  ProgramOutput program;
+  try {
+    program = run_program(words, {python_path(), "PYTHONDONTWRITEBYTECODE=1"});
+  } catch (const Error& error) {
+    throw Error(
+        fmt::format("cannot draw figures: {} (Debian: apt-get install python3-matplotlib)", error.what()),
+        ErrorKind::kRuntime);
+  }
+  if (program.exit_code != 0) {
+    throw Error("cannot draw figures: " + last_line(program.messages), ErrorKind::kRuntime);
+  }
+  std::vector<fs::path> files;
+  std::istringstream lines(program.output);
+  for (std::string line; std::getline(lines, line);) files.emplace_back(line);
+  return files;
+}
+
+std::vector<fs::path> draw_figures(const std::vector<const Figure*>& chosen, const fs::path& folder,
+                                   const std::vector<std::string>& formats, double width_mm) {
+  std::vector<std::string> names;
+  for (const Figure* figure : chosen) names.push_back(figure->name);
+  return run_che_plots({"--figure", fmt::format("{}", fmt::join(names, ",")), "--format",
+                        fmt::format("{}", fmt::join(formats, ",")), "--width", fmt::format("{}", width_mm),
+                        "--", folder.string()});
 }
 
 }  // namespace che

@@ -8,20 +8,17 @@
 
 #include "experiments/results/result_table.h"
 #include "plots/gnuplot/figure_format.h"
+#include "plots/figure_data.h"
 
 namespace che {
 
 // A figure of an experiment.
 struct Figure {
-  std::string name;        // Also that of its files.
-  std::string title;       // What it shows, in one line.
-  bool baselines = false;  // Whether it shows trivial baselines, or marks scores that pass them.
-  // Whether there is something to draw.
-  std::function<bool(const ResultTable&)> drawable;
-  // For plots/figure_files.h; throws Error (usage) when there is nothing to draw.
-  std::function<std::string(const ResultTable&, Aggregate, const FigureFormat& format,
-                            const std::filesystem::path&)>
-      script;
+  std::string name;        // Its files are called so, and `che plot --figure` knows it by this name.
+  std::string title;       // One line that says what it shows.
+  std::string needs;       // Results without it have nothing to draw.
+  bool baselines = false;  // Whether its data have trivial baselines; see add_trivial_baselines.
+  std::function<DataTable(const FigureSource&)> data;
 };
 
 // All of them, in the order of a report.
@@ -32,7 +29,28 @@ std::vector<std::string> figure_names();
 // Throws Error (usage) for an unknown name.
 const Figure& figure_named(std::string_view name);
 
-// Those that have something to draw.
-std::vector<const Figure*> drawable_figures(const ResultTable& table);
+// "svg", "pdf", "png".
+const std::vector<std::string>& figure_formats();
+
+// The limits and the default of the width of a figure in millimetres.
+inline constexpr double kMinWidth = 60;
+inline constexpr double kMaxWidth = 400;
+inline constexpr double kDefaultWidth = 140;
+
+// The folder below the figures' own that has their data.
+inline constexpr const char* kFigureDataFolder = "figure-data";
+
+// Writes the data of these figures to FOLDER/figure-data and returns those that have something to draw.
+std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& chosen,
+                                             const FigureSource& source, const std::filesystem::path& folder);
+
+// Runs the Python package che_plots with these arguments and returns the files that it wrote. Throws Error
+// (runtime) with its last line, or with the remedy where Python or matplotlib is missing.
+std::vector<std::filesystem::path> run_che_plots(const std::vector<std::string>& arguments);
+
+// Draws these figures of a folder from its data.
+std::vector<std::filesystem::path> draw_figures(const std::vector<const Figure*>& chosen,
+                                                const std::filesystem::path& folder,
+                                                const std::vector<std::string>& formats, double width_mm);
 
 }  // namespace che

@@ -4,13 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <initializer_list>
 #include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "core/text.h"
 #include "experiments/results/paper_agreement.h"
 #include "experiments/results/provenance.h"
@@ -20,6 +24,14 @@
 #include "report/html.h"
 #include "tables/notes.h"
 #include "tables/result_tables.h"
+#include "report/assets.h"
+#include "report/html_text.h"
+#include "report/table_view.h"
+#include "tables/agreement_table.h"
+#include "tables/quoted_table.h"
+#include "tables/result_notes.h"
+#include "tables/run_table.h"
+#include "tables/score_table.h"
 
 namespace che {
 namespace {
@@ -113,31 +125,34 @@ mustache::list scores_view(const ResultTable& table) {
   return views;
 }
 
-// gnuplot's SVG as an element of a page that holds several: ids of its own, and no prologue.
-std::string inline_svg(std::string svg, const Figure& figure, const std::string& css_class) {
-  const auto replace = [&svg](const std::string& text, const std::string& by) {
-    for (std::size_t at = 0; (at = svg.find(text, at)) != std::string::npos; at += by.size()) {
-      svg.replace(at, text.size(), by);
+// A folder for files that nobody keeps.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "che-report-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw Error(
+          fmt::format("cannot make a folder in '{}'", std::filesystem::temp_directory_path().string()),
+          ErrorKind::kRuntime);
     }
-  };
-  svg.erase(0, svg.find("<svg"));
-  const std::string prefix = css_class + figure.name;
-  for (const char* const id : {"gpDot", "gpPt", "gnuplot_", "textbox", "greybox"}) {
-    for (const char* const before : {"id='", "id=\"", "'#"}) {
-      replace(fmt::format("{}{}", before, id), fmt::format("{}{}{}", before, prefix, id));
-    }
+    path_ = name;
   }
-  // A reader's program that does not see the picture says what it is.
-  replace("<svg ",
-          fmt::format(R"(<svg role="img" aria-label="{}" class="{}" )", html_text(figure.title), css_class));
-  return svg;
-}
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-// The figure for the window of a phone.
-std::string narrow_svg(const Figure& figure, const FigureScript& script) {
-  constexpr double kMillimetres = 72;  // 367 pixels.
-  return inline_svg(figure_bytes({"svg", kMillimetres}, script, figure.title), figure, "narrow");
-}
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// A picture as an address that holds it, so that the page needs no other file and ids of pictures cannot
+// meet.
+std::string picture_address(const std::string& svg) { return "data:image/svg+xml," + url_path(svg); }
 
 // What is drawn, and sentences about what is not.
 struct FigureViews {
@@ -145,30 +160,54 @@ struct FigureViews {
   mustache::list undrawn;
 };
 
+// The pages of a figure in a folder, in their order.
+std::vector<std::string> pages_of(const std::filesystem::path& folder, const Figure& figure) {
+  std::vector<std::string> pages;
+  if (std::filesystem::exists(folder / (figure.name + ".svg")))
+    return {read_file(folder / (figure.name + ".svg"))};
+  for (int page = 1;; ++page) {
+    const std::filesystem::path file = folder / fmt::format("{}-{}.svg", figure.name, page);
+    if (!std::filesystem::exists(file)) return pages;
+    pages.push_back(read_file(file));
+  }
+}
+
 FigureViews figure_views(const ResultTable& table, const WarningSink& warn) {
+  constexpr double kPhone = 90;  // Width of a phone's window, in mm.
   FigureViews views;
-  std::map<std::string, std::vector<std::string>> titles_of_failure;
-  for (const Figure* figure : drawable_figures(table)) {
-    const auto script = [&](const FigureFormat& format, const std::filesystem::path& file) {
-      return figure->script(table, default_aggregate(table), format, file);
-    };
-    try {
-      const std::string svg = inline_svg(figure_bytes("svg", script, figure->title), *figure, "whole");
-      views.drawn.push_back(texts({{"name", figure->name},
-                                   {"caption", figure->title},
-                                   {"svg", svg},
-                                   {"narrow", narrow_svg(*figure, script)}}));
-    } catch (const Error& failure) {
-      titles_of_failure[failure.what()].push_back(figure->title);
-    }
-  }
-  for (const auto& [failure, titles] : titles_of_failure) {
-    warn(fmt::format("the report lacks figures: {}", failure));
-    views.undrawn.push_back(
-        texts({{"what", fmt::format("Not drawn: {}.", fmt::join(titles, ", "))}, {"why", failure + "."}}));
-  }
-  if (views.drawn.empty() && views.undrawn.empty()) {
+  std::vector<const Figure*> chosen;
+  for (const Figure& figure : figures()) chosen.push_back(&figure);
+  const TemporaryFolder whole;
+  const TemporaryFolder narrow;
+  const FigureSource source{.table = table, .aggregate = default_aggregate(table)};
+  chosen = write_figure_data(chosen, source, whole.path());
+  if (chosen.empty()) {
     views.undrawn.push_back(texts({{"what", "No run has finished."}, {"why", ""}}));
+    return views;
+  }
+  try {
+    draw_figures(chosen, whole.path(), {"svg"}, kDefaultWidth);
+    std::filesystem::rename(whole.path() / kFigureDataFolder, narrow.path() / kFigureDataFolder);
+    draw_figures(chosen, narrow.path(), {"svg"}, kPhone);
+  } catch (const Error& failure) {
+    warn(fmt::format("the report lacks figures: {}", failure.what()));
+    std::vector<std::string> titles;
+    for (const Figure* figure : chosen) titles.push_back(figure->title);
+    views.undrawn.push_back(texts({{"what", fmt::format("Not drawn: {}.", fmt::join(titles, ", "))},
+                                   {"why", std::string(failure.what()) + "."}}));
+    return views;
+  }
+  for (const Figure* figure : chosen) {
+    mustache::list pictures;
+    for (const auto& [folder, css_class] : {std::pair(&whole, "whole"), std::pair(&narrow, "narrow")}) {
+      for (const std::string& svg : pages_of(folder->path(), *figure)) {
+        pictures.push_back(
+            texts({{"class", css_class}, {"title", figure->title}, {"address", picture_address(svg)}}));
+      }
+    }
+    mustache::data view = texts({{"name", figure->name}, {"caption", figure->title}});
+    view["pictures"] = mustache::data(pictures);
+    views.drawn.push_back(view);
   }
   return views;
 }

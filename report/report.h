@@ -18,8 +18,8 @@ struct ReportLinks {
 // (a click sorts them), every figure that has something to show, runs without a score, the config of every
 // cell. Links lead to the files of single runs below `links.folders` and to
 // table.csv, runs.csv and lengths.csv. Where a
-// figure cannot be drawn, because gnuplot is missing or fails, a sentence takes its place and `warn` is told
-// why.
+// figure cannot be drawn, because Python or matplotlib is missing or fails, a sentence takes its place and
+// `warn` is told why.
 std::string report_html(const ResultTable& table, const ReportLinks& links,
                         const WarningSink& warn = print_warning);
 

@@ -14,11 +14,11 @@
 #include "core/files.h"
 #include "core/number_text.h"
 #include "core/text.h"
+#include "experiments/analysis/attention_bias.h"
 #include "experiments/store/run_folder.h"
 #include "experiments/training/attention_capture.h"
 #include "experiments/training/restored_model.h"
-#include "plots/attention_bias.h"
-#include "plots/gnuplot/figure_files.h"
+#include "plots/figures.h"
 
 namespace che {
 namespace {
@@ -36,7 +36,7 @@ struct BiasOptions {
   std::optional<std::int64_t> query;
   std::optional<double> memory_gib;
   std::string output;
-  double width_mm = 0;  // 0 for the size of a screen.
+  double width_mm = kDefaultWidth;
 };
 
 constexpr std::int64_t kMaxSamples = 1000;
@@ -77,18 +77,21 @@ void draw_sample(const BiasOptions& options, const RunFolder& run, const Restore
                                        options.output.empty() ? "" : run.id() + "-", options.length, sample);
   write_file_atomically(folder / (stem + ".csv"), attention_bias_csv(bias));
   fmt::print("{}\n", one_line((folder / (stem + ".csv")).string(), kWholeText));
-  const auto draw = [&](const FigureName& name, const FigureScript& script) {
-    for (const fs::path& file : draw_figure(folder, name, script, figure_formats(), options.width_mm)) {
-      fmt::print("{}\n", one_line(file.string(), kWholeText));
-    }
-  };
-  draw({fmt::format("{}-query{}", stem, query), "Bias of one query"},
-       [&](const FigureFormat& format, const fs::path& file) {
-         return attention_bias_query_script(bias, query, format, file);
-       });
-  draw({stem + "-map", "Adapted bias of all queries"}, [&](const FigureFormat& format, const fs::path& file) {
-    return attention_bias_map_script(bias, format, file);
-  });
+  const std::vector<std::string> arguments = {
+      "--width",
+      fmt::format("{}", options.width_mm),
+      "--query",
+      fmt::format("{}", query),
+      "--output-from",
+      fmt::format("{}", bias.first_output),
+      "--title",
+      fmt::format("{} on {}, length {}, sample {}, step {}", bias.encoding, bias.task, bias.length,
+                  bias.sample, bias.step),
+      "--",
+      (folder / (stem + ".csv")).string()};
+  for (const fs::path& file : run_che_plots(arguments)) {
+    fmt::print("{}\n", one_line(file.string(), kWholeText));
+  }
 }
 
 int show_bias(const BiasOptions& options) {

@@ -121,8 +121,9 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"run", small_config(), "-o", ""}, "che: run: --output: is empty; give it a value\n");
   expect_wrong({"table", ""}, "che: table: EXPERIMENT_DIR: is empty; give it a value\n");
   expect_wrong({"plot", results(), "--figure", ""}, "che: plot: --figure: is empty; give it a value\n");
-  expect_wrong({"plot", results(), "--figure", "acuracy"},
-               "che: plot: --figure: got 'acuracy'; did you mean 'accuracy'?; allowed: accuracy, map, ");
+  expect_wrong(
+      {"plot", results(), "--figure", "acuracy"},
+      "che: plot: --figure: got 'acuracy'; did you mean 'accuracy'?; allowed: accuracy, differences, ");
   expect_wrong({"plot", results(), "--format", "pgn"},
                "got 'pgn'; did you mean 'png'?; allowed: svg, pdf, png\n");
   expect_wrong(
@@ -365,12 +366,15 @@ TEST_F(ProgramTest, DrawsTheFiguresThatHaveSomethingToShow) {
   const std::string figures = (folder_ / "figures").string();
   const Outcome all = che({"plot", results(), "--output", figures});
   EXPECT_EQ(0, all.exit_code) << all.output;
-  EXPECT_EQ(4 * 3, std::count(all.output.begin(), all.output.end(), '\n'))
-      << "nothing is varied: " << all.output;
+  EXPECT_EQ(3 * 3, std::count(all.output.begin(), all.output.end(), '\n'))
+      << "nothing is varied or repeated: " << all.output;
   EXPECT_TRUE(std::filesystem::exists(figures + "/map.pdf"));
-  const Outcome one = che({"plot", results(), "--figure", "runs", "--format", "svg", "--output", figures});
-  EXPECT_EQ(figures + "/runs.svg\n", one.output);
-  expect_refusal(che({"plot", results(), "--figure", "ablation"}), {"nothing to draw", "learning_rate"});
+  const Outcome one =
+      che({"plot", results(), "--figure", "learning", "--format", "svg", "--output", figures});
+  EXPECT_EQ(figures + "/learning.svg\n", one.output);
+  EXPECT_TRUE(read_file(figures + "/figure-data/learning.csv").starts_with("level,task,encoding,label,"));
+  expect_refusal(che({"plot", results(), "--figure", "effects"}), {"nothing to draw", "learning_rate"});
+  expect_refusal(che({"plot", results(), "--figure", "runs"}), {"nothing to draw", "two finished runs"});
   EXPECT_EQ(2, che({"plot", results(), "--figure", "pie"}).exit_code);
 }
 
@@ -388,7 +392,8 @@ TEST_F(ProgramTest, ReportsOnePageWithTheFilesItLinksTo) {
   const Outcome bare = che({"report", results()});
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(0, bare.exit_code) << bare.output;
-  expect_contains(bare.output, {"che: warning: the report lacks figures", "gnuplot is not on the PATH"});
+  expect_contains(bare.output,
+                  {"che: warning: the report lacks figures", "cannot start python3", "python3-matplotlib"});
   EXPECT_TRUE(std::filesystem::exists(results() + "/table.csv"));
   EXPECT_NE(std::string::npos, read_file(results() + "/report.html").find("Not drawn: Accuracy over length"));
   EXPECT_EQ(0, che({"report", results(), "--output", (folder_ / "page.html").string()}).exit_code);

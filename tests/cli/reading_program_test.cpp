@@ -30,7 +30,7 @@ class ReadingProgram : public ProgramTest {
 TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
            {"table"},
-           {"plot", "--figure", "runs", "--format", "svg", "-o", file("figures")},
+           {"plot", "--figure", "map", "--format", "svg", "-o", file("figures")},
            {"report", "--output", file("part.html")},
            {"evaluate", "--lengths", "12:13", "--samples", "64"},
            {"status"},
@@ -60,10 +60,9 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   expect_contains(lengths, {",12,64,", ",no,", ",yes,"});
   expect_contains(che(reading({"prune"}, only)).output, {"deleted the checkpoints of 1 of 1 run"});
   EXPECT_EQ(
-      0,
-      che(reading({"plot", "--figure", "runs", "--format", "svg", "-o", file("figures")}, only)).exit_code);
+      0, che(reading({"plot", "--figure", "map", "--format", "svg", "-o", file("figures")}, only)).exit_code);
   expect_refusal(che(reading({"plot"}, only)), {"--only needs --output"});
-  EXPECT_EQ(read_file(file("figures/runs.svg")).find("reverse_string"), std::string::npos);
+  EXPECT_EQ(read_file(file("figures/figure-data/map.csv")).find("reverse_string"), std::string::npos);
 }
 
 TEST_F(ReadingProgram, SaysWhichColumnsAndLengthsThereAre) {

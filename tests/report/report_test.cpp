@@ -30,16 +30,17 @@ TEST(Report, HoldsEverythingAndLeadsNowhereElse) {
   ResultTable table = made_up_experiment(scratch.path());
   add_trivial_baselines(table);
   const std::string html = report_html(table, {.folders = {"."}});
-  for (const char* part :
-       {"<title>made_up: results</title>", "0123abc", "1000 steps of 128 samples", "id=\"scores\"",
-        "id=\"means\"", "figure-accuracy", "figure-map", "figure-runs", "figure-learning", "figure-ablation",
-        "loss is not finite at step 200, &quot;nan&quot; | stop", "learning_rate: 0.0003",
-        "href=\"./table.csv\"", "href=\"./runs.csv\"", "href=\"./lengths.csv\"", "/evaluation.csv\"",
-        "dape.hidden=16"}) {
+  for (const char* part : {"<title>made_up: results</title>", "0123abc", "1000 steps of 128 samples",
+                           "id=\"scores\"", "id=\"means\"", "figure-accuracy", "figure-map", "figure-runs",
+                           "figure-learning", "loss is not finite at step 200, &quot;nan&quot; | stop",
+                           "learning_rate: 0.0003", "href=\"./table.csv\"", "href=\"./runs.csv\"",
+                           "href=\"./lengths.csv\"", "/evaluation.csv\"", "dape.hidden=16"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
   }
-  EXPECT_EQ(html.find("<img"), std::string::npos);
-  EXPECT_EQ(html.find("src="), std::string::npos) << "nothing is loaded";
+  EXPECT_NE(html.find("<img class=\"narrow\" alt=\"Accuracy over length\""), std::string::npos);
+  for (const std::string& address : texts_after(html, "src=\"", "\"")) {
+    EXPECT_TRUE(address.starts_with("data:image/svg+xml,%3C")) << "nothing is loaded";
+  }
   // The names of SVG's own formats are no addresses that a browser opens.
   for (const char* scheme : {"http://", "https://"}) {
     for (const std::string& address : texts_after(html, scheme, "\"' <)")) {
@@ -105,7 +106,7 @@ TEST(Report, WithoutAFinishedRunSaysSo) {
   EXPECT_NE(html.find("No run has finished"), std::string::npos);
 }
 
-TEST(Report, WithoutGnuplotSaysWhichFiguresAreMissing) {
+TEST(Report, WithoutPythonSaysWhichFiguresAreMissing) {
   const ScratchFolder scratch;
   const ResultTable table = made_up_experiment(scratch.path());
   const std::string path = std::getenv("PATH");
@@ -114,10 +115,11 @@ TEST(Report, WithoutGnuplotSaysWhichFiguresAreMissing) {
   const std::string html =
       report_html(table, {}, [&](const std::string& warning) { warnings.push_back(warning); });
   ::setenv("PATH", path.c_str(), 1);
-  EXPECT_EQ(html.find("<svg"), std::string::npos);
+  EXPECT_EQ(html.find("<img"), std::string::npos);
   EXPECT_NE(html.find("Not drawn: Accuracy over length, "), std::string::npos);
-  EXPECT_NE(html.find("gnuplot is not on the PATH; install it"), std::string::npos);
-  EXPECT_NE(html.find("id=\"scores\""), std::string::npos) << "tables need no gnuplot";
+  EXPECT_NE(html.find("cannot start python3: it is not on the PATH; install it (Debian: "),
+            std::string::npos);
+  EXPECT_NE(html.find("id=\"scores\""), std::string::npos) << "tables need no Python";
   ASSERT_EQ(warnings.size(), 1U) << "one cause, told once";
   EXPECT_NE(warnings[0].find("lacks figures"), std::string::npos) << warnings[0];
 }

@@ -1,0 +1,463 @@
+#include "plots/figure_data.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/error.h"
+#include "core/number_text.h"
+#include "experiments/analysis/comparison.h"
+#include "experiments/analysis/setting_effects.h"
+#include "experiments/analysis/step_scores.h"
+
+namespace che {
+namespace {
+
+using Row = std::vector<TableValue>;
+
+TableValue yes_or_no(bool value) { return std::string(value ? "yes" : "no"); }
+TableValue count_value(std::size_t count) { return static_cast<std::int64_t>(count); }
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
+
+// How a figure names and tells apart the columns of a table.
+class FigureColumns {
+ public:
+  explicit FigureColumns(const ResultTable& table) {
+    std::map<std::string, std::set<std::string>> paths_of_name;
+    for (const EncodingLabel& label : table.encodings) {
+      for (const SettingValue& setting : label.settings) {
+        paths_[label.form].insert(setting.path);
+        paths_of_name[last_part(setting.path)].insert(setting.path);
+      }
+    }
+    for (const auto& [name, paths] : paths_of_name) {
+      if (paths.size() > 1) ambiguous_.insert(paths.begin(), paths.end());
+    }
+    for (const TableRun& run : table.runs) {
+      if (values_.contains(run.encoding)) continue;
+      std::map<std::string, std::string>& values = values_[run.encoding];
+      for (const FieldRecord& field : list_fields(run.config)) values.emplace(field.path, field.value);
+    }
+  }
+
+  // The values of kNames; `without` is a setting that the column does not name.
+  void append(Row& row, const EncodingLabel& label, const std::string& without = "") const {
+    std::string text = label.form.text();
+    std::optional<double> number;
+    const std::vector<SettingValue> settings = settings_of(label, without);
+    for (const SettingValue& setting : settings) {
+      const std::string& path = setting.path;
+      text += " " + (ambiguous_.contains(path) ? path : last_part(path)) + "=" + setting.value;
+    }
+    if (settings.size() == 1) number = parse_real(settings.front().value);
+    const EncodingForm& form = label.form;
+    for (const std::string& value : {label.text(), text, form.name,
+                                     std::string(form.foreign      ? ""
+                                                 : form.randomized ? "randomized"
+                                                                   : "contiguous")}) {
+      row.emplace_back(value);
+    }
+    row.push_back(yes_or_no(form.dape));
+    row.push_back(table_value(number));
+  }
+
+  static constexpr std::array kNames = {"encoding", "label", "family", "positions", "dape", "value"};
+
+ private:
+  // The settings in which columns of the label's form differ, with the defaults of this one.
+  std::vector<SettingValue> settings_of(const EncodingLabel& label, const std::string& without) const {
+    const auto paths = paths_.find(label.form);
+    const auto values = values_.find(label);
+    if (paths == paths_.end() || values == values_.end()) return label.settings;
+    std::vector<SettingValue> settings = label.settings;
+    for (const std::string& path : paths->second) {
+      if (std::ranges::find(settings, path, &SettingValue::path) != settings.end()) continue;
+      for (const std::string& whole : {path, "encoding." + path}) {
+        const auto value = values->second.find(whole);
+        if (value != values->second.end()) settings.push_back({.path = path, .value = value->second});
+      }
+    }
+    std::erase_if(settings, [&](const SettingValue& setting) {
+      return setting.path == without || "encoding." + setting.path == without;
+    });
+    std::ranges::sort(settings, {}, &SettingValue::path);
+    return settings;
+  }
+
+  std::map<EncodingForm, std::set<std::string>> paths_;  // The settings that a label of the form names.
+  std::set<std::string> ambiguous_;                      // Paths that share their last part with another one.
+  std::map<EncodingLabel, std::map<std::string, std::string>>
+      values_;  // All settings of a run of the column.
+};
+
+// "level", "task", the columns of FigureColumns, then these.
+DataTable empty_data(std::initializer_list<const char*> columns) {
+  DataTable data{.columns = {"level", "task"}, .rows = {}};
+  data.columns.insert(data.columns.end(), FigureColumns::kNames.begin(), FigureColumns::kNames.end());
+  data.columns.insert(data.columns.end(), columns.begin(), columns.end());
+  return data;
+}
+
+Row begin_row(const TableRow& task, const EncodingLabel& encoding, const FigureColumns& columns,
+              const std::string& without = "") {
+  Row row = {std::string(level_name(task.level)), task.task.text()};
+  columns.append(row, encoding, without);
+  return row;
+}
+
+void add_row(DataTable& data, Row row, std::initializer_list<TableValue> values) {
+  row.insert(row.end(), values);
+  data.rows.push_back(std::move(row));
+}
+
+// The best score without a model: that of a trivial baseline, or of guessing.
+double floor_of(const TableRow& row) {
+  double score = row.chance;
+  if (row.baselines) score = std::max(score, row.baselines->best().score);
+  return score;
+}
+
+// Whether no cell of the task is, but for noise, above predictors without a model.
+bool is_at_baseline(const ResultTable& table, const TableRow& row) {
+  constexpr double kNoise = 0.02;
+  return std::ranges::none_of(table.encodings, [&](const EncodingLabel& encoding) {
+    const TableCell* const cell = table.cell(row.task, encoding);
+    return cell != nullptr && cell->scores && cell->scores->max > floor_of(row) + kNoise;
+  });
+}
+
+// The columns of a task that have a score, the highest first; ties in the order of the table.
+std::vector<const EncodingLabel*> by_score(const FigureSource& source, const TableRow& row) {
+  std::vector<const EncodingLabel*> labels;
+  for (const EncodingLabel& encoding : source.table.encodings) {
+    const TableCell* const cell = source.table.cell(row.task, encoding);
+    if (cell != nullptr && cell->scores) labels.push_back(&encoding);
+  }
+  std::ranges::stable_sort(labels, std::ranges::greater(), [&](const EncodingLabel* label) {
+    return source.table.cell(row.task, *label)->scores->value(source.aggregate);
+  });
+  return labels;
+}
+
+// A point of a curve: what stands for the runs, and the lowest and the highest of them.
+struct CurvePoint {
+  double x = 0;
+  double y = 0;
+  double low = 0;
+  double high = 0;
+};
+
+struct Curve {
+  std::vector<CurvePoint> points;
+  std::size_t runs = 0;
+};
+
+// What a run measured: pairs of x and y by ascending x.
+using Measurements = std::function<std::vector<std::pair<double, double>>(const TableRun&)>;
+
+// So many neighbours among `points` make a point of a curve: a line of hundreds hides its dashes in noise.
+// The number is even, because tasks treat odd and even lengths differently.
+std::size_t curve_group(std::size_t points) {
+  constexpr std::size_t kMaxPoints = 100;
+  return points <= kMaxPoints ? 1 : (points / (kMaxPoints / 2) + 1) / 2 * 2;
+}
+
+std::vector<CurvePoint> grouped(const std::vector<CurvePoint>& points) {
+  const std::size_t group = curve_group(points.size());
+  std::vector<CurvePoint> result;
+  for (std::size_t first = 0; first < points.size(); first += group) {
+    const std::size_t end = std::min(first + group, points.size());
+    const auto count = static_cast<double>(end - first);
+    CurvePoint& mean = result.emplace_back();
+    for (std::size_t i = first; i < end; ++i) {
+      mean.x += points[i].x / count;
+      mean.y += points[i].y / count;
+      mean.low += points[i].low / count;
+      mean.high += points[i].high / count;
+    }
+  }
+  return result;
+}
+
+// The finished runs that a cell's curve shows: with kMax those at the learning rate of the run with the best
+// score, which comes first and from which they differ in their seeds; else all.
+std::vector<const TableRun*> runs_of_curve(const ResultTable& table, const TableCell& cell,
+                                           Aggregate aggregate) {
+  std::vector<const TableRun*> runs;
+  if (cell.finished.empty()) return runs;
+  const TableRun& best = table.runs[cell.best];
+  if (aggregate == Aggregate::kMax) runs.push_back(&best);
+  for (const std::size_t i : cell.finished) {
+    const TableRun& run = table.runs[i];
+    const bool shown = aggregate != Aggregate::kMax ||
+                       (i != cell.best && run.config.learning_rate == best.config.learning_rate);
+    if (shown) runs.push_back(&run);
+  }
+  return runs;
+}
+
+// The curve of these runs. With kMax a point is the mean of those that have the measurement, where the best
+// run has it; else it is `aggregate` of all, and measurements that not all have are left out.
+Curve curve_of(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
+               const Measurements& measurements) {
+  const bool follows_best = aggregate == Aggregate::kMax;
+  std::vector<const TableRun*> runs = runs_of_curve(table, cell, aggregate);
+  if (follows_best && (runs.empty() || measurements(*runs.front()).empty())) return {};
+  // A run whose measurements were lost keeps its score and hides nobody's curve.
+  std::erase_if(runs, [&](const TableRun* run) { return measurements(*run).empty(); });
+  std::map<double, std::vector<double>> values;  // By x, in the order of the runs.
+  for (const TableRun* run : runs) {
+    for (const auto& [x, y] : measurements(*run)) {
+      if (!follows_best || run == runs.front() || values.contains(x)) values[x].push_back(y);
+    }
+  }
+  std::vector<CurvePoint> points;
+  for (const auto& [x, ys] : values) {
+    if (!follows_best && ys.size() < runs.size()) continue;
+    const auto [low, high] = std::minmax_element(ys.begin(), ys.end());
+    points.push_back({.x = x,
+                      .y = aggregate_of(ys, follows_best ? Aggregate::kMean : aggregate),
+                      .low = *low,
+                      .high = *high});
+  }
+  return {.points = grouped(points), .runs = runs.size()};
+}
+
+// Appends the curves of all cells; `add` is told the row's beginning, the cell, the curve and a point.
+using AddPoint =
+    std::function<void(Row, const TableRow&, const TableCell&, std::size_t runs, const CurvePoint&)>;
+void append_curves(const FigureSource& source, Aggregate aggregate, const Measurements& measurements,
+                   const AddPoint& add) {
+  const FigureColumns columns(source.table);
+  for (const TableRow& row : source.table.rows) {
+    const std::vector<const EncodingLabel*> ranked = by_score(source, row);
+    for (const EncodingLabel& encoding : source.table.encodings) {
+      const auto place = std::ranges::find(ranked, &encoding);
+      if (place == ranked.end()) continue;
+      const TableCell& cell = *source.table.cell(row.task, encoding);
+      const Curve curve = curve_of(source.table, cell, aggregate, measurements);
+      Row beginning = begin_row(row, encoding, columns);
+      beginning.push_back(count_value(static_cast<std::size_t>(place - ranked.begin()) + 1));
+      for (const CurvePoint& point : curve.points) add(beginning, row, cell, curve.runs, point);
+    }
+  }
+}
+
+// The accuracy at the training lengths of the runs of a curve; nothing where it is not known.
+std::optional<double> training_accuracy(const FigureSource& source, const TableCell& cell) {
+  std::vector<double> known;
+  for (const TableRun* run : runs_of_curve(source.table, cell, source.aggregate)) {
+    if (run->training) known.push_back(run->training->accuracy);
+  }
+  if (known.empty()) return std::nullopt;
+  return aggregate_of(known, source.aggregate == Aggregate::kMax ? Aggregate::kMean : source.aggregate);
+}
+
+// The pairs of columns that are compared unless others are named: each encoding with DAPE and the same one
+// without it, at the same positions, and where the former's are contiguous also at randomized ones.
+std::vector<std::pair<std::string, std::string>> default_pairs(const ResultTable& table) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const EncodingLabel& with : table.encodings) {
+    if (!with.form.dape) continue;
+    EncodingLabel without = with;
+    without.form.dape = false;
+    std::erase_if(without.settings,
+                  [](const SettingValue& setting) { return setting.path.starts_with("dape."); });
+    for (const bool randomized : {with.form.randomized, true}) {
+      without.form.randomized = randomized;
+      const std::pair<std::string, std::string> pair = {with.text(), without.text()};
+      if (std::ranges::find(table.encodings, without) == table.encodings.end()) continue;
+      if (std::ranges::find(pairs, pair) == pairs.end()) pairs.push_back(pair);
+    }
+  }
+  return pairs;
+}
+
+}  // namespace
+
+DataTable accuracy_data(const FigureSource& source) {
+  DataTable data = empty_data({"rank", "at_baseline", "length", "runs", "accuracy", "low", "high",
+                               "training_accuracy", "trained_from", "trained_to", "chance", "position"});
+  const auto by_length = [](const TableRun& run) {
+    std::vector<std::pair<double, double>> measured;
+    for (const EvaluationRow& row : run.evaluation) {
+      measured.emplace_back(static_cast<double>(row.length), row.accuracy);
+    }
+    return measured;
+  };
+  append_curves(
+      source, source.aggregate, by_length,
+      [&](Row row, const TableRow& task, const TableCell& cell, std::size_t runs, const CurvePoint& point) {
+        const RunConfig& config = source.table.runs[cell.best].config;
+        std::optional<double> position;
+        if (task.baselines) {
+          for (const TrivialBaselines::AtLength& at : task.baselines->lengths) {
+            if (static_cast<double>(at.length) == point.x) position = at.position_only;
+          }
+        }
+        const auto length = [&](std::int64_t TrainingConfig::*bound) {
+          return config.is_foreign() ? TableValue() : TableValue(config.training.*bound);
+        };
+        add_row(
+            data, std::move(row),
+            {yes_or_no(is_at_baseline(source.table, task)), point.x, count_value(runs), point.y, point.low,
+             point.high, table_value(training_accuracy(source, cell)), length(&TrainingConfig::first_length),
+             length(&TrainingConfig::last_length), task.chance, table_value(position)});
+      });
+  return data;
+}
+
+DataTable difference_data(const FigureSource& source) {
+  const ResultTable& table = source.table;
+  DataTable data{.columns = {"level", "task", "length"}, .rows = {}};
+  for (const char* side : {"one_", "other_"}) {
+    for (const char* name : FigureColumns::kNames) data.columns.push_back(std::string(side) + name);
+  }
+  for (const char* name : {"aggregate", "pairs", "difference", "low", "high", "p_holm", "one_untrained",
+                           "other_untrained", "paper", "paper_match"}) {
+    data.columns.emplace_back(name);
+  }
+  const FigureColumns columns(table);
+  const Aggregate aggregate = source.aggregate == Aggregate::kMax ? Aggregate::kMean : source.aggregate;
+  for (const auto& [one, other] : source.compared.empty() ? default_pairs(table) : source.compared) {
+    std::optional<Comparison> comparison;
+    try {
+      comparison = compare(table, one, other, aggregate,
+                           source.by_length ? ComparisonRows::kLengths : ComparisonRows::kTasks);
+    } catch (const Error&) {
+      if (!source.compared.empty()) throw;
+      continue;  // These two have no runs that can be compared.
+    }
+    for (const ComparedTask& task : comparison->tasks) {
+      if (task.seeds < 2 || !task.difference) continue;
+      Row row = {std::string(level_name(task.level)), task.task.text(),
+                 task.length ? TableValue(*task.length) : TableValue()};
+      columns.append(row, comparison->one);
+      columns.append(row, comparison->other);
+      const std::optional<PaperValue>& one_paper = table.cell(task.task, comparison->one)->paper;
+      const std::optional<PaperValue>& other_paper = table.cell(task.task, comparison->other)->paper;
+      const bool has_paper = one_paper && other_paper && !task.length;
+      const bool is_same = has_paper && one_paper->is_comparable && other_paper->is_comparable;
+      add_row(data, std::move(row),
+              {std::string(aggregate_name(aggregate)), count_value(task.seeds), *task.difference,
+               table_value(task.interval ? std::optional(task.interval->low) : std::nullopt),
+               table_value(task.interval ? std::optional(task.interval->high) : std::nullopt),
+               table_value(task.adjusted_p), count_value(task.one_runs.untrained),
+               count_value(task.other_runs.untrained),
+               has_paper ? TableValue(one_paper->score - other_paper->score) : TableValue(),
+               has_paper ? TableValue(std::string(is_same ? "same_positions" : "other_positions"))
+                         : TableValue()});
+    }
+  }
+  return data;
+}
+
+DataTable map_data(const FigureSource& source) {
+  DataTable data =
+      empty_data({"aggregate", "runs", "score", "trained", "paper", "baseline", "permutation_invariant"});
+  const FigureColumns columns(source.table);
+  for (const TableRow& row : source.table.rows) {
+    for (const EncodingLabel& encoding : source.table.encodings) {
+      const TableCell* const cell = source.table.cell(row.task, encoding);
+      if (cell == nullptr || !cell->scores) continue;
+      const bool has_paper = cell->paper && cell->paper->is_comparable;
+      add_row(data, begin_row(row, encoding, columns),
+              {std::string(aggregate_name(source.aggregate)), count_value(cell->finished.size()),
+               cell->scores->value(source.aggregate), yes_or_no(!cell->did_not_train(source.aggregate)),
+               has_paper ? TableValue(cell->paper->score) : TableValue(), floor_of(row),
+               yes_or_no(row.permutation_invariant)});
+    }
+  }
+  return data;
+}
+
+DataTable run_data(const FigureSource& source) {
+  DataTable data = empty_data(
+      {"at_baseline", "run", "seed", "learning_rate", "score", "median", "trained", "chance", "baseline"});
+  const FigureColumns columns(source.table);
+  for (const TableRow& row : source.table.rows) {
+    for (const EncodingLabel& encoding : source.table.encodings) {
+      const TableCell* const cell = source.table.cell(row.task, encoding);
+      if (cell == nullptr || cell->finished.size() < 2) continue;
+      for (const std::size_t i : cell->finished) {
+        const TableRun& run = source.table.runs[i];
+        add_row(data, begin_row(row, encoding, columns),
+                {yes_or_no(is_at_baseline(source.table, row)), run.id, run.config.seed,
+                 run.config.is_foreign() ? TableValue() : TableValue(run.config.learning_rate), *run.score,
+                 cell->scores->median, run.training ? yes_or_no(run.training->trained) : TableValue(),
+                 row.chance, floor_of(row)});
+      }
+    }
+  }
+  return data;
+}
+
+DataTable learning_data(const FigureSource& source) {
+  DataTable data = empty_data({"rank", "step", "runs", "loss", "low", "high"});
+  const auto by_step = [](const TableRun& run) {
+    std::vector<std::pair<double, double>> measured;
+    for (const MetricsRow& row : run.metrics) {
+      if (std::isfinite(row.loss)) measured.emplace_back(static_cast<double>(row.step), row.loss);
+    }
+    return measured;
+  };
+  append_curves(source, Aggregate::kMedian, by_step,
+                [&](Row row, const TableRow&, const TableCell&, std::size_t runs, const CurvePoint& point) {
+                  add_row(data, std::move(row), {point.x, count_value(runs), point.y, point.low, point.high});
+                });
+  return data;
+}
+
+DataTable step_data(const FigureSource& source) {
+  DataTable data = empty_data({"rank", "step", "runs", "score", "low", "high", "chance"});
+  const auto by_step = [](const TableRun& run) {
+    std::vector<std::pair<double, double>> measured;
+    if (run.at_steps.empty()) return measured;
+    for (const auto& [step, score] : step_scores(run))
+      measured.emplace_back(static_cast<double>(step), score);
+    return measured;
+  };
+  append_curves(
+      source, source.aggregate, by_step,
+      [&](Row row, const TableRow& task, const TableCell&, std::size_t runs, const CurvePoint& point) {
+        add_row(data, std::move(row),
+                {point.x, count_value(runs), point.y, point.low, point.high, task.chance});
+      });
+  return data;
+}
+
+DataTable effect_data(const FigureSource& source) {
+  constexpr std::size_t kLeastValues = 3;
+  DataTable data =
+      empty_data({"setting", "setting_value", "runs", "score", "low", "high", "without_dape", "baseline"});
+  const FigureColumns columns(source.table);
+  for (const SettingEffect& effect : setting_effects(source.table)) {
+    for (const TableRow& row : source.table.rows) {
+      const auto lines = effect.scores.find(row.task);
+      if (lines == effect.scores.end()) continue;
+      for (const auto& [label, values] : lines->second) {
+        if (values.size() < kLeastValues) continue;
+        std::optional<double> without_dape;
+        if (const auto task = effect.without_dape.find(row.task); task != effect.without_dape.end()) {
+          const auto scores = task->second.find(label);
+          if (scores != task->second.end()) without_dape = aggregate_of(scores->second, source.aggregate);
+        }
+        for (const auto& [value, scores] : values) {
+          const auto [low, high] = std::ranges::minmax_element(scores);
+          add_row(data, begin_row(row, label, columns, effect.path),
+                  {effect.path, value, count_value(scores.size()), aggregate_of(scores, source.aggregate),
+                   *low, *high, table_value(without_dape), floor_of(row)});
+        }
+      }
+    }
+  }
+  return data;
+}
+
+}  // namespace che

@@ -1,0 +1,201 @@
+#include "plots/figure_data.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/files.h"
+#include "plots/figures.h"
+#include "tables/formats/data_formats.h"
+#include "tests/contains.h"
+#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+// The values of one column as CSV has them.
+std::vector<std::string> column(const DataTable& data, const std::string& name) {
+  const auto place = std::ranges::find(data.columns, name) - data.columns.begin();
+  std::vector<std::string> values;
+  for (const auto& row : data.rows) {
+    const std::string text =
+        csv_table({.columns = {}, .rows = {{row[static_cast<std::size_t>(place)]}}}).substr(1);
+    values.push_back(text.substr(0, text.size() - 1));
+  }
+  return values;
+}
+
+DataTable only(DataTable data, const std::string& name, const std::string& value) {
+  const std::vector<std::string> values = column(data, name);
+  DataTable chosen{.columns = data.columns, .rows = {}};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == value) chosen.rows.push_back(data.rows[i]);
+  }
+  return chosen;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(FigureData, AccuracyIsTheMeanOverTheSeedsOfEachCell) {
+  const ScratchFolder scratch;
+  const std::filesystem::path results = scratch.path() / "results";
+  store_run(results, made_up_config("reverse_string", "rope", 0), RunState::kFinished, 0.5);
+  store_run(results, made_up_config("reverse_string", "rope", 1), RunState::kFinished, 0.75);
+  store_run(results, made_up_config("reverse_string", "dape_kerple"), RunState::kFinished, 0.625);
+  store_run(results, made_up_config("even_pairs", "none"), RunState::kFailed);
+  const ResultTable table = make_table(open_runs(results));
+  const DataTable data = accuracy_data({.table = table});
+  const DataTable rope = only(data, "encoding", "rope");
+  EXPECT_EQ(column(rope, "length"), (Texts{"41", "42", "43", "44"}));
+  EXPECT_EQ(column(rope, "accuracy"), Texts(4, "0.625"));
+  EXPECT_EQ(column(rope, "low"), Texts(4, "0.5"));
+  EXPECT_EQ(column(rope, "high"), Texts(4, "0.75"));
+  EXPECT_EQ(column(rope, "runs"), Texts(4, "2"));
+  EXPECT_EQ(column(rope, "trained_to"), Texts(4, "40"));
+  EXPECT_EQ(column(rope, "rank"), Texts(4, "1")) << "its best run has the highest score";
+  EXPECT_EQ(column(only(data, "encoding", "dape_kerple"), "rank"), Texts(4, "2"));
+  EXPECT_TRUE(only(data, "task", "even_pairs").rows.empty()) << "no run of it has finished";
+  const DataTable means = accuracy_data({.table = table, .aggregate = Aggregate::kMedian});
+  EXPECT_EQ(column(only(means, "encoding", "rope"), "accuracy"), Texts(4, "0.625"));
+}
+
+TEST(FigureData, ManyPointsOfACurveAreAveraged) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("reverse_string", "rope");
+  const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  std::vector<MetricsRow> metrics;
+  for (std::int64_t step = 1; step <= 300; ++step) {
+    MetricsRow row;
+    row.step = step;
+    row.loss = step % 2 == 0 ? 1.0 : 2.0;
+    metrics.push_back(row);
+  }
+  ResultTable table = make_table(open_runs(scratch.path()));
+  table.runs.front().metrics = metrics;
+  const DataTable data = learning_data({.table = table});
+  EXPECT_LE(data.rows.size(), 100U);
+  for (const std::string& loss : column(data, "loss")) EXPECT_EQ(loss, "1.5") << "groups are even";
+}
+
+TEST(FigureData, EveryColumnOfAnEncodingNamesItsSettingsTheDefaultToo) {
+  const ScratchFolder scratch;
+  const ResultTable table = varied_experiment(scratch.path());
+  const DataTable data = map_data({.table = table});
+  const Texts labels = column(data, "label");
+  for (const char* label : {"rope", "dape_kerple hidden=16", "dape_kerple hidden=64"}) {
+    EXPECT_EQ(std::ranges::count(labels, label), 1) << label;
+  }
+  EXPECT_EQ(column(only(data, "label", "dape_kerple hidden=64"), "value"), Texts{"64"});
+  EXPECT_EQ(column(only(data, "label", "rope"), "value"), Texts{""});
+}
+
+TEST(FigureData, AMapMarksWhatDidNotTrain) {
+  const ScratchFolder scratch;
+  ResultTable table = made_up_experiment(scratch.path());
+  add_trivial_baselines(table);
+  const DataTable data = map_data({.table = table});
+  const DataTable pairs = only(data, "task", "even_pairs");
+  EXPECT_EQ(column(pairs, "encoding"), (Texts{"rope", "randomized_rope"}));
+  EXPECT_EQ(column(pairs, "trained"), (Texts{"no", "yes"}));
+  EXPECT_EQ(column(pairs, "paper"), (Texts{"", "1"}));
+}
+
+TEST(FigureData, RunsAreThoseOfCellsWithSeveral) {
+  const ScratchFolder scratch;
+  const ResultTable table = made_up_experiment(scratch.path());
+  const DataTable data = run_data({.table = table});
+  EXPECT_EQ(column(only(data, "encoding", "rope"), "score"), (Texts{"0.5", "0.625", "0.75"}));
+  EXPECT_EQ(column(only(data, "encoding", "rope"), "median"), Texts(3, "0.625"));
+  EXPECT_TRUE(only(data, "task", "even_pairs").rows.empty()) << "one run a cell";
+}
+
+TEST(FigureData, DifferencesPairEachDapeWithItsHost) {
+  const ScratchFolder scratch;
+  for (std::int64_t seed = 0; seed < 3; ++seed) {
+    const double more = 0.125 * static_cast<double>(seed);
+    store_run(scratch.path(), made_up_config("even_pairs", "randomized_kerple", seed), RunState::kFinished,
+              0.5);
+    store_run(scratch.path(), made_up_config("even_pairs", "dape_kerple", seed), RunState::kFinished,
+              0.5 + more);
+    store_run(scratch.path(), made_up_config("even_pairs", "rope", seed), RunState::kFinished, 0.25);
+  }
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  const DataTable data = difference_data({.table = table});
+  EXPECT_EQ(column(data, "one_encoding"), Texts{"dape_kerple"});
+  EXPECT_EQ(column(data, "other_encoding"), Texts{"randomized_kerple"});
+  EXPECT_EQ(column(data, "difference"), Texts{"0.125"});
+  EXPECT_EQ(column(data, "pairs"), Texts{"3"});
+  EXPECT_EQ(column(data, "paper_match"), Texts{"other_positions"});
+  const DataTable named =
+      difference_data({.table = table, .compared = {{"dape_kerple", "rope"}}, .by_length = true});
+  EXPECT_EQ(column(named, "length"), (Texts{"41", "42", "43", "44"}));
+  EXPECT_TRUE(contains(message_of([&] {
+                         difference_data({.table = table, .compared = {{"dape_kerple", "rpoe"}}});
+                       }),
+                       "did you mean 'rope'"));
+}
+
+TEST(FigureData, EffectsNeedThreeValues) {
+  const ScratchFolder scratch;
+  EXPECT_TRUE(effect_data({.table = varied_experiment(scratch.path())}).rows.empty());
+  const ScratchFolder other;
+  for (const std::int64_t hidden : {16, 32, 64}) {
+    RunConfig config = made_up_config("reverse_string", "dape_kerple");
+    config.encoding.dape->hidden = hidden;
+    store_run(other.path(), config, RunState::kFinished, 0.5 + static_cast<double>(hidden) / 256);
+  }
+  const DataTable data = effect_data({.table = make_table(open_runs(other.path()))});
+  EXPECT_EQ(column(data, "setting_value"), (Texts{"16", "32", "64"}));
+  EXPECT_EQ(column(data, "score"), (Texts{"0.5625", "0.625", "0.75"}));
+  EXPECT_EQ(column(data, "label"), Texts(3, "dape_kerple")) << "the setting is the axis";
+}
+
+TEST(Figures, AreDrawnInEveryFormat) {
+  const ScratchFolder scratch;
+  ResultTable table = made_up_experiment(scratch.path() / "results");
+  add_trivial_baselines(table);
+  std::vector<const Figure*> all;
+  for (const Figure& figure : figures()) all.push_back(&figure);
+  const std::filesystem::path folder = scratch.path() / "new" / "figures";
+  const std::vector<const Figure*> drawable = write_figure_data(all, {.table = table}, folder);
+  const auto files = draw_figures(drawable, folder, figure_formats(), kDefaultWidth);
+  EXPECT_EQ(files.size(), 3 * drawable.size());
+  for (const std::filesystem::path& file : files) {
+    const std::string content = read_file(file);
+    EXPECT_TRUE(contains(content.substr(0, 200), file.extension() == ".svg"   ? "<?xml"
+                                                 : file.extension() == ".pdf" ? "%PDF-"
+                                                                              : "PNG"))
+        << file;
+  }
+}
+
+TEST(Figures, WhereNoFolderCanBeMadeTheOptionIsNamed) {
+  const ScratchFolder scratch;
+  const ResultTable table = made_up_experiment(scratch.path() / "results");
+  write_file_atomically(scratch.path() / "file", "old");
+  const auto write = [&] {
+    write_figure_data({&figure_named("map")}, {.table = table}, scratch.path() / "file");
+  };
+  EXPECT_TRUE(contains(message_of(write), "--output"));
+  EXPECT_EQ(read_file(scratch.path() / "file"), "old");
+}
+
+TEST(Figures, WithoutAFinishedRunNoneHasData) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  for (const Figure& figure : figures())
+    EXPECT_TRUE(figure.data({.table = table}).rows.empty()) << figure.name;
+}
+
+TEST(Figures, UnknownNamesAreRefused) {
+  EXPECT_TRUE(contains(message_of([] { figure_named("accuracies"); }), "did you mean 'accuracy'"));
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,255 @@
+"""Draws every figure of the committed results and measures what came out.
+
+CHE_PROGRAM names the program that writes the data; ctest sets it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import zlib
+
+import matplotlib
+import numpy
+import pytest
+from matplotlib.axis import Axis
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "plots"))
+
+from che_plots import bias, curves, page, scores, style  # noqa: E402
+from che_plots.data import Row, read_rows  # noqa: E402
+
+matplotlib.use("agg")
+matplotlib.rcParams.update(style.RC)
+
+FIGURES = {
+  "accuracy": curves.accuracy,
+  "differences": scores.differences,
+  "map": scores.score_map,
+  "runs": scores.runs,
+  "learning": curves.learning,
+  "steps": curves.steps,
+  "effects": curves.effects,
+}
+COMMITTED = sorted(file.parent.name for file in (SOURCE / "results/committed").glob("*/runs.tar.xz"))
+WIDTHS = (85.0, 140.0)
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
+  """Folders with the figures of the committed results, drawn by `che plot`."""
+  folders = {}
+  for name in COMMITTED:
+    folder = tmp_path_factory.mktemp(name)
+    subprocess.run(["tar", "-xf", SOURCE / f"results/committed/{name}/runs.tar.xz", "-C", folder], check=True)
+    subprocess.run([os.environ["CHE_PROGRAM"], "plot", folder, "--format", "svg"], check=True, stdout=subprocess.PIPE)
+    folders[name] = folder
+  return folders
+
+
+def sheets_of(folder: pathlib.Path, width: float) -> dict[str, page.Sheet]:
+  files = {name: folder / "figure-data" / f"{name}.csv" for name in FIGURES}
+  return {name: FIGURES[name](read_rows(file), width) for name, file in files.items() if file.is_file()}
+
+
+def bias_sheets(width: float) -> list[page.Sheet]:
+  (file,) = (SOURCE / "results/committed/bias").glob("*.csv")
+  values = bias.Bias(file)
+  return [bias.one_query(values, 10, 10, "title", width), bias.all_queries(values, 10, "title", width)]
+
+
+def shown_texts(figure: Figure) -> list[Text]:
+  """The texts that a reader sees: not those of marks beyond the ends of an axis."""
+  figure.canvas.draw()
+  hidden: set[int] = set()
+  for axis in figure.findobj(Axis):
+    low, high = sorted(axis.get_view_interval())
+    for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
+      margin = 1e-6 * (high - low)
+      if not (low - margin <= tick.get_loc() <= high + margin and axis.axes.get_visible()):
+        hidden |= {id(tick.label1), id(tick.label2)}
+  return [
+    text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip() and id(text) not in hidden
+  ]
+
+
+def check_texts(figure: Figure) -> None:
+  """No two texts overlap, and all stand within the page."""
+  texts = [(text.get_text(), text.get_window_extent()) for text in shown_texts(figure)]
+  for name, box in texts:
+    assert box.x0 >= -0.5 and box.y0 >= -0.5, name
+    assert box.x1 <= figure.bbox.width + 0.5 and box.y1 <= figure.bbox.height + 0.5, name
+  for (one, first), (other, second) in itertools.combinations(texts, 2):
+    width = min(first.x1, second.x1) - max(first.x0, second.x0)
+    height = min(first.y1, second.y1) - max(first.y0, second.y0)
+    assert width < 1 or height < 1, f"'{one}' meets '{other}'"
+
+
+def sizes_in_pdf(content: bytes) -> set[float]:
+  """The sizes in points of all text in a PDF of matplotlib, whose canvas is not scaled."""
+  sizes = set()
+  for start in re.finditer(rb"\bstream\r?\n", content):
+    try:
+      text = zlib.decompressobj().decompress(content[start.end() :])
+    except zlib.error:
+      continue
+    sizes |= {float(size) for size in re.findall(rb"/F\S+ ([\d.]+) Tf", text)}
+  return sizes
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", COMMITTED)
+def test_figures_fit_their_page_and_their_texts_do_not_meet(
+  results: dict[str, pathlib.Path], name: str, width: float, tmp_path: pathlib.Path
+) -> None:
+  sheets = list(sheets_of(results[name], width).values())
+  assert len(sheets) >= 3
+  for sheet in sheets:
+    figures = page.pages(sheet, width)
+    for figure in figures:
+      assert figure.get_figwidth() * 25.4 == pytest.approx(width)
+      assert figure.get_figheight() * 25.4 <= page.MAX_HEIGHT + 1e-6
+      check_texts(figure)
+    for file in page.save(figures, tmp_path, "figure", ["pdf"]):
+      sizes = sizes_in_pdf(file.read_bytes())
+      assert sizes and min(sizes) >= 7 and max(sizes) <= 9, sizes
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_figures_of_a_bias_fit(width: float) -> None:
+  for sheet in bias_sheets(width):
+    for figure in page.pages(sheet, width):
+      assert figure.get_figheight() * 25.4 <= page.MAX_HEIGHT + 1e-6
+      check_texts(figure)
+
+
+def test_che_plot_draws_what_has_data(results: dict[str, pathlib.Path]) -> None:
+  drawn = {name: {file.stem.split("-")[0] for file in folder.glob("*.svg")} for name, folder in results.items()}
+  assert drawn["claims"] == {"accuracy", "differences", "map", "runs", "learning"}
+  assert drawn["small_hidden"] == {"accuracy", "map", "learning", "effects"}
+
+
+def test_lines_have_the_numbers_of_the_data(results: dict[str, pathlib.Path]) -> None:
+  rows = [row for row in read_rows(results["claims"] / "figure-data/accuracy.csv") if row.text("task") == "even_pairs"]
+  (figure,) = page.pages(curves.accuracy(rows, 140), 140)
+  drawn = {
+    tuple(float(y) for y in numpy.round(numpy.asarray(line.get_ydata(), float), 6))
+    for axes in figure.axes
+    for line in axes.lines
+  }
+  for encoding in {row.text("encoding") for row in rows}:
+    line = tuple(round(100 * row.number("accuracy"), 6) for row in rows if row.text("encoding") == encoding)
+    assert line in drawn, encoding
+
+
+def test_the_same_data_give_the_same_bytes(results: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+  contents = []
+  for run in ("one", "two"):
+    folder = tmp_path / run
+    folder.mkdir()
+    for stem, sheet in sheets_of(results["claims"], 140).items():
+      page.save(page.pages(sheet, 140), folder, stem, ["svg", "pdf", "png"])
+    contents.append({file.name: file.read_bytes() for file in sorted(folder.iterdir())})
+  assert len(contents[0]) == 15
+  assert contents[0] == contents[1]
+  assert not [name for name, content in contents[0].items() if b"Matplotlib v" in content or b"<dc:date>" in content]
+
+
+def test_fonts_are_embedded(results: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+  sheet = sheets_of(results["quick"], 140)["map"]
+  svg, pdf = page.save(page.pages(sheet, 140), tmp_path, "map", ["svg", "pdf"])
+  assert "<text" not in svg.read_text(encoding="utf-8"), "letters are outlines"
+  assert b"/FontFile2" in pdf.read_bytes()
+
+
+def test_colours_can_be_told_from_white(results: dict[str, pathlib.Path]) -> None:
+  for colour in style.CYCLE:
+    assert style.contrast(colour) >= 3, colour
+  for places in (3, 5, 9):
+    for place in range(places):
+      assert style.contrast(style.sequential(place, places)) >= 3
+  for folder in results.values():
+    for row_style in style.styles_of(read_rows(folder / "figure-data/map.csv")).values():
+      assert style.contrast(row_style.colour) >= 3, row_style
+
+
+def test_numbers_of_a_map_can_be_read_on_every_colour() -> None:
+  for shade in [to_hex(scores.SCALE(i / 50)) for i in range(51)] + [scores.UNTRAINED]:
+    assert style.contrast(scores.text_colour(shade), shade) >= 4.5, shade
+
+
+def invented_row(task: str, encoding: str, **fields: str) -> Row:
+  return Row(
+    {
+      "level": "regular", "task": task, "encoding": encoding, "label": encoding, "family": encoding, "value": "",
+      "positions": "contiguous", "dape": "no", **fields,
+    }
+  )  # fmt: skip
+
+
+def test_any_number_of_encodings_and_tasks_has_room() -> None:
+  names = [f"randomized_dape_encoding_{i}" for i in range(40)]
+  shared = {"aggregate": "max", "runs": "1", "paper": "", "baseline": "0.5", "permutation_invariant": "no"}
+  rows = [
+    invented_row(f"task_{task}", name, score="0.75", trained="yes", **shared) for task in range(30) for name in names
+  ]
+  figures = page.pages(scores.score_map(rows, 140), 140)
+  assert len(figures) > 1
+  for figure in figures:
+    assert figure.get_figheight() * 25.4 <= page.MAX_HEIGHT + 1e-6
+    check_texts(figure)
+
+
+def test_settings_of_one_encoding_have_colours_of_their_own_and_names() -> None:
+  rows = [
+    invented_row("t", f"alibi{i}", label=f"alibi hidden={i}", family="alibi", value=str(i)) for i in (64, 4, 8, 16, 32)
+  ]
+  styles = list(style.styles_of(rows).values())
+  assert [one.label for one in styles] == [f"alibi hidden={i}" for i in (4, 8, 16, 32, 64)]
+  assert len({one.colour for one in styles}) == 5
+
+
+def test_old_pages_are_removed(tmp_path: pathlib.Path) -> None:
+  for name in ("map.svg", "map-2.svg", "map-2.png", "learning.svg"):
+    (tmp_path / name).write_text("old")
+  figures = [page.new_figure(85, 20) for _ in range(3)]
+  page.save(figures, tmp_path, "map", ["svg"])
+  page.save(figures[:2], tmp_path, "map", ["svg"])
+  assert sorted(file.name for file in tmp_path.iterdir()) == ["learning.svg", "map-1.svg", "map-2.png", "map-2.svg"]
+
+
+def che_plots(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+  return subprocess.run(
+    [sys.executable, "-m", "che_plots", *arguments], capture_output=True, text=True, check=False,
+    env={**os.environ, "PYTHONPATH": str(SOURCE / "plots"), **environment},
+  )  # fmt: skip
+
+
+def test_the_package_draws_from_the_files_alone(results: dict[str, pathlib.Path]) -> None:
+  folder = results["quick"]
+  ran = che_plots("--figure", "map,learning", "--format", "svg", str(folder))
+  assert ran.stdout.split() == [str(folder / "map.svg"), str(folder / "learning.svg")], ran.stderr
+  assert che_plots("--figure", "effects", str(folder)).returncode == 1
+  assert "allowed: accuracy, differences" in che_plots("--figure", "pie", str(folder)).stderr
+
+
+def test_without_matplotlib_one_line_says_what_to_do(tmp_path: pathlib.Path) -> None:
+  (tmp_path / "matplotlib.py").write_text("raise ImportError")
+  ran = che_plots(str(tmp_path), PYTHONPATH=f"{tmp_path}:{SOURCE / 'plots'}")
+  assert ran.returncode == 1
+  assert re.fullmatch(r"matplotlib is missing; install it \(Debian: .*\)\n", ran.stderr), ran.stderr
+
+
+def test_the_example_draws_a_figure(results: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
+  output = tmp_path / "figure.pdf"
+  example = [sys.executable, str(SOURCE / "examples/figure.py"), str(results["quick"]), "even_pairs", str(output)]
+  subprocess.run(example, check=True, env={**os.environ, "MPLBACKEND": "agg"})
+  assert output.read_bytes().startswith(b"%PDF-")
