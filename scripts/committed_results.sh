@@ -2,13 +2,14 @@
 # The results that this repository keeps of an experiment, in results/committed/NAME.
 #   scripts/committed_results.sh restore NAME   unpacks the stored runs into results/NAME, where `che run` adds to them
 #   scripts/committed_results.sh write NAME     writes tables, figures and the archive of runs from results/NAME
+#   scripts/committed_results.sh draw NAME      draws the figures of the stored runs anew; `all` for NAME draws every picture there
 # The archive has everything of a run but its checkpoints: tables and figures can be made from it, and missing
 # runs can be added; a restored run cannot be evaluated at further lengths.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
-  sed -n '2,4s/^# *//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,5s/^# *//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 
@@ -31,6 +32,32 @@ restore() {
   mkdir -p "$folder"
   tar -xJf "$archive" -C "$folder"
   echo "committed_results: $(find "$folder/runs" -mindepth 1 -maxdepth 1 | wc -l) runs in $folder/runs"
+}
+
+# Figures as SVG and PNG; their data go to results/NAME/figure-data.
+draw_figures() {
+  rm -f "$committed"/*.svg "$committed"/*.png
+  build/che plot "$folder" --format svg,png --output "$committed"
+  if [[ -d $committed/figure-data ]]; then
+    rm -rf "$folder/figure-data"
+    mv "$committed/figure-data" "$folder/figure-data"
+  fi
+}
+
+draw() {
+  if [[ $name != all ]]; then
+    [[ -d $folder/runs ]] || restore
+    draw_figures
+    return
+  fi
+  local runs stem=results/committed/bias
+  for runs in results/committed/*/runs.tar.xz; do
+    "$0" draw "$(basename "$(dirname "$runs")")"
+  done
+  rm -f "$stem"/*.svg "$stem"/*.png
+  PYTHONPATH=plots python3 -m che_plots --format svg,png --query 10 --output-from 10 \
+    --title "randomized_dape_kerple on even_pairs, length 10, sample 0, step 4800" "$stem"/*-bias-length10-sample0.csv
+  scripts/first_figure.py
 }
 
 # Whether the experiment has this column.
@@ -75,7 +102,7 @@ write() {
   if [[ $compared ]]; then
     "$che" table "$folder" --rank-correlation --notes all --format md --output "$committed/agreement.md"
   fi
-  "$che" plot "$folder" --format svg,png --output "$committed"
+  draw_figures
   # The same runs give the same bytes.
   tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u=rwX,go=rX \
     --exclude='checkpoint*' --exclude=lock --exclude='lock.*' -C "$folder" runs | xz -9e --threads=1 > "$archive.new" ||
@@ -87,5 +114,6 @@ write() {
 case $1 in
   restore) restore ;;
   write) write ;;
+  draw) draw ;;
   *) usage ;;
 esac

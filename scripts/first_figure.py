@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws README's first picture from the figure data of two committed experiments.
 
-build/che plot results/quick && build/che plot results/claims && scripts/first_figure.py
+`scripts/committed_results.sh draw all` calls it; the data stand in results/quick and results/claims.
 """
 
 from __future__ import annotations
