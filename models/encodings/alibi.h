@@ -27,8 +27,6 @@ inline const Registered<EncodingEntry> alibi_entry{{
     .source = "Press et al., arXiv 2108.12409",
     .gives_bias = true,
     .place = 5,
-    .colour = "#E3260A",
-    .marker = Marker::kFullTriangle,
     .options = AlibiOptions(),
 }};
 

@@ -17,8 +17,6 @@ inline const Registered<EncodingEntry> cope_entry{{
     .source = "Golovneva et al., arXiv 2405.18719",
     .reads_positions = false,
     .place = 9,
-    .colour = "#4E2506",
-    .marker = Marker::kSquare,
 }};
 
 }  // namespace che

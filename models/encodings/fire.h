@@ -68,8 +68,6 @@ inline const Registered<EncodingEntry> fire_entry{{
     .source = "Li et al., arXiv 2310.04418",
     .gives_bias = true,
     .place = 7,
-    .colour = "#A66AF4",
-    .marker = Marker::kFullDownTriangle,
     .options = FireOptions(),
     .identity_defaults = FireOptions{.distance = {.direction = Direction::kHalfOffset}},
     .problem = fire_problem,

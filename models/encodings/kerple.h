@@ -16,8 +16,6 @@ inline const Registered<EncodingEntry> kerple_entry{{
     .source = "Chi et al., arXiv 2205.09921",
     .gives_bias = true,
     .place = 6,
-    .colour = "#C3BA3A",
-    .marker = Marker::kFullDiamond,
     .options = DistanceOptions(),
     .identity_defaults = DistanceOptions{.direction = Direction::kHalfOffset},
 }};

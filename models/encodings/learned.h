@@ -48,8 +48,6 @@ inline const Registered<EncodingEntry> learned_entry{{
     .formula = "x_t += E[p_t]",
     .source = "Gehring et al., arXiv 1705.03122",
     .place = 1,
-    .colour = "#C98391",
-    .marker = Marker::kPentagon,
     .options = LearnedOptions(),
     .problem = learned_problem,
 }};

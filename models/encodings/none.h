@@ -13,8 +13,6 @@ inline const Registered<EncodingEntry> none_entry{{
     .reads_positions = false,
     .does_nothing = true,
     .place = 0,
-    .colour = "#000000",
-    .marker = Marker::kCross,
 }};
 
 }  // namespace che

@@ -40,8 +40,6 @@ inline const Registered<EncodingEntry> relative_entry{{
     .formula = "((q_i + u) k_j + (q_i + v) (W_r R_{j-i})) / sqrt(d_head)",
     .source = "Dai et al., arXiv 1901.02860",
     .place = 4,
-    .colour = "#1D718B",
-    .marker = Marker::kFullSquare,
     .options = RelativeOptions(),
     .problem = relative_problem,
 }};

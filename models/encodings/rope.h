@@ -89,8 +89,6 @@ inline const Registered<EncodingEntry> rope_entry{{
     .formula = "pairs (2k, 2k+1) of q and k turn by p_t 10000^(-2k/d_head)",
     .source = "Su et al., arXiv 2104.09864",
     .place = 3,
-    .colour = "#0D01FB",
-    .marker = Marker::kDisc,
     .options = RopeOptions(),
     .problem = rope_problem,
     .idle_setting = rope_idle_setting,

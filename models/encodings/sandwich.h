@@ -32,8 +32,6 @@ inline const Registered<EncodingEntry> sandwich_entry{{
     .source = "Chi et al., arXiv 2212.10356",
     .gives_bias = true,
     .place = 10,
-    .colour = "#031D67",
-    .marker = Marker::kDownTriangle,
     .options = SandwichOptions(),
 }};
 

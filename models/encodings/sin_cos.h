@@ -23,8 +23,6 @@ inline const Registered<EncodingEntry> sin_cos_entry{{
     .formula = "x_t += [sin(p_t w_k), cos(p_t w_k)], w_k = 10000^(-2k/d)",
     .source = "Vaswani et al., arXiv 1706.03762",
     .place = 2,
-    .colour = "#5CD3F5",
-    .marker = Marker::kCircle,
     .problem = sin_cos_problem,
 }};
 

@@ -34,8 +34,6 @@ inline const Registered<EncodingEntry> t5_entry{{
     .source = "Raffel et al., arXiv 1910.10683",
     .gives_bias = true,
     .place = 8,
-    .colour = "#A2254D",
-    .marker = Marker::kTriangle,
     .options = T5Options(),
 }};
 

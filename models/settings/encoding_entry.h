@@ -9,7 +9,6 @@
 
 #include "core/config/fields.h"
 #include "core/registry.h"
-#include "models/settings/marker.h"
 #include "models/settings/model_shape.h"
 #include "models/settings/parameter_spec.h"
 #include "models/settings/positions.h"
@@ -72,10 +71,6 @@ struct EncodingEntry {
   bool does_nothing = false;  // No encoding at all: DAPE around it reads the logits alone.
   // Where it stands in tables and legends: by ascending place, then by name. The paper's columns are 1 to 7.
   int place = 100;
-  // Of its curves. The colours and markers of all encodings are told apart by readers of every colour vision
-  // and in grey: tests/models/encodings/palette_test.cpp says how far they have to differ.
-  std::string colour = "#777777";
-  Marker marker = Marker::kPlus;
   AnyOptions options = NoOptions();  // The defaults.
   // Options that a run's identity leaves out, where they differ from today's defaults: the defaults that
   // earlier runs were stored under, so that these keep their ids and a new default has one of its own.

@@ -109,10 +109,11 @@ def styles_of(rows: Iterable[Row]) -> dict[str, Style]:
   """The style of each column, by the name that tables print."""
   columns = {row.text("encoding"): row for row in rows}
   families = grouped(columns.values(), lambda row: row.text("family"))
-  left = [family for family in families if family not in FAMILIES]
-  order = [*FAMILIES, *left]
-  fixed = {family: CYCLE[order.index(family) % len(CYCLE)] for family in families}
+  fixed = {family: CYCLE[FAMILIES.index(family)] for family in families if family in FAMILIES}
   free = [colour for colour in CYCLE if colour not in fixed.values()] or list(CYCLE)
+  others = [family for family in families if family not in fixed]
+  fixed |= {family: free[i % len(free)] for i, family in enumerate(others)}
+  free = free[len(others) :] or free
   used = 0
   styles: dict[str, Style] = {}
   for family, members in families.items():
