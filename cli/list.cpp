@@ -14,7 +14,7 @@
 #include "core/config/field_list.h"
 #include "core/error.h"
 #include "core/registry.h"
-#include "experiments/analysis/paper_table.h"
+#include "experiments/published/paper_table.h"
 #include "models/settings/encoding_entry.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/declared/task_files.h"

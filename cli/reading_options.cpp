@@ -11,7 +11,6 @@
 #include "core/files.h"
 #include "core/number_text.h"
 #include "core/suggestion.h"
-#include "plots/gnuplot/figure_format.h"
 #include "plots/figures.h"
 
 namespace che {

@@ -11,9 +11,8 @@
 
 #include "core/error.h"
 #include "core/number_text.h"
-#include "experiments/analysis/comparison.h"
-#include "experiments/analysis/setting_effects.h"
-#include "experiments/analysis/step_scores.h"
+#include "experiments/results/comparison.h"
+#include "experiments/results/effects.h"
 
 namespace che {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/analysis/result_table.h"
+#include "experiments/results/result_table.h"
 #include "tables/formats/table.h"
 
 namespace che {

@@ -11,15 +11,9 @@
 #include "core/files.h"
 #include "core/process.h"
 #include "core/suggestion.h"
-#include "experiments/results/effects.h"
-#include "plots/accuracy_over_length.h"
-#include "plots/learning_curves.h"
-#include "plots/run_strips.h"
-#include "plots/score_map.h"
-#include "plots/score_steps.h"
-#include "plots/setting_effects.h"
 #include "core/text.h"
-#include "tables/formats/data_formats.h"
+#include "experiments/results/effects.h"
+#include "tables/formats/formats.h"
 
 namespace che {
 namespace {

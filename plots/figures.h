@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "experiments/results/result_table.h"
-#include "plots/gnuplot/figure_format.h"
 #include "plots/figure_data.h"
 
 namespace che {

@@ -20,18 +20,9 @@
 #include "experiments/results/provenance.h"
 #include "experiments/schedule/time_left.h"
 #include "plots/figures.h"
-#include "plots/gnuplot/figure_files.h"
 #include "report/html.h"
 #include "tables/notes.h"
 #include "tables/result_tables.h"
-#include "report/assets.h"
-#include "report/html_text.h"
-#include "report/table_view.h"
-#include "tables/agreement_table.h"
-#include "tables/quoted_table.h"
-#include "tables/result_notes.h"
-#include "tables/run_table.h"
-#include "tables/score_table.h"
 
 namespace che {
 namespace {

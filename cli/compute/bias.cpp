@@ -14,7 +14,7 @@
 #include "core/files.h"
 #include "core/number_text.h"
 #include "core/text.h"
-#include "experiments/analysis/attention_bias.h"
+#include "experiments/results/attention_bias.h"
 #include "experiments/store/run_folder.h"
 #include "experiments/training/attention_capture.h"
 #include "experiments/training/restored_model.h"

@@ -9,9 +9,9 @@
 
 #include "core/files.h"
 #include "plots/figures.h"
-#include "tables/formats/data_formats.h"
+#include "tables/formats/formats.h"
 #include "tests/contains.h"
-#include "tests/experiments/analysis/made_up_experiment.h"
+#include "tests/experiments/results/made_up_experiment.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
