@@ -13,12 +13,12 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/version.h"
+#include "experiments/learn/limits.h"
+#include "experiments/learn/model_factory.h"
+#include "experiments/measure/replica_choice.h"
+#include "experiments/measure/step_benchmark.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/schedule/devices.h"
-#include "experiments/training/model_factory.h"
-#include "experiments/training/replica_choice.h"
-#include "experiments/training/step_benchmark.h"
-#include "experiments/training/thread_limit.h"
 
 namespace che {
 namespace {

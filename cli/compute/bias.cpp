@@ -19,6 +19,10 @@
 #include "experiments/training/attention_capture.h"
 #include "experiments/training/restored_model.h"
 #include "plots/figures.h"
+#include "experiments/learn/model_factory.h"
+#include "experiments/measure/attention_capture.h"
+#include "plots/attention_bias.h"
+#include "plots/gnuplot/figure_files.h"
 
 namespace che {
 namespace {

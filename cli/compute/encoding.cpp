@@ -12,10 +12,10 @@
 #include "core/config/node.h"
 #include "core/config/reader.h"
 #include "core/error.h"
+#include "experiments/learn/model_factory.h"
 #include "experiments/plan/run_config.h"
-#include "experiments/training/model_factory.h"
+#include "models/architectures/encoder.h"
 #include "models/settings/encoding_entry.h"
-#include "models/transformer.h"
 
 namespace che {
 namespace {
@@ -75,8 +75,8 @@ int show_encoding(const EncodingOptions& options) {
   const std::int64_t trained = options.trained_tokens == 0 ? options.length : options.trained_tokens;
   RunConfig run;
   run.encoding = config;
-  Transformer model(shape, Vocabulary{1, 1}, create_encoding(config, {.count = trained}), 1,
-                    backend_of(run.execution));
+  Encoder model({shape, {.tokens = 1, .classes = 1}, create_encoding(config, {.count = trained})}, 1,
+                backend_of(run.execution));
   const std::array<std::int64_t, 1> seeds{options.seed};
   model.parameters().initialise(seeds);
   model.project();

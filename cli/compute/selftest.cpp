@@ -7,9 +7,9 @@
 #include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/resources.h"
+#include "experiments/learn/model_factory.h"
+#include "experiments/measure/device_check.h"
 #include "experiments/schedule/devices.h"
-#include "experiments/training/model_factory.h"
-#include "experiments/training/selftest_report.h"
 
 namespace che {
 namespace {

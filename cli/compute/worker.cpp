@@ -1,4 +1,4 @@
-#include "experiments/training/worker.h"
+#include "experiments/learn/worker.h"
 
 #include <fmt/format.h>
 

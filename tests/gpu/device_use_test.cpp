@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "core/error.h"
+#include "experiments/learn/limits.h"
+#include "experiments/learn/training.h"
+#include "experiments/measure/cost.h"
+#include "experiments/measure/replica_choice.h"
+#include "experiments/measure/step_benchmark.h"
 #include "experiments/plan/identity.h"
-#include "experiments/training/replica_choice.h"
-#include "experiments/training/step_benchmark.h"
-#include "experiments/training/training.h"
-#include "experiments/training/work_estimate.h"
-#include "models/device_memory.h"
 #include "models/parameters/adam.h"
 #include "tests/gpu/device_backend.h"
 #include "tests/gpu/fake_device.h"
@@ -164,14 +164,9 @@ TEST(ReplicaChoice, MakesNoJobLargerThanItsGroupNeedsAndChangesNoRun) {
   std::vector<RunConfig> runs = sweep_of(10);
   runs[0].execution.replicas = 2;  // Chosen by the config.
   const std::vector<RunConfig> before = runs;
-  int asked = 0;
-  choose_replicas(
-      runs, [](const RunConfig&) { return true; },
-      [&](const RunConfig& run) {
-        ++asked;
-        return run.encoding.name == "rope" ? 64 : 4;
-      });
-  EXPECT_EQ(2, asked);
+  std::vector<std::int64_t> most;
+  for (const RunConfig& run : runs) most.push_back(run.encoding.name == "rope" ? 64 : 4);
+  share_out_replicas(runs, most);
   EXPECT_EQ(2, runs[0].execution.replicas);
   for (std::size_t i = 1; i < 10; ++i)
     EXPECT_EQ(3, runs[i].execution.replicas) << i;  // Of 9 runs, not 4, 4, 1.
@@ -185,9 +180,7 @@ TEST(ReplicaChoice, MakesNoJobLargerThanItsGroupNeedsAndChangesNoRun) {
 TEST(ReplicaChoice, WaitsForTheDeviceAndIsOneOnACpu) {
   std::vector<RunConfig> runs = sweep_of(2);
   for (RunConfig& run : runs) run.execution.device = "cuda";
-  choose_replicas(
-      runs, [](const RunConfig&) { return false; },
-      [](const RunConfig&) -> std::int64_t { throw Error("asked"); });
+  share_out_replicas(runs, std::vector<std::int64_t>(runs.size(), 0));
   for (const RunConfig& run : runs) EXPECT_EQ(kAutoReplicas, run.execution.replicas);
   for (RunConfig& run : runs) run.execution.device = "cpu";
   choose_replicas(runs);

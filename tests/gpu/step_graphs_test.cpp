@@ -1,6 +1,6 @@
 // Training steps that are captured and replayed on a device that is not the CPU: the bits of those that are
 // not.
-#include "experiments/training/step_graphs.h"
+#include "experiments/learn/step_graphs.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -16,9 +16,10 @@
 #include <vector>
 
 #include "core/error.h"
-#include "experiments/training/model_factory.h"
-#include "experiments/training/step_benchmark.h"
-#include "experiments/training/training.h"
+#include "experiments/learn/model_factory.h"
+#include "experiments/learn/training.h"
+#include "experiments/measure/step_benchmark.h"
+#include "experiments/plan/run_workload.h"
 #include "models/ops/device/backend.h"
 #include "models/ops/device/device_graphs.h"
 #include "tests/gpu/device_backend.h"
@@ -70,7 +71,7 @@ Trained trained_on(TrainingState& state, bool stops = false) {
       std::vector<double>& all = trained.results.emplace_back(one.result.loss);
       all.insert(all.end(), one.result.accuracy.begin(), one.result.accuracy.end());
       all.insert(all.end(), one.result.gradient_norm.begin(), one.result.gradient_norm.end());
-      trained.lengths.push_back(one.length);
+      trained.lengths.push_back(one.point);
     }
     return !stops;
   };
@@ -143,14 +144,12 @@ TEST(StepGraphs, StartOneThingAStep) {
     std::vector<RunConfig> runs = runs_of(encoding, 2);
     set_graphs(runs, true);
     TrainingState state(runs, on_the_device());
-    const auto task = create_task(runs.front().task);
-    Batch batch;
-    sample_batch(*task, {0, Purpose::kData, 0}, 3, 2, batch);
+    SequenceBatch batch;
+    runs.front().training.first_length = 3;
+    create_workload(runs.front())->training_batch(0, batch);
     const auto step = [&] {
-      const auto positions =
-          create_positions(runs.front(), 0, Purpose::kPositions, static_cast<std::uint64_t>(state.step));
       reset_device_counts();
-      state.make_step(batch, positions);
+      state.make_step(batch);
       return device_counts();
     };
     EXPECT_EQ(0, step().replays);

@@ -11,9 +11,9 @@
 
 #include "core/error.h"
 #include "core/files.h"
-#include "experiments/training/selftest_report.h"
-#include "experiments/training/small_model.h"
-#include "experiments/training/training.h"
+#include "experiments/learn/training.h"
+#include "experiments/measure/device_check.h"
+#include "experiments/measure/small_model.h"
 #include "models/ops/device/cuda_library.h"
 #include "models/ops/rotation/rotation.h"
 #include "tests/gpu/device_backend.h"
@@ -152,7 +152,7 @@ TEST(FakeDevice, RefusesTensorsOfTwoDevices) {
 TEST(Selftest, FindsNothingWrongWithTheEmulatedKernels) {
   SelftestPlan plan;
   plan.tokens = {1, 2, 17};
-  plan.batch = 2;
+  plan.sizes.batch = 2;
   plan.repeated_steps = 2;
   plan.graph_steps = 3;
   plan.timed_tokens = {2};
@@ -193,7 +193,7 @@ TEST(Selftest, FindsAKernelThatIsWrong) {
   const OtherKernels others(wrong);
   SelftestPlan plan;
   plan.tokens = {3};
-  plan.batch = 1;
+  plan.sizes.batch = 1;
   std::vector<std::string> failed;
   check_operations(backend_on(fake_device(), Kernels::kFused), plan, [&](const SelftestCheck& check) {
     if (!check.passed()) failed.push_back(check.name);

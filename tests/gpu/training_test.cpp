@@ -1,6 +1,6 @@
 // Trainings and evaluations on a device that is not the CPU: when the host waits, and that stopping changes
 // nothing.
-#include "experiments/training/training.h"
+#include "experiments/learn/training.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/training/range_evaluation.h"
+#include "experiments/learn/evaluation.h"
 #include "tests/gpu/device_backend.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/models/encodings/encoding_models.h"
@@ -110,12 +110,12 @@ TEST(EvaluatingOnADevice, WaitsOnceALength) {
   TrainingState on_cpu({config}, backend_on(at::kCPU, Kernels::kFused));
   reset_device_counts();
   const std::atomic<int> stop{0};
-  const auto rows = evaluate_length(*state.model, {config}, 5, stop);
+  const auto found = evaluate_point(*state.model, {config}, 5, stop);
   EXPECT_EQ(1, device_counts().to_host);
   EXPECT_EQ(0, device_counts().scalars);
-  const auto expected = evaluate_length(*on_cpu.model, {config}, 5, stop);
-  EXPECT_EQ(expected->front().accuracy, rows->front().accuracy);
-  EXPECT_NEAR(expected->front().loss, rows->front().loss, 1e-6);
+  const auto expected = evaluate_point(*on_cpu.model, {config}, 5, stop);
+  EXPECT_EQ(expected->rows.front().accuracy, found->rows.front().accuracy);
+  EXPECT_NEAR(expected->rows.front().loss, found->rows.front().loss, 1e-6);
 }
 
 }  // namespace

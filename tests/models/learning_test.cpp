@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "experiments/training/training.h"
+#include "experiments/learn/training.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {

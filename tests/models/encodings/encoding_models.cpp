@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "experiments/learn/model_factory.h"
 #include "experiments/plan/encoding_config.h"
-#include "experiments/training/model_factory.h"
 #include "models/ops/batch_score/batch_score.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/encodings/encoding_rig.h"
@@ -75,8 +75,8 @@ std::string word_of(DapeVariant variant) {
   return DapeOptions::variant_words().at(static_cast<std::size_t>(variant));
 }
 
-std::unique_ptr<Transformer> initialised(const RunConfig& config, const std::vector<std::int64_t>& seeds) {
-  auto model = create_transformer(config, static_cast<std::int64_t>(seeds.size()));
+std::unique_ptr<Model> initialised(const RunConfig& config, const std::vector<std::int64_t>& seeds) {
+  auto model = create_model(config, static_cast<std::int64_t>(seeds.size()));
   model->parameters().initialise(seeds);
   // What an encoding starts from a constant (CoPE's tables from zero) would have no say otherwise.
   for (const ParameterSpec& own :
@@ -99,10 +99,10 @@ at::Tensor some_tokens(std::int64_t batch, std::int64_t length) {
   return at::arange(batch * length).mul(7).remainder(11).remainder(3).view({batch, length});
 }
 
-at::Tensor forward(const Transformer& model, const RunConfig& config, const at::Tensor& tokens,
+at::Tensor forward(const Model& model, const RunConfig& config, const at::Tensor& tokens,
                    std::int64_t outputs) {
   const auto positions = create_positions(config, 5, Purpose::kPositions, 9);
-  return model.forward(tokens, outputs, positions, {});
+  return model.forward(tokens, outputs, {.positions = positions});
 }
 
 void expect_fused_equals_reference(RunConfig config, bool fuses_attention) {
@@ -113,7 +113,7 @@ void expect_fused_equals_reference(RunConfig config, bool fuses_attention) {
     config.execution.kernels = kernels;
     auto model = initialised(config, {3, 4});
     const auto positions = create_positions(config, 5, Purpose::kPositions, 9);
-    const at::Tensor logits = model->forward(tokens, 4, positions, dropout);
+    const at::Tensor logits = model->forward(tokens, 4, {.positions = positions, .dropout = dropout});
     EXPECT_EQ(kernels == "fused" && fuses_attention, count.value() > 0);
     score_batch(logits, at::ones({4, 4}, at::kLong), at::ones({4, 4}, at::kByte), model->backend())
         .loss.sum()

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/plan/run_config.h"
-#include "models/transformer.h"
+#include "models/architectures/encoder.h"
 
 namespace che {
 
@@ -25,12 +25,12 @@ std::vector<DapeVariant> dape_variants();
 std::string word_of(DapeVariant variant);
 
 // One replica per seed. What an encoding starts from a constant differs from it, so that none is idle.
-std::unique_ptr<Transformer> initialised(const RunConfig& config, const std::vector<std::int64_t>& seeds);
+std::unique_ptr<Model> initialised(const RunConfig& config, const std::vector<std::int64_t>& seeds);
 
 at::Tensor some_tokens(std::int64_t batch, std::int64_t length);
 
 // At the same draw of positions each time, without dropout.
-at::Tensor forward(const Transformer& model, const RunConfig& config, const at::Tensor& tokens,
+at::Tensor forward(const Model& model, const RunConfig& config, const at::Tensor& tokens,
                    std::int64_t outputs);
 
 // Expects the model as a whole, dropout included, to give the same with both kernels: value and gradient of

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/random.h"
-#include "experiments/training/model_factory.h"
+#include "experiments/learn/model_factory.h"
 #include "models/ops/attention/attention.h"
 #include "models/settings/encoding_entry.h"
 

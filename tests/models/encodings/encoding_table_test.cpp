@@ -1,16 +1,15 @@
-#include "models/encodings/encoding.h"
-
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "experiments/learn/model_factory.h"
 #include "experiments/plan/run_config.h"
-#include "experiments/training/model_factory.h"
+#include "models/architectures/encoder.h"
+#include "models/encodings/encoding.h"
 #include "models/encodings/rotary.h"
 #include "models/ops/rotation/rotation.h"
 #include "models/settings/encoding_entry.h"
-#include "models/transformer.h"
 #include "tests/models/encodings/encoding_rig.h"
 
 namespace che {
@@ -22,8 +21,10 @@ std::optional<EncodingTable> table_of(const std::string& label, std::int64_t tok
                                       const Positions& positions = Positions()) {
   EncodingConfig config;
   config.reset(label);
-  Transformer model({.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 1}, {1, 1},
-                    create_encoding(config, {.count = kTrainedTokens}), 1, kBackend);
+  Encoder model({{.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 1},
+                 {2, 1},
+                 create_encoding(config, {.count = kTrainedTokens})},
+                1, kBackend);
   const std::vector<std::int64_t> seeds{4};
   model.parameters().initialise(seeds);
   return model.encoding_table(tokens, positions);

@@ -2,8 +2,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "experiments/learn/model_factory.h"
 #include "experiments/plan/identity.h"
-#include "experiments/training/model_factory.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/encodings/encoding_models.h"
 #include "tests/models/encodings/encoding_rig.h"
@@ -122,7 +122,7 @@ TEST(Fire, InsideDapeHasTheWidthOfDape) {
   config.encoding.set_options({{"hidden", "16"}});
   config.check();
   EXPECT_EQ(std::vector<std::int64_t>{16},
-            create_transformer(config, 1)->parameters()["layer0.attn.fire.b1"].sizes().slice(1).vec());
+            create_model(config, 1)->parameters()["layer0.attn.fire.b1"].sizes().slice(1).vec());
   config.encoding.dape.emplace();
   try {
     config.check();

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <exception>
+#include <semaphore>
+#include <thread>
+
+#include "models/architectures/model.h"
+#include "models/ops/batch_score/batch_score.h"
+#include "workloads/workload.h"
+
+namespace che {
+
+// A batch as the model reads it.
+struct TensorBatch {
+  at::Tensor tokens;   // (batch, tokens) of type long
+  at::Tensor targets;  // (batch, outputs) of type long
+  at::Tensor mask;     // (batch, outputs), uint8
+
+  std::int64_t outputs() const { return targets.size(1); }
+};
+
+// Rows first .. first + count - 1 of `batch` in one tensor of the host, (count, tokens + 2 outputs) of type
+// int: tokens, targets, mask.
+at::Tensor packed(const SequenceBatch& batch, std::int64_t first, std::int64_t count);
+
+// Takes such a tensor apart, on its device.
+TensorBatch unpacked(const at::Tensor& values, std::int64_t outputs);
+
+// Brings these rows to `device` in one copy.
+TensorBatch to_tensors(const SequenceBatch& batch, std::int64_t first, std::int64_t count,
+                       const at::Device& device);
+
+// How a model does on a batch: the logits and their score.
+struct Prediction {
+  at::Tensor logits;  // (replicas, batch, outputs, classes)
+  BatchScore score;
+  at::Tensor counted;  // Symbols that count for accuracy, a double.
+};
+
+Prediction predict(const Model& model, const TensorBatch& batch, const Pass& pass);
+
+// The training batches of a workload, step after step. A thread samples the next one while the caller works
+// on the current one. It lives as long as the stream, because starting a thread takes time and can fail.
+class BatchStream {
+ public:
+  // `workload` outlives the stream.
+  BatchStream(const Workload& workload, std::int64_t first_step);
+  ~BatchStream();
+  BatchStream(const BatchStream&) = delete;
+  BatchStream& operator=(const BatchStream&) = delete;
+
+  // The batch of the next step, which stays valid until the next call. Throws what sampling threw, and does
+  // so at every call from then on.
+  const SequenceBatch& next();
+
+ private:
+  void sample_batches(const std::stop_token& stop, std::int64_t step);
+
+  const Workload& workload_;
+  SequenceBatch current_;
+  SequenceBatch upcoming_;
+  std::exception_ptr failure_;
+  // They hand `upcoming_` and `failure_` to the thread, and back. The destructor releases the first a second
+  // time.
+  std::counting_semaphore<2> is_wanted_{1};
+  std::counting_semaphore<2> is_sampled_{0};
+  std::jthread sampler_;
+};
+
+}  // namespace che

@@ -1,0 +1,142 @@
+#include "experiments/learn/evaluation.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "experiments/learn/limits.h"
+#include "experiments/learn/model_factory.h"
+#include "experiments/plan/identity.h"
+#include "experiments/plan/operations.h"
+#include "experiments/plan/run_workload.h"
+
+namespace che {
+namespace {
+
+constexpr double kSaveSeconds = 5;
+
+}  // namespace
+
+Prediction predict_rows(const Model& model, const SequenceBatch& batch, std::int64_t first,
+                        std::int64_t count, Pass pass) {
+  pass.dropout.first_example += static_cast<std::uint64_t>(first);
+  return predict(model, to_tensors(batch, first, count, model.backend().device()), pass);
+}
+
+std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
+                             const Pass& pass) {
+  constexpr std::int64_t kMeasuredExamples = 8;
+  // How many fit if `examples` take as much as measured.
+  const auto fitting = [&](std::int64_t examples) {
+    const auto bytes =
+        static_cast<double>(peak_tensor_bytes([&] { predict_rows(model, batch, 0, examples, pass); }));
+    const double most = std::floor(memory_gib * 0x1p30 / bytes) * static_cast<double>(examples);
+    return static_cast<std::int64_t>(std::min(most, static_cast<double>(batch.size)));
+  };
+  if (fitting(1) < 2) return 1;
+  const std::int64_t first = fitting(2);
+  if (first <= 2 || first == batch.size) return std::max<std::int64_t>(first, 1);
+  return std::max(first, fitting(std::min(first, kMeasuredExamples)));
+}
+
+std::optional<PointResult> evaluate_point(const Model& model, const std::vector<RunConfig>& runs,
+                                          std::int64_t point, const std::atomic<int>& stop,
+                                          bool keeps_predictions) {
+  const c10::NoGradGuard no_grad;
+  const RunConfig& config = runs.front();
+  const EvaluationConfig& evaluation = config.evaluation;
+  const auto workload = create_workload(config);
+  const auto replicas = static_cast<std::int64_t>(runs.size());
+  const auto step = static_cast<std::uint64_t>(point);
+  const at::Device device = model.backend().device();
+
+  Dropout dropout{.purpose = Purpose::kEvaluationDropout, .step = step};
+  if (evaluation.eval_dropout) dropout.rate = config.training.dropout;
+  for (const RunConfig& run : runs) dropout.seeds.push_back(run.seed);
+
+  const std::int64_t batches = evaluation.samples / kEvaluationBatch;
+  // They lie on the device, for which the host waits once a point.
+  const at::TensorOptions sums = at::TensorOptions().dtype(at::kDouble).device(device);
+  at::Tensor accuracy = at::zeros({replicas}, sums);
+  at::Tensor loss = at::zeros({replicas}, sums);
+  std::vector<at::Tensor> shares;  // The accuracy on each batch.
+  std::vector<at::Tensor> predictions;
+  SequenceBatch batch;
+  std::int64_t part = 0;  // Examples of a forward pass.
+  for (std::int64_t b = 0; b < batches; ++b) {
+    const std::int64_t first_example = b * kEvaluationBatch;
+    workload->evaluation_batch(point, first_example, kEvaluationBatch, batch);
+    const auto positions = create_positions(config, evaluation.seed, Purpose::kEvaluationPositions, step,
+                                            static_cast<std::uint64_t>(b));
+    dropout.first_example = static_cast<std::uint64_t>(first_example);
+    const Pass pass{.positions = positions, .dropout = dropout};
+    if (part == 0) {
+      // What a device allocates once and keeps, such as tables, is no part of what an example takes.
+      if (!device.is_cpu()) predict_rows(model, batch, 0, 1, pass);
+      part = examples_within(config.execution.memory_gib, model, batch, pass);
+    }
+    at::Tensor correct = at::zeros({replicas}, sums);
+    at::Tensor counted = at::zeros({}, sums);
+    for (std::int64_t first = 0; first < kEvaluationBatch; first += part) {
+      if (stop.load() != 0) return std::nullopt;
+      const std::int64_t count = std::min(part, kEvaluationBatch - first);
+      const Prediction predicted = predict_rows(model, batch, first, count, pass);
+      // The class that score_batch counts as predicted.
+      if (keeps_predictions) predictions.push_back(predicted.logits.argmax(-1).to(at::kCPU));
+      correct += predicted.score.correct.to(at::kDouble);
+      counted += predicted.counted;
+      loss += predicted.score.loss.to(at::kDouble) *
+              (static_cast<double>(count) / static_cast<double>(evaluation.samples));
+    }
+    accuracy += correct / (counted * static_cast<double>(batches));
+    shares.push_back(correct / counted);
+  }
+  // Batches are drawn independently, each with positions of its own.
+  const at::Tensor errors = batches < 2
+                                ? at::zeros({replicas}, sums)
+                                : at::stack(shares).std(0, true) / std::sqrt(static_cast<double>(batches));
+  const at::Tensor results = at::stack({accuracy, loss, errors}).to(at::kCPU);
+
+  PointResult result;
+  for (std::int64_t r = 0; r < replicas; ++r) {
+    result.rows.push_back({point, evaluation.samples, evaluation.seed, evaluation.eval_dropout,
+                           results[0][r].item<double>(), results[1][r].item<double>(),
+                           config.encoding.evaluation_settings()});
+    if (batches > 1) result.rows.back().accuracy_se = results[2][r].item<double>();
+  }
+  if (keeps_predictions) result.predictions = at::cat(predictions, 1).contiguous();
+  return result;
+}
+
+Evaluation::Evaluation(const Model& model, const std::vector<RunConfig>& runs,
+                       std::vector<std::int64_t> points, const ProgressSink& progress,
+                       const std::atomic<int>& stop)
+    : model_(model),
+      runs_(runs),
+      points_(std::move(points)),
+      stop_(stop),
+      meter_(run_id(runs.front()), Phase::kEvaluating, 0, static_cast<std::int64_t>(points_.size()),
+             evaluation_operations(runs.front(), points_), progress),
+      save_timer_(kSaveSeconds) {}
+
+std::optional<PointResult> Evaluation::next(bool keeps_predictions) {
+  if (is_complete() || stop_.load() != 0) return std::nullopt;
+  const std::int64_t point = points_[done_];
+  std::optional<PointResult> result = evaluate_point(model_, runs_, point, stop_, keeps_predictions);
+  if (!result) return std::nullopt;
+  const auto replicas = static_cast<double>(result->rows.size());
+  double loss = 0;
+  double accuracy = 0;
+  for (const EvaluationRow& row : result->rows) {
+    loss += row.loss / replicas;
+    accuracy += row.accuracy / replicas;
+  }
+  meter_.add(evaluation_operations(runs_.front(), {point}), loss, accuracy);
+  ++done_;
+  return result;
+}
+
+}  // namespace che

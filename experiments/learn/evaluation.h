@@ -1,0 +1,69 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/clock.h"
+#include "experiments/learn/batches.h"
+#include "experiments/plan/run_config.h"
+#include "experiments/schedule/progress.h"
+#include "experiments/store/run_rows.h"
+#include "models/architectures/model.h"
+
+namespace che {
+
+// The results of a model's replicas at one point of their workload.
+struct PointResult {
+  std::vector<EvaluationRow> rows;  // One per replica.
+  at::Tensor predictions;           // (replicas, samples, outputs) of type long on the CPU, if asked for.
+};
+
+// Evaluates every replica of `model` at `point` on the test examples that the evaluation of `runs.front()`
+// asks for. `runs` are the replicas. Examples depend on workload, point and evaluation seed only. Batches of
+// kEvaluationBatch are split so that activations stay within execution.memory_gib, which changes no draw.
+// Returns nothing if `stop` becomes non-zero on the way.
+std::optional<PointResult> evaluate_point(const Model& model, const std::vector<RunConfig>& runs,
+                                          std::int64_t point, const std::atomic<int>& stop,
+                                          bool keeps_predictions = false);
+
+// Evaluates at several points, one call of next() each, and reports progress. Its arguments outlive it.
+class Evaluation {
+ public:
+  Evaluation(const Model& model, const std::vector<RunConfig>& runs, std::vector<std::int64_t> points,
+             const ProgressSink& progress, const std::atomic<int>& stop);
+
+  // Nothing after the last point, or once `stop` is non-zero.
+  std::optional<PointResult> next(bool keeps_predictions = false);
+
+  // Whether results have been waiting for some seconds: true once each time.
+  bool is_save_due() { return save_timer_.is_due(); }
+  bool is_complete() const { return done_ == points_.size(); }
+
+ private:
+  const Model& model_;
+  const std::vector<RunConfig>& runs_;
+  std::vector<std::int64_t> points_;
+  const std::atomic<int>& stop_;
+  ProgressMeter meter_;
+  Every save_timer_;
+  std::size_t done_ = 0;
+};
+
+// Predicts rows first .. first + count - 1 of a batch. pass.dropout.first_example is the number of the
+// batch's first row.
+Prediction predict_rows(const Model& model, const SequenceBatch& batch, std::int64_t first,
+                        std::int64_t count, Pass pass);
+
+// Examples of `batch` that predict_rows() may take at once within `memory_gib`, as measured; at least 1. It
+// measures 1 and 2 examples and, if the batch does not fit at that rate, up to 8: memory that examples share
+// counts once for all of them. Beyond one example, which library operations need not copy, memory grows at
+// most linearly in the number of examples, so that the result never exceeds the budget.
+std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
+                             const Pass& pass);
+
+}  // namespace che

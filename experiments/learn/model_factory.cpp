@@ -1,0 +1,113 @@
+#include "experiments/learn/model_factory.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/resources.h"
+#include "core/text.h"
+#include "experiments/plan/run_workload.h"
+#include "experiments/store/needs.h"
+#include "models/ops/device/cuda_library.h"
+
+namespace che {
+namespace {
+
+ModelParts parts_of(const RunConfig& config) {
+  return {.shape = config.model,
+          .vocabulary = create_workload(config)->vocabulary(),
+          .encoding = create_encoding(config.encoding, {.count = config.longest_training_sequence()})};
+}
+
+const Architecture& architecture_of(const RunConfig&) {
+  return Registry<Architecture>::instance().get("encoder");
+}
+
+std::string missing_checkpoint_text(const RunFolder& run, const std::vector<std::string>& damage) {
+  const std::filesystem::path experiment = run.path().parent_path().parent_path();
+  const bool is_finished = run.read().status.state == RunState::kFinished;
+  std::string text = fmt::format("run '{}' has no checkpoint; ", run.path().string());
+  if (!damage.empty()) {
+    text = fmt::format("run '{}' has no undamaged checkpoint: {}; ", run.path().string(),
+                       fmt::join(damage, "; "));
+  } else if (is_finished) {
+    text += "`che prune` deletes the checkpoints of finished runs; ";
+  }
+  if (!is_finished)
+    return text + fmt::format("train it first: che run CONFIG --output {}", shell_word(experiment.string()));
+  return text + fmt::format("to train it again, which replaces its results: {}", retraining_command(run));
+}
+
+}  // namespace
+
+std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config, TrainedTokens trained) {
+  return create_encoding(config.name, config.options, config.dape, trained);
+}
+
+ComputingDevice open_device(const ExecutionConfig& execution) {
+  const DeviceChoice choice = device_choice(execution.device);
+  const std::vector<std::string> visible = available_resources().gpus;
+  if (!choice.is_gpu(visible)) return {at::kCPU, "cpu"};
+  const std::vector<std::int64_t> allowed = gpus_of(execution, visible);
+  // A worker sees the one GPU that it was given, whatever its place was among all.
+  const bool is_given = visible.size() == 1 && !choice.number;
+  const std::shared_ptr<Gpu> gpu =
+      open_cuda_gpu(allowed.empty() || is_given ? 0 : allowed.front(),
+                    execution.precision == "tf32" ? GpuPrecision::kTf32 : GpuPrecision::kFp32);
+  return {gpu->device,
+          fmt::format("cuda ({}, {}{})", gpu->description.name, execution.precision,
+                      execution.graphs ? ", graphs" : ""),
+          gpu};
+}
+
+Backend backend_of(const ExecutionConfig& execution) {
+  const ComputingDevice opened = open_device(execution);
+  return {kernels_named(execution.kernels), at::TensorOptions().dtype(at::kFloat).device(opened.device),
+          opened.gpu};
+}
+
+std::int64_t parameter_count(const RunConfig& config) {
+  return parameter_count(architecture_of(config).parameters(parts_of(config)));
+}
+
+std::unique_ptr<Model> create_model(const RunConfig& config, std::int64_t replicas) {
+  return create_model(config, replicas, backend_of(config.execution));
+}
+
+std::unique_ptr<Model> create_model(const RunConfig& config, std::int64_t replicas, const Backend& backend) {
+  return architecture_of(config).make(parts_of(config), replicas, backend);
+}
+
+Positions create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose, std::uint64_t step,
+                           std::uint64_t batch) {
+  if (!config.encoding.is_randomized()) return {};
+  // The name of a registered task is its key.
+  const std::string& stream_key = config.task.is_declared() ? config.task.definition : config.task.name;
+  return Positions::randomized(config.encoding.max_position,
+                               keyed_seed(static_cast<std::uint64_t>(seed), stream_key), purpose, step,
+                               batch);
+}
+
+RestoredModel restore_model(const RunFolder& run, const RunConfig& config, DamagedCheckpoints damaged) {
+  RestoredModel restored{create_model(config, 1), 0, {}};
+  const auto size = static_cast<std::size_t>(restored.model->parameters().size());
+  LoadedCheckpoint loaded = load_checkpoint(run.path(), run.id(), size, damaged);
+  if (!loaded.checkpoint) {
+    throw Error(missing_checkpoint_text(run, loaded.warnings));
+  }
+  copy_values(loaded.checkpoint->values, restored.model->parameters().values()[0]);
+  restored.model->project();
+  restored.step = loaded.checkpoint->step;
+  restored.warnings = std::move(loaded.warnings);
+  return restored;
+}
+
+void copy_values(std::vector<float>& values, const at::Tensor& tensor) {
+  tensor.copy_(at::from_blob(values.data(), tensor.sizes(), at::TensorOptions().dtype(at::kFloat)));
+}
+
+}  // namespace che

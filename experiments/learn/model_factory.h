@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/plan/run_config.h"
+#include "experiments/store/checkpoint.h"
+#include "experiments/store/run_folder.h"
+#include "models/architectures/model.h"
+#include "models/ops/device/backend.h"
+#include "models/settings/positions.h"
+
+namespace che {
+
+// The only place where configs become models.
+std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config, TrainedTokens trained);
+
+// The device that computes a run, and its name in results.
+struct ComputingDevice {
+  at::Device device;
+  std::string description;  // "cpu", or "cuda (" with the GPU's name, the precision and
+                            // ", graphs" if it replays steps ")".
+  std::shared_ptr<Gpu> gpu = {};
+};
+
+// Opens the device that `execution` asks for, the first of several. Throws Error for one that this machine
+// lacks.
+ComputingDevice open_device(const ExecutionConfig& execution);
+
+// Returns that device with the kernels that `execution` asks for. Throws Error for kernels of another name,
+// too.
+Backend backend_of(const ExecutionConfig& execution);
+
+// Values of one replica.
+std::int64_t parameter_count(const RunConfig& config);
+
+// A model of the kind that the config names, on `backend` or on what the config's `execution` asks for.
+std::unique_ptr<Model> create_model(const RunConfig& config, std::int64_t replicas);
+std::unique_ptr<Model> create_model(const RunConfig& config, std::int64_t replicas, const Backend& backend);
+
+// Returns the positions of one forward pass. If they are randomized, `seed` (data or evaluation seed, keyed
+// by the task inside), `step` (or length) and `batch` select the draw.
+Positions create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose, std::uint64_t step,
+                           std::uint64_t batch = 0);
+
+// A run's model, ready for a forward pass.
+struct RestoredModel {
+  std::unique_ptr<Model> model;       // One replica.
+  std::int64_t step = 0;              // Updates made.
+  std::vector<std::string> warnings;  // About damaged checkpoints that were passed over.
+};
+
+// The model of `config` with the parameters of the run's newest good checkpoint. `config` is the run's,
+// except that it may differ in what evaluation and execution read. Throws Error (usage) for a run without a
+// good checkpoint, which names each damaged one, why it is damaged and where it is now.
+RestoredModel restore_model(const RunFolder& run, const RunConfig& config, DamagedCheckpoints damaged);
+
+// Copies a replica's values from a checkpoint into `tensor`, which has as many.
+void copy_values(std::vector<float>& values, const at::Tensor& tensor);
+
+}  // namespace che

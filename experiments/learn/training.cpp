@@ -1,0 +1,130 @@
+#include "experiments/learn/training.h"
+
+#include <ATen/ATen.h>
+
+#include <utility>
+
+#include "core/clock.h"
+#include "experiments/learn/model_factory.h"
+#include "experiments/plan/run_workload.h"
+
+namespace che {
+namespace {
+
+std::vector<double> learning_rates(const std::vector<RunConfig>& runs) {
+  std::vector<double> rates;
+  for (const RunConfig& run : runs) rates.push_back(run.learning_rate);
+  return rates;
+}
+
+// Steps whose results the host has not read yet.
+class UnreadSteps {
+ public:
+  explicit UnreadSteps(const at::Device& device) : most_(device.is_cpu() ? 1 : kMostOnADevice) {}
+
+  void add(std::int64_t step, std::int64_t point, at::Tensor measured) {
+    steps_.push_back({.step = step, .point = point, .seconds = 0, .result = {}});
+    results_.push_back(std::move(measured));
+  }
+
+  bool are_due() const { return steps_.size() >= most_ || seconds_since(start_) > kMostSeconds; }
+
+  // Reads them in one copy.
+  std::vector<MeasuredStep> take() {
+    const at::Tensor results = at::stack(results_).to(at::kCPU);
+    const double seconds = seconds_since(start_) / static_cast<double>(steps_.size());
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      steps_[i].seconds = seconds;
+      steps_[i].result = read_result(results[static_cast<std::int64_t>(i)]);
+    }
+    results_.clear();
+    start_ = Clock::now();
+    return std::exchange(steps_, {});
+  }
+
+ private:
+  static constexpr std::size_t kMostOnADevice = 64;
+  static constexpr double kMostSeconds = 1;
+
+  std::size_t most_;
+  std::vector<MeasuredStep> steps_;
+  std::vector<at::Tensor> results_;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+StepResult read_result(const at::Tensor& measured) {
+  const at::Tensor all = measured.to(at::kCPU);
+  const auto row = [&](std::int64_t i) {
+    const double* const values = all.const_data_ptr<double>() + i * all.size(1);
+    return std::vector<double>(values, values + all.size(1));
+  };
+  return {.loss = row(0), .accuracy = row(1), .gradient_norm = row(2)};
+}
+
+double rate_fraction(const TrainingConfig& training, std::int64_t step) {
+  if (step >= training.warmup_steps) return 1;
+  return static_cast<double>(step + 1) / static_cast<double>(training.warmup_steps);
+}
+
+at::Tensor training_step(Model& model, Adam& adam, const TensorBatch& batch, const Pass& pass,
+                         std::int64_t step, double rate_fraction) {
+  model.project();
+  const auto [logits, score, counted] = predict(model, batch, pass);
+  // A replica's loss reaches its own parameters only, so that the sum gives each its own gradient.
+  score.loss.sum().backward();
+  model.parameters().collect_gradients();
+  const at::Tensor norms = adam.update(model.parameters(), step, rate_fraction);
+  return at::stack({score.loss.detach().to(at::kDouble), score.correct / counted, norms.to(at::kDouble)});
+}
+
+TrainingState::TrainingState(std::vector<RunConfig> replicas)
+    : TrainingState(replicas, backend_of(replicas.front().execution)) {}
+
+TrainingState::TrainingState(std::vector<RunConfig> replicas, const Backend& backend)
+    : runs(std::move(replicas)),
+      workload(create_workload(runs.front())),
+      model(create_model(runs.front(), static_cast<std::int64_t>(runs.size()), backend)),
+      adam(model->parameters(), learning_rates(runs), runs.front().training.clip_norm, model->backend()) {
+  model->parameters().initialise(seeds());
+  if (runs.front().execution.graphs && !backend.device().is_cpu()) {
+    graphs = std::make_unique<StepGraphs>(*model, adam);
+  }
+}
+
+std::vector<std::int64_t> TrainingState::seeds() const {
+  std::vector<std::int64_t> seeds;
+  for (const RunConfig& run : runs) seeds.push_back(run.seed);
+  return seeds;
+}
+
+at::Tensor TrainingState::make_step(const SequenceBatch& batch) {
+  const RunConfig& config = runs.front();
+  const std::int64_t number = step++;
+  const auto draw = static_cast<std::uint64_t>(number);
+  const auto positions = create_positions(config, config.data_seed, Purpose::kPositions, draw);
+  const Pass pass{.positions = positions,
+                  .dropout = {config.training.dropout, seeds(), Purpose::kDropout, draw}};
+  const double fraction = rate_fraction(config.training, number);
+  if (graphs != nullptr) return graphs->step(batch, pass, number, fraction);
+  return training_step(*model, adam, to_tensors(batch, 0, batch.size, model->backend().device()), pass,
+                       number, fraction);
+}
+
+void train(TrainingState& state, const AfterSteps& after_steps, std::optional<std::int64_t> until) {
+  const RunConfig& config = state.runs.front();
+  BatchStream batches(*state.workload, state.step);
+  UnreadSteps unread(state.model->backend().device());
+  bool go_on = true;
+  const std::int64_t last_step = until.value_or(config.training.steps);
+  while (go_on && state.step < last_step) {
+    const SequenceBatch& batch = batches.next();
+    const at::Tensor measured = state.make_step(batch);
+    unread.add(state.step, batch.point, measured);
+    const bool ends_a_row = state.step % config.log.every_steps == 0 || state.step == last_step;
+    if (ends_a_row || unread.are_due()) go_on = after_steps(unread.take());
+  }
+}
+
+}  // namespace che

@@ -1,0 +1,108 @@
+#include "experiments/measure/attention_capture.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "experiments/learn/batches.h"
+#include "experiments/learn/limits.h"
+#include "experiments/learn/model_factory.h"
+#include "experiments/plan/run_workload.h"
+#include "models/settings/encoding_entry.h"
+
+namespace che {
+namespace {
+
+// Appends those of the first replica from values (replicas or 1, [1,] heads, queries, keys).
+void append(const at::Tensor& values, std::vector<float>& to) {
+  const at::Tensor copy = values[0].to(at::kCPU, at::kFloat).contiguous();
+  to.insert(to.end(), copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel());
+}
+
+// An upper estimate of what an observed pass over `tokens` (1, n) takes. Attention's memory grows with the
+// square of their number, so that of many tokens only the first are measured.
+double forward_bytes(const Model& model, const at::Tensor& tokens, const Positions& positions) {
+  constexpr std::int64_t kMeasuredTokens = 512;
+  const std::int64_t measured = std::min(tokens.size(1), kMeasuredTokens);
+  const auto growth = static_cast<double>(tokens.size(1)) / static_cast<double>(measured);
+  const Pass pass{.positions = positions, .observer = [](std::int64_t, const AttentionLogits&) {}};
+  return growth * growth * static_cast<double>(peak_tensor_bytes([&] {
+           model.forward(tokens.slice(1, 0, measured), measured, pass);
+         }));
+}
+
+void check_memory(double forward_bytes, const AttentionBias& bias, double memory_gib) {
+  const auto tokens = static_cast<double>(bias.tokens);
+  const double bytes =
+      forward_bytes + kAttentionBiasBytes * static_cast<double>(bias.layers * bias.heads) * tokens * tokens;
+  if (bytes <= memory_gib * 0x1p30) return;
+  throw Error(
+      fmt::format("--length {}: {} tokens, each over each in {} layers of {} heads, take {:.2g} GiB of "
+                  "{:.2g} GiB; shorten the sample or raise --memory-gib",
+                  bias.length, bias.tokens, bias.layers, bias.heads, bytes / 0x1p30, memory_gib));
+}
+
+}  // namespace
+
+void check_gives_bias(const RunConfig& config) {
+  const auto& registry = Registry<EncodingEntry>::instance();
+  if (registry.get(config.encoding.name).gives_bias) return;
+  std::vector<std::string> biased;
+  for (const std::string& name : registry.names()) {
+    if (registry.get(name).gives_bias) biased.push_back(name);
+  }
+  throw Error(
+      fmt::format("{} adds no bias to the attention logits, so there is none to show; these do: {}, "
+                  "and DAPE around each",
+                  config.encoding.form().text(), fmt::join(biased, ", ")));
+}
+
+AttentionBias capture_bias(const Model& model, const RunConfig& config, std::int64_t length,
+                           std::int64_t sample, double memory_gib) {
+  check_gives_bias(config);
+  const std::optional<AttentionSize> attention = model.attention_size();
+  if (!attention) throw Error("this kind of model has no attention");
+  const EvaluationConfig& evaluation = config.evaluation;
+  // The sample and the positions that evaluation sees.
+  const auto workload = create_workload(config);
+  SequenceBatch batch;
+  workload->evaluation_batch(length, sample, 1, batch);
+  if (sample < 0 || sample >= evaluation.samples) {
+    throw Error(fmt::format("--sample {}: the run is evaluated on {} samples a length; allowed: 0 .. {}",
+                            sample, evaluation.samples, evaluation.samples - 1));
+  }
+  const auto positions = create_positions(config, evaluation.seed, Purpose::kEvaluationPositions,
+                                          static_cast<std::uint64_t>(length),
+                                          static_cast<std::uint64_t>(sample / kEvaluationBatch));
+  AttentionBias bias{.encoding = config.encoding.label().text(),
+                     .task = config.task.name,
+                     .length = length,
+                     .sample = sample,
+                     .has_f = config.encoding.dape.has_value(),
+                     .adds_bias = !config.encoding.dape || config.encoding.dape->adds_bias(),
+                     .layers = attention->layers,
+                     .heads = attention->heads,
+                     .tokens = batch.width,
+                     .first_output = batch.width - batch.outputs};
+  const TensorBatch tensors = to_tensors(batch, 0, 1, model.backend().device());
+
+  const c10::NoGradGuard no_grad;
+  check_memory(forward_bytes(model, tensors.tokens, positions), bias, memory_gib);
+  const auto observe = [&](std::int64_t, const AttentionLogits& layer) {
+    append(layer.scaled, bias.logit);
+    append(layer.bias, bias.bias);
+    append(layer.total - layer.scaled, bias.adapted);
+  };
+  // Every token is asked for, so that the last layer too has all queries.
+  model.forward(tensors.tokens, bias.tokens, {.positions = positions, .observer = observe});
+  return bias;
+}
+
+}  // namespace che

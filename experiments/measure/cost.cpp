@@ -1,0 +1,164 @@
+#include "experiments/measure/cost.h"
+
+#include <ATen/ATen.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <exception>
+#include <set>
+
+#include "core/error.h"
+#include "core/resources.h"
+#include "core/text.h"
+#include "experiments/learn/limits.h"
+#include "experiments/measure/step_benchmark.h"
+#include "experiments/schedule/devices.h"
+#include "experiments/schedule/time_left.h"
+#include "experiments/store/run_folder.h"
+
+namespace che {
+namespace {
+
+// Operations of a measured step: enough to hide the cost of starting them, few enough to wait for.
+constexpr double kMeasuredOperations = 1e10;
+
+// Timed steps of training, and of evaluation.
+constexpr std::int64_t kMeasuredSteps = 5;
+
+// Seconds per nominal operation if an example takes `operations`. A GPU computes whole batches, because a
+// part of one would not keep it busy.
+TimeRange seconds_per_operation(const RunConfig& config, std::int64_t length, bool evaluate,
+                                double operations, const Backend& backend) {
+  const double of_an_example = operations * static_cast<double>(config.execution.replicas);
+  const auto examples = static_cast<std::int64_t>(std::max(1.0, kMeasuredOperations / of_an_example));
+  const StepCost cost = measure_step(config, length,
+                                     {.evaluate = evaluate,
+                                      .steps = kMeasuredSteps,
+                                      .most_examples = backend.device().is_cpu() ? examples : 0},
+                                     backend);
+  return {.min = cost.fastest / cost.operations,
+          .max = cost.slowest / cost.operations,
+          .middle = cost.seconds / cost.operations};
+}
+
+// Parameters, their gradients and Adam's two moments, in single precision. Activations come on top.
+double training_bytes(std::int64_t parameters) {
+  return 4.0 * sizeof(float) * static_cast<double>(parameters);
+}
+
+// Measures what is left of a run. If that takes too much memory, it sets `unmeasured` and returns false.
+bool measure(RunEstimate& run, const RunConfig& config, CostEstimate& cost, double memory_bytes) {
+  const double bytes = training_bytes(run.parameters) * static_cast<double>(config.execution.replicas);
+  if (bytes > memory_bytes) {
+    run.unmeasured = fmt::format("training needs at least {:.3g} GiB and {:.3g} GiB are available",
+                                 bytes / 0x1p30, memory_bytes / 0x1p30);
+    return false;
+  }
+  try {
+    run.seconds = cost.seconds(config, run.needs.left);
+    return true;
+  } catch (const std::exception& error) {
+    if (!is_out_of_memory(error)) throw;
+    run.unmeasured = failure_text(error);
+    return false;
+  }
+}
+
+}  // namespace
+
+CostEstimate::Speed CostEstimate::measure(const RunConfig& config) const {
+  const Backend backend = backend_ ? *backend_ : backend_of(config.execution);
+  const ThreadLimit limit(config.execution.threads);
+  RunConfig middle = config;
+  TrainingConfig& training = middle.training;
+  training.first_length = training.last_length = (training.first_length + training.last_length) / 2;
+  EvaluationConfig& evaluation = middle.evaluation;
+  evaluation.first_length = evaluation.last_length = (evaluation.first_length + evaluation.last_length) / 2;
+  evaluation.samples = 1;
+  const double step_operations = training_step_operations(middle);
+  return {
+      .training = seconds_per_operation(middle, training.last_length, false,
+                                        step_operations / static_cast<double>(training.batch_size), backend),
+      .evaluation = seconds_per_operation(middle, evaluation.last_length, true,
+                                          run_operations(middle).evaluation, backend)};
+}
+
+TimeRange CostEstimate::seconds(const RunConfig& config, const Operations& work) {
+  RunConfig key = config;
+  key.task = {};
+  key.seed = key.data_seed = 0;
+  key.learning_rate = RunConfig{}.learning_rate;
+  // Speed depends on the lengths: at short ones the cost of starting operations tells.
+  key.training = {.batch_size = config.training.batch_size,
+                  .first_length = config.training.first_length,
+                  .last_length = config.training.last_length};
+  key.evaluation = {.first_length = config.evaluation.first_length,
+                    .last_length = config.evaluation.last_length};
+  const std::string text = to_yaml(key);
+  auto speed = speeds_.find(text);
+  if (speed == speeds_.end()) speed = speeds_.emplace(text, measure(config)).first;  // Which may throw.
+  TimeRange total = work.training * speed->second.training;
+  total += work.evaluation * speed->second.evaluation;
+  return total;
+}
+
+WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
+                           const std::optional<ComputingDevice>& device) {
+  const double memory_bytes = available_resources().memory_bytes;
+  CostEstimate cost;
+  if (device)
+    cost = CostEstimate(
+        Backend{Kernels::kFused, at::TensorOptions().dtype(at::kFloat).device(device->device), device->gpu});
+  WorkEstimate all;
+  for (const RunConfig& config : runs) {
+    RunEstimate& run = all.runs.emplace_back();
+    run.parameters = parameter_count(config);
+    run.needs = assess(RunFolder::at(experiment, config));
+    if (run.needs.left.all() > 0) {
+      std::optional<ComputingDevice> used = device;
+      try {
+        if (!used) {
+          check_devices({config});
+          used = open_device(config.execution);
+        }
+      } catch (const Error& error) {
+        run.unmeasured = error.what();
+      }
+      const double limit =
+          used && used->gpu ? static_cast<double>(used->gpu->description.memory_bytes) : memory_bytes;
+      if (used && measure(run, config, cost, limit)) all.by_device[used->description] += run.seconds;
+    }
+    all.complete += run.needs.is_complete() ? 1U : 0U;
+    all.unmeasured += run.unmeasured.empty() ? 0U : 1U;
+    all.left.training += run.needs.left.training;
+    all.left.evaluation += run.needs.left.evaluation;
+    all.seconds += run.seconds;
+  }
+  return all;
+}
+
+std::string gpu_time_text(const std::vector<RunConfig>& runs, const WorkEstimate& work,
+                          const std::vector<std::string>& visible) {
+  std::set<std::int64_t> gpus;
+  bool may_use_gpu = false;
+  for (const RunConfig& run : runs) {
+    may_use_gpu |= device_choice(run.execution.device).kind != DeviceChoice::Kind::kCpu;
+    for (const std::int64_t gpu : gpus_of(run.execution, visible)) gpus.insert(gpu);
+  }
+  if (!may_use_gpu) return "";
+  if (visible.empty()) return "GPU: no time was measured, because no GPU is visible here";
+  std::string text = "GPU: ";
+  std::size_t devices = 0;
+  for (const auto& [device, seconds] : work.by_device) {
+    if (device == "cpu") continue;
+    text += fmt::format("{}{} of one {}", devices++ == 0 ? "" : "; ", duration_text(seconds.middle), device);
+    if (gpus.size() > 1) {
+      text += fmt::format(", {} on {}", duration_text(seconds.middle / static_cast<double>(gpus.size())),
+                          counted(gpus.size(), "GPU"));
+    }
+  }
+  if (devices == 0) return "GPU: no time was measured";
+  return text + ", by measured steps";
+}
+
+}  // namespace che

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/learn/model_factory.h"
+#include "experiments/plan/operations.h"
+#include "experiments/schedule/status.h"
+#include "experiments/schedule/time_left.h"
+#include "models/ops/device/backend.h"
+
+namespace che {
+
+// Estimates what runs take on this machine. For each encoding, model and range of lengths it times training
+// steps and evaluated batches (see measure_step), and scales them by nominal operations. The estimate is good
+// to a factor of two or so on an idle machine; other load makes it longer.
+class CostEstimate {
+ public:
+  // Uses `backend`, or what each run's `execution` asks for.
+  explicit CostEstimate(const std::optional<Backend>& backend = std::nullopt) : backend_(backend) {}
+
+  // The time of one worker for `work` of a run, by the fastest, the median and the slowest measured steps.
+  TimeRange seconds(const RunConfig& config, const Operations& work);
+
+ private:
+  struct Speed {
+    TimeRange training;    // Seconds per nominal operation.
+    TimeRange evaluation;  // Likewise.
+  };
+  Speed measure(const RunConfig& config) const;
+
+  std::optional<Backend> backend_;
+  std::map<std::string, Speed> speeds_;  // Keyed by encoding, model, lengths, batch and execution.
+};
+
+// What is left to do of a run, and what it would take.
+struct RunEstimate {
+  std::int64_t parameters = 0;
+  RunNeeds needs;
+  TimeRange seconds;       // Zero if nothing is left, or if its steps cannot be measured.
+  std::string unmeasured;  // Why they cannot; empty otherwise.
+};
+
+// What is left to do of a sweep.
+struct WorkEstimate {
+  std::vector<RunEstimate> runs;
+  std::size_t complete = 0;
+  Operations left;
+  TimeRange seconds;                                // One worker's, for the runs that were measured.
+  std::map<std::string, TimeRange> by_device = {};  // One device's of each kind, by its description.
+  std::size_t unmeasured = 0;                       // Runs.
+};
+
+// Estimates what `runs` stored below `experiment`, or not yet there, would take on this machine: on `device`
+// with the fused kernels, or on what their `execution` asks for. A run whose model does not fit in memory is
+// not measured. Writes nothing.
+WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
+                           const std::optional<ComputingDevice>& device = std::nullopt);
+
+// Says in one line what runs take that may go to GPUs: the time of one device of each kind and of as many as
+// `visible` has for them, or that none was measured. Empty if no run may go there.
+std::string gpu_time_text(const std::vector<RunConfig>& runs, const WorkEstimate& work,
+                          const std::vector<std::string>& visible);
+
+}  // namespace che

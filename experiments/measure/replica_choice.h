@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "experiments/plan/run_config.h"
+#include "models/ops/device/backend.h"
+
+namespace che {
+
+// Nominal operations of a step that keeps a GPU busy. More runs in lock-step would make it longer by their
+// whole work.
+inline constexpr double kFullOperations = 1e12;
+
+// Bytes of device memory that one more run in lock-step takes: parameters, gradients, Adam's moments, and the
+// peak of a training step at the longest sequence, scaled from steps of a few examples to the batch.
+double bytes_of_a_run(const RunConfig& config, const Backend& backend);
+
+// How many runs like `config` may train in lock-step on a GPU: as many as `bytes` of memory hold, but no more
+// than make a step of kFullOperations, and at least 1.
+std::int64_t most_replicas(const RunConfig& config, const Backend& backend, double bytes);
+
+// The same on the device that the config asks for; 1 on a CPU. Each of `workers` workers of a GPU has a part
+// of its free memory.
+std::int64_t most_replicas(const RunConfig& config, std::int64_t workers);
+
+// Sets execution.replicas of each run that has kAutoReplicas: to `most[i]` for run i, and less if the group
+// of runs that may train together needs no more jobs for it, which are ceil(runs / most[i]). `most` is equal
+// within a group; 0 leaves kAutoReplicas.
+void share_out_replicas(std::vector<RunConfig>& runs, const std::vector<std::int64_t>& most);
+
+// Does so by what the devices of this machine hold with `workers` workers, 0 for the default. A run whose
+// device is not here keeps kAutoReplicas.
+void choose_replicas(std::vector<RunConfig>& runs, std::int64_t workers = 0);
+
+}  // namespace che

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/registry.h"
+#include "models/encodings/encoding.h"
+#include "models/ops/attention/attention.h"
+#include "models/ops/device/backend.h"
+#include "models/ops/dropout/dropout_mask.h"
+#include "models/parameters/parameter_set.h"
+#include "models/settings/model_shape.h"
+#include "models/settings/positions.h"
+#include "workloads/workload.h"
+
+namespace che {
+
+// Is called with every layer's logits in a forward pass.
+using AttentionObserver = std::function<void(std::int64_t layer, const AttentionLogits& logits)>;
+
+// What a forward pass reads beside the tokens and the parameters. A model ignores what it has no use for.
+struct Pass {
+  const Positions& positions;
+  Dropout dropout = {};
+  AttentionObserver observer = {};
+};
+
+struct AttentionSize {
+  std::int64_t layers = 0;
+  std::int64_t heads = 0;
+};
+
+// A model for several replicas that see the same tokens. Parameters are zero until initialised or loaded.
+class Model {
+ public:
+  Model(std::vector<ParameterSpec> specs, std::int64_t replicas, const Backend& backend)
+      : parameters_(std::move(specs), replicas, backend.options), backend_(backend) {}
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  virtual ~Model() = default;
+
+  ParameterSet& parameters() { return parameters_; }
+  const ParameterSet& parameters() const { return parameters_; }
+  const Backend& backend() const { return backend_; }
+
+  // Brings parameters back into their range; called before each forward pass of training.
+  virtual void project() {}
+
+  // Logits for the last `outputs` tokens, (replicas, batch, outputs, classes), from tokens (batch, tokens) of
+  // type long.
+  virtual at::Tensor forward(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const = 0;
+
+  // The attention that Pass::observer sees; nothing if the model has none.
+  virtual std::optional<AttentionSize> attention_size() const { return std::nullopt; }
+
+ private:
+  ParameterSet parameters_;
+  Backend backend_;
+};
+
+// What a run's config and workload say about its model.
+struct ModelParts {
+  ModelShape shape;
+  Vocabulary vocabulary;
+  std::unique_ptr<Encoding> encoding;
+};
+
+// A kind of model. The last line of its file registers it under the name that configs use.
+struct Architecture {
+  std::string name;
+  std::function<std::vector<ParameterSpec>(const ModelParts&)> parameters;
+  std::function<std::unique_ptr<Model>(ModelParts, std::int64_t replicas, const Backend&)> make;
+
+  static const char* kind() { return "model"; }
+};
+
+}  // namespace che

@@ -1,0 +1,185 @@
+#include "experiments/measure/attention_capture.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/learn/batches.h"
+#include "experiments/learn/job.h"
+#include "experiments/learn/model_factory.h"
+#include "experiments/plan/run_workload.h"
+#include "tests/contains.h"
+#include "tests/message_of.h"
+#include "tests/models/reference_files.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+RunConfig small_run(const std::string& encoding) {
+  RunConfig config;
+  config.task.reset("reverse_string");
+  config.encoding.reset(encoding);
+  config.encoding.max_position = 128;
+  config.seed = 3;
+  config.model = {.width = 8, .layers = 2, .heads = 2, .ffn_multiple = 2};
+  config.training = {.steps = 5, .batch_size = 4, .first_length = 1, .last_length = 5};
+  config.evaluation = {.first_length = 6, .last_length = 7, .length_step = 1, .samples = 128, .seed = 9};
+  return config;
+}
+
+std::unique_ptr<Model> initialised(const RunConfig& config) {
+  auto model = create_model(config, 1);
+  const std::vector<std::int64_t> seeds{config.seed};
+  model->parameters().initialise(seeds);
+  model->project();
+  return model;
+}
+
+void expect_near(const std::vector<float>& actual, const std::vector<float>& expected) {
+  ASSERT_EQ(expected.size(), actual.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    ASSERT_TRUE(std::abs(actual[i] - expected[i]) <= 1e-5 * std::max(1.0F, std::abs(expected[i])))
+        << i << ": " << actual[i] << " instead of " << expected[i];
+  }
+}
+
+TEST(BiasCapture, HoldsWhatKerplesFormulaGives) {
+  const RunConfig config = small_run("kerple");
+  const auto model = initialised(config);
+  const AttentionBias bias = capture_bias(*model, config, 6, 0, 1);
+  ASSERT_EQ(2, bias.layers);
+  ASSERT_EQ(2, bias.heads);
+  ASSERT_EQ(12, bias.tokens);
+  EXPECT_EQ(6, bias.first_output);
+  for (std::int64_t layer = 0; layer < bias.layers; ++layer) {
+    const std::string prefix = "layer" + std::to_string(layer) + ".attn.";
+    for (std::int64_t head = 0; head < bias.heads; ++head) {
+      const auto p = model->parameters()[prefix + "p"][0][head].item<double>();
+      const auto a = model->parameters()[prefix + "a"][0][head].item<double>();
+      for (std::int64_t i = 0; i < bias.tokens; ++i) {
+        for (std::int64_t j = 0; j < bias.tokens; ++j) {
+          const double distance = std::abs(static_cast<double>(j - i));
+          EXPECT_NEAR(-p * std::log1p(a * distance), bias.bias[bias.index(layer, head, i, j)], 1e-5);
+        }
+      }
+    }
+  }
+}
+
+TEST(BiasCapture, AddsNothingToTheBiasOfAPlainEncoding) {
+  for (const char* encoding : {"kerple", "alibi", "fire", "t5", "randomized_kerple"}) {
+    SCOPED_TRACE(encoding);
+    const RunConfig config = small_run(encoding);
+    const AttentionBias bias = capture_bias(*initialised(config), config, 7, 5, 1);
+    expect_near(bias.adapted, bias.bias);
+  }
+}
+
+// A of the first layer, from the parameters alone: the embedding meets no positions there.
+TEST(BiasCapture, HoldsTheScaledProductsOfQueriesAndKeys) {
+  const c10::NoGradGuard no_grad;
+  const RunConfig config = small_run("dape_kerple");
+  const auto model = initialised(config);
+  constexpr std::int64_t kSample = 70;
+  const AttentionBias bias = capture_bias(*model, config, 6, kSample, 1);
+
+  // The sample as evaluation draws it, in a batch with others.
+  SequenceBatch batch;
+  create_workload(config)->evaluation_batch(6, 64, 64, batch);
+  const TensorBatch tensors = to_tensors(batch, kSample - 64, 1, at::kCPU);
+  const ParameterSet& parameters = model->parameters();
+  const at::Tensor x = parameters["embed.w"][0].index_select(0, tensors.tokens[0]) * std::sqrt(8.0);
+  const auto heads = [&](const char* name) {
+    return at::matmul(x, parameters[std::string("layer0.attn.") + name][0]).view({12, 2, 4}).transpose(0, 1);
+  };
+  const at::Tensor expected =
+      (at::matmul(heads("wq"), heads("wk").transpose(1, 2)) / 2).contiguous();  // (heads, queries, keys)
+  const auto count = static_cast<std::size_t>(expected.numel());
+  expect_near({bias.logit.begin(), bias.logit.begin() + static_cast<std::ptrdiff_t>(count)},
+              {expected.data_ptr<float>(), expected.data_ptr<float>() + count});
+}
+
+TEST(BiasCapture, LeavesTheBiasAsItIsWhereDapesNetworkGivesZero) {
+  using enum DapeVariant;
+  for (const DapeVariant variant : {kConcatResidual, kAddResidual, kBiasOnlyResidual}) {
+    SCOPED_TRACE(static_cast<int>(variant));
+    RunConfig config = small_run("dape_kerple");
+    config.encoding.dape->variant = variant;
+    const auto model = initialised(config);
+    const AttentionBias before = capture_bias(*model, config, 6, 1, 1);
+    float largest = 0;
+    for (std::size_t i = 0; i < before.bias.size(); ++i) {
+      largest = std::max(largest, std::abs(before.adapted[i] - before.bias[i]));
+    }
+    EXPECT_GT(largest, 1e-2F) << "f has a say";
+    for (const char* layer : {"layer0", "layer1"}) {
+      for (const char* name : {".attn.dape.w2", ".attn.dape.b2"}) {
+        model->parameters()[std::string(layer) + name].data().zero_();
+      }
+    }
+    const AttentionBias after = capture_bias(*model, config, 6, 1, 1);
+    expect_near(after.adapted, after.bias);
+  }
+}
+
+// Observed or not, and whatever the number of outputs asked for, a pass gives the same.
+TEST(BiasCapture, ObserversChangeNothing) {
+  const c10::NoGradGuard no_grad;
+  const RunConfig config = small_run("dape_kerple");
+  const auto model = initialised(config);
+  const at::Tensor tokens = at::arange(5, at::kLong).view({1, 5}).remainder(3);
+  const Positions positions;
+  std::vector<std::int64_t> layers;
+  const auto observe = [&](std::int64_t layer, const AttentionLogits& logits) {
+    layers.push_back(layer);
+    EXPECT_EQ(layer == 0 ? 5 : 2, logits.scaled.size(3));
+    EXPECT_EQ(logits.total.sizes(), logits.scaled.sizes());
+  };
+  const at::Tensor observed = model->forward(tokens, 2, {.positions = positions, .observer = observe});
+  EXPECT_EQ((std::vector<std::int64_t>{0, 1}), layers);
+  // Observed attention is not fused.
+  EXPECT_EQ("", difference(model->forward(tokens, 2, {.positions = positions}), observed, 1e-6));
+}
+
+TEST(BiasCapture, RefusesWhatItCannotShow) {
+  const RunConfig config = small_run("dape_kerple");
+  const auto model = initialised(config);
+  const auto refusal = [&](std::int64_t length, std::int64_t sample, double memory_gib) {
+    return message_of([&] { capture_bias(*model, config, length, sample, memory_gib); });
+  };
+  EXPECT_TRUE(contains(refusal(0, 0, 1), "length")) << refusal(0, 0, 1);
+  EXPECT_TRUE(contains(refusal(kMaxLength + 1, 0, 1), "length"));
+  EXPECT_TRUE(contains(refusal(6, 128, 1), "0 .. 127")) << refusal(6, 128, 1);
+  EXPECT_TRUE(contains(refusal(6, -1, 1), "0 .. 127"));
+  EXPECT_TRUE(contains(refusal(5000, 0, 1), "--memory-gib")) << refusal(5000, 0, 1);
+  EXPECT_EQ("(no error)", refusal(6, 127, 1));
+  for (const char* name : {"rope", "sin_cos", "learned", "none", "relative", "cope"}) {
+    const std::string message = message_of([&] { check_gives_bias(small_run(name)); });
+    EXPECT_TRUE(contains(message, "adds no bias")) << message;
+    EXPECT_TRUE(contains(message, "kerple")) << message;
+  }
+}
+
+TEST(BiasCapture, ReadsTheTrainedParametersOfARun) {
+  const ScratchFolder scratch;
+  const RunFolder run = RunFolder::create(scratch.path() / "a", small_run("dape_kerple"));
+  const std::string untrained =
+      message_of([&] { restore_model(run, run.config(), DamagedCheckpoints::kLeave); });
+  EXPECT_TRUE(contains(untrained, "has no checkpoint; train it first")) << untrained;
+
+  const std::atomic<int> stop{0};
+  ASSERT_EQ(JobOutcome::kDone, work_on_job(
+                                   {run}, [](const Progress&) {}, stop));
+  const RestoredModel restored = restore_model(run, run.config(), DamagedCheckpoints::kLeave);
+  EXPECT_EQ(5, restored.step);
+  EXPECT_TRUE(restored.warnings.empty());
+  EXPECT_FALSE(
+      at::equal(initialised(run.config())->parameters().values(), restored.model->parameters().values()));
+}
+
+}  // namespace
+}  // namespace che

@@ -1,0 +1,52 @@
+#include "experiments/measure/cost.h"
+
+#include <gtest/gtest.h>
+
+namespace che {
+namespace {
+
+RunConfig small_run() {
+  RunConfig config;
+  config.task.reset("reverse_string");
+  config.encoding.reset("dape_kerple");
+  config.model = {.width = 16, .layers = 1, .heads = 2};
+  config.training.steps = 1000;
+  config.training.batch_size = 8;
+  config.training.last_length = 6;
+  config.evaluation.first_length = config.evaluation.last_length = 10;
+  config.evaluation.samples = 64;
+  return config;
+}
+
+// Speeds are measured once, so that equal steps in what a run does are equal steps in its estimate.
+TEST(CostEstimate, GrowsWithStepsAndSamples) {
+  CostEstimate estimate;
+  const auto seconds = [&](std::int64_t steps, std::int64_t samples) {
+    RunConfig config = small_run();
+    config.training.steps = steps;
+    config.evaluation.samples = samples;
+    return estimate.seconds(config, run_operations(config)).middle;
+  };
+  const double least = seconds(1000, 64);
+  const double steps = seconds(2000, 64) - least;
+  const double samples = seconds(1000, 640) - least;
+  EXPECT_GT(least, 0);
+  EXPECT_GT(steps, 0);
+  EXPECT_GT(samples, 0);
+  EXPECT_NEAR(seconds(4000, 64), least + 3 * steps, 1e-9 * least);
+  EXPECT_NEAR(seconds(1000, 64 + 2 * 576), least + 2 * samples, 1e-9 * least);
+}
+
+// A thousand times the operations of a step take longer than one on any machine.
+TEST(CostEstimate, MeasuresTheModelItIsAskedFor) {
+  CostEstimate estimate;
+  RunConfig large = small_run();
+  large.model = {.width = 256, .layers = 4, .heads = 8};
+  const TimeRange long_time = estimate.seconds(large, run_operations(large));
+  EXPECT_GT(long_time.middle, estimate.seconds(small_run(), run_operations(small_run())).middle);
+  EXPECT_LE(long_time.min, long_time.middle);
+  EXPECT_LE(long_time.middle, long_time.max);
+}
+
+}  // namespace
+}  // namespace che

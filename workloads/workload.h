@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workloads/metric.h"
+
+namespace che {
+
+// How many ids a workload's tokens and predictions have; both count from 0.
+struct Vocabulary {
+  std::int64_t tokens = 0;
+  std::int64_t classes = 0;
+};
+
+// Examples of equal length, row after row. A model reads all tokens of an example and predicts a class for
+// each of the last `outputs` of them.
+struct SequenceBatch {
+  std::int64_t point = 0;             // The point of the workload that the examples are drawn at.
+  std::int64_t size = 0;              // Examples.
+  std::int64_t width = 0;             // Tokens of an example.
+  std::int64_t outputs = 0;           // Predictions of an example.
+  std::vector<std::int32_t> tokens;   // (size, width)
+  std::vector<std::int32_t> targets;  // (size, outputs)
+  std::vector<std::uint8_t> mask;     // (size, outputs), 1 = counts for accuracy
+};
+
+// Where a run's batches come from and how its predictions are judged. A point is a whole number that orders
+// the conditions of an evaluation: for a task it is the length asked of the task, which tables and files call
+// "length". Stateless after construction; every function may be called from several threads.
+class Workload {
+ public:
+  Workload() = default;
+  Workload(const Workload&) = delete;
+  Workload& operator=(const Workload&) = delete;
+  virtual ~Workload() = default;
+
+  virtual Vocabulary vocabulary() const = 0;
+  virtual Metric metric() const = 0;
+
+  // The points that the run is evaluated at, ascending.
+  virtual std::vector<std::int64_t> points() const = 0;
+  // The training point of the longest examples.
+  virtual std::int64_t longest_training_point() const = 0;
+  // Tokens of an example at a point.
+  virtual std::int64_t tokens(std::int64_t point) const = 0;
+
+  // Fills `batch`, whose memory is reused, with the batch of a training step (from 0).
+  virtual void training_batch(std::int64_t step, SequenceBatch& batch) const = 0;
+  // The same with the test examples first .. first + count - 1 of a point. Throws Error where there are none.
+  virtual void evaluation_batch(std::int64_t point, std::int64_t first, std::int64_t count,
+                                SequenceBatch& batch) const = 0;
+};
+
+}  // namespace che
