@@ -14,15 +14,11 @@
 #include "core/files.h"
 #include "core/number_text.h"
 #include "core/text.h"
-#include "experiments/results/attention_bias.h"
-#include "experiments/store/run_folder.h"
-#include "experiments/training/attention_capture.h"
-#include "experiments/training/restored_model.h"
-#include "plots/figures.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/measure/attention_capture.h"
-#include "plots/attention_bias.h"
-#include "plots/gnuplot/figure_files.h"
+#include "experiments/results/attention_bias.h"
+#include "experiments/store/run_folder.h"
+#include "plots/figures.h"
 
 namespace che {
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "experiments/training/out_of_memory.h"
+#include "experiments/learn/limits.h"
 
 namespace che {
 

@@ -15,12 +15,12 @@
 #include "core/error.h"
 #include "core/resources.h"
 #include "core/text.h"
+#include "experiments/measure/cost.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"
 #include "experiments/schedule/time_left.h"
-#include "experiments/training/work_estimate.h"
 
 namespace che {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "experiments/analysis/attention_bias.h"
 #include "experiments/plan/run_config.h"
+#include "experiments/results/attention_bias.h"
 #include "models/architectures/model.h"
 
 namespace che {

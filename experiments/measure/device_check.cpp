@@ -13,17 +13,13 @@
 #include <utility>
 
 #include "core/clock.h"
-#include "experiments/statistics/score_summary.h"
-#include "experiments/training/out_of_memory.h"
-#include "experiments/training/small_model.h"
-#include "models/device_memory.h"
-#include "models/ops/cases.h"
-#include "models/ops/device/backend.h"
 #include "core/files.h"
 #include "core/version.h"
-#include "experiments/analysis/score_summary.h"
 #include "experiments/learn/limits.h"
 #include "experiments/measure/small_model.h"
+#include "experiments/statistics/score_summary.h"
+#include "models/ops/cases.h"
+#include "models/ops/device/backend.h"
 
 namespace che {
 namespace {

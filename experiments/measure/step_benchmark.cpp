@@ -11,19 +11,14 @@
 #include <vector>
 
 #include "core/clock.h"
-#include "experiments/plan/operations.h"
-#include "experiments/statistics/score_summary.h"
-#include "experiments/training/model_factory.h"
-#include "experiments/training/tensor_batch.h"
-#include "experiments/training/training.h"
-#include "models/device_memory.h"
-#include "models/ops/batch_score/batch_score.h"
-#include "tasks/task.h"
-#include "experiments/analysis/score_summary.h"
 #include "experiments/learn/batches.h"
 #include "experiments/learn/limits.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/learn/training.h"
+#include "experiments/plan/operations.h"
+#include "experiments/statistics/score_summary.h"
+#include "models/ops/batch_score/batch_score.h"
+#include "tasks/task.h"
 
 namespace che {
 namespace {

@@ -9,14 +9,10 @@
 #include <vector>
 
 #include "core/files.h"
-#include "experiments/published/paper_table.h"
-#include "experiments/training/model_factory.h"
-#include "experiments/training/thread_limit.h"
-#include "experiments/training/training.h"
-#include "experiments/analysis/paper_table.h"
 #include "experiments/learn/limits.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/learn/training.h"
+#include "experiments/published/paper_table.h"
 #include "models/ops/batch_score/batch_score.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/encodings/encoding_models.h"
