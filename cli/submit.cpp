@@ -15,7 +15,6 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/text.h"
-#include "experiments/measure/replica_choice.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
 #include "experiments/schedule/batch_script.h"

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "experiments/plan/differences.h"
+#include "experiments/plan/identity.h"
 #include "experiments/store/experiment_folder.h"
 
 namespace che {
