@@ -55,17 +55,10 @@ std::optional<InspectedRun> inspect_entry(const fs::path& path) {
 fs::path closest_experiment(const fs::path& folder) {
   // A config's name, without its .yaml, is that of its results folder.
   const std::string name = (folder.extension() == ".yaml" ? folder.stem() : folder.filename()).string();
-  for (const fs::path& parent : {folder.parent_path(), fs::path("results")}) {
-    std::error_code error;
-    std::vector<std::string> experiments;
-    for (const fs::path& entry : entries_of(parent.empty() ? fs::path(".") : parent, error)) {
-      std::error_code ignored;
-      if (fs::is_directory(entry / "runs", ignored)) experiments.push_back(entry.filename().string());
-    }
-    const std::string closest = closest_name(name, experiments);
-    if (!closest.empty()) return parent / closest;
-  }
-  return {};
+  return closest_path(name, {folder.parent_path(), "results"}, [](const fs::path& entry) {
+    std::error_code ignored;
+    return fs::is_directory(entry / "runs", ignored);
+  });
 }
 
 // Says which folder to name instead of one that holds no runs/.
