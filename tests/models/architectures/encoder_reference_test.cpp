@@ -25,11 +25,11 @@ std::unique_ptr<Encoder> model_of(const json& file, const json& parameters, cons
   if (parameters.contains("pos.table")) {
     encoding_options["rows"] = parameters.at("pos.table").at("shape").at(0).dump();
   }
-  const std::string name = encoding_name(file.at("encoding"));
-  const AnyOptions set = Registry<EncodingEntry>::instance().get(name).options.with(encoding_options);
+  const std::string encoding = encoding_name(file.at("encoding"));
+  const AnyOptions set = Registry<EncodingEntry>::instance().get(encoding).options.with(encoding_options);
   // The empty token comes after the input's symbols.
   const Vocabulary vocabulary{config.at("input_vocab").get<std::int64_t>() + 1, config.at("output_classes")};
-  auto model = std::make_unique<Encoder>(ModelParts{shape, vocabulary, create_encoding(name, set)}, 1,
+  auto model = std::make_unique<Encoder>(ModelParts{shape, vocabulary, create_encoding(encoding, set)}, 1,
                                          Backend{Kernels::kReference, options});
   for (const auto& [name, value] : parameters.items()) {
     model->parameters()[name].data().copy_(reference_input(value).unsqueeze(0));
@@ -56,7 +56,7 @@ void for_each_file(const std::string& folder, const std::function<void(const jso
   for (const auto& path : files) {
     SCOPED_TRACE(path.filename());
     const json file = read_reference(path);
-    const std::string name = encoding_name(file.at("encoding"));
+    const std::string encoding = encoding_name(file.at("encoding"));
     EXPECT_TRUE(encoding_exists(name)) << name << ": encoding not registered";
     if (encoding_exists(name)) check(file);
   }
