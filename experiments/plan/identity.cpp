@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/config/field_list.h"
@@ -89,6 +90,19 @@ Settings shared_by(const std::vector<RunConfig>& configs, const std::vector<Sett
 
 constexpr const char* kEvaluationSeed = "evaluation.seed";
 
+// The key paths at which `runs` differ: not all of them have the path, or not with one value.
+std::set<std::string> differing_paths(const std::vector<Settings>& runs) {
+  std::map<SettingValue, std::size_t> holders;
+  for (const Settings& settings : runs) {
+    for (const SettingValue& setting : settings) ++holders[setting];
+  }
+  std::set<std::string> paths;
+  for (const auto& [setting, count] : holders) {
+    if (count < runs.size()) paths.insert(setting.path);
+  }
+  return paths;
+}
+
 // The paths at which some of `members`, the configs of one task, differ. A model outside che has no settings
 // of training that could.
 std::set<std::string> dividing_paths(const std::vector<RunConfig>& configs,
@@ -106,8 +120,8 @@ std::set<std::string> dividing_paths(const std::vector<RunConfig>& configs,
     of_evaluation.push_back(std::move(evaluation));
     if (!configs[i].is_foreign()) of_training.push_back(std::move(training));
   }
-  std::set<std::string> paths = differences(of_evaluation);
-  paths.merge(differences(of_training));
+  std::set<std::string> paths = differing_paths(of_evaluation);
+  paths.merge(differing_paths(of_training));
   return paths;
 }
 
@@ -144,18 +158,6 @@ std::string run_id(const RunConfig& config) {
 std::string cell_id(const RunConfig& config) {
   return fmt::format("{}-{}-{}", config.task.name, config.column_form().text(),
                      hash_text("che-cell-1", hashed_fields(config, {Role::kCell})));
-}
-
-std::set<std::string> differences(const std::vector<std::set<SettingValue>>& runs) {
-  std::map<SettingValue, std::size_t> holders;
-  for (const auto& settings : runs) {
-    for (const SettingValue& setting : settings) ++holders[setting];
-  }
-  std::set<std::string> paths;
-  for (const auto& [setting, count] : holders) {
-    if (count < runs.size()) paths.insert(setting.path);
-  }
-  return paths;
 }
 
 CellLabels label_cells(const std::vector<RunConfig>& configs, const std::vector<Role>& roles) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -25,9 +24,6 @@ std::string run_id(const RunConfig& config);
 
 // Identity without seeds and learning rate: runs with equal cells share a place in a table.
 std::string cell_id(const RunConfig& config);
-
-// The key paths at which some settings differ: not all of `runs` have the path, or not with one value.
-std::set<std::string> differences(const std::vector<std::set<SettingValue>>& runs);
 
 // The cells of some configs, in their order: task and encoding, with every setting of `roles` in which the
 // configs of one task differ, so that two cells never look alike. A setting that all configs of each task
