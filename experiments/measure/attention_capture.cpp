@@ -70,14 +70,14 @@ AttentionBias capture_bias(const Model& model, const RunConfig& config, std::int
   const std::optional<AttentionSize> attention = model.attention_size();
   if (!attention) throw Error("this kind of model has no attention");
   const EvaluationConfig& evaluation = config.evaluation;
-  // The sample and the positions that evaluation sees.
-  const auto workload = create_workload(config);
-  SequenceBatch batch;
-  workload->evaluation_batch(length, sample, 1, batch);
   if (sample < 0 || sample >= evaluation.samples) {
     throw Error(fmt::format("--sample {}: the run is evaluated on {} samples a length; allowed: 0 .. {}",
                             sample, evaluation.samples, evaluation.samples - 1));
   }
+  // The sample and the positions that evaluation sees.
+  const auto workload = create_workload(config);
+  SequenceBatch batch;
+  workload->evaluation_batch(length, sample, 1, batch);
   const auto positions = create_positions(config, evaluation.seed, Purpose::kEvaluationPositions,
                                           static_cast<std::uint64_t>(length),
                                           static_cast<std::uint64_t>(sample / kEvaluationBatch));

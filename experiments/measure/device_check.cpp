@@ -18,8 +18,6 @@
 #include "experiments/learn/limits.h"
 #include "experiments/measure/small_model.h"
 #include "experiments/statistics/score_summary.h"
-#include "models/ops/cases.h"
-#include "models/ops/device/backend.h"
 
 namespace che {
 namespace {

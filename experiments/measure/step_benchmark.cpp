@@ -17,8 +17,6 @@
 #include "experiments/learn/training.h"
 #include "experiments/plan/operations.h"
 #include "experiments/statistics/score_summary.h"
-#include "models/ops/batch_score/batch_score.h"
-#include "tasks/task.h"
 
 namespace che {
 namespace {
