@@ -152,7 +152,7 @@ TEST(FakeDevice, RefusesTensorsOfTwoDevices) {
 TEST(Selftest, FindsNothingWrongWithTheEmulatedKernels) {
   SelftestPlan plan;
   plan.tokens = {1, 2, 17};
-  plan.sizes.batch = 2;
+  plan.batch = 2;
   plan.repeated_steps = 2;
   plan.graph_steps = 3;
   plan.timed_tokens = {2};
@@ -193,7 +193,7 @@ TEST(Selftest, FindsAKernelThatIsWrong) {
   const OtherKernels others(wrong);
   SelftestPlan plan;
   plan.tokens = {3};
-  plan.sizes.batch = 1;
+  plan.batch = 1;
   std::vector<std::string> failed;
   check_operations(backend_on(fake_device(), Kernels::kFused), plan, [&](const SelftestCheck& check) {
     if (!check.passed()) failed.push_back(check.name);
