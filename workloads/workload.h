@@ -18,13 +18,13 @@ struct Vocabulary {
 // Examples of equal length, row after row. A model reads all tokens of an example and predicts a class for
 // each of the last `outputs` of them.
 struct SequenceBatch {
-  std::int64_t point = 0;             // The point of the workload that the examples are drawn at.
-  std::int64_t size = 0;              // Examples.
-  std::int64_t width = 0;             // Tokens of an example.
-  std::int64_t outputs = 0;           // Predictions of an example.
-  std::vector<std::int32_t> tokens;   // (size, width)
-  std::vector<std::int32_t> targets;  // (size, outputs)
-  std::vector<std::uint8_t> mask;     // (size, outputs), 1 = counts for accuracy
+  std::int64_t point = 0;                  // The point of the workload that the examples are drawn at.
+  std::int64_t size = 0;                   // Examples.
+  std::int64_t width = 0;                  // Tokens of an example.
+  std::int64_t outputs = 0;                // Predictions of an example.
+  std::vector<std::int32_t> tokens = {};   // (size, width)
+  std::vector<std::int32_t> targets = {};  // (size, outputs)
+  std::vector<std::uint8_t> mask = {};     // (size, outputs), 1 = counts for accuracy
 };
 
 // Where a run's batches come from and how its predictions are judged. A point is a whole number that orders
