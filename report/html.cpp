@@ -12,7 +12,6 @@
 #include "core/text.h"
 
 namespace che {
-
 namespace {
 
 std::string_view entity_of(char c) {

@@ -14,7 +14,6 @@
 #include "tables/result_tables.h"
 
 namespace che {
-
 namespace {
 
 TableValue yes_or_no(bool value) { return std::string(value ? "yes" : "no"); }

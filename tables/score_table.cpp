@@ -14,7 +14,6 @@
 #include "tables/result_tables.h"
 
 namespace che {
-
 namespace {
 
 // Scores of the trivial baselines in the order of kBaselineColumns.

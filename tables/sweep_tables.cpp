@@ -12,7 +12,6 @@
 #include "tasks/task.h"
 
 namespace che {
-
 namespace {
 
 std::string count_text(const std::map<CellKey, std::size_t>& counts, const CellKey& key) {

@@ -15,7 +15,6 @@
 #include "experiments/plan/run_config.h"
 
 namespace che {
-
 namespace {
 
 // Rows of other accuracies than those that took their place.

@@ -15,7 +15,6 @@
 #include "experiments/statistics/score_summary.h"
 
 namespace che {
-
 namespace {
 
 // Why a run cannot be trained again; empty where it can.

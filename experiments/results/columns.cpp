@@ -16,7 +16,6 @@
 #include "models/settings/encoding_entry.h"
 
 namespace che {
-
 namespace {
 
 int place_of_encoding(std::string_view name) {

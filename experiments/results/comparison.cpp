@@ -13,7 +13,6 @@
 #include "experiments/results/result_table.h"
 
 namespace che {
-
 namespace {
 
 using Scores = std::map<std::pair<Draw, double>, double>;  // By draw and learning rate.

@@ -10,7 +10,6 @@
 #include "experiments/plan/differences.h"
 
 namespace che {
-
 namespace {
 
 constexpr const char* kLearningRate = "learning_rate";

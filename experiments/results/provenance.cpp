@@ -14,7 +14,6 @@
 #include "experiments/plan/run_config.h"
 
 namespace che {
-
 namespace {
 
 // Joins the texts of the runs, each once, in the order of the runs.

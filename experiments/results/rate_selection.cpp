@@ -11,7 +11,6 @@
 #include "experiments/results/result_table.h"
 
 namespace che {
-
 namespace {
 
 std::string rule_name(SelectionRule rule) { return selection_rule_names()[static_cast<std::size_t>(rule)]; }

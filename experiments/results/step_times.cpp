@@ -19,7 +19,6 @@
 #include "experiments/store/needs.h"
 
 namespace che {
-
 namespace {
 
 // Returns milliseconds, or nothing for a run that was not trained.

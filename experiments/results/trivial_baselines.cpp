@@ -12,7 +12,6 @@
 #include "tasks/task.h"
 
 namespace che {
-
 namespace {
 
 namespace statistics = boost::math::statistics;

@@ -11,7 +11,6 @@
 #include "core/random.h"
 
 namespace che {
-
 namespace {
 
 // Streams of random numbers, one a use.

@@ -12,7 +12,6 @@
 #include "core/suggestion.h"
 
 namespace che {
-
 namespace {
 
 namespace statistics = boost::math::statistics;

@@ -5,7 +5,6 @@
 #include "core/error.h"
 
 namespace che {
-
 namespace {
 
 TEST(HtmlText, IsNoMarkup) {
@@ -16,10 +15,6 @@ TEST(HtmlText, IsNoMarkup) {
 }
 
 TEST(UrlPath, EncodesWhatUrlsReserve) { EXPECT_EQ(url_path("../a b#/ä"), "../a%20b%23/%C3%A4"); }
-
-}  // namespace
-
-namespace {
 
 TEST(HtmlTable, HasMarksValuesLinksAndFootnotes) {
   PrintedTable table;

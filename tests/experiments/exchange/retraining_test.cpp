@@ -17,7 +17,6 @@
 #include "tests/message_of.h"
 
 namespace che {
-
 namespace {
 
 BundledRun finished_run(std::int64_t seed = 0) {

@@ -9,7 +9,6 @@
 #include "tasks/task.h"
 
 namespace che {
-
 namespace {
 
 EncodingForm form(const std::string& name, bool dape = false, bool randomized = false) {

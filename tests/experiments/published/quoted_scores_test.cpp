@@ -11,7 +11,6 @@
 #include "tasks/suite.h"
 
 namespace che {
-
 namespace {
 
 // The rows of the suite regular-4/v1. The table that they are from also has the mean over the tasks.

@@ -6,7 +6,6 @@
 #include "tests/scratch_folder.h"
 
 namespace che {
-
 namespace {
 
 using Names = std::vector<std::string>;

@@ -10,7 +10,6 @@
 #include "tests/message_of.h"
 
 namespace che {
-
 namespace {
 
 EncodingLabel label(const std::string& name, bool dape = false, bool randomized = false,

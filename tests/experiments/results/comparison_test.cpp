@@ -11,7 +11,6 @@
 #include "tests/scratch_folder.h"
 
 namespace che {
-
 namespace {
 
 void store(const ScratchFolder& scratch, const std::string& task, const std::string& encoding,

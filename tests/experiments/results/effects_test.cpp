@@ -6,7 +6,6 @@
 #include "tests/scratch_folder.h"
 
 namespace che {
-
 namespace {
 
 TEST(SettingEffects, FindNumbersThatVaryWithAllElseEqual) {

@@ -7,7 +7,6 @@
 #include "tests/scratch_folder.h"
 
 namespace che {
-
 namespace {
 
 // The counts that the paper's text gives of its own table (section 4).
@@ -52,10 +51,6 @@ TEST(PaperClaims, CountTasksThatHaveBothSides) {
   EXPECT_EQ(claims[1].here.tasks, 2U);
   EXPECT_EQ(claims[0].here.tasks, 0U) << "columns of the paper are missing";
 }
-
-}  // namespace
-
-namespace {
 
 using Labels = std::vector<std::string>;
 

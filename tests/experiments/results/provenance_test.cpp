@@ -10,7 +10,6 @@
 #include "tests/scratch_folder.h"
 
 namespace che {
-
 namespace {
 
 TEST(Provenance, NamesSeedsAndRates) {

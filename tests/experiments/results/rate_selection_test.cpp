@@ -8,7 +8,6 @@
 #include "tests/scratch_folder.h"
 
 namespace che {
-
 namespace {
 
 struct Repetition {
@@ -103,6 +102,25 @@ TEST(RateSelection, RefusesRunsThatLackWhatTheRuleReads) {
   store_run(scratch.path(), waiting, RunState::kTraining);
   without.write_metrics({{.step = 100, .loss = 1, .accuracy = 0.5, .gradient_norm = 1, .seconds = 1}});
   EXPECT_TRUE(contains(problem(SelectionRule::kTraining), "is not finished, and its cell has several"));
+}
+
+// 1e-3 was also measured on easier samples, of another seed and of a larger number, which say nothing of
+// 1e-4.
+TEST(RateSelection, ValidatesOnTheSamplesThatAllRunsHave) {
+  const ScratchFolder scratch;
+  const RunFolder more = store(scratch, "rope", {1e-3, 0, 1.0, 0.875}, 0.5);
+  store(scratch, "rope", {1e-4, 0, 0.75, 0.875}, 0.625);
+  std::vector<EvaluationRow> rows = more.evaluation();
+  for (const std::int64_t length : more.config().evaluation.lengths()) {
+    store_row(rows, {.length = length, .samples = 64, .seed = 2000, .accuracy = 1});
+    store_row(rows, {.length = length, .samples = 128, .seed = 1000, .accuracy = 1});
+  }
+  more.write_evaluation(rows);
+  EXPECT_EQ(scores_of(read(scratch, SelectionRule::kValidation), "rope"), std::vector<double>{0.75});
+  std::erase_if(rows, [](const EvaluationRow& row) { return row.seed == 1000; });
+  more.write_evaluation(rows);
+  EXPECT_TRUE(contains(message_of([&] { read(scratch, SelectionRule::kValidation); }),
+                       "the runs of rope on even_pairs were measured on different samples"));
 }
 
 // Repetitions are paired although the rule chose another rate for each of the two.

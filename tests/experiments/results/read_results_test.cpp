@@ -8,7 +8,6 @@
 #include "tests/scratch_folder.h"
 
 namespace che {
-
 namespace {
 
 using testing::ElementsAre;

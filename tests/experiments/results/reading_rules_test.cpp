@@ -9,7 +9,6 @@
 #include "tests/scratch_folder.h"
 
 namespace che {
-
 namespace {
 
 // A finished run whose accuracy at each length is a hundredth of it, which a mean gives away.
@@ -70,6 +69,16 @@ TEST(ReadingRules, ColumnsAreLabelledByTheLengthsThatAreLeft) {
   EXPECT_EQ(columns("60:500"), std::vector<std::string>{"rope"});
   EXPECT_EQ(columns("44:500"), (std::vector<std::string>{"rope(evaluation.lengths=44,60,70,80)",
                                                          "rope(evaluation.lengths=60:80:10)"}));
+}
+
+// The finished run was measured beyond its config, which the repetition that is still to come shares.
+TEST(ReadingRules, UnfinishedRunsSplitNoColumn) {
+  const ScratchFolder scratch;
+  store_by_length(scratch.path(), made_up_config("even_pairs", "rope", 0), {41, 42, 43, 44, 60});
+  store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kTraining);
+  const ResultTable table = make_table(open_runs(scratch.path()), rules_for("43:500"));
+  EXPECT_EQ(texts_of(table.encodings), std::vector<std::string>{"rope"});
+  EXPECT_EQ(table.cells.begin()->second.missing.size(), 1U);
 }
 
 TEST(ReadingRules, ComparisonsByLengthAdjustOverTheTasksAtALength) {

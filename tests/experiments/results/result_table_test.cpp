@@ -13,7 +13,6 @@
 #include "tests/scratch_folder.h"
 
 namespace che {
-
 namespace {
 
 TEST(ResultTable, SummarizesTheFinishedRunsOfACell) {

@@ -11,7 +11,6 @@
 #include "tests/scratch_folder.h"
 
 namespace che {
-
 namespace {
 
 using std::string_literals::operator""s;

@@ -8,7 +8,6 @@
 #include "tests/scratch_folder.h"
 
 namespace che {
-
 namespace {
 
 std::vector<MetricsRow> rows_of(const std::vector<std::pair<std::int64_t, double>>& accuracies) {

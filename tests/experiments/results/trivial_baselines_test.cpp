@@ -5,7 +5,6 @@
 #include "tasks/task.h"
 
 namespace che {
-
 namespace {
 
 TaskConfig task_named(const std::string& name) {

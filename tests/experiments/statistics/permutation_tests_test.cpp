@@ -9,7 +9,6 @@
 #include "core/random.h"
 
 namespace che {
-
 namespace {
 
 // Darwin's cross- and self-fertilized maize, in eighths of an inch. Fisher ("The Design of
@@ -111,10 +110,6 @@ TEST(PairedTest, HolmByHand) {
   EXPECT_EQ(holm_adjusted({0.7, 0.6}), (std::vector<std::optional<double>>{1, 1}));
   EXPECT_TRUE(holm_adjusted({}).empty());
 }
-
-}  // namespace
-
-namespace {
 
 // The example of SciPy's documentation of spearmanr: ranks 1 2 3.5 5 3.5 on the right.
 const std::vector<double> kX = {1, 2, 3, 4, 5};

@@ -7,7 +7,6 @@
 #include "tests/message_of.h"
 
 namespace che {
-
 namespace {
 
 TEST(ScoreSummary, OfEightScoresByHand) {
