@@ -16,7 +16,6 @@
 #include "core/text.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/measure/attention_capture.h"
-#include "experiments/results/attention_bias.h"
 #include "experiments/store/run_folder.h"
 #include "plots/figures.h"
 
