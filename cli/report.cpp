@@ -86,7 +86,7 @@ void add_report_command(CLI::App& app, Action& action) {
   CLI::App* const command =
       app.add_subcommand("report", "Write the results of an experiment as one HTML page");
   command->footer(
-      "The page has provenance, sortable tables, figures, failed runs and configs. It links to table.csv, "
+      "The page has sortable tables, figures, failed runs, configs and provenance. It links to table.csv, "
       "runs.csv and lengths.csv, which are written too. With --only or several experiments it needs "
       "--output, and the "
       "three files stand next to the page and begin with its name.");
