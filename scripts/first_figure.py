@@ -20,7 +20,7 @@ from che_plots import curves, page, scores, style  # noqa: E402
 from che_plots.data import by_task, read_rows  # noqa: E402
 
 SHOWN = ("rope", "randomized_rope", "randomized_kerple", "dape_kerple")
-WIDTH, HEIGHT = 140.0, 54.0
+WIDTH, HEIGHT = 118.0, 48.0
 
 
 def main() -> None:
@@ -33,10 +33,10 @@ def main() -> None:
   figure = page.new_figure(WIDTH, HEIGHT)
   figure.set_layout_engine("constrained", w_pad=0.04, h_pad=0.04)
   left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
-  ends = curves.draw_accuracy(left, rows, style.styles_of(rows), 30, all_coloured=True)
-  curves.end_labels(left, ends, 80, 38)
-  left.text(2, 41, "training\nlengths", va="top", linespacing=1, fontsize=style.SMALL, color="#444444")
-  left.text(2, 51, "chance", va="bottom", fontsize=style.SMALL, color=style.BASELINE)
+  ends = curves.draw_accuracy(left, rows, style.styles_of(rows), 20, all_coloured=True)
+  curves.end_labels(left, ends, 80, 35)
+  left.text(2, 39, "training\nlengths", va="top", linespacing=1, fontsize=style.SMALL, color="#444444")
+  left.text(2, 49.5, "chance", va="top", fontsize=style.SMALL, color=style.BASELINE)
   left.set_title("even_pairs: accuracy (%)", loc="left")
   left.set_xlabel("length")
 
@@ -62,7 +62,7 @@ def main() -> None:
   right.set_xlim(*scores.difference_range(claims, with_paper=False))
   right.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
   right.set_title("contiguous DAPE \N{MINUS SIGN} randomized host", loc="right")
-  right.set_xlabel("points, with 95 % intervals")
+  right.set_xlabel("points (95 % interval)")
   right.legend(
     handles=[Line2D([], [], color=c, marker="o", markersize=4, linewidth=1.6, label=h) for h, c in hosts.items()],
     loc="lower right", frameon=False,
