@@ -41,24 +41,6 @@ struct SubmitOptions {
   BatchOptions batch;
 };
 
-// Jobs without the runs that wait or work in the queue already.
-std::vector<std::vector<RunFolder>> jobs_out_of_queue(const std::vector<std::vector<RunFolder>>& jobs,
-                                                      const std::set<std::string>& queued) {
-  std::vector<std::vector<RunFolder>> left;
-  for (std::vector<RunFolder> job : jobs) {
-    std::erase_if(job, [&](const RunFolder& run) { return queued.contains(run.id()); });
-    if (!job.empty()) left.push_back(std::move(job));
-  }
-  return left;
-}
-
-// "0-11%4": elements of an array, at most four at a time.
-std::string elements(std::size_t count, std::int64_t parallel) {
-  std::string text = fmt::format("0-{}", count - 1);
-  if (parallel > 0) text += fmt::format("%{}", parallel);
-  return text;
-}
-
 // Explains an error of a Slurm that does not answer.
 Error no_slurm(const Error& error) {
   return Error(
@@ -84,55 +66,6 @@ std::vector<QueuedJob> queue_of(bool print) {
   } catch (const Error& error) {
     if (!print) throw no_slurm(error);
     return {};
-  }
-}
-
-void submit_summary(Submission& submission, const std::vector<std::int64_t>& arrays) {
-  submission.summary = submit_batch({fmt::format("--dependency=afterany:{}", fmt::join(arrays, ":")),
-                                     submission.summary_script().string()});
-  submission.store();
-  print_progress(fmt::format("table and report follow as job {}; logs in {}\n", submission.summary,
-                             submission.logs().string()));
-}
-
-// Completes the submission of a process that was killed meanwhile: stores the ids of its arrays, and submits
-// the job after them.
-void complete_submission(Submission& submission, const std::vector<QueuedJob>& queue) {
-  if (submission.arrays.empty() || submission.summary != 0) return;
-  const QueuedSubmission queued = find_in_queue(submission, queue);
-  if (queued.arrays.empty()) return;
-  std::vector<std::int64_t> ids;
-  for (const auto& [id, first] : queued.arrays) {
-    ids.push_back(id);
-    for (SubmittedArray& array : submission.arrays) {
-      if (array.first == first) array.job = id;
-    }
-  }
-  submission.summary = queued.summary;
-  submission.store();
-  print_progress(fmt::format("found of a submission that was not completed: {} {}\n",
-                             ids.size() == 1 ? "array" : "arrays", fmt::join(ids, ", ")));
-  if (submission.summary == 0) submit_summary(submission, ids);
-}
-
-// Submits the arrays of `submission` and the job after them; stores each id as soon as it is known.
-void submit_all(Submission& submission, const std::vector<SubmittedArray>& parts, std::int64_t parallel) {
-  submission.arrays = parts;
-  submission.store();
-  std::vector<std::int64_t> ids;
-  try {
-    for (SubmittedArray& part : submission.arrays) {
-      part.job = submit_batch({"--array=" + elements(part.count, parallel),
-                               submission.array_script().string(), std::to_string(part.first)});
-      ids.push_back(part.job);
-      submission.store();
-      print_progress(fmt::format("submitted {} as array {}\n", counted(part.count, "task"), part.job));
-    }
-    submit_summary(submission, ids);
-  } catch (const Error& error) {
-    throw Error(fmt::format("{}; {} of {} submitted; `che submit` again submits the rest", error.what(),
-                            ids.size(), counted(parts.size(), "array")),
-                error.kind());
   }
 }
 
@@ -191,12 +124,12 @@ int submit(const SubmitOptions& options) {
     parts.push_back({.job = 0, .first = first, .count = std::min(size, submission.tasks.size() - first)});
   }
   if (!options.print) {
-    submit_all(submission, parts, options.array_parallel);
+    submit_arrays(submission, parts, options.array_parallel);
     return 0;
   }
   fmt::print("{}\n", script);
   for (const SubmittedArray& part : parts) {
-    fmt::print("sbatch --array={} {} {}\n", elements(part.count, options.array_parallel),
+    fmt::print("sbatch --array={} {} {}\n", array_elements(part.count, options.array_parallel),
                quoted_shell_word(submission.array_script().string()), part.first);
   }
   fmt::print("sbatch --dependency=afterany:JOB[:JOB...] {}\n",

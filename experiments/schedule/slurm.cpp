@@ -14,6 +14,7 @@
 #include "core/number_text.h"
 #include "core/process.h"
 #include "core/text.h"
+#include "experiments/schedule/progress_display.h"
 
 namespace che {
 namespace {
@@ -78,6 +79,15 @@ class ScriptMatch {
   fs::path script_;
   std::map<std::string, std::optional<std::size_t>> arguments_;  // Elements of an array have one command.
 };
+
+// Submits the job that makes table and report after the arrays.
+void submit_summary(Submission& submission, const std::vector<std::int64_t>& arrays) {
+  submission.summary = submit_batch({fmt::format("--dependency=afterany:{}", fmt::join(arrays, ":")),
+                                     submission.summary_script().string()});
+  submission.store();
+  print_progress(fmt::format("table and report follow as job {}; logs in {}\n", submission.summary,
+                             submission.logs().string()));
+}
 
 }  // namespace
 
@@ -187,6 +197,60 @@ std::vector<std::string> slurm_status(const fs::path& experiment) {
     lines.emplace_back("Slurm: none of the submitted tasks is in the queue");
   }
   return lines;
+}
+
+std::vector<std::vector<RunFolder>> jobs_out_of_queue(const std::vector<std::vector<RunFolder>>& jobs,
+                                                      const std::set<std::string>& queued) {
+  std::vector<std::vector<RunFolder>> left;
+  for (std::vector<RunFolder> job : jobs) {
+    std::erase_if(job, [&](const RunFolder& run) { return queued.contains(run.id()); });
+    if (!job.empty()) left.push_back(std::move(job));
+  }
+  return left;
+}
+
+std::string array_elements(std::size_t count, std::int64_t parallel) {
+  std::string text = fmt::format("0-{}", count - 1);
+  if (parallel > 0) text += fmt::format("%{}", parallel);
+  return text;
+}
+
+void complete_submission(Submission& submission, const std::vector<QueuedJob>& queue) {
+  if (submission.arrays.empty() || submission.summary != 0) return;
+  const QueuedSubmission queued = find_in_queue(submission, queue);
+  if (queued.arrays.empty()) return;
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, first] : queued.arrays) {
+    ids.push_back(id);
+    for (SubmittedArray& array : submission.arrays) {
+      if (array.first == first) array.job = id;
+    }
+  }
+  submission.summary = queued.summary;
+  submission.store();
+  print_progress(fmt::format("found of a submission that was not completed: {} {}\n",
+                             ids.size() == 1 ? "array" : "arrays", fmt::join(ids, ", ")));
+  if (submission.summary == 0) submit_summary(submission, ids);
+}
+
+void submit_arrays(Submission& submission, const std::vector<SubmittedArray>& parts, std::int64_t parallel) {
+  submission.arrays = parts;
+  submission.store();
+  std::vector<std::int64_t> ids;
+  try {
+    for (SubmittedArray& part : submission.arrays) {
+      part.job = submit_batch({"--array=" + array_elements(part.count, parallel),
+                               submission.array_script().string(), std::to_string(part.first)});
+      ids.push_back(part.job);
+      submission.store();
+      print_progress(fmt::format("submitted {} as array {}\n", counted(part.count, "task"), part.job));
+    }
+    submit_summary(submission, ids);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}; {} of {} submitted; `che submit` again submits the rest", error.what(),
+                            ids.size(), counted(parts.size(), "array")),
+                error.kind());
+  }
 }
 
 }  // namespace che

@@ -52,6 +52,21 @@ QueuedSubmission find_in_queue(const Submission& submission, const std::vector<Q
 std::set<std::string> runs_in_queue(const std::vector<Submission>& submissions,
                                     const std::vector<QueuedJob>& queue);
 
+// Returns jobs without the runs that are in the queue already, by id.
+std::vector<std::vector<RunFolder>> jobs_out_of_queue(const std::vector<std::vector<RunFolder>>& jobs,
+                                                      const std::set<std::string>& queued);
+
+// Names the elements of an array for sbatch: "0-11%4" for 12 elements, at most four at a time; 0 for no
+// limit.
+std::string array_elements(std::size_t count, std::int64_t parallel);
+
+// Completes the submission of a process that was killed meanwhile: stores the ids of its arrays, and submits
+// the job after them.
+void complete_submission(Submission& submission, const std::vector<QueuedJob>& queue);
+
+// Submits the arrays of `submission` and the job after them; stores each id as soon as it is known.
+void submit_arrays(Submission& submission, const std::vector<SubmittedArray>& parts, std::int64_t parallel);
+
 // Returns lines that say how the tasks of an experiment stand in Slurm's queue, or why that is not known.
 // None where nothing was submitted.
 std::vector<std::string> slurm_status(const std::filesystem::path& experiment);
