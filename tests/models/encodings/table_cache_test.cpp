@@ -1,7 +1,7 @@
-#include "models/encodings/encoding.h"
-
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
+
+#include "models/encodings/encoding.h"
 
 namespace che {
 namespace {
