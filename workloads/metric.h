@@ -10,7 +10,7 @@ namespace che {
 struct Metric {
   enum class Source { kAccuracy, kPerplexity };
 
-  std::string name;  // As tables call it.
+  std::string name;  // The heading in tables.
   Source source = Source::kAccuracy;
   bool greater_is_better = true;
   std::optional<double> chance = {};  // The value that guessing reaches, if guessing means something.

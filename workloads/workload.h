@@ -49,7 +49,7 @@ class Workload {
 
   // Fills `batch`, whose memory is reused, with the batch of a training step (from 0).
   virtual void training_batch(std::int64_t step, SequenceBatch& batch) const = 0;
-  // The same with the test examples first .. first + count - 1 of a point. Throws Error where there are none.
+  // Fills it with the test examples first .. first + count - 1 of a point. Throws Error if there are none.
   virtual void evaluation_batch(std::int64_t point, std::int64_t first, std::int64_t count,
                                 SequenceBatch& batch) const = 0;
 };

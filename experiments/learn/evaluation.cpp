@@ -74,7 +74,7 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
     dropout.first_example = static_cast<std::uint64_t>(first_example);
     const Pass pass{.positions = positions, .dropout = dropout};
     if (part == 0) {
-      // What a device allocates once and keeps, such as tables, is no part of what an example takes.
+      // A first pass, so that tables and the like, which a device keeps, count for no example.
       if (!device.is_cpu()) predict_rows(model, batch, 0, 1, pass);
       part = examples_within(config.execution.memory_gib, model, batch, pass);
     }

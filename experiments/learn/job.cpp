@@ -92,8 +92,8 @@ JobOutcome train_and_evaluate(ReplicaSet& replicas, const ProgressSink& progress
   replicas.set_state(RunState::kTraining);
   const auto can_go_on = [&] { return stop.load() == 0 && !replicas.have_all_failed(); };
   // The line of a job that trains stays that of its training.
-  const ProgressSink only_warnings = [&](const Progress& one) {
-    if (one.phase == Phase::kWarning) progress(one);
+  const ProgressSink only_warnings = [&](const Progress& report) {
+    if (report.phase == Phase::kWarning) progress(report);
   };
   // The checkpoint of a step precedes its rows: a run that is killed between both comes back to the step.
   for (const std::int64_t step : replicas.steps_to_evaluate()) {

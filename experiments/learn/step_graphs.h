@@ -38,7 +38,7 @@ class StepGraphs {
 
   struct Graph {
     StepUploads uploads;
-    at::Tensor measured;  // What the last replay measured.
+    at::Tensor measured;  // The results of the last replay.
     std::unique_ptr<DeviceGraph> graph;
   };
 

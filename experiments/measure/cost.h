@@ -30,7 +30,7 @@ class CostEstimate {
  private:
   struct Speed {
     TimeRange training;    // Seconds per nominal operation.
-    TimeRange evaluation;  // Likewise.
+    TimeRange evaluation;  // Seconds per nominal operation.
   };
   Speed measure(const RunConfig& config) const;
 
@@ -38,7 +38,7 @@ class CostEstimate {
   std::map<std::string, Speed> speeds_;  // Keyed by encoding, model, lengths, batch and execution.
 };
 
-// What is left to do of a run, and what it would take.
+// The rest of a run, and the time that it would take.
 struct RunEstimate {
   std::int64_t parameters = 0;
   RunNeeds needs;
@@ -46,7 +46,7 @@ struct RunEstimate {
   std::string unmeasured;  // Why they cannot; empty otherwise.
 };
 
-// What is left to do of a sweep.
+// The rest of a sweep.
 struct WorkEstimate {
   std::vector<RunEstimate> runs;
   std::size_t complete = 0;

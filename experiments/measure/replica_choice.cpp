@@ -57,7 +57,7 @@ double bytes_of_a_run(const RunConfig& config, const Backend& backend) {
   longest.execution.replicas = 1;
   longest.execution.graphs = false;
   TrainingState state({longest}, backend);
-  // What a device allocates once and keeps, such as tables, is no part of what an example takes.
+  // A first step, so that tables and the like, which a device keeps, count for no example.
   peak_of_a_step(state, 1);
   const std::int64_t batch = config.training.batch_size;
   double step = peak_of_a_step(state, std::min(batch, kFew));

@@ -20,8 +20,8 @@ double bytes_of_a_run(const RunConfig& config, const Backend& backend);
 // than make a step of kFullOperations, and at least 1.
 std::int64_t most_replicas(const RunConfig& config, const Backend& backend, double bytes);
 
-// The same on the device that the config asks for; 1 on a CPU. Each of `workers` workers of a GPU has a part
-// of its free memory.
+// Does so for the device that the config asks for, and returns 1 for a CPU. Each of `workers` workers of a
+// GPU has a part of its free memory.
 std::int64_t most_replicas(const RunConfig& config, std::int64_t workers);
 
 // Sets execution.replicas of each run that has kAutoReplicas: to `most[i]` for run i, and less if the group

@@ -150,7 +150,7 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
   TrainingState state(replicas_of(config), backend);
   const std::int64_t tokens = state.workload->tokens(length);
   const at::Device device = state.model->backend().device();
-  // With graphs the second step is the one that is captured.
+  // If there are graphs, the second step is the one that is captured.
   const std::int64_t warm_up = state.graphs ? std::max<std::int64_t>(plan.warm_up, 2) : plan.warm_up;
   MatrixProduct product(batch_size * tokens, config.model.width, state.model->backend().options);
 

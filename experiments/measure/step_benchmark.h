@@ -10,7 +10,7 @@
 
 namespace che {
 
-// What one training step, or one evaluated batch, of execution.replicas runs in lock-step costs on this
+// The cost of a training step, or of an evaluated batch, of execution.replicas runs in lock-step on this
 // machine.
 struct StepCost {
   std::int64_t tokens;  // Tokens of an example, empty symbols included.
@@ -25,7 +25,7 @@ struct StepCost {
   double samples_per_second;
   double operations;   // Nominal: training_step_operations(), or a third of that an example.
   double matrix_rate;  // Operations a second of a (batch * tokens, d) by (d, 4 d) product, same threads.
-  double share;        // Of that rate.
+  double share;        // The share of that rate that the step reaches.
   // The most memory meanwhile: the process' resident set, or the tensors on a GPU. Those of the matrix
   // product count.
   double peak_bytes;

@@ -33,7 +33,7 @@ class Encoder : public Model {
     return AttentionSize{shape_.layers, shape_.heads};
   }
 
-  // What the encoding does to `tokens` tokens whatever they are, in the first layer of the first replica;
+  // The effect of the encoding on `tokens` tokens whatever they are, in the first layer of the first replica;
   // nothing if that depends on an input.
   std::optional<EncodingTable> encoding_table(std::int64_t tokens, const Positions& positions) const;
 

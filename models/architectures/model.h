@@ -25,7 +25,7 @@ namespace che {
 // Is called with every layer's logits in a forward pass.
 using AttentionObserver = std::function<void(std::int64_t layer, const AttentionLogits& logits)>;
 
-// What a forward pass reads beside the tokens and the parameters. A model ignores what it has no use for.
+// The inputs of a forward pass beside the tokens and the parameters. A model ignores those it does not need.
 struct Pass {
   const Positions& positions;
   Dropout dropout = {};
@@ -65,7 +65,7 @@ class Model {
   Backend backend_;
 };
 
-// What a run's config and workload say about its model.
+// The parts of a model that a run's config and workload determine.
 struct ModelParts {
   ModelShape shape;
   Vocabulary vocabulary;
