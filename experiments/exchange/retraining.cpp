@@ -11,7 +11,6 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "experiments/exchange/archive.h"
-#include "experiments/results/training_outcome.h"
 #include "experiments/statistics/score_summary.h"
 
 namespace che {

@@ -87,7 +87,7 @@ at::Tensor StepGraphs::step(const SequenceBatch& batch, const Pass& pass, std::i
                             double rate_fraction) {
   batch_ = packed(batch, 0, batch.size);
   positions_ = pass.positions;
-  dropout_ = pass.dropout;
+  pass_.dropout = pass.dropout;
   step_ = step;
   rate_fraction_ = rate_fraction;
   const Shape shape{batch.size, batch.width, batch.outputs};
@@ -127,8 +127,7 @@ at::Tensor StepGraphs::make(StepUploads& uploads, std::int64_t outputs) {
   };
   const at::Tensor uploaded = upload_each_step(backend, values, on_device.dtype(at::kByte));
   const KernelsRead kernels_read(*backend.gpu, uploaded);
-  return training_step(model_, adam_, unpacked(batch, outputs),
-                       {.positions = positions_, .dropout = dropout_}, step_, rate_fraction_);
+  return training_step(model_, adam_, unpacked(batch, outputs), pass_, step_, rate_fraction_);
 }
 
 void StepGraphs::capture(Graph& graph, std::int64_t outputs) {

@@ -26,6 +26,8 @@ class StepGraphs {
  public:
   // Throws Error (usage) if the program has no graphs. `model` outlives it.
   StepGraphs(Model& model, const Adam& adam);
+  StepGraphs(const StepGraphs&) = delete;
+  StepGraphs& operator=(const StepGraphs&) = delete;
 
   // Like training_step() with `batch`. The dropout of `pass` is that of `step`.
   at::Tensor step(const SequenceBatch& batch, const Pass& pass, std::int64_t step, double rate_fraction = 1);
@@ -54,7 +56,7 @@ class StepGraphs {
   // The arguments of the step at hand, where uploads find them.
   at::Tensor batch_;
   Positions positions_;
-  Dropout dropout_;
+  Pass pass_{.positions = positions_};
   std::int64_t step_ = 0;
   double rate_fraction_ = 1;
 

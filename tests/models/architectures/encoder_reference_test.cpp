@@ -57,8 +57,8 @@ void for_each_file(const std::string& folder, const std::function<void(const jso
     SCOPED_TRACE(path.filename());
     const json file = read_reference(path);
     const std::string encoding = encoding_name(file.at("encoding"));
-    EXPECT_TRUE(encoding_exists(name)) << name << ": encoding not registered";
-    if (encoding_exists(name)) check(file);
+    EXPECT_TRUE(encoding_exists(encoding)) << encoding << ": encoding not registered";
+    if (encoding_exists(encoding)) check(file);
   }
 }
 

@@ -184,9 +184,9 @@ TEST(FusedAttention, ALogitThatIsNoNumberShows) {
 }
 
 TEST(FusedAttention, CoversUpTo16HeadsOfAnMlp) {
-  const AttentionForm& form = cpu_kernels().attention;
+  const AttentionKernels& kernels = cpu_kernels().attention;
   const auto covers_heads = [&](const AttentionTerms& terms, std::int64_t heads) {
-    return covers(form, terms,
+    return covers(kernels, terms,
                   {.replicas = 1, .batch = 1, .queries = 2, .keys = 2, .heads = heads, .head_width = 4},
                   true);
   };
