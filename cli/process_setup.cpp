@@ -56,7 +56,7 @@ std::filesystem::path program_file(std::string_view name) {
 }
 
 std::filesystem::path compute_program() {
-  const std::filesystem::path program = program_file("che-compute");
+  std::filesystem::path program = program_file("che-compute");
   if (std::filesystem::exists(program)) return program;
   throw Error(
       fmt::format("this needs {}, which is missing; `scripts/setup.sh` builds it, with LibTorch, beside che",

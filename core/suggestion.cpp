@@ -107,6 +107,7 @@ std::filesystem::path closest_path(std::string_view name, const std::vector<std:
     }
     if (const auto equal = paths.find(std::string(name)); equal != paths.end()) return equal->second;
     std::vector<std::string> names;
+    names.reserve(paths.size());
     for (const auto& [shown, path] : paths) names.push_back(shown);
     const std::string nearest = closest_name(name, names);
     if (closest.empty() && !nearest.empty()) closest = paths.at(nearest);

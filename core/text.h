@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,7 @@ std::string counted(Number number, std::string_view noun) {
 template <class Items, class Text>
 std::string joined(const Items& items, std::string_view separator, const Text& text) {
   std::vector<std::string> texts;
+  texts.reserve(std::size(items));
   for (const auto& item : items) texts.push_back(text(item));
   return fmt::format("{}", fmt::join(texts, separator));
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdlib>
+#include <functional>
 #include <sstream>
 #include <system_error>
 
@@ -137,9 +138,7 @@ std::vector<fs::path> run_che_plots(const std::vector<std::string>& arguments) {
 
 std::vector<fs::path> draw_figures(const std::vector<const Figure*>& chosen, const fs::path& folder,
                                    const std::vector<std::string>& formats, double width_mm) {
-  std::vector<std::string> names;
-  for (const Figure* figure : chosen) names.push_back(figure->name);
-  return run_che_plots({"--figure", fmt::format("{}", fmt::join(names, ",")), "--format",
+  return run_che_plots({"--figure", joined(chosen, ",", std::mem_fn(&Figure::name)), "--format",
                         fmt::format("{}", fmt::join(formats, ",")), "--width", fmt::format("{}", width_mm),
                         "--", folder.string()});
 }

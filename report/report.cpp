@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <set>
@@ -182,10 +183,9 @@ FigureViews figure_views(const ResultTable& table, const WarningSink& warn) {
     draw_figures(chosen, narrow.path(), {"svg"}, kPhone);
   } catch (const Error& failure) {
     warn(fmt::format("the report lacks figures: {}", failure.what()));
-    std::vector<std::string> titles;
-    for (const Figure* figure : chosen) titles.push_back(figure->title);
-    views.undrawn.push_back(texts({{"what", fmt::format("Not drawn: {}.", fmt::join(titles, ", "))},
-                                   {"why", std::string(failure.what()) + "."}}));
+    const std::string titles = joined(chosen, ", ", std::mem_fn(&Figure::title));
+    views.undrawn.push_back(
+        texts({{"what", fmt::format("Not drawn: {}.", titles)}, {"why", std::string(failure.what()) + "."}}));
     return views;
   }
   for (const Figure* figure : chosen) {

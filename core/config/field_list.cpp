@@ -76,11 +76,11 @@ class Lister : public FieldVisitor {
 
  private:
   template <class Allowed>
-  FieldRecord& add(const Field& field, std::string value, const Allowed& allowed) {
+  FieldRecord& add(const Field& field, const std::string& value, const Allowed& allowed) {
     const auto path = [&](std::string_view name) { return prefix_ + std::string(name); };
     records_.push_back({.path = path(field.name),
                         .hashed_path = path(field.hashed_name.empty() ? field.name : field.hashed_name),
-                        .value = std::move(value),
+                        .value = value,
                         .allowed = describes ? allowed() : std::string(),
                         .help = std::string(describes ? field.help : std::string_view()),
                         .role = role_});

@@ -235,7 +235,7 @@ std::optional<fs::path> RunFolder::set_rows_aside(const char* file) const {
 
 std::optional<fs::path> RunFolder::set_evaluation_aside() const {
   remove_predictions(path_);
-  const std::optional<fs::path> aside = set_rows_aside(kEvaluationFile);
+  std::optional<fs::path> aside = set_rows_aside(kEvaluationFile);
   if (aside) set_at_steps_aside();
   return aside;
 }
