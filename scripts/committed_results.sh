@@ -34,10 +34,24 @@ restore() {
   echo "committed_results: $(find "$folder/runs" -mindepth 1 -maxdepth 1 | wc -l) runs in $folder/runs"
 }
 
-# Figures as SVG and PNG; their data go to results/NAME/figure-data.
+# Whether every cell has six finished runs, so that differences have intervals and maxima would say little.
+has_repetitions() {
+  awk -F, 'NR > 1 && $5 > 0 { cells++; few += $5 < 6 } END { exit !(cells && !few) }' "$committed/table.csv"
+}
+
+# Draws figures as SVG and PNG; their data go to results/NAME/figure-data.
 draw_figures() {
   rm -f "$committed"/*.svg "$committed"/*.png
-  build/che plot "$folder" --format svg,png --output "$committed"
+  if has_repetitions; then
+    build/che plot "$folder" --by-length --figure differences --format svg,png --output "$committed"
+    local file
+    for file in "$committed"/differences*; do
+      mv "$file" "${file/differences/differences_by_length}"
+    done
+    build/che plot "$folder" --aggregate mean --format svg,png --output "$committed"
+  else
+    build/che plot "$folder" --format svg,png --output "$committed"
+  fi
   if [[ -d $committed/figure-data ]]; then
     rm -rf "$folder/figure-data"
     mv "$committed/figure-data" "$folder/figure-data"

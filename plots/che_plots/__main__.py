@@ -5,36 +5,34 @@ from __future__ import annotations
 import argparse
 import pathlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 FORMATS = ("svg", "pdf", "png")
 FIGURES = ("accuracy", "differences", "map", "runs", "learning", "steps", "effects")
 
 
-def words_of(allowed: Sequence[str]) -> type[argparse.Action]:
-  """An option with several words, separated by commas."""
+def words_of(allowed: Sequence[str]) -> Callable[[str], list[str]]:
+  """Reads several words, separated by commas."""
 
-  class Words(argparse.Action):
-    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object,
-                 option_string: str | None = None) -> None:  # fmt: skip
-      words = str(values).split(",")
-      for word in words:
-        if word not in allowed:
-          parser.error(f"{option_string}: got '{word}'; allowed: {', '.join(allowed)}")
-      setattr(namespace, self.dest, words)
+  def words(text: str) -> list[str]:
+    for word in text.split(","):
+      if word not in allowed:
+        raise argparse.ArgumentTypeError(f"got '{word}'; allowed: {', '.join(allowed)}")
+    return text.split(",")
 
-  return Words
+  return words
 
 
 def arguments() -> argparse.Namespace:
   parser = argparse.ArgumentParser(prog="python3 -m che_plots", description=__doc__)
-  parser.add_argument("source", type=pathlib.Path, help="a folder with figure-data/*.csv, or a CSV file of `che bias`")
-  parser.add_argument("--figure", action=words_of(FIGURES), help="which to draw; all that have data unless given")
-  parser.add_argument("--format", action=words_of(FORMATS), default=FORMATS, help="svg, pdf, png; all unless given")
-  parser.add_argument("--width", type=float, default=140, help="width in mm (140)")
-  parser.add_argument("--query", type=int, default=0, help="of a bias: the query of the lines")
-  parser.add_argument("--output-from", type=int, default=0, help="of a bias: the first token of the output")
-  parser.add_argument("--title", default="", help="of a bias: what it belongs to")
+  add = parser.add_argument
+  add("source", type=pathlib.Path, help="a folder with figure-data/*.csv, or a CSV file of `che bias`")
+  add("--figure", type=words_of(FIGURES), help="figures to draw; all that have data unless given")
+  add("--format", type=words_of(FORMATS), default=FORMATS, help="svg, pdf, png; all unless given")
+  add("--width", type=float, default=140, help="width in mm (140)")
+  add("--query", type=int, default=0, help="for a bias: the query whose lines are drawn")
+  add("--output-from", type=int, default=0, help="for a bias: the first token of the output")
+  add("--title", default="", help="for a bias: the run and the sample")
   return parser.parse_args()
 
 
@@ -53,12 +51,10 @@ def main() -> int:
   matplotlib.rcParams.update(style.RC)
   source: pathlib.Path = options.source
   if source.suffix == ".csv":
-    values = bias.Bias(source)
+    values = bias.Bias(source, options.output_from, options.title or source.stem)
     sheets = {
-      f"{source.stem}-query{options.query}": bias.one_query(
-        values, options.query, options.output_from, options.title or source.stem, options.width
-      ),
-      f"{source.stem}-map": bias.all_queries(values, options.output_from, options.title or source.stem, options.width),
+      f"{source.stem}-query{options.query}": bias.one_query(values, options.query, options.width),
+      f"{source.stem}-map": bias.all_queries(values, options.width),
     }
     folder = source.parent
   else:

@@ -4,65 +4,81 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import EngFormatter, FixedLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import EngFormatter, MaxNLocator, NullLocator
+from matplotlib.transforms import ScaledTranslation
 
-from che_plots.data import Row, by_column, by_task, grouped
+from che_plots.data import Row, by_column, by_task, grouped, known, passing, span
 from che_plots.page import MM, Place, Sheet, add_axes, columns_for
-from che_plots.style import BASELINE, GREY, SHADE, SMALL, TITLE, Style, styles_of
+from che_plots.style import BEHIND, CHANCE, SHADE, SMALL, TITLE, TRIVIAL, Style, handle, styles_of
 
-MOST_LINES = 6  # Of a panel that have a colour.
-MOST_MARKERS = 12  # Of a line; they stand on measured points.
-
-
-def lowest_percent(values: Iterable[float]) -> float:
-  """Where an axis of percents begins: a multiple of ten below all values."""
-  return max(0.0, 10 * math.floor(10 * min(values) - 0.2))
+MOST_LINES = 6  # More lines of a panel are grey.
+MOST_MARKERS = 12  # A line has at most so many, all on measured points.
+ACCURACIES = ("low", "chance", "training_accuracy")
+WITHOUT: Any = {"linewidth": 1.0, "linestyle": (0, (7, 2))}
 
 
-def percent_axis(axes: Axes, low: float) -> None:
-  axes.set_ylim(low - 2, 102)
+def lowest_percent(fractions: Iterable[float]) -> float:
+  """A multiple of ten below all fractions."""
+  return max(0.0, 10 * math.floor(10 * min(fractions) - 0.2))
+
+
+def percent_axis(axes: Axes, fractions: Iterable[float]) -> None:
+  axes.set_ylim(lowest_percent(fractions) - 2, 102)
   axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
 
 
-def draw_line(
-  axes: Axes, rows: Sequence[Row], style: Style, is_grey: bool, names: tuple[str, str], unit: float
-) -> None:
-  """A line with the band of its runs; `names` are the columns of x and y."""
-  x = [row.number(names[0]) for row in rows]
-  y = [unit * row.number(names[1]) for row in rows]
-  if is_grey:
-    axes.plot(x, y, color=GREY, linewidth=0.8, zorder=1, marker="." if len(x) == 1 else "")
+def is_grey(row: Row) -> bool:
+  return row.number("rank") > MOST_LINES
+
+
+def has_bars(rows: Iterable[Row], x: str) -> bool:
+  """Whether ranges of runs are bars at the points; where points are many, they are bands."""
+  return len({row.text(x) for row in rows}) <= MOST_MARKERS
+
+
+def draw_line(axes: Axes, rows: Sequence[Row], style: Style | None, x: str, y: str, unit: float = 100) -> None:
+  """A line with the range of its runs, grey without a style; `x` and `y` are columns."""
+  xs = [row.number(x) for row in rows]
+  ys, low, high = ([unit * row.number(column) for row in rows] for column in (y, "low", "high"))
+  if style is None:
+    axes.plot(xs, ys, **BEHIND, zorder=1, marker="." if len(xs) == 1 else "")
     return
-  every = max(1, math.ceil(len(x) / MOST_MARKERS))
-  axes.plot(x, y, **style.line(markevery=(0, every), zorder=3))
-  if rows[0].number("runs") > 1:
-    low, high = ([unit * row.number(bound) for row in rows] for bound in ("low", "high"))
-    axes.fill_between(x, low, high, color=style.colour, alpha=0.16, linewidth=0, zorder=2)
+  if rows[0].number("runs") <= 1:
+    place = axes.transData
+  elif has_bars(rows, x):
+    # Lines stand a little beside each other, so that their bars do not cover each other.
+    shift = 1.0 * (rows[0].number("rank") - (MOST_LINES + 1) / 2) if rows[0].has("rank") else 0.0
+    place = axes.transData + ScaledTranslation(shift / 72, 0, axes.figure.dpi_scale_trans)
+    axes.vlines(xs, low, high, color=style.colour, alpha=0.6, linewidth=0.9, zorder=2, transform=place)
+  else:
+    place = axes.transData
+    axes.fill_between(xs, low, high, color=style.colour, alpha=0.16, linewidth=0, zorder=2)
+  axes.plot(xs, ys, **style.line(markevery=math.ceil(len(xs) / MOST_MARKERS), zorder=3), transform=place)
 
 
-def is_grey(rows: Sequence[Row]) -> bool:
-  return rows[0].number("rank") > MOST_LINES
+def range_handle(rows: Iterable[Row], x: str) -> list[Artist]:
+  """The entry of the legend for the ranges of lines; none where no line has several runs."""
+  several = [row for row in rows if row.number("runs") > 1]
+  label = f"lowest to highest of {span(several, 'runs')} runs"
+  if several and has_bars(rows, x):
+    return [handle(label, marker="|", markersize=9, markeredgewidth=0.9, linewidth=0, alpha=0.6)]
+  return [Patch(color="#555555", alpha=0.25, linewidth=0, label=label)] if several else []
 
 
-def legend_of(rows: Sequence[Row], styles: dict[str, Style]) -> list[Artist]:
+def legend_of(rows: Sequence[Row], styles: dict[str, Style], x: str) -> list[Artist]:
   """The columns that have a colour in a panel, and what the other marks mean."""
-  coloured = {row.text("encoding") for row in rows if row.number("rank") <= MOST_LINES}
-  handles: list[Artist] = [style.handle() for encoding, style in styles.items() if encoding in coloured]
-  if any(row.number("rank") > MOST_LINES for row in rows):
-    handles.append(Line2D([], [], color=GREY, linewidth=0.8, label=f"not among the best {MOST_LINES} of the task"))
-  if any(row.number("runs") > 1 for row in rows):
-    handles.append(Patch(color="#555555", alpha=0.25, linewidth=0, label="lowest to highest run"))
-  return handles
-
-
-def level_handle(label: str, style: Literal[":", "-."]) -> Line2D:
-  return Line2D([], [], color=BASELINE, linewidth=0.9, linestyle=style, label=label)
+  coloured = {row.text("encoding") for row in rows if not is_grey(row)}
+  handles: list[Artist] = [
+    handle(style.label, **style.line()) for encoding, style in styles.items() if encoding in coloured
+  ]
+  if any(is_grey(row) for row in rows):
+    handles.append(handle(f"not among the task's best {MOST_LINES} by score", **BEHIND))
+  return handles + range_handle(rows, x)
 
 
 def end_labels(axes: Axes, ends: Sequence[tuple[float, Style]], x: float, height: float) -> None:
@@ -73,105 +89,99 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, Style]], x: float, height
   for y, style in sorted(ends, key=lambda end: -end[0]):
     place = min(y, last - line)
     if y - place <= 1.5 * line:
-      axes.annotate(
-        style.label, (x, place), (4, 0), textcoords="offset points", fontsize=SMALL, color=style.colour, va="center",
-        annotation_clip=False,
-      )  # fmt: skip
       last = place
+      axes.annotate(style.label, (x, place), (4, 0), textcoords="offset points", fontsize=SMALL, color=style.colour,
+                    va="center", annotation_clip=False)  # fmt: skip
 
 
 def draw_accuracy(
-  axes: Axes, rows: Sequence[Row], styles: dict[str, Style], low: float, all_coloured: bool = False
+  axes: Axes, rows: Sequence[Row], styles: dict[str, Style], all_coloured: bool = False
 ) -> list[tuple[float, Style]]:
   """The lines of one task over length, with the training lengths shaded; returns where coloured lines end."""
   ends = []
   for encoding, line in by_column(rows).items():
-    grey = is_grey(line) and not all_coloured
-    draw_line(axes, line, styles[encoding], grey, ("length", "accuracy"), 100)
-    if not grey:
+    has_colour = all_coloured or not is_grey(line[0])
+    draw_line(axes, line, styles[encoding] if has_colour else None, "length", "accuracy")
+    if has_colour:
       ends.append((100 * line[-1].number("accuracy"), styles[encoding]))
-  trained = [row for row in rows if row.text("trained_to")]
+  trained = known(rows, "trained_from", "trained_to")
   if trained:
-    first = min(row.number("trained_from") for row in trained)
-    axes.axvspan(first, max(row.number("trained_to") for row in trained), color=SHADE, linewidth=0, zorder=0)
-  axes.axhline(100 * rows[0].number("chance"), color=BASELINE, linewidth=0.9, linestyle=":", zorder=1)
-  axes.set_xlim(1, max(row.number("length") for row in rows) * 1.02)
-  percent_axis(axes, low)
+    axes.axvspan(min(trained), max(trained), color=SHADE, linewidth=0, zorder=0)
+  axes.axhline(100 * rows[0].number("chance"), **CHANCE, zorder=1)
+  axes.set_xlim(1, max(known(rows, "length")) * 1.03)
   axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10], integer=True))
+  percent_axis(axes, known(rows, *ACCURACIES))
   return ends
 
 
+def beats_chance(row: Row) -> bool:
+  """Whether the best symbol of each position is clearly another guess than chance."""
+  return bool(row.text("position")) and abs(row.number("position") - row.number("chance")) > 0.03
+
+
 def draw_position(axes: Axes, rows: Sequence[Row]) -> None:
-  """The accuracy of the best symbol of each position, where it is another one than chance."""
   position = {row.number("length"): 100 * row.number("position") for row in rows if row.text("position")}
-  if any(abs(y - 100 * rows[0].number("chance")) > 3 for y in position.values()):
+  if any(beats_chance(row) for row in rows):
     lengths = sorted(position)
-    axes.plot(lengths, [position[x] for x in lengths], color=BASELINE, linewidth=0.9, linestyle="-.", zorder=1)
+    axes.plot(lengths, [position[x] for x in lengths], **TRIVIAL, zorder=1)
 
 
 def draw_training(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> None:
-  """The strip beside a panel: the accuracy at the training lengths, a place a column."""
-  lines = [line for line in by_column(rows).values() if line[0].text("training_accuracy")]
-  lines.sort(key=lambda line: not is_grey(line))
-  for place, line in enumerate(lines):
-    style = styles[line[0].text("encoding")]
-    y = 100 * line[0].number("training_accuracy")
-    if is_grey(line):
-      axes.plot(place, y, ".", color=GREY, markersize=3, zorder=1)
+  """The strip beside a panel: the accuracy at the training lengths, side by side."""
+  lines = by_column(rows)
+  firsts = [lines[name][0] for name in styles if name in lines and lines[name][0].text("training_accuracy")]
+  for place, row in enumerate(sorted(firsts, key=lambda row: not is_grey(row))):
+    y = 100 * row.number("training_accuracy")
+    if is_grey(row):
+      axes.plot(place, y, ".", color=BEHIND["color"], markersize=3, zorder=1)
     else:
-      axes.plot(place, y, **style.line(linestyle="", zorder=3, clip_on=False))
+      axes.plot(place, y, **styles[row.text("encoding")].line(linestyle="", zorder=3, clip_on=False))
   axes.set_facecolor(SHADE)
-  axes.set_xlim(-1, max(len(lines), 1))
+  axes.set_xlim(-1, max(len(firsts), 1))
   axes.xaxis.set_major_locator(NullLocator())
 
 
 def accuracy(rows: list[Row], width: float) -> Sheet:
   """How far does it extrapolate."""
   styles = styles_of(rows)
-  tasks = by_task(rows)
-  shown = {task: members for task, members in tasks.items() if not members[0].is_yes("at_baseline")} or tasks
-  left_out = [task for task in tasks if task not in shown]
-  visible = [row for members in shown.values() for row in members]
-  has_training = any(row.text("training_accuracy") for row in visible)
-  names = list(shown)
+  shown, left_out = passing(rows)
+  tasks = by_task(shown)
+  names = list(tasks)
+  has_training = any(row.text("training_accuracy") for row in shown)
   height = 36.0
-  columns = columns_for(width, len(names))
 
   def draw(place: Place, index: int) -> None:
-    members = shown[names[index]]
-    low = lowest_percent(
-      row.number(name) for row in members for name in ("low", "chance", "training_accuracy") if row.text(name)
-    )
-    if not has_training:
-      axes = add_axes(place, names[index], "test length", "accuracy (%)")
-      draw_accuracy(axes, members, styles, low)
-      draw_position(axes, members)
-      return
-    grid = place.spec.subgridspec(1, 2, width_ratios=(1, 6), wspace=0.0)
-    strip = place.figure.add_subplot(grid[0])
-    axes = place.figure.add_subplot(grid[1], sharey=strip)
-    draw_training(strip, members, styles)
-    ends = draw_accuracy(axes, members, styles, low)
+    members = tasks[names[index]]
+    grid = place.spec.subgridspec(1, 2, width_ratios=(1, 6), wspace=0.0) if has_training else [place.spec]
+    axes = place.figure.add_subplot(grid[-1])
+    ends = draw_accuracy(axes, members, styles)
     draw_position(axes, members)
     if len(names) == 1 and width >= 110:
-      end_labels(axes, ends, max(row.number("length") for row in members), height)
-    axes.tick_params(labelleft=False)
+      end_labels(axes, ends, max(known(members, "length")), height)
     axes.set_title(names[index], loc="left", fontsize=TITLE)
-    if place.first_column:
-      strip.set_ylabel("accuracy (%)")
-    if place.last_row:
-      strip.set_xlabel("train")
+    first = axes
+    if has_training:
+      first = place.figure.add_subplot(grid[0], sharey=axes)
+      draw_training(first, members, styles)
+      axes.tick_params(axis="y", length=0, labelleft=False)
+    if place.has_y_label:
+      first.set_ylabel("accuracy (%)")
+    if place.has_x_label:
+      first.set_xlabel("train")
       axes.set_xlabel("test length")
 
-  handles = legend_of(visible, styles)
-  handles.append(level_handle("chance", ":"))
-  if any(row.text("position") and abs(row.number("position") - row.number("chance")) > 0.03 for row in visible):
-    handles.append(level_handle("best symbol of each position", "-."))
+  handles = [*legend_of(shown, styles, "length"), handle("chance", **CHANCE)]
+  if any(beats_chance(row) for row in shown):
+    handles.append(handle("best symbol of each position", **TRIVIAL))
   handles.append(Patch(color=SHADE, linewidth=0, label="training lengths"))
-  caption = "Accuracy by test length; the strip on the left of a panel has the accuracy at the training lengths."
-  if left_out:
-    caption += f" Tasks on which no encoding passes the trivial baselines are left out: {', '.join(left_out)}."
-  return Sheet(draw, [height] * len(names), handles, caption, columns)
+  caption = "Accuracy over the test length"
+  caption += "; the strip on the left has the accuracy in the last tenth of the training." if has_training else "."
+  if max(known(shown, "runs")) > 1:
+    caption += " Lines are means over seeds at the learning rate of the best run, unless another aggregate was chosen"
+    caption += "; they stand a little apart, to show their ranges." if has_bars(shown, "length") else "."
+  if len({lowest_percent(known(members, *ACCURACIES)) for members in tasks.values()}) > 1:
+    caption += " Panels differ in scale."
+  return Sheet(draw, [height] * len(names), handles, caption + left_out, columns_for(width, len(names)))
 
 
 def over_steps(rows: list[Row], width: float, column: str, y_label: str, caption: str) -> Sheet:
@@ -179,38 +189,37 @@ def over_steps(rows: list[Row], width: float, column: str, y_label: str, caption
   tasks = by_task(rows)
   names = list(tasks)
   is_loss = column == "loss"
-  most = max(row.number(column) for row in rows)
-  last = max(row.number("step") for row in rows)
+  most = max(known(rows, column))
 
   def draw(place: Place, index: int) -> None:
     axes = add_axes(place, names[index], "training step", y_label)
     for encoding, line in by_column(tasks[names[index]]).items():
-      draw_line(axes, line, styles[encoding], is_grey(line), ("step", column), 1 if is_loss else 100)
-    if not is_loss:
-      axes.axhline(100 * tasks[names[index]][0].number("chance"), color=BASELINE, linewidth=0.9, linestyle=":")
-      percent_axis(axes, lowest_percent([row.number("low") for row in rows] + [row.number("chance") for row in rows]))
-    else:
+      draw_line(axes, line, None if is_grey(line[0]) else styles[encoding], "step", column, 1 if is_loss else 100)
+    if is_loss:
       axes.set_ylim(-0.02 * most, 1.05 * most)
       axes.yaxis.set_major_locator(MaxNLocator(4))
-    axes.set_xlim(0, 1.02 * last)
+    else:
+      axes.axhline(100 * tasks[names[index]][0].number("chance"), **CHANCE)
+      percent_axis(axes, known(rows, "low", "chance"))
+    axes.set_xlim(0, 1.02 * max(known(rows, "step")))
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
 
-  handles = legend_of(rows, styles)
+  handles = legend_of(rows, styles, "step")
   if not is_loss:
-    handles.append(level_handle("chance", ":"))
+    handles.append(handle("chance", **CHANCE))
   return Sheet(draw, [27.0] * len(names), handles, caption, columns_for(width, len(names)))
 
 
 def learning(rows: list[Row], width: float) -> Sheet:
   """Did it train."""
-  caption = "Training loss, the median over the finished runs; all panels have one scale."
-  return over_steps(rows, width, "loss", "loss (nats)", caption)
+  what = "Training loss, as the median over the finished runs" if max(known(rows, "runs")) > 1 else "Training loss"
+  return over_steps(rows, width, "loss", "loss (nats)", f"{what}; all panels have one scale.")
 
 
 def steps(rows: list[Row], width: float) -> Sheet:
   """What does longer training do."""
-  return over_steps(rows, width, "score", "score (%)", "Score over the steps of training at which it was measured.")
+  return over_steps(rows, width, "score", "score (%)", "Score at the steps of training at which it was measured.")
 
 
 def effects(rows: list[Row], width: float) -> Sheet:
@@ -218,33 +227,29 @@ def effects(rows: list[Row], width: float) -> Sheet:
   styles = styles_of(rows)
   panels = grouped(rows, lambda row: (row.text("setting"), row.text("task")))
   keys = list(panels)
-  low = lowest_percent(
-    row.number(name) for row in rows for name in ("low", "baseline", "without_dape") if row.text(name)
-  )
 
   def draw(place: Place, index: int) -> None:
     setting, task = keys[index]
+    members = panels[keys[index]]
     axes = add_axes(place, task, setting, "score (%)")
-    axes.set_xlabel(setting if place.last_row or setting != keys[min(index + 1, len(keys) - 1)][0] else "")
-    values = sorted({row.number("setting_value") for row in panels[keys[index]]})
-    for encoding, line in by_column(panels[keys[index]]).items():
-      draw_line(axes, line, styles[encoding], False, ("setting_value", "score"), 100)
-      without = line[0].maybe("without_dape")
-      if without is not None:
-        axes.axhline(100 * without, color=styles[encoding].colour, linewidth=1, linestyle=(0, (1, 1.5)))
-    axes.axhline(100 * panels[keys[index]][0].number("baseline"), color=BASELINE, linewidth=0.9, linestyle="-.")
+    if setting != keys[min(index + 1, len(keys) - 1)][0]:
+      axes.set_xlabel(setting)
+    for encoding, line in by_column(members).items():
+      draw_line(axes, line, styles[encoding], "setting_value", "score")
+      for without in known(line[:1], "without_dape"):
+        axes.axhline(100 * without, **WITHOUT, color=styles[encoding].colour)
+    axes.axhline(100 * members[0].number("baseline"), **TRIVIAL)
+    values = sorted(set(known(members, "setting_value")))
     if values[0] > 0 and values[-1] > 4 * values[0]:
       axes.set_xscale("log")
       axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_locator(FixedLocator(values))
     axes.set_xticks(values, [f"{value:g}" for value in values])
-    percent_axis(axes, low)
+    percent_axis(axes, known(rows, "low", "baseline", "without_dape"))
 
-  handles: list[Artist] = [style.handle() for style in styles.values()]
-  if any(row.number("runs") > 1 for row in rows):
-    handles.append(Patch(color="#555555", alpha=0.25, linewidth=0, label="lowest to highest run"))
+  handles: list[Artist] = [handle(style.label, **style.line()) for style in styles.values()]
+  handles += range_handle(rows, "setting_value")
   if any(row.text("without_dape") for row in rows):
-    handles.append(Line2D([], [], color="#333333", linewidth=1, linestyle=(0, (1, 1.5)), label="without DAPE"))
-  handles.append(level_handle("best trivial baseline", "-."))
-  caption = "Score over a setting with all others equal, at the seeds and learning rates that all values share."
+    handles.append(handle("the same without DAPE", **WITHOUT))
+  handles.append(handle("best trivial baseline", **TRIVIAL))
+  caption = "Score over one setting, all others equal, for the seeds and learning rates that all values share."
   return Sheet(draw, [32.0] * len(keys), handles, caption, columns_for(width, len(keys)), around=12.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import pathlib
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -29,11 +29,14 @@ class Row:
     """The number; None where the field is empty."""
     return float(self.text(column)) if self.text(column) else None
 
+  def has(self, column: str) -> bool:
+    return self._prefix + column in self._fields
+
   def is_yes(self, column: str) -> bool:
     return self.text(column) == "yes"
 
   def side(self, name: str) -> Row:
-    """The columns of one side of a comparison, `one` or `other`."""
+    """The columns of one side of a comparison; its name is `one` or `other`."""
     return Row(self._fields, name + "_")
 
 
@@ -56,3 +59,22 @@ def by_task(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 def by_column(rows: Iterable[Row]) -> dict[str, list[Row]]:
   return grouped(rows, lambda row: row.text("encoding"))
+
+
+def known(rows: Iterable[Row], *columns: str) -> list[float]:
+  """The numbers of these columns, without empty fields."""
+  return [row.number(column) for row in rows for column in columns if row.text(column)]
+
+
+def passing(rows: Sequence[Row]) -> tuple[list[Row], str]:
+  """The rows of tasks that pass the trivial baselines, or all if none does, and a sentence about the other tasks."""
+  shown = [row for row in rows if not row.is_yes("at_baseline")] or list(rows)
+  left_out = [task for task in by_task(rows) if task not in by_task(shown)]
+  names = ", ".join(left_out)
+  return shown, f" Tasks on which nothing passes the trivial baselines are left out: {names}." if left_out else ""
+
+
+def span(rows: Iterable[Row], column: str) -> str:
+  """The least and the greatest count of a column, `2 to 4`, or the only one."""
+  counts = sorted({int(row.number(column)) for row in rows})
+  return f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0] if counts else 0)

@@ -1,4 +1,4 @@
-"""Pages: panels in a grid, with a legend above and a caption below, all measured before they are placed."""
+"""Pages: panels in a grid with a legend above and a caption below, all measured before they are placed."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ METADATA: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Place:
-  """Where a panel stands: a part of the figure, and whether it has the labels of the axes."""
+  """Where a panel stands in a figure, and which labels of axes it has."""
 
   figure: Figure
   spec: SubplotSpec
-  first_column: bool
-  last_row: bool
+  has_x_label: bool
+  has_y_label: bool
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,16 @@ class Sheet:
   """All panels of a figure; `draw` draws the panel of an index."""
 
   draw: Callable[[Place, int], None]
-  heights: Sequence[float]  # Of the panels' axes in mm; those of one row have the height of the highest.
+  heights: Sequence[float]  # The panels' axes in mm; a row of panels has the height of its highest.
   legend: Sequence[Artist]
   caption: str
   columns: int = 1
-  around: float = 8.5  # What a row of panels needs for titles and marks, in mm,
-  below: float = 4.0  # and what the last one of a page needs for the labels of its axes.
+  around: float = 8.5  # Room in mm for the titles and ticks of a row of panels.
+  below: float = 4.0  # Room in mm for the labels of the axes in the last row of a page.
 
 
 def columns_for(width: float, panels: int) -> int:
-  """So many panels stand side by side at a width in mm."""
+  """How many panels stand side by side at a width in mm."""
   if panels == 3 and width >= 130:
     return 3  # Two rows would leave a hole.
   return min(panels, 1 if width < 110 else 2 if width < 190 else 3)
@@ -66,20 +66,15 @@ def new_figure(width: float, height: float) -> Figure:
   return figure
 
 
-def wrapped(text: str, width: float, size: float = SMALL) -> str:
+def wrapped(text: str, width: float) -> str:
   """The text in lines of at most `width` mm."""
   figure = new_figure(width, 10)
-  label = figure.text(0, 0, "", fontsize=size)
-
-  def fits(line: str) -> bool:
-    label.set_text(line)
-    return float(label.get_window_extent().width) <= 0.99 * width * MM * figure.dpi
-
-  lines = [""]
+  label = figure.text(0, 0, "", fontsize=SMALL)
+  lines: list[str] = []
   for word in text.split():
-    longer = f"{lines[-1]} {word}".strip()
-    if fits(longer):
-      lines[-1] = longer
+    label.set_text(f"{lines[-1]} {word}" if lines else word)
+    if lines and label.get_window_extent().width <= 0.99 * figure.bbox.width:
+      lines[-1] += f" {word}"
     else:
       lines.append(word)
   return "\n".join(lines)
@@ -107,41 +102,36 @@ def pages(sheet: Sheet, width: float) -> list[Figure]:
   if sheet.legend:
     head += float(add_legend(scratch, sheet.legend).get_window_extent().height) / scratch.dpi / MM + 1.5
   label = scratch.text(0, 0, caption, fontsize=SMALL, linespacing=1.25)
-  foot = float(label.get_window_extent().height) / scratch.dpi / MM + 2 * MARGIN + 1.0 if caption else MARGIN
-  rows = [max(sheet.heights[i : i + sheet.columns]) for i in range(0, len(sheet.heights), sheet.columns)]
-  outer = [row + sheet.around for row in rows]
+  foot = float(label.get_window_extent().height) / scratch.dpi / MM + 2 * MARGIN + 1.0
+  rows = [max(sheet.heights[i : i + sheet.columns]) + sheet.around for i in range(0, len(sheet.heights), sheet.columns)]
   room = MAX_HEIGHT - head - foot - sheet.below
-  count = math.ceil(sum(outer) / room)
-  even = sum(outer) / count + max(outer) / 2
+  even = sum(rows) / math.ceil(sum(rows) / room) + max(rows) / 2  # Pages of about the same height.
   split: list[list[float]] = [[]]
   for row in rows:
-    if split[-1] and sum(split[-1]) + row + (len(split[-1]) + 1) * sheet.around > min(room, even):
+    if split[-1] and sum(split[-1]) + row > min(room, even):
       split.append([])
     split[-1].append(row)
   figures = []
   first = 0
   for heights in split:
-    height = head + sum(heights) + len(heights) * sheet.around + sheet.below + foot
+    height = head + sum(heights) + sheet.below + foot
     figure = new_figure(width, height)
-    figure.set_layout_engine(
-      ConstrainedLayoutEngine(
-        rect=(MARGIN / width, foot / height, 1 - 2 * MARGIN / width, 1 - (head + foot) / height),
-        h_pad=0.03, w_pad=0.03, hspace=0.02, wspace=0.02,
-      )
-    )  # fmt: skip
-    grid = figure.add_gridspec(len(heights), sheet.columns, height_ratios=heights)
-    panels = range(first, min(first + len(heights) * sheet.columns, len(sheet.heights)))
-    for i in panels:
-      row, column = divmod(i - first, sheet.columns)
-      is_last = i + sheet.columns not in panels
-      sheet.draw(Place(figure, grid[row, column], column == 0, is_last), i)
+    area = (MARGIN / width, foot / height, 1 - 2 * MARGIN / width, 1 - (head + foot) / height)
+    figure.set_layout_engine(ConstrainedLayoutEngine(rect=area, h_pad=0.03, w_pad=0.03, hspace=0.02, wspace=0.02))
+    ratios = [row - sheet.around for row in heights]
+    grid = figure.add_gridspec(len(heights), sheet.columns, height_ratios=ratios)
+    end = min(first + len(heights) * sheet.columns, len(sheet.heights))
+    for i in range(first, end):
+      row_of_panel, column = divmod(i - first, sheet.columns)
+      # A whole row has the label where one of its panels is the last of a column, so that its axes are equally high.
+      has_x_label = i - column + 2 * sheet.columns > end
+      sheet.draw(Place(figure, grid[row_of_panel, column], has_x_label, column == 0), i)
     if sheet.legend:
       add_legend(figure, sheet.legend)
-    if caption:
-      text = figure.text(MARGIN / width, MARGIN / height, caption, fontsize=SMALL, va="bottom", linespacing=1.25)
-      text.set_in_layout(False)
+    text = figure.text(MARGIN / width, MARGIN / height, caption, fontsize=SMALL, va="bottom", linespacing=1.25)
+    text.set_in_layout(False)
     figures.append(figure)
-    first = panels.stop
+    first = end
   return figures
 
 
@@ -149,9 +139,9 @@ def add_axes(place: Place, title: str, x_label: str, y_label: str) -> Axes:
   """A panel of one pair of axes."""
   axes = place.figure.add_subplot(place.spec)
   axes.set_title(title, fontsize=TITLE, loc="left")
-  if place.last_row:
+  if place.has_x_label:
     axes.set_xlabel(x_label)
-  if place.first_column:
+  if place.has_y_label:
     axes.set_ylabel(y_label)
   return axes
 
@@ -167,8 +157,7 @@ def save(figures: Sequence[Figure], folder: pathlib.Path, stem: str, formats: Se
       figure.savefig(unfinished, format=kind, metadata=METADATA[kind])
       os.replace(unfinished, file)
       written.append(file)
-    numbered = (folder / f"{stem}-{number}.{kind}" for number in range(1, 100))
-    for old in (folder / f"{stem}.{kind}", *numbered):
+    for old in (folder / f"{stem}{page}.{kind}" for page in ("", *(f"-{number}" for number in range(1, 100)))):
       if old not in written:
         old.unlink(missing_ok=True)
     files += written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,14 +14,16 @@ from matplotlib.lines import Line2D
 
 from che_plots.data import Row, grouped
 
-# Each has a contrast of 3 to 1 with white at least. They differ in any kind of colour vision, and the first three by
-# their lightness, too.
-CYCLE = ("#1E4BA5", "#D9681D", "#1A1A1A", "#9600FF", "#E8207C", "#781E00", "#5C82F5", "#008A74", "#781E69")
-# These keep their colour in every figure of every experiment; other families have those that are left, in their order.
+# A look is a colour with a shape, so that looks can be told apart without colours, and more than nine exist. Each
+# colour has a contrast of at least 3 to 1 with white, and they differ in every kind of colour vision.
+COLOURS = ("#1E4BA5", "#D9681D", "#1A1A1A", "#9600FF", "#E8207C", "#781E00", "#5C82F5", "#008A74", "#781E69")
+SHAPES = ("o", "s", "^", "D", "v", "X", "P", "<", ">")
+# These keep their look in every figure; other families have looks that are left, in their order.
 FAMILIES = ("kerple", "alibi", "fire", "rope", "sin_cos", "relative", "learned", "cope", "none")
-GREY = "#A8A8A8"  # Lines that stand in the background.
 SHADE = "#E9E9E9"
-BASELINE = "#6E6E6E"
+BEHIND: Any = {"color": "#A8A8A8", "linewidth": 0.8}
+CHANCE: Any = {"color": "#6E6E6E", "linewidth": 0.9, "linestyle": ":"}
+TRIVIAL: Any = {"color": "#6E6E6E", "linewidth": 0.9, "linestyle": "-."}
 TITLE, TEXT, SMALL = 8.5, 8.0, 7.2  # Sizes of text in points.
 
 RC: Any = {
@@ -40,11 +43,8 @@ RC: Any = {
   "ytick.major.width": 0.6,
   "xtick.major.size": 2.5,
   "ytick.major.size": 2.5,
-  "xtick.minor.size": 0,
-  "ytick.minor.size": 0,
   "lines.linewidth": 1.2,
   "lines.markersize": 3.5,
-  "hatch.linewidth": 0.5,
   "text.hinting": "none",
   "pdf.fonttype": 42,
   "svg.fonttype": "path",
@@ -66,37 +66,35 @@ def contrast(first: str, second: str = "white") -> float:
 
 
 def sequential(place: int, places: int) -> str:
-  """A colour of a map for numbers, from dark to light, all of them dark enough for lines."""
-  share = place / max(places - 1, 1)
-  return str(colors.to_hex(matplotlib.colormaps["plasma"](0.64 * share)))
+  """A colour for a number, from dark to light; all are dark enough for lines."""
+  return str(colors.to_hex(matplotlib.colormaps["viridis"](0.57 * place / max(places - 1, 1))))
 
 
 @dataclass(frozen=True)
 class Style:
-  """What an encoding looks like: colour by family or setting, line by positions, marker by DAPE."""
+  """How an encoding is drawn: colour and shape by family or setting, solid if randomized, filled with DAPE."""
 
   label: str
   colour: str
+  shape: str
   randomized: bool
   dape: bool
 
-  @property
-  def marker(self) -> str:
-    return "o" if self.dape else "s"
-
   def line(self, **more: Any) -> dict[str, Any]:
-    """Arguments for a line of a plot; open markers are encodings without DAPE."""
+    """Arguments for a line of a plot."""
     return {
       "color": self.colour,
       "linestyle": "-" if self.randomized else (0, (3.5, 1.2)),
-      "marker": self.marker,
+      "marker": self.shape,
       "markerfacecolor": self.colour if self.dape else "white",
       "markeredgewidth": 0.8,
       **more,
     }
 
-  def handle(self) -> Line2D:
-    return Line2D([], [], label=self.label, **self.line())
+
+def handle(label: str, **look: Any) -> Line2D:
+  """An entry of a legend; it is dark grey unless `look` has a colour."""
+  return Line2D([], [], label=label, **{"color": "#333333", **look})
 
 
 def natural(text: str) -> list[tuple[int, float, str]]:
@@ -105,31 +103,33 @@ def natural(text: str) -> list[tuple[int, float, str]]:
   return [(1, float(part), "") if i % 2 else (0, 0.0, part) for i, part in enumerate(parts)]
 
 
+def look(place: int) -> tuple[str, str]:
+  """A colour and a shape; 81 places have different ones."""
+  return COLOURS[place % len(COLOURS)], SHAPES[(place + place // len(COLOURS)) % len(SHAPES)]
+
+
 def styles_of(rows: Iterable[Row]) -> dict[str, Style]:
   """The style of each column, by the name that tables print."""
+
+  def setting(row: Row) -> str:
+    return row.text("label").partition(" ")[2]
+
   columns = {row.text("encoding"): row for row in rows}
   families = grouped(columns.values(), lambda row: row.text("family"))
-  fixed = {family: CYCLE[FAMILIES.index(family)] for family in families if family in FAMILIES}
-  free = [colour for colour in CYCLE if colour not in fixed.values()] or list(CYCLE)
-  others = [family for family in families if family not in fixed]
-  fixed |= {family: free[i % len(free)] for i, family in enumerate(others)}
-  free = free[len(others) :] or free
-  used = 0
+  free = (i for i in itertools.count() if i >= len(FAMILIES) or FAMILIES[i] not in families)
+  places = {family: FAMILIES.index(family) if family in FAMILIES else next(free) for family in families}
   styles: dict[str, Style] = {}
   for family, members in families.items():
-    settings = list(dict.fromkeys(row.text("label").partition(" ")[2] for row in members))
-    numbered = sorted((s for s in settings if s), key=natural)
-    colour_of = dict.fromkeys(settings, fixed[family])
-    if len(numbered) > 2 and all(row.maybe("value") is not None for row in members if " " in row.text("label")):
-      colour_of = {setting: sequential(i, len(numbered)) for i, setting in enumerate(numbered)} | {"": "#222222"}
+    settings = list(dict.fromkeys(setting(row) for row in members))
+    named = sorted(filter(None, settings), key=natural)
+    if len(named) > 2 and all(row.maybe("value") is not None for row in members if setting(row)):
+      looks = {name: (sequential(i, len(named)), look(i)[1]) for i, name in enumerate(named)}
+      looks[""] = look(places[family])
       members.sort(key=lambda row: natural(row.text("label")))
     else:
-      for setting in settings[1:]:
-        colour_of[setting] = free[used % len(free)]
-        used += 1
+      looks = {name: look(next(free) if i else places[family]) for i, name in enumerate(settings)}
     for row in members:
-      label = row.text("label")
       styles[row.text("encoding")] = Style(
-        label, colour_of[label.partition(" ")[2]], row.text("positions") != "contiguous", row.is_yes("dape")
+        row.text("label"), *looks[setting(row)], row.text("positions") != "contiguous", row.is_yes("dape")
       )
   return styles

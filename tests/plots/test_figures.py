@@ -62,8 +62,8 @@ def sheets_of(folder: pathlib.Path, width: float) -> dict[str, page.Sheet]:
 
 def bias_sheets(width: float) -> list[page.Sheet]:
   (file,) = (SOURCE / "results/committed/bias").glob("*.csv")
-  values = bias.Bias(file)
-  return [bias.one_query(values, 10, 10, "title", width), bias.all_queries(values, 10, "title", width)]
+  values = bias.Bias(file, 10, "title")
+  return [bias.one_query(values, 10, width), bias.all_queries(values, width)]
 
 
 def shown_texts(figure: Figure) -> list[Text]:
@@ -171,7 +171,7 @@ def test_fonts_are_embedded(results: dict[str, pathlib.Path], tmp_path: pathlib.
 
 
 def test_colours_can_be_told_from_white(results: dict[str, pathlib.Path]) -> None:
-  for colour in style.CYCLE:
+  for colour in style.COLOURS:
     assert style.contrast(colour) >= 3, colour
   for places in (3, 5, 9):
     for place in range(places):
@@ -179,6 +179,27 @@ def test_colours_can_be_told_from_white(results: dict[str, pathlib.Path]) -> Non
   for folder in results.values():
     for row_style in style.styles_of(read_rows(folder / "figure-data/map.csv")).values():
       assert style.contrast(row_style.colour) >= 3, row_style
+
+
+def test_columns_differ_without_colour_and_many_families_have_looks_of_their_own(
+  results: dict[str, pathlib.Path],
+) -> None:
+  for name, folder in results.items():
+    styles = list(style.styles_of(read_rows(folder / "figure-data/map.csv")).values())
+    assert len({(one.shape, one.dape, one.randomized) for one in styles}) == len(styles), name
+  assert len({style.look(place) for place in range(81)}) == 81
+
+
+def test_p_is_shown_only_beside_an_interval() -> None:
+  assert scores.p_text(Row({"p_holm": "1", "low": ""})) == ""
+  assert scores.p_text(Row({"p_holm": "0.0078125", "low": "0.1"})) == "p = .008"
+  assert scores.p_text(Row({"p_holm": "0.0001", "low": "0.1"})) == "p < .001"
+
+
+def test_a_side_that_mostly_did_not_train_is_marked() -> None:
+  row = {"pairs": "10", "one_untrained": "0", "other_untrained": "9"}
+  assert not scores.trained(Row(row))
+  assert scores.trained(Row(row | {"other_untrained": "5"}))
 
 
 def test_numbers_of_a_map_can_be_read_on_every_colour() -> None:
