@@ -41,20 +41,22 @@ has_repetitions() {
 
 # Draws figures as SVG and PNG; their data go to results/NAME/figure-data.
 draw_figures() {
-  rm -f "$committed"/*.svg "$committed"/*.png
+  local file aggregate=max
   if has_repetitions; then
-    build/che plot "$folder" --by-length --figure differences --format svg,png --output "$committed"
-    local file
-    for file in "$committed"/differences*; do
-      mv "$file" "${file/differences/differences_by_length}"
-    done
-    build/che plot "$folder" --aggregate mean --format svg,png --output "$committed"
-  else
-    build/che plot "$folder" --format svg,png --output "$committed"
+    aggregate=mean
   fi
+  rm -f "$committed"/*.svg "$committed"/*.png
+  build/che plot "$folder" --aggregate "$aggregate" --format svg,png --output "$committed"
   if [[ -d $committed/figure-data ]]; then
     rm -rf "$folder/figure-data"
     mv "$committed/figure-data" "$folder/figure-data"
+  fi
+  if [[ $aggregate == mean ]] && compgen -G "$committed/differences*.svg" > /dev/null; then
+    build/che plot "$folder" --by-length --figure differences --format svg,png --output "$folder/by-length"
+    for file in "$folder"/by-length/*.*; do
+      mv "$file" "$committed/differences_by_length${file#"$folder"/by-length/differences}"
+    done
+    rm -rf "$folder/by-length"
   fi
 }
 
