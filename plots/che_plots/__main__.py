@@ -43,7 +43,7 @@ def main() -> int:
   except ImportError:
     print("matplotlib is missing; install it (Debian: apt-get install python3-matplotlib; or: pip install matplotlib)",
           file=sys.stderr)  # fmt: skip
-    return 1
+    return 3  # che tries another Python.
   from che_plots import bias, curves, page, scores, style
   from che_plots.data import read_rows
 

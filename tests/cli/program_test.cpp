@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -387,13 +388,13 @@ TEST_F(ProgramTest, ReportsOnePageWithTheFilesItLinksTo) {
   EXPECT_TRUE(read_file(results() + "/table.csv").starts_with("level,task,"));
   EXPECT_TRUE(read_file(results() + "/runs.csv").starts_with("run,task,"));
   for (const char* file : {"/report.html", "/table.csv"}) std::filesystem::remove(results() + file);
-  const std::string path = std::getenv("PATH");
-  ::setenv("PATH", folder_.c_str(), 1);
+  std::ofstream(folder_ / "matplotlib.py") << "raise ImportError\n";
+  ::setenv("PYTHONPATH", folder_.c_str(), 1);
   const Outcome bare = che({"report", results()});
-  ::setenv("PATH", path.c_str(), 1);
+  ::unsetenv("PYTHONPATH");
   EXPECT_EQ(0, bare.exit_code) << bare.output;
   expect_contains(bare.output,
-                  {"che: warning: the report lacks figures", "cannot start python3", "python3-matplotlib"});
+                  {"che: warning: the report lacks figures", "matplotlib is missing", "python3-matplotlib"});
   EXPECT_TRUE(std::filesystem::exists(results() + "/table.csv"));
   EXPECT_NE(std::string::npos, read_file(results() + "/report.html").find("Not drawn: Accuracy over length"));
   EXPECT_EQ(0, che({"report", results(), "--output", (folder_ / "page.html").string()}).exit_code);

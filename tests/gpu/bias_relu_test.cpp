@@ -69,10 +69,10 @@ TEST(BiasReluKernel, BackwardIsTheCpus) {
     const std::vector<float> gradient = some_values(shape.replicas * stride_of(shape), 2);
     const BiasReluKernels& cpu = cpu_kernels().bias_relu;
     const std::int64_t parts = cuda_kernels().bias_relu.partial_sums;
-    const auto fresh = [&](std::int64_t parts) -> Results {
+    const auto fresh = [&](std::int64_t sums) -> Results {
       return {{"gradient", gradient},
               {"d_bias",
-               std::vector<float>(static_cast<std::size_t>(shape.replicas * parts * shape.width), 0.5F)}};
+               std::vector<float>(static_cast<std::size_t>(shape.replicas * sums * shape.width), 0.5F)}};
     };
     Results expected = fresh(cpu.partial_sums);
     {

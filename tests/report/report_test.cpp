@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/files.h"
 #include "tests/experiments/results/made_up_experiment.h"
 #include "tests/scratch_folder.h"
 
@@ -106,19 +107,19 @@ TEST(Report, WithoutAFinishedRunSaysSo) {
   EXPECT_NE(html.find("No run has finished"), std::string::npos);
 }
 
-TEST(Report, WithoutPythonSaysWhichFiguresAreMissing) {
+TEST(Report, WithoutMatplotlibSaysWhichFiguresAreMissing) {
   const ScratchFolder scratch;
   const ResultTable table = made_up_experiment(scratch.path());
-  const std::string path = std::getenv("PATH");
-  ::setenv("PATH", scratch.path().c_str(), 1);
+  const ScratchFolder packages;
+  write_file_atomically(packages.path() / "matplotlib.py", "raise ImportError\n");
+  ::setenv("PYTHONPATH", packages.path().c_str(), 1);
   std::vector<std::string> warnings;
   const std::string html =
       report_html(table, {}, [&](const std::string& warning) { warnings.push_back(warning); });
-  ::setenv("PATH", path.c_str(), 1);
+  ::unsetenv("PYTHONPATH");
   EXPECT_EQ(html.find("<img"), std::string::npos);
   EXPECT_NE(html.find("Not drawn: Accuracy over length, "), std::string::npos);
-  EXPECT_NE(html.find("cannot start python3: it is not on the PATH; install it (Debian: "),
-            std::string::npos);
+  EXPECT_NE(html.find("matplotlib is missing; install it (Debian: "), std::string::npos);
   EXPECT_NE(html.find("id=\"scores\""), std::string::npos) << "tables need no Python";
   ASSERT_EQ(warnings.size(), 1U) << "one cause, told once";
   EXPECT_NE(warnings[0].find("lacks figures"), std::string::npos) << warnings[0];
