@@ -50,7 +50,7 @@ nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, con
                              {"encoding", config.encoding.label().text()},
                              {"length", length},
                              {"tokens", cost.tokens},
-                             {"width", config.model.width},
+                             {"width", config.model.entry().width(config.model.all_options())},
                              {"replicas", config.execution.replicas},
                              {"milliseconds", 1e3 * cost.seconds}};
   for (const auto& [part, seconds] : cost.parts) row["parts"][part] = 1e3 * seconds;
@@ -78,11 +78,10 @@ int bench(const BenchOptions& options) {
     fmt::print("{}: execution.replicas: auto chooses {}\n", config.encoding.label().text(),
                config.execution.replicas);
   }
-  fmt::print(
-      "{} of {}, d = {}, {} layers, {} heads, batch {}, {} thread{}, {} kernels, {}; medians of {}, ms\n\n",
-      options.plan.evaluate ? "evaluation" : "training", options.task, first.model.width, first.model.layers,
-      first.model.heads, options.plan.evaluate ? kEvaluationBatch : first.training.batch_size, threads,
-      threads == 1 ? "" : "s", first.execution.kernels, device, options.plan.steps);
+  fmt::print("{} of {}, {}, batch {}, {} thread{}, {} kernels, {}; medians of {}, ms\n\n",
+             options.plan.evaluate ? "evaluation" : "training", options.task, first.model.text(),
+             options.plan.evaluate ? kEvaluationBatch : first.training.batch_size, threads,
+             threads == 1 ? "" : "s", first.execution.kernels, device, options.plan.steps);
   fmt::print("{:<24} {:>6} {:>6} {:>9} {:>9} {:>9} {:>8} {:>9} {:>7} {:>7} {:>9} {:>7} {:>6} {:>8}\n",
              "encoding", "length", "tokens", options.plan.evaluate ? "batch" : "step", "attention", "linear",
              "norm", "optimiser", "data", "other", "samples/s", "GFLOP/s", "share", "peak MiB");

@@ -14,7 +14,7 @@
 #include "core/error.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/run_config.h"
-#include "models/architectures/encoder.h"
+#include "models/architectures/encoder_model.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {

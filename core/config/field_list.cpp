@@ -14,8 +14,8 @@ namespace {
 
 class Lister : public FieldVisitor {
  public:
-  Lister(std::vector<FieldRecord>& records, std::string prefix, Role role, bool in_component)
-      : records_(records), prefix_(std::move(prefix)), role_(role), in_component_(in_component) {}
+  Lister(std::vector<FieldRecord>& records, std::string prefix, Role role)
+      : records_(records), prefix_(std::move(prefix)), role_(role) {}
 
   bool describes = false;
   // If set, receives the key path of every field that takes a list.
@@ -38,7 +38,7 @@ class Lister : public FieldVisitor {
 
   void choice(const Field& field, std::string& value, const std::vector<std::string>& allowed) override {
     add(field, value, [&] { return fmt::format("{}", fmt::join(allowed, ", ")); }).structural =
-        in_component_ && field.name == "name";
+        field.structural;
   }
 
   void boolean(const Field& field, bool& value) override {
@@ -58,18 +58,18 @@ class Lister : public FieldVisitor {
     record.number = record.structural = true;
   }
 
-  void group(const Field& field, const Members& members) override { descend(field, members, false); }
+  void group(const Field& field, const Members& members) override { descend(field, members); }
 
   void optional_group(const Field& field, bool& present, const Members& members) override {
     if (!present) return;
     FieldRecord& record = add(field, "present", [] { return ""; });
     record.structural = record.group = true;
-    descend(field, members, false);
+    descend(field, members);
   }
 
   void component(const Field& field, const std::function<void(std::string_view)>& /*reset*/,
                  const Members& members) override {
-    descend(field, members, true);
+    descend(field, members);
   }
 
   void role(Role role) override { role_ = role; }
@@ -87,8 +87,8 @@ class Lister : public FieldVisitor {
     return records_.back();
   }
 
-  void descend(const Field& field, const Members& members, bool is_component) {
-    Lister nested(records_, prefix_ + std::string(field.name) + ".", role_, is_component);
+  void descend(const Field& field, const Members& members) {
+    Lister nested(records_, prefix_ + std::string(field.name) + ".", role_);
     nested.describes = describes;
     nested.lists = lists;
     members(nested);
@@ -97,21 +97,20 @@ class Lister : public FieldVisitor {
   std::vector<FieldRecord>& records_;
   std::string prefix_;
   Role role_;
-  bool in_component_;
 };
 
 }  // namespace
 
 std::vector<FieldRecord> list_fields(const FieldVisitor::Members& members) {
   std::vector<FieldRecord> records;
-  Lister lister(records, "", Role::kCell, false);
+  Lister lister(records, "", Role::kCell);
   members(lister);
   return records;
 }
 
 std::vector<FieldRecord> describe_fields(const FieldVisitor::Members& members) {
   std::vector<FieldRecord> records;
-  Lister lister(records, "", Role::kCell, false);
+  Lister lister(records, "", Role::kCell);
   lister.describes = true;
   members(lister);
   return records;
@@ -120,7 +119,7 @@ std::vector<FieldRecord> describe_fields(const FieldVisitor::Members& members) {
 std::vector<std::string> list_valued_fields(const FieldVisitor::Members& members) {
   std::vector<FieldRecord> records;
   std::vector<std::string> paths;
-  Lister lister(records, "", Role::kCell, false);
+  Lister lister(records, "", Role::kCell);
   lister.lists = &paths;
   members(lister);
   return paths;

@@ -18,8 +18,8 @@ struct FieldRecord {
   Role role = Role::kCell;
   bool number = false;
   bool boolean = false;
-  // Decides which other fields exist: the name of a component, a text, a list, or (with the value "present")
-  // an optional group. Absent ones are not listed.
+  // Decides which other fields exist: a structural choice (the name of a component), a text, a list, or (with
+  // the value "present") an optional group. Absent ones are not listed.
   bool structural = false;
   // An optional group; it has no value of its own in a config.
   bool group = false;

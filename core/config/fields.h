@@ -36,6 +36,7 @@ struct Field {
   std::span<const std::string_view> replaces = {};
   // If set, a list of this name replaces the field: readers refuse it, and nothing lists or writes it.
   std::string_view replaced_by = {};
+  bool structural = false;  // For a choice that decides which other fields exist.
 };
 
 // Sees every field of a plain struct once, with its limits. Structs that are read from a config

@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "core/version.h"
 #include "experiments/plan/run_config.h"
+#include "models/architectures/foreign.h"
 
 namespace che {
 namespace {
@@ -57,7 +58,7 @@ RunConfig prediction_config(const ScoredPredictions& scored) {
     config.task.name = header.task;
     config.task.definition = header.definition;
   }
-  config.foreign_model = scored.model;
+  config.model = foreign_model(scored.model);
   config.seed = scored.seed;
   EvaluationConfig& evaluation = config.evaluation;
   evaluation.listed_lengths = header.lengths;

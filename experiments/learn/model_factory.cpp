@@ -18,13 +18,16 @@ namespace che {
 namespace {
 
 ModelParts parts_of(const RunConfig& config) {
-  return {.shape = config.model,
-          .vocabulary = create_workload(config)->vocabulary(),
-          .encoding = create_encoding(config.encoding, {.count = config.longest_training_sequence()})};
+  ModelParts parts{.options = config.model.all_options(),
+                   .vocabulary = create_workload(config)->vocabulary()};
+  if (config.model.entry().takes_encoding) {
+    parts.encoding = create_encoding(config.encoding, {.count = config.longest_training_sequence()});
+  }
+  return parts;
 }
 
-const Architecture& architecture_of(const RunConfig&) {
-  return Registry<Architecture>::instance().get("encoder");
+const Architecture& architecture_of(const RunConfig& config) {
+  return Registry<Architecture>::instance().get(config.model.kind);
 }
 
 std::string missing_checkpoint_text(const RunFolder& run, const std::vector<std::string>& damage) {

@@ -21,7 +21,7 @@ RunConfig config_of(const EncodingConfig& encoding, std::int64_t width) {
   config.encoding = encoding;
   config.encoding.max_position = 256;
   if (config.encoding.dape) config.encoding.dape->hidden = 8;
-  config.model = {.width = width, .layers = 2, .heads = 2, .ffn_multiple = 2};
+  config.model.shape() = {.width = width, .layers = 2, .heads = 2, .ffn_multiple = 2};
   return config;
 }
 

@@ -105,7 +105,7 @@ void EncodingConfig::visit_fields(FieldVisitor& visit) {
   const auto& registry = Registry<EncodingEntry>::instance();
   const std::string old_name = name;
   try {
-    visit.choice({"name", "which encoding"}, name, registry.names());
+    visit.choice({.name = "name", .help = "which encoding", .structural = true}, name, registry.names());
   } catch (const Error& error) {
     throw Error(
         fmt::format("{}; next to it, `dape: {{}}` wraps it in DAPE and `positions: randomized` draws "

@@ -17,15 +17,19 @@
 namespace che {
 namespace {
 
+constexpr const char* kModelKind = "model.kind";
+
 // The fields of `roles` that are off their default, with one of their paths, sorted by their text.
 std::vector<SettingValue> settings_of_roles(const RunConfig& config, const std::vector<Role>& roles,
                                             std::string FieldRecord::*path) {
   RunConfig defaults;
   defaults.task = config.task.with_defaults();
-  defaults.foreign_model = config.foreign_model;
-  if (!config.is_foreign()) defaults.encoding = config.encoding.with_identity_defaults();
+  defaults.model.kind = config.model.kind;
+  defaults.encoding = config.encoding.with_identity_defaults();
   std::vector<SettingValue> settings;
   for (const FieldRecord& record : distinct_fields(fields_of(config), fields_of(std::as_const(defaults)))) {
+    // Ids are older than kinds of models.
+    if (record.path == kModelKind && record.value == ModelConfig().kind) continue;
     if (std::ranges::count(roles, record.role)) settings.push_back({record.*path, record.value});
   }
   std::ranges::sort(settings, {}, &SettingValue::text);
@@ -63,7 +67,8 @@ Settings other_settings(const RunConfig& config, const std::vector<Role>& roles)
   Settings settings;
   for (SettingValue& setting : identity_settings(config, roles)) {
     const bool is_in_label = is_below(setting.path, "task") || is_below(setting.path, "encoding") ||
-                             setting.path == "foreign_model";
+                             (setting.path == kModelKind && !config.model.entry().takes_encoding) ||
+                             (is_below(setting.path, "model") && config.is_foreign());
     if (!is_in_label) settings.insert(std::move(setting));
   }
   return settings;

@@ -8,16 +8,11 @@ namespace {
 // Operations of a forward pass over one example of each of `lengths`, summed.
 double forward_operations(const RunConfig& config, const std::vector<std::int64_t>& lengths) {
   const auto task = create_task(config.task);
-  const auto d = static_cast<double>(config.model.width);
-  const double dape_width = config.encoding.dape
-                                ? static_cast<double>(config.model.heads * config.encoding.dape->hidden *
-                                                      config.encoding.dape->taps())
-                                : 0;
+  const ModelEntry& model = config.model.entry();
   double sum = 0;
   for (const std::int64_t length : lengths) {
-    const auto t = static_cast<double>(task->input_length(length) + task->output_length(length));
-    sum +=
-        static_cast<double>(config.model.layers) * (24 * t * d * d + 4 * t * t * d + 6 * t * t * dape_width);
+    const auto tokens = static_cast<double>(task->input_length(length) + task->output_length(length));
+    sum += model.operations(config.model.all_options(), config.encoding.dape, tokens);
   }
   return sum;
 }

@@ -7,8 +7,7 @@
 
 namespace che {
 
-// Floating point operations, nominal (nothing trimmed). A layer's forward pass over an example of T tokens
-// has 24 T d^2 + 4 T^2 d, plus 6 T^2 h D with DAPE (times three with DAPE V2).
+// Floating point operations, nominal (nothing trimmed), as the entry of the model counts them.
 struct Operations {
   double training = 0;
   double evaluation = 0;

@@ -11,6 +11,7 @@
 #include "core/config/node.h"
 #include "core/config/reader.h"
 #include "core/text.h"
+#include "models/architectures/foreign.h"
 #include "models/settings/encoding_entry.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/declared/task_files.h"
@@ -71,12 +72,6 @@ std::optional<ConfigProblem> evaluation_problem(const EvaluationConfig& evaluati
                        fmt::format("got {}; allowed: multiples of {}", evaluation.samples, kEvaluationBatch)};
 }
 
-// The name of a model outside che, which may be called so.
-std::string foreign_name(std::string_view name) {
-  if (const std::string problem = foreign_name_problem(name); !problem.empty()) throw Error(problem);
-  return std::string(name);
-}
-
 // `text`, which must be one line.
 std::string one_line_text(std::string_view text) {
   if (one_line(text, kWholeText) != text) throw Error("more than one line, or control characters");
@@ -105,7 +100,7 @@ void TaskConfig::visit_fields(FieldVisitor& visit) {
     options = {};
   }
   if (is_declared()) {
-    visit.choice({"name", "which task"}, name, {name});
+    visit.choice({.name = "name", .help = "which task", .structural = true}, name, {name});
     visit.role(Role::kExecution);
     visit.text({"description", "what the task is, in one line"}, description, one_line_text);
     visit.role(Role::kCell);
@@ -113,7 +108,7 @@ void TaskConfig::visit_fields(FieldVisitor& visit) {
   }
   const auto& registry = Registry<TaskEntry>::instance();
   const std::string old_name = name;
-  visit.choice({"name", "which task"}, name, registry.names());
+  visit.choice({.name = "name", .help = "which task", .structural = true}, name, registry.names());
   const TaskEntry& entry = registry.get(name);
   if (name != old_name) {
     options = entry.options;
@@ -218,24 +213,22 @@ void RunConfig::visit_fields(FieldVisitor& visit) {
   visit.role(Role::kCell);
   visit.component(
       {"task", "what is learned"}, [&](std::string_view text) { task.reset(text); }, fields_of(task));
-  visit.text({"foreign_model", "the model outside che of whose predictions the results are"}, foreign_model,
-             foreign_name);
+  visit.group({"model", "what is trained"}, fields_of(model));
+  if (model.entry().takes_encoding) {
+    visit.component(
+        {"encoding", "positional encoding"}, [&](std::string_view text) { encoding.reset(text); },
+        fields_of(encoding));
+  }
+  visit.role(Role::kReplica);
+  visit.integer({"seed", "of initial parameters and dropout"}, seed, 0, kMaxSeed);
   if (is_foreign()) {
-    visit.role(Role::kReplica);
-    visit.integer({"seed", "of the model, as its author counts repetitions"}, seed, 0, kMaxSeed);
     visit.role(Role::kEvaluation);
     visit.group({"evaluation", "what is measured"}, fields_of(evaluation));
     return;
   }
-  visit.component(
-      {"encoding", "positional encoding"}, [&](std::string_view text) { encoding.reset(text); },
-      fields_of(encoding));
-  visit.role(Role::kReplica);
-  visit.integer({"seed", "of initial parameters and dropout"}, seed, 0, kMaxSeed);
   visit.real({"learning_rate", "of Adam, constant after training.warmup_steps"}, learning_rate, 1e-12, 10);
   visit.integer({"data_seed", "of training lengths, batches and positions"}, data_seed, 0, kMaxSeed);
   visit.role(Role::kCell);
-  visit.group({"model", "sizes of the transformer"}, fields_of(model));
   visit.group({"training", "how the parameters are found"}, fields_of(training));
   visit.role(Role::kEvaluation);
   visit.group({"evaluation", "what is measured"}, fields_of(evaluation));
@@ -245,13 +238,13 @@ void RunConfig::visit_fields(FieldVisitor& visit) {
 }
 
 EncodingForm RunConfig::column_form() const {
-  if (is_foreign()) return {.name = foreign_model, .foreign = true};
+  if (is_foreign()) return {.name = foreign_name(), .foreign = true};
+  if (!model.entry().takes_encoding) return {.name = model.kind};
   return encoding.form();
 }
 
 EncodingLabel RunConfig::column_label() const {
-  if (is_foreign()) return {.form = column_form()};
-  return encoding.label();
+  return model.entry().takes_encoding ? encoding.label() : EncodingLabel{.form = column_form()};
 }
 
 std::string foreign_name_problem(std::string_view name) {
@@ -272,10 +265,14 @@ std::string foreign_name_problem(std::string_view name) {
 
 std::optional<ConfigProblem> RunConfig::problem() const {
   if (is_foreign()) {
+    if (const std::string problem = foreign_name_problem(foreign_name()); !problem.empty()) {
+      return ConfigProblem{{"model.name"}, problem};
+    }
     const auto problem = evaluation_problem(evaluation);
     return problem ? problem : length_problem(*this);
   }
-  if (auto problem = model.problem()) return problem;
+  const ModelEntry& entry = model.entry();
+  if (auto problem = entry.problem(model.all_options())) return problem;
   if (auto problem = execution.problem()) return problem;
   if (auto problem = reversed_lengths("training", training.first_length, training.last_length))
     return problem;
@@ -298,6 +295,7 @@ std::optional<ConfigProblem> RunConfig::problem() const {
   if (auto problem = evaluation_problem(evaluation)) return problem;
   if (auto problem = encoding.problem()) return problem;
   if (auto problem = length_problem(*this)) return problem;
+  if (!entry.takes_encoding) return std::nullopt;
   const std::int64_t tokens = longest_sequence();
   if (encoding.is_randomized() && tokens > encoding.max_position) {
     return ConfigProblem{
@@ -308,7 +306,8 @@ std::optional<ConfigProblem> RunConfig::problem() const {
             encoding.max_position, tokens, task.name, tokens)};
   }
   const std::int64_t max_position = encoding.is_randomized() ? encoding.max_position : 0;
-  return encoding.entry().problem({model, tokens, max_position, encoding.all_options(), encoding.dape});
+  return encoding.entry().problem(
+      {model.shape(), tokens, max_position, encoding.all_options(), encoding.dape});
 }
 
 void RunConfig::check() const {
@@ -332,6 +331,10 @@ std::int64_t RunConfig::longest_sequence() const {
     longest = std::max(longest, tokens_of(*created, length));
   }
   return longest;
+}
+
+std::string RunConfig::foreign_name() const {
+  return is_foreign() ? model.all_options().as<ForeignOptions>().name : "";
 }
 
 bool is_tested_within_training(const RunConfig& config) {

@@ -12,7 +12,7 @@
 #include "experiments/plan/cell_key.h"
 #include "experiments/plan/encoding_config.h"
 #include "experiments/plan/execution_config.h"
-#include "models/settings/model_shape.h"
+#include "models/settings/model_entry.h"
 #include "tasks/task.h"
 
 namespace che {
@@ -101,17 +101,15 @@ struct LogConfig {
   void visit_fields(FieldVisitor& visit);
 };
 
-// A complete description of one run, or of what the predictions of a model outside che are for.
+// A complete description of one run, or of what the predictions of a model outside che are for. Only the
+// task, the name, the seed and the evaluation of such a model are known, and the other members mean nothing.
 struct RunConfig {
   TaskConfig task;
-  // The name of a model outside che of whose predictions the results are; empty for a run of che. Of such a
-  // run only task, seed and evaluation are known: its other members are at their defaults and mean nothing.
-  std::string foreign_model = {};
-  EncodingConfig encoding;
-  std::int64_t seed = 0;  // Initial parameters and dropout.
+  ModelConfig model;
+  EncodingConfig encoding;  // At its default where the model takes none.
+  std::int64_t seed = 0;    // Initial parameters and dropout.
   double learning_rate = 3e-4;
   std::int64_t data_seed = 0;  // Lengths, batches, positions in training.
-  ModelShape model;
   TrainingConfig training;
   EvaluationConfig evaluation;
   ExecutionConfig execution;
@@ -120,9 +118,11 @@ struct RunConfig {
   // Every field, once, with its role, help and limits.
   void visit_fields(FieldVisitor& visit);
 
-  bool is_foreign() const { return !foreign_model.empty(); }
+  bool is_foreign() const { return !model.entry().is_trained; }
+  // The name of a model outside che; empty for another.
+  std::string foreign_name() const;
 
-  // The name of the run's column in tables: the encoding, or the model outside che.
+  // The name of the run's column in tables: the encoding, or the model where it takes none.
   EncodingForm column_form() const;
   EncodingLabel column_label() const;
 

@@ -234,7 +234,7 @@ void warn_of_idle_exclusions(const SweepPlan& plan, const WarningSink& warn) {
 
 void check_trains(const SweepPlan& plan, const RunConfig& run) {
   if (!run.is_foreign()) return;
-  throw config_error(plan.file, "foreign_model",
+  throw config_error(plan.file, "model.kind",
                      "a config describes runs of che; results of a model outside che come from `che score`");
 }
 

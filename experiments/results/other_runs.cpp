@@ -58,13 +58,13 @@ std::optional<std::string> other_runs(const std::vector<RunConfig>& runs,
   std::set<std::string> foreign_models;
   for (const RunFolder& run : stored) {
     if (run.config().is_foreign()) {
-      foreign_models.insert(run.config().foreign_model);
+      foreign_models.insert(run.config().foreign_name());
     } else {
       trained_here.push_back(run.config());
     }
   }
   Differences differing = differences(trained_here, runs);
-  if (!foreign_models.empty()) differing["foreign_model"] = std::move(foreign_models);
+  if (!foreign_models.empty()) differing["model.name"] = std::move(foreign_models);
   const bool is_one = stored.size() == 1;
   const std::string who = fmt::format("{} holds {} that {} not of this config", experiment.string(),
                                       counted(stored.size(), "stored run"), is_one ? "is" : "are");

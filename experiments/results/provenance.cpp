@@ -30,10 +30,8 @@ std::string each_once(const ResultTable& table, Describe describe) {
 std::string describe_training(const TableRun& run) {
   if (run.config.is_foreign()) return "";
   const TrainingConfig& training = run.config.training;
-  const ModelShape& model = run.config.model;
-  return fmt::format("{} steps of {} samples, lengths {}..{}, width {}, {} layers, {} heads", training.steps,
-                     training.batch_size, training.first_length, training.last_length, model.width,
-                     model.layers, model.heads);
+  return fmt::format("{} steps of {} samples, lengths {}..{}, {}", training.steps, training.batch_size,
+                     training.first_length, training.last_length, run.config.model.text());
 }
 
 std::string describe_evaluation(const ResultTable& table) {
@@ -90,7 +88,7 @@ std::vector<Fact> provenance(const ResultTable& table) {
   for (const TableRun& run : table.runs) {
     updated = std::max(updated, run.status.updated);
     if (run.config.is_foreign()) {
-      foreign.insert(run.config.foreign_model);
+      foreign.insert(run.config.foreign_name());
       continue;
     }
     seeds.insert(run.config.seed);

@@ -99,7 +99,7 @@ std::vector<QuotedScore> add_entry(FoundRuns& found, const std::vector<std::file
 
 // True if predictions of a model outside che have the setting that the condition asks for.
 bool is_of_predictions(const std::string& condition) {
-  static const std::set<std::string> roots = {"task", "foreign_model", "seed", "evaluation"};
+  static const std::set<std::string> roots = {"task", "model", "seed", "evaluation"};
   return roots.contains(condition.substr(0, condition.find_first_of("=.")));
 }
 
@@ -123,9 +123,9 @@ std::vector<std::string> models_left_out(const std::vector<RunFolder>& runs,
   std::map<std::string, std::size_t> left_out;  // Number of runs by model.
   for (const RunFolder& run : runs) {
     const RunConfig& config = run.config();
-    if (config.is_foreign() && all_hold(filters, config)) ++left_out[config.foreign_model];
+    if (config.is_foreign() && all_hold(filters, config)) ++left_out[config.foreign_name()];
   }
-  for (const RunFolder& run : chosen) left_out.erase(run.config().foreign_model);
+  for (const RunFolder& run : chosen) left_out.erase(run.config().foreign_name());
   const bool is_by_name = std::ranges::all_of(
       of_training, [](const std::string& condition) { return condition.starts_with("encoding="); });
   std::vector<std::string> lines;

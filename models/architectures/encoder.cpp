@@ -1,5 +1,3 @@
-#include "models/architectures/encoder.h"
-
 #include <ATen/ATen.h>
 #include <fmt/core.h>
 
@@ -7,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "models/architectures/encoder_model.h"
 #include "models/ops/dropout/dropout.h"
 #include "models/ops/feed_forward/feed_forward.h"
 #include "models/ops/product/product.h"
@@ -55,7 +54,7 @@ void add_prefixed(std::vector<ParameterSpec>& specs, const std::string& prefix,
 }  // namespace
 
 std::vector<ParameterSpec> encoder_parameters(const ModelParts& parts) {
-  const ModelShape& shape = parts.shape;
+  const auto& shape = parts.options.as<ModelShape>();
   const Encoding& encoding = *parts.encoding;
   const std::int64_t d = shape.width;
   const std::int64_t hidden = d * shape.ffn_multiple;
@@ -81,7 +80,7 @@ std::vector<ParameterSpec> encoder_parameters(const ModelParts& parts) {
 
 Encoder::Encoder(ModelParts parts, std::int64_t replicas, const Backend& backend)
     : Model(encoder_parameters(parts), replicas, backend),
-      shape_(parts.shape),
+      shape_(parts.options.as<ModelShape>()),
       vocabulary_(parts.vocabulary),
       encoding_(std::move(parts.encoding)) {}
 

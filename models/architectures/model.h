@@ -16,7 +16,6 @@
 #include "models/ops/device/backend.h"
 #include "models/ops/dropout/dropout_mask.h"
 #include "models/parameters/parameter_set.h"
-#include "models/settings/model_shape.h"
 #include "models/settings/positions.h"
 #include "workloads/workload.h"
 
@@ -67,12 +66,13 @@ class Model {
 
 // The parts of a model that a run's config and workload determine.
 struct ModelParts {
-  ModelShape shape;
+  AnyOptions options;  // Those of the kind's ModelEntry.
   Vocabulary vocabulary;
-  std::unique_ptr<Encoding> encoding;
+  std::unique_ptr<Encoding> encoding = {};  // Null where the kind takes none.
 };
 
-// A kind of model. The last line of its file registers it under the name that configs use.
+// The mathematics of a kind of model. The last line of its file registers it under the name of its
+// ModelEntry.
 struct Architecture {
   std::string name;
   std::function<std::vector<ParameterSpec>(const ModelParts&)> parameters;

@@ -47,7 +47,7 @@ TEST(Settings, StandInTheDocs) {
   const std::string page = read_file(CHE_SOURCE_DIR "/docs/configuration.md");
   for (const FieldRecord& field : list_fields(RunConfig())) {
     const std::string group = field.path.substr(0, field.path.find('.'));
-    if (group == "task" || group == "encoding" || group == "foreign_model") continue;
+    if (group == "task" || group == "encoding") continue;
     const bool is_result = group != "execution" && group != "log";
     const std::string row = "| `" + field.path + "` |" + (is_result ? " `" + field.value + "` |" : "");
     EXPECT_TRUE(contains(page, row)) << row;

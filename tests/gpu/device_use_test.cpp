@@ -28,7 +28,7 @@ RunConfig small_run() {
   RunConfig config;
   config.task.reset("reverse_string");
   config.encoding.reset("alibi");
-  config.model = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
+  config.model.shape() = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
   config.training = {.steps = 150, .batch_size = 32, .first_length = 2, .last_length = 9};
   config.evaluation = {.first_length = 10, .last_length = 11, .length_step = 1, .samples = 64};
   return config;
@@ -116,8 +116,8 @@ TEST(ReplicaChoice, KnowsWhatARunTakes) {
     // The measured peak has the operands of a matrix product, too, which no training has.
     const auto length = static_cast<double>(2 * config.training.last_length);
     const double product =
-        4 * length * static_cast<double>(config.training.batch_size * 5 * config.model.width) +
-        16 * static_cast<double>(config.model.width * config.model.width);
+        4 * length * static_cast<double>(config.training.batch_size * 5 * config.model.shape().width) +
+        16 * static_cast<double>(config.model.shape().width * config.model.shape().width);
     const double before = peak_device_bytes(fake_device());
     reset_peak_device_bytes(fake_device());
     const double held = peak_device_bytes(fake_device());

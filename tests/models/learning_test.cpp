@@ -34,7 +34,7 @@ Measurement trained(const std::string& encoding) {
   RunConfig config;
   config.task.reset("reverse_string");
   config.encoding.reset(encoding);
-  config.model = {.width = 32, .layers = 2, .heads = 4, .ffn_multiple = 4};
+  config.model.shape() = {.width = 32, .layers = 2, .heads = 4, .ffn_multiple = 4};
   config.training.first_length = kLength;
   config.training.last_length = kLength;
   config.training.steps = kSteps;

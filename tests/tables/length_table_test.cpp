@@ -26,7 +26,7 @@ TEST(LengthTable, HasAColumnForEverySettingThatVariesAndNoNameTwice) {
   const ScratchFolder scratch;
   RunConfig config = made_up_config("even_pairs", "rope");
   store_run(scratch.path(), config, RunState::kFinished, 0.5);
-  config.model.layers = 3;
+  config.model.shape().layers = 3;
   config.evaluation.seed = 5;
   config.execution.threads = 2;  // Changes no result.
   store_run(scratch.path(), config, RunState::kFinished, 0.75);

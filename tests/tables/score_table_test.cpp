@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "models/architectures/foreign.h"
 #include "tables/result_tables.h"
 #include "tests/contains.h"
 #include "tests/experiments/results/made_up_experiment.h"
@@ -162,7 +163,7 @@ TEST(ScoreTable, NamesNoDefaultOfTrainingForAModelOutsideChe) {
   RunConfig longer = made_up_config("reverse_string", "rope");
   longer.training.steps *= 2;
   RunConfig foreign = made_up_config("reverse_string", "rope");
-  foreign.foreign_model = "lstm";
+  foreign.model = foreign_model("lstm");
   for (const RunConfig& config : {made_up_config("reverse_string", "alibi"), longer, foreign}) {
     store_run(scratch.path(), config, RunState::kFinished, 0.5);
   }

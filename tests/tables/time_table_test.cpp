@@ -85,7 +85,7 @@ TEST(TimeTable, MixesNoRunsThatDifferInMoreThanLengths) {
   const ScratchFolder scratch;
   RunConfig config = made_up_config("even_pairs", "rope");
   store_timed(scratch, config, 0.01);
-  config.model.width = 128;
+  config.model.shape().width = 128;
   store_timed(scratch, config, 0.03);
   config.training.last_length = 200;
   store_timed(scratch, config, 0.05);

@@ -17,7 +17,7 @@ TEST(FieldList, ListsNestedFieldsWithTheirRoles) {
     visit.component(
         {"encoding", ""}, [](std::string_view) {},
         [&](FieldVisitor& inner) {
-          inner.choice({"name", "which"}, name, {"alibi", "kerple"});
+          inner.choice({.name = "name", .help = "which", .structural = true}, name, {"alibi", "kerple"});
           inner.role(Role::kExecution);
           inner.integer({"size", "of it"}, size, 1, 9);
         });

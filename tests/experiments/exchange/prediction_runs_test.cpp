@@ -52,7 +52,7 @@ TEST(PredictionRuns, AreReadLikeFinishedRuns) {
   EXPECT_TRUE(stored.id().starts_with("reverse_string-lstm-seed3-")) << stored.id();
 
   const RunFolder opened = RunFolder::open(stored.path());
-  EXPECT_EQ("lstm", opened.config().foreign_model);
+  EXPECT_EQ("lstm", opened.config().foreign_name());
   EXPECT_EQ(3, opened.config().seed);
   EXPECT_EQ(RunState::kFinished, opened.status().state);
   EXPECT_EQ("predictions", opened.status().device);
@@ -156,7 +156,7 @@ TEST(PredictionRuns, AreChosenByTheModelsName) {
     return texts_of(read_table({scratch.path()}, RunChoice({condition})).encodings);
   };
   EXPECT_EQ((std::vector<std::string>{"dape_kerple", "lstm"}), columns("encoding=[lstm,dape_kerple]"));
-  EXPECT_EQ((std::vector<std::string>{"gru"}), columns("foreign_model=gru"));
+  EXPECT_EQ((std::vector<std::string>{"gru"}), columns("model.name=gru"));
   EXPECT_EQ((std::vector<std::string>{"dape_kerple"}), columns("encoding=dape_kerple"));
   EXPECT_TRUE(contains(message_of([&] { columns("encoding=mamba"); }), "unknown encoding 'mamba'"));
 }

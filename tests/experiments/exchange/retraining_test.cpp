@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "experiments/plan/identity.h"
+#include "models/architectures/foreign.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
@@ -79,7 +80,7 @@ TEST(RetrainingChoice, SaysWhyRunsCannotBeTrainedAgain) {
   BundledRun incomplete = finished_run(1);
   incomplete.evaluation.pop_back();
   BundledRun foreign = finished_run(2);
-  foreign.config.foreign_model = "lstm";
+  foreign.config.model = foreign_model("lstm");
   for (const BundledRun& run : {failed, incomplete, foreign}) choice.consider(run);
   EXPECT_EQ(
       "--retrain: 0 of 3 runs can be trained again (1 predictions of a model outside che, 2 without a "

@@ -16,7 +16,7 @@ RunConfig small_config() {
   RunConfig config;
   config.task.reset("stack_manipulation");
   config.encoding.reset("randomized_dape_kerple");
-  config.model = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
+  config.model.shape() = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
   config.evaluation.samples = 128;
   return config;
 }

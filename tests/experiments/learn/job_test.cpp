@@ -28,7 +28,7 @@ class JobTest : public testing::Test {
     config.encoding.reset("randomized_dape_kerple");
     config.encoding.max_position = 128;
     config.seed = seed;
-    config.model = {.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 2};
+    config.model.shape() = {.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 2};
     config.training.batch_size = 8;
     config.training.last_length = 6;
     config.training.steps = 30;

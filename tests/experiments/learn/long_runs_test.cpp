@@ -27,7 +27,7 @@ RunConfig config_of(std::int64_t steps, const std::vector<std::int64_t>& at_step
   config.task.reset("even_pairs");
   config.encoding.reset("randomized_kerple");
   config.encoding.max_position = 128;
-  config.model = {.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 2};
+  config.model.shape() = {.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 2};
   config.training.batch_size = 8;
   config.training.last_length = 6;
   config.training.steps = steps;

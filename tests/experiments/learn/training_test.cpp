@@ -27,7 +27,7 @@ RunConfig small_config(const std::string& encoding) {
   config.task.reset("even_pairs");
   config.encoding.reset(encoding);
   config.encoding.max_position = 128;
-  config.model = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
+  config.model.shape() = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
   config.training.batch_size = 16;
   config.training.last_length = 12;
   config.training.steps = 6;

@@ -25,7 +25,7 @@ RunConfig small_run(const std::string& encoding) {
   config.encoding.reset(encoding);
   config.encoding.max_position = 128;
   config.seed = 3;
-  config.model = {.width = 8, .layers = 2, .heads = 2, .ffn_multiple = 2};
+  config.model.shape() = {.width = 8, .layers = 2, .heads = 2, .ffn_multiple = 2};
   config.training = {.steps = 5, .batch_size = 4, .first_length = 1, .last_length = 5};
   config.evaluation = {.first_length = 6, .last_length = 7, .length_step = 1, .samples = 128, .seed = 9};
   return config;

@@ -9,7 +9,7 @@ RunConfig small_run() {
   RunConfig config;
   config.task.reset("reverse_string");
   config.encoding.reset("dape_kerple");
-  config.model = {.width = 16, .layers = 1, .heads = 2};
+  config.model.shape() = {.width = 16, .layers = 1, .heads = 2};
   config.training.steps = 1000;
   config.training.batch_size = 8;
   config.training.last_length = 6;
@@ -41,7 +41,7 @@ TEST(CostEstimate, GrowsWithStepsAndSamples) {
 TEST(CostEstimate, MeasuresTheModelItIsAskedFor) {
   CostEstimate estimate;
   RunConfig large = small_run();
-  large.model = {.width = 256, .layers = 4, .heads = 8};
+  large.model.shape() = {.width = 256, .layers = 4, .heads = 8};
   const TimeRange long_time = estimate.seconds(large, run_operations(large));
   EXPECT_GT(long_time.middle, estimate.seconds(small_run(), run_operations(small_run())).middle);
   EXPECT_LE(long_time.min, long_time.middle);

@@ -11,7 +11,7 @@ namespace {
 // even_pairs has an output symbol: T = length + 1.
 RunConfig small_config() {
   RunConfig config = made_up_config("even_pairs", "dape_alibi");
-  config.model = {.width = 8, .layers = 2, .heads = 4};
+  config.model.shape() = {.width = 8, .layers = 2, .heads = 4};
   config.encoding.dape->hidden = 16;
   config.training.steps = 10;
   config.training.batch_size = 32;

@@ -372,8 +372,8 @@ TEST(Config, YamlNamesEveryField) {
 
 TEST(Config, ParseRunConfigNamesTheSource) {
   EXPECT_EQ(message_of([] { parse_run_config("trainin: {}\n", "x.yaml"); }),
-            "x.yaml:1: trainin: unknown key; did you mean 'training'?; known: task, encoding, "
-            "seed, learning_rate, data_seed, model, training, evaluation, execution, log");
+            "x.yaml:1: trainin: unknown key; did you mean 'training'?; known: task, model, "
+            "encoding, seed, learning_rate, data_seed, training, evaluation, execution, log");
   EXPECT_EQ(message_of([] { parse_run_config("model: {heads: 3}\n", "x.yaml"); }),
             "x.yaml: model.heads: 3 heads do not divide model.width 256; allowed: divisors of the width");
 }

@@ -22,7 +22,7 @@ TEST(Sweep, ExpandsTheProductWithTheLastAxisFastest) {
     EXPECT_EQ(run.task.name, i < 6 ? "even_pairs" : "reverse_string");
     EXPECT_EQ(run.training.steps, 10);
     EXPECT_EQ(run.training.batch_size, 128);
-    EXPECT_EQ(run.model.width, 64);
+    EXPECT_EQ(run.model.shape().width, 64);
   }
 }
 
@@ -36,8 +36,8 @@ TEST(Sweep, OverridesOfFieldsAndName) {
   EXPECT_EQ(sweep.name, "other");
   ASSERT_EQ(sweep.runs.size(), 12U);
   EXPECT_EQ(sweep.runs[11].training.steps, 7);
-  EXPECT_EQ(sweep.runs[11].model.width, 32);
-  EXPECT_EQ(sweep.runs[11].model.heads, 4);
+  EXPECT_EQ(sweep.runs[11].model.shape().width, 32);
+  EXPECT_EQ(sweep.runs[11].model.shape().heads, 4);
   EXPECT_EQ(sweep.runs[11].learning_rate, 1e-3);
 }
 
@@ -340,8 +340,8 @@ TEST(Sweep, NamedVariantsSetSeveralKeysAtOnce) {
   const Sweep sweep = read(kVariants, {"encoding=none"}, {"size=small"});
   ASSERT_EQ(sweep.runs.size(), 3U);
   EXPECT_EQ(sweep.runs[2].seed, 4);
-  EXPECT_EQ(sweep.runs[2].model.width, 32);
-  EXPECT_EQ(sweep.runs[2].model.layers, 1);
+  EXPECT_EQ(sweep.runs[2].model.shape().width, 32);
+  EXPECT_EQ(sweep.runs[2].model.shape().layers, 1);
   const Sweep large = read(kVariants, {"encoding=rope"}, {"size=large"});
   EXPECT_EQ(large.runs[0].encoding.label().text(), "rope") << "an override comes after the axes";
   EXPECT_EQ(read(kVariants, {"encoding=rope"}).runs.size(), 6U);

@@ -63,8 +63,8 @@ TEST(SettingEffects, LeaveOutSettingsThatVaryTogether) {
   const ScratchFolder scratch;
   store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
   RunConfig other = made_up_config("reverse_string", "rope", 1);
-  other.model.width = 128;
-  other.model.layers = 2;
+  other.model.shape().width = 128;
+  other.model.shape().layers = 2;
   store_run(scratch.path(), other, RunState::kFinished, 0.75);
   EXPECT_TRUE(setting_effects(make_table(open_runs(scratch.path()))).empty());
 }

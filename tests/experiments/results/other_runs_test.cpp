@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/architectures/foreign.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/scratch_folder.h"
 
@@ -26,7 +27,7 @@ TEST(OtherRuns, AreCountedWithTheValuesThatNoRunOfTheConfigHas) {
   const ScratchFolder scratch;
   const RunConfig config = made_up_config("even_pairs", "rope");
   RunConfig wide = config;
-  wide.model.width = 128;
+  wide.model.shape().width = 128;
   store_run(scratch.path(), wide, RunState::kFinished, 0.5);
   const std::string folder = scratch.path().string();
   EXPECT_EQ(folder + " holds 1 stored run that is not of this config; it differs in model.width (128)",
@@ -112,11 +113,11 @@ TEST(OtherRuns, MayHaveDapeOrLackIt) {
 TEST(OtherRuns, MayBePredictionsOfAModelOutsideChe) {
   const ScratchFolder scratch;
   RunConfig lstm;
-  lstm.foreign_model = "lstm";
+  lstm.model = foreign_model("lstm");
   lstm.task.reset("even_pairs");
   store_run(scratch.path(), lstm, RunState::kFinished, 0.5);
   EXPECT_EQ(scratch.path().string() +
-                " holds 1 stored run that is not of this config; it differs in foreign_model (lstm)",
+                " holds 1 stored run that is not of this config; it differs in model.name (lstm)",
             other_runs({made_up_config("even_pairs", "none")}, scratch.path()));
 }
 

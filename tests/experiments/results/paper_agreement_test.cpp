@@ -113,7 +113,7 @@ TEST(PaperAgreement, AValueOfThePaperCountsOnce) {
   const ScratchFolder scratch;
   store_in_order(scratch, "reverse_string", {"randomized_dape_kerple", "randomized_kerple"}, 1);
   RunConfig wide = made_up_config("reverse_string", "randomized_dape_kerple");
-  wide.model.width = 128;
+  wide.model.shape().width = 128;
   store_run(scratch.path(), wide, RunState::kFinished, 0.5);
   const PaperAgreement agreement = agree(make_table(open_runs(scratch.path())), Aggregate::kMax);
   ASSERT_EQ(agreement.tasks.size(), 1U);

@@ -4,6 +4,7 @@
 
 #include "experiments/results/provenance.h"
 #include "experiments/results/result_table.h"
+#include "models/architectures/foreign.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/scratch_folder.h"
 
@@ -22,7 +23,7 @@ class ModelsLeftOut : public testing::Test {
     }
     for (const std::int64_t seed : {0, 1}) {
       RunConfig lstm;
-      lstm.foreign_model = "lstm";
+      lstm.model = foreign_model("lstm");
       lstm.task.reset("even_pairs");
       lstm.seed = seed;
       lstm.evaluation = made_up_config("even_pairs", "rope").evaluation;

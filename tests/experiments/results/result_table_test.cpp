@@ -88,7 +88,7 @@ TEST(ResultTable, RunsOfOtherSettingsAreNotMixed) {
   const ScratchFolder scratch;
   store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
   RunConfig wide = made_up_config("reverse_string", "rope");
-  wide.model.width = 128;
+  wide.model.shape().width = 128;
   store_run(scratch.path(), wide, RunState::kFinished, 0.75);
   const ResultTable table = make_table(open_runs(scratch.path()));
   EXPECT_EQ(texts_of(table.encodings),

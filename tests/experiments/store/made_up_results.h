@@ -17,7 +17,7 @@ inline RunConfig made_up_config(const std::string& task, const std::string& enco
   config.encoding.reset(encoding);
   config.seed = seed;
   config.training.steps = 1000;
-  config.model.width = 64;
+  config.model.shape().width = 64;
   config.evaluation.last_length = 44;
   config.evaluation.samples = 64;
   return config;

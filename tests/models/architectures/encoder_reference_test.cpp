@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/learn/training.h"
-#include "models/architectures/encoder.h"
+#include "models/architectures/encoder_model.h"
 #include "tests/models/explicit_positions.h"
 #include "tests/models/reference_files.h"
 

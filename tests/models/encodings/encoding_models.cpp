@@ -60,7 +60,7 @@ RunConfig small_config(const std::string& label) {
   } else {
     config.encoding.reset(label);
   }
-  config.model = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
+  config.model.shape() = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
   config.encoding.max_position = 256;
   if (config.encoding.dape) config.encoding.dape->hidden = 8;
   return config;
@@ -81,9 +81,9 @@ std::unique_ptr<Model> initialised(const RunConfig& config, const std::vector<st
   // What an encoding starts from a constant (CoPE's tables from zero) would have no say otherwise.
   for (const ParameterSpec& own :
        create_encoding(config.encoding, {.count = config.longest_training_sequence()})
-           ->layer_parameters(config.model)) {
+           ->layer_parameters(config.model.shape())) {
     if (own.init.kind != Init::Kind::kConstant) continue;
-    for (std::int64_t layer = 0; layer < config.model.layers; ++layer) {
+    for (std::int64_t layer = 0; layer < config.model.shape().layers; ++layer) {
       const std::string name = "layer" + std::to_string(layer) + ".attn." + own.name;
       for (std::size_t r = 0; r < seeds.size(); ++r) {
         const at::Tensor value = model->parameters()[name].data()[static_cast<std::int64_t>(r)];

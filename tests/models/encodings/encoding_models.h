@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/plan/run_config.h"
-#include "models/architectures/encoder.h"
+#include "models/architectures/encoder_model.h"
 
 namespace che {
 

@@ -5,7 +5,7 @@
 
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/run_config.h"
-#include "models/architectures/encoder.h"
+#include "models/architectures/encoder_model.h"
 #include "models/encodings/encoding.h"
 #include "models/encodings/rotary.h"
 #include "models/ops/rotation/rotation.h"
@@ -21,7 +21,7 @@ std::optional<EncodingTable> table_of(const std::string& label, std::int64_t tok
                                       const Positions& positions = Positions()) {
   EncodingConfig config;
   config.reset(label);
-  Encoder model({{.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 1},
+  Encoder model({ModelShape{.width = 8, .layers = 1, .heads = 2, .ffn_multiple = 1},
                  {2, 1},
                  create_encoding(config, {.count = kTrainedTokens})},
                 1, kBackend);

@@ -85,7 +85,7 @@ TEST_P(EveryEncoding, FusedKernelsEqualTheReference) {
 TEST_P(EveryEncoding, HasTheGradientOfItsFiniteDifferences) {
   constexpr std::int64_t kLayer = 1;
   constexpr std::int64_t kFirstQuery = 2;
-  EncodingRig rig(config_.encoding, config_.model, 2);
+  EncodingRig rig(config_.encoding, config_.model.shape(), 2);
   rig.randomise(7);
   const auto positions = create_positions(config_, 5, Purpose::kPositions, 9);
   at::Tensor q = some_numbers({2, 3, 6, 2, 8}, 1).requires_grad_(true);
@@ -119,7 +119,7 @@ TEST_P(EveryEncoding, HasTheGradientOfItsFiniteDifferences) {
 // Equal tokens at contiguous positions: a logit depends on key minus query alone.
 TEST_P(EveryEncoding, IsInvariantToShifts) {
   if (config_.encoding.is_randomized()) return;
-  EncodingRig rig(config_.encoding, config_.model, 1);
+  EncodingRig rig(config_.encoding, config_.model.shape(), 1);
   rig.randomise(7);
   constexpr std::int64_t kTokens = 12;
   const auto everywhere = [](std::uint64_t seed) {
@@ -137,7 +137,7 @@ TEST_P(EveryEncoding, IsInvariantToShifts) {
 
 // Inside attention every layer draws its own positions, and the same ones whenever it is asked.
 TEST_P(EveryEncoding, DrawsPositionsPerLayer) {
-  EncodingRig rig(config_.encoding, config_.model, 1);
+  EncodingRig rig(config_.encoding, config_.model.shape(), 1);
   rig.randomise(7);
   for (const ParameterSpec& spec : rig.parameters().specs()) {
     const std::string first = "layer0.attn.";
@@ -169,7 +169,7 @@ TEST_P(EveryEncoding, TrainsToTheSameBitsWithOneThreadAndTwo) {
                           Case{16, 2, 8, 3, 12, "reference"}}) {
     RunConfig config = config_;
     config.execution.kernels = one.kernels;
-    config.model = {.width = one.width, .layers = 2, .heads = one.heads, .ffn_multiple = 4};
+    config.model.shape() = {.width = one.width, .layers = 2, .heads = one.heads, .ffn_multiple = 4};
     config.training.batch_size = one.batch;
     config.training.steps = one.steps;
     config.training.first_length = one.last_length / 2;
@@ -205,7 +205,7 @@ TEST_P(EveryEncoding, TrainsToTheSameBitsAloneAndInLockStep) {
     const ThreadLimit limit(one.threads);
     RunConfig config = config_;
     config.execution.kernels = one.kernels;
-    config.model = {.width = one.width, .layers = 2, .heads = 2, .ffn_multiple = 2};
+    config.model.shape() = {.width = one.width, .layers = 2, .heads = 2, .ffn_multiple = 2};
     config.training.batch_size = 4;
     config.training.steps = one.steps;
     config.training.first_length = 1;

@@ -103,8 +103,8 @@ TEST(Encodings, RunsStoredUnderAnOlderDefaultKeepTheirIds) {
     config.encoding.reset(label);
     config.encoding.set_options({{"direction", direction}});
     config.learning_rate = 1e-3;
-    config.model.width = 64;
-    config.model.layers = 3;
+    config.model.shape().width = 64;
+    config.model.shape().layers = 3;
     config.training.steps = 4800;
     config.training.batch_size = 32;
     return run_id(config);
@@ -137,7 +137,7 @@ TEST(Fire, InsideDapeHasTheWidthOfDape) {
 
 TEST(Relative, NeedsAnEvenWidth) {
   RunConfig config = small_config("relative");
-  config.model = {.width = 15, .layers = 2, .heads = 3, .ffn_multiple = 2};
+  config.model.shape() = {.width = 15, .layers = 2, .heads = 3, .ffn_multiple = 2};
   EXPECT_THROW(config.check(), Error);
 }
 

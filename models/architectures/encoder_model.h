@@ -1,0 +1,60 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "models/architectures/model.h"
+#include "models/ops/embedding/embedding.h"
+
+namespace che {
+
+// The parameters of an encoder, in the order of its layers. Linear maps are y = x W + b, with names and
+// layout of the reference files ("layer0.attn.wq", (in, out)).
+std::vector<ParameterSpec> encoder_parameters(const ModelParts& parts);
+
+// The benchmark's encoder (post-norm, no mask, arXiv 2305.16843): layer by layer
+//
+//   a  = LN1(x + drop(Attention(x))),  x' = LN2(a + drop(W2 relu(W1 a + b1) + b2)).
+//
+// Every token attends to every other. The last layer computes its queries, projection and FFN for the tokens
+// with an output only, and Pass::observer sees those queries of it.
+class Encoder : public Model {
+ public:
+  // `parts` has an encoding.
+  Encoder(ModelParts parts, std::int64_t replicas, const Backend& backend);
+
+  void project() override;
+  at::Tensor forward(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const override;
+  std::optional<AttentionSize> attention_size() const override {
+    return AttentionSize{shape_.layers, shape_.heads};
+  }
+
+  // The effect of the encoding on `tokens` tokens whatever they are, in the first layer of the first replica;
+  // nothing if that depends on an input.
+  std::optional<EncodingTable> encoding_table(std::int64_t tokens, const Positions& positions) const;
+
+ private:
+  // A batch before its first layer, where all tokens of one symbol are the same: what is linear in their
+  // vectors is computed once per symbol.
+  struct EmbeddedInput {
+    Embedding tokens;
+    at::Tensor vectors;  // (replicas, symbols, width)
+  };
+
+  // The result before W_o. `input` says what x consists of, if x is nothing else; otherwise it is null.
+  at::Tensor attend(const at::Tensor& x, const EmbeddedInput* input, std::int64_t layer,
+                    std::int64_t first_query, const Pass& pass) const;
+  EncodingContext context_of(std::int64_t layer, std::int64_t tokens, std::int64_t first_query,
+                             const Positions& positions) const;
+
+  ModelShape shape_;
+  Vocabulary vocabulary_;
+  std::unique_ptr<Encoding> encoding_;
+  mutable TableCache tables_;
+};
+
+}  // namespace che
