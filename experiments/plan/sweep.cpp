@@ -151,19 +151,16 @@ Error duplicate_error(const SweepPlan& plan, std::size_t first, std::size_t seco
                   first + 1, plan.describe(first), second + 1, plan.describe(second), id));
 }
 
-// Throws where a config does not say what no default should decide.
-void check_is_set(const SweepPlan& plan, std::string_view key) {
-  const auto sets = [&](const Setting& setting) { return is_below(setting.path, key); };
-  const auto every_value_sets = [&](const Axis& axis) {
-    return std::ranges::all_of(
-        axis.values, [&](const AxisValue& value) { return std::ranges::any_of(value.settings, sets); });
+// The key of what no default should decide and the config does not say for this run; empty if there is none.
+std::string_view missing_key(const SweepPlan& plan, const RunConfig& run,
+                             const std::vector<RunSetting>& settings) {
+  const auto is_set = [&](std::string_view key) {
+    return plan.base.find(key) != nullptr || std::ranges::any_of(settings, [&](const RunSetting& setting) {
+             return is_below(setting.setting->path, key);
+           });
   };
-  if (plan.base.find(key) != nullptr || std::ranges::any_of(plan.axes, every_value_sets) ||
-      std::ranges::any_of(plan.overrides, sets)) {
-    return;
-  }
-  throw config_error(plan.file, key,
-                     fmt::format("is missing; name one in base or several in axes ({}: [...])", key));
+  if (!is_set("task")) return "task";
+  return is_set("encoding") || !run.model.entry().takes_encoding ? "" : "encoding";
 }
 
 enum class Wanted { kYes, kExcluded, kNotChosen };
@@ -266,6 +263,7 @@ Error nothing_left(SweepPlan& plan, const std::vector<RunConfig>& not_chosen) {
 struct ExpandedRuns {
   std::vector<RunConfig> runs;
   std::vector<RunConfig> not_chosen;
+  std::string_view missing_key = {};  // Of one of the runs.
 };
 
 ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
@@ -294,6 +292,7 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
     const Wanted wanted = choice_of(plan, run, i);
     if (wanted == Wanted::kNotChosen) expanded.not_chosen.push_back(run);
     if (wanted != Wanted::kYes) continue;
+    if (expanded.missing_key.empty()) expanded.missing_key = missing_key(plan, run, settings);
     if (const auto problem = run.problem()) throw locate_problem(plan, i, *problem);
     if (const auto problem = run.encoding.idle_setting()) throw locate_problem(plan, i, *problem);
     const std::string id = run_id(run);
@@ -315,8 +314,10 @@ Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::strin
   SweepPlan plan = read_sweep_plan(path, overrides, only);
   WrittenFields written;
   ExpandedRuns expanded = expand(plan, written);
-  check_is_set(plan, "task");
-  check_is_set(plan, "encoding");
+  if (const std::string_view key = expanded.missing_key; !key.empty()) {
+    throw config_error(plan.file, key,
+                       fmt::format("is missing; name one in base or several in axes ({}: [...])", key));
+  }
   warn_of_replaced_variants(plan, written, warn);
   warn_of_replaced_base(plan, warn);
   warn_of_idle_exclusions(plan, warn);
