@@ -153,7 +153,7 @@ int run(const RunOptions& options) {
   const int code = run_jobs(work.jobs, schedule, program);
   // An interrupted call ends at once; `che status` names diverged runs, too.
   if (stop_signal() == 0) warn_of_divergence(work.jobs);
-  const std::string folder = experiment.string();
+  const std::string folder = shell_word(experiment.string());
   if (code == 0) {
     print_progress(fmt::format("Next: che table {}, che plot {} or che report {}\n", folder, folder, folder));
   } else if (code == 1) {

@@ -56,6 +56,7 @@ int stop(const TaskOptions& options) {
 
 int work(const TaskOptions& options) {
   const Submission submission = read_submission(options.submission);
+  if (submission.tasks.empty()) throw Error(fmt::format("{} has no tasks", options.submission));
   if (options.number >= submission.tasks.size()) {
     throw Error(fmt::format("NUMBER {}: {} has tasks 0 to {}", options.number, options.submission,
                             submission.tasks.size() - 1));

@@ -29,6 +29,8 @@ constexpr std::string_view kHeld = "held\n";
 constexpr std::string_view kFree = "free\n";
 static_assert(kHeld.size() == kFree.size());
 
+// No folder was locked that often; a greater number was written by somebody else.
+constexpr std::uint64_t kMaxNumber = 1'000'000'000'000;
 constexpr int kMaxAttempts = 1000;  // Each is lost to another process that got the lock.
 constexpr std::chrono::milliseconds kPause{5};
 constexpr std::chrono::seconds kLateEntry{1};  // Until a folder shows a file that was just made.
@@ -43,8 +45,9 @@ std::optional<std::uint64_t> number_of(std::string_view name) {
   name.remove_prefix(kPrefix.size());
   std::uint64_t number = 0;
   const auto [rest, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (problem != std::errc() || rest != name.data() + name.size()) return std::nullopt;
-  return number;
+  const bool is_own =
+      problem == std::errc() && rest == name.data() + name.size() && name == std::to_string(number);
+  return is_own && number <= kMaxNumber ? std::optional(number) : std::nullopt;
 }
 
 // The numbers of the lock's files in the folder, ascending. Throws Error when the system does not let us read
@@ -208,8 +211,11 @@ std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& 
     remove_temporary_files(folder);
     return FileLock(folder, newest + 1, file.take_file(), timing.heartbeat_seconds);
   }
-  throw Error(fmt::format("cannot lock '{}': other processes get its lock again and again", folder.string()),
-              ErrorKind::kRuntime);
+  throw Error(
+      fmt::format("cannot lock '{}': other processes get its lock again and again; if there are none, "
+                  "remove its files lock.*",
+                  folder.string()),
+      ErrorKind::kRuntime);
 }
 
 void FileLock::check() const {

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <sstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "core/number_text.h"
@@ -105,6 +106,7 @@ std::optional<LockHolder> parse_lock_holder(std::string_view text) {
     is_good = is_good && std::getline(lines, line) && line.starts_with(name + " ");
     if (is_good) assign(line.substr(name.size() + 1), member);
   });
+  is_good = is_good && holder.process > 0 && std::in_range<pid_t>(holder.process);
   return is_good ? std::optional(holder) : std::nullopt;
 }
 

@@ -18,6 +18,7 @@
 #include "experiments/plan/run_config.h"
 #include "experiments/store/bounded_json.h"
 #include "tasks/suite.h"
+#include "tasks/symbols.h"
 #include "tasks/task.h"
 
 namespace che {
@@ -39,7 +40,7 @@ class PredictionLines {
 
   // The object on the next line; nothing at the end of the file.
   bool next(Json& object) {
-    if (next_ == content_.size()) return false;
+    if (content_.find_first_not_of(" \t\r\n", next_) == std::string::npos) return false;
     const std::size_t end = std::min(content_.find('\n', next_), content_.size());
     const std::string_view line = std::string_view(content_).substr(next_, end - next_);
     next_ = std::min(end + 1, content_.size());
@@ -92,7 +93,7 @@ class PredictionLines {
   void refuse_other_fields(const Json& object, const std::vector<std::string>& known) const {
     for (const auto& item : object.items()) {
       if (std::find(known.begin(), known.end(), item.key()) == known.end()) {
-        fail(fmt::format("unknown field '{}'{}", item.key(), known_names_hint(item.key(), known)));
+        fail(fmt::format("unknown field '{}'{}", one_line(item.key()), known_names_hint(item.key(), known)));
       }
     }
   }
@@ -124,9 +125,8 @@ void check_suite(const PredictionLines& lines, const SampleHeader& header) {
   }
 }
 
-// `task_version` is set where the header has one.
-ScoredPredictions read_header(PredictionLines& lines, std::int64_t& task_version) {
-  Json object;
+// `object` is set to the header as it stands in the file.
+ScoredPredictions read_header(PredictionLines& lines, Json& object) {
   if (!lines.next(object))
     lines.fail("the file is empty; its first line is a header with format, model, task, ...");
   if (const std::string format = lines.text(object, "format"); format != "che-predictions/1") {
@@ -151,7 +151,6 @@ ScoredPredictions read_header(PredictionLines& lines, std::int64_t& task_version
       header.options.emplace(item.key(), item.value().get<std::string>());
     }
   }
-  if (object.contains("task_version")) task_version = lines.integer(object, "task_version", 1);
   if (object.contains("definition")) header.definition = lines.text(object, "definition");
   if (object.contains("suite")) header.suite = lines.text(object, "suite");
   for (const Json& length : lines.field(object, "lengths", &Json::is_array, "a list of lengths")) {
@@ -208,21 +207,30 @@ std::int64_t read_sample(PredictionLines& lines, std::int64_t length, std::int64
 
 ScoredPredictions score_predictions(const std::filesystem::path& file) {
   PredictionLines lines(file);
-  std::int64_t asked_version = 0;
-  ScoredPredictions scored = read_header(lines, asked_version);
+  Json object;
+  ScoredPredictions scored = read_header(lines, object);
   const SampleHeader& header = scored.header;
   std::unique_ptr<Task> task;
   try {
     task = create_task(header);
-    if (asked_version != 0 && asked_version != task_version(header)) {
-      throw Error(
-          fmt::format("task_version: the predictions are for version {} of {}; this che draws version {}",
-                      asked_version, header.task, task_version(header)));
-    }
     for (const std::int64_t length : header.lengths) check_length(*task, length);
   } catch (const Error& error) {
     lines.fail(error.what());
   }
+  const std::int64_t version = task_version(header);
+  if (object.contains("task_version") && lines.integer(object, "task_version", 1) != version) {
+    lines.fail(
+        fmt::format("task_version: the predictions are for version {} of {}; this che draws version {}",
+                    object["task_version"].dump(), header.task, version));
+  }
+  const auto check_symbols = [&](const char* name, std::string_view symbols) {
+    const std::string shown = shown_symbols(symbols);
+    if (!object.contains(name) || lines.text(object, name) == shown) return;
+    lines.fail(fmt::format("{}: got '{}'; {} has '{}'", name, one_line(lines.text(object, name)), header.task,
+                           shown));
+  };
+  check_symbols("input_symbols", task->input_symbols());
+  check_symbols("output_symbols", task->output_symbols());
   scored.rows.reserve(header.lengths.size());
   const double batches = static_cast<double>(header.samples) / static_cast<double>(kEvaluationBatch);
   Batch batch;

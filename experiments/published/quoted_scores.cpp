@@ -12,11 +12,24 @@
 #include "tasks/task.h"
 
 namespace che {
+namespace {
+
+// The file's text as `che` writes CSV: spreadsheets begin theirs with a byte order mark, end lines with a
+// carriage return too, and may leave out the last line's end.
+std::string read_csv(const std::filesystem::path& file) {
+  std::string text = read_file(file);
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  std::erase(text, '\r');
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  return text;
+}
+
+}  // namespace
 
 std::vector<QuotedScore> read_quoted_scores(const std::filesystem::path& experiment) {
   const std::filesystem::path file = experiment / kQuotedFile;
   if (!is_present(file)) return {};
-  const CsvRows csv(file.string(), read_file(file), {"task", "model", "score", "source"},
+  const CsvRows csv(file.string(), read_csv(file), {"task", "model", "score", "source"},
                     "correct it: it is written by hand");
   const std::vector<std::string> tasks = Registry<TaskEntry>::instance().names();
   std::vector<QuotedScore> scores;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "core/config/reader.h"
@@ -147,14 +149,52 @@ class DefinitionReader {
     return symbols;
   }
 
+  // Whether a file that the definition names is in its folder or below, without following links out of it.
+  bool is_own(const std::filesystem::path& file) const {
+    const std::filesystem::path relative =
+        std::filesystem::canonical(file).lexically_relative(std::filesystem::canonical(folder_));
+    return !relative.empty() && *relative.begin() != "..";
+  }
+
+  // What `parse`, which takes a text and its origin, makes of the file that `node` names.
+  template <class Parse>
+  auto parse_named(std::string_view key, const ConfigNode& node, const Parse& parse) const {
+    if (folder_.empty()) {
+      throw config_error(node.location, key,
+                         fmt::format("got {}; allowed: the text itself; a stored definition names no files",
+                                     short_text(node)));
+    }
+    const std::filesystem::path file = folder_ / node.text;
+    const std::string name = one_line(file.string(), kWholeText);
+    std::string text;
+    try {
+      std::error_code ignored;
+      if (std::filesystem::is_fifo(file, ignored)) {
+        throw Error(fmt::format("cannot read '{}': it is a FIFO, not a regular file", name));
+      }
+      text = read_input_file(file, kMaxFileBytes);
+    } catch (const Error& error) {
+      throw Error(config_error(node.location, key, error.what()).what(), error.kind());
+    }
+    const ConfigLocation origin{std::make_shared<const std::string>(name), 1, 0};
+    if (is_own(file)) return parse(text, origin);
+    try {
+      return parse(text, origin);
+    } catch (const Error&) {
+      // A task that somebody else wrote must not print any file of this machine.
+      throw config_error(node.location, key,
+                         fmt::format("'{}' does not fit, and what it holds is not shown, as it lies outside "
+                                     "the task's folder; copy it there",
+                                     name));
+    }
+  }
+
   std::string input_symbols() const {
     const ConfigNode& node =
         require("symbols", "the input symbols in the order of the one-hot, such as [a, b]");
     std::string found;
     if (node.kind == Kind::kScalar) {
-      const auto file = file_of("symbols", node);
-      found = parse_symbol_table(read_named("symbols", node, file),
-                                 {std::make_shared<const std::string>(file.string()), 1, 0});
+      found = parse_named("symbols", node, parse_symbol_table);
     } else {
       found = symbols("symbols", node);
     }
@@ -163,24 +203,6 @@ class DefinitionReader {
                          fmt::format("got {}; allowed: 2 or more", count_text(found.size())));
     }
     return found;
-  }
-
-  std::filesystem::path file_of(std::string_view key, const ConfigNode& node) const {
-    if (folder_.empty()) {
-      throw config_error(node.location, key,
-                         fmt::format("got {}; allowed: the text itself; a stored definition names no files",
-                                     short_text(node)));
-    }
-    return folder_ / node.text;
-  }
-
-  std::string read_named(std::string_view key, const ConfigNode& node,
-                         const std::filesystem::path& file) const {
-    try {
-      return read_input_file(file, kMaxFileBytes);
-    } catch (const Error& error) {
-      throw Error(config_error(node.location, key, error.what()).what(), error.kind());
-    }
   }
 
   void read_automaton() {
@@ -199,10 +221,10 @@ class DefinitionReader {
       definition_.automaton = parse_att_text(node.text, origin, symbols_in, outputs);
       return;
     }
-    const std::filesystem::path file = file_of("automaton", node);
-    const std::string text = read_named("automaton", node, file);
-    const auto source = std::make_shared<const std::string>(one_line(file.string(), kWholeText));
-    definition_.automaton = parse_att_text(text, {source, 1, 0}, symbols_in, outputs);
+    definition_.automaton =
+        parse_named("automaton", node, [&](std::string_view text, const ConfigLocation& origin) {
+          return parse_att_text(text, origin, symbols_in, outputs);
+        });
   }
 
   // Whether it is an automaton's text and not the name of its file: a text of one line begins with a state.

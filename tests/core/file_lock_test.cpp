@@ -79,7 +79,9 @@ TEST(FileLock, IsReleasedWithItsObjectAndLeavesOneFile) {
   for (const auto& entry : fs::directory_iterator(folder.path()))
     EXPECT_EQ("lock.3", entry.path().filename());
   EXPECT_TRUE(is_lock_file("lock.3"));
-  EXPECT_FALSE(is_lock_file("lock.3.tmp"));
+  for (const char* other : {"lock.3.tmp", "lock.03", "lock.18446744073709551615"}) {
+    EXPECT_FALSE(is_lock_file(other)) << other;
+  }
 }
 
 TEST(FileLock, OfAProcessOfThisSystemEndsWithIt) {
@@ -250,6 +252,10 @@ TEST(LockHolder, IsReadAsItWasWritten) {
   EXPECT_TRUE(is_on_same_system(*read, this_process()));
   EXPECT_TRUE(is_running(*read));
   EXPECT_FALSE(parse_lock_holder("host a\n"));
+  for (const std::int64_t process : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{1} << 40}) {
+    holder.process = process;
+    EXPECT_FALSE(parse_lock_holder(to_text(holder))) << process;
+  }
 }
 
 }  // namespace

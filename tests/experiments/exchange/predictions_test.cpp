@@ -146,6 +146,8 @@ TEST_F(Predictions, NameLineAndFieldOfWhatIsWrong) {
        ":1: lengths: expected ascending"},
       {1, [](Json& header) { header["lengths"] = Json::array(); }, ":1: lengths: the list is empty"},
       {1, [](Json& header) { header["lengths"] = {0}; }, "length 0 is out of range"},
+      {1, [](Json& header) { header["input_symbols"] = "ba"; },
+       ":1: input_symbols: got 'ba'; parity_check has '01'"},
       {1, [](Json& header) { header["task_version"] = 2; },
        ":1: task_version: the predictions are for version 2 of parity_check; this che draws version 1"},
       {1, [](Json& header) { header["model"] = "rope"; }, ":1: model: 'rope' is an encoding of che"},

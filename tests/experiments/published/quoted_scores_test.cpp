@@ -8,7 +8,9 @@
 #include <set>
 #include <string>
 
+#include "core/files.h"
 #include "tasks/suite.h"
+#include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
@@ -33,6 +35,17 @@ TEST(QuotedScores, OfTheRegularTasksHaveTheMeansThatThePaperPrints) {
       {"lstm", 100.0},  {"transformer", 47.7}, {"mamba", 60.8},        {"c_diag", 73.6},
       {"rwkv_7", 54.6}, {"bd4_lncde", 81.3},   {"d_de16_lncde", 83.6}, {"pd_ssm", 98.8}};
   for (const auto& [model, mean] : means) EXPECT_NEAR(mean, 25 * sums.at(model), 0.06) << model;
+}
+
+// Spreadsheets write a byte order mark, carriage returns and no last line's end.
+TEST(QuotedScores, AreReadAsSpreadsheetsWriteThem) {
+  const ScratchFolder folder;
+  write_file_atomically(folder.path() / kQuotedFile,
+                        "\xEF\xBB\xBFtask,model,score,source\r\nparity_check,lstm,1.0,a table");
+  const auto quoted = read_quoted_scores(folder.path());
+  ASSERT_EQ(1U, quoted.size());
+  EXPECT_EQ("parity_check", quoted[0].task);
+  EXPECT_EQ("a table", quoted[0].source);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Files of tasks that are refused, and the message for each, as data: tests/golden/bad_tasks.txt. A case is a
 // line, followed by an indented line with the message, or "accepted":
 //
-//   yaml TEXT      a whole file task.yaml; next to it lie good.att and good.syms of the symbols a and b
+//   yaml TEXT      a whole file task.yaml; next to it lie good.att and good.syms of the symbols a and b, and
+//                  the FIFO pipe
 //   att TEXT       the automaton x.att of a task with the symbols a and b and the answer accept
 //   walk TEXT      the same with the answer states and sampled by walks
 //   map TEXT       the transducer x.att of a task with the outputs x and y
@@ -9,6 +10,7 @@
 //
 // with the escapes \n, \t, \\ and \xHH. CHE_UPDATE_GOLDEN=1 writes the messages anew: read the difference.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <fstream>
@@ -46,6 +48,7 @@ std::string outcome(const std::string& line) {
   write("good.att", "0 0 b\n0 1 a\n1 0 b\n0\n");
   write("good.syms", "<eps> 0\na 1\nb 2\n");
   write("word.syms", "<eps> 0\na 1\nword 2\n");
+  ::mkfifo((folder.path() / "pipe").c_str(), 0600);
   if (kind == "yaml") {
     write("task.yaml", text);
   } else {
