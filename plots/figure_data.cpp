@@ -228,7 +228,8 @@ Curve curve_of(const ResultTable& table, const TableCell& cell, Aggregate aggreg
   return {.points = grouped(points), .runs = runs.size()};
 }
 
-// Appends the curves of all cells; `add` is told the row's beginning, the cell, the curve and a point.
+// Appends the curves of all cells; `add` is told the row's beginning with the cell's rank and the aggregate,
+// the cell, the curve and a point.
 using AddPoint =
     std::function<void(Row, const TableRow&, const TableCell&, std::size_t runs, const CurvePoint&)>;
 void append_curves(const FigureSource& source, Aggregate aggregate, const Measurements& measurements,
@@ -243,6 +244,7 @@ void append_curves(const FigureSource& source, Aggregate aggregate, const Measur
       const Curve curve = curve_of(source.table, cell, aggregate, measurements);
       Row beginning = begin_row(row, encoding, columns);
       beginning.push_back(count_value(static_cast<std::size_t>(place - ranked.begin()) + 1));
+      beginning.emplace_back(std::string(aggregate_name(aggregate)));
       for (const CurvePoint& point : curve.points) add(beginning, row, cell, curve.runs, point);
     }
   }
@@ -281,8 +283,9 @@ std::vector<std::pair<std::string, std::string>> default_pairs(const ResultTable
 }  // namespace
 
 DataTable accuracy_data(const FigureSource& source) {
-  DataTable data = empty_data({"rank", "at_baseline", "length", "runs", "accuracy", "low", "high",
-                               "training_accuracy", "trained_from", "trained_to", "chance", "position"});
+  DataTable data =
+      empty_data({"rank", "aggregate", "score", "baseline", "at_baseline", "length", "runs", "accuracy",
+                  "low", "high", "training_accuracy", "trained_from", "trained_to", "chance", "position"});
   const auto by_length = [](const TableRun& run) {
     std::vector<std::pair<double, double>> measured;
     for (const EvaluationRow& row : run.evaluation) {
@@ -305,7 +308,8 @@ DataTable accuracy_data(const FigureSource& source) {
         };
         add_row(
             data, std::move(row),
-            {yes_or_no(is_at_baseline(source.table, task)), point.x, count_value(runs), point.y, point.low,
+            {cell.scores->value(source.aggregate), floor_of(task),
+             yes_or_no(is_at_baseline(source.table, task)), point.x, count_value(runs), point.y, point.low,
              point.high, table_value(training_accuracy(source, cell)), length(&TrainingConfig::first_length),
              length(&TrainingConfig::last_length), task.chance, table_value(position)});
       });
@@ -358,8 +362,8 @@ DataTable difference_data(const FigureSource& source) {
 }
 
 DataTable map_data(const FigureSource& source) {
-  DataTable data =
-      empty_data({"aggregate", "runs", "score", "trained", "paper", "baseline", "permutation_invariant"});
+  DataTable data = empty_data(
+      {"aggregate", "runs", "unfinished", "score", "trained", "paper", "baseline", "permutation_invariant"});
   const FigureColumns columns(source.table);
   for (const TableRow& row : source.table.rows) {
     for (const EncodingLabel& encoding : source.table.encodings) {
@@ -368,7 +372,8 @@ DataTable map_data(const FigureSource& source) {
       const bool has_paper = cell->paper && cell->paper->is_comparable;
       add_row(data, begin_row(row, encoding, columns),
               {std::string(aggregate_name(source.aggregate)), count_value(cell->finished.size()),
-               cell->scores->value(source.aggregate), yes_or_no(!cell->did_not_train(source.aggregate)),
+               count_value(cell->missing.size()), cell->scores->value(source.aggregate),
+               yes_or_no(!cell->did_not_train(source.aggregate)),
                has_paper ? TableValue(cell->paper->score) : TableValue(), floor_of(row),
                yes_or_no(row.permutation_invariant)});
     }
@@ -398,7 +403,7 @@ DataTable run_data(const FigureSource& source) {
 }
 
 DataTable learning_data(const FigureSource& source) {
-  DataTable data = empty_data({"rank", "step", "runs", "loss", "low", "high"});
+  DataTable data = empty_data({"rank", "aggregate", "step", "runs", "loss", "low", "high"});
   const auto by_step = [](const TableRun& run) {
     std::vector<std::pair<double, double>> measured;
     for (const MetricsRow& row : run.metrics) {
@@ -414,7 +419,7 @@ DataTable learning_data(const FigureSource& source) {
 }
 
 DataTable step_data(const FigureSource& source) {
-  DataTable data = empty_data({"rank", "step", "runs", "score", "low", "high", "chance"});
+  DataTable data = empty_data({"rank", "aggregate", "step", "runs", "score", "low", "high", "chance"});
   const auto by_step = [](const TableRun& run) {
     std::vector<std::pair<double, double>> measured;
     if (run.at_steps.empty()) return measured;
@@ -433,8 +438,8 @@ DataTable step_data(const FigureSource& source) {
 
 DataTable effect_data(const FigureSource& source) {
   constexpr std::size_t kLeastValues = 3;
-  DataTable data =
-      empty_data({"setting", "setting_value", "runs", "score", "low", "high", "without_dape", "baseline"});
+  DataTable data = empty_data(
+      {"setting", "setting_value", "aggregate", "runs", "score", "low", "high", "without_dape", "baseline"});
   const FigureColumns columns(source.table);
   for (const SettingEffect& effect : setting_effects(source.table)) {
     for (const TableRow& row : source.table.rows) {
@@ -450,13 +455,24 @@ DataTable effect_data(const FigureSource& source) {
         for (const auto& [value, scores] : values) {
           const auto [low, high] = std::ranges::minmax_element(scores);
           add_row(data, begin_row(row, label, columns, effect.path),
-                  {effect.path, value, count_value(scores.size()), aggregate_of(scores, source.aggregate),
-                   *low, *high, table_value(without_dape), floor_of(row)});
+                  {effect.path, value, std::string(aggregate_name(source.aggregate)),
+                   count_value(scores.size()), aggregate_of(scores, source.aggregate), *low, *high,
+                   table_value(without_dape), floor_of(row)});
         }
       }
     }
   }
   return data;
+}
+
+void add_run_counts(DataTable& data, const ResultTable& table) {
+  const auto finished =
+      std::ranges::count_if(table.runs, [](const TableRun& run) { return run.score.has_value(); });
+  data.columns.insert(data.columns.end(), {"finished_runs", "all_runs"});
+  for (Row& row : data.rows) {
+    row.push_back(count_value(static_cast<std::size_t>(finished)));
+    row.push_back(count_value(table.runs.size()));
+  }
 }
 
 }  // namespace che

@@ -102,8 +102,9 @@ std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& c
   std::vector<const Figure*> drawable;
   const fs::path data_folder = folder / kFigureDataFolder;
   for (const Figure* figure : chosen) {
-    const DataTable data = figure->data(source);
+    DataTable data = figure->data(source);
     if (data.rows.empty()) continue;
+    add_run_counts(data, source.table);
     std::error_code error;
     fs::create_directories(data_folder, error);
     if (error) {

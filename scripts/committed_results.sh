@@ -66,13 +66,18 @@ draw() {
     draw_figures
     return
   fi
-  local runs stem=results/committed/bias
+  local runs file bias=results/committed/bias
   for runs in results/committed/*/runs.tar.xz; do
     "$0" draw "$(basename "$(dirname "$runs")")"
   done
-  rm -f "$stem"/*.svg "$stem"/*.png
-  PYTHONPATH=plots python3 -m che_plots --format svg,png --query 10 --output-from 10 \
-    --title "randomized_dape_kerple on even_pairs, length 10, sample 0, step 4800" "$stem"/*-bias-length10-sample0.csv
+  rm -f "$bias"/*.svg "$bias"/*.png
+  mkdir -p results/bias
+  for file in "$bias"/*.csv.xz; do
+    xz -dc "$file" > "results/bias/$(basename "$file" .xz)"
+  done
+  PYTHONPATH=plots python3 -m che_plots --format svg,png --query 160 \
+    --title "randomized_dape_kerple on even_pairs, length 160, sample 0, step 2000" results/bias/*-bias-length160-sample0.csv
+  mv results/bias/*.svg results/bias/*.png "$bias"
   scripts/first_figure.py
 }
 

@@ -19,7 +19,7 @@ from che_plots import curves, page, scores, style  # noqa: E402
 from che_plots.data import by_task, read_rows  # noqa: E402
 
 SHOWN = ("rope", "randomized_rope", "randomized_kerple", "dape_kerple")
-WIDTH, HEIGHT = 118.0, 48.0
+WIDTH, HEIGHT = 106.0, 49.0
 
 
 def main() -> None:
@@ -64,8 +64,8 @@ def main() -> None:
   right.set_ylim(place - 0.9, -0.9)
   right.set_xlim(*scores.difference_range(claims))
   right.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-  right.set_title("contiguous DAPE \N{MINUS SIGN} randomized host", loc="right")
-  right.set_xlabel("points (95 % interval)")
+  right.set_title("contiguous DAPE\n\N{MINUS SIGN} randomized host", loc="right")
+  right.set_xlabel("points, 95 % interval", loc="right")
   right.text(
     0.97, 0.5, "hollow: host\ndid not train", transform=right.transAxes, fontsize=style.SMALL, ha="right", va="center"
   )

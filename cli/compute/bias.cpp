@@ -81,8 +81,6 @@ void draw_sample(const BiasOptions& options, const RunFolder& run, const Restore
       fmt::format("{}", options.width_mm),
       "--query",
       fmt::format("{}", query),
-      "--output-from",
-      fmt::format("{}", bias.first_output),
       "--title",
       fmt::format("{} on {}, length {}, sample {}, step {}", bias.encoding, bias.task, bias.length,
                   bias.sample, bias.step),

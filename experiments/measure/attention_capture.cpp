@@ -39,6 +39,25 @@ double forward_bytes(const Model& model, const at::Tensor& tokens, const Positio
          }));
 }
 
+// Distances of one layer, (queries, keys): randomized positions draw one for each offset or subtract those of
+// two tokens.
+void append_distances(const RunConfig& config, const Positions& positions, std::int64_t layer,
+                      AttentionBias& bias) {
+  const bool per_position = std::ranges::any_of(list_fields(config), [](const FieldRecord& field) {
+    return field.path == "encoding.randomized_distance" && field.value == "per_position";
+  });
+  const std::vector<std::int64_t> drawn =
+      per_position ? positions.of_tokens(layer, bias.tokens) : positions.of_offsets(layer, bias.tokens);
+  const auto at = [&](std::int64_t i) { return drawn[static_cast<std::size_t>(i)]; };
+  for (std::int64_t query = 0; query < bias.tokens; ++query) {
+    for (std::int64_t key = 0; key < bias.tokens; ++key) {
+      bias.distance.push_back(per_position   ? at(key) - at(query)
+                              : key >= query ? at(key - query)
+                                             : -at(query - key));
+    }
+  }
+}
+
 void check_memory(double forward_bytes, const AttentionBias& bias, double memory_gib) {
   const auto tokens = static_cast<double>(bias.tokens);
   const double bytes =
@@ -101,21 +120,28 @@ AttentionBias capture_bias(const Model& model, const RunConfig& config, std::int
     append(layer.bias, bias.bias);
     append(layer.total - layer.scaled, bias.adapted);
   };
+  for (std::int64_t layer = 0; layer < bias.layers; ++layer) {
+    append_distances(config, positions, layer, bias);
+  }
   // Every token is asked for, so that the last layer too has all queries.
   model.forward(tensors.tokens, bias.tokens, {.positions = positions, .observer = observe});
   return bias;
 }
 
 std::string attention_bias_csv(const AttentionBias& bias) {
-  std::string text = fmt::format("layer,head,query,key,logit,bias,adapted{}\n", bias.has_f ? ",f" : "");
+  std::string text =
+      fmt::format("layer,head,query,key,output,distance,logit,bias,adapted{}\n", bias.has_f ? ",f" : "");
   for (std::int64_t layer = 0; layer < bias.layers; ++layer) {
     for (std::int64_t head = 0; head < bias.heads; ++head) {
       for (std::int64_t query = 0; query < bias.tokens; ++query) {
         for (std::int64_t key = 0; key < bias.tokens; ++key) {
           // Adding 0 takes the sign off zeros.
           const std::size_t i = bias.index(layer, head, query, key);
-          fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{}", layer, head, query, key,
-                         bias.logit[i] + 0.0F, bias.bias[i] + 0.0F, bias.adapted[i] + 0.0F);
+          const std::size_t pair =
+              static_cast<std::size_t>((layer * bias.tokens + query) * bias.tokens + key);
+          fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{}", layer, head, query, key,
+                         key >= bias.first_output ? 1 : 0, bias.distance[pair], bias.logit[i] + 0.0F,
+                         bias.bias[i] + 0.0F, bias.adapted[i] + 0.0F);
           if (bias.has_f) fmt::format_to(std::back_inserter(text), ",{}", bias.f(i) + 0.0F);
           text += '\n';
         }

@@ -25,6 +25,9 @@ struct AttentionBias {
   std::int64_t tokens = 0;
   std::int64_t first_output = 0;  // Tokens before it are the input, the others stand for the output.
 
+  // (layers, queries, keys): position of the key minus that of the query, as the encoding sees them.
+  std::vector<std::int64_t> distance = {};
+
   // (layers, heads, queries, keys) each, tokens as queries and keys.
   std::vector<float> logit = {};    // A, q k / sqrt(d_head)
   std::vector<float> bias = {};     // B
@@ -39,9 +42,10 @@ struct AttentionBias {
 };
 
 // Bytes of memory that a pair of a query and a key takes, for one head, with its line of CSV.
-inline constexpr double kAttentionBiasBytes = 12 + 64;
+inline constexpr double kAttentionBiasBytes = 12 + 72;
 
-// layer,head,query,key,logit,bias,adapted, and f where there is one: a line per value, all counted from 0.
+// layer,head,query,key,output,distance,logit,bias,adapted, and f where there is one: a line per pair, all
+// counted from 0. `output` is 1 where the key stands for the output, else 0.
 std::string attention_bias_csv(const AttentionBias& bias);
 
 // Throws Error unless the run's encoding adds a bias to attention logits, whether or not DAPE adapts it.

@@ -31,7 +31,6 @@ def arguments() -> argparse.Namespace:
   add("--format", type=words_of(FORMATS), default=FORMATS, help="svg, pdf, png; all unless given")
   add("--width", type=float, default=140, help="width in mm (140)")
   add("--query", type=int, default=0, help="for a bias: the query whose lines are drawn")
-  add("--output-from", type=int, default=0, help="for a bias: the first token of the output")
   add("--title", default="", help="for a bias: the run and the sample")
   return parser.parse_args()
 
@@ -49,21 +48,18 @@ def main() -> int:
 
   matplotlib.use("agg")
   matplotlib.rcParams.update(style.RC)
-  source: pathlib.Path = options.source
-  if source.suffix == ".csv":
-    values = bias.Bias(source, options.output_from, options.title or source.stem)
+  folder: pathlib.Path = options.source
+  if folder.suffix == ".csv":
+    stem, folder = folder.stem, folder.parent
+    values = bias.Bias(options.source, options.title or stem)
     sheets = {
-      f"{source.stem}-query{options.query}": bias.one_query(values, options.query, options.width),
-      f"{source.stem}-map": bias.all_queries(values, options.width),
+      f"{stem}-query{options.query}": bias.one_query(values, options.query, options.width),
+      f"{stem}-map": bias.all_queries(values, options.width),
     }
-    folder = source.parent
   else:
-    draw = {
-      "accuracy": curves.accuracy, "differences": scores.differences, "map": scores.score_map, "runs": scores.runs,
-      "learning": curves.learning, "steps": curves.steps, "effects": curves.effects,
-    }  # fmt: skip
-    folder = source
-    files = {name: source / "figure-data" / f"{name}.csv" for name in options.figure or FIGURES}
+    draw = dict(zip(FIGURES, (curves.accuracy, scores.differences, scores.score_map, scores.runs,
+                              curves.learning, curves.steps, curves.effects)))  # fmt: skip
+    files = {name: folder / "figure-data" / f"{name}.csv" for name in options.figure or FIGURES}
     missing = [str(file) for file in files.values() if not file.is_file()]
     if missing if options.figure else len(missing) == len(files):
       print(f"{missing[0]} is missing; `che plot` writes it", file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy
@@ -16,57 +17,56 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from che_plots.page import Place, Sheet, add_axes
+from che_plots.page import Place, Sheet
 from che_plots.style import SHADE, SMALL, handle
 
-Values = numpy.typing.NDArray[numpy.float64]
 LINES: dict[str, dict[str, Any]] = {
   "logit": {"label": "logit A", "color": "#8A8A8A", "linewidth": 0.9},
   "bias": {"label": "bias B", "color": "#C65200", "linewidth": 2.0},
   "adapted": {"label": "adapted bias", "color": "#0072B2", "linewidth": 1.2, "linestyle": (0, (4, 1.5))},
-  "f": {"label": "f", "color": "#00795C", "linewidth": 1.0, "linestyle": (0, (1.5, 1))},
+  "f": {"label": "f", "color": "#1A1A1A", "linewidth": 1.0, "linestyle": (0, (1.5, 1))},
 }
 QUERY: Any = {"color": "#444444", "linewidth": 0.7, "linestyle": ":"}
-MOST_CELLS = 200  # A map of more tokens a side shows the means of square blocks, as a screen would.
 
 
 class Bias:
   """The values by name, each an array of layers, heads, queries and keys."""
 
-  def __init__(self, file: pathlib.Path, output_from: int, title: str) -> None:
+  def __init__(self, file: pathlib.Path, title: str) -> None:
     with open(file, encoding="utf-8") as lines:
       names = lines.readline().strip().split(",")
       table = numpy.loadtxt(lines, delimiter=",", ndmin=2)
     self.layers, self.heads, self.tokens = (int(table[:, i].max()) + 1 for i in (0, 1, 2))
     shape = (self.layers, self.heads, self.tokens, self.tokens)
-    self.values: dict[str, Values] = {name: table[:, i].reshape(shape) for i, name in enumerate(names) if i > 3}
-    self.output_from = output_from
+    self.values = {name: table[:, i].reshape(shape) for i, name in enumerate(names) if i > 3}
+    self.output_from = self.tokens - int(self.values["output"][0, 0, 0].sum())
     self.title = title
 
+  def sheet(
+    self, width: float, y_label: str, draw: Callable[[Place, Axes, int, int], None], legend: list[Artist], caption: str
+  ) -> Sheet:
+    """A row of panels for each layer, a panel a head; many heads go on in further rows."""
+    columns = min(self.heads, max(1, int(width / 34)))
+    per_layer = -(-self.heads // columns) * columns
 
-def panels(
-  bias: Bias, width: float, y_label: str, draw: Callable[[Axes, int, int], None], legend: list[Artist], caption: str
-) -> Sheet:
-  """A row of panels for each layer, a panel a head; many heads go on in further rows."""
-  columns = min(bias.heads, max(1, int(width / 34)))
-  per_layer = -(-bias.heads // columns) * columns
+    def draw_head(layer: int, head: int, place: Place) -> None:
+      if head < self.heads:
+        axes = place.axes(f"layer {layer}, head {head}", "key", y_label)
+        axes.xaxis.set_major_locator(MaxNLocator(3, integer=True))
+        draw(place, axes, layer, head)
 
-  def draw_head(place: Place, index: int) -> None:
-    layer, head = divmod(index, per_layer)
-    if head < bias.heads:
-      axes = add_axes(place, f"layer {layer}, head {head}", "key", y_label)
-      axes.xaxis.set_major_locator(MaxNLocator(3, integer=True))
-      draw(axes, layer, head)
-
-  text = f"{bias.title}: {caption}"
-  return Sheet(draw_head, [24.0] * (bias.layers * per_layer), legend, text, columns, below=5.0)
+    panels = [partial(draw_head, layer, head) for layer in range(self.layers) for head in range(per_layer)]
+    drawn = int(numpy.abs(self.values["distance"]).max())
+    if drawn >= self.tokens:
+      caption += f" Positions are drawn at random, and the largest distance of two tokens is {drawn}."
+    return Sheet(panels, [24.0] * len(panels), legend, f"{self.title}. {caption}", columns, below=5.0)
 
 
 def one_query(bias: Bias, query: int, width: float) -> Sheet:
   """The logits of one query over all keys."""
   names = [name for name in LINES if name in bias.values]
 
-  def draw(axes: Axes, layer: int, head: int) -> None:
+  def draw(place: Place, axes: Axes, layer: int, head: int) -> None:
     axes.axvspan(bias.output_from - 0.5, bias.tokens - 0.5, color=SHADE, linewidth=0, zorder=0)
     axes.axvline(query, **QUERY)
     for name in names:
@@ -76,43 +76,36 @@ def one_query(bias: Bias, query: int, width: float) -> Sheet:
 
   handles: list[Artist] = [*(Line2D([], [], **LINES[name]) for name in names), handle("the query", **QUERY)]
   handles.append(Patch(color=SHADE, linewidth=0, label="output"))
-  caption = f"query {query} over all keys. The adapted bias is the logits that the softmax sees minus A"
-  caption += ", and f is DAPE's part of it; panels differ in scale." if "f" in names else "; panels differ in scale."
-  return panels(bias, width, "logit", draw, handles, caption)
-
-
-def blocks(values: Values, side: int) -> Values:
-  """The means over squares of this side; those at the end are smaller."""
-  starts = numpy.arange(0, values.shape[0], side)
-  sums = numpy.add.reduceat(numpy.add.reduceat(values, starts, axis=0), starts, axis=1)
-  sizes = numpy.diff(numpy.append(starts, values.shape[0]))
-  return numpy.asarray(sums / numpy.outer(sizes, sizes))
+  caption = f"What is added to the logits? Lines show one query, token {query}, over all keys. "
+  caption += "The softmax sees the logit A plus the adapted bias"
+  caption += ", of which f is DAPE's part." if "f" in names else "."
+  return bias.sheet(width, "logit", draw, handles, f"{caption} Panels differ in scale.")
 
 
 def all_queries(bias: Bias, width: float) -> Sheet:
   """DAPE's f, or the bias of an encoding without DAPE, for every query and key; each layer has one scale."""
   name = "f" if "f" in bias.values else "adapted"
-  side = -(-bias.tokens // MOST_CELLS)
-  maps = [[blocks(bias.values[name][i, j], side) for j in range(bias.heads)] for i in range(bias.layers)]
-  most = [max(float(numpy.abs(values).max()) for values in layer) or 1.0 for layer in maps]
-  label = "f (logits)" if name == "f" else "bias (logits)"
+  most = [float(numpy.abs(values).max()) or 1.0 for values in bias.values[name]]
+  on_page: dict[tuple[object, int], list[Axes]] = {}  # The panels of a layer on a page.
 
-  def draw(axes: Axes, layer: int, head: int) -> None:
+  def draw(place: Place, axes: Axes, layer: int, head: int) -> None:
     norm = Normalize(-most[layer], most[layer])
     extent = (-0.5, bias.tokens - 0.5, bias.tokens - 0.5, -0.5)
-    axes.imshow(maps[layer][head], cmap="RdBu_r", norm=norm, extent=extent, aspect="equal", interpolation="nearest")
+    axes.imshow(bias.values[name][layer, head], cmap="RdBu_r", norm=norm, extent=extent, aspect="equal")
     for line in (axes.axvline, axes.axhline):
       line(bias.output_from - 0.5, color="#555555", linewidth=0.6)
     axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
-    spec = axes.get_subplotspec()
-    if spec is not None and (spec.is_last_col() or head == bias.heads - 1):
-      bar = axes.figure.colorbar(ScalarMappable(norm, "RdBu_r"), ax=axes, aspect=14, shrink=0.9)
-      bar.set_label(label, fontsize=SMALL)
+    panels = on_page.setdefault((place.figure, layer), [])
+    panels.append(axes)
+    if head == bias.heads - 1 or (place.has_x_label and place.spec.is_last_col()):
+      bar = place.figure.colorbar(
+        ScalarMappable(norm, "RdBu_r"), ax=panels, aspect=14 * len(panels) / place.spec.get_gridspec().ncols, shrink=0.9
+      )
+      bar.set_label("f (logits)" if name == "f" else "bias (logits)", fontsize=SMALL)
 
-  what = "f, which DAPE adds to the bias" if name == "f" else "the bias that is added to the logits"
-  if name == "f" and "bias" in bias.values and not bias.values["bias"].any():
-    what = "f, which DAPE adds to the logits"
-  caption = f"{what}, one scale a layer. White is zero; the output begins at the grey lines."
-  if side > 1:
-    caption += f" A point is the mean over {side} x {side} pairs."
-  return panels(bias, width, "query", draw, [], caption)
+  what = "the bias"
+  if name == "f":
+    what = "f, which DAPE adds to the " + ("bias" if bias.values["bias"].any() else "logits")
+  caption = f"What is added to the logits? Colours show {what}, for every query and key. Each layer has one scale, and "
+  caption += "white is zero. The output begins at the grey lines."
+  return bias.sheet(width, "query", draw, [], caption)

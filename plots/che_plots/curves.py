@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -12,8 +13,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from che_plots.data import Row, by_column, by_task, grouped, known, passing, span
-from che_plots.page import MM, Place, Sheet, add_axes, columns_for
+from che_plots.data import Row, by_column, by_task, caption_of, grouped, known, of_runs, passing, span
+from che_plots.page import MM, Place, Sheet, panel_sheet
 from che_plots.style import BEHIND, CHANCE, SHADE, SMALL, TITLE, TRIVIAL, Style, handle, styles_of
 
 MOST_LINES = 6  # More lines of a panel are grey.
@@ -41,24 +42,26 @@ def has_bars(rows: Iterable[Row], x: str) -> bool:
   return len({row.text(x) for row in rows}) <= MOST_MARKERS
 
 
-def draw_line(axes: Axes, rows: Sequence[Row], style: Style | None, x: str, y: str, unit: float = 100) -> None:
+def draw_line(
+  axes: Axes, rows: Sequence[Row], style: Style | None, x: str, y: str, unit: float = 100, rank: int = 0
+) -> None:
   """A line with the range of its runs, grey without a style; `x` and `y` are columns."""
   xs = [row.number(x) for row in rows]
   ys, low, high = ([unit * row.number(column) for row in rows] for column in (y, "low", "high"))
   if style is None:
     axes.plot(xs, ys, **BEHIND, zorder=1, marker="." if len(xs) == 1 else "")
     return
-  if rows[0].number("runs") <= 1:
-    place = axes.transData
-  elif has_bars(rows, x):
+  place = axes.transData
+  if rows[0].number("runs") > 1 and has_bars(rows, x):
     # Lines stand a little beside each other, so that their bars do not cover each other.
-    shift = 1.0 * (rows[0].number("rank") - (MOST_LINES + 1) / 2) if rows[0].has("rank") else 0.0
-    place = axes.transData + ScaledTranslation(shift / 72, 0, axes.figure.dpi_scale_trans)
+    shift = rank - (MOST_LINES + 1) / 2 if rank else 0.0
+    place = place + ScaledTranslation(shift / 72, 0, axes.figure.dpi_scale_trans)
     axes.vlines(xs, low, high, color=style.colour, alpha=0.6, linewidth=0.9, zorder=2, transform=place)
-  else:
-    place = axes.transData
+  elif rows[0].number("runs") > 1:
     axes.fill_between(xs, low, high, color=style.colour, alpha=0.16, linewidth=0, zorder=2)
-  axes.plot(xs, ys, **style.line(markevery=math.ceil(len(xs) / MOST_MARKERS), zorder=3), transform=place)
+  # Markers of different lines stand at different points.
+  every = math.ceil(len(xs) / MOST_MARKERS)
+  axes.plot(xs, ys, **style.line(markevery=(rank % every, every), zorder=3), transform=place)
 
 
 def range_handle(rows: Iterable[Row], x: str) -> list[Artist]:
@@ -73,11 +76,9 @@ def range_handle(rows: Iterable[Row], x: str) -> list[Artist]:
 def legend_of(rows: Sequence[Row], styles: dict[str, Style], x: str) -> list[Artist]:
   """The columns that have a colour in a panel, and what the other marks mean."""
   coloured = {row.text("encoding") for row in rows if not is_grey(row)}
-  handles: list[Artist] = [
-    handle(style.label, **style.line()) for encoding, style in styles.items() if encoding in coloured
-  ]
+  handles: list[Artist] = [handle(one.label, **one.line()) for name, one in styles.items() if name in coloured]
   if any(is_grey(row) for row in rows):
-    handles.append(handle(f"not among the task's best {MOST_LINES} by score", **BEHIND))
+    handles.append(handle(f"not in the task's best {MOST_LINES}", **BEHIND))
   return handles + range_handle(rows, x)
 
 
@@ -100,10 +101,10 @@ def draw_accuracy(
   """The lines of one task over length, with the training lengths shaded; returns where coloured lines end."""
   ends = []
   for encoding, line in by_column(rows).items():
-    has_colour = all_coloured or not is_grey(line[0])
-    draw_line(axes, line, styles[encoding] if has_colour else None, "length", "accuracy")
-    if has_colour:
-      ends.append((100 * line[-1].number("accuracy"), styles[encoding]))
+    style = styles[encoding] if all_coloured or not is_grey(line[0]) else None
+    draw_line(axes, line, style, "length", "accuracy", rank=int(line[0].number("rank")))
+    if style:
+      ends.append((100 * line[-1].number("accuracy"), style))
   trained = known(rows, "trained_from", "trained_to")
   if trained:
     axes.axvspan(min(trained), max(trained), color=SHADE, linewidth=0, zorder=0)
@@ -116,14 +117,7 @@ def draw_accuracy(
 
 def beats_chance(row: Row) -> bool:
   """Whether the best symbol of each position is clearly another guess than chance."""
-  return bool(row.text("position")) and abs(row.number("position") - row.number("chance")) > 0.03
-
-
-def draw_position(axes: Axes, rows: Sequence[Row]) -> None:
-  position = {row.number("length"): 100 * row.number("position") for row in rows if row.text("position")}
-  if any(beats_chance(row) for row in rows):
-    lengths = sorted(position)
-    axes.plot(lengths, [position[x] for x in lengths], **TRIVIAL, zorder=1)
+  return any(abs(position - row.number("chance")) > 0.03 for position in known([row], "position"))
 
 
 def draw_training(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> None:
@@ -146,19 +140,19 @@ def accuracy(rows: list[Row], width: float) -> Sheet:
   styles = styles_of(rows)
   shown, left_out = passing(rows)
   tasks = by_task(shown)
-  names = list(tasks)
-  has_training = any(row.text("training_accuracy") for row in shown)
+  has_training = bool(known(shown, "training_accuracy"))
   height = 36.0
 
-  def draw(place: Place, index: int) -> None:
-    members = tasks[names[index]]
+  def draw(task: str, members: list[Row], place: Place) -> None:
     grid = place.spec.subgridspec(1, 2, width_ratios=(1, 6), wspace=0.0) if has_training else [place.spec]
     axes = place.figure.add_subplot(grid[-1])
     ends = draw_accuracy(axes, members, styles)
-    draw_position(axes, members)
-    if len(names) == 1 and width >= 110:
+    if any(beats_chance(row) for row in members):
+      points = sorted({(row.number("length"), 100 * y) for row in members for y in known([row], "position")})
+      axes.plot(*zip(*points), **TRIVIAL, zorder=1)
+    if len(tasks) == 1 and width >= 110:
       end_labels(axes, ends, max(known(members, "length")), height)
-    axes.set_title(names[index], loc="left", fontsize=TITLE)
+    axes.set_title(task, loc="left", fontsize=TITLE)
     first = axes
     if has_training:
       first = place.figure.add_subplot(grid[0], sharey=axes)
@@ -174,66 +168,76 @@ def accuracy(rows: list[Row], width: float) -> Sheet:
   if any(beats_chance(row) for row in shown):
     handles.append(handle("best symbol of each position", **TRIVIAL))
   handles.append(Patch(color=SHADE, linewidth=0, label="training lengths"))
-  caption = "Accuracy over the test length"
-  caption += "; the strip on the left has the accuracy in the last tenth of the training." if has_training else "."
-  if max(known(shown, "runs")) > 1:
-    caption += " Lines are means over seeds at the learning rate of the best run, unless another aggregate was chosen"
-    caption += "; they stand a little apart, to show their ranges." if has_bars(shown, "length") else "."
-  if len({lowest_percent(known(members, *ACCURACIES)) for members in tasks.values()}) > 1:
-    caption += " Panels differ in scale."
-  return Sheet(draw, [height] * len(names), handles, caption + left_out, columns_for(width, len(names)))
+  several = max(known(shown, "runs")) > 1 and has_bars(shown, "length")
+  lowest = {lowest_percent(known(members, *ACCURACIES)) for members in tasks.values()}
+  caption = caption_of(
+    rows,
+    "How far does each encoding extrapolate?",
+    f"Lines show the accuracy over the test length{', on scales that differ by panel' * (len(lowest) > 1)}. "
+    f"Each is {of_runs(shown, True)}.",
+    "Lines stand a little apart to show their ranges." if several else "",
+    "The strip on the left shows the accuracy in the last tenth of the training." if has_training else "",
+    left_out,
+  )
+  return panel_sheet(draw, tasks, width, height, handles, caption)
 
 
 def over_steps(rows: list[Row], width: float, column: str, y_label: str, caption: str) -> Sheet:
   styles = styles_of(rows)
   tasks = by_task(rows)
-  names = list(tasks)
   is_loss = column == "loss"
   most = max(known(rows, column))
 
-  def draw(place: Place, index: int) -> None:
-    axes = add_axes(place, names[index], "training step", y_label)
-    for encoding, line in by_column(tasks[names[index]]).items():
-      draw_line(axes, line, None if is_grey(line[0]) else styles[encoding], "step", column, 1 if is_loss else 100)
+  def draw(task: str, members: list[Row], place: Place) -> None:
+    axes = place.axes(task, "training step", y_label)
+    for encoding, line in by_column(members).items():
+      style = None if is_grey(line[0]) else styles[encoding]
+      draw_line(axes, line, style, "step", column, 1 if is_loss else 100, int(line[0].number("rank")))
     if is_loss:
       axes.set_ylim(-0.02 * most, 1.05 * most)
       axes.yaxis.set_major_locator(MaxNLocator(4))
     else:
-      axes.axhline(100 * tasks[names[index]][0].number("chance"), **CHANCE)
+      axes.axhline(100 * members[0].number("chance"), **CHANCE)
       percent_axis(axes, known(rows, "low", "chance"))
     axes.set_xlim(0, 1.02 * max(known(rows, "step")))
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
 
-  handles = legend_of(rows, styles, "step")
-  if not is_loss:
-    handles.append(handle("chance", **CHANCE))
-  return Sheet(draw, [27.0] * len(names), handles, caption, columns_for(width, len(names)))
+  handles = [*legend_of(rows, styles, "step"), *([] if is_loss else [handle("chance", **CHANCE)])]
+  return panel_sheet(draw, tasks, width, 27.0, handles, caption_of(rows, caption, "All panels have one scale."))
 
 
 def learning(rows: list[Row], width: float) -> Sheet:
   """Did it train."""
-  what = "Training loss, as the median over the finished runs" if max(known(rows, "runs")) > 1 else "Training loss"
-  return over_steps(rows, width, "loss", "loss (nats)", f"{what}; all panels have one scale.")
+  caption = "Did the models learn the training lengths? Lines show the loss on the batches of training over its steps; "
+  return over_steps(rows, width, "loss", "loss (nats)", f"{caption}each is {of_runs(rows)}.")
 
 
 def steps(rows: list[Row], width: float) -> Sheet:
   """What does longer training do."""
-  return over_steps(rows, width, "score", "score (%)", "Score at the steps of training at which it was measured.")
+  caption = "What does longer training do? Lines show the score, the mean accuracy over the test lengths, at the steps "
+  caption += f"at which it was measured. Each is {of_runs(rows, True)}."
+  return over_steps(rows, width, "score", "score (%)", caption)
+
+
+def setting_words(setting: str) -> str:
+  """A key of the config in words: `hidden units of DAPE`, `width of the model`, `learning rate`."""
+  *groups, name = setting.replace("_", " ").split(".")
+  name = {"hidden": "hidden units"}.get(name, name)
+  return f"{name} of {'DAPE' if groups[-1] == 'dape' else f'the {groups[-1]}'}" if groups else name
 
 
 def effects(rows: list[Row], width: float) -> Sheet:
   """What does a setting do."""
   styles = styles_of(rows)
   panels = grouped(rows, lambda row: (row.text("setting"), row.text("task")))
-  keys = list(panels)
+  last = dict(panels.keys())
 
-  def draw(place: Place, index: int) -> None:
-    setting, task = keys[index]
-    members = panels[keys[index]]
-    axes = add_axes(place, task, setting, "score (%)")
-    if setting != keys[min(index + 1, len(keys) - 1)][0]:
-      axes.set_xlabel(setting)
+  def draw(key: tuple[str, str], members: list[Row], place: Place) -> None:
+    setting, task = key
+    axes = place.axes(task, "", "score (%)")
+    if place.has_x_label or last[setting] == task:
+      axes.set_xlabel(setting_words(setting))
     for encoding, line in by_column(members).items():
       draw_line(axes, line, styles[encoding], "setting_value", "score")
       for without in known(line[:1], "without_dape"):
@@ -248,8 +252,13 @@ def effects(rows: list[Row], width: float) -> Sheet:
 
   handles: list[Artist] = [handle(style.label, **style.line()) for style in styles.values()]
   handles += range_handle(rows, "setting_value")
-  if any(row.text("without_dape") for row in rows):
+  if known(rows, "without_dape"):
     handles.append(handle("the same without DAPE", **WITHOUT))
   handles.append(handle("best trivial baseline", **TRIVIAL))
-  caption = "Score over one setting, all others equal, for the seeds and learning rates that all values share."
-  return Sheet(draw, [32.0] * len(keys), handles, caption, columns_for(width, len(keys)), around=12.0)
+  caption = caption_of(
+    rows,
+    "What does a setting do?",
+    f"Points show the score, the mean accuracy over the test lengths; each is {of_runs(rows)}.",
+    f"Runs differ in {' or '.join(last)} alone, and all values have the same seeds and learning rates.",
+  )
+  return replace(panel_sheet(draw, panels, width, 32.0, handles, caption), around=12.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import pathlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from typing import TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -24,13 +25,6 @@ class Row:
 
   def number(self, column: str) -> float:
     return float(self.text(column))
-
-  def maybe(self, column: str) -> float | None:
-    """The number; None where the field is empty."""
-    return float(self.text(column)) if self.text(column) else None
-
-  def has(self, column: str) -> bool:
-    return self._prefix + column in self._fields
 
   def is_yes(self, column: str) -> bool:
     return self.text(column) == "yes"
@@ -53,12 +47,8 @@ def grouped(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Ro
   return groups
 
 
-def by_task(rows: Iterable[Row]) -> dict[str, list[Row]]:
-  return grouped(rows, lambda row: row.text("task"))
-
-
-def by_column(rows: Iterable[Row]) -> dict[str, list[Row]]:
-  return grouped(rows, lambda row: row.text("encoding"))
+by_task = partial(grouped, key=lambda row: row.text("task"))
+by_column = partial(grouped, key=lambda row: row.text("encoding"))
 
 
 def known(rows: Iterable[Row], *columns: str) -> list[float]:
@@ -69,12 +59,31 @@ def known(rows: Iterable[Row], *columns: str) -> list[float]:
 def passing(rows: Sequence[Row]) -> tuple[list[Row], str]:
   """The rows of tasks that pass the trivial baselines, or all if none does, and a sentence about the other tasks."""
   shown = [row for row in rows if not row.is_yes("at_baseline")] or list(rows)
-  left_out = [task for task in by_task(rows) if task not in by_task(shown)]
-  names = ", ".join(left_out)
-  return shown, f" Tasks on which nothing passes the trivial baselines are left out: {names}." if left_out else ""
+  left_out = ", ".join(task for task in by_task(rows) if task not in by_task(shown))
+  return shown, f"Left out, as nothing passes the trivial baselines: {left_out}." if left_out else ""
 
 
 def span(rows: Iterable[Row], column: str) -> str:
   """The least and the greatest count of a column, `2 to 4`, or the only one."""
   counts = sorted({int(row.number(column)) for row in rows})
   return f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0] if counts else 0)
+
+
+AGGREGATES = {"max": "maximum", "mean": "mean", "median": "median", "iqm": "interquartile mean"}
+
+
+def of_runs(rows: Sequence[Row], is_curve: bool = False) -> str:
+  """What a number stands for, `the mean of 3 runs`; a curve follows the runs at the learning rate of the best."""
+  count, aggregate = span(rows, "runs"), AGGREGATES[rows[0].text("aggregate")]
+  if count == "1":
+    return "one run"
+  if is_curve and aggregate == "maximum":
+    return f"the mean over {count} seeds at the learning rate of the best run"
+  return f"the {aggregate} of {count} runs"
+
+
+def caption_of(rows: Sequence[Row], *sentences: str) -> str:
+  """The sentences that are not empty, and how many runs of an unfinished experiment have finished."""
+  finished, runs = rows[0].text("finished_runs"), rows[0].text("all_runs")
+  unfinished = f"Unfinished: {finished} of {runs} runs are in this figure." if finished != runs else ""
+  return " ".join(filter(None, [*sentences, unfinished]))

@@ -7,6 +7,7 @@ import os
 import pathlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -15,7 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.legend import Legend
+from matplotlib.transforms import Bbox
 
 from che_plots.style import SMALL, TITLE
 
@@ -36,15 +37,23 @@ class Place:
 
   figure: Figure
   spec: SubplotSpec
-  has_x_label: bool
+  has_x_label: bool  # In the last row of a page.
   has_y_label: bool
+
+  def axes(self, title: str, x_label: str, y_label: str) -> Axes:
+    """A panel of one pair of axes."""
+    axes = self.figure.add_subplot(self.spec)
+    axes.set_title(title, fontsize=TITLE, loc="left")
+    axes.set_xlabel(x_label if self.has_x_label else "")
+    axes.set_ylabel(y_label if self.has_y_label else "")
+    return axes
 
 
 @dataclass(frozen=True)
 class Sheet:
-  """All panels of a figure; `draw` draws the panel of an index."""
+  """All panels of a figure, each a function that draws it."""
 
-  draw: Callable[[Place, int], None]
+  panels: Sequence[Callable[[Place], None]]
   heights: Sequence[float]  # The panels' axes in mm; a row of panels has the height of its highest.
   legend: Sequence[Artist]
   caption: str
@@ -60,50 +69,59 @@ def columns_for(width: float, panels: int) -> int:
   return min(panels, 1 if width < 110 else 2 if width < 190 else 3)
 
 
+def panel_sheet(
+  draw: Callable[..., None], groups: dict[Any, Any], width: float, height: float, legend: Sequence[Artist], caption: str
+) -> Sheet:
+  """Panels of one height, side by side where the width allows; `draw` is told a key, its rows and the place."""
+  panels = [partial(draw, *group) for group in groups.items()]
+  return Sheet(panels, [height] * len(panels), legend, caption, columns_for(width, len(panels)))
+
+
 def new_figure(width: float, height: float) -> Figure:
   figure = Figure(figsize=(width * MM, height * MM))
   FigureCanvasAgg(figure)
   return figure
 
 
-def wrapped(text: str, width: float) -> str:
-  """The text in lines of at most `width` mm."""
-  figure = new_figure(width, 10)
-  label = figure.text(0, 0, "", fontsize=SMALL)
+def add_caption(figure: Figure, text: str) -> float:
+  """Text at the bottom in lines that fit; returns its height in mm."""
+  left, bottom = MARGIN / (figure.get_figwidth() / MM), MARGIN / (figure.get_figheight() / MM)
+  label = figure.text(left, bottom, "", fontsize=SMALL, va="bottom", linespacing=1.25)
+  label.set_in_layout(False)
   lines: list[str] = []
   for word in text.split():
     label.set_text(f"{lines[-1]} {word}" if lines else word)
-    if lines and label.get_window_extent().width <= 0.99 * figure.bbox.width:
+    if lines and label.get_window_extent().width <= (1 - 2 * left) * 0.99 * figure.bbox.width:
       lines[-1] += f" {word}"
     else:
       lines.append(word)
-  return "\n".join(lines)
+  label.set_text("\n".join(lines))
+  return float(label.get_window_extent().height) / figure.dpi / MM
 
 
-def add_legend(figure: Figure, handles: Sequence[Artist]) -> Legend:
-  """A legend at the top in as few rows as fit."""
+def add_legend(figure: Figure, handles: Sequence[Artist]) -> float:
+  """A legend at the top in as few rows as fit; returns its height in mm."""
   for columns in range(len(handles), 0, -1):
     legend = figure.legend(
       handles=list(handles), loc="upper center", bbox_to_anchor=(0.5, 1), ncol=columns, frameon=False,
       borderaxespad=0.1, columnspacing=1.2, handlelength=2.2, handletextpad=0.5, labelspacing=0.35,
     )  # fmt: skip
     legend.set_in_layout(False)
-    if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
-      break
+    box = legend.get_window_extent()
+    if columns == 1 or box.width <= figure.bbox.width:
+      return float(box.height) / figure.dpi / MM
     legend.remove()
-  return legend
+  return 0.0
 
 
 def pages(sheet: Sheet, width: float) -> list[Figure]:
-  """Draws the panels on as many pages as they need."""
-  caption = wrapped(sheet.caption, width - 2 * MARGIN)
-  scratch = new_figure(width, MAX_HEIGHT)
-  head = MARGIN
-  if sheet.legend:
-    head += float(add_legend(scratch, sheet.legend).get_window_extent().height) / scratch.dpi / MM + 1.5
-  label = scratch.text(0, 0, caption, fontsize=SMALL, linespacing=1.25)
-  foot = float(label.get_window_extent().height) / scratch.dpi / MM + 2 * MARGIN + 1.0
+  """Draws the panels on as many pages as they need; each has the legend and the caption."""
   rows = [max(sheet.heights[i : i + sheet.columns]) + sheet.around for i in range(0, len(sheet.heights), sheet.columns)]
+  scratch = new_figure(width, MAX_HEIGHT)
+  head = MARGIN + (add_legend(scratch, sheet.legend) + 1.5 if sheet.legend else 0.0)
+  foot = add_caption(scratch, sheet.caption) + 2 * MARGIN + 1.0
+  if head + sum(rows) + sheet.below + foot > MAX_HEIGHT:
+    foot = add_caption(scratch, f"{sheet.caption} Page 10 of 10.") + 2 * MARGIN + 1.0
   room = MAX_HEIGHT - head - foot - sheet.below
   even = sum(rows) / math.ceil(sum(rows) / room) + max(rows) / 2  # Pages of about the same height.
   split: list[list[float]] = [[]]
@@ -111,7 +129,7 @@ def pages(sheet: Sheet, width: float) -> list[Figure]:
     if split[-1] and sum(split[-1]) + row > min(room, even):
       split.append([])
     split[-1].append(row)
-  figures = []
+  figures: list[Figure] = []
   first = 0
   for heights in split:
     height = head + sum(heights) + sheet.below + foot
@@ -120,30 +138,22 @@ def pages(sheet: Sheet, width: float) -> list[Figure]:
     figure.set_layout_engine(ConstrainedLayoutEngine(rect=area, h_pad=0.03, w_pad=0.03, hspace=0.02, wspace=0.02))
     ratios = [row - sheet.around for row in heights]
     grid = figure.add_gridspec(len(heights), sheet.columns, height_ratios=ratios)
-    end = min(first + len(heights) * sheet.columns, len(sheet.heights))
+    end = min(first + len(heights) * sheet.columns, len(sheet.panels))
     for i in range(first, end):
       row_of_panel, column = divmod(i - first, sheet.columns)
       # A whole row has the label where one of its panels is the last of a column, so that its axes are equally high.
       has_x_label = i - column + 2 * sheet.columns > end
-      sheet.draw(Place(figure, grid[row_of_panel, column], has_x_label, column == 0), i)
-    if sheet.legend:
-      add_legend(figure, sheet.legend)
-    text = figure.text(MARGIN / width, MARGIN / height, caption, fontsize=SMALL, va="bottom", linespacing=1.25)
-    text.set_in_layout(False)
+      sheet.panels[i](Place(figure, grid[row_of_panel, column], has_x_label, column == 0))
+    # The solver's last digits vary from run to run, and names within SVG files are hashes of all digits.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+      axes.set_position(Bbox(axes.get_position(original=True).get_points().round(5)))
+    add_legend(figure, sheet.legend)
     figures.append(figure)
+    add_caption(figure, sheet.caption + (f" Page {len(figures)} of {len(split)}." if len(split) > 1 else ""))
     first = end
   return figures
-
-
-def add_axes(place: Place, title: str, x_label: str, y_label: str) -> Axes:
-  """A panel of one pair of axes."""
-  axes = place.figure.add_subplot(place.spec)
-  axes.set_title(title, fontsize=TITLE, loc="left")
-  if place.has_x_label:
-    axes.set_xlabel(x_label)
-  if place.has_y_label:
-    axes.set_ylabel(y_label)
-  return axes
 
 
 def save(figures: Sequence[Figure], folder: pathlib.Path, stem: str, formats: Sequence[str]) -> list[pathlib.Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import matplotlib
@@ -10,15 +11,16 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize, to_hex
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch, Polygon, Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from che_plots.data import Row, by_column, by_task, known, passing, span
-from che_plots.page import Place, Sheet, add_axes, columns_for
-from che_plots.style import SMALL, TEXT, TRIVIAL, Style, contrast, handle, styles_of
+from che_plots.data import AGGREGATES, Row, by_column, by_task, caption_of, known, of_runs, passing, span
+from che_plots.page import Place, Sheet, panel_sheet
+from che_plots.style import SMALL, TEXT, TRIVIAL, contrast, handle, styles_of
 
 SCALE = LinearSegmentedColormap.from_list("scores", matplotlib.colormaps["YlGnBu"]([0.0, 0.2, 0.4, 0.6, 0.8, 0.95]))
 UNTRAINED = "#D6D6D6"
+HATCHED: Any = {"facecolor": UNTRAINED, "edgecolor": "white", "hatch": "//////", "linewidth": 0}
 MINUS = " \N{MINUS SIGN}"
 
 
@@ -31,9 +33,9 @@ def dot(size: float, filled: bool = True, colour: str = "#333333", marker: str =
 
 def p_text(row: Row) -> str:
   """Without an interval, which needs six repetitions, p could not be small either."""
-  p = row.maybe("p_holm")
-  if p is None or not row.text("low"):
+  if not (row.text("p_holm") and row.text("low")):
     return ""
+  p = row.number("p_holm")
   return "p < .001" if p < 0.001 else "p = 1" if p > 0.9995 else f"p = {p:.3f}".replace("0.", ".", 1)
 
 
@@ -65,21 +67,19 @@ def differences(rows: list[Row], width: float) -> Sheet:
   """Is A better than B."""
   styles = styles_of([row.side(name) for row in rows for name in ("one", "other")])
   tasks = by_task(rows)
-  names = list(tasks)
   separator = "" if width >= 130 else "\n"
+  by_length = bool(rows[0].text("length"))
 
   def pair_name(row: Row) -> str:
     pair = f"{row.side('one').text('label')}{separator}{MINUS} {row.side('other').text('label')}"
-    return pair + (f", {row.text('length')}" if row.text("length") else "")
+    return pair + (f", {row.text('length')}" if by_length else "")
 
-  def draw(place: Place, index: int) -> None:
-    members = tasks[names[index]]
-    axes = add_axes(place, names[index], "difference (points)", "")
+  def draw(task: str, members: list[Row], place: Place) -> None:
+    axes = place.axes(task, "difference (points)", "")
     for y, row in enumerate(members):
       draw_difference(axes, row, y, styles[row.side("one").text("encoding")].colour)
-      if row.text("paper"):
-        is_same = row.text("paper_match") == "same_positions"
-        axes.plot(100 * row.number("paper"), y, **dot(3.6, is_same, marker="D"), zorder=2)
+      for paper in known([row], "paper"):
+        axes.plot(100 * paper, y, **dot(3.6, row.text("paper_match") == "same_positions", marker="D"), zorder=2)
     draw_zero(axes)
     axes.set_yticks(range(len(members)), [pair_name(row) for row in members])
     axes.set_ylim(len(members) - 0.4, -0.6)
@@ -93,27 +93,28 @@ def differences(rows: list[Row], width: float) -> Sheet:
     right.tick_params(axis="y", length=0)
     right.spines["right"].set_visible(False)
 
-  has_interval = any(row.text("low") for row in rows)
-  handles: list[Artist] = [handle("difference, 95 % interval", **dot(4.5) | {"linewidth": 1.4})]
-  if not has_interval:
-    handles = [handle("difference", **dot(4.5))]
+  intervals = len(known(rows, "low"))
+  line = {"linewidth": 1.4} if intervals else {}
+  handles: list[Artist] = [handle("difference, 95 % interval" if intervals else "difference", **dot(4.5) | line)]
   if not all(trained(row) for row in rows):
     handles.append(handle("most runs of one side did not train", **dot(4.5, False)))
-  for match, is_same in (("same_positions", True), ("other_positions", False)):
+  for match, label in (("same_positions", "the paper's"), ("other_positions", "the paper's, read as randomized")):
     if any(row.text("paper_match") == match for row in rows):
-      label = "the paper's" if is_same else "the paper's, read as randomized"
-      handles.append(handle(label, **dot(3.6, is_same, marker="D")))
-  by_length = ", by test length" if rows[0].text("length") else " over the test lengths"
-  caption = f"Differences of mean accuracy{by_length}, paired over {span(rows, 'pairs')} repetitions."
-  if has_interval:
-    over = "tasks at a length" if rows[0].text("length") else "tasks"
-    caption += f" Bootstrap intervals; p of a permutation test, adjusted over the {over} (Holm)."
-  if not all(row.text("low") for row in rows):
-    caption += " Intervals and p need six repetitions."
-  if any(row.text("paper") for row in rows):
-    caption += " The paper has another size, budget and lengths."
-  line = 7.4 if separator else 4.2
-  return Sheet(draw, [line * len(members) + 1 for members in tasks.values()], handles, caption, around=7.0, below=6.0)
+      handles.append(handle(label, **dot(3.6, match == "same_positions", marker="D")))
+  caption = caption_of(
+    rows,
+    "Is one encoding better than the other?",
+    f"Dots show the difference of their mean accuracy {'at a test length' if by_length else 'over the test lengths'}, "
+    f"the {AGGREGATES[rows[0].text('aggregate')]} over {span(rows, 'pairs')} paired repetitions.",
+    "Right of zero, the one named first is better.",
+    "Intervals are from the bootstrap; p is from a permutation test, adjusted over the tasks"
+    f"{' at a length' * by_length} (Holm)." if intervals else "",
+    "Intervals and p need six repetitions." if intervals < len(rows) else "",
+    "The paper has another size, budget and lengths." if known(rows, "paper") else "",
+  )  # fmt: skip
+  heights = [(7.4 if separator else 4.2) * len(members) + 1 for members in tasks.values()]
+  panels = [partial(draw, *task) for task in tasks.items()]
+  return Sheet(panels, heights, handles, caption, around=7.0, below=6.0)
 
 
 def percent_text(score: float, has_decimals: bool) -> str:
@@ -133,11 +134,14 @@ def text_colour(background: str) -> str:
 def draw_cell(axes: Axes, row: Row, x: int, y: int, has_decimals: bool, has_paper: bool) -> None:
   """Our score on the colour of its value, the paper's below it; only ours has that baseline."""
   colour = cell_colour(row) if row.is_yes("trained") else UNTRAINED
+  look = {"facecolor": colour, "edgecolor": "none"} if row.is_yes("trained") else HATCHED
   top, height = (-0.47, 0.52) if has_paper else (-0.46, 0.92)
-  axes.add_patch(Rectangle((x - 0.47, y + top), 0.94, height, facecolor=colour, edgecolor="none"))
-  score = percent_text(row.number("score"), has_decimals)
+  axes.add_patch(Rectangle((x - 0.47, y + top), 0.94, height, **look))
   middle = y + top + height / 2
+  score = percent_text(row.number("score"), has_decimals)
   axes.text(x, middle, score, ha="center", va="center_baseline", fontsize=TEXT, color=text_colour(colour))
+  if row.number("unfinished"):
+    axes.add_patch(Polygon([(x + 0.47, y + top), (x + 0.47, y + top + 0.2), (x + 0.3, y + top)], color="#D9281E"))
   for paper in known([row], "paper"):
     text = percent_text(paper, has_decimals)
     axes.text(x, y + 0.26, text, ha="center", va="center_baseline", fontsize=SMALL, style="italic")
@@ -163,16 +167,15 @@ def score_map(rows: list[Row], width: float) -> Sheet:
   split = [columns[i * len(columns) // blocks : (i + 1) * len(columns) // blocks] for i in range(blocks)]
   widest = max(len(block) for block in split)
   has_decimals = room / widest >= 7.6
-  has_paper = any(row.text("paper") for row in rows)
+  has_paper = bool(known(rows, "paper"))
   heads, upright = column_heads(list(labels.values()), room / widest)
   head_of = dict(zip(columns, heads))
-  missing = len(columns) * len(tasks) > len(rows)
 
-  def draw(place: Place, index: int) -> None:
+  def draw(block: list[str], place: Place) -> None:
     axes = place.figure.add_subplot(place.spec)
     for y, members in enumerate(tasks.values()):
       cells = {row.text("encoding"): row for row in members}
-      for x, encoding in enumerate(split[index]):
+      for x, encoding in enumerate(block):
         if encoding in cells:
           draw_cell(axes, cells[encoding], x, y, has_decimals, has_paper)
         else:
@@ -180,63 +183,63 @@ def score_map(rows: list[Row], width: float) -> Sheet:
     axes.set_xlim(-0.5, widest - 0.5)
     axes.set_ylim(len(tasks) - 0.5, -0.5)
     axes.xaxis.tick_top()
-    axes.set_xticks(
-      range(len(split[index])), [head_of[encoding] for encoding in split[index]], rotation=90 if upright else 0
-    )
-    marks = ["\N{DAGGER}" if members[0].is_yes("permutation_invariant") else "" for members in tasks.values()]
-    axes.set_yticks(
-      [y - 0.21 * has_paper for y in range(len(tasks))], [task + mark for task, mark in zip(tasks, marks)]
-    )
+    axes.set_xticks(range(len(block)), [head_of[encoding] for encoding in block], rotation=90 if upright else 0)
+    names = [task + "\N{DAGGER}" * members[0].is_yes("permutation_invariant") for task, members in tasks.items()]
+    axes.set_yticks([y - 0.21 * has_paper for y in range(len(tasks))], names)
     axes.tick_params(length=0, pad=1)
     axes.spines[:].set_visible(False)
-    if index == blocks - 1:
+    if place.has_x_label:
       colours = ScalarMappable(Normalize(0, 1), SCALE)
       bar = place.figure.colorbar(colours, ax=axes, orientation="horizontal", shrink=0.5, aspect=36, pad=0.02)
       bar.set_ticks([0, 1], labels=["best trivial baseline", "100 %"])
       bar.ax.tick_params(length=0)
       bar.outline.set_visible(False)
 
-  untrained = Patch(color=UNTRAINED, linewidth=0, label="did not train")
-  handles: list[Artist] = [] if all(row.is_yes("trained") for row in rows) else [untrained]
-  what = rows[0].text("aggregate").replace("max", "maximum")
-  count = span(rows, "runs")
-  caption = "Score (mean accuracy over the test lengths) in percent"
-  caption += f", the {what} of {count} runs." if count != "1" else "."
-  if has_paper:
-    caption += " In italics the paper's, at another size, budget and lengths."
-  if handles:
-    caption += " Did not train: no run came 2 points above guessing at the training lengths."
-  if missing:
-    caption += " \N{EN DASH}: no finished run."
-  if any(row.is_yes("permutation_invariant") for row in rows):
-    caption += " \N{DAGGER}: permutation-invariant."
+  is_max = rows[0].text("aggregate") == "max"
+  handles: list[Artist] = []
+  marks = ["\N{EN DASH}, no finished run"] * (len(columns) * len(tasks) > len(rows))
+  marks += ["\N{DAGGER}, a permutation-invariant task"] * any(row.is_yes("permutation_invariant") for row in rows)
+  untrained = not all(row.is_yes("trained") for row in rows)
+  if untrained:
+    handles.append(Patch(label="did not train", **HATCHED))
+  if any(known(rows, "unfinished")):
+    handles.append(handle("some runs are unfinished", color="#D9281E", marker=[(0, 1), (1, 1), (1, 0)], linewidth=0))
+  caption = caption_of(
+    rows,
+    "How does each encoding do on each task?",
+    f"Numbers are scores, the mean accuracy over the test lengths in percent; each is {of_runs(rows)}.",
+    "Their colour goes from the best trivial baseline of the task to 100 %.",
+    "The paper's, in italics, have another size, budget and lengths." if has_paper else "",
+    f"Did not train: {'the best' if is_max else 'every'} run is less than 2 points above guessing at the training "
+    "lengths." if untrained else "",
+    f"Marks: {'; '.join(marks)}." if marks else "",
+  )  # fmt: skip
   longest = max(len(part) for head in heads for part in head.split("\n"))
   around = 1.4 * longest + 4 if upright else 3.0 * max(head.count("\n") + 1 for head in heads) + 4
-  return Sheet(draw, [len(tasks) * (7.0 if has_paper else 5.0)] * blocks, handles, caption, around=around, below=8.0)
+  panels = [partial(draw, block) for block in split]
+  heights = [len(tasks) * (7.0 if has_paper else 5.0)] * blocks
+  return Sheet(panels, heights, handles, caption, around=around, below=8.0)
 
 
 def runs(rows: list[Row], width: float) -> Sheet:
   """How much do runs vary."""
-  styles: dict[str, Style] = styles_of(rows)
   shown, left_out = passing(rows)
   tasks = by_task(shown)
-  names = list(tasks)
-  encodings = [encoding for encoding in styles if encoding in by_column(shown)]
+  styles = {encoding: style for encoding, style in styles_of(rows).items() if encoding in by_column(shown)}
 
-  def draw(place: Place, index: int) -> None:
-    members = tasks[names[index]]
-    axes = add_axes(place, names[index], "score (%)", "")
-    for encoding, line in by_column(members).items():
-      y = encodings.index(encoding)
+  def draw(task: str, members: list[Row], place: Place) -> None:
+    axes = place.axes(task, "score (%)", "")
+    lines = by_column(members)
+    for y, (encoding, style) in enumerate(styles.items()):
+      line = lines.get(encoding, [])
       for i, row in enumerate(line):
         offset = 0.5 * ((i + 0.5) / len(line) - 0.5)
-        look = dot(3.2, row.text("trained") != "no", styles[encoding].colour)
-        axes.plot(100 * row.number("score"), y + offset, **look)
-      median = 100 * line[0].number("median")
-      axes.plot([median, median], [y - 0.4, y + 0.4], color="#222222", linewidth=1.3, zorder=3)
+        axes.plot(100 * row.number("score"), y + offset, **dot(3.2, row.text("trained") != "no", style.colour))
+      for median in known(line[:1], "median"):
+        axes.plot([100 * median] * 2, [y - 0.4, y + 0.4], color="#222222", linewidth=1.3, zorder=3)
     axes.axvline(100 * members[0].number("baseline"), **TRIVIAL, zorder=0)
-    axes.set_yticks(range(len(encodings)), [styles[e].label if place.has_y_label else "" for e in encodings])
-    axes.set_ylim(len(encodings) - 0.4, -0.6)
+    axes.set_yticks(range(len(styles)), [style.label if place.has_y_label else "" for style in styles.values()])
+    axes.set_ylim(len(styles) - 0.4, -0.6)
     axes.set_xlim(100 * min(known(shown, "score", "chance")) - 3, 102)
     axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     axes.grid(axis="y", color="#E4E4E4", linewidth=0.5)
@@ -248,5 +251,13 @@ def runs(rows: list[Row], width: float) -> Sheet:
     handles.append(handle("did not train", **dot(3.2, False)))
   handles.append(handle("median", marker="|", markersize=7, markeredgewidth=1.3, linewidth=0))
   handles.append(handle("best trivial baseline", **TRIVIAL))
-  caption = "Score of every run; those of a row stand from top to bottom by learning rate, then seed." + left_out
-  return Sheet(draw, [4.2 * len(encodings) + 1] * len(names), handles, caption, columns_for(width, len(names)))
+  counts = sorted({len(line) for members in tasks.values() for line in by_column(members).values()})
+  caption = caption_of(
+    rows,
+    "How much do runs vary?",
+    "Dots show the score of each run, its mean accuracy over the test lengths.",
+    f"A row has {' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} runs, "
+    "from top to bottom by learning rate, then seed.",
+    left_out,
+  )
+  return panel_sheet(draw, tasks, width, 4.2 * len(styles) + 1, handles, caption)

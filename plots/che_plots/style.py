@@ -45,6 +45,7 @@ RC: Any = {
   "ytick.major.size": 2.5,
   "lines.linewidth": 1.2,
   "lines.markersize": 3.5,
+  "hatch.linewidth": 0.6,
   "text.hinting": "none",
   "pdf.fonttype": 42,
   "svg.fonttype": "path",
@@ -122,7 +123,7 @@ def styles_of(rows: Iterable[Row]) -> dict[str, Style]:
   for family, members in families.items():
     settings = list(dict.fromkeys(setting(row) for row in members))
     named = sorted(filter(None, settings), key=natural)
-    if len(named) > 2 and all(row.maybe("value") is not None for row in members if setting(row)):
+    if len(named) > 2 and all(row.text("value") for row in members if setting(row)):
       looks = {name: (sequential(i, len(named)), look(i)[1]) for i, name in enumerate(named)}
       looks[""] = look(places[family])
       members.sort(key=lambda row: natural(row.text("label")))

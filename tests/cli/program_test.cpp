@@ -262,7 +262,7 @@ TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
       shown + "/" + std::filesystem::path(run).filename().string() + "-bias-length5-sample63";
   const std::string csv = read_file(stem + ".csv");
   EXPECT_EQ(1 + 2 * 10 * 10, std::count(csv.begin(), csv.end(), '\n'));
-  EXPECT_TRUE(csv.starts_with("layer,head,query,key,logit,bias,adapted,f\n0,0,0,0,"));
+  EXPECT_TRUE(csv.starts_with("layer,head,query,key,output,distance,logit,bias,adapted,f\n0,0,0,0,0,0,"));
   for (const char* figure : {"-query5.svg", "-query5.png", "-map.svg", "-map.png"}) {
     EXPECT_GT(read_file(stem + figure).size(), 5'000U) << figure;
   }

@@ -58,6 +58,10 @@ TEST(FigureData, AccuracyIsTheMeanOverTheSeedsOfEachCell) {
   EXPECT_EQ(column(rope, "runs"), Texts(4, "2"));
   EXPECT_EQ(column(rope, "trained_to"), Texts(4, "40"));
   EXPECT_EQ(column(rope, "rank"), Texts(4, "1")) << "its best run has the highest score";
+  EXPECT_EQ(column(rope, "score"), Texts(4, "0.75"))
+      << "rank, and whether the task is left out, can be read off";
+  EXPECT_EQ(column(rope, "baseline"), Texts(4, "0.5"));
+  EXPECT_EQ(column(rope, "aggregate"), Texts(4, "max"));
   EXPECT_EQ(column(only(data, "encoding", "dape_kerple"), "rank"), Texts(4, "2"));
   EXPECT_TRUE(only(data, "task", "even_pairs").rows.empty()) << "no run of it has finished";
   const DataTable means = accuracy_data({.table = table, .aggregate = Aggregate::kMedian});
@@ -103,6 +107,20 @@ TEST(FigureData, AMapMarksWhatDidNotTrain) {
   EXPECT_EQ(column(pairs, "encoding"), (Texts{"rope", "randomized_rope"}));
   EXPECT_EQ(column(pairs, "trained"), (Texts{"no", "yes"}));
   EXPECT_EQ(column(pairs, "paper"), (Texts{"", "0.9998"}));
+}
+
+TEST(FigureData, SaysHowManyRunsHaveFinished) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope", 0), RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_config("reverse_string", "rope", 1), RunState::kTraining);
+  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFailed);
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  DataTable data = map_data({.table = table});
+  EXPECT_EQ(column(data, "runs"), Texts{"1"});
+  EXPECT_EQ(column(data, "unfinished"), Texts{"1"});
+  add_run_counts(data, table);
+  EXPECT_EQ(column(data, "finished_runs"), Texts{"1"});
+  EXPECT_EQ(column(data, "all_runs"), Texts{"3"});
 }
 
 TEST(FigureData, RunsAreThoseOfCellsWithSeveral) {

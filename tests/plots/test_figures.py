@@ -6,6 +6,7 @@ CHE_PROGRAM names the program that writes the data; ctest sets it.
 from __future__ import annotations
 
 import itertools
+import lzma
 import os
 import pathlib
 import re
@@ -19,6 +20,7 @@ import pytest
 from matplotlib.axis import Axis
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
 from matplotlib.text import Text
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -60,10 +62,12 @@ def sheets_of(folder: pathlib.Path, width: float) -> dict[str, page.Sheet]:
   return {name: FIGURES[name](read_rows(file), width) for name, file in files.items() if file.is_file()}
 
 
-def bias_sheets(width: float) -> list[page.Sheet]:
-  (file,) = (SOURCE / "results/committed/bias").glob("*.csv")
-  values = bias.Bias(file, 10, "title")
-  return [bias.one_query(values, 10, width), bias.all_queries(values, width)]
+@pytest.fixture(scope="session")
+def committed_bias(tmp_path_factory: pytest.TempPathFactory) -> bias.Bias:
+  (packed,) = (SOURCE / "results/committed/bias").glob("*.csv.xz")
+  file = tmp_path_factory.mktemp("bias") / packed.stem
+  file.write_bytes(lzma.decompress(packed.read_bytes()))
+  return bias.Bias(file, "title")
 
 
 def shown_texts(figure: Figure) -> list[Text]:
@@ -124,11 +128,57 @@ def test_figures_fit_their_page_and_their_texts_do_not_meet(
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_figures_of_a_bias_fit(width: float) -> None:
-  for sheet in bias_sheets(width):
+def test_figures_of_a_bias_fit(committed_bias: bias.Bias, width: float) -> None:
+  for sheet in (bias.one_query(committed_bias, 160, width), bias.all_queries(committed_bias, width)):
     for figure in page.pages(sheet, width):
       assert figure.get_figheight() * 25.4 <= page.MAX_HEIGHT + 1e-6
       check_texts(figure)
+
+
+def test_each_layer_of_a_bias_has_one_colour_bar_a_page(committed_bias: bias.Bias) -> None:
+  for width, bars in ((140.0, 2), (60.0, 2)):
+    figures = page.pages(bias.all_queries(committed_bias, width), width)
+    labels = [axes.get_ylabel() for figure in figures for axes in figure.axes]
+    assert labels.count("f (logits)") == bars, width
+
+
+def test_captions_ask_a_question_and_have_short_sentences(results: dict[str, pathlib.Path]) -> None:
+  for folder in results.values():
+    for name, sheet in sheets_of(folder, 140).items():
+      sentences = re.findall(r"\S.*?[.?](?=\s|$)", sheet.caption)
+      assert sentences[0].endswith("?") and 3 <= len(sentences) <= 6, (name, sheet.caption)
+      assert max(len(sentence.split()) for sentence in sentences) <= 30, (name, sheet.caption)
+
+
+def test_every_page_can_be_read_alone(results: dict[str, pathlib.Path]) -> None:
+  for name, sheet in sheets_of(results["small"], 85).items():
+    figures = page.pages(sheet, 85)
+    for number, figure in enumerate(figures, 1):
+      texts = " ".join(text.get_text().replace("\n", " ") for text in shown_texts(figure))
+      assert sheet.caption in texts, name
+      assert (f"Page {number} of {len(figures)}." in texts) == (len(figures) > 1), name
+      assert all(str(entry.get_label()) in texts for entry in sheet.legend), name
+      assert name != "map" or "best trivial baseline" in texts
+      assert (
+        name not in ("accuracy", "learning") or {"accuracy": "test length", "learning": "training step"}[name] in texts
+      )
+
+
+def test_an_unfinished_experiment_says_how_much_is_there() -> None:
+  shared = {"aggregate": "max", "runs": "1", "paper": "", "baseline": "0.5", "permutation_invariant": "no"}
+  counts = {"finished_runs": "3", "all_runs": "4", "score": "0.75", "trained": "yes"}
+  rows = [invented_row("t", name, unfinished=str(i), **shared, **counts) for i, name in enumerate("ab")]
+  sheet = scores.score_map(rows, 140)
+  assert "Unfinished: 3 of 4 runs are in this figure." in sheet.caption
+  assert [entry.get_label() for entry in sheet.legend] == ["some runs are unfinished"]
+  (figure,) = page.pages(sheet, 140)
+  assert [isinstance(patch, Polygon) for patch in figure.axes[0].patches].count(True) == 1
+
+
+def test_settings_are_named_in_words() -> None:
+  keys = ("encoding.dape.hidden", "model.width", "training.batch_size", "learning_rate")
+  words = ["hidden units of DAPE", "width of the model", "batch size of the training", "learning rate"]
+  assert [curves.setting_words(key) for key in keys] == words
 
 
 def test_che_plot_draws_what_has_data(results: dict[str, pathlib.Path]) -> None:
@@ -211,7 +261,7 @@ def invented_row(task: str, encoding: str, **fields: str) -> Row:
   return Row(
     {
       "level": "regular", "task": task, "encoding": encoding, "label": encoding, "family": encoding, "value": "",
-      "positions": "contiguous", "dape": "no", **fields,
+      "positions": "contiguous", "dape": "no", "finished_runs": "2", "all_runs": "2", "unfinished": "0", **fields,
     }
   )  # fmt: skip
 
@@ -265,7 +315,7 @@ def test_the_package_draws_from_the_files_alone(results: dict[str, pathlib.Path]
 def test_without_matplotlib_one_line_says_what_to_do(tmp_path: pathlib.Path) -> None:
   (tmp_path / "matplotlib.py").write_text("raise ImportError")
   ran = che_plots(str(tmp_path), PYTHONPATH=f"{tmp_path}:{SOURCE / 'plots'}")
-  assert ran.returncode == 1
+  assert ran.returncode == 3, "che tries another Python"
   assert re.fullmatch(r"matplotlib is missing; install it \(Debian: .*\)\n", ran.stderr), ran.stderr
 
 

@@ -11,6 +11,7 @@
 #include "experiments/learn/job.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/run_workload.h"
+#include "models/settings/encoding_entry.h"
 #include "tests/contains.h"
 #include "tests/message_of.h"
 #include "tests/models/reference_files.h"
@@ -77,6 +78,34 @@ TEST(BiasCapture, AddsNothingToTheBiasOfAPlainEncoding) {
     const AttentionBias bias = capture_bias(*initialised(config), config, 7, 5, 1);
     expect_near(bias.adapted, bias.bias);
   }
+}
+
+// Kerple's bias is -p log(1 + a |distance|), whichever way randomized distances are drawn.
+TEST(BiasCapture, HasTheDistancesThatTheEncodingSees) {
+  for (const char* drawn : {"per_offset", "per_position"}) {
+    SCOPED_TRACE(drawn);
+    RunConfig config = small_run("randomized_kerple");
+    config.encoding.options =
+        Registry<EncodingEntry>::instance().get("kerple").options.with({{"randomized_distance", drawn}});
+    const auto model = initialised(config);
+    const AttentionBias bias = capture_bias(*model, config, 6, 0, 1);
+    ASSERT_EQ(2U * 12 * 12, bias.distance.size());
+    EXPECT_GT(std::ranges::max(bias.distance), 11) << "positions are randomized";
+    const auto p = model->parameters()["layer1.attn.p"][0][1].item<double>();
+    const auto a = model->parameters()["layer1.attn.a"][0][1].item<double>();
+    for (std::size_t pair = 0; pair < 12 * 12; ++pair) {
+      const auto distance = static_cast<double>(std::abs(bias.distance[12 * 12 + pair]));
+      EXPECT_NEAR(-p * std::log1p(a * distance), bias.bias[bias.index(1, 1, 0, 0) + pair], 1e-4);
+    }
+  }
+}
+
+TEST(BiasCapture, WritesALineForEachPair) {
+  const RunConfig config = small_run("kerple");
+  const std::string csv = attention_bias_csv(capture_bias(*initialised(config), config, 6, 0, 1));
+  EXPECT_TRUE(csv.starts_with("layer,head,query,key,output,distance,logit,bias,adapted\n0,0,0,0,0,0,"));
+  EXPECT_TRUE(contains(csv, "\n1,0,3,5,0,2,"));
+  EXPECT_TRUE(contains(csv, "\n1,1,7,6,1,-1,"));
 }
 
 // A of the first layer, from the parameters alone: the embedding meets no positions there.
