@@ -65,5 +65,4 @@ TEST_F(ModelsLeftOut, AreNoneWhereTheyWereNotAskedFor) {
 }
 
 }  // namespace
-
 }  // namespace che
