@@ -36,5 +36,4 @@ TEST(QuotedScores, OfTheRegularTasksHaveTheMeansThatThePaperPrints) {
 }
 
 }  // namespace
-
 }  // namespace che
