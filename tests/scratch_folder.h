@@ -28,4 +28,10 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
+// For suites whose tests all need one.
+class ScratchTest : public testing::Test {
+ protected:
+  const ScratchFolder scratch_;
+};
+
 }  // namespace che

@@ -20,7 +20,6 @@ TEST_F(ProgramTest, SaysWhatAGpuNeeds) {
   EXPECT_EQ(3, none.exit_code);
   EXPECT_TRUE(none.output.starts_with("No GPU is visible here")) << none.output;
   expect_refusal(che({"selftest", "--device", "cpu"}), {"--device cpu", "cuda"});
-  expect_refusal(che({"selftest", "--device", "gpu"}), {"gpu", "cuda:0"});
   expect_refusal(che({"selftest", "--json", (folder_ / "missing" / "x.json").string()}), {"missing"});
   for (const char* device : {"cuda", "cuda:1", "auto"}) {
     expect_refusal(with_gpus("0,1", {"selftest", "--device", device}),
@@ -32,7 +31,7 @@ TEST_F(ProgramTest, SaysWhatAGpuNeeds) {
   }
   const Outcome plan = with_gpus("", {"run", small_config(), "execution.device=cuda", "--dry-run"});
   EXPECT_EQ(0, plan.exit_code) << plan.output;
-  EXPECT_NE(std::string::npos, plan.output.find("not measured")) << plan.output;
+  expect_contains(plan.output, {"not measured"});
   expect_contains(with_gpus("", {"run", small_config(), "execution.device=auto", "--dry-run"}).output,
                   {"; device: auto, here cpu: no GPU is visible; "});
   expect_refusal(che({"submit", small_config(), "--manifest", "execution.device=cuda",

@@ -25,8 +25,7 @@ class NetworkFiles : public ProgramTest {
 
 TEST_F(NetworkFiles, GiveTheSameResults) {
   const std::string straight = (folder_ / "straight").string();
-  ASSERT_EQ(0,
-            che({"run", small_config("  execution: {checkpoint_seconds: 0}\n"), "-o", straight}).exit_code);
+  output_of({"run", small_config("  execution: {checkpoint_seconds: 0}\n"), "-o", straight});
   for (const char* wrong : {"no-locks", "stale", "lost"}) {
     SCOPED_TRACE(wrong);
     const std::string folder = (folder_ / wrong).string();

@@ -32,27 +32,23 @@ class OwnTaskProgram : public ProgramTest {
 };
 
 TEST_F(OwnTaskProgram, IsShownSampledAndExported) {
-  const Outcome card = che({"list", "task", task_});
-  EXPECT_EQ(0, card.exit_code);
-  expect_contains(card.output, {"no_three (version 1, definition ", "strings without aaa", "balanced",
-                                "length 1 ", "allowed: lengths from 3", "chance 0.5000"});
-  const Outcome samples = che({"sample", task_, "--length", "9", "--count", "40"});
-  EXPECT_EQ(0, samples.exit_code);
-  std::istringstream lines(samples.output);
+  expect_contains(output_of({"list", "task", task_}),
+                  {"no_three (version 1, definition ", "strings without aaa", "balanced", "length 1 ",
+                   "allowed: lengths from 3", "chance 0.5000"});
+  const std::string samples = output_of({"sample", task_, "--length", "9", "--count", "40"});
+  std::istringstream lines(samples);
   for (std::string line; std::getline(lines, line);) {
     EXPECT_EQ(contains(line, "aaa"), line.ends_with(" -> 0")) << line;
   }
-  EXPECT_EQ(samples.output, che({"sample", task_, "--length", "9", "--count", "40"}).output);
+  EXPECT_EQ(samples, che({"sample", task_, "--length", "9", "--count", "40"}).output);
   const std::string exported = (folder_ / "samples").string();
-  const Outcome outcome = che({"export", task_, "-o", exported, "--lengths", "7:9", "--samples", "64"});
-  EXPECT_EQ(0, outcome.exit_code) << outcome.output;
+  output_of({"export", task_, "-o", exported, "--lengths", "7:9", "--samples", "64"});
   expect_contains(read_file(exported + "/no_three.jsonl"),
                   {R"("task":"no_three")", R"("lengths":[7,8,9])", R"("definition":"name: no_three\n)"});
 }
 
 TEST_F(OwnTaskProgram, RunsAndNeedsNoFileAfterwards) {
-  const Outcome run = che({"run", config_, "-o", results()});
-  ASSERT_EQ(0, run.exit_code) << run.output;
+  output_of({"run", config_, "-o", results()});
   // Another place and other comments are the same runs.
   fs::rename(folder_ / "mine", folder_ / "moved");
   write("moved/no_three.yaml",
@@ -61,45 +57,18 @@ TEST_F(OwnTaskProgram, RunsAndNeedsNoFileAfterwards) {
   std::string text = read_file(config_);
   text.replace(text.find("mine/"), 5, "moved/");
   const auto before = contents(results(), "status.json");
-  const Outcome again = che({"run", write("moved.yaml", text), "-o", results()});
-  EXPECT_EQ(0, again.exit_code) << again.output;
-  expect_contains(again.output, {"2 done, 0 to do"});
+  expect_contains(output_of({"run", write("moved.yaml", text), "-o", results()}), {"2 done, 0 to do"});
   EXPECT_EQ(before, contents(results(), "status.json"));
   // Only the results, elsewhere.
   fs::remove_all(folder_ / "moved");
   const fs::path copy = folder_ / "copy";
   fs::copy(results(), copy, fs::copy_options::recursive);
   fs::remove_all(results());
-  const Outcome table = che({"table", copy.string()});
-  EXPECT_EQ(0, table.exit_code) << table.output;
-  expect_contains(table.output, {"even_pairs", "no_three", "50.0"});
-  EXPECT_FALSE(contains(table.output, "warning")) << table.output;
-  const Outcome evaluated = che({"evaluate", copy.string(), "--lengths", "12:14", "--samples", "64"});
-  EXPECT_EQ(0, evaluated.exit_code) << evaluated.output;
+  const std::string table = output_of({"table", copy.string()});
+  expect_contains(table, {"even_pairs", "no_three", "50.0"});
+  EXPECT_FALSE(contains(table, "warning")) << table;
+  output_of({"evaluate", copy.string(), "--lengths", "12:14", "--samples", "64"});
   EXPECT_EQ(0, che({"report", copy.string()}).exit_code);
-}
-
-TEST_F(OwnTaskProgram, ResumesBitForBitAfterAKill) {
-  const std::vector<std::string> arguments = {
-      "run",           config_, "training.steps=1500", "execution.checkpoint_seconds=0.1", "--only",
-      "task=no_three", "-o"};
-  const auto with = [&](const std::string& folder) {
-    std::vector<std::string> words = arguments;
-    words.push_back(folder);
-    return words;
-  };
-  const std::string whole = (folder_ / "whole").string();
-  ASSERT_EQ(0, che(with(whole)).exit_code);
-  const pid_t process = start(with(results()));
-  for (int i = 0; i < 1200; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (fs::exists(results()) && !contents(results(), "checkpoint.bin").empty()) break;
-  }
-  ASSERT_EQ(0, kill(process, SIGKILL));
-  finish(process);
-  const Outcome resumed = che(with(results()));
-  ASSERT_EQ(0, resumed.exit_code) << resumed.output;
-  EXPECT_EQ(contents(whole, "evaluation.csv"), contents(results(), "evaluation.csv"));
 }
 
 TEST_F(OwnTaskProgram, IsRefusedInOneLineWithExitCodeTwo) {

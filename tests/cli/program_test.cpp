@@ -15,89 +15,28 @@
 namespace che {
 namespace {
 
-TEST_F(ProgramTest, RefusesBadConfigsWithFileKeyAndAllowedValues) {
-  struct Case {
-    std::string line;  // Of the base.
-    std::vector<std::string> parts;
-  };
-  const std::vector<Case> cases{
-      {"  trainig: {steps: 3}\n", {"small.yaml:6", "trainig", "unknown key", "did you mean 'training'"}},
-      {"  seed: 1\n  seed: 2\n", {"small.yaml:7", "seed", "line 6"}},
-      {"  seed: one\n", {"small.yaml:6", "seed", "one", "whole number"}},
-      {"  learning_rate: -1\n", {"small.yaml:6", "learning_rate", "-1", "allowed"}},
-      {"  task: ''\n", {"small.yaml:6", "task", "empty"}},
-      {"  data_seed: 010\n", {"small.yaml:6", "data_seed", "010"}},
-  };
-  for (const Case& one : cases) {
-    SCOPED_TRACE(one.line);
-    expect_refusal(che({"run", small_config(one.line), "-o", results()}), one.parts);
-  }
-  EXPECT_FALSE(std::filesystem::exists(results()));
-}
-
-TEST_F(ProgramTest, RefusesBadOverrides) {
-  const std::string config = small_config();
-  const auto run = [&](const std::string& override) {
+// The words are those of tests/golden/bad_configs.txt; here, that a refusal is one line, exit code 2, and
+// leaves no folder behind.
+TEST_F(ProgramTest, RefusesBadConfigsAndOverridesInOneLine) {
+  const auto run = [&](const std::string& config, const std::string& override = "seed=0") {
     return che({"run", config, override, "-o", results()});
   };
-  expect_refusal(run("training.steps=-5"), {"training.steps", "-5", "allowed"});
-  expect_refusal(run("axes.task=[even_pears]"), {"task", "even_pears", "did you mean 'even_pairs'"});
-  expect_refusal(run("encoding=ropee"), {"encoding", "ropee", "did you mean 'rope'"});
-  expect_refusal(run("model.heads=3"), {"model.width", "model.heads", "8", "3"});
-  const Outcome odd = che({"run", config, "encoding=rope", "model.width=6", "-o", results()});
-  expect_refusal(odd, {"rope", "even", "model.width", "model.heads"});
-  expect_refusal(run("training.first_length=7"), {"training.first_length", "7", "6"});
-  expect_refusal(run("evaluation.first_length=0"), {"evaluation.first_length", "0", "allowed"});
-  expect_refusal(run("encoding=dape_rope"), {"dape", "rope", "alibi", "kerple"});
-  expect_refusal(run("execution.device=cuda"), {"execution.device", "cuda", "cpu"});
+  expect_refusal(run(small_config("  trainig: {steps: 3}\n")),
+                 {"small.yaml:6", "trainig", "unknown key", "did you mean 'training'"});
+  expect_refusal(run(small_config(), "training.steps=-5"), {"training.steps", "-5", "allowed"});
+  expect_refusal(run((folder_ / "missing.yaml").string()), {"missing.yaml", "no such file"});
   EXPECT_FALSE(std::filesystem::exists(results()));
-}
-
-TEST_F(ProgramTest, RefusesFilesThatAreNoConfigs) {
-  expect_refusal(che({"run", (folder_ / "missing.yaml").string()}), {"missing.yaml", "no such file"});
-  expect_refusal(che({"run", folder_.string()}), {folder_.string()});
-  expect_refusal(che({"run", write("empty.yaml", "")}), {"empty.yaml", "empty"});
-  expect_refusal(che({"run", write("binary.yaml", std::string("name\0: x", 8))}), {"binary.yaml"});
-  expect_refusal(che({"run", write("torn.yaml", "name: [a\nbase: {")}), {"torn.yaml"});
-}
-
-TEST_F(ProgramTest, RefusesAFolderItCannotUse) {
   write("file", "");
   expect_refusal(che({"run", small_config(), "-o", (folder_ / "file" / "below").string()}), {"file/below"});
-}
-
-TEST_F(ProgramTest, RewritesAConfigThatBelongsToAnotherRun) {
-  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
-  const auto before = everything(results() + "/runs");
-  const std::string other = (folder_ / "other").string();
-  ASSERT_EQ(0, che({"run", small_config(), "model.width=4", "training.steps=1", "-o", other}).exit_code);
-  std::filesystem::copy_file(
-      std::filesystem::path(other) / contents(other, "config.yaml").rbegin()->first,
-      std::filesystem::path(results()) / contents(results(), "config.yaml").rbegin()->first,
-      std::filesystem::copy_options::overwrite_existing);
-  const Outcome table = che({"table", results()});
-  EXPECT_EQ(0, table.exit_code);
-  expect_contains(table.output, {"left out: ", "config.yaml: belongs to run"});
-  const Outcome outcome = che({"run", small_config(), "-o", results()});
-  EXPECT_EQ(0, outcome.exit_code) << outcome.output;
-  expect_contains(outcome.output, {"config.yaml: belongs to run", "2 runs, 2 done"});
-  auto after = everything(results() + "/runs");
-  for (const auto& [file, content] : before) {
-    if (contains(file, "/lock.")) continue;
-    EXPECT_EQ(content, after[file]) << file;
-  }
 }
 
 TEST_F(ProgramTest, RefusesWrongCommandLines) {
   EXPECT_EQ(2, che({"run"}).exit_code);
   EXPECT_EQ(2, che({"run", small_config(), "--workers", "0"}).exit_code);
   EXPECT_EQ(2, che({"sample", "even_pairs", "--length", "0", "--count", "1"}).exit_code);
-  EXPECT_EQ(2, che({"table", (folder_ / "missing").string()}).exit_code);
   EXPECT_EQ(2, che({"plot", (folder_ / "missing").string()}).exit_code);
   const auto expect_wrong = [&](const std::vector<std::string>& arguments, const std::string& message) {
-    const Outcome outcome = che(arguments);
-    EXPECT_EQ(2, outcome.exit_code) << outcome.output;
-    EXPECT_NE(std::string::npos, outcome.output.find(message)) << outcome.output;
+    expect_contains(output_of(arguments, 2), {message});
   };
   expect_wrong({}, "che: a command is missing; known: run, ");
   expect_wrong({"runn"}, "che: unknown command 'runn'; did you mean 'run'?; known: run, ");
@@ -105,16 +44,13 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   // Commands that other programs start are no suggestion.
   for (const char* hidden : {"workr", "taks"}) {
     const std::string hint = che({hidden}).output;
-    EXPECT_TRUE(contains(hint, fmt::format("che: unknown command '{}'", hidden))) << hint;
+    expect_contains(hint, {fmt::format("che: unknown command '{}'", hidden)});
     EXPECT_FALSE(contains(hint, "worker") || contains(hint, "'task'") || contains(hint, " task,")) << hint;
   }
   const std::string nowhere = (folder_ / "missing" / "x").string();
   expect_wrong({"bench", "--json", nowhere}, "che: --json " + nowhere + ": there is no folder ");
-  expect_wrong({"selftest", "--json", nowhere}, "che: --json " + nowhere + ": there is no folder ");
   expect_wrong({"table", results(), "--", "a", "--foramt"}, "che: table: unknown option --foramt");
   expect_wrong({"--versio"}, "che: unknown option --versio; did you mean '--version'?");
-  expect_wrong({"table", results(), "--foramt=md"},
-               "che: table: unknown option --foramt; did you mean '--format'?");
   expect_wrong({"status", results(), "more"},
                "che: status: unexpected argument 'more'\nRun `che status --help`");
   expect_wrong({"table", results(), "--runs", "--aggregate", "mean"}, "--aggregate excludes --runs");
@@ -125,16 +61,10 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong(
       {"plot", results(), "--figure", "acuracy"},
       "che: plot: --figure: got 'acuracy'; did you mean 'accuracy'?; allowed: accuracy, differences, ");
-  expect_wrong({"plot", results(), "--format", "pgn"},
-               "got 'pgn'; did you mean 'png'?; allowed: svg, pdf, png\n");
   expect_wrong(
       {"table", results(), "--format", "cvs"},
       "che: table: --format: got 'cvs'; did you mean 'csv'?; allowed: terminal, md, csv, json, tex\n");
   expect_wrong({"table", results(), "--compare", "rope"}, "che: table: --compare: got 1 value; needs 2\n");
-  expect_wrong({"table", results(), "--compare", "rope", "none", "t5"},
-               "che: table: --compare: got 3 values; needs 2\n");
-  expect_wrong({"table", results(), "--notes", "shor"},
-               "che: table: --notes: got 'shor'; did you mean 'short'?; allowed: none, short, all\n");
   // It would have no effect.
   expect_wrong(
       {"check", small_config(), "encoding=rope", "encoding.scaling=linear", "encoding.beta_fast=16"},
@@ -154,15 +84,9 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"evaluate", std::string(300, 'a'), "--lengths", "5:5"}, "no results in");
   expect_wrong({"sample", "even_pairs", "--length", "abc"},
                "che: sample: --length: got abc; allowed: a whole number in decimal digits, below 2^63\n");
-  for (const char* number : {"010", "0x10", "1e3", "9223372036854775808", "4.0", "+4"}) {
-    expect_wrong(
-        {"sample", "even_pairs", "--length", number},
-        std::string("che: sample: --length: got ") + number + "; allowed: a whole number in decimal");
-  }
   expect_wrong({"evaluate", results(), "--lengths", "1:99999", "--samples", "64"},
                "che: --lengths: evaluation.last_length: got 99999; allowed: whole numbers from 1 to 10000\n");
   expect_wrong({"worker", results(), "--samples", "64"}, "--samples requires --evaluate");
-  expect_wrong({"worker", results(), "--lengths", "5:6"}, "--lengths requires --evaluate");
   expect_wrong({"worker", results(), results(), "--evaluate", "--lengths", "5:6", "--samples", "64"},
                "name one folder");
   EXPECT_EQ(0, che({"--help"}).exit_code);
@@ -182,10 +106,7 @@ TEST_F(ProgramTest, CheckSaysWhatTheRepetitionsAllow) {
 TEST_F(ProgramTest, NamesAWorkingDirectoryThatIsGone) {
   const std::string gone = (folder_ / "gone").string();
   std::filesystem::create_directory(gone);
-  const std::string command =
-      fmt::format("cd {0}; rmdir {0}; {1} list tasks 2> {2}", gone, CHE_PROGRAM, output_file().string());
-  const int status = std::system(command.c_str());
-  expect_refusal({WEXITSTATUS(status), read_file(output_file())},
+  expect_refusal(shell(fmt::format("cd {0}; rmdir {0}; {1} list tasks", gone, CHE_PROGRAM)),
                  {"che: the working directory", "change to"});
 }
 
@@ -194,9 +115,7 @@ TEST_F(ProgramTest, WithoutCheComputeNamesTheMissingProgram) {
   std::filesystem::create_directory(alone);
   std::filesystem::copy_file(CHE_PROGRAM, alone / "che");
   const auto run_alone = [&](const std::string& arguments) {
-    const int status = std::system(
-        fmt::format("{}/che {} > {} 2>&1", alone.string(), arguments, output_file().string()).c_str());
-    return Outcome{WEXITSTATUS(status), read_file(output_file())};
+    return shell(fmt::format("{}/che {}", alone.string(), arguments));
   };
   for (const std::string& arguments :
        {fmt::format("run {} -o {}", small_config(), results()),
@@ -210,38 +129,35 @@ TEST_F(ProgramTest, WithoutCheComputeNamesTheMissingProgram) {
 // The line, whichever allocation fails.
 TEST_F(ProgramTest, OutOfMemoryIsOneLineWithARemedy) {
   const auto limited = [&](std::int64_t kib, const std::string& arguments) {
-    const std::string command =
-        fmt::format("ulimit -v {}; {} {} > {} 2>&1", kib, CHE_PROGRAM, arguments, output_file().string());
-    const int status = std::system(command.c_str());
-    return Outcome{WEXITSTATUS(status), read_file(output_file())};
+    return shell(fmt::format("ulimit -v {}; {} {}", kib, CHE_PROGRAM, arguments));
   };
   const Outcome start = limited(400'000, "list tasks");
   EXPECT_NE(134, start.exit_code) << start.output;
-  EXPECT_EQ(std::string::npos, start.output.find("terminate")) << start.output;
+  EXPECT_FALSE(contains(start.output, "terminate")) << start.output;
   const std::string huge = fmt::format(
       "run {} axes.task=[even_pairs] model.width=65536 model.layers=50 -o {}", small_config(), results());
   const Outcome plan = limited(4'000'000, huge + " --dry-run");
   EXPECT_EQ(0, plan.exit_code) << plan.output;
   expect_contains(plan.output, {"1 run not measured", "GiB", "to do: "});
-  EXPECT_EQ(std::string::npos, plan.output.find("frame #")) << plan.output;
+  EXPECT_FALSE(contains(plan.output, "frame #")) << plan.output;
   const Outcome run = limited(4'000'000, huge);
   EXPECT_EQ(1, run.exit_code) << run.output;
   expect_contains(run.output, {"failed: out of memory", "execution.memory_gib"});
-  EXPECT_EQ(std::string::npos, run.output.find("frame #")) << run.output;
+  EXPECT_FALSE(contains(run.output, "frame #")) << run.output;
 }
 
 TEST_F(ProgramTest, MoreThreadsThanCoresAreOneWarning) {
-  const Outcome outcome = che({"run", small_config(), "execution.threads=1000", "-w", "2", "-o", results()});
-  EXPECT_EQ(0, outcome.exit_code) << outcome.output;
-  const std::size_t first = outcome.output.find("che: warning: execution.threads=1000");
-  EXPECT_NE(std::string::npos, first) << outcome.output;
-  EXPECT_EQ(std::string::npos, outcome.output.find("execution.threads", first + 20)) << outcome.output;
+  const std::string outcome =
+      output_of({"run", small_config(), "execution.threads=1000", "-w", "2", "-o", results()});
+  const std::size_t first = outcome.find("che: warning: execution.threads=1000");
+  EXPECT_NE(std::string::npos, first) << outcome;
+  EXPECT_EQ(std::string::npos, outcome.find("execution.threads", first + 20)) << outcome;
 }
 
 TEST_F(ProgramTest, HelpGroupsTheCommandsAndHidesTheWorker) {
   const std::string help = che({"--help"}).output;
   expect_contains(help, {"Run experiments:", "Look at results:", "evaluate", "bench"});
-  EXPECT_EQ(std::string::npos, help.find("worker")) << help;
+  EXPECT_FALSE(contains(help, "worker")) << help;
   expect_contains(che({"status", "--help"}).output, {"EXPERIMENT_DIR"});
   expect_contains(che({"bias", "--help"}).output, {"RUN_DIR"});
 }
@@ -256,8 +172,7 @@ TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
   };
   const std::string run = folder_of("reverse_string");
   const std::string shown = (folder_ / "shown").string();
-  const Outcome outcome = che({"bias", run, "--length", "5", "--sample", "63", "--output", shown});
-  ASSERT_EQ(0, outcome.exit_code) << outcome.output;
+  output_of({"bias", run, "--length", "5", "--sample", "63", "--output", shown});
   const std::string stem =
       shown + "/" + std::filesystem::path(run).filename().string() + "-bias-length5-sample63";
   const std::string csv = read_file(stem + ".csv");
@@ -268,137 +183,90 @@ TEST_F(ProgramTest, ShowsTheBiasOfATrainedRun) {
   }
 
   expect_refusal(che({"bias", results(), "--length", "5"}), {"no run", "results/<experiment>/runs"});
-  expect_refusal(che({"bias", run, "--length", "0"}), {"length", "0"});
-  expect_refusal(che({"bias", run, "--length", "1000001"}), {"length", "1000001"});
   expect_refusal(che({"bias", run, "--length", "5000"}), {"--length 5000", "--memory-gib"});
-  expect_refusal(che({"bias", run, "--length", "5", "--sample", "64"}), {"--sample 64", "0 .. 63"});
-  for (const char* gib : {"inf", "nan", "0", "-1", "1e7"}) {
-    const Outcome refused = che({"bias", run, "--length", "5", "--memory-gib", gib});
-    EXPECT_EQ(2, refused.exit_code) << gib;
-    expect_contains(refused.output,
-                    {"--memory-gib", fmt::format("got '{}'", gib), "numbers from 0.01 to 1000000"});
-  }
+  expect_contains(output_of({"bias", run, "--length", "5", "--memory-gib", "nan"}, 2),
+                  {"--memory-gib", "got 'nan'", "numbers from 0.01 to 1000000"});
   expect_refusal(che({"bias", run, "--length", "5", "--query", "10"}), {"--query 10", "0 .. 9"});
   for (const char* file : {"/checkpoint.bin", "/checkpoint.previous.bin"})
     std::filesystem::remove(run + file);
   expect_refusal(che({"bias", run, "--length", "5"}),
                  {"no checkpoint", "`che prune` deletes", "evaluation.last_length=10 --retrain --output"});
-
-  const std::string other = (folder_ / "rope").string();
-  ASSERT_EQ(
-      0,
-      che({"run", small_config(), "axes.encoding=[rope]", "axes.task=[even_pairs]", "-o", other}).exit_code);
-  for (const auto& entry : std::filesystem::directory_iterator(other + "/runs")) {
-    expect_refusal(che({"bias", entry.path().string(), "--length", "5"}), {"rope adds no bias", "kerple"});
-  }
 }
 
 TEST_F(ProgramTest, PrintsTheTableOfAnEncoding) {
-  const Outcome kerple = che({"encoding", "randomized_kerple", "--length", "4", "--heads", "2", "--width",
-                              "8", "--seed", "5", "--set", "max_position=64"});
-  ASSERT_EQ(0, kerple.exit_code) << kerple.output;
-  EXPECT_TRUE(kerple.output.starts_with("head,query,key,bias\n0,0,0,")) << kerple.output;
-  EXPECT_EQ(1 + 2 * 4 * 4, std::count(kerple.output.begin(), kerple.output.end(), '\n'));
+  const std::string kerple = output_of({"encoding", "randomized_kerple", "--length", "4", "--heads", "2",
+                                        "--width", "8", "--seed", "5", "--set", "max_position=64"});
+  EXPECT_TRUE(kerple.starts_with("head,query,key,bias\n0,0,0,")) << kerple;
+  EXPECT_EQ(1 + 2 * 4 * 4, std::count(kerple.begin(), kerple.end(), '\n'));
   const Outcome alibi =
       che({"encoding", "alibi", "--length", "2", "--heads", "8", "--set", "direction=symmetric"});
   EXPECT_TRUE(alibi.output.starts_with("head,query,key,bias\n0,0,0,0\n0,0,1,-0.5\n0,1,0,-0.5\n"))
       << alibi.output;
 
-  const auto refusal = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"encoding", "--length", "4"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return che(arguments);
+  const auto refusal = [&](const std::string& encoding, const std::string& setting) {
+    return che({"encoding", encoding, "--length", "4", "--set", setting});
   };
-  expect_refusal(refusal({"dape_kerple"}), {"depends on the input", "che encoding kerple", "che bias"});
-  expect_refusal(refusal({"none"}), {"none", "without an input"});
-  expect_refusal(refusal({"cope"}), {"cope", "without an input"});
-  expect_refusal(refusal({"kerpel"}), {"kerpel", "did you mean 'kerple'"});
-  expect_refusal(refusal({"randomized_none"}), {"none", "no positions"});
-  expect_refusal(refusal({"kerple", "--set", "direction=up"}), {"direction", "up", "symmetric"});
-  expect_refusal(refusal({"kerple", "--set", "direction"}), {"direction", "key=value"});
-  expect_refusal(refusal({"randomized_kerple", "--set", "max_position=3"}), {"max_position 3"});
-  expect_refusal(refusal({"rope", "--width", "9", "--heads", "3"}), {"rope", "even"});
-  expect_refusal(refusal({"learned", "--set", "rows=3"}), {"rows", "4"});
+  expect_refusal(refusal("dape_kerple", "direction=symmetric"),
+                 {"depends on the input", "che encoding kerple", "che bias"});
+  expect_refusal(che({"encoding", "none", "--length", "4"}), {"none", "without an input"});
+  expect_refusal(refusal("kerple", "direction=up"), {"direction", "up", "symmetric"});
+  expect_refusal(refusal("kerple", "direction"), {"direction", "key=value"});
+  expect_refusal(refusal("randomized_kerple", "max_position=3"), {"max_position 3"});
+  expect_refusal(refusal("learned", "rows=3"), {"rows", "4"});
 }
 
 TEST_F(ProgramTest, PrintsTablesInEveryFormat) {
-  ASSERT_EQ(
-      0, che({"run", small_config(), "axes.encoding=[randomized_dape_kerple]", "-o", results()}).exit_code);
-  const Outcome terminal =
-      che({"table", results(), "--paper", "--difference", "--spread", "--baselines", "--aggregate", "mean"});
-  EXPECT_EQ(0, terminal.exit_code);
-  EXPECT_TRUE(terminal.output.starts_with("level    task            chance  constant  position"))
-      << terminal.output;
-  EXPECT_EQ(std::string::npos, terminal.output.find('\x1b')) << "escape sequences in a file";
+  output_of({"run", small_config(), "axes.encoding=[randomized_dape_kerple]", "-o", results()});
+  const std::string terminal = output_of(
+      {"table", results(), "--paper", "--difference", "--spread", "--baselines", "--aggregate", "mean"});
+  EXPECT_TRUE(terminal.starts_with("level    task            chance  constant  position")) << terminal;
+  EXPECT_EQ(std::string::npos, terminal.find('\x1b')) << "escape sequences in a file";
   const std::map<std::string, std::string> beginnings{
       {"md", "| level "}, {"csv", "level,task,"}, {"json", "{\n"}, {"tex", "% Needs"}};
   for (const auto& [format, beginning] : beginnings) {
-    const Outcome table = che({"table", results(), "--format", format});
-    EXPECT_EQ(0, table.exit_code);
-    EXPECT_TRUE(table.output.starts_with(beginning)) << table.output;
+    const std::string table = output_of({"table", results(), "--format", format});
+    EXPECT_TRUE(table.starts_with(beginning)) << table;
   }
   EXPECT_TRUE(che({"table", results(), "--runs", "--format", "csv"}).output.starts_with("run,task,"));
   EXPECT_EQ(2, che({"table", results(), "--runs", "--paper"}).exit_code);
-  EXPECT_NE(std::string::npos, che({"table", results(), "--paper"}).output.find("In parentheses"));
+  expect_contains(che({"table", results(), "--paper"}).output, {"In parentheses"});
   EXPECT_EQ(0, che({"table", results(), "--paper", "plain"}).exit_code);
   EXPECT_EQ(0, che({"table", "--paper", results()}).exit_code)
       << "a folder is not taken for the option's value";
-  const Outcome wrong = che({"table", results(), "--paper", "full"});
-  EXPECT_EQ(2, wrong.exit_code);
-  EXPECT_NE(std::string::npos, wrong.output.find("allowed: comparable or plain")) << wrong.output;
-  EXPECT_EQ(2, che({"table", results(), "--compare", "randomized_dape_kerple"}).exit_code);
-  expect_refusal(che({"table", results(), "--compare", "randomized_dape_kerple", "rope"}),
-                 {"rope", "randomized_dape_kerple"});
+  expect_contains(output_of({"table", results(), "--paper", "full"}, 2), {"allowed: comparable or plain"});
   expect_refusal(
       che({"table", results(), "--compare", "randomized_dape_kerple", "rope", "--aggregate", "max"}),
       {"maximum", "mean, median or iqm"});
-  EXPECT_EQ(2, che({"table", results(), "--aggregate", "best"}).exit_code);
   const auto lines = [&](const char* notes) {
     const std::string text = che({"table", results(), "--notes", notes}).output;
     return std::count(text.begin(), text.end(), '\n');
   };
   EXPECT_LT(lines("none"), lines("short"));
   EXPECT_LT(lines("short"), lines("all"));
-  EXPECT_EQ(2, che({"table", results(), "--notes", "some"}).exit_code);
 }
 
 TEST_F(ProgramTest, DrawsTheFiguresThatHaveSomethingToShow) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
   const std::string figures = (folder_ / "figures").string();
-  const Outcome all = che({"plot", results(), "--output", figures});
-  EXPECT_EQ(0, all.exit_code) << all.output;
-  EXPECT_EQ(3 * 3, std::count(all.output.begin(), all.output.end(), '\n'))
-      << "nothing is varied or repeated: " << all.output;
+  const std::string all = output_of({"plot", results(), "--output", figures});
+  EXPECT_EQ(3 * 3, std::count(all.begin(), all.end(), '\n')) << "nothing is varied or repeated: " << all;
   EXPECT_TRUE(std::filesystem::exists(figures + "/map.pdf"));
   const Outcome one =
       che({"plot", results(), "--figure", "learning", "--format", "svg", "--output", figures});
   EXPECT_EQ(figures + "/learning.svg\n", one.output);
   EXPECT_TRUE(read_file(figures + "/figure-data/learning.csv").starts_with("level,task,encoding,label,"));
   expect_refusal(che({"plot", results(), "--figure", "effects"}), {"nothing to draw", "learning_rate"});
-  expect_refusal(che({"plot", results(), "--figure", "runs"}), {"nothing to draw", "two finished runs"});
-  EXPECT_EQ(2, che({"plot", results(), "--figure", "pie"}).exit_code);
 }
 
 TEST_F(ProgramTest, ReportsOnePageWithTheFilesItLinksTo) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
-  const Outcome outcome = che({"report", results()});
-  EXPECT_EQ(0, outcome.exit_code) << outcome.output;
+  output_of({"report", results()});
   const std::string html = read_file(results() + "/report.html");
-  EXPECT_NE(std::string::npos, html.find("href=\"./table.csv\""));
+  expect_contains(html, {"href=\"./table.csv\""});
   EXPECT_TRUE(read_file(results() + "/table.csv").starts_with("level,task,"));
   EXPECT_TRUE(read_file(results() + "/runs.csv").starts_with("run,task,"));
-  for (const char* file : {"/report.html", "/table.csv"}) std::filesystem::remove(results() + file);
-  std::ofstream(folder_ / "matplotlib.py") << "raise ImportError\n";
-  ::setenv("PYTHONPATH", folder_.c_str(), 1);
-  const Outcome bare = che({"report", results()});
-  ::unsetenv("PYTHONPATH");
-  EXPECT_EQ(0, bare.exit_code) << bare.output;
-  expect_contains(bare.output,
-                  {"che: warning: the report lacks figures", "matplotlib is missing", "python3-matplotlib"});
-  EXPECT_TRUE(std::filesystem::exists(results() + "/table.csv"));
-  EXPECT_NE(std::string::npos, read_file(results() + "/report.html").find("Not drawn: Accuracy over length"));
   EXPECT_EQ(0, che({"report", results(), "--output", (folder_ / "page.html").string()}).exit_code);
-  EXPECT_NE(std::string::npos, read_file(folder_ / "page.html").find("href=\"results/table.csv\""));
+  expect_contains(read_file(folder_ / "page.html"), {"href=\"results/table.csv\""});
   expect_refusal(che({"report", results(), "--output", (folder_ / "none" / "page.html").string()}),
                  {"--output", "none"});
 }
@@ -429,8 +297,6 @@ TEST_F(ProgramTest, BenchesStepsAndBatchesByPart) {
   EXPECT_EQ(0, bench({"--evaluate", "--steps", "1", "execution.kernels=reference"}).exit_code);
   expect_refusal(bench({"--encoding", "kerpel"}), {"kerpel", "kerple"});
   expect_refusal(bench({"model.widht=8"}), {"widht", "width"});
-  expect_refusal(bench({"execution.kernels=fast"}), {"kernels", "fused, reference"});
-  expect_refusal(bench({"--json", (folder_ / "missing" / "x.json").string()}), {"missing"});
   const std::string shared = (folder_ / "shared.json").string();
   EXPECT_EQ(0, bench({"--steps", "1", "--json", shared, "execution.replicas=3"}).exit_code);
   EXPECT_GT(nlohmann::json::parse(read_file(shared)).at("rows")[0].at("samples_per_second").get<double>(), 0);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -55,6 +56,20 @@ class ProgramTest : public testing::Test {
   }
 
   Outcome che(const std::vector<std::string>& arguments) const { return finish(start(arguments)); }
+
+  // What it says where it ends with this exit code.
+  std::string output_of(const std::vector<std::string>& arguments, int exit_code = 0) const {
+    const Outcome outcome = che(arguments);
+    EXPECT_EQ(exit_code, outcome.exit_code) << outcome.output;
+    return outcome.output;
+  }
+
+  // Runs a command of the shell, also while a program that was started is running.
+  Outcome shell(const std::string& command) const {
+    const std::filesystem::path output = folder_ / "shell.txt";
+    const int status = std::system(fmt::format("{{ {}; }} > {} 2>&1", command, output.string()).c_str());
+    return {WEXITSTATUS(status), read_file(output)};
+  }
 
   std::string write(const std::string& name, const std::string& content) const {
     std::ofstream(folder_ / name, std::ios::binary) << content;

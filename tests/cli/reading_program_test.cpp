@@ -11,8 +11,7 @@ namespace {
 class ReadingProgram : public ProgramTest {
  protected:
   ReadingProgram() {
-    EXPECT_EQ(0,
-              che({"run", small_config(), "-o", results(), "axes.encoding=[rope, dape_kerple]"}).exit_code);
+    output_of({"run", small_config(), "-o", results(), "axes.encoding=[rope, dape_kerple]"});
   }
 
   // A command line that reads the experiment.
@@ -39,17 +38,13 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
     SCOPED_TRACE(command.front());
     expect_refusal(che(reading(command, {"--only", "encoding=ropes"})),
                    {"unknown encoding 'ropes'", "did you mean 'rope'"});
-    expect_refusal(che(reading(command, {"--only", "lr=1"})),
-                   {"lr: unknown key; did you mean 'learning_rate'?"});
-    expect_refusal(che(reading(command, {"--only", "steps=1"})), {"did you mean 'training.steps'?"});
     expect_refusal(che(reading(command, {"--only", "seed=5"})), {"--only leaves none of 4 stored runs"});
-    expect_refusal(che(reading(command, {"--only", "rope"})), {"allowed: key=value"});
   }
   const std::vector<std::string> only = {"--only", "encoding=dape_kerple", "--only", "task=even_pairs"};
   const std::string table = che(reading({"table"}, only)).output;
   expect_contains(table,
                   {"even_pairs", "dape_kerple", "Only runs with: encoding=dape_kerple and task=even_pairs."});
-  EXPECT_EQ(table.find("reverse_string"), std::string::npos);
+  EXPECT_FALSE(contains(table, "reverse_string"));
   expect_contains(che(reading({"status"}, only)).output, {": 1 run: 1 finished"});
   expect_contains(che(reading({"time"}, only)).output, {"even_pairs: milliseconds per training step"});
   expect_contains(che(reading({"evaluate", "--lengths", "12:13", "--samples", "64"}, only)).output,
@@ -59,36 +54,24 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   EXPECT_EQ(std::ranges::count(lengths, '\n'), 1 + 3 + 2) << lengths;
   expect_contains(lengths, {",12,64,", ",no,", ",yes,"});
   expect_contains(che(reading({"prune"}, only)).output, {"deleted the checkpoints of 1 of 1 run"});
-  EXPECT_EQ(
-      0, che(reading({"plot", "--figure", "map", "--format", "svg", "-o", file("figures")}, only)).exit_code);
+  output_of(reading({"plot", "--figure", "map", "--format", "svg", "-o", file("figures")}, only));
   expect_refusal(che(reading({"plot"}, only)), {"--only needs --output"});
-  EXPECT_EQ(read_file(file("figures/figure-data/map.csv")).find("reverse_string"), std::string::npos);
+  EXPECT_FALSE(contains(read_file(file("figures/figure-data/map.csv")), "reverse_string"));
 }
 
 TEST_F(ReadingProgram, SaysWhichColumnsAndLengthsThereAre) {
-  expect_refusal(che(reading({"table", "--compare", "dape_kerple", "dape_kerple"}, {})),
-                 {"is named twice", "name two of these columns: rope, dape_kerple"});
   expect_refusal(che(reading({"table", "--compare", "rope", "dape_kerple"}, {"--only", "encoding=rope"})),
                  {"--compare: 'dape_kerple' is left out by --only; there are: rope"});
-  expect_refusal(che(reading({"time", "--base", "dape_kerple"}, {"--only", "encoding=rope"})),
-                 {"--base: 'dape_kerple' is left out by --only; there are: rope"});
   expect_refusal(che({"table", results(), "--lengths", "30"}),
                  {"--lengths takes no value and shows every length that was measured; got 30"});
   expect_refusal(che({"table", "--lengths", "30"}), {"--lengths takes no value"});
-  expect_refusal(che(reading({"table"}, {"--only", "encoding=[rope"})),
-                 {"command line: encoding: got '[rope', in which a [ is left open"});
-  expect_refusal(che(reading({"table"}, {"--only", "axes.encoding=rope"})),
-                 {"--only names settings without 'axes.': encoding=rope"});
 }
 
 TEST_F(ReadingProgram, ScoresAreReadByRules) {
   expect_refusal(che({"table", results(), "--score-lengths", "900:950"}),
                  {"--score-lengths 900:950: ", " was measured at none of these lengths; it was at "});
-  expect_refusal(che({"table", results(), "--score-lengths", "9;11"}),
-                 {"got '9;11'; allowed: lengths and ranges"});
   expect_refusal(che({"plot", results(), "--score-lengths", "1:900"}), {"--score-lengths needs --output"});
   expect_refusal(che({"report", results(), "--select", "training"}), {"--select needs --output"});
-  EXPECT_EQ(2, che({"table", results(), "--select", "best"}).exit_code);
   EXPECT_EQ(2, che({"table", results(), "--by-length"}).exit_code);
   expect_contains(che({"table", results(), "--score-lengths", "1:900", "--select", "training"}).output,
                   {"the mean over the measured test lengths in 1:900", "(--select training): "});
@@ -101,13 +84,11 @@ TEST_F(ReadingProgram, OutputGoesIntoAFileAsItIsPrinted) {
   for (const char* command : {"table", "status", "time"}) {
     for (const char* format : {"terminal", "md", "tex", "csv", "json"}) {
       SCOPED_TRACE(std::string(command) + " " + format);
-      const Outcome printed = che(reading({command}, {"--format", format}));
-      EXPECT_EQ(0, printed.exit_code) << printed.output;
-      EXPECT_FALSE(printed.output.empty());
+      const std::string printed = output_of(reading({command}, {"--format", format}));
+      EXPECT_FALSE(printed.empty());
       EXPECT_EQ(0, che(reading({command}, {"--format", format, "-o", file("text")})).exit_code);
-      EXPECT_EQ(read_file(file("text")), printed.output);
+      EXPECT_EQ(read_file(file("text")), printed);
     }
-    expect_contains(che(reading({command}, {"--format", "cvs"})).output, {"--format", "csv"});
     EXPECT_EQ(2, che(reading({command}, {"--format", "cvs"})).exit_code);
   }
   EXPECT_EQ(2, che(reading({"status"}, {"--watch", "--format", "csv"})).exit_code);

@@ -8,7 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/error.h"
 #include "tests/contains.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -16,15 +15,16 @@
 namespace che {
 namespace {
 
+using Files = ScratchTest;
+
 namespace fs = std::filesystem;
 
 std::size_t entries(const fs::path& folder) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
 }
 
-TEST(Files, WritesAndReplacesEveryByte) {
-  const ScratchFolder folder;
-  const fs::path file = folder.path() / "file";
+TEST_F(Files, WritesAndReplacesEveryByte) {
+  const fs::path file = scratch_.path() / "file";
   std::string bytes;
   for (int i = 0; i < 300'000; ++i) bytes += static_cast<char>(i % 251);
   write_file_atomically(file, bytes);
@@ -33,12 +33,11 @@ TEST(Files, WritesAndReplacesEveryByte) {
   EXPECT_EQ(read_file(file), "new");
   write_file_atomically(file, "");
   EXPECT_EQ(read_file(file), "");
-  EXPECT_EQ(entries(folder.path()), 1U) << "a temporary file is left";
+  EXPECT_EQ(entries(scratch_.path()), 1U) << "a temporary file is left";
 }
 
-TEST(Files, ReplacesTheFileRatherThanWritingIntoIt) {
-  const ScratchFolder folder;
-  const fs::path file = folder.path() / "file";
+TEST_F(Files, ReplacesTheFileRatherThanWritingIntoIt) {
+  const fs::path file = scratch_.path() / "file";
   write_file_atomically(file, "old content");
   std::ifstream reader(file);
   write_file_atomically(file, "new");
@@ -47,34 +46,25 @@ TEST(Files, ReplacesTheFileRatherThanWritingIntoIt) {
   EXPECT_EQ(line, "old content") << "a reader that has the old file open sees another one";
 }
 
-TEST(Files, LeavesEverythingAsItWasWhenItFails) {
-  const ScratchFolder folder;
-  const fs::path target = folder.path() / "target";
+TEST_F(Files, LeavesEverythingAsItWasWhenItFails) {
+  const fs::path target = scratch_.path() / "target";
   fs::create_directory(target);
   write_file_atomically(target / "inside", "old");
   const std::string message = message_of([&] { write_file_atomically(target, "new"); });
-  EXPECT_NE(message.find(target.string()), std::string::npos) << message;
-  EXPECT_NE(message.find("a folder"), std::string::npos) << message;
+  expect_contains(message, {target.string(), "a folder"});
   EXPECT_EQ(read_file(target / "inside"), "old");
-  EXPECT_EQ(entries(folder.path()), 1U) << "a temporary file is left";
+  EXPECT_EQ(entries(scratch_.path()), 1U) << "a temporary file is left";
 }
 
-TEST(Files, SaysWhyAFolderTakesNoFile) {
-  const ScratchFolder folder;
-  write_file_atomically(folder.path() / "file", "old");
-  try {
-    write_file_atomically(folder.path() / "file" / "below", "new");
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
-    EXPECT_NE(std::string(error.what()).find("Not a directory"), std::string::npos) << error.what();
-  }
-  EXPECT_EQ(read_file(folder.path() / "file"), "old");
+TEST_F(Files, SaysWhyAFolderTakesNoFile) {
+  write_file_atomically(scratch_.path() / "file", "old");
+  expect_error(ErrorKind::kRuntime, {"Not a directory"},
+               [&] { write_file_atomically(scratch_.path() / "file" / "below", "new"); });
+  EXPECT_EQ(read_file(scratch_.path() / "file"), "old");
 }
 
-TEST(Files, ManyWritersLeaveOneWholeContent) {
-  const ScratchFolder folder;
-  const fs::path file = folder.path() / "file";
+TEST_F(Files, ManyWritersLeaveOneWholeContent) {
+  const fs::path file = scratch_.path() / "file";
   std::vector<std::thread> writers;
   for (int i = 0; i < 4; ++i) {
     writers.emplace_back([&, i] {
@@ -85,124 +75,110 @@ TEST(Files, ManyWritersLeaveOneWholeContent) {
   for (std::thread& writer : writers) writer.join();
   const std::string content = read_file(file);
   EXPECT_EQ(content, std::string(10'000, content.at(0)));
-  EXPECT_EQ(entries(folder.path()), 1U);
+  EXPECT_EQ(entries(scratch_.path()), 1U);
 }
 
-TEST(Files, WhatAKilledProcessLeftIsRemovedAndNothingElse) {
-  const ScratchFolder folder;
+TEST_F(Files, WhatAKilledProcessLeftIsRemovedAndNothingElse) {
   for (const char* name : {".status.json.123-4.tmp", ".table.csv.00ff.tmp", ".gitignore", "notes.tmp"}) {
-    write_file_atomically(folder.path() / name, "");
+    write_file_atomically(scratch_.path() / name, "");
   }
-  const Descriptor writing(open((folder.path() / ".table.csv.00ff.tmp").c_str(), O_WRONLY | O_CLOEXEC));
+  const Descriptor writing(open((scratch_.path() / ".table.csv.00ff.tmp").c_str(), O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(lock_whole_file(writing));
-  remove_temporary_files(folder.path());
-  EXPECT_FALSE(fs::exists(folder.path() / ".status.json.123-4.tmp"));
-  EXPECT_TRUE(fs::exists(folder.path() / ".table.csv.00ff.tmp")) << "of a process that is still writing";
-  EXPECT_EQ(entries(folder.path()), 3U);
+  remove_temporary_files(scratch_.path());
+  EXPECT_FALSE(fs::exists(scratch_.path() / ".status.json.123-4.tmp"));
+  EXPECT_TRUE(fs::exists(scratch_.path() / ".table.csv.00ff.tmp")) << "of a process that is still writing";
+  EXPECT_EQ(entries(scratch_.path()), 3U);
 }
 
 // A figure or a table may lie in a folder that the program never locks.
-TEST(Files, AWriterRemovesWhatKilledWritersOfTheSameFileLeft) {
-  const ScratchFolder folder;
+TEST_F(Files, AWriterRemovesWhatKilledWritersOfTheSameFileLeft) {
   const std::vector<std::string> others = {".table.md.00112233445566ff.tmp", ".table.csv.00ff.tmp",
                                            ".table.csv.00112233445566fg.tmp",
                                            "table.csv.00112233445566ff.tmp"};
-  for (const std::string& name : others) write_file_atomically(folder.path() / name, "");
-  const fs::path killed = folder.path() / ".table.csv.00112233445566ff.tmp";
-  const fs::path writing = folder.path() / ".table.csv.ff112233445566ff.tmp";
+  for (const std::string& name : others) write_file_atomically(scratch_.path() / name, "");
+  const fs::path killed = scratch_.path() / ".table.csv.00112233445566ff.tmp";
+  const fs::path writing = scratch_.path() / ".table.csv.ff112233445566ff.tmp";
   write_file_atomically(killed, "half");
   const Descriptor writer(open(writing.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   ASSERT_TRUE(lock_whole_file(writer));
-  write_file_atomically(folder.path() / "table.csv", "whole");
+  write_file_atomically(scratch_.path() / "table.csv", "whole");
   EXPECT_FALSE(fs::exists(killed));
   EXPECT_TRUE(fs::exists(writing)) << "of a process that is still writing";
-  for (const std::string& name : others) EXPECT_TRUE(fs::exists(folder.path() / name)) << name;
-  EXPECT_EQ(read_file(folder.path() / "table.csv"), "whole");
+  for (const std::string& name : others) EXPECT_TRUE(fs::exists(scratch_.path() / name)) << name;
+  EXPECT_EQ(read_file(scratch_.path() / "table.csv"), "whole");
 }
 
-TEST(Files, WritersAndWhatClearsTheirFilesDoNotDisturbEachOther) {
-  const ScratchFolder folder;
+TEST_F(Files, WritersAndWhatClearsTheirFilesDoNotDisturbEachOther) {
   std::thread clearing([&] {
-    for (int i = 0; i < 300; ++i) remove_temporary_files(folder.path());
+    for (int i = 0; i < 300; ++i) remove_temporary_files(scratch_.path());
   });
-  for (int i = 0; i < 100; ++i) write_file_atomically(folder.path() / "file", std::to_string(i));
+  for (int i = 0; i < 100; ++i) write_file_atomically(scratch_.path() / "file", std::to_string(i));
   clearing.join();
-  EXPECT_EQ(read_file(folder.path() / "file"), "99");
-  EXPECT_EQ(entries(folder.path()), 1U);
+  EXPECT_EQ(read_file(scratch_.path() / "file"), "99");
+  EXPECT_EQ(entries(scratch_.path()), 1U);
 }
 
 // A link that was planted where the program writes is replaced; what it leads to stays.
-TEST(Files, ReplacesALinkAndNotItsTarget) {
-  const ScratchFolder folder;
-  write_file_atomically(folder.path() / "precious", "content");
-  fs::create_symlink("precious", folder.path() / "file");
-  write_file_atomically(folder.path() / "file", "new");
-  EXPECT_EQ(read_file(folder.path() / "file"), "new");
-  EXPECT_EQ(read_file(folder.path() / "precious"), "content");
+TEST_F(Files, ReplacesALinkAndNotItsTarget) {
+  write_file_atomically(scratch_.path() / "precious", "content");
+  fs::create_symlink("precious", scratch_.path() / "file");
+  write_file_atomically(scratch_.path() / "file", "new");
+  EXPECT_EQ(read_file(scratch_.path() / "file"), "new");
+  EXPECT_EQ(read_file(scratch_.path() / "precious"), "content");
 }
 
-TEST(Files, ReplacesNothingButFiles) {
-  const ScratchFolder folder;
-  const fs::path fifo = folder.path() / "fifo";
+TEST_F(Files, ReplacesNothingButFiles) {
+  const fs::path fifo = scratch_.path() / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   expect_contains(message_of([&] { write_file_atomically(fifo, "new"); }), {fifo.string(), "a FIFO"});
   EXPECT_TRUE(fs::is_fifo(fifo));
-  EXPECT_EQ(entries(folder.path()), 1U);
+  EXPECT_EQ(entries(scratch_.path()), 1U);
 }
 
 // Each of these used to wait for a writer, to be read without end, or to lead elsewhere.
-TEST(Files, ReadsRegularFilesOnly) {
-  const ScratchFolder folder;
+TEST_F(Files, ReadsRegularFilesOnly) {
   const auto expect_refusal = [&](const fs::path& path, const char* kind) {
-    try {
-      read_file(path);
-      ADD_FAILURE() << path << ": no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-      expect_contains(error.what(), {"cannot read '" + path.string() + "'", kind, "not a regular file"});
-    }
+    expect_error(ErrorKind::kUsage, {"cannot read '" + path.string() + "'", kind, "not a regular file"},
+                 [&] { read_file(path); });
   };
-  ASSERT_EQ(mkfifo((folder.path() / "fifo").c_str(), 0600), 0);
-  expect_refusal(folder.path() / "fifo", "a FIFO");
+  ASSERT_EQ(mkfifo((scratch_.path() / "fifo").c_str(), 0600), 0);
+  expect_refusal(scratch_.path() / "fifo", "a FIFO");
   expect_refusal("/dev/zero", "a device");
-  expect_refusal(folder.path(), "a folder");
-  write_file_atomically(folder.path() / "file", "content");
+  expect_refusal(scratch_.path(), "a folder");
+  write_file_atomically(scratch_.path() / "file", "content");
   for (const auto& [name, target] :
        {std::pair{"link", "file"}, {"dangling", "absent"}, {"loop", "loop"}, {"endless", "/dev/zero"}}) {
-    fs::create_symlink(target, folder.path() / name);
-    EXPECT_TRUE(is_present(folder.path() / name));
-    expect_refusal(folder.path() / name, "a symbolic link");
+    fs::create_symlink(target, scratch_.path() / name);
+    EXPECT_TRUE(is_present(scratch_.path() / name));
+    expect_refusal(scratch_.path() / name, "a symbolic link");
   }
-  EXPECT_FALSE(is_present(folder.path() / "absent"));
+  EXPECT_FALSE(is_present(scratch_.path() / "absent"));
 }
 
-TEST(Files, AnInputMayBeALinkOrAPipe) {
-  const ScratchFolder folder;
-  const fs::path fifo = folder.path() / "fifo";
+TEST_F(Files, AnInputMayBeALinkOrAPipe) {
+  const fs::path fifo = scratch_.path() / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  fs::create_symlink("fifo", folder.path() / "link");
+  fs::create_symlink("fifo", scratch_.path() / "link");
   std::thread writer([&] { std::ofstream(fifo) << "content"; });
-  EXPECT_EQ(read_input_file(folder.path() / "link", 7), "content");
+  EXPECT_EQ(read_input_file(scratch_.path() / "link", 7), "content");
   writer.join();
-  write_file_atomically(folder.path() / "file", "content");
-  EXPECT_EQ(read_input_file(folder.path() / "file", 7), "content");
-  expect_contains(message_of([&] { read_input_file(folder.path() / "file", 6); }), {"longer than 6 bytes"});
+  write_file_atomically(scratch_.path() / "file", "content");
+  EXPECT_EQ(read_input_file(scratch_.path() / "file", 7), "content");
+  expect_contains(message_of([&] { read_input_file(scratch_.path() / "file", 6); }), {"longer than 6 bytes"});
   expect_contains(message_of([&] { read_input_file("/dev/zero", 6); }), {"a device"});
 }
 
-TEST(Files, AnOutputReplacesTheFileThatALinkLeadsTo) {
-  const ScratchFolder folder;
-  fs::create_symlink("target", folder.path() / "link");
+TEST_F(Files, AnOutputReplacesTheFileThatALinkLeadsTo) {
+  fs::create_symlink("target", scratch_.path() / "link");
   for (const char* content : {"first", "second"}) {
-    write_output(folder.path() / "link", content);
-    EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
-    EXPECT_EQ(read_file(folder.path() / "target"), content);
+    write_output(scratch_.path() / "link", content);
+    EXPECT_TRUE(fs::is_symlink(scratch_.path() / "link"));
+    EXPECT_EQ(read_file(scratch_.path() / "target"), content);
   }
 }
 
-TEST(Files, AnOutputThatIsNoFileIsWrittenInto) {
-  const ScratchFolder folder;
-  const fs::path fifo = folder.path() / "fifo";
+TEST_F(Files, AnOutputThatIsNoFileIsWrittenInto) {
+  const fs::path fifo = scratch_.path() / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   std::string received;
   std::thread reader([&] { received = read_input_file(fifo, 100); });
@@ -213,48 +189,35 @@ TEST(Files, AnOutputThatIsNoFileIsWrittenInto) {
   write_output("/dev/null", "content");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   expect_contains(message_of([] { write_output("/dev/full", "content"); }), {"/dev/full", "No space left"});
-  expect_contains(message_of([&] { write_output(folder.path(), "content"); }), {"a folder"});
+  expect_contains(message_of([&] { write_output(scratch_.path(), "content"); }), {"a folder"});
 }
 
 // Shares the position with what else is written there, and does not replace the file behind it.
-TEST(Files, AnOutputMayBeAnOpenDescriptor) {
-  const ScratchFolder folder;
-  const fs::path path = folder.path() / "file";
+TEST_F(Files, AnOutputMayBeAnOpenDescriptor) {
+  const fs::path path = scratch_.path() / "file";
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   ASSERT_EQ(write(file.value(), "before ", 7), 7);
-  fs::create_symlink("/dev/fd/" + std::to_string(file.value()), folder.path() / "link");
-  write_output(folder.path() / "link", "content");
+  fs::create_symlink("/dev/fd/" + std::to_string(file.value()), scratch_.path() / "link");
+  write_output(scratch_.path() / "link", "content");
   ASSERT_EQ(write(file.value(), " after", 6), 6);
   EXPECT_EQ(read_file(path), "before content after");
 }
 
-TEST(Files, WhatIsSetAsideReplacesNothing) {
-  const ScratchFolder folder;
-  const fs::path file = folder.path() / "file";
-  fs::create_symlink("absent", folder.path() / "file.old");  // Dangling.
+TEST_F(Files, WhatIsSetAsideReplacesNothing) {
+  const fs::path file = scratch_.path() / "file";
+  fs::create_symlink("absent", scratch_.path() / "file.old");  // Dangling.
   write_file_atomically(file, "first");
-  EXPECT_EQ(set_aside(file, "old"), folder.path() / "file.old.2");
+  EXPECT_EQ(set_aside(file, "old"), scratch_.path() / "file.old.2");
   fs::create_directory(file);
-  EXPECT_EQ(set_aside(file, "old"), folder.path() / "file.old.3");
-  EXPECT_EQ(read_file(folder.path() / "file.old.2"), "first");
-  EXPECT_EQ(entries(folder.path()), 3U);
+  EXPECT_EQ(set_aside(file, "old"), scratch_.path() / "file.old.3");
+  EXPECT_EQ(read_file(scratch_.path() / "file.old.2"), "first");
+  EXPECT_EQ(entries(scratch_.path()), 3U);
 }
 
-TEST(Files, ReadingNamesTheFileAndTheReason) {
-  const ScratchFolder folder;
-  try {
-    read_file(folder.path() / "absent");
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_NE(std::string(error.what()).find("absent': No such file"), std::string::npos) << error.what();
-  }
-  try {
-    read_file("/proc/self/mem");  // Nothing is mapped at its start: an input/output error.
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kRuntime) << error.what();
-  }
+TEST_F(Files, ReadingNamesTheFileAndTheReason) {
+  expect_error(ErrorKind::kUsage, {"absent': No such file"}, [&] { read_file(scratch_.path() / "absent"); });
+  // Nothing is mapped at its start: an input/output error.
+  expect_error(ErrorKind::kRuntime, {}, [] { read_file("/proc/self/mem"); });
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "core/error.h"
+#include "tests/message_of.h"
 
 namespace che {
 namespace {
@@ -50,13 +50,9 @@ TEST(Process, IsRunToItsEndWithWhatItWrites) {
   EXPECT_EQ(both.messages, "problem\n");
   EXPECT_EQ(run_program({"sh", "-c", "kill -9 $$"}).exit_code, 128 + 9);
   EXPECT_EQ(run_program({"cat"}).output, "") << "it has an input";
-  try {
-    run_program({"no-such-program-of-che"});
-    ADD_FAILURE() << "it was started";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "cannot start no-such-program-of-che: it is not on the PATH; install it");
-    EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
-  }
+  expect_error(ErrorKind::kRuntime,
+               {"cannot start no-such-program-of-che: it is not on the PATH; install it"},
+               [] { run_program({"no-such-program-of-che"}); });
 }
 
 // A worker must not hold another one's pipe open.

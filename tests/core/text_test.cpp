@@ -38,5 +38,14 @@ TEST(OneLine, CutsLongText) {
 
 TEST(CharacterCount, CountsCharacters) { EXPECT_EQ(character_count("caf\u00e9 \u20ac"), 6U); }
 
+TEST(ShellWord, IsQuotedOnlyWhereAShellWouldReadItOtherwise) {
+  EXPECT_EQ(shell_word("results/small-2"), "results/small-2");
+  EXPECT_EQ(shell_word("my results"), "'my results'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word("$HOME"), "'$HOME'");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(quoted_shell_word("results"), "'results'");
+}
+
 }  // namespace
 }  // namespace che

@@ -8,6 +8,7 @@
 #include "core/files.h"
 #include "tables/formats/formats.h"
 #include "tables/result_tables.h"
+#include "tests/contains.h"
 #include "tests/documents/viewer.h"
 #include "tests/experiments/results/made_up_experiment.h"
 #include "tests/scratch_folder.h"
@@ -79,7 +80,7 @@ TEST(LatexDocument, TheLongestFloatFitsAPage) {
   ASSERT_EQ(table.printed.rows.size(), 25U);
   const Document document = typeset(latex_table(table));
   EXPECT_TRUE(document.made);
-  EXPECT_EQ(document.log.find("too large"), std::string::npos) << document.log;
+  EXPECT_FALSE(contains(document.log, "too large")) << document.log;
 }
 
 TEST(LatexDocument, ManyRowsFillSeveralPages) {
@@ -91,7 +92,7 @@ TEST(LatexDocument, ManyRowsFillSeveralPages) {
     table.printed.rows.push_back({.group = "", .cells = {{.text = "x"}, {.text = std::to_string(i)}}});
   }
   const Document document = typeset(latex_table(table));
-  EXPECT_NE(document.log.find("(5 pages"), std::string::npos) << document.log;
+  expect_contains(document.log, {"(5 pages"});
 }
 
 TEST(LatexDocument, WouldNotCompileWithAnUnescapedCharacter) {

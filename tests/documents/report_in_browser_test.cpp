@@ -10,6 +10,7 @@
 
 #include "core/files.h"
 #include "report/report.h"
+#include "tests/contains.h"
 #include "tests/documents/viewer.h"
 #include "tests/experiments/results/made_up_experiment.h"
 #include "tests/scratch_folder.h"
@@ -91,15 +92,14 @@ TEST(ReportInBrowser, ShowsNoErrorAndSortsItsTables) {
 TEST(ReportInBrowser, AConsoleErrorIsSeen) {
   CHE_NEEDS_VIEWER("chromium");
   const ScratchFolder scratch;
-  EXPECT_NE(visit(report(scratch), "no_such_name();").console.find("no_such_name is not defined"),
-            std::string::npos);
+  expect_contains(visit(report(scratch), "no_such_name();").console, {"no_such_name is not defined"});
 }
 
 TEST(ReportInBrowser, ReachesNoNetwork) {
   CHE_NEEDS_VIEWER("chromium");
   const ScratchFolder scratch;
   const Visit result = visit(report(scratch), "fetch('http://127.0.0.1:9/');");
-  EXPECT_NE(result.console.find("Content Security Policy"), std::string::npos) << result.console;
+  expect_contains(result.console, {"Content Security Policy"});
 }
 
 // Adds the value of `expression` to the page. Its mark is in two parts, so that the script has it nowhere.
@@ -205,7 +205,7 @@ TEST(ReportInBrowser, AnchorsLeadSomewhereAndOpenWhatIsFolded) {
                 "location.hash = document.querySelector('#configs details').id;",
             "--virtual-time-budget=2000");
   EXPECT_EQ(noted(result), "0 dead links");
-  EXPECT_NE(result.page.find("noted: open: true"), std::string::npos);
+  expect_contains(result.page, {"noted: open: true"});
 }
 
 // Scores in percent, each of which stands in one column of a table with every form of every encoding.

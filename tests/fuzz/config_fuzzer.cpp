@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "core/config/node.h"
-#include "core/error.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/plan/sweep.h"
 #include "tests/fuzz/scratch_in_memory.h"
@@ -15,13 +14,8 @@ namespace che {
 namespace {
 
 const std::filesystem::path& input_file() {
-  static const std::filesystem::path folder = [] {
-    const std::filesystem::path path = scratch_in_memory();
-    std::filesystem::create_directories(path);
-    std::atexit([] { std::filesystem::remove_all(scratch_in_memory()); });
-    return path / "config.yaml";
-  }();
-  return folder;
+  static const std::filesystem::path file = file_in_memory("config.yaml");
+  return file;
 }
 
 // What is read must be written to something that reads back to the same.
@@ -32,15 +26,6 @@ void check_round_trip(std::string_view text) {
 }
 
 void no_warning(const std::string&) {}
-
-template <class Action>
-void refuse_or_do(const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {  // The only way to refuse; its message is one line.
-    if (std::string_view(error.what()).find('\n') != std::string_view::npos) std::abort();
-  }
-}
 
 }  // namespace
 }  // namespace che

@@ -33,9 +33,7 @@ exclude:
 
 const std::filesystem::path& config_file() {
   static const std::filesystem::path file = [] {
-    std::filesystem::create_directories(scratch_in_memory());
-    std::atexit([] { std::filesystem::remove_all(scratch_in_memory()); });
-    const std::filesystem::path path = scratch_in_memory() / "overridden.yaml";
+    const std::filesystem::path path = file_in_memory("overridden.yaml");
     std::ofstream(path, std::ios::binary) << kConfig;
     return path;
   }();

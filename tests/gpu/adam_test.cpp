@@ -16,10 +16,9 @@ namespace {
 constexpr double kBound = 1e-6;
 
 Results norms_on_the_cpu(std::int64_t replicas, std::int64_t size, const std::vector<float>& gradients) {
-  const OneThread one_thread;
-  std::vector<float> norms = unwritten(replicas);
-  cpu_kernels().adam.norms(KernelCall(), replicas, size, gradients.data(), norms.data());
-  return {{"norms", norms}};
+  return on_the_cpu({{"norms", unwritten(replicas)}}, kBound, [&](const KernelCall& call, Results& results) {
+    cpu_kernels().adam.norms(call, replicas, size, gradients.data(), results[0].values.data());
+  });
 }
 
 Results norms_on_the_gpu(std::int64_t replicas, std::int64_t size, const std::vector<float>& gradients) {
@@ -67,11 +66,9 @@ TEST(AdamKernel, UpdatesAsTheCpu) {
     const Results before = {{"first_moment", some_values(kReplicas * size, 2, 0.1F)},
                             {"second_moment", squares},
                             {"values", some_values(kReplicas * size, 4)}};
-    Results expected = before;
-    {
-      const OneThread one_thread;
-      cpu_kernels().adam.update(KernelCall(), operands(expected), settings);
-    }
+    const Results expected = on_the_cpu(before, kBound, [&](const KernelCall& call, Results& results) {
+      cpu_kernels().adam.update(call, operands(results), settings);
+    });
     const Results got = in_every_schedule(before, [&](const KernelCall& call, Results& results) {
       const AdamOperands of_results = operands(results);
       return cuda_kernels().adam.update(call, of_results, settings);

@@ -42,16 +42,15 @@ AttentionGradients views_of(const AttentionOperands& operands, Results& results)
 }
 
 Results expected_of(const AttentionOperands& operands) {
-  const OneThread one_thread;
   const AttentionInputs in = operands.inputs();
   const AttentionKernels& form = cpu_kernels().attention;
-  std::vector<float> out = unwritten(operands.out_size());
-  std::vector<float> saved = unwritten(form.saved_values(in.shape));
-  form.forward(KernelCall(), in, operands.out_view(out.data()), saved.data());
-  Results results = gradients_of(operands);
-  form.backward(KernelCall(), in, saved.data(), operands.out_view(operands.d_out().data()),
-                views_of(operands, results));
-  return results;
+  return on_the_cpu(gradients_of(operands), kBound, [&](const KernelCall& call, Results& results) {
+    std::vector<float> out = unwritten(operands.out_size());
+    std::vector<float> saved = unwritten(form.saved_values(in.shape));
+    form.forward(call, in, operands.out_view(out.data()), saved.data());
+    form.backward(call, in, saved.data(), operands.out_view(operands.d_out().data()),
+                  views_of(operands, results));
+  });
 }
 
 Results got_of(const AttentionOperands& operands) {

@@ -18,10 +18,11 @@ constexpr double kBound = 2e-5;
 constexpr double kTf32Bound = 2e-2;
 
 Results expected_of(const AttentionOperands& operands) {
-  const OneThread one_thread;
-  std::vector<float> out = unwritten(operands.out_size());
-  cpu_kernels().attention.forward(KernelCall(), operands.inputs(), operands.out_view(out.data()), nullptr);
-  return {{"out", out}};
+  return on_the_cpu({{"out", unwritten(operands.out_size())}}, kBound,
+                    [&](const KernelCall& call, Results& results) {
+                      cpu_kernels().attention.forward(call, operands.inputs(),
+                                                      operands.out_view(results[0].values.data()), nullptr);
+                    });
 }
 
 int run(const KernelCall& call, const AttentionOperands& operands, Results& results) {
@@ -133,16 +134,14 @@ TEST(AttentionForwardKernel, TreatsInfinityAndNoNumbersAsTheCpu) {
   bias[50 + 7] = NAN;
   AttentionInputs in = operands.inputs();
   in.bias = operands.bias_view<const float>(bias.data());
-  std::vector<float> expected = unwritten(operands.out_size());
-  std::vector<float> got = expected;
+  std::vector<float> got = unwritten(operands.out_size());
   const ExampleView<float> view = operands.out_view(got.data());
   const KernelCall call{};
-  {
-    const OneThread one_thread;
-    cpu_kernels().attention.forward(KernelCall(), in, operands.out_view(expected.data()), nullptr);
-  }
+  const Results expected = on_the_cpu({{"out", got}}, kBound, [&](const KernelCall& plain, Results& results) {
+    cpu_kernels().attention.forward(plain, in, operands.out_view(results[0].values.data()), nullptr);
+  });
   ASSERT_EQ(kKernelDone, cuda_kernels().attention.forward(call, in, view, nullptr));
-  expect_near({{"out", expected}}, {{"out", got}}, kBound);
+  expect_near(expected, {{"out", got}}, kBound);
   EXPECT_TRUE(std::isnan(got[16]));
   EXPECT_FALSE(std::isnan(got[0]));
 }

@@ -35,11 +35,9 @@ TEST(BiasReluKernel, ForwardIsTheCpus) {
     const std::vector<float> bias = some_values(shape.replicas * shape.width, 2);
     Results values = {{"values", some_values(shape.replicas * stride_of(shape), 1)}};
     values[0].values[0] = NAN;
-    Results expected = values;
-    {
-      const OneThread one_thread;
-      cpu_kernels().bias_relu.forward(KernelCall(), rows_of(shape, expected[0].values.data()), bias.data());
-    }
+    const Results expected = on_the_cpu(values, 0, [&](const KernelCall& call, Results& results) {
+      cpu_kernels().bias_relu.forward(call, rows_of(shape, results[0].values.data()), bias.data());
+    });
     const Results got = in_every_schedule(values, [&](const KernelCall& call, Results& results) {
       const HiddenRows rows = rows_of(shape, results[0].values.data());
       return cuda_kernels().bias_relu.forward(call, rows, bias.data());
@@ -74,12 +72,11 @@ TEST(BiasReluKernel, BackwardIsTheCpus) {
               {"d_bias",
                std::vector<float>(static_cast<std::size_t>(shape.replicas * sums * shape.width), 0.5F)}};
     };
-    Results expected = fresh(cpu.partial_sums);
-    {
-      const OneThread one_thread;
-      cpu.backward(KernelCall(), rows_of(shape, expected[0].values.data()), rows_of(shape, activation.data()),
-                   expected[1].values.data());
-    }
+    Results expected =
+        on_the_cpu(fresh(cpu.partial_sums), kBound, [&](const KernelCall& call, Results& results) {
+          cpu.backward(call, rows_of(shape, results[0].values.data()), rows_of(shape, activation.data()),
+                       results[1].values.data());
+        });
     Results got = in_every_schedule(fresh(parts), [&](const KernelCall& call, Results& results) {
       const HiddenRows of_gradient = rows_of(shape, results[0].values.data());
       const HiddenRows of_activation = rows_of(shape, activation.data());

@@ -7,13 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
-#include <string>
 
-#include "core/error.h"
 #include "models/ops/device/backend.h"
+#include "tests/contains.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/gpu/fake_graph.h"
+#include "tests/message_of.h"
 
 namespace che {
 namespace {
@@ -47,22 +46,11 @@ TEST(FakeGraph, ChangesNothingUntilItIsReplayed) {
 }
 
 TEST(DeviceGraphs, ThatCannotBeUsedAreNamedWithARemedy) {
-  const auto message = [](const std::function<void()>& open) -> std::string {
-    try {
-      open();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  const std::string missing = message([] { open_device_graphs("/nowhere/libche_cuda_graphs.so"); });
-  EXPECT_NE(std::string::npos, missing.find("/nowhere/libche_cuda_graphs.so")) << missing;
-  EXPECT_NE(std::string::npos, missing.find("scripts/setup.sh cuda")) << missing;
-  const std::string of_another_version = message([] { open_device_graphs(CHE_OTHER_KERNELS); });
-  EXPECT_NE(std::string::npos, of_another_version.find("does not have version")) << of_another_version;
+  expect_contains(message_of([] { open_device_graphs("/nowhere/libche_cuda_graphs.so"); }),
+                  {"/nowhere/libche_cuda_graphs.so", "scripts/setup.sh cuda"});
+  expect_contains(message_of([] { open_device_graphs(CHE_OTHER_KERNELS); }), {"does not have version"});
   Gpu gpu{.device = fake_device(), .library = nullptr};
-  const std::string not_built = message([&] { new_device_graphs(gpu); });
-  EXPECT_NE(std::string::npos, not_built.find("libche_cuda_graphs.so")) << not_built;
+  expect_contains(message_of([&] { new_device_graphs(gpu); }), {"libche_cuda_graphs.so"});
   gpu.create_graphs = open_device_graphs(CHE_STAND_IN_GRAPHS);
   EXPECT_NE(nullptr, new_device_graphs(gpu));
 }

@@ -33,11 +33,12 @@ TEST_P(DropoutKernel, DropsWhatTheCpuDrops) {
                          .width = c.width,
                          .values = values.data(),
                          .draws = keys.draws()};
-  std::vector<float> expected = unwritten(size);
-  {
-    const OneThread one_thread;
-    cpu_kernels().dropout.apply(KernelCall(), in, expected.data());
-  }
+  const std::vector<float> expected =
+      on_the_cpu({{"out", unwritten(size)}}, 0,
+                 [&](const KernelCall& call, Results& results) {
+                   cpu_kernels().dropout.apply(call, in, results[0].values.data());
+                 })[0]
+          .values;
   const auto on_the_gpu = [&](const DropoutInputs& inputs, const GpuStep* step) {
     return in_every_schedule({{"out", unwritten(size)}}, [&](const KernelCall& call, Results& results) {
       KernelCall of_step = call;

@@ -1,6 +1,7 @@
 #include "tests/gpu/kernel_rig.h"
 
 #include <fmt/core.h>
+#include <tbb/global_control.h>
 
 #include <algorithm>
 #include <bit>
@@ -10,6 +11,7 @@
 #include "core/random.h"
 #include "models/ops/device/gpu.h"
 #include "tests/gpu/race_reports.h"
+#include "tests/models/ops/targets.h"
 
 namespace che {
 
@@ -64,6 +66,24 @@ Results in_every_schedule(const Results& results, const std::function<int(const 
     }
   }
   gpu::set_schedule(Schedule::kAscending);
+  return first;
+}
+
+Results on_the_cpu(const Results& results, double bound,
+                   const std::function<void(const KernelCall&, Results&)>& run) {
+  const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+  Results first;
+  for (const std::int64_t target : kernel_targets()) {
+    SCOPED_TRACE(target_name(target));
+    const OnTarget on(target);
+    Results got = results;
+    run(KernelCall(), got);
+    if (first.empty()) {
+      first = std::move(got);
+    } else {
+      expect_near(first, got, bound);
+    }
+  }
   return first;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <tbb/global_control.h>
 
 #include <cstdint>
 #include <functional>
@@ -46,14 +45,14 @@ struct CallWithMemory {
 Results in_every_schedule(const Results& results, const std::function<int(const KernelCall&, Results&)>& run,
                           GpuPrecision precision = GpuPrecision::kFp32);
 
+// The same of the CPU's kernels, which are the reference: on the test's own thread, which sanitizers
+// understand, and on every instruction set that this machine has, whose results may differ by `bound` as
+// expect_near() counts it. Returns those of the first one.
+Results on_the_cpu(const Results& results, double bound,
+                   const std::function<void(const KernelCall&, Results&)>& run);
+
 // Fails unless the largest difference is at most `bound` times the larger of 1 and the largest expected
 // value, for every result; NaN fails but where it is expected.
 void expect_near(const Results& expected, const Results& got, double bound);
-
-// Lets CPU kernels, which are the reference, run on the test's own thread, which sanitizers understand.
-class OneThread {
- private:
-  tbb::global_control control_{tbb::global_control::max_allowed_parallelism, 1};
-};
 
 }  // namespace che

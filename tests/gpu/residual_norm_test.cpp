@@ -88,15 +88,12 @@ class ResidualNorm : public testing::TestWithParam<Case> {};
 
 TEST_P(ResidualNorm, ForwardIsTheCpus) {
   const Operands operands(GetParam());
-  Results expected = {{"out", unwritten(operands.size())}, {"moments", unwritten(operands.moments())}};
-  const Results fresh = expected;
-  {
-    const OneThread one_thread;
-    cpu_kernels().residual_norm.forward(KernelCall(), operands.inputs(),
-                                        operands.view(expected[0].values.data()),
-                                        operands.moments_view(expected[1].values.data()));
-  }
+  const Results fresh = {{"out", unwritten(operands.size())}, {"moments", unwritten(operands.moments())}};
   const ResidualNormInputs in = operands.inputs();
+  const Results expected = on_the_cpu(fresh, kBound, [&](const KernelCall& call, Results& results) {
+    cpu_kernels().residual_norm.forward(call, in, operands.view(results[0].values.data()),
+                                        operands.moments_view(results[1].values.data()));
+  });
   const Results got = in_every_schedule(fresh, [&](const KernelCall& call, Results& results) {
     const ExampleView<float> out = operands.view(results[0].values.data());
     const ExampleView<float> moments = operands.moments_view(results[1].values.data());
@@ -109,34 +106,29 @@ TEST_P(ResidualNorm, BackwardIsTheCpus) {
   const Operands operands(GetParam());
   std::vector<float> out = unwritten(operands.size());
   std::vector<float> kept = unwritten(operands.moments());
-  Results expected = {{"d_x", unwritten(operands.size())},
-                      {"d_y", unwritten(operands.size())},
-                      {"d_y_bias", unwritten(operands.features())},
-                      {"d_scale", unwritten(operands.features())},
-                      {"d_offset", unwritten(operands.features())}};
-  const Results fresh = expected;
-  const auto data = [](Results& results, std::size_t i) { return results[i].values.data(); };
+  const Results fresh = {{"d_x", unwritten(operands.size())},
+                         {"d_y", unwritten(operands.size())},
+                         {"d_y_bias", unwritten(operands.features())},
+                         {"d_scale", unwritten(operands.features())},
+                         {"d_offset", unwritten(operands.features())}};
+  const auto gradients_of = [&](Results& results) {
+    const auto data = [&](std::size_t i) { return results[i].values.data(); };
+    return ResidualNormGradients{.d_x = operands.view(data(0)),
+                                 .d_y = operands.view(data(1)),
+                                 .d_y_bias = data(2),
+                                 .d_scale = data(3),
+                                 .d_offset = data(4)};
+  };
   const ExampleView<const float> moments = operands.moments_view<const float>(kept.data());
-  {
-    const OneThread one_thread;
-    const ResidualNormKernels& form = cpu_kernels().residual_norm;
-    form.forward(KernelCall(), operands.inputs(), operands.view(out.data()),
-                 operands.moments_view(kept.data()));
-    form.backward(KernelCall(), operands.inputs(), moments, operands.d_out(),
-                  {.d_x = operands.view(data(expected, 0)),
-                   .d_y = operands.view(data(expected, 1)),
-                   .d_y_bias = data(expected, 2),
-                   .d_scale = data(expected, 3),
-                   .d_offset = data(expected, 4)});
-  }
   const ResidualNormInputs in = operands.inputs();
   const ExampleView<const float> d_out = operands.d_out();
+  const Results expected = on_the_cpu(fresh, kBound, [&](const KernelCall& call, Results& results) {
+    const ResidualNormKernels& form = cpu_kernels().residual_norm;
+    form.forward(call, in, operands.view(out.data()), operands.moments_view(kept.data()));
+    form.backward(call, in, moments, d_out, gradients_of(results));
+  });
   const Results got = in_every_schedule(fresh, [&](const KernelCall& call, Results& results) {
-    const ResidualNormGradients gradients{.d_x = operands.view(data(results, 0)),
-                                          .d_y = operands.view(data(results, 1)),
-                                          .d_y_bias = data(results, 2),
-                                          .d_scale = data(results, 3),
-                                          .d_offset = data(results, 4)};
+    const ResidualNormGradients gradients = gradients_of(results);
     return cuda_kernels().residual_norm.backward(call, in, moments, d_out, gradients);
   });
   expect_near(expected, got, kBound);

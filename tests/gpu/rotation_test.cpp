@@ -26,12 +26,10 @@ TEST(RotationKernel, TurnsAsTheCpu) {
     in.values = values.data();
     in.sine = sine.data();
     in.cosine = cosine.data();
-    Results expected = {{"out", unwritten(size)}};
-    const Results fresh = expected;
-    {
-      const OneThread one_thread;
-      cpu_kernels().rotation.rotate(KernelCall(), in, expected[0].values.data());
-    }
+    const Results fresh = {{"out", unwritten(size)}};
+    const Results expected = on_the_cpu(fresh, kBound, [&](const KernelCall& call, Results& results) {
+      cpu_kernels().rotation.rotate(call, in, results[0].values.data());
+    });
     expect_near(expected,
                 in_every_schedule(fresh,
                                   [&](const KernelCall& call, Results& results) {

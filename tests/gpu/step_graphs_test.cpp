@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/learn/training.h"
 #include "experiments/measure/step_benchmark.h"
@@ -25,6 +24,7 @@
 #include "tests/gpu/device_backend.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/gpu/fake_graph.h"
+#include "tests/message_of.h"
 #include "tests/models/encodings/encoding_models.h"
 
 namespace che {
@@ -249,46 +249,6 @@ TEST(StepGraphs, LeaveOtherReplicasAloneWhereOneFails) {
   for (std::size_t i = 0; i < eager.size(); ++i) EXPECT_TRUE(has_equal_bits(eager[i], replayed[i]));
 }
 
-// Kernels that read what a step changes from their arguments, which a replay does not change.
-TEST(StepGraphs, DifferWhereKernelsIgnoreTheStep) {
-  const std::vector<RunConfig> runs = runs_of("sin_cos", 1);
-  const Trained eager = trained(runs, false);
-  const auto expect_other_bits = [&](const KernelTable& stale) {
-    const OtherKernels others(stale);
-    const Trained replayed = trained(runs, true);
-    // The first steps of both lengths are no replays.
-    EXPECT_EQ(eager.results[0], replayed.results[0]);
-    EXPECT_FALSE(has_equal_bits(eager.tensors[0], replayed.tensors[0]));
-  };
-  static const auto without_step = [](KernelCall call) {
-    call.step = nullptr;
-    return call;
-  };
-  KernelTable stale = emulated_kernels();
-  stale.dropout.apply = [](const KernelCall& call, const DropoutInputs& in, float* out) {
-    return emulated_kernels().dropout.apply(without_step(call), in, out);
-  };
-  expect_other_bits(stale);
-  stale = emulated_kernels();
-  stale.residual_norm.forward = [](const KernelCall& call, const ResidualNormInputs& in,
-                                   const ExampleView<float>& out, const ExampleView<float>& moments) {
-    return emulated_kernels().residual_norm.forward(without_step(call), in, out, moments);
-  };
-  expect_other_bits(stale);
-  stale = emulated_kernels();
-  stale.residual_norm.backward = [](const KernelCall& call, const ResidualNormInputs& in,
-                                    const ExampleView<const float>& moments,
-                                    const ExampleView<const float>& d_out, const ResidualNormGradients& out) {
-    return emulated_kernels().residual_norm.backward(without_step(call), in, moments, d_out, out);
-  };
-  expect_other_bits(stale);
-  stale = emulated_kernels();
-  stale.adam.update = [](const KernelCall& call, const AdamOperands& operands, const AdamSettings& settings) {
-    return emulated_kernels().adam.update(without_step(call), operands, settings);
-  };
-  expect_other_bits(stale);
-}
-
 // An error within a capture is told, and the capture is over.
 TEST(StepGraphs, EndACaptureThatFails) {
   KernelTable broken = emulated_kernels();
@@ -298,14 +258,9 @@ TEST(StepGraphs, EndACaptureThatFails) {
     return emulated_kernels().adam.update(call, operands, settings);
   };
   const std::vector<RunConfig> runs = runs_of("alibi", 1);
-  const auto message = [&]() -> std::string {
+  const auto message = [&] {
     const OtherKernels others(broken);
-    try {
-      trained(runs, true);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return message_of([&] { trained(runs, true); });
   };
   EXPECT_EQ("Adam: CUDA error 101: invalid device ordinal", message());
   EXPECT_EQ(nullptr, FakeGraph::capturing());

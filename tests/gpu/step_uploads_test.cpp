@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
 #include "tests/gpu/device_backend.h"
 #include "tests/gpu/fake_device.h"
+#include "tests/message_of.h"
 
 namespace che {
 namespace {
@@ -84,14 +84,6 @@ TEST(StepUploads, GiveEachStepItsOwnValuesInTheSameMemory) {
 }
 
 TEST(StepUploads, RefuseAStepThatCopiesSomethingElse) {
-  const auto message = [](const std::function<void()>& act) -> std::string {
-    try {
-      act();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
   std::int64_t length = 2;
   const auto row = [&] {
     return upload_each_step(
@@ -108,11 +100,12 @@ TEST(StepUploads, RefuseAStepThatCopiesSomethingElse) {
   const StepUploads::Recording recording(uploads, *emulated_gpu());
   row();
   table();
-  EXPECT_EQ("a training step copies more to the device than the first of its shape", message([&] { row(); }));
-  EXPECT_EQ("a training step reads more tables than the first of its shape", message([&] { table(); }));
+  EXPECT_EQ("a training step copies more to the device than the first of its shape",
+            message_of([&] { row(); }));
+  EXPECT_EQ("a training step reads more tables than the first of its shape", message_of([&] { table(); }));
   length = 3;
   EXPECT_EQ("a training step copies tensors of another shape than the first",
-            message([&] { uploads.fill(); }));
+            message_of([&] { uploads.fill(); }));
 }
 
 }  // namespace

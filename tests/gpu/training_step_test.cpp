@@ -9,15 +9,16 @@
 #include <tuple>
 #include <vector>
 
-#include "core/error.h"
 #include "core/files.h"
 #include "experiments/learn/training.h"
 #include "experiments/measure/device_check.h"
 #include "experiments/measure/small_model.h"
 #include "models/ops/device/cuda_library.h"
 #include "models/ops/rotation/rotation.h"
+#include "tests/contains.h"
 #include "tests/gpu/device_backend.h"
 #include "tests/gpu/fake_device.h"
+#include "tests/message_of.h"
 #include "tests/models/encodings/encoding_models.h"
 #include "tests/models/reference_files.h"
 #include "tests/scratch_folder.h"
@@ -167,14 +168,11 @@ TEST(Selftest, FindsNothingWrongWithTheEmulatedKernels) {
   EXPECT_EQ(0, report_selftest(target, plan, json));
   const std::string output = testing::internal::GetCapturedStdout();
   EXPECT_TRUE(output.starts_with("emulated: compute capability 9.0")) << output;
-  EXPECT_NE(std::string::npos, output.find(" passed, 0 failed\n")) << output;
+  expect_contains(output, {" passed, 0 failed\n", "passed 3 steps with graphs, alibi, fp32: error 0.0e+00",
+                           "training step with graphs, alibi, 2 tokens, replicas 1: "});
   const auto report = nlohmann::json::parse(read_file(json));
   EXPECT_EQ(0, report.at("failed"));
   EXPECT_EQ(report.at("passed"), report.at("checks").size());
-  EXPECT_NE(std::string::npos, output.find("passed 3 steps with graphs, alibi, fp32: error 0.0e+00"))
-      << output;
-  EXPECT_NE(std::string::npos, output.find("training step with graphs, alibi, 2 tokens, replicas 1: "))
-      << output;
   EXPECT_GT(report.at("times").size(), 10U);
   for (const auto& time : report.at("times")) {
     EXPECT_EQ("", time.at("problem")) << time;
@@ -225,12 +223,8 @@ TEST(CudaKernelsOfADevice, ReportErrors) {
   const OtherKernels others(broken);
   const at::Tensor heads = at::ones({1, 1, 2, 1, 4}, at::TensorOptions().device(fake_device()));
   const at::Tensor table = at::ones({2, 2}, at::TensorOptions().device(fake_device()));
-  try {
-    rotate(heads, table, table, backend_on(fake_device(), Kernels::kFused));
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_STREQ("rotation: CUDA error 101: invalid device ordinal", error.what());
-  }
+  EXPECT_EQ("rotation: CUDA error 101: invalid device ordinal",
+            message_of([&] { rotate(heads, table, table, backend_on(fake_device(), Kernels::kFused)); }));
 }
 
 // A gradient of f that is wrong by a twentieth.
@@ -266,19 +260,9 @@ TEST(Numerics, HaveAFixedOrderOfSumsAndFillNothing) {
 }
 
 TEST(CudaLibrary, ThatCannotBeUsedIsNamedWithARemedy) {
-  const auto message = [](const std::string& path) -> std::string {
-    try {
-      open_cuda_library(path);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  const std::string missing = message("/nowhere/libche_cuda.so");
-  EXPECT_NE(std::string::npos, missing.find("/nowhere/libche_cuda.so")) << missing;
-  EXPECT_NE(std::string::npos, missing.find("scripts/setup.sh cuda")) << missing;
-  const std::string of_another_version = message(CHE_OTHER_KERNELS);
-  EXPECT_NE(std::string::npos, of_another_version.find("does not have version")) << of_another_version;
+  expect_contains(message_of([] { open_cuda_library("/nowhere/libche_cuda.so"); }),
+                  {"/nowhere/libche_cuda.so", "scripts/setup.sh cuda"});
+  expect_contains(message_of([] { open_cuda_library(CHE_OTHER_KERNELS); }), {"does not have version"});
 }
 
 TEST(FakeDevice, CountsCopiesAndValuesThatTheHostReads) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "tests/contains.h"
 
 namespace che {
 namespace {
@@ -29,14 +30,13 @@ TEST(HtmlTable, HasMarksValuesLinksAndFootnotes) {
   table.footnotes = {"why <"};
   table.notes = {{.text = "{{id}} & all"}};
   const std::string html = html_table(table, "t");
-  for (const char* part :
-       {"<table id=\"t\" class=\"sortable\">", "a&lt;b", "dape_<wbr>alibi<wbr>(x=1)<",
-        "<td><a href=\"a&amp;b/\">one</a></td>", "<td class=\"number\" data-value=\"0.01\"><b>1.0</b></td>",
-        "<tr class=\"begins\"><td>cs</td>",
-        "<td class=\"number\"><u>0.5</u><sup><a href=\"#t-note-1\">1</a></sup><small> (2.0)</small></td>",
-        "<li id=\"t-note-1\">why &lt;</li>", "<li>Bold: the best of a row", "<li>{{id}} &amp; all</li>"}) {
-    EXPECT_NE(html.find(part), std::string::npos) << part << " is not in " << html;
-  }
+  expect_contains(
+      html,
+      {"<table id=\"t\" class=\"sortable\">", "a&lt;b", "dape_<wbr>alibi<wbr>(x=1)<",
+       "<td><a href=\"a&amp;b/\">one</a></td>", "<td class=\"number\" data-value=\"0.01\"><b>1.0</b></td>",
+       "<tr class=\"begins\"><td>cs</td>",
+       "<td class=\"number\"><u>0.5</u><sup><a href=\"#t-note-1\">1</a></sup><small> (2.0)</small></td>",
+       "<li id=\"t-note-1\">why &lt;</li>", "<li>Bold: the best of a row", "<li>{{id}} &amp; all</li>"});
 }
 
 TEST(HtmlTable, WithoutNotesHasNoLists) {
@@ -44,8 +44,8 @@ TEST(HtmlTable, WithoutNotesHasNoLists) {
   table.columns = {{.title = "x"}};
   table.rows = {{.group = "", .cells = {{.text = "1"}}}};
   const std::string html = html_table(table, "t");
-  EXPECT_EQ(html.find("<ul"), std::string::npos) << html;
-  EXPECT_EQ(html.find("<ol"), std::string::npos) << html;
+  EXPECT_FALSE(contains(html, "<ul")) << html;
+  EXPECT_FALSE(contains(html, "<ol")) << html;
 }
 
 TEST(Render, RefusesATemplateThatDoesNotParse) {
@@ -53,5 +53,4 @@ TEST(Render, RefusesATemplateThatDoesNotParse) {
 }
 
 }  // namespace
-
 }  // namespace che

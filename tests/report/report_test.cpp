@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "core/files.h"
+#include "tests/contains.h"
 #include "tests/experiments/results/made_up_experiment.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
+
+using Report = ScratchTest;
 
 // What stands between `before` and the next of `ends`, wherever `before` occurs.
 std::vector<std::string> texts_after(const std::string& html, const std::string& before,
@@ -26,19 +29,16 @@ std::vector<std::string> texts_after(const std::string& html, const std::string&
   return texts;
 }
 
-TEST(Report, HoldsEverythingAndLeadsNowhereElse) {
-  const ScratchFolder scratch;
-  ResultTable table = made_up_experiment(scratch.path());
+TEST_F(Report, HoldsEverythingAndLeadsNowhereElse) {
+  ResultTable table = made_up_experiment(scratch_.path());
   add_trivial_baselines(table);
   const std::string html = report_html(table, {.folders = {"."}});
-  for (const char* part : {"<title>made_up: results</title>", "0123abc", "1000 steps of 128 samples",
-                           "id=\"scores\"", "id=\"means\"", "figure-accuracy", "figure-map", "figure-runs",
-                           "figure-learning", "loss is not finite at step 200, &quot;nan&quot; | stop",
-                           "learning_rate: 0.0003", "href=\"./table.csv\"", "href=\"./runs.csv\"",
-                           "href=\"./lengths.csv\"", "/evaluation.csv\"", "dape.hidden=16"}) {
-    EXPECT_NE(html.find(part), std::string::npos) << part;
-  }
-  EXPECT_NE(html.find("<img class=\"narrow\" alt=\"Accuracy over length\""), std::string::npos);
+  expect_contains(html, {"<title>made_up: results</title>", "0123abc", "1000 steps of 128 samples",
+                         "id=\"scores\"", "id=\"means\"", "figure-accuracy", "figure-map", "figure-runs",
+                         "figure-learning", "loss is not finite at step 200, &quot;nan&quot; | stop",
+                         "learning_rate: 0.0003", "href=\"./table.csv\"", "href=\"./runs.csv\"",
+                         "href=\"./lengths.csv\"", "/evaluation.csv\"", "dape.hidden=16"});
+  expect_contains(html, {"<img class=\"narrow\" alt=\"Accuracy over length\""});
   for (const std::string& address : texts_after(html, "src=\"", "\"")) {
     EXPECT_TRUE(address.starts_with("data:image/svg+xml,%3C")) << "nothing is loaded";
   }
@@ -50,21 +50,19 @@ TEST(Report, HoldsEverythingAndLeadsNowhereElse) {
   }
 }
 
-TEST(Report, RanksEncodingsAgainstThePaperWhereFourCount) {
-  const ScratchFolder scratch;
+TEST_F(Report, RanksEncodingsAgainstThePaperWhereFourCount) {
   for (const char* const encoding : {"randomized_rope", "randomized_alibi", "randomized_kerple"}) {
-    store_run(scratch.path(), made_up_config("even_pairs", encoding), RunState::kFinished, 0.5);
+    store_run(scratch_.path(), made_up_config("even_pairs", encoding), RunState::kFinished, 0.5);
   }
-  const auto html = [&] { return report_html(make_table(open_runs(scratch.path())), {.folders = {"."}}); };
-  EXPECT_EQ(html().find("id=\"agreement\""), std::string::npos);
-  store_run(scratch.path(), made_up_config("even_pairs", "randomized_dape_kerple"), RunState::kFinished,
+  const auto html = [&] { return report_html(make_table(open_runs(scratch_.path())), {.folders = {"."}}); };
+  EXPECT_FALSE(contains(html(), "id=\"agreement\""));
+  store_run(scratch_.path(), made_up_config("even_pairs", "randomized_dape_kerple"), RunState::kFinished,
             0.75);
-  EXPECT_NE(html().find("id=\"agreement\""), std::string::npos);
+  expect_contains(html(), {"id=\"agreement\""});
 }
 
-TEST(Report, NoTwoElementsHaveOneId) {
-  const ScratchFolder scratch;
-  const std::string html = report_html(made_up_experiment(scratch.path()), {.folders = {"."}});
+TEST_F(Report, NoTwoElementsHaveOneId) {
+  const std::string html = report_html(made_up_experiment(scratch_.path()), {.folders = {"."}});
   std::set<std::string> seen;
   for (const char* quote : {"'", "\""}) {
     for (const std::string& id : texts_after(html, std::string(" id=") + quote, quote)) {
@@ -74,9 +72,8 @@ TEST(Report, NoTwoElementsHaveOneId) {
   EXPECT_GT(seen.size(), 20U);
 }
 
-TEST(Report, AScoreLeadsToTheRunsOfItsCell) {
-  const ScratchFolder scratch;
-  const std::string html = report_html(made_up_experiment(scratch.path()), {.folders = {"."}});
+TEST_F(Report, AScoreLeadsToTheRunsOfItsCell) {
+  const std::string html = report_html(made_up_experiment(scratch_.path()), {.folders = {"."}});
   std::set<std::string> ids;
   for (const std::string& id : texts_after(html, "id=\"", "\"")) ids.insert(id);
   std::size_t to_cells = 0;
@@ -89,27 +86,24 @@ TEST(Report, AScoreLeadsToTheRunsOfItsCell) {
       std::ranges::count_if(ids, [](const std::string& id) { return id.starts_with("config-"); }));
   EXPECT_GT(cells, 3U);
   EXPECT_EQ(to_cells, 3 * cells);
-  EXPECT_NE(html.find(">seed 0, learning rate 0.0003</a>: score "), std::string::npos);
+  expect_contains(html, {">seed 0, learning rate 0.0003</a>: score "});
 }
 
-TEST(Report, LinksLeadBelowTheFolder) {
-  const ScratchFolder scratch;
+TEST_F(Report, LinksLeadBelowTheFolder) {
   const std::string html =
-      report_html(made_up_experiment(scratch.path()), {.folders = {"../run #2 \"100%\""}});
-  EXPECT_NE(html.find("href=\"../run%20%232%20%22100%25%22/table.csv\""), std::string::npos);
-  EXPECT_NE(html.find("href=\"../run%20%232%20%22100%25%22/runs/reverse_string-rope-"), std::string::npos);
+      report_html(made_up_experiment(scratch_.path()), {.folders = {"../run #2 \"100%\""}});
+  expect_contains(html, {"href=\"../run%20%232%20%22100%25%22/table.csv\"",
+                         "href=\"../run%20%232%20%22100%25%22/runs/reverse_string-rope-"});
 }
 
-TEST(Report, WithoutAFinishedRunSaysSo) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
-  const std::string html = report_html(make_table(open_runs(scratch.path())), {});
-  EXPECT_NE(html.find("No run has finished"), std::string::npos);
+TEST_F(Report, WithoutAFinishedRunSaysSo) {
+  store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
+  const std::string html = report_html(make_table(open_runs(scratch_.path())), {});
+  expect_contains(html, {"No run has finished"});
 }
 
-TEST(Report, WithoutMatplotlibSaysWhichFiguresAreMissing) {
-  const ScratchFolder scratch;
-  const ResultTable table = made_up_experiment(scratch.path());
+TEST_F(Report, WithoutMatplotlibSaysWhichFiguresAreMissing) {
+  const ResultTable table = made_up_experiment(scratch_.path());
   const ScratchFolder packages;
   write_file_atomically(packages.path() / "matplotlib.py", "raise ImportError\n");
   ::setenv("PYTHONPATH", packages.path().c_str(), 1);
@@ -117,22 +111,19 @@ TEST(Report, WithoutMatplotlibSaysWhichFiguresAreMissing) {
   const std::string html =
       report_html(table, {}, [&](const std::string& warning) { warnings.push_back(warning); });
   ::unsetenv("PYTHONPATH");
-  EXPECT_EQ(html.find("<img"), std::string::npos);
-  EXPECT_NE(html.find("Not drawn: Accuracy over length, "), std::string::npos);
-  EXPECT_NE(html.find("matplotlib is missing; install it (Debian: "), std::string::npos);
+  EXPECT_FALSE(contains(html, "<img"));
+  expect_contains(html, {"Not drawn: Accuracy over length, ", "matplotlib is missing; install it (Debian: "});
   EXPECT_NE(html.find("id=\"scores\""), std::string::npos) << "tables need no Python";
   ASSERT_EQ(warnings.size(), 1U) << "one cause, told once";
-  EXPECT_NE(warnings[0].find("lacks figures"), std::string::npos) << warnings[0];
+  expect_contains(warnings[0], {"lacks figures"});
 }
 
-TEST(Report, TextOfAnExperimentIsNoMarkup) {
-  const ScratchFolder scratch;
-  ResultTable table = made_up_experiment(scratch.path());
+TEST_F(Report, TextOfAnExperimentIsNoMarkup) {
+  ResultTable table = made_up_experiment(scratch_.path());
   table.name = "<script>alert(1)</script>{{{style}}}\x1b";
   const std::string html = report_html(table, {});
-  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
-  EXPECT_NE(html.find("&lt;script&gt;alert(1)&lt;/script&gt;{{{style}}}\\x1b: results</title>"),
-            std::string::npos);
+  EXPECT_FALSE(contains(html, "<script>alert"));
+  expect_contains(html, {"&lt;script&gt;alert(1)&lt;/script&gt;{{{style}}}\\x1b: results</title>"});
 }
 
 }  // namespace

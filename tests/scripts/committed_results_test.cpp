@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/files.h"
+#include "tests/contains.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
@@ -74,11 +75,11 @@ TEST_F(CommittedResults, AreWrittenAndRestoredWithoutCheckpoints) {
 
 TEST_F(CommittedResults, RefuseWhatIsNotThere) {
   EXPECT_EQ(2, call("restore other"));
-  EXPECT_NE(output().find("results/committed/other/runs.tar.xz is missing"), std::string::npos) << output();
+  expect_contains(output(), {"results/committed/other/runs.tar.xz is missing"});
   EXPECT_EQ(2, call("write other"));
   EXPECT_EQ(2, call("unpack sweep"));
   EXPECT_EQ(2, call(""));
-  EXPECT_NE(output().find("restore NAME"), std::string::npos) << output();
+  expect_contains(output(), {"restore NAME"});
 }
 
 }  // namespace

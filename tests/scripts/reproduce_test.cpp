@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/files.h"
+#include "tests/contains.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
@@ -46,13 +47,13 @@ std::pair<int, std::string> reproduce(int run, int plot) {
 TEST(Reproduce, EndsWithTheTable) {
   const auto [code, output] = reproduce(0, 0);
   EXPECT_EQ(code, 0);
-  EXPECT_NE(output.find("ours\n"), std::string::npos) << output;
+  expect_contains(output, {"ours\n"});
 }
 
 TEST(Reproduce, ShowsTheTableOfASweepWhoseRunsAllFailed) {
   const auto [code, output] = reproduce(1, 2);
   EXPECT_EQ(code, 1) << "che run's";
-  EXPECT_NE(output.find("ours\n"), std::string::npos) << output;
+  expect_contains(output, {"ours\n"});
 }
 
 TEST(Reproduce, AFigureThatCannotBeDrawnIsAFailure) { EXPECT_NE(reproduce(0, 2).first, 0); }
@@ -60,7 +61,7 @@ TEST(Reproduce, AFigureThatCannotBeDrawnIsAFailure) { EXPECT_NE(reproduce(0, 2).
 TEST(Reproduce, AnInterruptionEndsIt) {
   const auto [code, output] = reproduce(75, 0);
   EXPECT_EQ(code, 75);
-  EXPECT_EQ(output.find("ours\n"), std::string::npos) << output;
+  EXPECT_FALSE(contains(output, "ours\n")) << output;
 }
 
 }  // namespace

@@ -14,54 +14,49 @@
 namespace che {
 namespace {
 
+using ScoreTable = ScratchTest;
+
 const ScoreTableOptions kEverything{
     .aggregate = Aggregate::kMean, .paper = PaperValues::kAll, .difference = true, .spread = true};
 
-TEST(ScoreTable, MarkdownIsGolden) {
-  const ScratchFolder scratch;
-  const Table table = score_table(made_up_experiment(scratch.path()), {.paper = PaperValues::kAll});
+TEST_F(ScoreTable, MarkdownIsGolden) {
+  const Table table = score_table(made_up_experiment(scratch_.path()), {.paper = PaperValues::kAll});
   expect_golden("tables/scores.md", format_table(table, "md"));
 }
 
-TEST(ScoreTable, SaysWhenThePaperHasNothing) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "none"), RunState::kFinished, 0.5);
+TEST_F(ScoreTable, SaysWhenThePaperHasNothing) {
+  store_run(scratch_.path(), made_up_config("reverse_string", "none"), RunState::kFinished, 0.5);
   const std::string text =
-      format_table(score_table(make_table(open_runs(scratch.path())), {.paper = PaperValues::kAll}), "md");
-  EXPECT_NE(text.find("The paper's table has no value for any of these"), std::string::npos) << text;
-  EXPECT_EQ(text.find("arXiv"), std::string::npos) << text;
+      format_table(score_table(make_table(open_runs(scratch_.path())), {.paper = PaperValues::kAll}), "md");
+  expect_contains(text, {"The paper's table has no value for any of these"});
+  EXPECT_FALSE(contains(text, "arXiv")) << text;
 }
 
-TEST(ScoreTable, CsvIsGolden) {
-  const ScratchFolder scratch;
-  expect_golden("tables/scores.csv", format_table(score_table(made_up_experiment(scratch.path())), "csv"));
+TEST_F(ScoreTable, CsvIsGolden) {
+  expect_golden("tables/scores.csv", format_table(score_table(made_up_experiment(scratch_.path())), "csv"));
 }
 
-TEST(ScoreTable, JsonIsGolden) {
-  const ScratchFolder scratch;
-  ResultTable results = made_up_experiment(scratch.path());
+TEST_F(ScoreTable, JsonIsGolden) {
+  ResultTable results = made_up_experiment(scratch_.path());
   add_trivial_baselines(results);
   expect_golden("tables/scores.json", format_table(score_table(results, kEverything), "json"));
 }
 
-TEST(ScoreTable, LatexIsGolden) {
-  const ScratchFolder scratch;
-  ResultTable results = made_up_experiment(scratch.path());
+TEST_F(ScoreTable, LatexIsGolden) {
+  ResultTable results = made_up_experiment(scratch_.path());
   add_trivial_baselines(results);
   expect_golden("tables/scores.tex", format_table(score_table(results, kEverything), "tex"));
 }
 
-TEST(ScoreTable, TerminalIsGolden) {
-  const ScratchFolder scratch;
-  ResultTable results = made_up_experiment(scratch.path());
+TEST_F(ScoreTable, TerminalIsGolden) {
+  ResultTable results = made_up_experiment(scratch_.path());
   add_trivial_baselines(results);
   const Table table = score_table(results, {.aggregate = Aggregate::kIqm, .difference = true});
   expect_golden("tables/scores.txt", format_table(table, "terminal", {.width = 100, .escapes = false}));
 }
 
-TEST(ScoreTable, CsvHasOneRowPerCellAndIsNotRounded) {
-  const ScratchFolder scratch;
-  const ResultTable results = made_up_experiment(scratch.path());
+TEST_F(ScoreTable, CsvHasOneRowPerCellAndIsNotRounded) {
+  const ResultTable results = made_up_experiment(scratch_.path());
   const DataTable data = score_table(results).data;
   EXPECT_EQ(data.rows.size(), results.cells.size());
   for (const auto& row : data.rows) {
@@ -72,19 +67,16 @@ TEST(ScoreTable, CsvHasOneRowPerCellAndIsNotRounded) {
   }
 }
 
-TEST(ScoreTable, SaysWhereBaselinesHaveNoOneNumber) {
-  const ScratchFolder scratch;
-  store_two_evaluations(scratch.path());
-  ResultTable results = make_table(open_runs(scratch.path()));
+TEST_F(ScoreTable, SaysWhereBaselinesHaveNoOneNumber) {
+  store_two_evaluations(scratch_.path());
+  ResultTable results = make_table(open_runs(scratch_.path()));
   add_trivial_baselines(results);
   const std::string text = format_table(score_table(results), "md");
-  EXPECT_NE(text.find("constant"), std::string::npos) << text;
-  EXPECT_NE(text.find("No baselines of bucket_sort"), std::string::npos) << text;
+  expect_contains(text, {"constant", "No baselines of bucket_sort"});
 }
 
-TEST(ScoreTable, AggregateChoosesScoreAndSpread) {
-  const ScratchFolder scratch;
-  const ResultTable results = made_up_experiment(scratch.path());
+TEST_F(ScoreTable, AggregateChoosesScoreAndSpread) {
+  const ResultTable results = made_up_experiment(scratch_.path());
   const auto rope = [&](Aggregate aggregate) {
     const PrintedTable printed = score_table(results, {.aggregate = aggregate, .spread = true}).printed;
     // task, chance, none, rope
@@ -95,17 +87,16 @@ TEST(ScoreTable, AggregateChoosesScoreAndSpread) {
   EXPECT_EQ(rope(Aggregate::kMedian), "62.5 [56.2 .. 68.8]") << "quartiles 0.5625 and 0.6875";
 }
 
-TEST(ScoreTable, CountsRunsThatAreNotBegunWithoutAFootnote) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), RunState::kFinished, 0.5);
-  store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kWaiting);
-  store_run(scratch.path(), made_up_config("even_pairs", "none"), RunState::kWaiting);
-  const PrintedTable printed = score_table(make_table(open_runs(scratch.path()))).printed;
+TEST_F(ScoreTable, CountsRunsThatAreNotBegunWithoutAFootnote) {
+  store_run(scratch_.path(), made_up_config("even_pairs", "rope", 0), RunState::kFinished, 0.5);
+  store_run(scratch_.path(), made_up_config("even_pairs", "rope", 1), RunState::kWaiting);
+  store_run(scratch_.path(), made_up_config("even_pairs", "none"), RunState::kWaiting);
+  const PrintedTable printed = score_table(make_table(open_runs(scratch_.path()))).printed;
   EXPECT_TRUE(printed.footnotes.empty());
   EXPECT_EQ(1, std::ranges::count(printed.notes, Note{NoteKind::kReading, "Not begun: 2 of 3 runs."}));
 }
 
-TEST(ScoreTable, SaysWhyNoBestIsMarked) {
+TEST_F(ScoreTable, SaysWhyNoBestIsMarked) {
   const auto text = [](double rope, double alibi) {
     const ScratchFolder scratch;
     store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, rope);
@@ -113,36 +104,32 @@ TEST(ScoreTable, SaysWhyNoBestIsMarked) {
     return format_table(score_table(make_table(open_runs(scratch.path()))), "md");
   };
   EXPECT_FALSE(contains(text(0.75, 0.5), "No best is marked"));
-  EXPECT_TRUE(contains(text(0.75, 0.75), "No best is marked where most encodings tie."));
-  EXPECT_TRUE(contains(text(0.5, 0.25), "No best is marked where no score is above chance."));
-  EXPECT_TRUE(contains(text(0.5, 0.5), "where most encodings tie, or where no score is above chance."));
+  expect_contains(text(0.75, 0.75), {"No best is marked where most encodings tie."});
+  expect_contains(text(0.5, 0.25), {"No best is marked where no score is above chance."});
+  expect_contains(text(0.5, 0.5), {"where most encodings tie, or where no score is above chance."});
   EXPECT_FALSE(contains(text(0.875, 0.75), "No second is marked"));
-  EXPECT_TRUE(contains(text(0.75, 0.25), "No second is marked where the second score is not above chance."));
+  expect_contains(text(0.75, 0.25), {"No second is marked where the second score is not above chance."});
 }
 
-TEST(ScoreTable, MarksNoSecondBelowABaseline) {
-  const ScratchFolder scratch;
+TEST_F(ScoreTable, MarksNoSecondBelowABaseline) {
   for (const auto& [encoding, score] : {std::pair("rope", 0.875), {"alibi", 0.75}, {"kerple", 0.625}}) {
-    store_run(scratch.path(), made_up_config("even_pairs", encoding), RunState::kFinished, score);
+    store_run(scratch_.path(), made_up_config("even_pairs", encoding), RunState::kFinished, score);
   }
-  ResultTable results = make_table(open_runs(scratch.path()));
+  ResultTable results = make_table(open_runs(scratch_.path()));
   const auto text = [&] { return format_table(score_table(results), "terminal"); };
-  EXPECT_TRUE(contains(text(), "75.0+")) << text();
-  results.rows[0].baselines =
-      TrivialBaselines{.constant = {0.8, 0.01}, .position_only = {0.5}, .frequent_symbol = {}, .lengths = {}};
-  EXPECT_TRUE(contains(text(), "87.5*")) << text();
+  expect_contains(text(), {"75.0+"});
+  results.rows[0].baselines = baselines({0.8, 0.01}, {0.5});
+  expect_contains(text(), {"87.5*"});
   EXPECT_FALSE(contains(text(), "75.0+")) << text();
-  EXPECT_TRUE(contains(text(), "No second is marked where the second score is below or within two standard"))
-      << text();
+  expect_contains(text(), {"No second is marked where the second score is below or within two standard"});
 }
 
-TEST(ScoreTable, SaysWhereMaximaAreOfUnequalNumbersOfRuns) {
-  const ScratchFolder scratch;
+TEST_F(ScoreTable, SaysWhereMaximaAreOfUnequalNumbersOfRuns) {
   const auto store = [&](const char* task, const char* encoding, int seed) {
-    store_run(scratch.path(), made_up_config(task, encoding, seed), RunState::kFinished, 0.75);
+    store_run(scratch_.path(), made_up_config(task, encoding, seed), RunState::kFinished, 0.75);
   };
   const auto text = [&](Aggregate aggregate) {
-    return format_table(score_table(make_table(open_runs(scratch.path())), {.aggregate = aggregate}), "md");
+    return format_table(score_table(make_table(open_runs(scratch_.path())), {.aggregate = aggregate}), "md");
   };
   for (const char* const task : {"even_pairs", "reverse_string", "odds_first"}) {
     store(task, "rope", 0);
@@ -150,27 +137,25 @@ TEST(ScoreTable, SaysWhereMaximaAreOfUnequalNumbersOfRuns) {
   }
   EXPECT_FALSE(contains(text(Aggregate::kMax), "unequal numbers of runs"));
   store("even_pairs", "rope", 1);
-  EXPECT_TRUE(
-      contains(text(Aggregate::kMax), "Cells of a row have unequal numbers of runs (even_pairs), and"));
+  expect_contains(text(Aggregate::kMax), {"Cells of a row have unequal numbers of runs (even_pairs), and"});
   store("even_pairs", "alibi", 1);
-  EXPECT_TRUE(contains(text(Aggregate::kMax),
-                       "Rows have unequal numbers of runs (n = 2 for even_pairs, 1 for the others), and"));
+  expect_contains(text(Aggregate::kMax),
+                  {"Rows have unequal numbers of runs (n = 2 for even_pairs, 1 for the others), and"});
   EXPECT_FALSE(contains(text(Aggregate::kMean), "unequal numbers of runs"));
 }
 
-TEST(ScoreTable, NamesNoDefaultOfTrainingForAModelOutsideChe) {
-  const ScratchFolder scratch;
+TEST_F(ScoreTable, NamesNoDefaultOfTrainingForAModelOutsideChe) {
   RunConfig longer = made_up_config("reverse_string", "rope");
   longer.training.steps *= 2;
   RunConfig foreign = made_up_config("reverse_string", "rope");
   foreign.model = foreign_model("lstm");
   for (const RunConfig& config : {made_up_config("reverse_string", "alibi"), longer, foreign}) {
-    store_run(scratch.path(), config, RunState::kFinished, 0.5);
+    store_run(scratch_.path(), config, RunState::kFinished, 0.5);
   }
-  const ResultTable results = make_table(open_runs(scratch.path()));
+  const ResultTable results = make_table(open_runs(scratch_.path()));
   const std::string text = format_table(score_table(results), "md");
-  EXPECT_NE(text.find("training.steps"), std::string::npos) << text;
-  EXPECT_EQ(text.find("has its default"), std::string::npos) << text;
+  expect_contains(text, {"training.steps"});
+  EXPECT_FALSE(contains(text, "has its default")) << text;
 }
 
 }  // namespace

@@ -13,12 +13,13 @@
 namespace che {
 namespace {
 
-TEST(TimeTable, GivesMediansAndRatios) {
-  const ScratchFolder scratch;
+using TimeTable = ScratchTest;
+
+TEST_F(TimeTable, GivesMediansAndRatios) {
   for (const auto& [encoding, step] : {std::pair("dape_kerple", 0.02), std::pair("rope", 0.01)}) {
     RunConfig config = made_up_config("even_pairs", encoding);
     config.training.first_length = config.training.last_length = 40;
-    const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);
+    const RunFolder run = store_run(scratch_.path(), config, RunState::kFinished, 0.5);
     // The first row holds the warm-up, the last a disturbance.
     std::vector<MetricsRow> rows;
     for (const double seconds : {5.0, 5 + 10 * step, 5 + 20 * step, 5 + 30 * step, 90.0}) {
@@ -30,7 +31,7 @@ TEST(TimeTable, GivesMediansAndRatios) {
     run.write_status(status);
   }
   EXPECT_EQ(
-      time_table(step_times(open_runs(scratch.path())), "dape_kerple"),
+      time_table(step_times(open_runs(scratch_.path())), "dape_kerple"),
       "even_pairs: milliseconds per training step, by training length\n\n"
       "| encoding    |           40 |\n| ----------- | -----------: |\n"
       "| rope        | 10.00 (0.50) |\n| dape_kerple | 20.00 (1.00) |\n\n"
@@ -40,7 +41,7 @@ TEST(TimeTable, GivesMediansAndRatios) {
       "dape_kerple. "
       "A number is the median over a cell's finished runs: of each its median step between two log lines, or "
       "the mean test batch of its evaluation.\n");
-  EXPECT_EQ(time_table(step_times(open_runs(scratch.path())), "dape_kerple", "csv"),
+  EXPECT_EQ(time_table(step_times(open_runs(scratch_.path())), "dape_kerple", "csv"),
             "task,measured,encoding,first_length,last_length,length_step,runs,milliseconds,ratio\n"
             "even_pairs,training_step,rope,40,40,1,1,10.000000000000009,0.5\n"
             "even_pairs,training_step,dape_kerple,40,40,1,1,20.000000000000018,1\n"
@@ -48,13 +49,13 @@ TEST(TimeTable, GivesMediansAndRatios) {
             "even_pairs,test_batch,dape_kerple,41,44,1,1,500,1\n");
   for (const char* format : {"terminal", "tex", "json"}) {
     EXPECT_TRUE(
-        contains(time_table(step_times(open_runs(scratch.path())), "dape_kerple", format), "the ratio to"))
+        contains(time_table(step_times(open_runs(scratch_.path())), "dape_kerple", format), "the ratio to"))
         << format;
   }
-  EXPECT_EQ(message_of([&] { time_table(step_times(open_runs(scratch.path())), "fire"); }),
+  EXPECT_EQ(message_of([&] { time_table(step_times(open_runs(scratch_.path())), "fire"); }),
             "--base: 'fire' is no encoding of this experiment; known: rope, dape_kerple");
-  EXPECT_EQ(time_table(step_times(open_runs(scratch.path())), ""),
-            time_table(step_times(open_runs(scratch.path())), "dape_kerple"));
+  EXPECT_EQ(time_table(step_times(open_runs(scratch_.path())), ""),
+            time_table(step_times(open_runs(scratch_.path())), "dape_kerple"));
 }
 
 // A run whose steps take `step` seconds and whose evaluation took 0.4 in all.
@@ -67,114 +68,100 @@ RunFolder store_timed(const ScratchFolder& scratch, const RunConfig& config, dou
   return run;
 }
 
-TEST(TimeTable, NamesCellsWhoseRunsDisagree) {
-  const ScratchFolder scratch;
+TEST_F(TimeTable, NamesCellsWhoseRunsDisagree) {
   for (const std::int64_t seed : {0, 1}) {
-    store_timed(scratch, made_up_config("even_pairs", "rope", seed), seed == 0 ? 0.01 : 2.5);
-    store_timed(scratch, made_up_config("even_pairs", "alibi", seed), seed == 0 ? 0.01 : 0.015);
+    store_timed(scratch_, made_up_config("even_pairs", "rope", seed), seed == 0 ? 0.01 : 2.5);
+    store_timed(scratch_, made_up_config("even_pairs", "alibi", seed), seed == 0 ? 0.01 : 0.015);
   }
-  const std::string table = time_table(step_times(open_runs(scratch.path())), "rope");
-  EXPECT_NE(table.find("| rope     |  1255 (1.00) |"), std::string::npos) << table;
+  const std::string table = time_table(step_times(open_runs(scratch_.path())), "rope");
+  expect_contains(table, {"| rope     |  1255 (1.00) |"});
   EXPECT_TRUE(
       table.ends_with("\nRuns behind one number differ more than twofold in 1 of 4 numbers; the largest "
                       "difference: even_pairs rope, training step at 1..40: 10.00 to 2500.\n"))
       << table;
 }
 
-TEST(TimeTable, MixesNoRunsThatDifferInMoreThanLengths) {
-  const ScratchFolder scratch;
+TEST_F(TimeTable, MixesNoRunsThatDifferInMoreThanLengths) {
   RunConfig config = made_up_config("even_pairs", "rope");
-  store_timed(scratch, config, 0.01);
+  store_timed(scratch_, config, 0.01);
   config.model.shape().width = 128;
-  store_timed(scratch, config, 0.03);
+  store_timed(scratch_, config, 0.03);
   config.training.last_length = 200;
-  store_timed(scratch, config, 0.05);
-  const std::string table = time_table(step_times(open_runs(scratch.path())), "rope(model.width=64)");
-  EXPECT_NE(table.find("| rope(model.width=64)  | 10.00 (1.00) |     -- |"), std::string::npos) << table;
-  EXPECT_NE(table.find("| rope(model.width=128) | 30.00 (3.00) |  50.00 |"), std::string::npos) << table;
-  EXPECT_EQ(table.find("replicas"), std::string::npos) << table;
+  store_timed(scratch_, config, 0.05);
+  const std::string table = time_table(step_times(open_runs(scratch_.path())), "rope(model.width=64)");
+  expect_contains(table, {"| rope(model.width=64)  | 10.00 (1.00) |     -- |",
+                          "| rope(model.width=128) | 30.00 (3.00) |  50.00 |"});
+  EXPECT_FALSE(contains(table, "replicas")) << table;
 }
 
 // Lengths of the evaluation have columns of their own; a seed apart, the runs train alike.
-TEST(TimeTable, TellsTestBatchesByTestLengths) {
-  const ScratchFolder scratch;
+TEST_F(TimeTable, TellsTestBatchesByTestLengths) {
   RunConfig config = made_up_config("even_pairs", "rope");
-  store_timed(scratch, config, 0.01);
+  store_timed(scratch_, config, 0.01);
   config.seed = 1;
   config.evaluation.last_length = 45;
   config.evaluation.length_step = 4;
-  store_timed(scratch, config, 0.03);
-  const std::string table = time_table(step_times(open_runs(scratch.path())), "rope");
-  EXPECT_NE(
-      table.find("| encoding |        1..40 |\n| -------- | -----------: |\n| rope     | 20.00 (1.00) |"),
-      std::string::npos)
-      << table;
-  EXPECT_NE(
-      table.find("| encoding |       41..44 |  41..45 by 4 |\n| -------- | -----------: | -----------: |\n"
-                 "| rope     | 100.0 (1.00) | 200.0 (1.00) |"),
-      std::string::npos)
-      << table;
+  store_timed(scratch_, config, 0.03);
+  const std::string table = time_table(step_times(open_runs(scratch_.path())), "rope");
+  expect_contains(table,
+                  {"| encoding |        1..40 |\n| -------- | -----------: |\n| rope     | 20.00 (1.00) |",
+                   "| encoding |       41..44 |  41..45 by 4 |\n| -------- | -----------: | -----------: |\n"
+                   "| rope     | 100.0 (1.00) | 200.0 (1.00) |"});
 }
 
-TEST(TimeTable, TellsRunsApartThatAreComputedDifferently) {
-  const ScratchFolder scratch;
+TEST_F(TimeTable, TellsRunsApartThatAreComputedDifferently) {
   RunConfig config = made_up_config("even_pairs", "rope");
-  store_timed(scratch, config, 0.01);
+  store_timed(scratch_, config, 0.01);
   config.seed = 1;
   config.log.every_steps = 7;
-  store_timed(scratch, config, 0.03);
+  store_timed(scratch_, config, 0.03);
   config.seed = 2;
   config.execution.replicas = 8;
-  store_timed(scratch, config, 0.08);
-  const std::string table = time_table(step_times(open_runs(scratch.path())), "rope");
-  EXPECT_NE(table.find("| rope                       | 20.00 (1.00) |"), std::string::npos) << table;
-  EXPECT_NE(table.find("| rope(execution.replicas=8) | 80.00 (4.00) |"), std::string::npos) << table;
-  EXPECT_NE(table.find("the time of each is that of all of them"), std::string::npos) << table;
+  store_timed(scratch_, config, 0.08);
+  const std::string table = time_table(step_times(open_runs(scratch_.path())), "rope");
+  expect_contains(
+      table, {"| rope                       | 20.00 (1.00) |",
+              "| rope(execution.replicas=8) | 80.00 (4.00) |", "the time of each is that of all of them"});
 }
 
-TEST(TimeTable, NamesWhatItLeavesOut) {
-  const ScratchFolder scratch;
-  const RunFolder more = store_timed(scratch, made_up_config("even_pairs", "rope"), 0.01);
+TEST_F(TimeTable, NamesWhatItLeavesOut) {
+  const RunFolder more = store_timed(scratch_, made_up_config("even_pairs", "rope"), 0.01);
   std::vector<EvaluationRow> rows = more.evaluation();
   rows.push_back({.length = 99, .samples = 64, .accuracy = 0.5});
   more.write_evaluation(rows);
-  store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kFailed);
-  const RunFolder torn = store_timed(scratch, made_up_config("even_pairs", "rope", 2), 0.01);
+  store_run(scratch_.path(), made_up_config("even_pairs", "rope", 1), RunState::kFailed);
+  const RunFolder torn = store_timed(scratch_, made_up_config("even_pairs", "rope", 2), 0.01);
   write_file_atomically(torn.path() / "metrics.csv", "torn");
   for (const std::int64_t seed : {3, 4})
-    RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope", seed));
+    RunFolder::create(scratch_.path(), made_up_config("even_pairs", "rope", seed));
   std::string warnings;
   const std::string table =
-      time_table(step_times(open_runs(scratch.path()), {},
+      time_table(step_times(open_runs(scratch_.path()), {},
                             [&](const std::string& warning) { warnings += warning + "\n"; }),
                  "");
   // Without dape_kerple the first is what times are compared with.
-  EXPECT_NE(table.find("| rope     | 10.00 (1.00) |"), std::string::npos) << table;
-  EXPECT_EQ(table.find("per test batch"), std::string::npos) << table;
+  expect_contains(table, {"| rope     | 10.00 (1.00) |"});
+  EXPECT_FALSE(contains(table, "per test batch")) << table;
   EXPECT_EQ(std::ranges::count(warnings, '\n'), 4) << warnings;
-  for (const std::string& part :
-       {std::string("left out: 2 of 5 runs, not begun"), std::string("the test batches of 1 of 5 runs"),
-        "such as " + more.id(), std::string("is failed: loss is not finite"),
-        torn.id() + " is damaged: " + (torn.path() / "metrics.csv").string()}) {
-    EXPECT_NE(warnings.find(part), std::string::npos) << part << " is not in\n" << warnings;
-  }
+  expect_contains(warnings, {std::string("left out: 2 of 5 runs, not begun"),
+                             std::string("the test batches of 1 of 5 runs"), "such as " + more.id(),
+                             std::string("is failed: loss is not finite"),
+                             torn.id() + " is damaged: " + (torn.path() / "metrics.csv").string()});
 }
 
-TEST(TimeTable, SaysWhenNothingIsFinished) {
-  const ScratchFolder scratch;
-  RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope"));
-  EXPECT_EQ(message_of([&] { step_times(open_runs(scratch.path()), {}, [](const std::string&) {}); }),
+TEST_F(TimeTable, SaysWhenNothingIsFinished) {
+  RunFolder::create(scratch_.path(), made_up_config("even_pairs", "rope"));
+  EXPECT_EQ(message_of([&] { step_times(open_runs(scratch_.path()), {}, [](const std::string&) {}); }),
             "no run is finished and undamaged; `che run` continues them");
 }
 
-TEST(TimeTable, SaysWhyTheBaseIsMissing) {
-  const ScratchFolder scratch;
-  store_timed(scratch, made_up_config("even_pairs", "rope"), 0.01);
-  store_timed(scratch, made_up_config("even_pairs", "alibi"), 0.01);
-  RunFolder::create(scratch.path(), made_up_config("even_pairs", "kerple"));
+TEST_F(TimeTable, SaysWhyTheBaseIsMissing) {
+  store_timed(scratch_, made_up_config("even_pairs", "rope"), 0.01);
+  store_timed(scratch_, made_up_config("even_pairs", "alibi"), 0.01);
+  RunFolder::create(scratch_.path(), made_up_config("even_pairs", "kerple"));
   const auto refusal = [&](const std::string& base) {
     return message_of([&] {
-      time_table(step_times(open_runs(scratch.path()), RunChoice({"encoding=[rope,kerple]"}),
+      time_table(step_times(open_runs(scratch_.path()), RunChoice({"encoding=[rope,kerple]"}),
                             [](const std::string&) {}),
                  base);
     });
@@ -183,32 +170,26 @@ TEST(TimeTable, SaysWhyTheBaseIsMissing) {
   EXPECT_EQ(refusal("kerple"), "--base: 'kerple' has no finished run; there are: rope");
 }
 
-TEST(TimeTable, SaysWhereTheBaseHasNoTime) {
-  const ScratchFolder scratch;
+TEST_F(TimeTable, SaysWhereTheBaseHasNoTime) {
   RunConfig config = made_up_config("even_pairs", "rope");
-  store_timed(scratch, config, 0.01);
+  store_timed(scratch_, config, 0.01);
   config.encoding.reset("alibi");
   config.training.last_length = 50;
-  store_timed(scratch, config, 0.01);
-  const std::string table = time_table(step_times(open_runs(scratch.path())), "rope");
-  EXPECT_NE(table.find("\nA time without a ratio: rope has none of that task and these lengths.\n"),
-            std::string::npos)
-      << table;
+  store_timed(scratch_, config, 0.01);
+  const std::string table = time_table(step_times(open_runs(scratch_.path())), "rope");
+  expect_contains(table, {"\nA time without a ratio: rope has none of that task and these lengths.\n"});
 }
 
-TEST(TimeTable, HasFourDigitsAndNoPowers) {
-  const ScratchFolder scratch;
+TEST_F(TimeTable, HasFourDigitsAndNoPowers) {
   RunConfig config = made_up_config("even_pairs", "alibi");
   config.training.first_length = config.training.last_length = 7;
-  store_timed(scratch, config, 0.99996);
+  store_timed(scratch_, config, 0.99996);
   config.encoding.reset("none");
-  store_timed(scratch, config, 1e-8);
+  store_timed(scratch_, config, 1e-8);
   config.encoding.reset("rope");
-  store_timed(scratch, config, 0.0099996);
-  const std::string table = time_table(step_times(open_runs(scratch.path())), "");
-  EXPECT_NE(table.find(" 1000 ("), std::string::npos) << table;
-  EXPECT_NE(table.find(" 10.00 ("), std::string::npos) << table;
-  EXPECT_NE(table.find(" 0.000 ("), std::string::npos) << table;
+  store_timed(scratch_, config, 0.0099996);
+  const std::string table = time_table(step_times(open_runs(scratch_.path())), "");
+  expect_contains(table, {" 1000 (", " 10.00 (", " 0.000 ("});
 }
 
 }  // namespace

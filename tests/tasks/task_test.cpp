@@ -10,7 +10,9 @@
 #include <set>
 #include <sstream>
 
-#include "core/error.h"
+#include "core/text.h"
+#include "tests/contains.h"
+#include "tests/message_of.h"
 #include "tests/tasks/every_task.h"
 
 namespace che {
@@ -56,17 +58,8 @@ TEST(TaskRegistry, HasThePublishedChance) {
   }
 }
 
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(CreateTask, SuggestsACloseName) {
-  const std::string error = error_of([] { create_task("revers_string"); });
+  const std::string error = message_of([] { create_task("revers_string"); });
   EXPECT_THAT(error, HasSubstr("unknown task 'revers_string'"));
   EXPECT_THAT(error, HasSubstr("did you mean 'reverse_string'?"));
   EXPECT_THAT(error, HasSubstr("bucket_sort"));
@@ -86,16 +79,19 @@ TEST(SampleBatch, RefusesMoreSamplesThanRandomStreamsHave) {
   }
 }
 
-TEST(LevelName, IsTheFolder) {
-  EXPECT_EQ(level_name(Level::kRegular), "regular");
-  EXPECT_EQ(level_name(Level::kDcf), "dcf");
-  EXPECT_EQ(level_name(Level::kCs), "cs");
+TEST_P(EveryTask, SaysWhereItIsFromAndWhatItsVersionsAre) {
+  const TaskEntry& entry = Registry<TaskEntry>::instance().get(name());
+  expect_contains(entry.source, {"arXiv "});
+  EXPECT_TRUE(entry.bibtex.starts_with("@"));
+  EXPECT_FALSE(entry.pitfalls.empty());
+  EXPECT_EQ(static_cast<std::size_t>(entry.version), entry.changes.size()) << "one line for each version";
+  for (const std::string& pitfall : entry.pitfalls) EXPECT_EQ(pitfall, one_line(pitfall, kWholeText));
 }
 
 TEST_P(EveryTask, RefusesLengthsOutOfRange) {
   for (const std::int64_t length : {std::int64_t{0}, std::int64_t{-1}, kMaxLength + 1}) {
     Batch batch;
-    const std::string error = error_of([&, this] { sample_batch(*task_, BatchKey{}, length, 1, batch); });
+    const std::string error = message_of([&, this] { sample_batch(*task_, BatchKey{}, length, 1, batch); });
     EXPECT_THAT(error, HasSubstr(name()));
     EXPECT_THAT(error, HasSubstr(std::to_string(length)));
   }
@@ -223,12 +219,6 @@ TEST(SampleBatch, KeysStreamsByTheKeyOfTheTask) {
   const Batch registered = batch_of(*create_task("reverse_string"), key, 50, 4);
   EXPECT_EQ(batch_of(*task("mine", "reverse_string"), key, 50, 4).input, registered.input);
   EXPECT_NE(batch_of(*task("reverse_string", "mine"), key, 50, 4).input, registered.input);
-}
-
-TEST(SampleBatch, RefusesANegativeSize) {
-  const auto task = create_task("reverse_string");
-  Batch batch;
-  EXPECT_THROW(sample_batch(*task, BatchKey{}, 5, -1, batch), Error);
 }
 
 }  // namespace

@@ -93,15 +93,5 @@ TEST(Fields, HaveListsThatMayBeAbsentAndAWordForZero) {
   EXPECT_EQ(4, places_in("count: 4\n").count);
 }
 
-TEST(Fields, RefuseListsAndWordsThatAreNone) {
-  const auto message = [](const std::string& yaml) { return message_of([&] { places_in(yaml); }); };
-  EXPECT_EQ("x.yaml:1: places: got 3; allowed: a list of whole numbers from 0 to 9", message("places: 3\n"));
-  EXPECT_EQ("x.yaml:1: places: got 10; allowed: a list of whole numbers from 0 to 9",
-            message("places: [1, 10]\n"));
-  EXPECT_EQ("x.yaml:1: places: 1 is listed twice; keep one of them", message("places: [1, 0, 1]\n"));
-  EXPECT_EQ("x.yaml:1: count: got 0; allowed: auto, whole numbers from 1 to 5", message("count: 0\n"));
-  EXPECT_EQ("x.yaml:1: count: got all; allowed: auto, whole numbers from 1 to 5", message("count: all\n"));
-}
-
 }  // namespace
 }  // namespace che

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "tests/contains.h"
 #include "tests/message_of.h"
 #include "tests/scratch_file.h"
 
 namespace che {
 namespace {
+
+// Messages that tests/golden/bad_configs.txt has are not repeated here.
 
 using Kind = ConfigNode::Kind;
 
@@ -57,20 +60,10 @@ TEST(ConfigTree, TakesByteOrderMarkAndWindowsLineEnds) {
   EXPECT_EQ(root.entries[1].value.text, "\xC3\xA9");
 }
 
-TEST(ConfigTree, DuplicateKeysNameBothLines) {
-  EXPECT_EQ(parse_error("base:\n  training:\n    steps: 1\n    batch_size: 2\n    steps: 3\n"),
-            "x.yaml:5: base.training.steps: duplicate key; first set in line 3");
-  EXPECT_EQ(parse_error("{a: 1, \"a\": 2}"), "x.yaml:1: a: duplicate key; first set in line 1");
-}
-
 TEST(ConfigTree, BadSyntaxNamesLineAndColumn) {
-  EXPECT_EQ(parse_error("a: 1\nb: [1, 2\n").substr(0, 9), "x.yaml:2:");
-  EXPECT_NE(parse_error("a: 1\nb: [1, 2\n").find("column 1: not valid YAML"), std::string::npos);
-  EXPECT_TRUE(parse_error("a: 1\n  b: 2\n").starts_with("x.yaml:2: column "))
-      << parse_error("a: 1\n  b: 2\n");
-  EXPECT_TRUE(parse_error("a:\n\t- b\n").starts_with("x.yaml:2: column ")) << parse_error("a:\n\t- b\n");
-  for (const char* open : {"a: \"open\n", "a: 'open\nb: 2\n", "a: \"open\n\n# comment\n"}) {
-    EXPECT_NE(parse_error(open).find("not valid YAML: illegal EOF in scalar"), std::string::npos) << open;
+  expect_contains(parse_error("a: 1\nb: [1, 2\n"), {"x.yaml:2: column 1: not valid YAML"});
+  for (const char* open : {"a: 'open\nb: 2\n", "a: \"open\n\n# comment\n"}) {
+    expect_contains(parse_error(open), {"not valid YAML: illegal EOF in scalar"});
   }
   const auto names_tab = [](const std::string& text) {
     return parse_error(text).find("indented by spaces, and there is a tab") != std::string::npos;
@@ -78,31 +71,20 @@ TEST(ConfigTree, BadSyntaxNamesLineAndColumn) {
   EXPECT_TRUE(names_tab("a: 1\nbase:\n\ttask: x\n"));
   EXPECT_FALSE(names_tab("a: |\n  x\n  \ty\nb: 1\nc: 1\n  d: 2\n")) << "that tab is not near the error";
   EXPECT_FALSE(names_tab("a: 1\n  b:\t2\n")) << "that tab is no indentation";
-  EXPECT_NE(parse_error("[1").find("is a bracket or a brace left open?"), std::string::npos);
+  expect_contains(parse_error("[1"), {"is a bracket or a brace left open?"});
 }
 
 TEST(ConfigTree, RefusesWhatIsNoText) {
-  EXPECT_EQ(parse_error(std::string_view("a: 1\nb: \0\n", 10)),
-            "x.yaml:2: byte 0x00 is no text; a config is YAML in UTF-8");
-  EXPECT_EQ(parse_error("\x7F"
-                        "ELF"),
-            "x.yaml:1: byte 0x7f is no text; a config is YAML in UTF-8");
-  EXPECT_EQ(parse_error("a: \xFF\n"), "x.yaml:1: byte 0xff is no text; a config is YAML in UTF-8");
   for (const char* invalid :
        {"\xC0\xAF", "\xED\xA0\x80", "\xE2\x82", "\xF4\x90\x80\x80", "\xE0\x80\x80", "\x80"}) {
-    EXPECT_NE(parse_error(invalid).find("is no text"), std::string::npos);
+    expect_contains(parse_error(invalid), {"is no text"});
   }
 }
 
 TEST(ConfigTree, RefusesWhatConfigsDoWithout) {
-  EXPECT_EQ(parse_error("a: 1\n---\nb: 2\n"),
-            "x.yaml:2: multiple YAML documents; a config must be exactly one");
-  EXPECT_NE(parse_error("a: &x 1\nb: *x\n").find("x.yaml:1: anchors and aliases"), std::string::npos);
-  EXPECT_NE(parse_error("a: &x [1]\n").find("x.yaml:1: anchors and aliases"), std::string::npos);
-  EXPECT_NE(parse_error("a: !!int 1\n").find("tags (tag:yaml.org,2002:int) are not supported"),
-            std::string::npos);
-  EXPECT_EQ(parse_error("[1, 2]: 3\n"),
-            "x.yaml:1: a key must be text, not null, a list or a map; is a bracket or a brace left open?");
+  for (const char* anchor : {"a: &x 1\nb: *x\n", "a: &x [1]\n"}) {
+    expect_contains(parse_error(anchor), {"x.yaml:1: anchors and aliases"});
+  }
   EXPECT_EQ(
       parse_error("a:\n  ? {b: 1}\n  : 2\n"),
       "x.yaml:2: a.: a key must be text, not null, a list or a map; is a bracket or a brace left open?");
@@ -118,8 +100,6 @@ TEST(ConfigTree, RefusesDepthAndSizeBeforeTheyHurt) {
     EXPECT_NE(message, "(no error)") << open;
     EXPECT_LT(message.size(), 300U);
   }
-  EXPECT_EQ(parse_error(std::string(65, '[') + std::string(65, ']')),
-            "x.yaml:1: nested deeper than 64 levels");
   EXPECT_EQ(parse_error(std::string(64, '[') + std::string(64, ']')), "(no error)");
   std::string wide;
   for (int i = 0; wide.size() < 1'000'000; ++i) wide += std::to_string(i) + ":\n";
@@ -128,23 +108,10 @@ TEST(ConfigTree, RefusesDepthAndSizeBeforeTheyHurt) {
             "x.yaml: longer than 1048576 bytes, the most a config may have");
 }
 
-TEST(ConfigTree, ReadsFiles) {
-  const ScratchFile file("name: quick\n");
-  EXPECT_EQ(read_config_file(file.path()).find("name")->value.text, "quick");
-}
-
 TEST(ConfigTree, RefusesFilesThatHoldNoConfig) {
   EXPECT_EQ(file_error("/nonexistent/x.yaml"), ": no such file");
   EXPECT_EQ(file_error(testing::TempDir()), ": is a folder; a config is a YAML file");
   EXPECT_EQ(file_error("/dev/zero"), ": is no file; a config is a YAML file");
-  const ScratchFile empty("");
-  EXPECT_EQ(file_error(empty.path()), ": holds no settings");
-  const ScratchFile comment("# nothing\n");
-  EXPECT_EQ(file_error(comment.path()), ": holds no settings");
-  const ScratchFile list("- a\n- b\n");
-  EXPECT_EQ(file_error(list.path()), ":1: got [a, b]; a config is a map (key: value)");
-  const ScratchFile word("hello\n");
-  EXPECT_EQ(file_error(word.path()), ":1: got hello; a config is a map (key: value)");
   const ScratchFile huge(std::string(2 << 20, '#'));
   EXPECT_EQ(file_error(huge.path()), ": longer than 1048576 bytes, the most a config may have");
 }

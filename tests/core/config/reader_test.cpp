@@ -90,54 +90,21 @@ TEST(ConfigReader, SetsWhatIsNamedAndKeepsTheRest) {
 TEST(ConfigReader, UnknownKeys) {
   EXPECT_EQ(read_error("color: black\ntraining:\n  coutn: 3\n"),
             "x.yaml:3: training.coutn: unknown key; did you mean 'count'?; known: count, rate");
-  EXPECT_EQ(read_error("weather: 3\n"),
-            "x.yaml:1: weather: unknown key; known: animal, training, color, loud, shape");
-  EXPECT_EQ(read_error("training.count: 3\n"),
-            "x.yaml:1: training.count: unknown key; known: animal, training, color, loud, shape");
 }
 
-TEST(ConfigReader, WholeNumbers) {
+// tests/golden/bad_configs.txt has refusals of every kind of value.
+TEST(ConfigReader, ValuesOfEveryKind) {
   EXPECT_EQ(read("training: {count: -3}").count, -3);
-  const std::string allowed = "; allowed: whole numbers from -3 to 1000";
-  EXPECT_EQ(read_error("training:\n  count: -5\n"), "x.yaml:2: training.count: got -5" + allowed);
-  for (const char* text :
-       {"1001", "010", "1.5", "1e4", "1e99", "yes", "\"5\"", "[1]", "{a: 1}", "99999999999999999999"}) {
-    EXPECT_EQ(read_error(std::string("training: {count: ") + text + "}"),
-              std::string("x.yaml:1: training.count: got ") + text + allowed);
-  }
-  EXPECT_EQ(read_error("training: {count: 1e2}"),
-            "x.yaml:1: training.count: got 1e2" + allowed + ", in digits only: 100");
-  EXPECT_EQ(read_error("training: {count: 64.0}"),
-            "x.yaml:1: training.count: got 64.0" + allowed + ", in digits only: 64");
-  EXPECT_EQ(read_error("training:\n  count:\ncolor: black\n"),
-            "x.yaml:2: training.count: got null" + allowed);
-}
-
-TEST(ConfigReader, Reals) {
   EXPECT_EQ(read("training: {rate: 1}").rate, 1.0);
-  for (const char* text : {"-0.1", "1.5", ".nan", "nan", "inf", "true", "\"0.5\"", "~"}) {
-    EXPECT_EQ(read_error(std::string("training: {rate: ") + text + "}"),
-              std::string("x.yaml:1: training.rate: got ") + (*text == '~' ? "null" : text) +
-                  "; allowed: numbers from 0 to 1");
-  }
-}
-
-TEST(ConfigReader, Choices) {
   EXPECT_EQ(read("color: \"off\"").color, "off");
-  EXPECT_EQ(read_error("color: blakc"),
-            "x.yaml:1: color: got blakc; did you mean 'black'?; allowed: black, off");
-  EXPECT_EQ(read_error("color: [black]"), "x.yaml:1: color: got [black]; allowed: black, off");
-  EXPECT_EQ(read_error("color: \"a\\nb\""), "x.yaml:1: color: got \"a b\"; allowed: black, off");
-}
-
-TEST(ConfigReader, Booleans) {
   EXPECT_TRUE(read("loud: true").loud);
   EXPECT_FALSE(read("loud: false", {.loud = true}).loud);
-  for (const char* text : {"True", "yes", "on", "1", "[true]", "{a: true}", "\"true\""}) {
-    EXPECT_EQ(read_error(std::string("loud: ") + text),
-              std::string("x.yaml:1: loud: got ") + text + "; allowed: true, false");
+  for (const char* text : {"1001", "yes", "\"5\"", "[1]", "{a: 1}", "1e99"}) {
+    EXPECT_EQ(
+        read_error(std::string("training:\n  count: ") + text),
+        std::string("x.yaml:2: training.count: got ") + text + "; allowed: whole numbers from -3 to 1000");
   }
-  EXPECT_EQ(read_error("loud:"), "x.yaml:1: loud: got null; allowed: true, false");
+  EXPECT_EQ(read_error("color: \"a\\nb\""), "x.yaml:1: color: got \"a b\"; allowed: black, off");
 }
 
 TEST(ConfigReader, ReportsTheFieldsThatAConfigWrites) {
@@ -149,9 +116,6 @@ TEST(ConfigReader, ReportsTheFieldsThatAConfigWrites) {
 }
 
 TEST(ConfigReader, GroupsAreMaps) {
-  EXPECT_EQ(read_error("training: 5"), "x.yaml:1: training: got 5; allowed: a map of settings, {} for none");
-  EXPECT_EQ(read_error("training:\ncolor: black"),
-            "x.yaml:1: training: got null; allowed: a map of settings, {} for none");
   EXPECT_EQ(read_error("[1]"), "x.yaml:1: got [1]; allowed: a map of settings");
   EXPECT_EQ(read("training: {}").count, 10);
 }
@@ -174,11 +138,6 @@ TEST(ConfigReader, ComponentErrors) {
             "x.yaml:1: animal.name: got hores; did you mean 'horse'?; allowed: cat, horse, spider");
   EXPECT_EQ(read_error("animal: {name: spider, legs: 8}"),
             "x.yaml:1: animal.legs: unknown key; known: name, collar");
-  EXPECT_EQ(read_error("animal: {legs: 8}"),
-            "x.yaml:1: animal: 'name' is missing; allowed: a name, or a map with one (animal: {name: ...})");
-  EXPECT_EQ(read_error("animal: {nmae: cat}"), "x.yaml:1: animal.nmae: unknown key; did you mean 'name'?");
-  EXPECT_EQ(read_error("animal: [cat]"), "x.yaml:1: animal: got [cat]; allowed: a name, or a map with one");
-  EXPECT_EQ(read_error("animal:"), "x.yaml:1: animal: got null; allowed: a name, or a map with one");
 }
 
 TEST(ConfigReader, KeyPaths) {
@@ -192,28 +151,10 @@ TEST(ConfigReader, KeyPaths) {
 }
 
 TEST(ConfigReader, KeyPathErrors) {
-  EXPECT_EQ(set_error("trainin.count", "5"),
-            "x.yaml:1: trainin: unknown key; did you mean 'training'?; known: animal, training, color, loud, "
-            "shape");
-  EXPECT_EQ(set_error("training.cout", "5"),
-            "x.yaml:1: training.cout: unknown key; did you mean 'count'?; known: count, rate");
-  EXPECT_EQ(set_error("training.count.x", "5"),
-            "x.yaml:1: training.count.x: unknown key; training.count is a single value");
   EXPECT_EQ(set_error("training..count", "5"), "x.yaml:1: training.: unknown key; known: count, rate");
-  EXPECT_EQ(set_error("training.", "5"), "x.yaml:1: training.: unknown key; known: count, rate");
-  EXPECT_EQ(set_error("training", "5"), "x.yaml:1: training: got 5; allowed: a map of settings, {} for none");
   EXPECT_EQ(set_error("animal.collar.bell", "2"),
             "x.yaml:1: animal.collar.bell: there is no collar; set animal.collar to a map first, {} for its "
             "defaults");
-}
-
-TEST(ConfigReader, CheckKeys) {
-  const ConfigNode map = parse_config("name: a\naxis: {}\n", "x.yaml");
-  EXPECT_EQ(message_of([&] {
-              check_keys(map, "", {"name", "axes"});
-            }),
-            "x.yaml:2: axis: unknown key; did you mean 'axes'?; known: name, axes");
-  EXPECT_EQ(message_of([&] { check_keys(map, "", {"name", "axis"}); }), "(no error)");
 }
 
 }  // namespace

@@ -22,6 +22,8 @@
 namespace che {
 namespace {
 
+using PredictionRuns = ScratchTest;
+
 // For the samples that runs of made_up_config are measured on.
 ScoredPredictions made_up_predictions(const std::string& model, std::int64_t seed, double accuracy,
                                       const std::string& task = "reverse_string") {
@@ -46,9 +48,8 @@ void store_own_runs(const std::filesystem::path& experiment) {
   }
 }
 
-TEST(PredictionRuns, AreReadLikeFinishedRuns) {
-  const ScratchFolder scratch;
-  const RunFolder stored = store_predictions(scratch.path(), made_up_predictions("lstm", 3, 0.875));
+TEST_F(PredictionRuns, AreReadLikeFinishedRuns) {
+  const RunFolder stored = store_predictions(scratch_.path(), made_up_predictions("lstm", 3, 0.875));
   EXPECT_TRUE(stored.id().starts_with("reverse_string-lstm-seed3-")) << stored.id();
 
   const RunFolder opened = RunFolder::open(stored.path());
@@ -61,9 +62,8 @@ TEST(PredictionRuns, AreReadLikeFinishedRuns) {
   EXPECT_DOUBLE_EQ(0.875, opened.evaluation()[0].accuracy);
 }
 
-TEST(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
-  const ScratchFolder scratch;
-  store_predictions(scratch.path(), made_up_predictions("lstm", 0, 0.5));
+TEST_F(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
+  store_predictions(scratch_.path(), made_up_predictions("lstm", 0, 0.5));
   ScoredPredictions longer = made_up_predictions("lstm", 0, 0.25);
   longer.header.lengths = {44, 45};
   longer.rows.erase(longer.rows.begin(), longer.rows.begin() + 2);
@@ -71,13 +71,13 @@ TEST(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
   longer.rows[1].length = 45;
   std::vector<std::string> warnings;
   const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
-  const RunFolder folder = store_predictions(scratch.path(), longer, warn);
+  const RunFolder folder = store_predictions(scratch_.path(), longer, warn);
   ASSERT_EQ(1U, warnings.size());
   EXPECT_EQ(
       "reverse_string of lstm, model_seed 0: replaced the stored accuracy at 1 test length (mean 50.0 %, now "
       "25.0 %); a repetition needs a model_seed of its own",
       warnings[0]);
-  store_predictions(scratch.path(), longer, warn);
+  store_predictions(scratch_.path(), longer, warn);
   EXPECT_EQ(1U, warnings.size()) << "nothing changed";
   const std::vector<EvaluationRow> rows = folder.evaluation();
   ASSERT_EQ(5U, rows.size());
@@ -86,21 +86,20 @@ TEST(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
   EXPECT_EQ(44, RunFolder::open(folder.path()).config().evaluation.first_length);
 }
 
-TEST(PredictionRuns, StandNextToEncodingsInOneTable) {
-  const ScratchFolder own;
+TEST_F(PredictionRuns, StandNextToEncodingsInOneTable) {
   const ScratchFolder foreign;
-  store_own_runs(own.path());
+  store_own_runs(scratch_.path());
   store_predictions(foreign.path(), made_up_predictions("lstm", 0, 0.875));
   store_predictions(foreign.path(), made_up_predictions("lstm", 0, 0.25, "even_pairs"));
 
-  const ResultTable table = read_table({own.path(), foreign.path()});
+  const ResultTable table = read_table({scratch_.path(), foreign.path()});
   EXPECT_EQ((std::vector<std::string>{"dape_kerple", "lstm"}), texts_of(table.encodings))
       << "no settings: both were measured on the same samples";
   ASSERT_NE(nullptr, cell_called(table, "reverse_string", "lstm"));
   EXPECT_DOUBLE_EQ(0.875, cell_called(table, "reverse_string", "lstm")->scores->max);
   EXPECT_DOUBLE_EQ(0.75, cell_called(table, "reverse_string", "dape_kerple")->scores->max);
   EXPECT_FALSE(cell_called(table, "reverse_string", "lstm")->paper);
-  EXPECT_EQ(table.name, own.path().filename().string() + " + " + foreign.path().filename().string());
+  EXPECT_EQ(table.name, scratch_.path().filename().string() + " + " + foreign.path().filename().string());
 
   const std::string printed = format_table(score_table(table), "md");
   expect_contains(printed, {" lstm |", "87.5", "75.0", "Models outside che: lstm;"});
@@ -111,29 +110,27 @@ TEST(PredictionRuns, StandNextToEncodingsInOneTable) {
   expect_contains(lengths, {",0,,,41,64,0,no,yes,", ",0.875,\n"});
 }
 
-TEST(PredictionRuns, MeasuredOnOtherSamplesSaySoInTheirLabel) {
-  const ScratchFolder scratch;
-  store_own_runs(scratch.path());
+TEST_F(PredictionRuns, MeasuredOnOtherSamplesSaySoInTheirLabel) {
+  store_own_runs(scratch_.path());
   ScoredPredictions scored = made_up_predictions("lstm", 0, 0.875);
   scored.header.lengths = {41, 42};
   scored.rows.resize(2);
-  store_predictions(scratch.path(), scored);
+  store_predictions(scratch_.path(), scored);
   EXPECT_EQ(
       (std::vector<std::string>{"dape_kerple(evaluation.last_length=44)", "lstm(evaluation.last_length=42)"}),
-      texts_of(read_table({scratch.path()}).encodings));
+      texts_of(read_table({scratch_.path()}).encodings));
 }
 
-TEST(PredictionRuns, AreComparedSeedBySeedWithEveryRate) {
-  const ScratchFolder scratch;
-  store_own_runs(scratch.path());
+TEST_F(PredictionRuns, AreComparedSeedBySeedWithEveryRate) {
+  store_own_runs(scratch_.path());
   RunConfig other_rate = made_up_config("reverse_string", "dape_kerple", 0);
   other_rate.learning_rate = 1e-4;
-  store_run(scratch.path(), other_rate, RunState::kFinished, 0.25);
+  store_run(scratch_.path(), other_rate, RunState::kFinished, 0.25);
   for (std::int64_t seed = 0; seed < 3; ++seed) {
-    store_predictions(scratch.path(), made_up_predictions("lstm", seed, 0.875));
-    store_predictions(scratch.path(), made_up_predictions("gru", seed, 0.5));
+    store_predictions(scratch_.path(), made_up_predictions("lstm", seed, 0.875));
+    store_predictions(scratch_.path(), made_up_predictions("gru", seed, 0.5));
   }
-  const ResultTable table = read_table({scratch.path()});
+  const ResultTable table = read_table({scratch_.path()});
   const ComparedTask task = compare(table, "lstm", "dape_kerple", Aggregate::kMean).tasks.at(0);
   EXPECT_EQ(2U, task.seeds);
   EXPECT_EQ((std::vector<double>{3e-4}), task.rates) << "the only rate of both seeds";
@@ -147,45 +144,43 @@ TEST(PredictionRuns, AreComparedSeedBySeedWithEveryRate) {
   EXPECT_DOUBLE_EQ(0.375, *foreign.difference);
 }
 
-TEST(PredictionRuns, AreChosenByTheModelsName) {
-  const ScratchFolder scratch;
-  store_own_runs(scratch.path());
-  store_predictions(scratch.path(), made_up_predictions("lstm", 0, 0.875));
-  store_predictions(scratch.path(), made_up_predictions("gru", 0, 0.5));
+TEST_F(PredictionRuns, AreChosenByTheModelsName) {
+  store_own_runs(scratch_.path());
+  store_predictions(scratch_.path(), made_up_predictions("lstm", 0, 0.875));
+  store_predictions(scratch_.path(), made_up_predictions("gru", 0, 0.5));
   const auto columns = [&](const std::string& condition) {
-    return texts_of(read_table({scratch.path()}, RunChoice({condition})).encodings);
+    return texts_of(read_table({scratch_.path()}, RunChoice({condition})).encodings);
   };
   EXPECT_EQ((std::vector<std::string>{"dape_kerple", "lstm"}), columns("encoding=[lstm,dape_kerple]"));
   EXPECT_EQ((std::vector<std::string>{"gru"}), columns("model.name=gru"));
   EXPECT_EQ((std::vector<std::string>{"dape_kerple"}), columns("encoding=dape_kerple"));
-  EXPECT_TRUE(contains(message_of([&] { columns("encoding=mamba"); }), "unknown encoding 'mamba'"));
+  expect_contains(message_of([&] { columns("encoding=mamba"); }), {"unknown encoding 'mamba'"});
 }
 
-TEST(PredictionRuns, OfTwoFoldersCountOnce) {
-  const ScratchFolder one;
+TEST_F(PredictionRuns, OfTwoFoldersCountOnce) {
   const ScratchFolder other;
-  store_predictions(one.path(), made_up_predictions("lstm", 0, 0.875));
+  store_predictions(scratch_.path(), made_up_predictions("lstm", 0, 0.875));
   store_predictions(other.path(), made_up_predictions("lstm", 0, 0.5));
-  const ResultTable table = read_table({one.path(), other.path()});
+  const ResultTable table = read_table({scratch_.path(), other.path()});
   ASSERT_EQ(1U, table.runs.size());
   EXPECT_DOUBLE_EQ(0.875, *table.runs[0].score);
   ASSERT_EQ(1U, table.left_out.size());
-  EXPECT_TRUE(contains(table.left_out[0], "the same run is in " + one.path().string()));
-  EXPECT_TRUE(contains(table.left_out[0], "that one counts; scores: 50.0 % here, 87.5 % there"));
+  expect_contains(table.left_out[0], {"the same run is in " + scratch_.path().string(),
+                                      "that one counts; scores: 50.0 % here, 87.5 % there"});
   const ScratchFolder equal;
   store_predictions(equal.path(), made_up_predictions("lstm", 0, 0.875));
-  const ResultTable same = read_table({one.path(), equal.path()});
+  const ResultTable same = read_table({scratch_.path(), equal.path()});
   ASSERT_EQ(1U, same.left_out.size());
   EXPECT_TRUE(same.left_out[0].ends_with("and that one counts")) << same.left_out[0];
-  store_predictions(one.path(), made_up_predictions("gru", 0, 0.25));
+  store_predictions(scratch_.path(), made_up_predictions("gru", 0, 0.25));
   store_predictions(equal.path(), made_up_predictions("gru", 0, 0.25));
   EXPECT_EQ(
       (std::vector<std::string>{fmt::format("{}: 2 runs are in {} too, with the same scores, and those count",
-                                            equal.path().string(), one.path().string())}),
-      read_table({one.path(), equal.path()}).left_out);
+                                            equal.path().string(), scratch_.path().string())}),
+      read_table({scratch_.path(), equal.path()}).left_out);
 }
 
-TEST(PredictionRuns, KeepTheLengthsOfThePredictions) {
+TEST_F(PredictionRuns, KeepTheLengthsOfThePredictions) {
   ScoredPredictions scored = made_up_predictions("lstm", 0, 1);
   for (const auto& lengths : std::vector<std::vector<std::int64_t>>{{41, 42, 44}, {41, 43, 45}, {41}}) {
     scored.header.lengths = lengths;
@@ -193,14 +188,14 @@ TEST(PredictionRuns, KeepTheLengthsOfThePredictions) {
   }
 }
 
-TEST(PredictionRuns, RefuseWhatAFolderCannotHold) {
+TEST_F(PredictionRuns, RefuseWhatAFolderCannotHold) {
   const auto problem_of = [](const std::string& name) { return foreign_name_problem(name); };
   EXPECT_EQ("", problem_of("my_model-1.5"));
-  EXPECT_TRUE(contains(problem_of("randomized_rope"), "is an encoding of che"));
-  EXPECT_TRUE(contains(problem_of("../up"), "allowed: a name"));
-  EXPECT_TRUE(contains(problem_of("-x"), "allowed: a name"));
-  EXPECT_TRUE(contains(problem_of(std::string(61, 'a')), "allowed: a name"));
-  EXPECT_TRUE(contains(problem_of(""), "allowed: a name"));
+  expect_contains(problem_of("randomized_rope"), {"is an encoding of che"});
+  expect_contains(problem_of("../up"), {"allowed: a name"});
+  expect_contains(problem_of("-x"), {"allowed: a name"});
+  expect_contains(problem_of(std::string(61, 'a')), {"allowed: a name"});
+  expect_contains(problem_of(""), {"allowed: a name"});
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "experiments/exchange/predictions.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "tasks/declared/task_definition.h"
+#include "tests/contains.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
@@ -23,10 +23,13 @@ using Json = nlohmann::json;
 // Predictions for two lengths of parity_check and the file that they are read from; by default all right.
 class Predictions : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { predict({.task = "parity_check", .lengths = {5, 9}, .samples = 64, .seed = 2}); }
+
+  // Right predictions for these samples.
+  void predict(const SampleHeader& samples) {
     std::string text;
-    write_samples({.task = task_, .lengths = {5, 9}, .samples = 64, .seed = 2},
-                  [&](std::string_view part) { text += part; });
+    write_samples(samples, [&](std::string_view part) { text += part; });
+    lines_.clear();
     std::istringstream stream(text);
     for (std::string line; std::getline(stream, line);) {
       Json object = Json::parse(line);
@@ -59,7 +62,6 @@ class Predictions : public testing::Test {
   }
   std::filesystem::path path() const { return scratch_.path() / "predictions.jsonl"; }
 
-  std::string task_ = "parity_check";
   std::vector<std::string> lines_;
 
  private:
@@ -89,9 +91,7 @@ TEST_F(Predictions, AreCountedSymbolBySymbol) {
 }
 
 TEST_F(Predictions, DoNotCountBehindTheTerminator) {
-  task_ = "binary_addition";
-  lines_.clear();
-  SetUp();
+  predict({.task = "binary_addition", .lengths = {5, 9}, .samples = 64, .seed = 2});
   bool has_padding = false;
   for (std::size_t line = 2; line <= lines_.size(); ++line) {
     change(line, [&](Json& sample) {
@@ -109,119 +109,84 @@ TEST_F(Predictions, DoNotCountBehindTheTerminator) {
 TEST_F(Predictions, ThatArePartialOrTooManyAreRefused) {
   const std::string last = lines_.back();
   lines_.pop_back();
-  EXPECT_NE(refusal().find("predictions.jsonl:128: the file ends before sample 63 of length 9"),
-            std::string::npos)
-      << refusal();
+  expect_contains(refusal(), {"predictions.jsonl:128: the file ends before sample 63 of length 9"});
   lines_.push_back(last);
   lines_.push_back(last);
-  EXPECT_NE(refusal().find(":130: a surplus sample"), std::string::npos) << refusal();
+  expect_contains(refusal(), {":130: a surplus sample"});
   lines_.clear();
-  EXPECT_NE(refusal().find("the file is empty"), std::string::npos) << refusal();
+  expect_contains(refusal(), {"the file is empty"});
 }
 
 TEST_F(Predictions, NameLineAndFieldOfWhatIsWrong) {
   struct Case {
     std::size_t line;
-    std::function<void(Json&)> change;
-    std::string words;
+    const char* patch;  // Of the line's object: null removes a field.
+    const char* words;
   };
   const std::vector<Case> cases = {
-      {1, [](Json& header) { header["format"] = "che-samples/1"; },
+      {1, R"({"format": "che-samples/1"})",
        ":1: format: got che-samples/1; allowed: che-predictions/1; these are samples"},
-      {1, [](Json& header) { header["format"] = "csv"; }, ":1: format: got csv; allowed: che-predictions/1"},
-      {1, [](Json& header) { header.erase("model"); }, ":1: 'model' is missing"},
-      {1, [](Json& header) { header["model"] = "a/b"; }, ":1: model: allowed: a name of"},
-      {1, [](Json& header) { header["model"] = ".."; }, ":1: model: allowed: a name of"},
-      {1, [](Json& header) { header["task"] = "parity_chek"; }, "did you mean 'parity_check'"},
-      {1, [](Json& header) { header["task"] = 3; }, ":1: task: expected text"},
-      {1,
-       [](Json& header) {
-         header["options"] = {{"order", "up"}};
-       },
-       "order"},
-      {1,
-       [](Json& header) {
-         header["lengths"] = {9, 5};
-       },
-       ":1: lengths: expected ascending"},
-      {1, [](Json& header) { header["lengths"] = Json::array(); }, ":1: lengths: the list is empty"},
-      {1, [](Json& header) { header["lengths"] = {0}; }, "length 0 is out of range"},
-      {1, [](Json& header) { header["input_symbols"] = "ba"; },
-       ":1: input_symbols: got 'ba'; parity_check has '01'"},
-      {1, [](Json& header) { header["task_version"] = 2; },
+      {1, R"({"format": "csv"})", ":1: format: got csv; allowed: che-predictions/1"},
+      {1, R"({"model": null})", ":1: 'model' is missing"},
+      {1, R"({"model": "a/b"})", ":1: model: allowed: a name of"},
+      {1, R"({"model": ".."})", ":1: model: allowed: a name of"},
+      {1, R"({"task": "parity_chek"})", "did you mean 'parity_check'"},
+      {1, R"({"task": 3})", ":1: task: expected text"},
+      {1, R"({"options": {"order": "up"}})", "order"},
+      {1, R"({"lengths": [9, 5]})", ":1: lengths: expected ascending"},
+      {1, R"({"lengths": []})", ":1: lengths: the list is empty"},
+      {1, R"({"lengths": [0]})", "length 0 is out of range"},
+      {1, R"({"input_symbols": "ba"})", ":1: input_symbols: got 'ba'; parity_check has '01'"},
+      {1, R"({"task_version": 2})",
        ":1: task_version: the predictions are for version 2 of parity_check; this che draws version 1"},
-      {1, [](Json& header) { header["model"] = "rope"; }, ":1: model: 'rope' is an encoding of che"},
-      {1, [](Json& header) { header["samples"] = 65; }, ":1: samples: got 65; allowed: multiples of 64"},
-      {1, [](Json& header) { header["seed"] = -1; }, ":1: seed: got -1; allowed: 0 or more"},
-      {1, [](Json& header) { header["seeed"] = 1; }, ":1: unknown field 'seeed'; did you mean 'seed'?"},
-      {1, [](Json& header) { header["suite"] = "che-14/v2"; },
-       ":1: suite: unknown suite 'che-14/v2'; did you mean 'che-14/v1'?"},
-      {1, [](Json& header) { header["suite"] = "che-14/v1"; }, ":1: lengths: suite che-14/v1 has 41 to 500"},
-      {2, [](Json& sample) { sample["index"] = 1; }, ":2: expected length 5 and index 0"},
-      {3,
-       [](Json& sample) {
-         sample["output"] = {0, 1};
-       },
-       ":3: output: got 2 symbols; this sample has 1"},
-      {4, [](Json& sample) { sample["output"] = {2}; },
-       ":4: output: got 2 at position 0; allowed: whole numbers, 0 to 1"},
-      {5, [](Json& sample) { sample["output"] = {-1}; }, ":5: output: got -1 at"},
-      {6, [](Json& sample) { sample["output"] = {0.5}; }, ":6: output: got 0.5 at"},
-      {6, [](Json& sample) { sample["output"] = {"0"}; }, ":6: output: got a string at position 0"},
-      {7, [](Json& sample) { sample["output"] = "0"; }, ":7: output: expected a list"},
-      {8, [](Json& sample) { sample["input"] = Json::array(); }, ":8: unknown field 'input'"},
-      {9, [](Json& sample) { sample = Json::array(); }, ":9: got array; allowed: one JSON object a line"},
+      {1, R"({"model": "rope"})", ":1: model: 'rope' is an encoding of che"},
+      {1, R"({"samples": 65})", ":1: samples: got 65; allowed: multiples of 64"},
+      {1, R"({"seed": -1})", ":1: seed: got -1; allowed: 0 or more"},
+      {1, R"({"seeed": 1})", ":1: unknown field 'seeed'; did you mean 'seed'?"},
+      {1, R"({"suite": "che-14/v2"})", ":1: suite: unknown suite 'che-14/v2'; did you mean 'che-14/v1'?"},
+      {1, R"({"suite": "che-14/v1"})", ":1: lengths: suite che-14/v1 has 41 to 500"},
+      {2, R"({"index": 1})", ":2: expected length 5 and index 0"},
+      {3, R"({"output": [0, 1]})", ":3: output: got 2 symbols; this sample has 1"},
+      {4, R"({"output": [2]})", ":4: output: got 2 at position 0; allowed: whole numbers, 0 to 1"},
+      {5, R"({"output": [-1]})", ":5: output: got -1 at"},
+      {6, R"({"output": [0.5]})", ":6: output: got 0.5 at"},
+      {6, R"({"output": ["0"]})", ":6: output: got a string at position 0"},
+      {7, R"({"output": "0"})", ":7: output: expected a list"},
+      {8, R"({"input": []})", ":8: unknown field 'input'"},
+      {9, "[]", ":9: got array; allowed: one JSON object a line"},
   };
   const std::vector<std::string> good = lines_;
   for (const Case& wrong : cases) {
     lines_ = good;
-    change(wrong.line, wrong.change);
-    EXPECT_NE(refusal().find(wrong.words), std::string::npos) << wrong.words << "\n" << refusal();
+    change(wrong.line, [&](Json& object) { object.merge_patch(Json::parse(wrong.patch)); });
+    expect_contains(refusal(), {wrong.words});
   }
   lines_ = good;
   lines_[1] = std::string(100'000, '[');
-  EXPECT_NE(refusal().find(":2: nested more than 4 deep"), std::string::npos) << refusal();
+  expect_contains(refusal(), {":2: nested more than 4 deep"});
   lines_[1] = R"({"length":5,"index":0,"output":[)";
-  EXPECT_NE(refusal().find(":2: not JSON: it ends before its last value is complete"), std::string::npos)
-      << refusal();
+  expect_contains(refusal(), {":2: not JSON: it ends before its last value is complete"});
   lines_[1] = R"({"length":5,"index":,"output":[0]})";
-  EXPECT_NE(
-      refusal().find(":2: not JSON: cannot be read from column 21 on, behind '{\"length\":5,\"index\":'"),
-      std::string::npos)
-      << refusal();
-  EXPECT_NE(refusal().find("allowed: one JSON object a line"), std::string::npos) << refusal();
+  expect_contains(refusal(),
+                  {":2: not JSON: cannot be read from column 21 on, behind '{\"length\":5,\"index\":'",
+                   "allowed: one JSON object a line"});
 }
 
 TEST_F(Predictions, OfATaskOfAFileCarryItsDefinition) {
   const TaskDefinition definition = parse_task_definition(
       "name: no_three\nsymbols: [a, b]\nanswer: accept\nautomaton: \"0 1 a\\n0 0 b\\n1 0 b\\n0\\n1\\n\"\n",
       "x");
-  std::string text;
-  write_samples({.task = definition.name,
-                 .definition = definition.canonical(),
-                 .lengths = {6},
-                 .samples = 64,
-                 .seed = 2},
-                [&](std::string_view part) { text += part; });
-  lines_.clear();
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    Json object = Json::parse(line);
-    if (lines_.empty()) {
-      EXPECT_EQ(object["definition"], definition.canonical());
-      object["format"] = "che-predictions/1";
-      object["model"] = "lstm";
-    } else {
-      object.erase("input");
-      object.erase("mask");
-    }
-    lines_.push_back(object.dump());
-  }
+  predict({.task = definition.name,
+           .definition = definition.canonical(),
+           .lengths = {6},
+           .samples = 64,
+           .seed = 2});
+  EXPECT_EQ(Json::parse(lines_.at(0))["definition"], definition.canonical());
   EXPECT_EQ(score().rows.at(0).accuracy, 1);
   change(1, [](Json& header) { header["task"] = "other"; });
-  EXPECT_THAT(refusal(), testing::HasSubstr(":1: the definition is of 'no_three', the task is 'other'"));
+  expect_contains(refusal(), {":1: the definition is of 'no_three', the task is 'other'"});
   change(1, [](Json& header) { header["definition"] = "name: [x"; });
-  EXPECT_THAT(refusal(), testing::HasSubstr(":1: definition:1: "));
+  expect_contains(refusal(), {":1: definition:1: "});
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Runs of a bundle that are trained again: which, where, and what their numbers are compared with.
 #include "experiments/exchange/retraining.h"
 
 #include <fmt/core.h>
@@ -11,11 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "experiments/exchange/retraining_folder.h"
 #include "experiments/plan/identity.h"
 #include "models/architectures/foreign.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
+#include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
@@ -66,11 +69,10 @@ TEST(RetrainingChoice, DrawsByTheSeed) {
 
 TEST(RetrainingChoice, HoldsTheConditions) {
   EXPECT_EQ(std::vector<std::string>{finished_run(7).id}, chosen_ids({.count = {}, .only = {"seed=7"}}));
-  EXPECT_TRUE(contains(message_of([] { chosen_ids({.count = {}, .only = {"sed=7"}}); }), "sed"));
-  EXPECT_TRUE(
-      contains(message_of([] { chosen_ids({.count = 2, .only = {"seed=7"}}); }),
-               "--retrain: 1 of 20 runs can be trained again (19 not chosen by --only); allowed: 1 to "
-               "1, or all"));
+  expect_contains(message_of([] { chosen_ids({.count = {}, .only = {"sed=7"}}); }), {"sed"});
+  expect_contains(message_of([] { chosen_ids({.count = 2, .only = {"seed=7"}}); }),
+                  {"--retrain: 1 of 20 runs can be trained again (19 not chosen by --only); allowed: 1 to "
+                   "1, or all"});
 }
 
 TEST(RetrainingChoice, SaysWhyRunsCannotBeTrainedAgain) {
@@ -157,6 +159,40 @@ TEST_F(RetrainedRun, TakesNoNumberForAgreement) {
   EXPECT_EQ(Agreement::kDifferent, compare(1).agreement);
 }
 
-}  // namespace
+namespace fs = std::filesystem;
 
+RunConfig retrained_config() { return made_up_config("even_pairs", "rope"); }
+
+std::string refusal(const fs::path& experiment) {
+  return message_of([&] { RetrainingFolder(experiment, {retrained_config()}); });
+}
+
+TEST(RetrainingFolder, RefusesARunThatItDidNotBegin) {
+  const ScratchFolder scratch;
+  const RunFolder run = store_run(scratch.path(), retrained_config(), RunState::kFinished, 1);
+  expect_contains(refusal(scratch.path()), {run.path().string(), "was not begun by this command", "-o"});
+  fs::remove(run.path() / "evaluation.csv");  // Nearly trained proves as little.
+  fs::remove(run.path() / "status.json");
+  EXPECT_NE("(no error)", refusal(scratch.path()));
+}
+
+TEST(RetrainingFolder, ResumesARunThatItBegan) {
+  const ScratchFolder scratch;
+  const RetrainingFolder folder(scratch.path(), {retrained_config()});
+  RunFolder::create(scratch.path(), retrained_config());
+  folder.store();
+  const RunFolder run = store_run(scratch.path(), retrained_config(), RunState::kFinished, 1);
+  EXPECT_EQ("(no error)", refusal(scratch.path()));
+  RunConfig other = retrained_config();
+  other.seed = 1;
+  RetrainingFolder(scratch.path(), {other}).store();
+  EXPECT_EQ("(no error)", refusal(scratch.path())) << "another call forgets it";
+  // An archive that is unpacked over it.
+  const fs::path config = run.path() / "config.yaml";
+  fs::rename(config, scratch.path() / "config");
+  fs::copy(scratch.path() / "config", config);
+  EXPECT_NE("(no error)", refusal(scratch.path()));
+}
+
+}  // namespace
 }  // namespace che

@@ -56,10 +56,10 @@ TEST(SampleFormats, FlareHasAStringAndALabelPerLine) {
 TEST(SampleFormats, FlareTakesTasksThatAnswerWithOneBit) {
   SampleHeader header = kParity;
   header.task = "bucket_sort";
-  EXPECT_TRUE(
-      contains(message_of([&] { check_flare_samples(header); }), "bucket_sort answers with 5 of 5 symbols"));
+  expect_contains(message_of([&] { check_flare_samples(header); }),
+                  {"bucket_sort answers with 5 of 5 symbols"});
   header.task = "cycle_navigation";
-  EXPECT_TRUE(contains(message_of([&] { check_flare_samples(header); }), "answers with 1 of 5 symbols"));
+  expect_contains(message_of([&] { check_flare_samples(header); }), {"answers with 1 of 5 symbols"});
 }
 
 }  // namespace

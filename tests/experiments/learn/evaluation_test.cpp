@@ -6,6 +6,7 @@
 
 #include "experiments/learn/limits.h"
 #include "experiments/learn/model_factory.h"
+#include "tests/models/encodings/encoding_models.h"
 
 namespace che {
 namespace {
@@ -19,15 +20,6 @@ RunConfig small_config() {
   config.model.shape() = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
   config.evaluation.samples = 128;
   return config;
-}
-
-std::unique_ptr<Model> initialised(const std::vector<RunConfig>& runs) {
-  auto model = create_model(runs.front(), static_cast<std::int64_t>(runs.size()));
-  std::vector<std::int64_t> seeds;
-  for (const RunConfig& run : runs) seeds.push_back(run.seed);
-  model->parameters().initialise(seeds);
-  model->project();
-  return model;
 }
 
 // Calls `use` with a batch of `tokens` tokens and one output, and with a pass over it.
@@ -60,7 +52,7 @@ TEST(Evaluation, DoesNotDependOnTheMemoryBudget) {
   for (const bool eval_dropout : {false, true}) {
     RunConfig config = small_config();
     config.evaluation.eval_dropout = eval_dropout;
-    const auto model = initialised({config});
+    const auto model = initialised(config, {config.seed});
     const auto whole = evaluate_point(*model, {config}, 30, kGoOn);
     config.execution.memory_gib = 1e-4;
     ASSERT_LT(examples_of(*model, config, 61), 64);
@@ -75,8 +67,9 @@ TEST(Evaluation, MeasuresReplicasOnTheSameSamples) {
   const RunConfig config = small_config();
   RunConfig other = config;
   other.seed = 4;
-  const auto both = evaluate_point(*initialised({config, other}), {config, other}, 20, kGoOn);
-  const auto second = evaluate_point(*initialised({other}), {other}, 20, kGoOn);
+  const auto both =
+      evaluate_point(*initialised(config, {config.seed, other.seed}), {config, other}, 20, kGoOn);
+  const auto second = evaluate_point(*initialised(other, {other.seed}), {other}, 20, kGoOn);
   ASSERT_TRUE(both && second);
   ASSERT_EQ(2U, both->rows.size());
   EXPECT_NEAR(both->rows[1].accuracy, second->rows.front().accuracy, 1e-9);
@@ -86,7 +79,7 @@ TEST(Evaluation, MeasuresReplicasOnTheSameSamples) {
 
 TEST(Evaluation, DrawsSamplesByItsSeed) {
   RunConfig config = small_config();
-  const auto model = initialised({config});
+  const auto model = initialised(config, {config.seed});
   const auto first = evaluate_point(*model, {config}, 20, kGoOn);
   config.evaluation.seed = 1;
   const auto second = evaluate_point(*model, {config}, 20, kGoOn);
@@ -96,12 +89,12 @@ TEST(Evaluation, DrawsSamplesByItsSeed) {
 TEST(Evaluation, StopsWhenAsked) {
   const std::atomic<int> stop{15};
   const RunConfig config = small_config();
-  EXPECT_FALSE(evaluate_point(*initialised({config}), {config}, 20, stop).has_value());
+  EXPECT_FALSE(evaluate_point(*initialised(config, {config.seed}), {config}, 20, stop).has_value());
 }
 
 TEST(Evaluation, HoldsAtLeastOneExampleAndAtMostABatch) {
   RunConfig config = small_config();
-  const auto model = initialised({config});
+  const auto model = initialised(config, {config.seed});
   config.execution.memory_gib = 1e-9;
   EXPECT_EQ(1, examples_of(*model, config, 300));
   config.execution.memory_gib = 1000;
@@ -110,9 +103,9 @@ TEST(Evaluation, HoldsAtLeastOneExampleAndAtMostABatch) {
 
 TEST(Evaluation, FusedAttentionNeedsNoMemoryForPairs) {
   RunConfig config = small_config();
-  const std::int64_t fused = forward_bytes(*initialised({config}), config, 500, 4);
+  const std::int64_t fused = forward_bytes(*initialised(config, {config.seed}), config, 500, 4);
   config.execution.kernels = "reference";
-  EXPECT_LT(10 * fused, forward_bytes(*initialised({config}), config, 500, 4));
+  EXPECT_LT(10 * fused, forward_bytes(*initialised(config, {config.seed}), config, 500, 4));
 }
 
 // What is measured must not depend on the machine's state: splits decide on rounding.
@@ -123,7 +116,7 @@ TEST(Evaluation, TheSameMemoryIsMeasuredWhateverTheThreads) {
       RunConfig config = small_config();
       config.encoding.reset(label);
       config.execution.kernels = kernels;
-      const auto model = initialised({config});
+      const auto model = initialised(config, {config.seed});
       std::vector<std::int64_t> bytes;
       for (const std::int64_t threads : {1, 2, 2}) {
         const ThreadLimit limit(threads);
@@ -143,7 +136,7 @@ TEST(Evaluation, StaysWithinTheMemoryBudget) {
       RunConfig config = small_config();
       config.encoding.reset(label);
       config.execution.kernels = kernels;
-      const auto model = initialised({config});
+      const auto model = initialised(config, {config.seed});
       const std::int64_t two = forward_bytes(*model, config, 90, 2);
       for (const std::int64_t pairs : {2, 3, 10, 30}) {
         config.execution.memory_gib = static_cast<double>(pairs * two) * 0x1p-30;

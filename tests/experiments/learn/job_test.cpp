@@ -1,7 +1,6 @@
 #include "experiments/learn/job.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <optional>
@@ -14,14 +13,15 @@
 #include "experiments/plan/identity.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
+#include "tests/contains.h"
+#include "tests/experiments/learn/final_checkpoint.h"
+#include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
 
 class JobTest : public testing::Test {
  protected:
-  ~JobTest() override { std::filesystem::remove_all(folder_); }
-
   static RunConfig small_config(std::int64_t seed = 0) {
     RunConfig config;
     config.task.reset("even_pairs");
@@ -38,7 +38,7 @@ class JobTest : public testing::Test {
   }
 
   RunFolder create(const std::string& experiment, const RunConfig& config) const {
-    return RunFolder::create(folder_ / experiment, config);
+    return RunFolder::create(scratch_.path() / experiment, config);
   }
 
   static JobOutcome work(const std::vector<RunFolder>& runs, std::vector<Progress>* seen = nullptr) {
@@ -51,16 +51,7 @@ class JobTest : public testing::Test {
         stop);
   }
 
-  static Checkpoint final_checkpoint(const RunFolder& run) {
-    // Header, sums and checksum, then three floats a parameter.
-    const auto size = std::filesystem::file_size(run.path() / "checkpoint.bin");
-    const auto loaded = load_checkpoint(run.path(), run.id(), (size - 72) / 12, DamagedCheckpoints::kLeave);
-    EXPECT_TRUE(loaded.checkpoint.has_value());
-    return loaded.checkpoint.value_or(Checkpoint{});
-  }
-
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("che_job_test_" + std::to_string(getpid()));
+  ScratchFolder scratch_;
 };
 
 TEST_F(JobTest, TrainsEvaluatesAndStores) {
@@ -159,7 +150,7 @@ TEST_F(JobTest, UsesTheCheckpointBeforeADamagedOne) {
   std::vector<Progress> seen;
   EXPECT_EQ(JobOutcome::kDone, work({run}, &seen));
   EXPECT_EQ(Phase::kWarning, seen.front().phase);
-  EXPECT_NE(std::string::npos, seen.front().text.find("checkpoint.bin"));
+  expect_contains(seen.front().text, {"checkpoint.bin"});
   EXPECT_EQ(expected.values, final_checkpoint(run).values);
   EXPECT_EQ(30, run.metrics().back().step);
 }
@@ -220,7 +211,7 @@ TEST_F(JobTest, NonFiniteLossEndsTheRunAndNotItsCompanions) {
 
   EXPECT_EQ(JobOutcome::kFailed, work({good, bad}));
   EXPECT_EQ(RunState::kFailed, bad.status().state);
-  EXPECT_NE(std::string::npos, bad.status().error.find("step 2, length ")) << bad.status().error;
+  expect_contains(bad.status().error, {"step 2, length "});
   ASSERT_EQ(1U, bad.metrics().size()) << "how it came about is lost";
   EXPECT_EQ(1, bad.metrics()[0].step);
   EXPECT_EQ(RunState::kFinished, good.status().state);

@@ -15,6 +15,7 @@
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
 #include "tests/contains.h"
+#include "tests/experiments/learn/final_checkpoint.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
@@ -62,12 +63,6 @@ std::vector<double> accuracies(const std::vector<EvaluationRow>& rows) {
   return found;
 }
 
-Checkpoint checkpoint_of(const RunFolder& run) {
-  // Header, sums and checksum, then three floats a parameter.
-  const std::size_t size = (fs::file_size(run.path() / "checkpoint.bin") - 72) / 12;
-  return load_checkpoint(run.path(), run.id(), size, DamagedCheckpoints::kLeave).checkpoint.value();
-}
-
 TEST(AtSteps, AreMeasuredAndChangeNothingElse) {
   const ScratchFolder scratch;
   const RunFolder plain = trained(scratch.path() / "plain", config_of(30));
@@ -89,7 +84,7 @@ TEST(AtSteps, SurviveAKill) {
   for (const bool is_measured : {false, true}) {
     const RunFolder run =
         RunFolder::create(scratch.path() / (is_measured ? "after" : "before"), config_of(30, {10, 20}));
-    save_checkpoint(run.path(), run.id(), checkpoint_of(ten));
+    save_checkpoint(run.path(), run.id(), final_checkpoint(ten));
     std::vector<EvaluationRow> rows = ten.evaluation();
     for (EvaluationRow& row : rows) row.accuracy = 0.125;  // No model has this.
     if (is_measured) run.write_at_steps({{10, rows}, {20, rows}});
@@ -111,8 +106,7 @@ TEST(AtSteps, ThatArePassedNeedARunThatIsTrainedAgain) {
     const PendingWork work = prepare_training({asked}, scratch.path(), false);
     EXPECT_EQ(1U, work.complete);
     ASSERT_EQ(1U, work.notes.size());
-    EXPECT_TRUE(contains(work.notes[0], "1 run passed evaluation.at_steps 10, 20"));
-    EXPECT_TRUE(contains(work.notes[0], "--retrain"));
+    expect_contains(work.notes[0], {"1 run passed evaluation.at_steps 10, 20", "--retrain"});
   }
   const PendingWork again = prepare_training({asked}, scratch.path(), true);
   ASSERT_EQ(1U, again.jobs.size());
@@ -176,7 +170,7 @@ TEST(LongerRun, PassesOverRunsThatItCannotGoOnFrom) {
   const RunFolder run = RunFolder::create(scratch.path(), config_of(30));
   const std::vector<std::string> warnings = work({run});
   ASSERT_FALSE(warnings.empty());
-  EXPECT_TRUE(contains(warnings[0], damaged.id()));
+  expect_contains(warnings[0], {damaged.id()});
   EXPECT_EQ(RunFolder::create(scratch.path(), config_of(5)).id(), run.status().continued_from);
   EXPECT_TRUE(fs::exists(damaged.path() / "checkpoint.bin")) << "another run's files stay as they are";
   // Another warm-up is another run; a step that was passed without rows cannot be measured.

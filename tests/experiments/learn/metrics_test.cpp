@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "tests/contains.h"
+
 namespace che {
 namespace {
 
@@ -106,15 +108,13 @@ TEST(Tensorboard, AddsARecordARow) {
             "09"
             "0000000000002c40"
             "10ac02");
-  EXPECT_NE(records[1].find("training/gradient_norm"), std::string::npos);
+  expect_contains(records[1], {"training/gradient_norm"});
   EXPECT_EQ(hex(records[2].substr(0, 11)),
             "09"
             "0000000000002c40"
             "1029");
-  EXPECT_NE(hex(records[2])
-                .find(hex("evaluation/accuracy") + "15"
-                                                   "0000803e"),
-            std::string::npos);
+  expect_contains(hex(records[2]), {hex("evaluation/accuracy") + "15"
+                                                                 "0000803e"});
 }
 
 }  // namespace

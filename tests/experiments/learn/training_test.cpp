@@ -113,8 +113,7 @@ TEST(BatchStream, ThrowsWhatSamplingThrewAtEachCall) {
   config.training.batch_size = -1;
   const auto workload = create_workload(config);
   BatchStream stream(*workload, 0);
-  for (int i = 0; i < 3; ++i)
-    EXPECT_TRUE(contains(message_of([&] { stream.next(); }), "a batch of -1 samples"));
+  for (int i = 0; i < 3; ++i) expect_contains(message_of([&] { stream.next(); }), {"a batch of -1 samples"});
 }
 
 // Its thread may be sampling, or wait.

@@ -14,6 +14,7 @@
 #include "models/settings/encoding_entry.h"
 #include "tests/contains.h"
 #include "tests/message_of.h"
+#include "tests/models/encodings/encoding_models.h"
 #include "tests/models/reference_files.h"
 #include "tests/scratch_folder.h"
 
@@ -32,13 +33,7 @@ RunConfig small_run(const std::string& encoding) {
   return config;
 }
 
-std::unique_ptr<Model> initialised(const RunConfig& config) {
-  auto model = create_model(config, 1);
-  const std::vector<std::int64_t> seeds{config.seed};
-  model->parameters().initialise(seeds);
-  model->project();
-  return model;
-}
+std::unique_ptr<Model> initialised(const RunConfig& config) { return initialised(config, {config.seed}); }
 
 void expect_near(const std::vector<float>& actual, const std::vector<float>& expected) {
   ASSERT_EQ(expected.size(), actual.size());
@@ -180,16 +175,15 @@ TEST(BiasCapture, RefusesWhatItCannotShow) {
   const auto refusal = [&](std::int64_t length, std::int64_t sample, double memory_gib) {
     return message_of([&] { capture_bias(*model, config, length, sample, memory_gib); });
   };
-  EXPECT_TRUE(contains(refusal(0, 0, 1), "length")) << refusal(0, 0, 1);
-  EXPECT_TRUE(contains(refusal(kMaxLength + 1, 0, 1), "length"));
-  EXPECT_TRUE(contains(refusal(6, 128, 1), "0 .. 127")) << refusal(6, 128, 1);
-  EXPECT_TRUE(contains(refusal(6, -1, 1), "0 .. 127"));
-  EXPECT_TRUE(contains(refusal(5000, 0, 1), "--memory-gib")) << refusal(5000, 0, 1);
+  expect_contains(refusal(0, 0, 1), {"length"});
+  expect_contains(refusal(kMaxLength + 1, 0, 1), {"length"});
+  expect_contains(refusal(6, 128, 1), {"0 .. 127"});
+  expect_contains(refusal(6, -1, 1), {"0 .. 127"});
+  expect_contains(refusal(5000, 0, 1), {"--memory-gib"});
   EXPECT_EQ("(no error)", refusal(6, 127, 1));
   for (const char* name : {"rope", "sin_cos", "learned", "none", "relative", "cope"}) {
     const std::string message = message_of([&] { check_gives_bias(small_run(name)); });
-    EXPECT_TRUE(contains(message, "adds no bias")) << message;
-    EXPECT_TRUE(contains(message, "kerple")) << message;
+    expect_contains(message, {"adds no bias", "kerple"});
   }
 }
 
@@ -198,7 +192,7 @@ TEST(BiasCapture, ReadsTheTrainedParametersOfARun) {
   const RunFolder run = RunFolder::create(scratch.path() / "a", small_run("dape_kerple"));
   const std::string untrained =
       message_of([&] { restore_model(run, run.config(), DamagedCheckpoints::kLeave); });
-  EXPECT_TRUE(contains(untrained, "has no checkpoint; train it first")) << untrained;
+  expect_contains(untrained, {"has no checkpoint; train it first"});
 
   const std::atomic<int> stop{0};
   ASSERT_EQ(JobOutcome::kDone, work_on_job(

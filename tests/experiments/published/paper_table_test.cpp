@@ -118,5 +118,4 @@ TEST(PaperTable, TasksKnowWhetherThePaperMarksThem) {
 }
 
 }  // namespace
-
 }  // namespace che

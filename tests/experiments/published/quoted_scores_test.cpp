@@ -49,5 +49,4 @@ TEST(QuotedScores, AreReadAsSpreadsheetsWriteThem) {
 }
 
 }  // namespace
-
 }  // namespace che

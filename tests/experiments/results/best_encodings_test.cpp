@@ -8,6 +8,8 @@
 namespace che {
 namespace {
 
+using BestEncodingsTest = ScratchTest;
+
 using Names = std::vector<std::string>;
 using Weaknesses = std::vector<WeakBest>;
 
@@ -20,18 +22,16 @@ ResultTable table_of(const ScratchFolder& scratch,
   return make_table(open_runs(scratch.path()));
 }
 
-TEST(BestEncodings, HaveTheHighestScore) {
-  const ScratchFolder scratch;
-  ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.5}, {"kerple", 0.625}});
+TEST_F(BestEncodingsTest, HaveTheHighestScore) {
+  ResultTable table = table_of(scratch_, {{"rope", 0.75}, {"alibi", 0.5}, {"kerple", 0.625}});
   const BestEncodings best = best_encodings(table, table.rows[0], Aggregate::kMax);
   EXPECT_EQ(texts_of(best.encodings), Names{"rope"});
   EXPECT_EQ(best.scored, 3U);
   EXPECT_FALSE(best.above_trivial.has_value()) << "nothing is known of what predictors score";
 }
 
-TEST(BestEncodings, TieWhereTablesPrintEqualScores) {
-  const ScratchFolder scratch;
-  const ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.7502}, {"kerple", 0.7506}});
+TEST_F(BestEncodingsTest, TieWhereTablesPrintEqualScores) {
+  const ResultTable table = table_of(scratch_, {{"rope", 0.75}, {"alibi", 0.7502}, {"kerple", 0.7506}});
   EXPECT_EQ(texts_of(best_encodings(table, table.rows[0], Aggregate::kMax).encodings), Names{"kerple"});
   const ScratchFolder closer;
   const ResultTable tied = table_of(closer, {{"rope", 0.75}, {"alibi", 0.7502}, {"kerple", 0.5}});
@@ -39,22 +39,18 @@ TEST(BestEncodings, TieWhereTablesPrintEqualScores) {
             (Names{"rope", "alibi"}));
 }
 
-TEST(BestEncodings, AreMeasuredAgainstTheBestBaseline) {
-  const ScratchFolder scratch;
-  ResultTable table = table_of(scratch, {{"rope", 0.75}});
-  table.rows[0].baselines = TrivialBaselines{
-      .constant = {0.5}, .position_only = {0.625, 0.0123}, .frequent_symbol = {}, .lengths = {}};
+TEST_F(BestEncodingsTest, AreMeasuredAgainstTheBestBaseline) {
+  ResultTable table = table_of(scratch_, {{"rope", 0.75}});
+  table.rows[0].baselines = baselines({0.5}, {0.625, 0.0123});
   const BestEncodings best = best_encodings(table, table.rows[0], Aggregate::kMax);
   EXPECT_EQ(best.above_trivial, 0.125);
   EXPECT_EQ(best.trivial_error, 0.0123);
 }
 
 // The samples of the model are as few as those of the baseline.
-TEST(BestEncodings, TheScoresOwnErrorCounts) {
-  const ScratchFolder scratch;
-  ResultTable table = table_of(scratch, {{"rope", 0.6449}, {"alibi", 0.5}});
-  table.rows[0].baselines = TrivialBaselines{
-      .constant = {0.5}, .position_only = {0.625, 0.006}, .frequent_symbol = {}, .lengths = {}};
+TEST_F(BestEncodingsTest, TheScoresOwnErrorCounts) {
+  ResultTable table = table_of(scratch_, {{"rope", 0.6449}, {"alibi", 0.5}});
+  table.rows[0].baselines = baselines({0.5}, {0.625, 0.006});
   const auto best = [&] { return best_encodings(table, table.rows[0], Aggregate::kMax); };
   EXPECT_TRUE(best().is_distinct());
   for (auto& [key, cell] : table.cells) cell.best_error = 0.008;
@@ -63,45 +59,38 @@ TEST(BestEncodings, TheScoresOwnErrorCounts) {
 }
 
 // One batch of samples has no standard error.
-TEST(BestEncodings, AreNotDistinctBelowABaselineOfUnknownError) {
-  const ScratchFolder scratch;
-  ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.5}});
-  table.rows[0].baselines = TrivialBaselines{
-      .constant = {0.5}, .position_only = {0.7501, std::nullopt}, .frequent_symbol = {}, .lengths = {}};
+TEST_F(BestEncodingsTest, AreNotDistinctBelowABaselineOfUnknownError) {
+  ResultTable table = table_of(scratch_, {{"rope", 0.75}, {"alibi", 0.5}});
+  table.rows[0].baselines = baselines({0.5}, {0.7501, std::nullopt});
   EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).weaknesses(),
             Weaknesses{WeakBest::kTrivial});
   table.rows[0].baselines->position_only.score = 0.7499;
   EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
 }
 
-TEST(BestEncodings, AreNotDistinctWhereMostTie) {
-  const ScratchFolder scratch;
-  const ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.75}, {"kerple", 0.5}});
+TEST_F(BestEncodingsTest, AreNotDistinctWhereMostTie) {
+  const ResultTable table = table_of(scratch_, {{"rope", 0.75}, {"alibi", 0.75}, {"kerple", 0.5}});
   EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).weaknesses(), Weaknesses{WeakBest::kTied});
   const ScratchFolder half;
   const ResultTable two = table_of(half, {{"rope", 0.75}, {"alibi", 0.5}});
   EXPECT_TRUE(best_encodings(two, two.rows[0], Aggregate::kMax).is_distinct());
 }
 
-TEST(BestEncodings, AreNotDistinctWithinTheNoiseOfABaseline) {
-  const ScratchFolder scratch;
-  ResultTable table = table_of(scratch, {{"rope", 0.53125}, {"alibi", 0.5}});
+TEST_F(BestEncodingsTest, AreNotDistinctWithinTheNoiseOfABaseline) {
+  ResultTable table = table_of(scratch_, {{"rope", 0.53125}, {"alibi", 0.5}});
   for (const double error : {0.02, 0.01}) {
-    table.rows[0].baselines = TrivialBaselines{
-        .constant = {0.5, error}, .position_only = {0.25}, .frequent_symbol = {}, .lengths = {}};
+    table.rows[0].baselines = baselines({0.5, error}, {0.25});
     EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct(), error == 0.01);
   }
 }
 
-TEST(BestEncodings, SecondsFollowTheRuleOfTheBest) {
-  const ScratchFolder scratch;
-  ResultTable table = table_of(scratch, {{"rope", 0.75}, {"alibi", 0.53125}, {"kerple", 0.25}});
+TEST_F(BestEncodingsTest, SecondsFollowTheRuleOfTheBest) {
+  ResultTable table = table_of(scratch_, {{"rope", 0.75}, {"alibi", 0.53125}, {"kerple", 0.25}});
   const auto second = [&] { return second_encodings(table, table.rows[0], Aggregate::kMax); };
   EXPECT_EQ(texts_of(second().encodings), Names{"alibi"});
   EXPECT_TRUE(second().is_distinct());
   for (const double baseline : {0.52, 0.625}) {  // Within its noise, and below it.
-    table.rows[0].baselines = TrivialBaselines{
-        .constant = {baseline, 0.02}, .position_only = {0.25}, .frequent_symbol = {}, .lengths = {}};
+    table.rows[0].baselines = baselines({baseline, 0.02}, {0.25});
     EXPECT_EQ(second().weaknesses(), Weaknesses{WeakBest::kTrivial});
     EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
   }
@@ -117,17 +106,15 @@ TEST(BestEncodings, SecondsFollowTheRuleOfTheBest) {
   EXPECT_TRUE(second_encodings(none, none.rows[0], Aggregate::kMax).encodings.empty());
 }
 
-TEST(BestEncodings, AreNoneWithoutAScore) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
-  const ResultTable table = make_table(open_runs(scratch.path()));
+TEST_F(BestEncodingsTest, AreNoneWithoutAScore) {
+  store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).encodings.empty());
 }
 
-TEST(BestEncodings, AreNotDistinctWhereTheyAreMeasuredDifferently) {
-  const ScratchFolder scratch;
+TEST_F(BestEncodingsTest, AreNotDistinctWhereTheyAreMeasuredDifferently) {
   RunConfig rope = made_up_config("reverse_string", "rope");
-  store_run(scratch.path(), rope, RunState::kFinished, 0.75);
+  store_run(scratch_.path(), rope, RunState::kFinished, 0.75);
   RunConfig alibi = made_up_config("reverse_string", "alibi");
   // The same lengths, 41 to 44, in other words.
   rope.evaluation.length_step = alibi.evaluation.length_step = 2;
@@ -140,13 +127,12 @@ TEST(BestEncodings, AreNotDistinctWhereTheyAreMeasuredDifferently) {
   EXPECT_TRUE(best_encodings(same, same.rows[0], Aggregate::kMax).is_distinct());
   alibi.evaluation.length_step = 1;
   alibi.evaluation.last_length = 50;
-  store_run(scratch.path(), alibi, RunState::kFinished, 0.5);
-  const ResultTable table = make_table(open_runs(scratch.path()));
+  store_run(scratch_.path(), alibi, RunState::kFinished, 0.5);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   ASSERT_EQ(table.encodings.size(), 2U);
   EXPECT_EQ(best_encodings(table, table.rows[0], Aggregate::kMax).weaknesses(),
             Weaknesses{WeakBest::kMeasuredUnalike});
 }
 
 }  // namespace
-
 }  // namespace che

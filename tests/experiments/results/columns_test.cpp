@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/contains.h"
 #include "tests/message_of.h"
 
 namespace che {
@@ -89,9 +90,7 @@ TEST(EncodingNames, AreListedAsAShellTakesThem) {
 TEST(EncodingNames, SuggestTheFormWithSettings) {
   const ColumnNames names{.columns = {column("kerple"), column("rope", "yarn")}};
   for (const char* const name : {"rope", "rope(model.width=16)"}) {
-    EXPECT_NE(refusal(name, names).find("did you mean 'rope(scaling=yarn, model.width=16)'?"),
-              std::string::npos)
-        << refusal(name, names);
+    expect_contains(refusal(name, names), {"did you mean 'rope(scaling=yarn, model.width=16)'?"});
   }
 }
 
@@ -105,12 +104,10 @@ TEST(EncodingNames, SayWhyAColumnIsNotThere) {
   const ColumnNames names{
       .columns = {column("kerple")}, .not_chosen = {column("rope", "yarn")}, .unfinished = {column("alibi")}};
   for (const char* const name : {"rope", "rope(scaling=yarn, model.width=16)"}) {
-    EXPECT_NE(refusal(name, names).find("' is left out by --only; there are: kerple"), std::string::npos)
-        << refusal(name, names);
+    expect_contains(refusal(name, names), {"' is left out by --only; there are: kerple"});
   }
   EXPECT_EQ(refusal("alibi", names), "--compare: 'alibi' has no finished run; there are: kerple");
 }
 
 }  // namespace
-
 }  // namespace che

@@ -6,12 +6,15 @@
 
 #include "core/error.h"
 #include "experiments/results/read_results.h"
+#include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
+
+using ComparisonTest = ScratchTest;
 
 void store(const ScratchFolder& scratch, const std::string& task, const std::string& encoding,
            std::int64_t seed, double rate, double score) {
@@ -35,9 +38,8 @@ ResultTable small_table(const ScratchFolder& scratch) {
   return make_table(open_runs(scratch.path()));
 }
 
-TEST(Comparison, PairsSeedsOverTheRatesThatBothHaveWithEverySeed) {
-  const ScratchFolder scratch;
-  const Comparison comparison = compare(small_table(scratch), "rope", "none", Aggregate::kMean);
+TEST_F(ComparisonTest, PairsSeedsOverTheRatesThatBothHaveWithEverySeed) {
+  const Comparison comparison = compare(small_table(scratch_), "rope", "none", Aggregate::kMean);
   ASSERT_EQ(comparison.tasks.size(), 2U) << "bucket_sort has no run of none";
   EXPECT_EQ(comparison.tasks[0].task.name, "even_pairs");
   const ComparedTask& task = comparison.tasks[1];
@@ -51,16 +53,15 @@ TEST(Comparison, PairsSeedsOverTheRatesThatBothHaveWithEverySeed) {
   EXPECT_EQ(comparison.one_sided, std::vector<TaskLabel>{{.name = "bucket_sort"}});
 }
 
-TEST(Comparison, AveragesRatesThatAllSeedsHave) {
-  const ScratchFolder scratch;
+TEST_F(ComparisonTest, AveragesRatesThatAllSeedsHave) {
   for (std::int64_t seed = 0; seed < 2; ++seed) {
     for (const double rate : {1e-3, 1e-4}) {
-      store(scratch, "even_pairs", "rope", seed, rate, rate == 1e-3 ? 0.875 : 0.75);
-      store(scratch, "even_pairs", "none", seed, rate, 0.5);
+      store(scratch_, "even_pairs", "rope", seed, rate, rate == 1e-3 ? 0.875 : 0.75);
+      store(scratch_, "even_pairs", "none", seed, rate, 0.5);
     }
   }
   const ComparedTask task =
-      compare(make_table(open_runs(scratch.path())), "rope", "none", Aggregate::kMedian).tasks[0];
+      compare(make_table(open_runs(scratch_.path())), "rope", "none", Aggregate::kMedian).tasks[0];
   EXPECT_EQ(task.unpaired, 0U);
   EXPECT_EQ(task.rates, (std::vector<double>{1e-4, 1e-3}));
   EXPECT_DOUBLE_EQ(task.one.value(), 0.8125);
@@ -68,30 +69,28 @@ TEST(Comparison, AveragesRatesThatAllSeedsHave) {
 }
 
 // Two rates with two seeds each and one in common: the lower rate's count, and nothing is mixed.
-TEST(Comparison, OfEqualDesignsTakesTheLowestRate) {
-  const ScratchFolder scratch;
+TEST_F(ComparisonTest, OfEqualDesignsTakesTheLowestRate) {
   for (const auto& [seed, rate] : {std::pair(0, 1e-4), {1, 1e-4}, {1, 1e-3}, {2, 1e-3}}) {
-    store(scratch, "even_pairs", "rope", seed, rate, rate == 1e-4 ? 0.75 : 0.875);
-    store(scratch, "even_pairs", "none", seed, rate, 0.5);
+    store(scratch_, "even_pairs", "rope", seed, rate, rate == 1e-4 ? 0.75 : 0.875);
+    store(scratch_, "even_pairs", "none", seed, rate, 0.5);
   }
   const ComparedTask task =
-      compare(make_table(open_runs(scratch.path())), "rope", "none", Aggregate::kMean).tasks[0];
+      compare(make_table(open_runs(scratch_.path())), "rope", "none", Aggregate::kMean).tasks[0];
   EXPECT_EQ(task.seeds, 2U);
   EXPECT_EQ(task.rates, std::vector<double>{1e-4});
   EXPECT_EQ(task.unpaired, 4U);
   EXPECT_DOUBLE_EQ(task.one.value(), 0.75);
 }
 
-TEST(Comparison, OneSeedHasADifferenceAndNoTest) {
-  const ScratchFolder scratch;
-  const ComparedTask task = compare(small_table(scratch), "rope", "none", Aggregate::kMean).tasks[0];
+TEST_F(ComparisonTest, OneSeedHasADifferenceAndNoTest) {
+  const ComparedTask task = compare(small_table(scratch_), "rope", "none", Aggregate::kMean).tasks[0];
   EXPECT_DOUBLE_EQ(task.difference.value(), 0.25);
   EXPECT_FALSE(task.p.has_value());
   EXPECT_FALSE(task.interval.has_value());
   EXPECT_FALSE(task.adjusted_p.has_value());
 }
 
-TEST(Comparison, HasAnIntervalFromSixSeedsOn) {
+TEST_F(ComparisonTest, HasAnIntervalFromSixSeedsOn) {
   const auto interval_of = [](std::int64_t seeds) {
     const ScratchFolder scratch;
     for (std::int64_t seed = 0; seed < seeds; ++seed) {
@@ -109,37 +108,34 @@ TEST(Comparison, HasAnIntervalFromSixSeedsOn) {
   EXPECT_LT(interval->high, 0.3125);
 }
 
-TEST(Comparison, HolmAdjustsOverTheTasksThatAreTested) {
-  const ScratchFolder scratch;
+TEST_F(ComparisonTest, HolmAdjustsOverTheTasksThatAreTested) {
   for (std::int64_t seed = 0; seed < 3; ++seed) {
-    store(scratch, "odds_first", "rope", seed, 1e-3, 0.75);
-    store(scratch, "odds_first", "none", seed, 1e-3, seed == 0 ? 0.875 : 0.5);
+    store(scratch_, "odds_first", "rope", seed, 1e-3, 0.75);
+    store(scratch_, "odds_first", "none", seed, 1e-3, seed == 0 ? 0.875 : 0.5);
   }
-  const Comparison comparison = compare(small_table(scratch), "rope", "none", Aggregate::kMean);
+  const Comparison comparison = compare(small_table(scratch_), "rope", "none", Aggregate::kMean);
   EXPECT_DOUBLE_EQ(comparison.tasks[1].adjusted_p.value(), 0.5) << "0.25 of two tests";
   EXPECT_EQ(comparison.tasks[2].task.name, "odds_first");
   EXPECT_GE(comparison.tasks[2].adjusted_p.value(), comparison.tasks[2].p.value());
 }
 
-TEST(Comparison, RefusesWhatItCannotCompare) {
-  const ScratchFolder scratch;
-  ResultTable table = small_table(scratch);
+TEST_F(ComparisonTest, RefusesWhatItCannotCompare) {
+  ResultTable table = small_table(scratch_);
   const auto message = [&](const std::string& one, const std::string& other, Aggregate aggregate) {
     return message_of([&] { compare(table, one, other, aggregate); });
   };
-  EXPECT_NE(message("rope", "none", Aggregate::kMax).find("mean, median or iqm"), std::string::npos);
-  EXPECT_NE(message("roep", "none", Aggregate::kMean).find("did you mean 'rope'"), std::string::npos);
+  expect_contains(message("rope", "none", Aggregate::kMax), {"mean, median or iqm"});
+  expect_contains(message("roep", "none", Aggregate::kMean), {"did you mean 'rope'"});
   EXPECT_EQ(message("rope", "rope", Aggregate::kMean),
             "--compare: 'rope' is named twice, compared with itself; name two of these columns: none, rope");
   const ScratchFolder apart;
   store(apart, "reverse_string", "rope", 0, 1e-3, 0.5);
   store(apart, "reverse_string", "none", 1, 1e-3, 0.5);
   table = make_table(open_runs(apart.path()));
-  EXPECT_NE(message("rope", "none", Aggregate::kMean).find("run both with the same"), std::string::npos);
+  expect_contains(message("rope", "none", Aggregate::kMean), {"run both with the same"});
   store_run(apart.path(), made_up_config("reverse_string", "none"), RunState::kWaiting);
   table = make_table(open_runs(apart.path()));
-  EXPECT_NE(message("rope", "none", Aggregate::kMean).find("1 run is not finished; `che run`"),
-            std::string::npos);
+  expect_contains(message("rope", "none", Aggregate::kMean), {"1 run is not finished; `che run`"});
   const ScratchFolder longer;
   store(longer, "reverse_string", "rope", 0, 1e-3, 0.5);
   RunConfig config = made_up_config("reverse_string", "none");
@@ -147,15 +143,14 @@ TEST(Comparison, RefusesWhatItCannotCompare) {
   config.evaluation.last_length = 60;
   store_run(longer.path(), config, RunState::kFinished, 0.5);
   table = make_table(open_runs(longer.path()));
-  EXPECT_NE(message("rope(evaluation.last_length=44)", "none(evaluation.last_length=60)", Aggregate::kMean)
-                .find("are evaluated differently on reverse_string"),
-            std::string::npos);
+  expect_contains(
+      message("rope(evaluation.last_length=44)", "none(evaluation.last_length=60)", Aggregate::kMean),
+      {"are evaluated differently on reverse_string"});
 }
 
-TEST(Comparison, SaysWhenOnlyLeavesAColumnOut) {
-  const ScratchFolder scratch;
-  small_table(scratch);
-  const ResultTable table = read_table({scratch.path()}, RunChoice({"encoding=rope"}));
+TEST_F(ComparisonTest, SaysWhenOnlyLeavesAColumnOut) {
+  small_table(scratch_);
+  const ResultTable table = read_table({scratch_.path()}, RunChoice({"encoding=rope"}));
   EXPECT_EQ(message_of([&] { compare(table, "none", "rope", Aggregate::kMean); }),
             "--compare: 'none' is left out by --only; there are: rope");
   const ScratchFolder single;
@@ -166,11 +161,10 @@ TEST(Comparison, SaysWhenOnlyLeavesAColumnOut) {
 }
 
 // What only evaluation reads is a setting of the encoding: the samples are the same.
-TEST(Comparison, ComparesATrainedModelWithItselfUnderAnotherScaling) {
-  const ScratchFolder scratch;
+TEST_F(ComparisonTest, ComparesATrainedModelWithItselfUnderAnotherScaling) {
   for (std::int64_t seed = 0; seed < 2; ++seed) {
     const RunFolder run =
-        store_run(scratch.path(), made_up_config("even_pairs", "rope", seed), RunState::kFinished, 0.5);
+        store_run(scratch_.path(), made_up_config("even_pairs", "rope", seed), RunState::kFinished, 0.5);
     std::vector<EvaluationRow> rows = run.read().evaluation;
     for (EvaluationRow row : run.read().evaluation) {
       row.encoding_settings = {{"scaling", "yarn"}};
@@ -179,16 +173,15 @@ TEST(Comparison, ComparesATrainedModelWithItselfUnderAnotherScaling) {
     }
     run.write_evaluation(rows);
   }
-  const ResultTable table = make_table(open_runs(scratch.path()));
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_DOUBLE_EQ(compare(table, "rope(scaling=yarn)", "rope", Aggregate::kMean).tasks[0].difference.value(),
                    0.25);
 }
 
 // Runs that the comparison leaves out do not count.
-TEST(Comparison, CountsTheComparedRunsThatDidNotTrain) {
-  const ScratchFolder scratch;
+TEST_F(ComparisonTest, CountsTheComparedRunsThatDidNotTrain) {
   const auto store_trained_to = [&](const std::string& encoding, std::int64_t seed, double accuracy) {
-    store_run(scratch.path(), made_up_config("even_pairs", encoding, seed), RunState::kFinished, 0.5,
+    store_run(scratch_.path(), made_up_config("even_pairs", encoding, seed), RunState::kFinished, 0.5,
               accuracy);
   };
   for (const std::int64_t seed : {0, 1}) {
@@ -197,7 +190,7 @@ TEST(Comparison, CountsTheComparedRunsThatDidNotTrain) {
   }
   store_trained_to("rope", 2, 0.5);
   store_trained_to("alibi", 3, 0.5);
-  const ResultTable table = make_table(open_runs(scratch.path()));
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   const ComparedTask task = compare(table, "rope", "none", Aggregate::kMean).tasks.at(0);
   EXPECT_EQ(2U, task.one_runs.counted);
   EXPECT_EQ(2U, task.one_runs.untrained);
@@ -210,5 +203,4 @@ TEST(Comparison, CountsTheComparedRunsThatDidNotTrain) {
 }
 
 }  // namespace
-
 }  // namespace che

@@ -8,9 +8,10 @@
 namespace che {
 namespace {
 
-TEST(SettingEffects, FindNumbersThatVaryWithAllElseEqual) {
-  const ScratchFolder scratch;
-  const std::vector<SettingEffect> effects = setting_effects(varied_experiment(scratch.path()));
+using SettingEffects = ScratchTest;
+
+TEST_F(SettingEffects, FindNumbersThatVaryWithAllElseEqual) {
+  const std::vector<SettingEffect> effects = setting_effects(varied_experiment(scratch_.path()));
   ASSERT_EQ(effects.size(), 2U);
   EXPECT_EQ(effects[0].path, "encoding.dape.hidden");
   EXPECT_EQ(effects[0].scores.at({.name = "reverse_string"}).at(label_of("dape_kerple")),
@@ -22,53 +23,48 @@ TEST(SettingEffects, FindNumbersThatVaryWithAllElseEqual) {
 }
 
 // 16 and 64 share two seeds; 4 shares none with them and must not hide that.
-TEST(SettingEffects, LeaveOutOnlyAValueWithoutSharedSeeds) {
-  const ScratchFolder scratch;
+TEST_F(SettingEffects, LeaveOutOnlyAValueWithoutSharedSeeds) {
   RunConfig config = made_up_config("reverse_string", "dape_kerple", 7);
   config.encoding.dape->hidden = 4;
-  store_run(scratch.path(), config, RunState::kFinished, 0.75);
-  varied_experiment(scratch.path());
-  const SettingEffect effect = setting_effects(make_table(open_runs(scratch.path()))).front();
+  store_run(scratch_.path(), config, RunState::kFinished, 0.75);
+  varied_experiment(scratch_.path());
+  const SettingEffect effect = setting_effects(make_table(open_runs(scratch_.path()))).front();
   const auto& line = effect.scores.at({.name = "reverse_string"}).at(label_of("dape_kerple"));
   EXPECT_FALSE(line.contains(4));
   EXPECT_EQ(line.at(16), (std::vector<double>{0.5, 0.625}));
 }
 
-TEST(SettingEffects, DoNotCompareRunsOfOtherSeeds) {
-  const ScratchFolder scratch;
+TEST_F(SettingEffects, DoNotCompareRunsOfOtherSeeds) {
   RunConfig config = made_up_config("reverse_string", "rope");
-  store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  store_run(scratch_.path(), config, RunState::kFinished, 0.5);
   config.learning_rate = 1e-4;
   config.seed = 1;
-  store_run(scratch.path(), config, RunState::kFinished, 0.75);
-  EXPECT_TRUE(setting_effects(make_table(open_runs(scratch.path()))).empty());
+  store_run(scratch_.path(), config, RunState::kFinished, 0.75);
+  EXPECT_TRUE(setting_effects(make_table(open_runs(scratch_.path()))).empty());
 }
 
 // Runs that differ in their data seed alone are repetitions of each other.
-TEST(SettingEffects, KeepRunsOfEveryDataSeed) {
-  const ScratchFolder scratch;
+TEST_F(SettingEffects, KeepRunsOfEveryDataSeed) {
   for (const std::int64_t data_seed : {0, 1}) {
     RunConfig config = made_up_config("reverse_string", "rope");
     config.data_seed = data_seed;
-    store_run(scratch.path(), config, RunState::kFinished, data_seed == 0 ? 0.5 : 0.625);
+    store_run(scratch_.path(), config, RunState::kFinished, data_seed == 0 ? 0.5 : 0.625);
     config.learning_rate = 1e-4;
-    store_run(scratch.path(), config, RunState::kFinished, data_seed == 0 ? 0.75 : 0.875);
+    store_run(scratch_.path(), config, RunState::kFinished, data_seed == 0 ? 0.75 : 0.875);
   }
-  const SettingEffect effect = setting_effects(make_table(open_runs(scratch.path()))).front();
+  const SettingEffect effect = setting_effects(make_table(open_runs(scratch_.path()))).front();
   const auto& line = effect.scores.at({.name = "reverse_string"}).at(label_of("rope"));
   EXPECT_EQ(line.at(1e-4), (std::vector<double>{0.75, 0.875}));
 }
 
-TEST(SettingEffects, LeaveOutSettingsThatVaryTogether) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+TEST_F(SettingEffects, LeaveOutSettingsThatVaryTogether) {
+  store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
   RunConfig other = made_up_config("reverse_string", "rope", 1);
   other.model.shape().width = 128;
   other.model.shape().layers = 2;
-  store_run(scratch.path(), other, RunState::kFinished, 0.75);
-  EXPECT_TRUE(setting_effects(make_table(open_runs(scratch.path()))).empty());
+  store_run(scratch_.path(), other, RunState::kFinished, 0.75);
+  EXPECT_TRUE(setting_effects(make_table(open_runs(scratch_.path()))).empty());
 }
 
 }  // namespace
-
 }  // namespace che

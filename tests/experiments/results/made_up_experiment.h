@@ -9,6 +9,11 @@
 
 namespace che {
 
+// The scores of predictors without a model: of those that do not see the input, and none of the others.
+inline TrivialBaselines baselines(Baseline constant, Baseline position_only) {
+  return {.constant = constant, .position_only = position_only, .frequent_symbol = {}, .lengths = {}};
+}
+
 // An experiment with a bit of everything: several tasks and forms, three runs a cell, a cell that
 // failed, one that trains, one that lacks a length, one that was never begun, a task with an option.
 inline ResultTable made_up_experiment(const std::filesystem::path& folder) {

@@ -9,38 +9,38 @@
 namespace che {
 namespace {
 
-TEST(OtherRuns, AreNoneInAFolderThatHoldsTheConfigsRunsOrNothing) {
-  const ScratchFolder scratch;
+using OtherRuns = ScratchTest;
+
+TEST_F(OtherRuns, AreNoneInAFolderThatHoldsTheConfigsRunsOrNothing) {
   const RunConfig config = made_up_config("even_pairs", "rope");
-  EXPECT_FALSE(other_runs({config}, scratch.path() / "missing"));
-  EXPECT_FALSE(other_runs({config}, scratch.path()));
-  store_run(scratch.path(), config, RunState::kFinished, 0.5);
-  EXPECT_FALSE(other_runs({config}, scratch.path()));
+  EXPECT_FALSE(other_runs({config}, scratch_.path() / "missing"));
+  EXPECT_FALSE(other_runs({config}, scratch_.path()));
+  store_run(scratch_.path(), config, RunState::kFinished, 0.5);
+  EXPECT_FALSE(other_runs({config}, scratch_.path()));
   // Whose lengths, samples and execution may change: the run is the same.
   RunConfig longer = config;
   longer.evaluation.last_length = 60;
   longer.execution.threads = 2;
-  EXPECT_FALSE(other_runs({longer}, scratch.path()));
+  EXPECT_FALSE(other_runs({longer}, scratch_.path()));
 }
 
-TEST(OtherRuns, AreCountedWithTheValuesThatNoRunOfTheConfigHas) {
-  const ScratchFolder scratch;
+TEST_F(OtherRuns, AreCountedWithTheValuesThatNoRunOfTheConfigHas) {
   const RunConfig config = made_up_config("even_pairs", "rope");
   RunConfig wide = config;
   wide.model.shape().width = 128;
-  store_run(scratch.path(), wide, RunState::kFinished, 0.5);
-  const std::string folder = scratch.path().string();
+  store_run(scratch_.path(), wide, RunState::kFinished, 0.5);
+  const std::string folder = scratch_.path().string();
   EXPECT_EQ(folder + " holds 1 stored run that is not of this config; it differs in model.width (128)",
-            other_runs({config}, scratch.path()));
+            other_runs({config}, scratch_.path()));
   for (std::int64_t seed = 1; seed < 6; ++seed) {
     wide.seed = seed;
-    store_run(scratch.path(), wide, RunState::kWaiting);
+    store_run(scratch_.path(), wide, RunState::kWaiting);
   }
   EXPECT_EQ(
       folder +
           " holds 6 stored runs that are not of this config; they differ in model.width (128), seed (1, 2, "
           "3, ...)",
-      other_runs({config}, scratch.path()));
+      other_runs({config}, scratch_.path()));
   EXPECT_EQ(folder + " holds 5 stored runs that are not of this config; they differ in seed (1, 2, 3, ...)",
             other_runs({config,
                         [&] {
@@ -48,29 +48,28 @@ TEST(OtherRuns, AreCountedWithTheValuesThatNoRunOfTheConfigHas) {
                           first.seed = 0;
                           return first;
                         }()},
-                       scratch.path()));
+                       scratch_.path()));
 }
 
-TEST(OtherRuns, ThatWereEvaluatedOtherwiseAreCounted) {
-  const ScratchFolder scratch;
+TEST_F(OtherRuns, ThatWereEvaluatedOtherwiseAreCounted) {
   const RunConfig config = made_up_config("even_pairs", "rope");
   RunConfig longer = config;
   longer.evaluation.last_length = 60;
   RunConfig waiting = longer;
   waiting.seed = 1;
-  EXPECT_FALSE(evaluated_otherwise({longer}, scratch.path(), /*retrain=*/false));
-  store_run(scratch.path(), config, RunState::kFinished, 0.5);
-  store_run(scratch.path(), waiting, RunState::kWaiting);
-  EXPECT_FALSE(evaluated_otherwise({config}, scratch.path(), /*retrain=*/false));
+  EXPECT_FALSE(evaluated_otherwise({longer}, scratch_.path(), /*retrain=*/false));
+  store_run(scratch_.path(), config, RunState::kFinished, 0.5);
+  store_run(scratch_.path(), waiting, RunState::kWaiting);
+  EXPECT_FALSE(evaluated_otherwise({config}, scratch_.path(), /*retrain=*/false));
   waiting.evaluation.last_length = 70;
   EXPECT_EQ(
       "1 finished run was evaluated otherwise before, with evaluation.last_length (44); to run this config "
       "changes their scores, and to run the earlier config again brings back the earlier ones",
-      evaluated_otherwise({longer, waiting}, scratch.path(), /*retrain=*/false));
+      evaluated_otherwise({longer, waiting}, scratch_.path(), /*retrain=*/false));
   EXPECT_EQ(
       "1 finished run was evaluated otherwise before, with evaluation.last_length (44); to run this config "
       "changes their scores",
-      evaluated_otherwise({longer, waiting}, scratch.path(), /*retrain=*/true));
+      evaluated_otherwise({longer, waiting}, scratch_.path(), /*retrain=*/true));
   // The same lengths in other words, by another number of threads.
   const ScratchFolder alike;
   RunConfig same = config;
@@ -82,16 +81,15 @@ TEST(OtherRuns, ThatWereEvaluatedOtherwiseAreCounted) {
 }
 
 // The settings of another encoding follow from its name.
-TEST(OtherRuns, OfAnotherEncodingDifferInItsName) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
-  EXPECT_EQ(scratch.path().string() +
+TEST_F(OtherRuns, OfAnotherEncodingDifferInItsName) {
+  store_run(scratch_.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
+  EXPECT_EQ(scratch_.path().string() +
                 " holds 1 stored run that is not of this config; it differs in encoding.name (rope)",
-            other_runs({made_up_config("even_pairs", "none")}, scratch.path()));
+            other_runs({made_up_config("even_pairs", "none")}, scratch_.path()));
 }
 
 // A part of an encoding that one side lacks is a difference, whichever side that is.
-TEST(OtherRuns, MayHaveDapeOrLackIt) {
+TEST_F(OtherRuns, MayHaveDapeOrLackIt) {
   const RunConfig plain = made_up_config("even_pairs", "kerple");
   const RunConfig with_dape = made_up_config("even_pairs", "dape_kerple");
   const auto told = [](const RunConfig& stored, const std::vector<RunConfig>& config) {
@@ -110,27 +108,24 @@ TEST(OtherRuns, MayHaveDapeOrLackIt) {
 }
 
 // Of which only the task, the seed and the evaluation are known.
-TEST(OtherRuns, MayBePredictionsOfAModelOutsideChe) {
-  const ScratchFolder scratch;
+TEST_F(OtherRuns, MayBePredictionsOfAModelOutsideChe) {
   RunConfig lstm;
   lstm.model = foreign_model("lstm");
   lstm.task.reset("even_pairs");
-  store_run(scratch.path(), lstm, RunState::kFinished, 0.5);
-  EXPECT_EQ(scratch.path().string() +
+  store_run(scratch_.path(), lstm, RunState::kFinished, 0.5);
+  EXPECT_EQ(scratch_.path().string() +
                 " holds 1 stored run that is not of this config; it differs in model.name (lstm)",
-            other_runs({made_up_config("even_pairs", "none")}, scratch.path()));
+            other_runs({made_up_config("even_pairs", "none")}, scratch_.path()));
 }
 
-TEST(OtherRuns, MayCombineTheSameValues) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("even_pairs", "none", 1), RunState::kFinished, 0.5);
-  EXPECT_EQ(scratch.path().string() +
+TEST_F(OtherRuns, MayCombineTheSameValues) {
+  store_run(scratch_.path(), made_up_config("even_pairs", "none", 1), RunState::kFinished, 0.5);
+  EXPECT_EQ(scratch_.path().string() +
                 " holds 1 stored run that is not of this config, with settings of this config in another "
                 "combination",
             other_runs({made_up_config("even_pairs", "none"), made_up_config("parity_check", "none", 1)},
-                       scratch.path()));
+                       scratch_.path()));
 }
 
 }  // namespace
-
 }  // namespace che

@@ -9,6 +9,8 @@
 namespace che {
 namespace {
 
+using PaperAgreementTest = ScratchTest;
+
 // The counts that the paper's text gives of its own table (section 4).
 TEST(PaperClaims, HoldInThePapersTableAsItsTextCounts) {
   const std::vector<PaperClaim> claims = count_claims({}, Aggregate::kMax);
@@ -64,16 +66,15 @@ void store_in_order(const ScratchFolder& scratch, const std::string& task, const
   }
 }
 
-TEST(PaperAgreement, ComparesTheOrderOfWhatBothHave) {
-  const ScratchFolder scratch;
+TEST_F(PaperAgreementTest, ComparesTheOrderOfWhatBothHave) {
   const Labels encodings = {"randomized_rope", "randomized_alibi", "randomized_kerple",
                             "randomized_dape_kerple"};
-  store_in_order(scratch, "reverse_string", encodings, 1);
-  store_in_order(scratch, "missing_duplicate", encodings, -1);
-  store_run(scratch.path(), made_up_config("reverse_string", "none"), RunState::kFinished,
+  store_in_order(scratch_, "reverse_string", encodings, 1);
+  store_in_order(scratch_, "missing_duplicate", encodings, -1);
+  store_run(scratch_.path(), made_up_config("reverse_string", "none"), RunState::kFinished,
             0.875);  // Not in the paper.
-  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), RunState::kFailed);
-  const PaperAgreement agreement = agree(make_table(open_runs(scratch.path())), Aggregate::kMax);
+  store_run(scratch_.path(), made_up_config("bucket_sort", "rope"), RunState::kFailed);
+  const PaperAgreement agreement = agree(make_table(open_runs(scratch_.path())), Aggregate::kMax);
   ASSERT_EQ(agreement.tasks.size(), 3U);
   const AgreedTask& same = agreement.tasks[0];
   EXPECT_EQ(same.task.text(), "reverse_string");
@@ -92,15 +93,14 @@ TEST(PaperAgreement, ComparesTheOrderOfWhatBothHave) {
   EXPECT_DOUBLE_EQ(agreement.mean.value(), 0);
 }
 
-TEST(PaperAgreement, TiesAndFewEncodingsHaveNoCorrelation) {
-  const ScratchFolder scratch;
+TEST_F(PaperAgreementTest, TiesAndFewEncodingsHaveNoCorrelation) {
   const Labels encodings = {"randomized_rope", "randomized_kerple", "randomized_dape_kerple"};
-  store_run(scratch.path(), made_up_config("even_pairs", "randomized_alibi"), RunState::kFinished, 0.5);
+  store_run(scratch_.path(), made_up_config("even_pairs", "randomized_alibi"), RunState::kFinished, 0.5);
   for (const std::string& encoding : encodings) {
-    store_run(scratch.path(), made_up_config("even_pairs", encoding), RunState::kFinished, 0.5);
+    store_run(scratch_.path(), made_up_config("even_pairs", encoding), RunState::kFinished, 0.5);
   }
-  store_in_order(scratch, "reverse_string", encodings, 1);
-  const PaperAgreement agreement = agree(make_table(open_runs(scratch.path())), Aggregate::kMean);
+  store_in_order(scratch_, "reverse_string", encodings, 1);
+  const PaperAgreement agreement = agree(make_table(open_runs(scratch_.path())), Aggregate::kMean);
   EXPECT_EQ(agreement.tasks[0].encodings, 4U);
   EXPECT_FALSE(agreement.tasks[0].correlation.has_value()) << "all tie";
   EXPECT_EQ(agreement.tasks[1].encodings, 3U);
@@ -109,29 +109,26 @@ TEST(PaperAgreement, TiesAndFewEncodingsHaveNoCorrelation) {
 }
 
 // Two cells of ours that have one value of the paper.
-TEST(PaperAgreement, AValueOfThePaperCountsOnce) {
-  const ScratchFolder scratch;
-  store_in_order(scratch, "reverse_string", {"randomized_dape_kerple", "randomized_kerple"}, 1);
+TEST_F(PaperAgreementTest, AValueOfThePaperCountsOnce) {
+  store_in_order(scratch_, "reverse_string", {"randomized_dape_kerple", "randomized_kerple"}, 1);
   RunConfig wide = made_up_config("reverse_string", "randomized_dape_kerple");
   wide.model.shape().width = 128;
-  store_run(scratch.path(), wide, RunState::kFinished, 0.5);
-  const PaperAgreement agreement = agree(make_table(open_runs(scratch.path())), Aggregate::kMax);
+  store_run(scratch_.path(), wide, RunState::kFinished, 0.5);
+  const PaperAgreement agreement = agree(make_table(open_runs(scratch_.path())), Aggregate::kMax);
   ASSERT_EQ(agreement.tasks.size(), 1U);
   EXPECT_EQ(agreement.tasks[0].encodings, 2U);
   ASSERT_EQ(agreement.tasks[0].doubles.size(), 1U);
   EXPECT_EQ(agreement.tasks[0].doubles.back().second.text(), "randomized_dape_kerple(model.width=64)");
 }
 
-TEST(PaperAgreement, PlainPositionsAreNotCompared) {
-  const ScratchFolder scratch;
-  store_in_order(scratch, "reverse_string", {"rope", "alibi", "kerple", "dape_kerple", "dape_alibi"}, 1);
-  const PaperAgreement agreement = agree(make_table(open_runs(scratch.path())), Aggregate::kMax);
+TEST_F(PaperAgreementTest, PlainPositionsAreNotCompared) {
+  store_in_order(scratch_, "reverse_string", {"rope", "alibi", "kerple", "dape_kerple", "dape_alibi"}, 1);
+  const PaperAgreement agreement = agree(make_table(open_runs(scratch_.path())), Aggregate::kMax);
   EXPECT_EQ(agreement.tasks[0].encodings, 0U);
 }
 
 // Seed 0 has the paper's order, seed 1 its reverse, seed 2 lacks a run.
-TEST(PaperAgreement, TellsWhatSingleSeedsSay) {
-  const ScratchFolder scratch;
+TEST_F(PaperAgreementTest, TellsWhatSingleSeedsSay) {
   const std::string task = "missing_duplicate";
   const Labels encodings = {"randomized_rope", "randomized_alibi", "randomized_kerple",
                             "randomized_dape_kerple"};
@@ -140,11 +137,11 @@ TEST(PaperAgreement, TellsWhatSingleSeedsSay) {
       if (seed == 2 && encoding == "randomized_dape_kerple") continue;
       const RunConfig config = made_up_config(task, encoding, seed);
       const double sign = seed == 1 ? -0.4 : 0.4;
-      store_run(scratch.path(), config, RunState::kFinished,
+      store_run(scratch_.path(), config, RunState::kFinished,
                 0.5 + sign * paper_value({.name = task}, config.encoding)->score);
     }
   }
-  const AgreedTask agreed = agree(make_table(open_runs(scratch.path())), Aggregate::kMax).tasks.at(0);
+  const AgreedTask agreed = agree(make_table(open_runs(scratch_.path())), Aggregate::kMax).tasks.at(0);
   EXPECT_EQ(agreed.of_seeds, (std::map<std::int64_t, std::optional<double>>{{0, 1.0}, {1, -1.0}}));
   EXPECT_DOUBLE_EQ(agreed.between_seeds.value(), -1);
   EXPECT_EQ(agreed.agrees(), false);
@@ -158,5 +155,4 @@ TEST(PaperAgreement, TellsWhatSingleSeedsSay) {
 }
 
 }  // namespace
-
 }  // namespace che

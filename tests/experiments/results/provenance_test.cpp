@@ -36,13 +36,11 @@ TEST(Provenance, SaysWhichEncodingHasWhichProtocolOption) {
   RunConfig kerple = made_up_config("even_pairs", "kerple");
   kerple.encoding.options = kerple.encoding.all_options().with({{"direction", "symmetric"}});
   store_run(scratch.path(), kerple, RunState::kFinished, 0.5);
-  EXPECT_TRUE(contains(protocol_options(), "encoding.direction=symmetric;")) << protocol_options();
+  expect_contains(protocol_options(), {"encoding.direction=symmetric;"});
   RunConfig wrapped = made_up_config("even_pairs", "dape_kerple");
   wrapped.encoding.options = wrapped.encoding.all_options().with({{"direction", "half_offset"}});
   store_run(scratch.path(), wrapped, RunState::kFinished, 0.5);
-  EXPECT_TRUE(
-      contains(protocol_options(), "encoding.direction=half_offset (dape_kerple), symmetric (kerple)"))
-      << protocol_options();
+  expect_contains(protocol_options(), {"encoding.direction=half_offset (dape_kerple), symmetric (kerple)"});
 }
 
 // A table on disk says so itself: who reads it later has not seen the warning.
@@ -56,11 +54,8 @@ TEST(Provenance, NamesRunsWithADamagedConfig) {
   const std::vector<Fact> facts = provenance(read_table({scratch.path()}));
   ASSERT_EQ(facts.size(), 7U);
   EXPECT_EQ(facts.back().name, "Left out");
-  EXPECT_TRUE(
-      contains(facts.back().value, torn.id() + "/config.yaml: its last line, the checksum, is missing"))
-      << facts.back().value;
+  expect_contains(facts.back().value, {torn.id() + "/config.yaml: its last line, the checksum, is missing"});
 }
 
 }  // namespace
-
 }  // namespace che

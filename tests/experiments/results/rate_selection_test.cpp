@@ -10,6 +10,8 @@
 namespace che {
 namespace {
 
+using RateSelection = ScratchTest;
+
 struct Repetition {
   double rate;
   std::int64_t seed;
@@ -51,10 +53,9 @@ void store_two_rates(const ScratchFolder& scratch) {
   store(scratch, "rope", {1e-4, 1, 0.5, 0.75}, 0.625);
 }
 
-TEST(RateSelection, KeepsTheRateWithTheHighestMeanOfWhatTheRuleReads) {
-  const ScratchFolder scratch;
-  store_two_rates(scratch);
-  const ResultTable by_training = read(scratch, SelectionRule::kTraining);
+TEST_F(RateSelection, KeepsTheRateWithTheHighestMeanOfWhatTheRuleReads) {
+  store_two_rates(scratch_);
+  const ResultTable by_training = read(scratch_, SelectionRule::kTraining);
   EXPECT_EQ(scores_of(by_training, "rope"), (std::vector<double>{1.0, 0.25}))
       << "0.875 against the mean of 0.9375 and 0.75";
   EXPECT_EQ(default_aggregate(by_training), Aggregate::kMean);
@@ -63,76 +64,70 @@ TEST(RateSelection, KeepsTheRateWithTheHighestMeanOfWhatTheRuleReads) {
       std::vector<std::string>{
           "Each cell has the runs of one learning rate, the one with the highest mean accuracy at the end "
           "of training over the repetitions (--select training): 0.001 for every cell."});
-  EXPECT_EQ(scores_of(read(scratch, SelectionRule::kValidation), "rope"), (std::vector<double>{0.75, 0.5}));
-  EXPECT_EQ(default_aggregate(make_table(open_runs(scratch.path()))), Aggregate::kMax);
+  EXPECT_EQ(scores_of(read(scratch_, SelectionRule::kValidation), "rope"), (std::vector<double>{0.75, 0.5}));
+  EXPECT_EQ(default_aggregate(make_table(open_runs(scratch_.path()))), Aggregate::kMax);
 }
 
 // A rate that was run with a lucky seed alone would win otherwise.
-TEST(RateSelection, ComparesRatesOverTheRepetitionsThatAllHave) {
-  const ScratchFolder scratch;
-  store(scratch, "rope", {1e-3, 0, 1.0, 0.75});
-  store(scratch, "rope", {1e-3, 1, 0.25, 1.0});
-  store(scratch, "rope", {1e-4, 0, 0.5, 0.8125});
-  EXPECT_EQ(scores_of(read(scratch, SelectionRule::kTraining), "rope"), std::vector<double>{0.5});
+TEST_F(RateSelection, ComparesRatesOverTheRepetitionsThatAllHave) {
+  store(scratch_, "rope", {1e-3, 0, 1.0, 0.75});
+  store(scratch_, "rope", {1e-3, 1, 0.25, 1.0});
+  store(scratch_, "rope", {1e-4, 0, 0.5, 0.8125});
+  EXPECT_EQ(scores_of(read(scratch_, SelectionRule::kTraining), "rope"), std::vector<double>{0.5});
   const ScratchFolder apart;
   store(apart, "rope", {1e-3, 0, 1.0, 0.75});
   store(apart, "rope", {1e-4, 1, 0.5, 0.8125});
-  EXPECT_TRUE(
-      contains(message_of([&] { read(apart, SelectionRule::kTraining); }), "no repetition in common"));
+  expect_contains(message_of([&] { read(apart, SelectionRule::kTraining); }), {"no repetition in common"});
 }
 
-TEST(RateSelection, OfEqualRatesTakesTheLowest) {
-  const ScratchFolder scratch;
-  store(scratch, "rope", {1e-3, 0, 1.0, 0.875});
-  store(scratch, "rope", {1e-4, 0, 0.5, 0.875});
-  EXPECT_EQ(scores_of(read(scratch, SelectionRule::kTraining), "rope"), std::vector<double>{0.5});
+TEST_F(RateSelection, OfEqualRatesTakesTheLowest) {
+  store(scratch_, "rope", {1e-3, 0, 1.0, 0.875});
+  store(scratch_, "rope", {1e-4, 0, 0.5, 0.875});
+  EXPECT_EQ(scores_of(read(scratch_, SelectionRule::kTraining), "rope"), std::vector<double>{0.5});
 }
 
-TEST(RateSelection, RefusesRunsThatLackWhatTheRuleReads) {
-  const ScratchFolder scratch;
-  store(scratch, "rope", {1e-3, 0, 1.0, 0.875}, 0.5);
-  const RunFolder without = store(scratch, "rope", {1e-4, 0, 0.5, 0.875});
-  const auto problem = [&](SelectionRule rule) { return message_of([&] { read(scratch, rule); }); };
-  EXPECT_TRUE(contains(problem(SelectionRule::kValidation), without.id() + " has no accuracy on samples of"));
-  EXPECT_TRUE(contains(problem(SelectionRule::kValidation), "scored lengths 41:44; `che evaluate"));
+TEST_F(RateSelection, RefusesRunsThatLackWhatTheRuleReads) {
+  store(scratch_, "rope", {1e-3, 0, 1.0, 0.875}, 0.5);
+  const RunFolder without = store(scratch_, "rope", {1e-4, 0, 0.5, 0.875});
+  const auto problem = [&](SelectionRule rule) { return message_of([&] { read(scratch_, rule); }); };
+  expect_contains(problem(SelectionRule::kValidation),
+                  {without.id() + " has no accuracy on samples of", "scored lengths 41:44; `che evaluate"});
   without.write_metrics({});
-  EXPECT_TRUE(contains(problem(SelectionRule::kTraining), without.id() + " has no training metrics"));
+  expect_contains(problem(SelectionRule::kTraining), {without.id() + " has no training metrics"});
   RunConfig waiting = made_up_config("even_pairs", "rope", 1);
   waiting.learning_rate = 1e-4;
-  store_run(scratch.path(), waiting, RunState::kTraining);
+  store_run(scratch_.path(), waiting, RunState::kTraining);
   without.write_metrics({{.step = 100, .loss = 1, .accuracy = 0.5, .gradient_norm = 1, .seconds = 1}});
-  EXPECT_TRUE(contains(problem(SelectionRule::kTraining), "is not finished, and its cell has several"));
+  expect_contains(problem(SelectionRule::kTraining), {"is not finished, and its cell has several"});
 }
 
 // 1e-3 was also measured on easier samples, of another seed and of a larger number, which say nothing of
 // 1e-4.
-TEST(RateSelection, ValidatesOnTheSamplesThatAllRunsHave) {
-  const ScratchFolder scratch;
-  const RunFolder more = store(scratch, "rope", {1e-3, 0, 1.0, 0.875}, 0.5);
-  store(scratch, "rope", {1e-4, 0, 0.75, 0.875}, 0.625);
+TEST_F(RateSelection, ValidatesOnTheSamplesThatAllRunsHave) {
+  const RunFolder more = store(scratch_, "rope", {1e-3, 0, 1.0, 0.875}, 0.5);
+  store(scratch_, "rope", {1e-4, 0, 0.75, 0.875}, 0.625);
   std::vector<EvaluationRow> rows = more.evaluation();
   for (const std::int64_t length : more.config().evaluation.lengths()) {
     store_row(rows, {.length = length, .samples = 64, .seed = 2000, .accuracy = 1});
     store_row(rows, {.length = length, .samples = 128, .seed = 1000, .accuracy = 1});
   }
   more.write_evaluation(rows);
-  EXPECT_EQ(scores_of(read(scratch, SelectionRule::kValidation), "rope"), std::vector<double>{0.75});
+  EXPECT_EQ(scores_of(read(scratch_, SelectionRule::kValidation), "rope"), std::vector<double>{0.75});
   std::erase_if(rows, [](const EvaluationRow& row) { return row.seed == 1000; });
   more.write_evaluation(rows);
-  EXPECT_TRUE(contains(message_of([&] { read(scratch, SelectionRule::kValidation); }),
-                       "the runs of rope on even_pairs were measured on different samples"));
+  expect_contains(message_of([&] { read(scratch_, SelectionRule::kValidation); }),
+                  {"the runs of rope on even_pairs were measured on different samples"});
 }
 
 // Repetitions are paired although the rule chose another rate for each of the two.
-TEST(RateSelection, ComparisonsPairTheSelectedRates) {
-  const ScratchFolder scratch;
-  store_two_rates(scratch);
+TEST_F(RateSelection, ComparisonsPairTheSelectedRates) {
+  store_two_rates(scratch_);
   for (std::int64_t seed = 0; seed < 2; ++seed) {
-    store(scratch, "none", {1e-3, seed, 0.5, 0.5});
-    store(scratch, "none", {1e-4, seed, 0.125, 0.875});
+    store(scratch_, "none", {1e-3, seed, 0.5, 0.5});
+    store(scratch_, "none", {1e-4, seed, 0.125, 0.875});
   }
   const ComparedTask task =
-      compare(read(scratch, SelectionRule::kTraining), "rope", "none", Aggregate::kMean).tasks[0];
+      compare(read(scratch_, SelectionRule::kTraining), "rope", "none", Aggregate::kMean).tasks[0];
   EXPECT_EQ(task.seeds, 2U);
   EXPECT_DOUBLE_EQ(task.difference.value(), 0.5) << "1.0 and 0.25 against 0.125";
   EXPECT_TRUE(task.rates.empty());
@@ -140,5 +135,4 @@ TEST(RateSelection, ComparisonsPairTheSelectedRates) {
 }
 
 }  // namespace
-
 }  // namespace che

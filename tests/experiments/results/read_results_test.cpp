@@ -66,5 +66,4 @@ TEST_F(ModelsLeftOut, AreNoneWhereTheyWereNotAskedFor) {
 }
 
 }  // namespace
-
 }  // namespace che

@@ -11,6 +11,8 @@
 namespace che {
 namespace {
 
+using ReadingRulesTest = ScratchTest;
+
 // A finished run whose accuracy at each length is a hundredth of it, which a mean gives away.
 RunFolder store_by_length(const std::filesystem::path& folder, const RunConfig& config,
                           const std::vector<std::int64_t>& lengths) {
@@ -30,7 +32,7 @@ ReadingRules rules_for(const std::string& lengths) {
   return {.score_lengths = LengthChoice(lengths), .select = {}};
 }
 
-TEST(ReadingRules, LengthsAreNumbersAndRanges) {
+TEST_F(ReadingRulesTest, LengthsAreNumbersAndRanges) {
   const LengthChoice choice("7,41:50:3,95:97");
   std::vector<std::int64_t> held;
   for (std::int64_t length = 0; length < 120; ++length) {
@@ -42,29 +44,27 @@ TEST(ReadingRules, LengthsAreNumbersAndRanges) {
   }
 }
 
-TEST(ReadingRules, ScoresAreMeansOverTheChosenLengthsThatWereMeasured) {
-  const ScratchFolder scratch;
+TEST_F(ReadingRulesTest, ScoresAreMeansOverTheChosenLengthsThatWereMeasured) {
   // 60 and 80 are not of the config, which asks for 41..44.
-  store_by_length(scratch.path(), made_up_config("even_pairs", "rope"), {41, 42, 43, 44, 60, 80});
+  store_by_length(scratch_.path(), made_up_config("even_pairs", "rope"), {41, 42, 43, 44, 60, 80});
   const auto score_at = [&](const std::string& lengths) {
-    return *make_table(open_runs(scratch.path()), rules_for(lengths)).runs[0].score;
+    return *make_table(open_runs(scratch_.path()), rules_for(lengths)).runs[0].score;
   };
   EXPECT_DOUBLE_EQ(score_at("44:500"), (0.44 + 0.60 + 0.80) / 3);
   EXPECT_DOUBLE_EQ(score_at("42,80,90"), (0.42 + 0.80) / 2);
-  EXPECT_DOUBLE_EQ(*make_table(open_runs(scratch.path())).runs[0].score, 0.425);
-  EXPECT_TRUE(contains(message_of([&] { score_at("90:500"); }), "it was at 41,42,43,44,60,80"));
+  EXPECT_DOUBLE_EQ(*make_table(open_runs(scratch_.path())).runs[0].score, 0.425);
+  expect_contains(message_of([&] { score_at("90:500"); }), {"it was at 41,42,43,44,60,80"});
 }
 
 // The config that ran last decides nothing: two runs whose configs ask for other lengths share a column where
 // the same ones are left, and have columns of their own where they are not.
-TEST(ReadingRules, ColumnsAreLabelledByTheLengthsThatAreLeft) {
-  const ScratchFolder scratch;
-  store_by_length(scratch.path(), made_up_config("even_pairs", "rope", 0), {41, 42, 43, 44, 60, 70, 80});
+TEST_F(ReadingRulesTest, ColumnsAreLabelledByTheLengthsThatAreLeft) {
+  store_by_length(scratch_.path(), made_up_config("even_pairs", "rope", 0), {41, 42, 43, 44, 60, 70, 80});
   RunConfig longer = made_up_config("even_pairs", "rope", 1);
   longer.evaluation = {.first_length = 60, .last_length = 80, .length_step = 10, .samples = 64};
-  store_by_length(scratch.path(), longer, {60, 70, 80});
+  store_by_length(scratch_.path(), longer, {60, 70, 80});
   const auto columns = [&](const std::string& lengths) {
-    return texts_of(make_table(open_runs(scratch.path()), rules_for(lengths)).encodings);
+    return texts_of(make_table(open_runs(scratch_.path()), rules_for(lengths)).encodings);
   };
   EXPECT_EQ(columns("60:500"), std::vector<std::string>{"rope"});
   EXPECT_EQ(columns("44:500"), (std::vector<std::string>{"rope(evaluation.lengths=44,60,70,80)",
@@ -72,24 +72,22 @@ TEST(ReadingRules, ColumnsAreLabelledByTheLengthsThatAreLeft) {
 }
 
 // The finished run was measured beyond its config, which the repetition that is still to come shares.
-TEST(ReadingRules, UnfinishedRunsSplitNoColumn) {
-  const ScratchFolder scratch;
-  store_by_length(scratch.path(), made_up_config("even_pairs", "rope", 0), {41, 42, 43, 44, 60});
-  store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kTraining);
-  const ResultTable table = make_table(open_runs(scratch.path()), rules_for("43:500"));
+TEST_F(ReadingRulesTest, UnfinishedRunsSplitNoColumn) {
+  store_by_length(scratch_.path(), made_up_config("even_pairs", "rope", 0), {41, 42, 43, 44, 60});
+  store_run(scratch_.path(), made_up_config("even_pairs", "rope", 1), RunState::kTraining);
+  const ResultTable table = make_table(open_runs(scratch_.path()), rules_for("43:500"));
   EXPECT_EQ(texts_of(table.encodings), std::vector<std::string>{"rope"});
   EXPECT_EQ(table.cells.begin()->second.missing.size(), 1U);
 }
 
-TEST(ReadingRules, ComparisonsByLengthAdjustOverTheTasksAtALength) {
-  const ScratchFolder scratch;
+TEST_F(ReadingRulesTest, ComparisonsByLengthAdjustOverTheTasksAtALength) {
   for (const char* const task : {"even_pairs", "bucket_sort"}) {
     for (std::int64_t seed = 0; seed < 3; ++seed) {
-      store_by_length(scratch.path(), made_up_config(task, "rope", seed), {41, 42, 43, 44});
-      store_run(scratch.path(), made_up_config(task, "none", seed), RunState::kFinished, 0.25);
+      store_by_length(scratch_.path(), made_up_config(task, "rope", seed), {41, 42, 43, 44});
+      store_run(scratch_.path(), made_up_config(task, "none", seed), RunState::kFinished, 0.25);
     }
   }
-  const Comparison comparison = compare(make_table(open_runs(scratch.path()), rules_for("42,44")), "rope",
+  const Comparison comparison = compare(make_table(open_runs(scratch_.path()), rules_for("42,44")), "rope",
                                         "none", Aggregate::kMean, ComparisonRows::kLengths);
   ASSERT_EQ(comparison.tasks.size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
@@ -104,18 +102,16 @@ TEST(ReadingRules, ComparisonsByLengthAdjustOverTheTasksAtALength) {
 }
 
 // A task on which a side has not finished has a row a length, too.
-TEST(ReadingRules, ComparisonsByLengthNeedNoFinishedRunOfEachSide) {
-  const ScratchFolder scratch;
-  store_by_length(scratch.path(), made_up_config("even_pairs", "rope"), {41, 42, 43, 44});
-  store_by_length(scratch.path(), made_up_config("even_pairs", "none"), {41, 42, 43, 44});
-  store_run(scratch.path(), made_up_config("bucket_sort", "rope"), RunState::kWaiting);
-  store_by_length(scratch.path(), made_up_config("bucket_sort", "none"), {41, 42, 43, 44});
-  const ResultTable table = make_table(open_runs(scratch.path()));
+TEST_F(ReadingRulesTest, ComparisonsByLengthNeedNoFinishedRunOfEachSide) {
+  store_by_length(scratch_.path(), made_up_config("even_pairs", "rope"), {41, 42, 43, 44});
+  store_by_length(scratch_.path(), made_up_config("even_pairs", "none"), {41, 42, 43, 44});
+  store_run(scratch_.path(), made_up_config("bucket_sort", "rope"), RunState::kWaiting);
+  store_by_length(scratch_.path(), made_up_config("bucket_sort", "none"), {41, 42, 43, 44});
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   const Comparison comparison = compare(table, "rope", "none", Aggregate::kMean, ComparisonRows::kLengths);
   ASSERT_EQ(comparison.tasks.size(), 8U);
   for (const ComparedTask& row : comparison.tasks) EXPECT_TRUE(row.length.has_value());
 }
 
 }  // namespace
-
 }  // namespace che

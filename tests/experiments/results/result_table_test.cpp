@@ -15,15 +15,16 @@
 namespace che {
 namespace {
 
-TEST(ResultTable, SummarizesTheFinishedRunsOfACell) {
-  const ScratchFolder scratch;
+using ResultTableTest = ScratchTest;
+
+TEST_F(ResultTableTest, SummarizesTheFinishedRunsOfACell) {
   const std::vector<double> scores = {0.9, 0.2, 0.4, 0.1};
   for (std::int64_t seed = 0; seed < 4; ++seed) {
-    store_run(scratch.path(), made_up_config("reverse_string", "rope", seed), RunState::kFinished,
+    store_run(scratch_.path(), made_up_config("reverse_string", "rope", seed), RunState::kFinished,
               scores[static_cast<std::size_t>(seed)]);
   }
-  store_run(scratch.path(), made_up_config("reverse_string", "rope", 4), RunState::kFailed);
-  const ResultTable table = make_table(open_runs(scratch.path()));
+  store_run(scratch_.path(), made_up_config("reverse_string", "rope", 4), RunState::kFailed);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   const TableCell* cell = cell_called(table, "reverse_string", "rope");
   ASSERT_NE(cell, nullptr);
   ASSERT_TRUE(cell->scores.has_value());
@@ -40,29 +41,26 @@ TEST(ResultTable, SummarizesTheFinishedRunsOfACell) {
   EXPECT_EQ(cell_called(table, "reverse_string", "none"), nullptr);
 }
 
-TEST(ResultTable, OnlyFinishedRunsCountEvenWithEveryLengthMeasured) {
-  const ScratchFolder scratch;
+TEST_F(ResultTableTest, OnlyFinishedRunsCountEvenWithEveryLengthMeasured) {
   const RunFolder folder =
-      store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+      store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
   RunStatus status = folder.status();
   status.state = RunState::kInterrupted;
   folder.write_status(status);
-  const ResultTable table = make_table(open_runs(scratch.path()));
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_FALSE(cell_called(table, "reverse_string", "rope")->scores.has_value());
 }
 
-TEST(ResultTable, OneRunHasNoDeviation) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
-  const ResultTable table = make_table(open_runs(scratch.path()));
+TEST_F(ResultTableTest, OneRunHasNoDeviation) {
+  store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_FALSE(cell_called(table, "reverse_string", "rope")->scores->deviation.has_value());
 }
 
 // What `che evaluate --set` measured of the same trained model.
-TEST(ResultTable, AnotherSettingOfTheEncodingInEvaluationIsAColumn) {
-  const ScratchFolder scratch;
+TEST_F(ResultTableTest, AnotherSettingOfTheEncodingInEvaluationIsAColumn) {
   const RunConfig config = made_up_config("reverse_string", "rope");
-  const RunFolder folder = store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  const RunFolder folder = store_run(scratch_.path(), config, RunState::kFinished, 0.5);
   std::vector<EvaluationRow> rows = folder.evaluation();
   for (EvaluationRow row : folder.evaluation()) {
     row.encoding_settings = {{"scaling", "yarn"}};
@@ -73,7 +71,7 @@ TEST(ResultTable, AnotherSettingOfTheEncodingInEvaluationIsAColumn) {
     if (row.length == config.evaluation.first_length) rows.push_back(row);
   }
   folder.write_evaluation(rows);
-  const ResultTable table = make_table(open_runs(scratch.path()));
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_EQ(texts_of(table.encodings), (std::vector<std::string>{"rope", "rope(scaling=yarn)"}));
   EXPECT_EQ(cell_called(table, "reverse_string", "rope")->scores->max, 0.5);
   EXPECT_EQ(cell_called(table, "reverse_string", "rope(scaling=yarn)")->scores->max, 0.75);
@@ -84,44 +82,41 @@ TEST(ResultTable, AnotherSettingOfTheEncodingInEvaluationIsAColumn) {
   }
 }
 
-TEST(ResultTable, RunsOfOtherSettingsAreNotMixed) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+TEST_F(ResultTableTest, RunsOfOtherSettingsAreNotMixed) {
+  store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
   RunConfig wide = made_up_config("reverse_string", "rope");
   wide.model.shape().width = 128;
-  store_run(scratch.path(), wide, RunState::kFinished, 0.75);
-  const ResultTable table = make_table(open_runs(scratch.path()));
+  store_run(scratch_.path(), wide, RunState::kFinished, 0.75);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_EQ(texts_of(table.encodings),
             (std::vector<std::string>{"rope(model.width=64)", "rope(model.width=128)"}));
   EXPECT_EQ(cell_called(table, "reverse_string", "rope(model.width=64)")->scores->max, 0.5);
   EXPECT_EQ(cell_called(table, "reverse_string", "rope(model.width=128)")->scores->max, 0.75);
 }
 
-TEST(ResultTable, RunsMeasuredDifferentlyAreNotMixed) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "dape_kerple"), RunState::kFinished, 0.5);
+TEST_F(ResultTableTest, RunsMeasuredDifferentlyAreNotMixed) {
+  store_run(scratch_.path(), made_up_config("reverse_string", "dape_kerple"), RunState::kFinished, 0.5);
   RunConfig longer = made_up_config("reverse_string", "dape_kerple", 1);
   longer.encoding.dape->hidden = 16;
   longer.evaluation.last_length = 60;
-  store_run(scratch.path(), longer, RunState::kFinished, 0.75);
-  const ResultTable table = make_table(open_runs(scratch.path()));
+  store_run(scratch_.path(), longer, RunState::kFinished, 0.75);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_EQ(texts_of(table.encodings),
             (std::vector<std::string>{"dape_kerple(dape.hidden=16, evaluation.last_length=60)",
                                       "dape_kerple(evaluation.last_length=44)"}));
 }
 
 // 41, 43 and 45, written in two ways.
-TEST(ResultTable, RunsMeasuredAtTheSameLengthsShareAColumnHoweverTheLengthsAreWritten) {
-  const ScratchFolder scratch;
+TEST_F(ResultTableTest, RunsMeasuredAtTheSameLengthsShareAColumnHoweverTheLengthsAreWritten) {
   for (const std::int64_t last : {45, 46}) {
     for (const char* encoding : {"rope", "none"}) {
       RunConfig run = made_up_config("reverse_string", encoding, last);
       run.evaluation.last_length = last;
       run.evaluation.length_step = 2;
-      store_run(scratch.path(), run, RunState::kFinished, 0.5);
+      store_run(scratch_.path(), run, RunState::kFinished, 0.5);
     }
   }
-  const ResultTable table = make_table(open_runs(scratch.path()));
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_EQ(texts_of(table.encodings), (std::vector<std::string>{"none", "rope"}));
   EXPECT_EQ(cell_called(table, "reverse_string", "rope")->finished.size(), 2U);
   EXPECT_EQ(compare(table, "rope", "none", Aggregate::kMean).tasks[0].seeds, 2U);
@@ -133,19 +128,18 @@ TEST(ResultTable, RunsMeasuredAtTheSameLengthsShareAColumnHoweverTheLengthsAreWr
 }
 
 // As in configs/positions.yaml: each repetition has its own test samples, and one task has more of them.
-TEST(ResultTable, EvaluationSeedsAreRepetitionsAndATasksOwnSettingsSplitNoColumn) {
-  const ScratchFolder scratch;
+TEST_F(ResultTableTest, EvaluationSeedsAreRepetitionsAndATasksOwnSettingsSplitNoColumn) {
   for (const char* const task : {"reverse_string", "even_pairs"}) {
     for (const char* const encoding : {"rope", "none"}) {
       for (std::int64_t seed = 0; seed < 2; ++seed) {
         RunConfig run = made_up_config(task, encoding, seed);
         run.evaluation.seed = seed;
         if (run.task.name == "even_pairs") run.evaluation.samples = 128;
-        store_run(scratch.path(), run, RunState::kFinished, encoding[0] == 'r' ? 0.875 : 0.75);
+        store_run(scratch_.path(), run, RunState::kFinished, encoding[0] == 'r' ? 0.875 : 0.75);
       }
     }
   }
-  const ResultTable table = make_table(open_runs(scratch.path()));
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_EQ(texts_of(table.encodings), (std::vector<std::string>{"none", "rope"}));
   for (const TableRow& row : table.rows) {
     EXPECT_EQ(table.cell(row.task, table.encodings[1])->finished.size(), 2U);
@@ -163,22 +157,21 @@ TEST(ResultTable, EvaluationSeedsAreRepetitionsAndATasksOwnSettingsSplitNoColumn
   RunConfig third = made_up_config("even_pairs", "rope", 2);
   third.evaluation.samples = 128;
   third.evaluation.seed = 2;
-  store_run(scratch.path(), third, RunState::kFinished, 0.875);
-  const ResultTable uneven = make_table(open_runs(scratch.path()));
+  store_run(scratch_.path(), third, RunState::kFinished, 0.875);
+  const ResultTable uneven = make_table(open_runs(scratch_.path()));
   EXPECT_FALSE(best_encodings(uneven, uneven.rows[0], Aggregate::kMax).measured_alike);
   EXPECT_EQ(compare(uneven, "rope", "none", Aggregate::kMean).tasks[0].seeds, 2U) << "pairs share samples";
 }
 
 // A best within the trivial predictors' reach has no mark, whether or not these are columns.
-TEST(ResultTable, MarksFollowTheBaselinesThatAreNotShown) {
-  const ScratchFolder scratch;
+TEST_F(ResultTableTest, MarksFollowTheBaselinesThatAreNotShown) {
   // Sorted output: the likeliest symbol of each position alone is right in most places.
   for (const auto& [encoding, score] : {std::pair("rope", 0.75), {"none", 0.625}}) {
     RunConfig run = made_up_config("bucket_sort", encoding);
     run.evaluation.samples = 128;
-    store_run(scratch.path(), run, RunState::kFinished, score);
+    store_run(scratch_.path(), run, RunState::kFinished, score);
   }
-  ResultTable table = make_table(open_runs(scratch.path()));
+  ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
   add_trivial_baselines(table, BaselineUse::kMarks);
   EXPECT_FALSE(table.has_baselines);
@@ -186,26 +179,24 @@ TEST(ResultTable, MarksFollowTheBaselinesThatAreNotShown) {
             std::vector<WeakBest>{WeakBest::kTrivial});
 }
 
-TEST(ResultTable, SharedSettingsStayOutOfLabels) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
-  store_run(scratch.path(), made_up_config("even_pairs", "none"), RunState::kFinished, 0.5);
-  const ResultTable table = make_table(open_runs(scratch.path()));
+TEST_F(ResultTableTest, SharedSettingsStayOutOfLabels) {
+  store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  store_run(scratch_.path(), made_up_config("even_pairs", "none"), RunState::kFinished, 0.5);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_EQ(texts_of(table.encodings), (std::vector<std::string>{"none", "rope"}));
   EXPECT_EQ(texts_of(table.shared_settings),
             (std::vector<std::string>{"evaluation.last_length=44", "evaluation.samples=64", "model.width=64",
                                       "training.steps=1000"}));
 }
 
-TEST(ResultTable, CountsADamagedRunAsUnfinishedAndNamesItsFile) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), RunState::kFinished, 0.5);
+TEST_F(ResultTableTest, CountsADamagedRunAsUnfinishedAndNamesItsFile) {
+  store_run(scratch_.path(), made_up_config("even_pairs", "rope", 0), RunState::kFinished, 0.5);
   const RunFolder damaged =
-      store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kFinished, 1);
+      store_run(scratch_.path(), made_up_config("even_pairs", "rope", 1), RunState::kFinished, 1);
   const std::string csv = read_file(damaged.path() / "evaluation.csv");
   write_file_atomically(damaged.path() / "evaluation.csv",
                         csv.substr(0, csv.rfind('\n', csv.size() - 2) + 1));
-  const ResultTable table = make_table(open_runs(scratch.path()));
+  const ResultTable table = make_table(open_runs(scratch_.path()));
   const TableCell* const cell = cell_called(table, "even_pairs", "rope");
   ASSERT_NE(cell, nullptr);
   EXPECT_EQ(cell->finished.size(), 1U);
@@ -219,11 +210,10 @@ TEST(ResultTable, CountsADamagedRunAsUnfinishedAndNamesItsFile) {
   EXPECT_TRUE(warnings[0].starts_with("not counted: " + file)) << warnings[0];
 }
 
-TEST(ResultTable, MeasuresBaselinesOfRowsWithOneEvaluation) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
-  store_two_evaluations(scratch.path());
-  ResultTable table = make_table(open_runs(scratch.path()));
+TEST_F(ResultTableTest, MeasuresBaselinesOfRowsWithOneEvaluation) {
+  store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  store_two_evaluations(scratch_.path());
+  ResultTable table = make_table(open_runs(scratch_.path()));
   add_trivial_baselines(table);
   ASSERT_EQ(table.rows[0].task.name, "reverse_string");
   ASSERT_TRUE(table.rows[0].baselines.has_value());
@@ -232,5 +222,4 @@ TEST(ResultTable, MeasuresBaselinesOfRowsWithOneEvaluation) {
 }
 
 }  // namespace
-
 }  // namespace che

@@ -28,7 +28,7 @@ TEST(TaskVersions, OfATaskAreNotMixed) {
   for (const std::string& part :
        {"two versions of the task stand_in, whose samples differ"s, one + " has version 1"s,
         two + " has version 2"s, "allowed side by side: one version of a task"s, "--only task.version="s}) {
-    EXPECT_TRUE(contains(refusal, part)) << refusal;
+    expect_contains(refusal, {part});
   }
   EXPECT_EQ(refusal, message_of([&] { read_table({scratch.path()}, {}, {}, FolderRole::kEntries); }));
   for (const auto& [version, id] : {std::pair{"1", one}, std::pair{"2", two}}) {
@@ -61,10 +61,8 @@ TEST(TaskVersions, OfADeclaredTaskAreNotMixed) {
   EXPECT_EQ(2U, read_table({scratch.path()}).rows.size());
   store_run(scratch.path(), with_definition("version: 2\n"), RunState::kFinished, 0.5);
   const std::string refusal = message_of([&] { read_table({scratch.path()}); });
-  EXPECT_TRUE(contains(refusal, "two versions of the task no_two")) << refusal;
-  EXPECT_TRUE(contains(refusal, "--only 'task={file: FILE}'")) << refusal;
+  expect_contains(refusal, {"two versions of the task no_two", "--only 'task={file: FILE}'"});
 }
 
 }  // namespace
-
 }  // namespace che

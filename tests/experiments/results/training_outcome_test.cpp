@@ -78,5 +78,4 @@ TEST(Divergence, IsALossAboveThatOfAModelWithoutTraining) {
 }
 
 }  // namespace
-
 }  // namespace che

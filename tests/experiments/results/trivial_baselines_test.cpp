@@ -120,5 +120,4 @@ TEST(TrivialBaselines, AreTheSameEveryTime) {
 }
 
 }  // namespace
-
 }  // namespace che

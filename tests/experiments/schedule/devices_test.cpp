@@ -6,8 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "core/error.h"
 #include "experiments/plan/identity.h"
+#include "tests/contains.h"
+#include "tests/message_of.h"
 
 namespace che {
 namespace {
@@ -79,14 +80,9 @@ TEST(Devices, GoToTheWorkersInTurn) {
 TEST(Devices, ThatAreNotVisibleAreRefusedWithThoseThatAre) {
   EXPECT_NO_THROW(check_devices({on_devices("cuda", {0, 2})}, kWithGpus, kKernels));
   EXPECT_NO_THROW(check_devices({on_devices("auto", {0, 5})}, kMachine, kKernels));
-  const auto message = [](const std::vector<std::string>& gpus) -> std::string {
-    try {
-      check_devices({on_devices("cuda", {0, 3})}, {.cores = 8, .memory_bytes = 0x1p30, .gpus = gpus},
-                    kKernels);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+  const auto message = [](const std::vector<std::string>& gpus) {
+    const Resources resources{.cores = 8, .memory_bytes = 0x1p30, .gpus = gpus};
+    return message_of([&] { check_devices({on_devices("cuda", {0, 3})}, resources, kKernels); });
   };
   EXPECT_EQ("execution.devices: got 3; allowed: 0 to 2, the places of the GPUs that are visible here",
             message(kWithGpus.gpus));
@@ -111,25 +107,19 @@ TEST(Devices, AndReplicasAreNoPartOfARunAndAreReadAsTheyWereWritten) {
   config.execution.replicas = kAutoReplicas;
   EXPECT_EQ(run_id(RunConfig()), run_id(config));
   const std::string yaml = to_yaml(config);
-  EXPECT_NE(std::string::npos, yaml.find("  devices: [3, 1]\n")) << yaml;
-  EXPECT_NE(std::string::npos, yaml.find("  replicas: auto\n")) << yaml;
+  expect_contains(yaml, {"  devices: [3, 1]\n", "  replicas: auto\n"});
   const RunConfig read = parse_run_config(yaml, "config.yaml");
   EXPECT_EQ(config.execution.devices, read.execution.devices);
   EXPECT_EQ(kAutoReplicas, read.execution.replicas);
-  EXPECT_EQ(std::string::npos, to_yaml(RunConfig()).find("devices"));
+  EXPECT_FALSE(contains(to_yaml(RunConfig()), "devices"));
 }
 
 TEST(Gpus, ThatAreNotVisibleAreRefused) {
   EXPECT_NO_THROW(
       check_devices({on_device("cuda"), on_device("cuda:2"), on_device("auto")}, kWithGpus, kKernels));
   EXPECT_NO_THROW(check_devices({on_device("cpu"), on_device("auto")}, kMachine));
-  const auto message = [](const std::string& device, const Resources& resources) -> std::string {
-    try {
-      check_devices({on_device(device)}, resources);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+  const auto message = [](const std::string& device, const Resources& resources) {
+    return message_of([&] { check_devices({on_device(device)}, resources); });
   };
   EXPECT_TRUE(message("cuda", kMachine).starts_with("execution.device: cuda: no GPU is visible here"));
   EXPECT_TRUE(

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
 #include "core/process.h"
 #include "core/version.h"
 #include "experiments/plan/identity.h"
@@ -19,15 +18,16 @@
 namespace che {
 namespace {
 
+using PrepareTraining = ScratchTest;
+
 RunConfig config(std::int64_t seed) { return made_up_config("even_pairs", "rope", seed); }
 
-TEST(PrepareTraining, TakesWhatIsNotComplete) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), config(0), RunState::kFinished, 0.5);
-  store_run(scratch.path(), config(1), RunState::kInterrupted);
-  store_run(scratch.path(), config(2), RunState::kFailed);
+TEST_F(PrepareTraining, TakesWhatIsNotComplete) {
+  store_run(scratch_.path(), config(0), RunState::kFinished, 0.5);
+  store_run(scratch_.path(), config(1), RunState::kInterrupted);
+  store_run(scratch_.path(), config(2), RunState::kFailed);
   const PendingWork work =
-      prepare_training({config(0), config(1), config(2), config(3)}, scratch.path(), /*retrain=*/false);
+      prepare_training({config(0), config(1), config(2), config(3)}, scratch_.path(), /*retrain=*/false);
   EXPECT_EQ(4U, work.runs());
   EXPECT_EQ(1U, work.complete);
   ASSERT_EQ(3U, work.jobs.size());
@@ -36,68 +36,62 @@ TEST(PrepareTraining, TakesWhatIsNotComplete) {
       << "its config is not stored";
 }
 
-TEST(PrepareTraining, RefusesToReplaceResultsUnasked) {
-  const ScratchFolder scratch;
-  store_run(scratch.path(), config(0), RunState::kFinished, 0.5);  // Its model is pruned.
+TEST_F(PrepareTraining, RefusesToReplaceResultsUnasked) {
+  store_run(scratch_.path(), config(0), RunState::kFinished, 0.5);  // Its model is pruned.
   RunConfig longer = config(0);
   longer.evaluation.last_length += 10;
-  try {
-    prepare_training({longer, config(1)}, scratch.path(), /*retrain=*/false);
-    FAIL() << "not refused";
-  } catch (const Error& error) {
-    expect_contains(error.what(), {"1 trained run", run_id(config(0)), "--retrain"});
-  }
-  EXPECT_FALSE(std::filesystem::exists(RunFolder::at(scratch.path(), config(1)).path())) << "a refusal wrote";
-  EXPECT_EQ(1U, prepare_training({longer}, scratch.path(), /*retrain=*/true).jobs.size());
+  expect_contains(message_of([&] {
+                    prepare_training({longer, config(1)}, scratch_.path(), /*retrain=*/false);
+                  }),
+                  {"1 trained run", run_id(config(0)), "--retrain"});
+  EXPECT_FALSE(std::filesystem::exists(RunFolder::at(scratch_.path(), config(1)).path()))
+      << "a refusal wrote";
+  EXPECT_EQ(1U, prepare_training({longer}, scratch_.path(), /*retrain=*/true).jobs.size());
 }
 
-TEST(PrepareTraining, CountsRunsThatOnlyLackTestLengths) {
-  const ScratchFolder scratch;
-  put_checkpoint(store_run(scratch.path(), config(0), RunState::kFinished, 0.5));
-  store_run(scratch.path(), config(1), RunState::kInterrupted);
+TEST_F(PrepareTraining, CountsRunsThatOnlyLackTestLengths) {
+  put_checkpoint(store_run(scratch_.path(), config(0), RunState::kFinished, 0.5));
+  store_run(scratch_.path(), config(1), RunState::kInterrupted);
   RunConfig longer = config(0);
   longer.evaluation.last_length += 10;
-  const PendingWork work = prepare_training({longer, config(1)}, scratch.path(), /*retrain=*/false);
+  const PendingWork work = prepare_training({longer, config(1)}, scratch_.path(), /*retrain=*/false);
   EXPECT_EQ(0U, work.complete);
   EXPECT_EQ(2U, work.configs.size());
   EXPECT_EQ(1U, work.trained);
 }
 
 // Other test lengths cannot be measured on the way, either, but no step was asked for too late.
-TEST(PrepareTraining, AStepWithRowsAtOtherLengthsIsNotPassed) {
-  const ScratchFolder scratch;
+TEST_F(PrepareTraining, AStepWithRowsAtOtherLengthsIsNotPassed) {
   RunConfig run = config(0);
   run.evaluation.at_steps = {500};
-  const RunFolder folder = store_run(scratch.path(), run, RunState::kFinished, 0.5);
+  const RunFolder folder = store_run(scratch_.path(), run, RunState::kFinished, 0.5);
   put_checkpoint(folder);
-  const auto notes = [&] { return prepare_training({run}, scratch.path(), /*retrain=*/false).notes; };
+  const auto notes = [&] { return prepare_training({run}, scratch_.path(), /*retrain=*/false).notes; };
   ASSERT_EQ(1U, notes().size());
   expect_contains(notes()[0], {"1 run passed evaluation.at_steps 500"});
   folder.write_at_steps({{500, folder.evaluation()}});
   EXPECT_TRUE(notes().empty());
   run.evaluation.last_length += 10;
   EXPECT_TRUE(notes().empty());
-  EXPECT_EQ(1U, prepare_training({run}, scratch.path(), /*retrain=*/true).trained) << "it begins again";
+  EXPECT_EQ(1U, prepare_training({run}, scratch_.path(), /*retrain=*/true).trained) << "it begins again";
 }
 
-TEST(PrepareTraining, SetsRowsOnTheWayAsideWhereARunBeginsAgain) {
-  const ScratchFolder scratch;
+TEST_F(PrepareTraining, SetsRowsOnTheWayAsideWhereARunBeginsAgain) {
   RunConfig run = config(0);
   run.evaluation.at_steps = {400, 500};
-  const RunFolder folder = store_run(scratch.path(), run, RunState::kFinished, 0.5);
+  const RunFolder folder = store_run(scratch_.path(), run, RunState::kFinished, 0.5);
   folder.write_at_steps({{400, folder.evaluation()}});
-  prepare_training({run}, scratch.path(), /*retrain=*/true);
+  prepare_training({run}, scratch_.path(), /*retrain=*/true);
   EXPECT_TRUE(folder.at_steps().empty());
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "evaluation_at_steps.csv.replaced"));
 }
 
-TEST(PrepareTraining, SaysWhereAnotherBuildOrProcessorTrainedAShorterRun) {
-  const ScratchFolder scratch;
-  const RunFolder shorter = store_run(scratch.path(), config(0), RunState::kFinished, 0.5);
+TEST_F(PrepareTraining, SaysWhereAnotherBuildOrProcessorTrainedAShorterRun) {
+  const RunFolder shorter = store_run(scratch_.path(), config(0), RunState::kFinished, 0.5);
   put_checkpoint(shorter);
   RunConfig longer = config(0);
   longer.training.steps = 2000;
-  const auto notes = [&] { return prepare_training({longer}, scratch.path(), /*retrain=*/false).notes; };
+  const auto notes = [&] { return prepare_training({longer}, scratch_.path(), /*retrain=*/false).notes; };
   ASSERT_EQ(2U, notes().size());
   expect_contains(notes()[0], {"goes on from step 1000 of " + shorter.id()});
   expect_contains(notes()[1], {"not bit for bit", "che 0.1.0, commit 0123abc, on an unknown processor"});
@@ -109,21 +103,19 @@ TEST(PrepareTraining, SaysWhereAnotherBuildOrProcessorTrainedAShorterRun) {
   EXPECT_EQ(1U, notes().size());
 }
 
-TEST(PrepareTraining, NeedsReplicasThatSomebodyHasChosen) {
-  const ScratchFolder scratch;
+TEST_F(PrepareTraining, NeedsReplicasThatSomebodyHasChosen) {
   RunConfig open = config(0);
   open.execution.replicas = kAutoReplicas;
   EXPECT_THAT(message_of([&] {
-                prepare_training({config(1), open}, scratch.path() / "sweep", false);
+                prepare_training({config(1), open}, scratch_.path() / "sweep", false);
               }),
               testing::StartsWith("execution.replicas: auto "));
-  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "sweep")) << "a refusal wrote";
+  EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "sweep")) << "a refusal wrote";
 }
 
-TEST(PrepareTraining, LocksTheExperiment) {
-  const ScratchFolder scratch;
-  const PendingWork work = prepare_training({config(0)}, scratch.path(), false);
-  EXPECT_THROW(prepare_training({config(0)}, scratch.path(), false), Error);
+TEST_F(PrepareTraining, LocksTheExperiment) {
+  const PendingWork work = prepare_training({config(0)}, scratch_.path(), false);
+  EXPECT_THROW(prepare_training({config(0)}, scratch_.path(), false), Error);
 }
 
 TEST(PrepareEvaluation, LeavesOutWhatHasNoFinalModelAndSaysWhich) {

@@ -7,29 +7,21 @@
 #include "core/file_lock.h"
 #include "core/lock_holder.h"
 #include "core/process.h"
+#include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
 
-TEST(ObservedRun, NamesEveryStateOnce) {
+using ExperimentStatusTest = ScratchTest;
+
+TEST(ObservedRun, TrainsFromItsLockOn) {
   const ScratchFolder scratch;
-  std::int64_t seed = 0;
-  const auto stored = [&](RunState state) {
-    return store_run(scratch.path(), made_up_config("even_pairs", "rope", seed++), state, 0.5);
-  };
-  EXPECT_EQ("finished", observe(stored(RunState::kFinished)).state_text());
-  EXPECT_EQ("failed", observe(stored(RunState::kFailed)).state_text());
-  EXPECT_EQ("interrupted", observe(stored(RunState::kInterrupted)).state_text());
-  EXPECT_EQ("interrupted", observe(stored(RunState::kTraining)).state_text()) << "its process is gone";
-  const RunFolder fresh = RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope", seed++));
+  const RunFolder fresh = RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope"));
   EXPECT_EQ("waiting", observe(fresh).state_text());
   const FileLock just_begun(fresh.path());
   EXPECT_EQ("training", observe(fresh).state_text());
-  const RunFolder torn = stored(RunState::kFinished);
-  std::ofstream(torn.path() / "evaluation.csv") << "torn";
-  EXPECT_EQ("damaged", observe(torn).state_text());
 }
 
 // A companion in its job may still train: the lock is the job's.
@@ -58,10 +50,9 @@ void set_heard_now(const RunFolder& run, const std::string& host) {
   run.write_status(status);
 }
 
-TEST(ExperimentStatus, CountsEveryStateAndSaysWhy) {
-  const ScratchFolder scratch;
+TEST_F(ExperimentStatusTest, CountsEveryStateAndSaysWhy) {
   const auto store = [&](std::int64_t seed, RunState state) {
-    return store_run(scratch.path(), made_up_config("even_pairs", "rope", seed), state, 0.5);
+    return store_run(scratch_.path(), made_up_config("even_pairs", "rope", seed), state, 0.5);
   };
   store(0, RunState::kFinished);
   const FileLock at_work(store(1, RunState::kTraining).path());  // However long nothing was heard.
@@ -69,16 +60,16 @@ TEST(ExperimentStatus, CountsEveryStateAndSaysWhy) {
   set_heard_now(store(9, RunState::kTraining), host_name());     // Killed just now.
   store(3, RunState::kInterrupted);
   store(4, RunState::kFailed);
-  RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope", 5));
+  RunFolder::create(scratch_.path(), made_up_config("even_pairs", "rope", 5));
   std::ofstream(store(6, RunState::kFinished).path() / "evaluation.csv") << "torn";
   std::ofstream(store(7, RunState::kFinished).path() / "config.yaml") << "torn";
   RunConfig more = made_up_config("even_pairs", "rope", 0);
   more.seed = 8;
-  store_run(scratch.path(), more, RunState::kFinished, 0.5);
+  store_run(scratch_.path(), more, RunState::kFinished, 0.5);
   more.evaluation.last_length += 10;  // Asks for lengths that are not there yet.
-  RunFolder::create(scratch.path(), more);
+  RunFolder::create(scratch_.path(), more);
 
-  const ExperimentStatus status = experiment_status(scratch.path());
+  const ExperimentStatus status = experiment_status(scratch_.path());
   EXPECT_EQ(status.runs, 10U);
   EXPECT_EQ(status.by_state.at(RunState::kFinished), 1U);
   EXPECT_EQ(status.by_state.at(RunState::kTraining), 1U);
@@ -89,49 +80,44 @@ TEST(ExperimentStatus, CountsEveryStateAndSaysWhy) {
   EXPECT_GT(status.time_left.value().middle, 0);
   EXPECT_TRUE(status.is_worked_on);
   const std::string text = describe(status);
-  for (const char* part :
-       {"10 runs: 2 waiting, 1 training, 1 finished, 3 interrupted, 1 failed, 2 damaged; about ",
-        "  training    even_pairs", "step 200/1000 (20 %), 80.0 steps/s", "nothing heard for ",
-        "loss is not finite at step 200", "evaluation.csv:1:", "config.yaml"}) {
-    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
-  }
+  expect_contains(text,
+                  {"10 runs: 2 waiting, 1 training, 1 finished, 3 interrupted, 1 failed, 2 damaged; about ",
+                   "  training    even_pairs", "step 200/1000 (20 %), 80.0 steps/s", "nothing heard for ",
+                   "loss is not finite at step 200", "evaluation.csv:1:", "config.yaml"});
 }
 
 // A finished run that lacks lengths and its model has to be trained again.
-TEST(ExperimentStatus, TimeLeftDependsOnStoredModels) {
-  const ScratchFolder scratch;
+TEST_F(ExperimentStatusTest, TimeLeftDependsOnStoredModels) {
   const FileLock at_work(
-      store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kTraining).path());
+      store_run(scratch_.path(), made_up_config("even_pairs", "rope", 1), RunState::kTraining).path());
   RunConfig config = made_up_config("even_pairs", "rope", 0);
-  const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);
-  const double done = experiment_status(scratch.path()).time_left.value().middle;
+  const RunFolder run = store_run(scratch_.path(), config, RunState::kFinished, 0.5);
+  const double done = experiment_status(scratch_.path()).time_left.value().middle;
   config.evaluation.last_length += 10;
-  RunFolder::create(scratch.path(), config);
-  const double pruned = experiment_status(scratch.path()).time_left.value().middle;
+  RunFolder::create(scratch_.path(), config);
+  const double pruned = experiment_status(scratch_.path()).time_left.value().middle;
   std::ofstream(run.path() / "checkpoint.bin") << "model";
-  const double kept = experiment_status(scratch.path()).time_left.value().middle;
+  const double kept = experiment_status(scratch_.path()).time_left.value().middle;
   EXPECT_GT(done, 0);
   EXPECT_GT(kept, done);
   EXPECT_GT(pruned, 2 * kept);
 }
 
-TEST(ExperimentStatus, IsNotOverBetweenTwoJobs) {
-  const ScratchFolder scratch;
+TEST_F(ExperimentStatusTest, IsNotOverBetweenTwoJobs) {
   const RunFolder run =
-      store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), RunState::kFinished, 0.5);
-  EXPECT_FALSE(experiment_status(scratch.path()).is_worked_on);
-  const FileLock scheduler(scratch.path());
-  EXPECT_TRUE(experiment_status(scratch.path()).is_worked_on);
+      store_run(scratch_.path(), made_up_config("even_pairs", "rope", 0), RunState::kFinished, 0.5);
+  EXPECT_FALSE(experiment_status(scratch_.path()).is_worked_on);
+  const FileLock scheduler(scratch_.path());
+  EXPECT_TRUE(experiment_status(scratch_.path()).is_worked_on);
 }
 
 // What has only just begun tells little of how long the rest takes.
-TEST(ExperimentStatus, FinishedRunsTellOfTheSpeedToo) {
-  const ScratchFolder scratch;
+TEST_F(ExperimentStatusTest, FinishedRunsTellOfTheSpeedToo) {
   const RunFolder finished =
-      store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), RunState::kFinished, 0.5);
+      store_run(scratch_.path(), made_up_config("even_pairs", "rope", 0), RunState::kFinished, 0.5);
   const RunFolder begun =
-      store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kTraining);
-  store_run(scratch.path(), made_up_config("even_pairs", "rope", 2),
+      store_run(scratch_.path(), made_up_config("even_pairs", "rope", 1), RunState::kTraining);
+  store_run(scratch_.path(), made_up_config("even_pairs", "rope", 2),
             RunState::kInterrupted);  // Its model is lost.
   RunStatus status = begun.status();
   status.step = 1;
@@ -140,23 +126,22 @@ TEST(ExperimentStatus, FinishedRunsTellOfTheSpeedToo) {
   const FileLock at_work(begun.path());
   const double spent = finished.status().training_seconds + finished.status().evaluation_seconds;
   // Two runs are left, and a thousandth of one took 100 seconds beside the finished one.
-  EXPECT_NEAR(experiment_status(scratch.path()).time_left.value().middle, 2 * (spent + 100),
+  EXPECT_NEAR(experiment_status(scratch_.path()).time_left.value().middle, 2 * (spent + 100),
               0.002 * (spent + 100));
 }
 
 // The lock of a run that another machine works on is a file in the run's folder.
-TEST(ExperimentStatus, BelievesTheLockOfAnotherHost) {
-  const ScratchFolder scratch;
+TEST_F(ExperimentStatusTest, BelievesTheLockOfAnotherHost) {
   const RunFolder run =
-      store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), RunState::kTraining);
-  EXPECT_EQ(experiment_status(scratch.path()).by_state.at(RunState::kInterrupted), 1U);
+      store_run(scratch_.path(), made_up_config("even_pairs", "rope", 0), RunState::kTraining);
+  EXPECT_EQ(experiment_status(scratch_.path()).by_state.at(RunState::kInterrupted), 1U);
   LockHolder elsewhere = this_process();
   elsewhere.host = "elsewhere";
   elsewhere.boot = "another";
   LockRefusal refusal;
   const auto lock = FileLock::try_hold(run.path(), refusal, elsewhere);
   ASSERT_TRUE(lock) << refusal.text;
-  EXPECT_EQ(experiment_status(scratch.path()).by_state.at(RunState::kTraining), 1U);
+  EXPECT_EQ(experiment_status(scratch_.path()).by_state.at(RunState::kTraining), 1U);
 }
 
 }  // namespace

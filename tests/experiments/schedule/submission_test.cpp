@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "tests/contains.h"
 #include "tests/experiments/results/made_up_experiment.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -72,8 +73,8 @@ TEST(Submission, AFolderThatCannotBeReadCostsAWarning) {
   const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
   EXPECT_EQ(read_submissions(scratch.path(), warn).size(), 1U);
   ASSERT_EQ(warnings.size(), 2U);
-  EXPECT_NE(warnings[0].find("batch/1/submission.json"), std::string::npos) << warnings[0];
-  EXPECT_NE(warnings[1].find("batch/2/submission.json"), std::string::npos) << warnings[1];
+  expect_contains(warnings[0], {"batch/1/submission.json"});
+  expect_contains(warnings[1], {"batch/2/submission.json"});
 }
 
 TEST(Submission, NamesWhatIsWrongWithItsFile) {
@@ -96,7 +97,7 @@ TEST(Submission, NamesWhatIsWrongWithItsFile) {
   expect(R"({"tasks":[]})", "arrays: expected a list");
   expect(R"({"tasks":[],"arrays":[{"job":-1}]})", "job: expected a whole number >= 0");
   expect(R"({"tasks":[],"arrays":[]})", "summary: expected a whole number >= 0");
-  EXPECT_NE(error_of("{").find("the file is damaged"), std::string::npos);
+  expect_contains(error_of("{"), {"the file is damaged"});
 }
 
 }  // namespace

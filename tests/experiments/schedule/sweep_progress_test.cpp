@@ -10,6 +10,8 @@
 namespace che {
 namespace {
 
+using SweepProgressTest = ScratchTest;
+
 RunConfig one_length(std::int64_t seed) {
   RunConfig config = made_up_config("even_pairs", "none", seed);
   config.evaluation.last_length = config.evaluation.first_length;
@@ -29,11 +31,10 @@ std::string heard(SweepProgress& progress, const RunFolder& run, std::int64_t st
   return progress.describe(10);
 }
 
-TEST(SweepProgress, EstimatesFromWhatWasDoneSinceTheStart) {
-  const ScratchFolder scratch;
+TEST_F(SweepProgressTest, EstimatesFromWhatWasDoneSinceTheStart) {
   std::vector<std::vector<RunFolder>> jobs;
   for (const std::int64_t seed : {0, 1})
-    jobs.push_back({RunFolder::create(scratch.path(), one_length(seed))});
+    jobs.push_back({RunFolder::create(scratch_.path(), one_length(seed))});
   SweepProgress progress(jobs, std::nullopt);
   EXPECT_EQ(progress.describe(10), "total: 0/2 jobs, 0 %");
   Progress one{.job = jobs[0].front().id(), .phase = Phase::kTraining, .done = 500, .total = 1000};
@@ -51,11 +52,10 @@ TEST(SweepProgress, EstimatesFromWhatWasDoneSinceTheStart) {
 
 // Encodings differ in what an operation costs: what has not begun may be like the slowest or the fastest of
 // them.
-TEST(SweepProgress, TheTimeLeftIsARangeOfTheJobsSpeeds) {
-  const ScratchFolder scratch;
+TEST_F(SweepProgressTest, TheTimeLeftIsARangeOfTheJobsSpeeds) {
   std::vector<std::vector<RunFolder>> jobs;
   for (const std::int64_t seed : {0, 1, 2, 3})
-    jobs.push_back({RunFolder::create(scratch.path(), one_length(seed))});
+    jobs.push_back({RunFolder::create(scratch_.path(), one_length(seed))});
   SweepProgress progress(jobs, std::nullopt);
   const auto report = [&](std::size_t job, std::int64_t step, double seconds) {
     progress.update({.job = jobs[job].front().id(), .phase = Phase::kTraining, .done = step, .total = 1000},
@@ -69,9 +69,8 @@ TEST(SweepProgress, TheTimeLeftIsARangeOfTheJobsSpeeds) {
   EXPECT_EQ(progress.describe(198), "total: 0/4 jobs, 24 %, 3 to 5 min left");
 }
 
-TEST(SweepProgress, ResumedStepsAreNoSpeed) {
-  const ScratchFolder scratch;
-  const RunFolder run = interrupted_run(scratch);
+TEST_F(SweepProgressTest, ResumedStepsAreNoSpeed) {
+  const RunFolder run = interrupted_run(scratch_);
   SweepProgress progress({{run}}, std::nullopt);
   EXPECT_EQ(heard(progress, run, 200), "total: 0/1 job, 0 %");
   EXPECT_EQ(heard(progress, run, 600), "total: 0/1 job, 49 %, 10 s left");
@@ -79,15 +78,14 @@ TEST(SweepProgress, ResumedStepsAreNoSpeed) {
 }
 
 // Otherwise what is evaluated again counts as trained again, too.
-TEST(SweepProgress, StoredModelsAreNotTrainedAgain) {
-  const ScratchFolder scratch;
+TEST_F(SweepProgressTest, StoredModelsAreNotTrainedAgain) {
   std::vector<std::vector<RunFolder>> jobs;
   for (const std::int64_t seed : {0, 1}) {
-    const RunFolder run = store_run(scratch.path(), one_length(seed), RunState::kFinished);
+    const RunFolder run = store_run(scratch_.path(), one_length(seed), RunState::kFinished);
     put_checkpoint(run);
     RunConfig more = run.config();
     more.evaluation.samples *= 2;
-    jobs.push_back({RunFolder::create(scratch.path(), more)});
+    jobs.push_back({RunFolder::create(scratch_.path(), more)});
   }
   SweepProgress progress(jobs, std::nullopt);
   progress.finish(jobs[0].front().id(), false);
@@ -97,20 +95,18 @@ TEST(SweepProgress, StoredModelsAreNotTrainedAgain) {
 }
 
 // The checkpoint says where it stands, and only the worker has read it.
-TEST(SweepProgress, WithADamagedStatusTheFirstReportIsTheStart) {
-  const ScratchFolder scratch;
-  const RunFolder run = interrupted_run(scratch);
+TEST_F(SweepProgressTest, WithADamagedStatusTheFirstReportIsTheStart) {
+  const RunFolder run = interrupted_run(scratch_);
   std::ofstream(run.path() / "status.json") << "torn";
   SweepProgress progress({{run}}, std::nullopt);
   EXPECT_EQ(heard(progress, run, 800), "total: 0/1 job, 0 %");
   EXPECT_EQ(heard(progress, run, 900), "total: 0/1 job, 49 %, 10 s left");
 }
 
-TEST(SweepProgress, NothingLeftToComputeIsNoOperation) {
-  const ScratchFolder scratch;
+TEST_F(SweepProgressTest, NothingLeftToComputeIsNoOperation) {
   std::vector<std::vector<RunFolder>> jobs;
   for (const std::int64_t seed : {0, 1}) {
-    jobs.push_back({store_run(scratch.path(), one_length(seed), RunState::kFinished)});
+    jobs.push_back({store_run(scratch_.path(), one_length(seed), RunState::kFinished)});
     std::ofstream(jobs.back().front().path() / "metrics.csv") << "torn";
   }
   SweepProgress progress(jobs, std::nullopt);
@@ -118,11 +114,10 @@ TEST(SweepProgress, NothingLeftToComputeIsNoOperation) {
   EXPECT_EQ(progress.describe(10), "total: 1/2 jobs, 50 %");
 }
 
-TEST(SweepProgress, AskedLengthsAreWhatEvaluateHasLeftToDo) {
-  const ScratchFolder scratch;
+TEST_F(SweepProgressTest, AskedLengthsAreWhatEvaluateHasLeftToDo) {
   std::vector<std::vector<RunFolder>> jobs;
   for (const std::int64_t seed : {0, 1}) {
-    jobs.push_back({store_run(scratch.path(), one_length(seed), RunState::kFinished)});
+    jobs.push_back({store_run(scratch_.path(), one_length(seed), RunState::kFinished)});
   }
   put_checkpoint(jobs[0].front());  // The other one is pruned: nothing will train it.
   SweepProgress progress(

@@ -182,5 +182,4 @@ TEST(RankCorrelation, PIsNeverZero) {
 }
 
 }  // namespace
-
 }  // namespace che

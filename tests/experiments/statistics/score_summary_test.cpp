@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/contains.h"
 #include "tests/message_of.h"
 
 namespace che {
@@ -53,9 +54,8 @@ TEST(ScoreSummary, AggregateOfIsTheSummarysValue) {
 
 TEST(ScoreSummary, NamesAreReadBackAndUnknownOnesRefused) {
   for (const std::string& name : aggregate_names()) EXPECT_EQ(aggregate_name(aggregate_named(name)), name);
-  EXPECT_NE(message_of([] { aggregate_named("medain"); }).find("did you mean 'median'"), std::string::npos);
+  expect_contains(message_of([] { aggregate_named("medain"); }), {"did you mean 'median'"});
 }
 
 }  // namespace
-
 }  // namespace che

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
-
 namespace che {
 namespace {
 
@@ -17,22 +15,6 @@ TEST(Csv, ReadsWhatItsColumnsHold) {
 }
 
 TEST(Csv, AHeaderAloneHasNoRows) { EXPECT_EQ(CsvRows("file", "a\n", {"a"}, "remedy").size(), 0U); }
-
-TEST(Csv, TheChecksumCoversEveryByteAndItsOwner) {
-  const std::string text = with_checksum_column("a,b\n1,2\n3,4\n", "run");
-  const std::vector<std::string> columns = {"a", "b", "checksum"};
-  const auto check = [&](const std::string& content, const char* key) {
-    CsvRows("file", content, columns, "remedy").check_checksum(key);
-  };
-  EXPECT_NO_THROW(check(text, "run"));
-  EXPECT_THROW(check(text, "other run"), Error);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    EXPECT_THROW(check(text.substr(0, i), "run"), Error) << i;
-    std::string flipped = text;
-    flipped[i] = static_cast<char>(flipped[i] ^ 1);
-    EXPECT_THROW(check(flipped, "run"), Error) << i;
-  }
-}
 
 TEST(Csv, QuotesOnlyWhatNeedsIt) {
   EXPECT_EQ(csv_field("rope"), "rope");

@@ -260,6 +260,7 @@ TEST_P(DamageTable, IsNamedLeftOutAndMended) {
   if (run_names_it && kind.name != "missing") {
     EXPECT_TRUE(is_present(run.path() / (name + ".damaged"))) << "not kept";
   }
+  EXPECT_EQ(read_file(run.path() / "config.yaml"), stored_config_text(config(0)));
   EXPECT_EQ(start_run(scratch.path()), "") << "said again";
   // What the worker then computes again, or knows.
   run.write_evaluation(good.evaluation);

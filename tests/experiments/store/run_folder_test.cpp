@@ -21,6 +21,8 @@
 namespace che {
 namespace {
 
+using RunFolderTest = ScratchTest;
+
 namespace fs = std::filesystem;
 
 RunConfig config() {
@@ -45,9 +47,8 @@ const std::vector<double> kOddNumbers = {0.1,
                                          std::numeric_limits<double>::infinity(),
                                          std::numeric_limits<double>::quiet_NaN()};
 
-TEST(RunFolder, MetricsComeBackBitForBit) {
-  const ScratchFolder scratch;
-  const RunFolder folder = RunFolder::create(scratch.path(), config());
+TEST_F(RunFolderTest, MetricsComeBackBitForBit) {
+  const RunFolder folder = RunFolder::create(scratch_.path(), config());
   EXPECT_TRUE(folder.metrics().empty());
   std::vector<MetricsRow> rows;
   for (const double value : kOddNumbers) {
@@ -66,9 +67,8 @@ TEST(RunFolder, MetricsComeBackBitForBit) {
   }
 }
 
-TEST(RunFolder, EvaluationComesBackBitForBit) {
-  const ScratchFolder scratch;
-  const RunFolder folder = RunFolder::create(scratch.path(), config());
+TEST_F(RunFolderTest, EvaluationComesBackBitForBit) {
+  const RunFolder folder = RunFolder::create(scratch_.path(), config());
   EXPECT_TRUE(folder.evaluation().empty());
   const std::vector<EvaluationRow> rows = {
       {.length = 41, .samples = 512, .seed = 0, .eval_dropout = false, .accuracy = 1.0 / 3, .loss = 0.1},
@@ -86,9 +86,8 @@ TEST(RunFolder, EvaluationComesBackBitForBit) {
   }
 }
 
-TEST(RunFolder, StatusComesBack) {
-  const ScratchFolder scratch;
-  const RunFolder folder = RunFolder::create(scratch.path(), config());
+TEST_F(RunFolderTest, StatusComesBack) {
+  const RunFolder folder = RunFolder::create(scratch_.path(), config());
   EXPECT_EQ(folder.status().state, RunState::kWaiting);
   const RunStatus written = {.state = RunState::kFailed,
                              .step = 12,
@@ -109,89 +108,57 @@ TEST(RunFolder, StatusComesBack) {
   EXPECT_EQ(read.step, written.step);
   expect_same_bits(read.training_seconds, written.training_seconds);
   expect_same_bits(read.evaluation_seconds, written.evaluation_seconds);
-  EXPECT_EQ(read.error, written.error);
-  EXPECT_EQ(read.git_commit, written.git_commit);
-  EXPECT_EQ(read.version, written.version);
-  EXPECT_EQ(read.torch_version, written.torch_version);
-  EXPECT_EQ(read.device, written.device);
-  EXPECT_EQ(read.host, written.host);
-  EXPECT_EQ(read.processor, written.processor);
-  EXPECT_EQ(read.started, written.started);
-  EXPECT_EQ(read.updated, written.updated);
+  for (const auto member : {&RunStatus::error, &RunStatus::git_commit, &RunStatus::version,
+                            &RunStatus::torch_version, &RunStatus::device, &RunStatus::host,
+                            &RunStatus::processor, &RunStatus::started, &RunStatus::updated}) {
+    EXPECT_EQ(read.*member, written.*member);
+  }
 }
 
-TEST(RunFolder, AnErrorThatIsNotUtf8IsStoredAllTheSame) {
-  const ScratchFolder scratch;
-  const RunFolder folder = RunFolder::create(scratch.path(), config());
+TEST_F(RunFolderTest, AnErrorThatIsNotUtf8IsStoredAllTheSame) {
+  const RunFolder folder = RunFolder::create(scratch_.path(), config());
   RunStatus status;
   status.error = "bad \xff byte";
   folder.write_status(status);
   EXPECT_EQ(folder.status().error, "bad \xEF\xBF\xBD byte");
 }
 
-TEST(RunFolder, UtcTimeIsIso8601) {
+TEST_F(RunFolderTest, UtcTimeIsIso8601) {
   const std::string time = current_utc_time();
   ASSERT_EQ(time.size(), 20U) << time;
   EXPECT_EQ(std::string() + time[4] + time[7] + time[10] + time[13] + time[16] + time[19], "--T::Z") << time;
 }
 
-TEST(RunFolder, WithoutRowsThereIsNoFile) {
-  const ScratchFolder scratch;
-  const RunFolder folder = RunFolder::create(scratch.path(), config());
+TEST_F(RunFolderTest, WithoutRowsThereIsNoFile) {
+  const RunFolder folder = RunFolder::create(scratch_.path(), config());
   folder.write_metrics({{.step = 1}});
   folder.write_metrics({});
   EXPECT_FALSE(fs::exists(folder.path() / "metrics.csv"));
   EXPECT_TRUE(folder.read().damage.empty());
 }
 
-TEST(RunFolder, IsOpenedByWhatItHolds) {
-  const ScratchFolder scratch;
-  const RunFolder created = RunFolder::create(scratch.path(), config());
+TEST_F(RunFolderTest, IsOpenedByWhatItHolds) {
+  const RunFolder created = RunFolder::create(scratch_.path(), config());
   EXPECT_EQ(created.id(), run_id(config()));
-  EXPECT_EQ(created.path(), scratch.path() / "runs" / run_id(config()));
+  EXPECT_EQ(created.path(), scratch_.path() / "runs" / run_id(config()));
   const RunFolder opened = RunFolder::open(created.path().string() + "/");
   EXPECT_EQ(opened.id(), created.id());
   EXPECT_EQ(to_yaml(opened.config()), to_yaml(config()));
 }
 
-TEST(RunFolder, TakesOverNewEvaluationAndExecution) {
-  const ScratchFolder scratch;
+TEST_F(RunFolderTest, TakesOverNewEvaluationAndExecution) {
   RunConfig asked = config();
-  RunFolder::create(scratch.path(), asked).write_metrics({{.step = 1}});
+  RunFolder::create(scratch_.path(), asked).write_metrics({{.step = 1}});
   asked.evaluation.last_length = 60;
   asked.execution.threads = 2;
-  const RunFolder folder = RunFolder::create(scratch.path(), asked);
+  const RunFolder folder = RunFolder::create(scratch_.path(), asked);
   EXPECT_EQ(folder.metrics().size(), 1U);
   EXPECT_EQ(RunFolder::open(folder.path()).config().evaluation.last_length, 60);
   EXPECT_EQ(RunFolder::open(folder.path()).config().execution.threads, 2);
 }
 
-// Whatever is in the place of config.yaml: it is named, kept under another name, and the file is written
-// again.
-void expect_rewritten(const ScratchFolder& scratch, const std::vector<std::string>& message) {
-  const fs::path file = scratch.path() / "runs" / run_id(config()) / "config.yaml";
-  std::vector<std::string> warnings;
-  const RunFolder folder = RunFolder::at(scratch.path(), config(),
-                                         [&](const std::string& warning) { warnings.push_back(warning); });
-  ASSERT_EQ(warnings.size(), 1U);
-  expect_contains(warnings[0], {file.string(), "che run"});
-  expect_contains(warnings[0], message);
-  EXPECT_FALSE(is_present(file.string() + ".damaged")) << "at() wrote";
-  const FileLock lock(scratch.path());
-  folder.store_config();
-  EXPECT_TRUE(is_present(file.string() + ".damaged"));
-  EXPECT_EQ(read_file(file), stored_config_text(config()));
-}
-
-TEST(RunFolder, WritesADamagedConfigAnew) {
-  const ScratchFolder scratch;
-  const fs::path file = RunFolder::create(scratch.path(), config()).path() / "config.yaml";
-  const std::string good = read_file(file);
-  write_file_atomically(file, good.substr(0, good.size() / 2));
-  expect_rewritten(scratch, {"checksum"});
-}
-
-TEST(RunFolder, WritesAConfigOfAnotherRunAnew) {
+// For other damage see damage_table_test.cpp.
+TEST_F(RunFolderTest, WritesAConfigOfAnotherRunAnew) {
   RunConfig other = config();
   other.seed = 1;
   const std::string settings = to_yaml(other);
@@ -199,35 +166,34 @@ TEST(RunFolder, WritesAConfigOfAnotherRunAnew) {
   for (const std::string& text :
        {stored_config_text(other), settings + "# checksum: " + checksum("", settings) + "\n"}) {
     const ScratchFolder scratch;
-    write_file_atomically(RunFolder::create(scratch.path(), config()).path() / "config.yaml", text);
-    expect_rewritten(scratch, {"belongs to run " + run_id(other)});
+    const fs::path file = RunFolder::create(scratch.path(), config()).path() / "config.yaml";
+    write_file_atomically(file, text);
+    std::string warnings;
+    const RunFolder folder =
+        RunFolder::at(scratch.path(), config(), [&](const std::string& warning) { warnings += warning; });
+    expect_contains(warnings, {file.string(), "che run", "belongs to run " + run_id(other)});
+    EXPECT_FALSE(is_present(file.string() + ".damaged")) << "at() wrote";
+    const FileLock lock(scratch.path());
+    folder.store_config();
+    EXPECT_EQ(read_file(file.string() + ".damaged"), text);
+    EXPECT_EQ(read_file(file), stored_config_text(config()));
   }
 }
 
-TEST(RunFolder, WritesAConfigThatIsNoFileAnew) {
-  const ScratchFolder scratch;
-  const fs::path file = RunFolder::create(scratch.path(), config()).path() / "config.yaml";
-  fs::remove(file);
-  fs::create_directories(file / "inside");
-  expect_rewritten(scratch, {"a folder"});
-}
-
-TEST(RunFolder, ReadsAConfigWithAChecksumWithoutKey) {
-  const ScratchFolder scratch;
-  const RunFolder folder = RunFolder::create(scratch.path(), config());
+TEST_F(RunFolderTest, ReadsAConfigWithAChecksumWithoutKey) {
+  const RunFolder folder = RunFolder::create(scratch_.path(), config());
   const std::string settings = to_yaml(config());
   write_file_atomically(folder.path() / "config.yaml",
                         settings + "# checksum: " + checksum("", settings) + "\n");
   EXPECT_EQ(to_yaml(RunFolder::open(folder.path()).config()), settings);
   const auto no_warning = [](const std::string& warning) { ADD_FAILURE() << warning; };
-  RunFolder::at(scratch.path(), config(), no_warning).store_config();
+  RunFolder::at(scratch_.path(), config(), no_warning).store_config();
   EXPECT_EQ(read_file(folder.path() / "config.yaml"), stored_config_text(config())) << "it has a key now";
 }
 
 // A renamed folder is not damaged; a folder with a config of another run is.
-TEST(RunFolder, TellsARenamedFolderFromASwappedConfig) {
-  const ScratchFolder scratch;
-  const RunFolder folder = RunFolder::create(scratch.path(), config());
+TEST_F(RunFolderTest, TellsARenamedFolderFromASwappedConfig) {
+  const RunFolder folder = RunFolder::create(scratch_.path(), config());
   RunConfig other = config();
   other.seed = 1;
   const std::string other_config = stored_config_text(other);
@@ -244,22 +210,15 @@ TEST(RunFolder, TellsARenamedFolderFromASwappedConfig) {
   expect_contains(found.text, {"config.yaml", "belongs to run " + run_id(other), "che run"});
 }
 
-TEST(RunFolder, SaysWhatToDoAboutAFolderItCannotMake) {
-  const ScratchFolder scratch;
-  write_file_atomically(scratch.path() / "file", "");
-  try {
-    RunFolder::create(scratch.path() / "file", config());
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    expect_contains(error.what(), {(scratch.path() / "file").string(), "Not a directory", "another folder"});
-  }
+TEST_F(RunFolderTest, SaysWhatToDoAboutAFolderItCannotMake) {
+  write_file_atomically(scratch_.path() / "file", "");
+  expect_error(ErrorKind::kUsage, {(scratch_.path() / "file").string(), "Not a directory", "another folder"},
+               [&] { RunFolder::create(scratch_.path() / "file", config()); });
 }
 
-TEST(RunFolder, OpenNamesAFolderWithoutConfig) {
-  const ScratchFolder scratch;
-  expect_contains(message_of([&] { RunFolder::open(scratch.path()); }),
-                  {scratch.path().string(), "no config.yaml"});
+TEST_F(RunFolderTest, OpenNamesAFolderWithoutConfig) {
+  expect_contains(message_of([&] { RunFolder::open(scratch_.path()); }),
+                  {scratch_.path().string(), "no config.yaml"});
 }
 
 std::vector<EvaluationRow> rows_of_lengths(const std::vector<std::int64_t>& lengths, double accuracy) {
@@ -344,8 +303,7 @@ TEST(Evaluation, HasAColumnForStandardErrorsOnlyWhereOneIsKnown) {
       evaluation_text(rows, "a").starts_with("length,samples,seed,eval_dropout,accuracy,loss,checksum\n"));
   rows[1].accuracy_se = 0.0625;
   const std::string text = evaluation_text(rows, "a");
-  EXPECT_TRUE(contains(text, "7,64,0,off,0.5,1,,"));
-  EXPECT_TRUE(contains(text, "8,128,0,off,0.5,1,0.0625,"));
+  expect_contains(text, {"7,64,0,off,0.5,1,,", "8,128,0,off,0.5,1,0.0625,"});
   const std::vector<EvaluationRow> read = parse_evaluation(text, "a", "x.csv");
   EXPECT_FALSE(read[0].accuracy_se.has_value());
   EXPECT_EQ(0.0625, read[1].accuracy_se);
@@ -359,14 +317,12 @@ TEST(Evaluation, OnTheWayHasTheStepFirst) {
   EXPECT_TRUE(
       text.starts_with("step,length,samples,seed,eval_dropout,accuracy,loss,checksum\n5,7,64,0,off,0.5,1,"));
   EXPECT_EQ(text, at_steps_text(parse_at_steps(text, "a", "x.csv"), "a"));
-  EXPECT_TRUE(contains(message_of([&] { parse_at_steps(text, "b", "x.csv"); }), "x.csv:2: column checksum"));
-  EXPECT_TRUE(
-      contains(message_of([&] { parse_evaluation(text, "a", "x.csv"); }), "the header is 'step,length"));
+  expect_contains(message_of([&] { parse_at_steps(text, "b", "x.csv"); }), {"x.csv:2: column checksum"});
+  expect_contains(message_of([&] { parse_evaluation(text, "a", "x.csv"); }), {"the header is 'step,length"});
 }
 
-TEST(RunFolder, ReadsNoAccuracyThatTrainingCannotHave) {
-  const ScratchFolder scratch;
-  const RunFolder run = RunFolder::create(scratch.path(), made_up_config("even_pairs", "rope"));
+TEST_F(RunFolderTest, ReadsNoAccuracyThatTrainingCannotHave) {
+  const RunFolder run = RunFolder::create(scratch_.path(), made_up_config("even_pairs", "rope"));
   for (const double accuracy : {5.0, -0.0}) {
     run.write_metrics({{.step = 1, .loss = 1, .accuracy = accuracy}});
     EXPECT_THROW(run.metrics(), Error) << accuracy;

@@ -4,7 +4,6 @@
 
 #include <fstream>
 
-#include "core/error.h"
 #include "core/file_lock.h"
 #include "core/files.h"
 #include "experiments/store/experiment_folder.h"
@@ -17,6 +16,8 @@
 
 namespace che {
 namespace {
+
+using StoredDamage = ScratchTest;
 
 namespace fs = std::filesystem;
 
@@ -33,18 +34,13 @@ TEST_P(DamagedFile, IsNamedWithPlaceAndFinding) {
   const RunFolder folder = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
   const fs::path file = folder.path() / GetParam().file;
   write_file_atomically(file, GetParam().content);
-  std::string message;
-  try {
+  std::vector<std::string> parts = GetParam().message;
+  parts.insert(parts.end(), {file.string(), "che run"});
+  expect_error(ErrorKind::kUsage, parts, [&] {
     folder.metrics();
     folder.evaluation();
     folder.status();
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    message = error.what();
-  }
-  expect_contains(message, GetParam().message);
-  expect_contains(message, {file.string(), "che run"});
+  });
 }
 
 const std::string kMetricsHeader = "step,loss,accuracy,gradient_norm,seconds,checksum\n";
@@ -114,12 +110,10 @@ INSTANTIATE_TEST_SUITE_P(
                    status_with("state", "\"done\""),
                    {"state: found \"done\", expected one of waiting, training,"}}));
 
-// Every stored file, cut anywhere or with any byte changed, is told as damaged.
 // One file must not stop the commands that look at all runs.
-TEST(StoredDamage, AStatusOfManyValuesIsReadOrRefusedAtOnce) {
-  const ScratchFolder scratch;
+TEST_F(StoredDamage, AStatusOfManyValuesIsReadOrRefusedAtOnce) {
   const RunFolder run =
-      store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+      store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
   for (const std::size_t count : {std::size_t{100'000}, std::size_t{1'000'000}}) {
     std::string text = "{\"x\":[{}";
     for (std::size_t i = 1; i < count; ++i) text += ",{}";
@@ -131,10 +125,10 @@ TEST(StoredDamage, AStatusOfManyValuesIsReadOrRefusedAtOnce) {
   }
 }
 
-TEST(StoredDamage, EveryByteCounts) {
-  const ScratchFolder scratch;
+// Every stored file, cut anywhere or with any byte changed, is told as damaged.
+TEST_F(StoredDamage, EveryByteCounts) {
   RunConfig small = made_up_config("reverse_string", "rope");
-  const RunFolder folder = RunFolder::create(scratch.path(), small);
+  const RunFolder folder = RunFolder::create(scratch_.path(), small);
   folder.write_metrics({{.step = 1, .loss = 0.5}, {.step = 2, .loss = 0.25}});
   folder.write_evaluation({{.length = 41, .samples = 512, .accuracy = 0.75, .loss = 1}});
   RunStatus status;
@@ -162,25 +156,9 @@ TEST(StoredDamage, EveryByteCounts) {
   }
 }
 
-TEST(StoredDamage, AFileOfAnotherRunIsDamage) {
-  const ScratchFolder scratch;
-  const RunFolder one = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
-  RunConfig other_config = made_up_config("reverse_string", "rope");
-  other_config.seed = 1;
-  const RunFolder other = RunFolder::create(scratch.path(), other_config);
-  one.write_evaluation({{.length = 41, .samples = 512, .accuracy = 1, .loss = 0}});
-  one.write_status({});
-  for (const char* name : {"evaluation.csv", "status.json"}) {
-    fs::copy_file(one.path() / name, other.path() / name);
-    EXPECT_EQ(other.read().damage.size(), 1U) << name;
-    fs::remove(other.path() / name);
-  }
-}
-
 // Bytes that are no text reach neither a terminal nor a page.
-TEST(StoredDamage, IsToldInPlainText) {
-  const ScratchFolder scratch;
-  const RunFolder folder = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
+TEST_F(StoredDamage, IsToldInPlainText) {
+  const RunFolder folder = RunFolder::create(scratch_.path(), made_up_config("reverse_string", "rope"));
   const std::string bytes = "\x1b[31m\xff\xfe\x07" + std::string(5000, 'x') + "\n";
   for (const char* name : {"metrics.csv", "evaluation.csv", "status.json"}) {
     std::ofstream(folder.path() / name, std::ios::binary) << bytes;
@@ -193,10 +171,9 @@ TEST(StoredDamage, IsToldInPlainText) {
   }
 }
 
-TEST(StoredDamage, AStatusThatIsGoneBesideResultsIsNamed) {
-  const ScratchFolder scratch;
+TEST_F(StoredDamage, AStatusThatIsGoneBesideResultsIsNamed) {
   const RunFolder folder =
-      store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+      store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
   fs::remove(folder.path() / "status.json");
   const StoredRun run = folder.read();
   EXPECT_FALSE(run.damage.empty());
@@ -208,9 +185,8 @@ TEST(StoredDamage, AStatusThatIsGoneBesideResultsIsNamed) {
   EXPECT_TRUE(fs::exists(folder.path() / "evaluation.csv"));
 }
 
-TEST(StoredDamage, DamageIsSetAside) {
-  const ScratchFolder scratch;
-  const RunFolder folder = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
+TEST_F(StoredDamage, DamageIsSetAside) {
+  const RunFolder folder = RunFolder::create(scratch_.path(), made_up_config("reverse_string", "rope"));
   folder.write_status({});
   folder.write_metrics({{.step = 1}});
   write_file_atomically(folder.path() / "evaluation.csv", "torn");
@@ -228,13 +204,11 @@ TEST(StoredDamage, DamageIsSetAside) {
   EXPECT_EQ(read_file(folder.path() / "evaluation.csv.damaged.2"), "torn again");
 }
 
-// What cannot be read now may be good: it is neither damage nor moved nor written over.
 // Commands that only read tables of rows go on.
-TEST(StoredDamage, PredictionsThatAreNoFileAreDamage) {
-  const ScratchFolder scratch;
+TEST_F(StoredDamage, PredictionsThatAreNoFileAreDamage) {
   RunConfig config = made_up_config("reverse_string", "rope");
   config.evaluation.predictions = true;
-  const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  const RunFolder run = store_run(scratch_.path(), config, RunState::kFinished, 0.5);
   const fs::path file = run.path() / "predictions.jsonl";
   fs::create_directories(file / "inside");
   const StoredRun stored = run.read();
@@ -247,21 +221,17 @@ TEST(StoredDamage, PredictionsThatAreNoFileAreDamage) {
   EXPECT_TRUE(run.read().damage.empty());
 }
 
-TEST(StoredDamage, AnUnreadableFileStopsAndStays) {
-  const ScratchFolder scratch;
-  const RunFolder folder = RunFolder::create(scratch.path(), made_up_config("reverse_string", "rope"));
+// What cannot be read now may be good: it is neither damage nor moved nor written over.
+TEST_F(StoredDamage, AnUnreadableFileStopsAndStays) {
+  const RunFolder folder = RunFolder::create(scratch_.path(), made_up_config("reverse_string", "rope"));
   const auto expect_stop = [&](const char* name, const auto& action) {
     const fs::path file = folder.path() / name;
     std::ofstream(file) << "content";
     fs::permissions(file, fs::perms::none);
-    try {
+    expect_error(ErrorKind::kRuntime, {name, "Permission denied"}, [&] {
       const Unprivileged user;
       action();
-      ADD_FAILURE() << name << ": no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
-      expect_contains(error.what(), {name, "Permission denied"});
-    }
+    });
     fs::permissions(file, fs::perms::owner_all);
     EXPECT_EQ(read_file(file), "content") << name << " was moved";
     fs::remove(file);
@@ -271,8 +241,8 @@ TEST(StoredDamage, AnUnreadableFileStopsAndStays) {
   expect_stop("metrics.csv", [&] { folder.set_damage_aside(warn); });
   expect_stop("status.json", [&] { folder.mark_failed("reason"); });
   expect_stop("config.yaml",
-              [&] { RunFolder::at(scratch.path(), made_up_config("reverse_string", "rope"), warn); });
-  expect_stop("config.yaml", [&] { open_runs(scratch.path(), warn); });
+              [&] { RunFolder::at(scratch_.path(), made_up_config("reverse_string", "rope"), warn); });
+  expect_stop("config.yaml", [&] { open_runs(scratch_.path(), warn); });
 }
 
 }  // namespace

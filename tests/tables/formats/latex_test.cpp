@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tables/formats/formats.h"
+#include "tests/contains.h"
 
 namespace che {
 namespace {
@@ -27,11 +28,9 @@ TEST(Latex, LongTitlesStandUprightAndWhatIsBesideGoesBelow) {
   table.printed.rows = {
       {.group = "", .cells = {{.text = "x"}, {.text = "1.0", .suffix = " (2.0)"}, {.text = "--"}}}};
   const std::string text = latex_table(table);
-  for (const char* part :
-       {"task & \\rotatebox{90}{a title of", "& \\rotatebox{90}{another one of likewise many} ",
-        "\\begin{tabular}[t]{@{}r@{}}1.0\\\\\\scriptsize (2.0)\\end{tabular}"}) {
-    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in " << text;
-  }
+  expect_contains(text,
+                  {"task & \\rotatebox{90}{a title of", "& \\rotatebox{90}{another one of likewise many} ",
+                   "\\begin{tabular}[t]{@{}r@{}}1.0\\\\\\scriptsize (2.0)\\end{tabular}"});
 }
 
 TEST(Latex, WhatFillsMoreThanAPageBreaksBetweenPages) {
@@ -47,17 +46,15 @@ TEST(Latex, WhatFillsMoreThanAPageBreaksBetweenPages) {
     return count;
   };
   const std::string on_a_page = latex_table(table);
-  EXPECT_NE(on_a_page.find("\\begin{table}"), std::string::npos);
+  expect_contains(on_a_page, {"\\begin{table}"});
   EXPECT_EQ(rules(on_a_page), 2U);
   table.printed.rows.push_back(table.printed.rows.back());
   const std::string text = latex_table(table);
-  EXPECT_EQ(text.find("\\begin{table}"), std::string::npos);
+  EXPECT_FALSE(contains(text, "\\begin{table}"));
   EXPECT_EQ(rules(text), 3U) << "below both headers and between the groups: " << text;
-  for (const char* part :
-       {"\\usepackage{longtable}", "\\begin{longtable}{lr}", "\\caption{long} \\\\\n",
-        "\\endfirsthead\n    \\toprule\n    level & a\\_b \\\\\n", "\\end{longtable}\n", "\\endgroup\n"}) {
-    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in " << text;
-  }
+  expect_contains(text, {"\\usepackage{longtable}", "\\begin{longtable}{lr}", "\\caption{long} \\\\\n",
+                         "\\endfirsthead\n    \\toprule\n    level & a\\_b \\\\\n", "\\end{longtable}\n",
+                         "\\endgroup\n"});
 }
 
 TEST(Latex, MarksAndFootnotesStandInTheCell) {
@@ -68,10 +65,8 @@ TEST(Latex, MarksAndFootnotesStandInTheCell) {
                         {.group = "", .cells = {{.text = "0.5", .mark = Mark::kSecond}}}};
   table.printed.footnotes = {"why"};
   const std::string text = latex_table(table);
-  for (const char* part : {"\\caption{100 \\%}", "\\begin{tabular}{r}", "a\\_b", "\\underline{0.5} \\\\",
-                           "\\textbf{1.0}\\textsuperscript{1} \\\\", "\\textsuperscript{1} why\\par"}) {
-    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in " << text;
-  }
+  expect_contains(text, {"\\caption{100 \\%}", "\\begin{tabular}{r}", "a\\_b", "\\underline{0.5} \\\\",
+                         "\\textbf{1.0}\\textsuperscript{1} \\\\", "\\textsuperscript{1} why\\par"});
 }
 
 }  // namespace

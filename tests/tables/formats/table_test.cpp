@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/statistics/score_summary.h"
+#include "tests/contains.h"
 #include "tests/message_of.h"
 
 namespace che {
@@ -111,7 +113,7 @@ TEST(Table, NotesAreChosenByKind) {
 
 TEST(Table, UnknownFormatIsRefused) {
   const std::string message = message_of([] { format_table({}, "jsno"); });
-  EXPECT_NE(message.find("did you mean 'json'"), std::string::npos) << message;
+  expect_contains(message, {"did you mean 'json'"});
 }
 
 }  // namespace

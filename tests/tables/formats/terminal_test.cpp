@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "tables/formats/formats.h"
+#include "tests/contains.h"
 
 namespace che {
 namespace {
@@ -34,12 +35,12 @@ TEST(TerminalTable, RulesOffGroupsAndMarksInPlainText) {
 TEST(TerminalTable, ShowsNoControlCharacters) {
   PrintedTable table = two_groups();
   table.notes = {{.text = "a\x1b[b\u009b, c\u00b1"}};
-  EXPECT_NE(terminal_table(table, {}).find("a\\x1b[b\\x9b, c\u00b1\n"), std::string::npos);
+  expect_contains(terminal_table(table, {}), {"a\\x1b[b\\x9b, c\u00b1\n"});
 }
 
 TEST(TerminalTable, EscapesTakeNoRoom) {
   const std::string text = terminal_table(two_groups(), {.width = 0, .escapes = true});
-  EXPECT_NE(text.find("dcf    one     \x1b[4m9.5\x1b[0m   \x1b[1m10.5\x1b[0m\n"), std::string::npos) << text;
+  expect_contains(text, {"dcf    one     \x1b[4m9.5\x1b[0m   \x1b[1m10.5\x1b[0m\n"});
 }
 
 TEST(TerminalTable, CutsWideTablesIntoBlocksThatRepeatTheText) {
@@ -66,15 +67,14 @@ TEST(TerminalTable, WrapsNotesAndIndentsFootnotes) {
   table.footnotes = {"a run that failed for a reason"};
   table.notes = {{.text = "a note that is longer than the terminal is wide"}};
   const std::string text = terminal_table(table, {.width = 26, .escapes = false});
-  EXPECT_NE(text.find("[1] a run that failed for\n    a reason\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("a note that is longer than\nthe terminal is wide\n"), std::string::npos) << text;
+  expect_contains(text, {"[1] a run that failed for\n    a reason\n",
+                         "a note that is longer than\nthe terminal is wide\n"});
 }
 
 TEST(TerminalTable, ControlCharactersOfStoredMessagesAreNotSent) {
   PrintedTable table = two_groups();
   table.footnotes = {"evil \x1b]0;title\x07"};
-  EXPECT_NE(terminal_table(table, {.width = 0, .escapes = true}).find("evil \\x1b]0;title\\x07"),
-            std::string::npos);
+  expect_contains(terminal_table(table, {.width = 0, .escapes = true}), {"evil \\x1b]0;title\\x07"});
 }
 
 }  // namespace

@@ -1,0 +1,210 @@
+// Every table of results but that of scores.
+#include "tables/result_tables.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "experiments/results/training_outcome.h"
+#include "tests/contains.h"
+#include "tests/experiments/results/made_up_experiment.h"
+#include "tests/golden_file.h"
+#include "tests/scratch_folder.h"
+
+namespace che {
+namespace {
+
+TEST(RunTable, CsvIsGolden) {
+  const ScratchFolder scratch;
+  expect_golden("tables/runs.csv", format_table(run_table(made_up_experiment(scratch.path())), "csv"));
+}
+
+TEST(RunTable, MarkdownIsGolden) {
+  const ScratchFolder scratch;
+  expect_golden("tables/runs.md", format_table(run_table(made_up_experiment(scratch.path())), "md"));
+}
+
+std::size_t column(const Table& table, const std::string& name) {
+  const auto& columns = table.data.columns;
+  return static_cast<std::size_t>(std::ranges::find(columns, name) - columns.begin());
+}
+
+TEST(LengthTable, CsvIsGolden) {
+  const ScratchFolder scratch;
+  expect_golden("tables/lengths.csv", format_table(length_table(made_up_experiment(scratch.path())), "csv"));
+}
+
+TEST(LengthTable, HasAColumnForEverySettingThatVariesAndNoNameTwice) {
+  const ScratchFolder scratch;
+  RunConfig config = made_up_config("even_pairs", "rope");
+  store_run(scratch.path(), config, RunState::kFinished, 0.5);
+  config.model.shape().layers = 3;
+  config.evaluation.seed = 5;
+  config.execution.threads = 2;  // Changes no result.
+  store_run(scratch.path(), config, RunState::kFinished, 0.75);
+  config.encoding.reset("dape_kerple");
+  store_run(scratch.path(), config, RunState::kFinished, 0.75);
+  const Table table = length_table(make_table(open_runs(scratch.path())));
+  const std::vector<std::string>& columns = table.data.columns;
+  EXPECT_EQ(std::set<std::string>(columns.begin(), columns.end()).size(), columns.size());
+  for (const char* name : {"model.layers", "encoding.name", "encoding.dape", "encoding.dape.hidden",
+                           "evaluation.seed", "seed", "length"}) {
+    EXPECT_EQ(std::ranges::count(columns, name), 1) << name;
+  }
+  for (const char* name : {"execution.threads", "model.width", "task.name"}) {
+    EXPECT_EQ(std::ranges::count(columns, name), 0) << name;
+  }
+  ASSERT_EQ(table.data.rows.size(), 12U) << "four lengths each";
+  const auto& first = table.data.rows.front();
+  EXPECT_EQ(first.size(), columns.size());
+  EXPECT_EQ(first[column(table, "encoding.dape.hidden")], TableValue()) << "rope has none";
+  EXPECT_EQ(first[column(table, "accuracy")], TableValue(0.5));
+}
+
+TEST(LengthTable, ShowsFurtherLengthsThatNoScoreCounts) {
+  const ScratchFolder scratch;
+  const RunFolder run =
+      store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
+  std::vector<EvaluationRow> rows = run.evaluation();
+  store_row(rows, {.length = 100, .samples = 128, .seed = 0, .accuracy = 0.25, .loss = 1});
+  run.write_evaluation(rows);
+  const Table table = length_table(make_table(open_runs(scratch.path())));
+  ASSERT_EQ(table.data.rows.size(), 5U);
+  EXPECT_EQ(table.data.rows.back()[column(table, "length")], TableValue(std::int64_t{100}));
+  EXPECT_EQ(table.data.rows.back()[column(table, "in_score")], TableValue("no"));
+  EXPECT_EQ(table.data.rows.front()[column(table, "in_score")], TableValue("yes"));
+  EXPECT_EQ(table.printed.rows.back().cells.back().text, "25.0");
+}
+
+TEST(StepTable, HasTheMeanOfTheRunsThatWereMeasuredAtAStep) {
+  const ScratchFolder scratch;
+  for (std::int64_t seed = 0; seed < 2; ++seed) {
+    const RunConfig config = made_up_config("even_pairs", "rope", seed);
+    const double score = seed == 0 ? 0.5 : 1;
+    const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, score);
+    std::vector<EvaluationRow> rows = run.evaluation();
+    for (EvaluationRow& row : rows) row.accuracy = score / 2;
+    StepRows steps = {{100, rows}};
+    if (seed == 0) steps[200] = rows;
+    if (seed == 1) steps[200] = {rows.front()};  // Lengths are missing.
+    run.write_at_steps(steps);
+  }
+  // One that still trains.
+  const RunFolder training =
+      store_run(scratch.path(), made_up_config("even_pairs", "alibi"), RunState::kTraining);
+  training.write_at_steps(open_runs(scratch.path()).back().at_steps());
+  const Table table = step_table(make_table(open_runs(scratch.path())));
+  const std::string csv = format_table(table, "csv");
+  EXPECT_EQ(csv,
+            "level,task,encoding,step,n,score\n"
+            "regular,even_pairs,rope,100,2,0.375\n"
+            "regular,even_pairs,rope,200,1,0.25\n"
+            "regular,even_pairs,rope,1000,2,0.75\n"
+            "regular,even_pairs,alibi,100,1,0.5\n");
+  // Scores at all steps count the same lengths.
+  const RunFolder first = open_runs(scratch.path())[1];
+  StepRows of_first = first.at_steps();
+  of_first[100].back().accuracy = 1;
+  first.write_at_steps(of_first);
+  const std::string last = std::to_string(of_first[100].back().length);
+  const std::string chosen =
+      format_table(step_table(make_table(open_runs(scratch.path()),
+                                         {.score_lengths = LengthChoice(last), .select = std::nullopt})),
+                   "csv");
+  expect_contains(chosen, {"regular,even_pairs,rope,100,2,0.75\n"});
+  EXPECT_EQ(table.printed.rows.size(), table.data.rows.size());
+  expect_contains(format_table(table, "md"), {"37.5"});
+}
+
+TEST(ComparisonTable, IsGoldenForPeopleAndPrograms) {
+  const ScratchFolder scratch;
+  const ResultTable results = made_up_experiment(scratch.path());
+  const Table table = comparison_table(compare(results, "dape_kerple", "rope", Aggregate::kMean), results);
+  expect_golden("tables/comparison.md", format_table(table, "md"));
+  expect_golden("tables/comparison.csv", format_table(table, "csv"));
+}
+
+TEST(ComparisonTable, MarksWhereNoComparedRunTrained) {
+  const ScratchFolder scratch;
+  const ResultTable results = made_up_experiment(scratch.path());
+  Comparison comparison = compare(results, "dape_kerple", "rope", Aggregate::kMean);
+  for (ComparedTask& task : comparison.tasks) {
+    task.one_runs.untrained = task.one_runs.counted;
+    task.other_runs.untrained = 0;
+  }
+  const Table table = comparison_table(comparison, results);
+  ASSERT_FALSE(table.printed.rows.empty());
+  for (const PrintedRow& row : table.printed.rows) {
+    EXPECT_EQ(row.cells[2].sign, kUntrainedSign);
+    EXPECT_EQ(row.cells[3].sign, "");
+  }
+  expect_contains(format_table(table, "md"), {"no run that is compared reached"});
+}
+
+TEST(AgreementTable, IsGoldenForPeopleAndPrograms) {
+  const ScratchFolder scratch;
+  made_up_experiment(scratch.path());
+  for (std::int64_t seed = 0; seed < 2; ++seed) {
+    const double more = seed == 0 ? 0 : 0.25;
+    store_run(scratch.path(), made_up_config("reverse_string", "randomized_alibi", seed), RunState::kFinished,
+              0.75);
+    store_run(scratch.path(), made_up_config("reverse_string", "randomized_kerple", seed),
+              RunState::kFinished, 0.5 + more);
+    store_run(scratch.path(), made_up_config("reverse_string", "randomized_rope", seed), RunState::kFinished,
+              0.25);
+    store_run(scratch.path(), made_up_config("reverse_string", "randomized_dape_kerple", seed),
+              RunState::kFinished, 0.625 + more);
+  }
+  ResultTable results = make_table(open_runs(scratch.path()));
+  results.name = "made_up";
+  add_trivial_baselines(results);
+  const Table table = agreement_table(agree(results, Aggregate::kMax), results);
+  expect_golden("tables/agreement.md", format_table(table, "md"));
+  expect_golden("tables/agreement.csv", format_table(table, "csv"));
+}
+
+TEST(AgreementTable, SaysWhenAllTie) {
+  const ScratchFolder scratch;
+  for (const char* encoding : {"rope", "alibi"}) {
+    store_run(scratch.path(), made_up_config("reverse_string", encoding), RunState::kFinished, 0.5);
+  }
+  ResultTable results = make_table(open_runs(scratch.path()));
+  for (auto& [key, cell] : results.cells) cell.best_trained = false;
+  const Table table = agreement_table(agree(results, Aggregate::kMax), results);
+  EXPECT_EQ(table.printed.rows[0].cells[8].text, "all 2 tie");
+  EXPECT_EQ(format_table(table, "md").find(kUntrainedSign), std::string::npos) << "a note of no cell";
+  EXPECT_EQ(std::get<std::string>(table.data.rows[0][11]), "rope; alibi");
+  EXPECT_EQ(table.printed.rows[0].cells[9].text, "--") << "nothing is known of what predictors score";
+}
+
+TEST(AgreementTable, MarksABestThatDidNotTrain) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.75);
+  store_run(scratch.path(), made_up_config("reverse_string", "alibi"), RunState::kFinished, 0.5);
+  ResultTable results = make_table(open_runs(scratch.path()));
+  const auto best = [&] {
+    return agreement_table(agree(results, Aggregate::kMax), results).printed.rows[0].cells[8].text;
+  };
+  EXPECT_EQ(best(), "rope");
+  for (auto& [key, cell] : results.cells) cell.best_trained = key.encoding.text() != "rope";
+  EXPECT_EQ(best(), std::string("rope") + kUntrainedSign);
+}
+
+TEST(AgreementTable, MeasuresTheBestAgainstTheBestBaseline) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.75);
+  store_run(scratch.path(), made_up_config("reverse_string", "randomized_alibi"), RunState::kFinished, 0.25);
+  ResultTable results = make_table(open_runs(scratch.path()));
+  for (const auto& [constant, position] : {std::pair(0.5, 0.625), {0.625, 0.5}}) {
+    results.rows[0].baselines = baselines({constant}, {position, 0.0123});
+    const Table table = agreement_table(agree(results, Aggregate::kMax), results);
+    EXPECT_EQ(table.printed.rows[0].cells[9].text, "+12.5");
+    EXPECT_EQ(table.printed.rows[0].cells[10].text, position > constant ? "1.2" : "--");
+    EXPECT_EQ(std::get<double>(table.data.rows[0][12]), 0.125);
+  }
+}
+
+}  // namespace
+}  // namespace che
