@@ -1,8 +1,6 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>

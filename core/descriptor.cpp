@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -24,19 +23,6 @@ MemoryFile::MemoryFile(const char* name) : file_(::memfd_create(name, MFD_CLOEXE
   if (!file_.is_open()) {
     throw Error(fmt::format("cannot make a file in memory: {}", std::strerror(errno)), ErrorKind::kRuntime);
   }
-}
-
-void MemoryFile::write(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(descriptor(), text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      throw Error(fmt::format("cannot write a file in memory: {}", std::strerror(errno)),
-                  ErrorKind::kRuntime);
-    }
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  ::lseek(descriptor(), 0, SEEK_SET);
 }
 
 std::string MemoryFile::text() const {

@@ -52,8 +52,8 @@ std::optional<std::uint64_t> number_of(std::string_view name) {
 std::vector<std::uint64_t> numbers_in(const fs::path& folder) {
   std::vector<std::uint64_t> numbers;
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (const auto number = number_of(entry->path().filename().string())) numbers.push_back(*number);
+  for (const fs::path& entry : entries_of(folder, error)) {
+    if (const auto number = number_of(entry.filename().string())) numbers.push_back(*number);
   }
   if (error) {
     throw Error(fmt::format("cannot lock '{}': {}", folder.string(), error.message()),

@@ -12,9 +12,7 @@
 #include <set>
 #include <system_error>
 #include <utility>
-#include <vector>
 
-#include "core/error.h"
 #include "core/files.h"
 #include "core/text.h"
 #include "experiments/results/paper_agreement.h"

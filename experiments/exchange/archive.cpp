@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <iterator>
 #include <new>
-#include <utility>
 
 #include "core/error.h"
 #include "core/files.h"

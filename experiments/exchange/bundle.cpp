@@ -16,7 +16,6 @@
 #include "core/text.h"
 #include "core/version.h"
 #include "experiments/exchange/archive.h"
-#include "experiments/plan/identity.h"
 #include "experiments/store/bounded_json.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_files.h"

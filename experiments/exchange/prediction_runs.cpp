@@ -4,10 +4,8 @@
 
 #include <cstddef>
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include "core/error.h"
 #include "core/file_lock.h"
 #include "core/process.h"
 #include "core/text.h"

@@ -4,9 +4,7 @@
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -30,9 +28,8 @@ fs::path list_path(const fs::path& experiment) { return experiment / "retraining
 // Whether a run's folder holds more than its config and locks.
 bool is_begun(const fs::path& run) {
   std::error_code error;
-  fs::directory_iterator entry(run, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const fs::path& entry : entries_of(run, error)) {
+    const std::string name = entry.filename().string();
     if (name != kConfigName && !is_lock_file(name) && !name.starts_with('.')) return true;
   }
   if (!error || error == std::errc::no_such_file_or_directory) return false;

@@ -15,7 +15,6 @@
 #include "experiments/exchange/archive.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/symbols.h"
-#include "tasks/task.h"
 
 namespace che {
 namespace {

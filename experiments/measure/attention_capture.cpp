@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "core/error.h"
 #include "experiments/learn/batches.h"
@@ -40,9 +38,10 @@ double forward_bytes(const Model& model, const at::Tensor& tokens, const Positio
 }
 
 void check_memory(double forward_bytes, const AttentionBias& bias, double memory_gib) {
+  constexpr double kPairBytes = 12 + 64;  // For a query, a key and a head, with its line of CSV.
   const auto tokens = static_cast<double>(bias.tokens);
   const double bytes =
-      forward_bytes + kAttentionBiasBytes * static_cast<double>(bias.layers * bias.heads) * tokens * tokens;
+      forward_bytes + kPairBytes * static_cast<double>(bias.layers * bias.heads) * tokens * tokens;
   if (bytes <= memory_gib * 0x1p30) return;
   throw Error(
       fmt::format("--length {}: {} tokens, each over each in {} layers of {} heads, take {:.2g} GiB of "

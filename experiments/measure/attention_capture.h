@@ -38,9 +38,6 @@ struct AttentionBias {
   }
 };
 
-// Bytes of memory that a pair of a query and a key takes, for one head, with its line of CSV.
-inline constexpr double kAttentionBiasBytes = 12 + 64;
-
 // layer,head,query,key,logit,bias,adapted, and f where there is one: a line per value, all counted from 0.
 std::string attention_bias_csv(const AttentionBias& bias);
 

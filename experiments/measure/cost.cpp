@@ -13,7 +13,6 @@
 #include "experiments/learn/limits.h"
 #include "experiments/measure/step_benchmark.h"
 #include "experiments/schedule/devices.h"
-#include "experiments/schedule/time_left.h"
 #include "experiments/store/run_folder.h"
 
 namespace che {

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/clock.h"
 #include "experiments/learn/batches.h"

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "experiments/plan/run_config.h"
 #include "models/ops/device/backend.h"

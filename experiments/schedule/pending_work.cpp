@@ -7,9 +7,7 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "core/error.h"
 #include "core/parallel.h"
 #include "core/process.h"
 #include "core/text.h"
@@ -17,7 +15,6 @@
 #include "experiments/plan/encoding_config.h"
 #include "experiments/plan/identity.h"
 #include "experiments/store/checkpoint.h"
-#include "experiments/store/experiment_folder.h"
 #include "experiments/store/needs.h"
 
 namespace che {

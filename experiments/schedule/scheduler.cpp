@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <string>
 
 #include "core/clock.h"
 #include "core/error.h"
@@ -18,7 +17,6 @@
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/progress_display.h"
 #include "experiments/schedule/sweep_progress.h"
-#include "experiments/schedule/worker_process.h"
 
 namespace che {
 namespace {

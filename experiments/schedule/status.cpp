@@ -8,9 +8,7 @@
 #include "core/parallel.h"
 #include "core/text.h"
 #include "experiments/results/training_outcome.h"
-#include "experiments/schedule/time_left.h"
 #include "experiments/store/checkpoint.h"
-#include "experiments/store/experiment_folder.h"
 
 namespace che {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
 #include "core/files.h"
 #include "core/number_text.h"
 #include "core/text.h"
@@ -30,10 +29,8 @@ fs::path folder_of(const fs::path& experiment, std::int64_t number) {
 std::vector<std::int64_t> numbers_of(const fs::path& experiment) {
   std::vector<std::int64_t> numbers;
   std::error_code error;
-  for (fs::directory_iterator entry(experiment / kFolder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    const auto number = parse_integer(name);
+  for (const fs::path& entry : entries_of(experiment / kFolder, error)) {
+    const auto number = parse_integer(entry.filename().string());
     if (number && *number > 0 && *number <= kMaxNumber) numbers.push_back(*number);
   }
   if (error && error != std::errc::no_such_file_or_directory) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string_view>
 #include <system_error>
 
 #include "core/error.h"
@@ -142,25 +141,20 @@ bool has_checkpoint(const std::filesystem::path& folder) {
 
 std::uintmax_t remove_checkpoints(const std::filesystem::path& folder) {
   std::error_code error;
-  std::vector<std::filesystem::path> files;
-  std::filesystem::directory_iterator entry(folder, error);
-  for (const std::filesystem::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    const bool is_file = entry->is_symlink() || entry->is_regular_file();
-    if (is_file && entry->path().filename().string().starts_with("checkpoint."))
-      files.push_back(entry->path());
-  }
-  std::uintmax_t freed = 0;
-  for (const std::filesystem::path& file : files) {
-    if (error) break;
-    const bool is_link = std::filesystem::is_symlink(file, error);  // Frees nothing; its target stays.
-    freed += is_link || error ? 0 : std::filesystem::file_size(file, error);
-    if (!error) std::filesystem::remove(file, error);
-    if (error) {
-      throw Error(fmt::format("cannot remove '{}': {}", file.string(), error.message()), ErrorKind::kRuntime);
-    }
-  }
+  const std::vector<std::filesystem::path> entries = entries_of(folder, error);
   if (error) {
     throw Error(fmt::format("cannot read '{}': {}", folder.string(), error.message()), ErrorKind::kRuntime);
+  }
+  std::uintmax_t freed = 0;
+  for (const std::filesystem::path& file : entries) {
+    if (!file.filename().string().starts_with("checkpoint.")) continue;
+    const std::filesystem::file_status status = std::filesystem::symlink_status(file, error);
+    const bool is_link = std::filesystem::is_symlink(status);
+    if (!is_link && !std::filesystem::is_regular_file(status)) continue;
+    // A link frees nothing: its target stays.
+    const std::uintmax_t bytes = is_link ? 0 : std::filesystem::file_size(file, error);
+    remove_file(file);
+    freed += error ? 0 : bytes;
   }
   return freed;
 }
