@@ -4,11 +4,10 @@
 #include <fmt/core.h>
 #include <sys/mman.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
-#include "core/error.h"
+#include "core/files.h"
 
 namespace che {
 
@@ -26,13 +25,8 @@ MemoryFile::MemoryFile(const char* name) : file_(::memfd_create(name, MFD_CLOEXE
 }
 
 std::string MemoryFile::text() const {
-  std::string result;
-  std::array<char, 65536> buffer{};
   ::lseek(descriptor(), 0, SEEK_SET);
-  for (ssize_t count; (count = ::read(descriptor(), buffer.data(), buffer.size())) > 0;) {
-    result.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  return result;
+  return read_open_file(file_, "a file in memory");
 }
 
 }  // namespace che

@@ -63,14 +63,11 @@ std::vector<std::uint64_t> numbers_in(const fs::path& folder) {
   return numbers;
 }
 
-double seconds_of(const timespec& time) {
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 // When the file was last written or touched, by the clock of its file system.
 double touched(const Descriptor& file) {
   struct stat status {};
-  return ::fstat(file.value(), &status) == 0 ? seconds_of(status.st_mtim) : 0;
+  if (::fstat(file.value(), &status) != 0) return 0;
+  return static_cast<double>(status.st_mtim.tv_sec) + 1e-9 * static_cast<double>(status.st_mtim.tv_nsec);
 }
 
 // The content of a lock's file.

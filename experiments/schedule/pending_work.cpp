@@ -57,8 +57,7 @@ class ContinuedRuns {
     if (others_ == 0) return;
     notes.push_back(
         fmt::format("another program or processor trained {} that {} on from: results are close to those of "
-                    "a run trained "
-                    "from step 0, not bit for bit equal; {}, here is {}",
+                    "a run trained from step 0, not bit for bit equal; {}, here is {}",
                     counted(others_, "shorter run"), others_ == 1 ? "a run goes" : "runs go", other_, here_));
   }
 
@@ -128,7 +127,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
       ++work.complete;
       return;
     }
-    if (needs.is_continuation()) continued.add(folder, needs);
+    if (!needs.continues.empty()) continued.add(folder, needs);
     pending.push_back(folder);
     work.configs.push_back(runs[i]);
     if (needs.only_lacks_lengths()) ++work.trained;
@@ -171,7 +170,7 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
     const StoredRun stored = run.read();
     const bool fits = request.fits(run.config().encoding);
     const RunConfig asked = fits ? request.applied_to(run.config()) : run.config();
-    // Or its positions do not allow the setting.
+    // A problem is a setting that the run's positions do not allow.
     if (!fits || (request.encoding_settings && asked.problem())) {
       ++other_encodings;
       continue;

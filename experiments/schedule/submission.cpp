@@ -25,7 +25,7 @@ fs::path folder_of(const fs::path& experiment, std::int64_t number) {
   return experiment / kFolder / std::to_string(number);
 }
 
-// The numbers of an experiment's submissions, ascending.
+// Returns the numbers of an experiment's submissions, ascending.
 std::vector<std::int64_t> numbers_of(const fs::path& experiment) {
   std::vector<std::int64_t> numbers;
   std::error_code error;
@@ -55,7 +55,7 @@ const Json& list_at(const Json& object, const char* name) {
   return *found;
 }
 
-// A name of a folder below runs/, and no way out of it.
+// Refuses what is no name of a folder, and may lead out of runs/.
 std::string run_id_from(const Json& value) {
   auto id = value.is_string() ? value.get<std::string>() : std::string();
   if (id.empty() || id.front() == '.' || id.find('/') != std::string::npos) {
