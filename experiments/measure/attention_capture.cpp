@@ -74,7 +74,7 @@ AttentionBias capture_bias(const Model& model, const RunConfig& config, std::int
     throw Error(fmt::format("--sample {}: the run is evaluated on {} samples a length; allowed: 0 .. {}",
                             sample, evaluation.samples, evaluation.samples - 1));
   }
-  // The sample and the positions that evaluation sees.
+  // Evaluation sees this sample with these positions.
   const auto workload = create_workload(config);
   SequenceBatch batch;
   workload->evaluation_batch(length, sample, 1, batch);

@@ -12,7 +12,7 @@
 #include "core/number_text.h"
 #include "core/process.h"
 #include "core/text.h"
-#include "experiments/schedule/progress_display.h"
+#include "experiments/schedule/progress.h"
 
 namespace che {
 namespace {
@@ -29,7 +29,7 @@ std::string message_of(const std::string& name, std::string_view messages) {
   return messages.empty() ? "it failed and says nothing" : one_line(messages, 300);
 }
 
-// The output of a command of Slurm.
+// Returns the output of a command of Slurm.
 std::string output_of(const std::vector<std::string>& words) {
   const std::string& name = words.front();
   std::vector<std::string> limited{"timeout", std::to_string(kSlurmSeconds)};

@@ -13,8 +13,6 @@
 namespace che {
 namespace {
 
-bool is_computing(RunState state) { return state == RunState::kTraining || state == RunState::kEvaluating; }
-
 RunState current_state(const ObservedRun& run) {
   const RunState stored = run.stored.status.state;
   if (stored == RunState::kFailed) return stored;
@@ -23,8 +21,8 @@ RunState current_state(const ObservedRun& run) {
     return run.is_at_work ? RunState::kEvaluating : RunState::kWaiting;
   }
   if (run.is_at_work) return stored == RunState::kEvaluating ? stored : RunState::kTraining;
-  const bool is_begun = is_computing(stored) || run.stored.status.step > 0;
-  return is_begun ? RunState::kInterrupted : stored;
+  const bool is_waiting = stored == RunState::kWaiting && run.stored.status.step == 0;
+  return is_waiting ? stored : RunState::kInterrupted;
 }
 
 // "step 120/2000 (6 %), 35.1 steps/s" or "evaluated 3 of 10 lengths"

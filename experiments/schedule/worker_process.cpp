@@ -47,7 +47,7 @@ bool EvaluationRequest::fits(const EncodingConfig& encoding) const {
 }
 
 RunConfig EvaluationRequest::applied_to(RunConfig config) const {
-  // These are of the run's own evaluation.
+  // Only the run's own evaluation has these.
   config.evaluation.at_steps.clear();
   config.evaluation.predictions = false;
   if (lengths) {

@@ -28,7 +28,7 @@ TEST(HtmlTable, HasMarksValuesLinksAndFootnotes) {
                  {.text = "0.5", .suffix = " (2.0)", .mark = Mark::kSecond, .footnote = 1}}}};
   table.footnotes = {"why <"};
   table.notes = {{.text = "{{id}} & all"}};
-  const std::string html = html_table(table, "t");
+  const std::string html = render(kReportTable, table_view(table, "t"));
   for (const char* part :
        {"<table id=\"t\" class=\"sortable\">", "a&lt;b", "dape_<wbr>alibi<wbr>(x=1)<",
         "<td><a href=\"a&amp;b/\">one</a></td>", "<td class=\"number\" data-value=\"0.01\"><b>1.0</b></td>",
@@ -43,7 +43,7 @@ TEST(HtmlTable, WithoutNotesHasNoLists) {
   PrintedTable table;
   table.columns = {{.title = "x"}};
   table.rows = {{.group = "", .cells = {{.text = "1"}}}};
-  const std::string html = html_table(table, "t");
+  const std::string html = render(kReportTable, table_view(table, "t"));
   EXPECT_EQ(html.find("<ul"), std::string::npos) << html;
   EXPECT_EQ(html.find("<ol"), std::string::npos) << html;
 }

@@ -1,7 +1,6 @@
-#include "experiments/exchange/retraining_folder.h"
-
 #include <gtest/gtest.h>
 
+#include "experiments/exchange/retraining.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
