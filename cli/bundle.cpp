@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -31,9 +30,9 @@ int bundle(const BundleOptions& options) {
 }  // namespace
 
 void add_bundle_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<BundleOptions>();
   CLI::App* const command = app.add_subcommand(
       "bundle", "Write an experiment without its checkpoints into one file, to publish it");
+  const auto options = set_action(*command, action, bundle);
   command->footer(
       "The file has configs, scores by length, metrics and states of all runs, and the SHA-256 of each file. "
       "The same results give the same bytes. `che verify` checks it; `tar xf` unpacks it into a results "
@@ -41,7 +40,6 @@ void add_bundle_command(CLI::App& app, Action& action) {
   command->add_option("EXPERIMENT_DIR", options->experiment, "folder that `che run` or `che score` wrote")
       ->required();
   command->add_option("-o,--output", options->output, "NAME.tar.zst")->required();
-  command->callback([options, &action] { action = [options] { return bundle(*options); }; });
 }
 
 }  // namespace che

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -68,7 +67,7 @@ std::string comparison_limit(const std::vector<RunConfig>& runs) {
 }
 
 int check(const CheckOptions& options) {
-  // A name is what a script asks for, before it runs the sweep.
+  // A script asks for the name before it runs the sweep, which warns.
   const WarningSink warn = options.name ? [](const std::string&) {} : print_warning;
   const Sweep sweep = options.config.sweep(warn);
   if (options.name) {
@@ -92,12 +91,11 @@ int check(const CheckOptions& options) {
 }  // namespace
 
 void add_check_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<CheckOptions>();
   CLI::App* const command = app.add_subcommand("check", "Validate a config and show what it expands to");
+  const auto options = set_action(*command, action, check);
   add_read_config(*command, options->config);
   command->add_flag("--print", options->print, "print the complete config of every run");
   command->add_flag("--name", options->name, "print only the name of the experiment");
-  command->callback([options, &action] { action = [options] { return check(*options); }; });
 }
 
 }  // namespace che

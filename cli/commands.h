@@ -2,11 +2,20 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 
 namespace che {
 
 // Does what a parsed command line asks for; returns the exit code.
 using Action = std::function<int()>;
+
+// Makes `command` do `work` with its options; returns these, for the command line to be read into.
+template <class Options>
+std::shared_ptr<Options> set_action(CLI::App& command, Action& action, int (*work)(const Options&)) {
+  const auto options = std::make_shared<Options>();
+  command.callback([options, work, &action] { action = [options, work] { return work(*options); }; });
+  return options;
+}
 
 // Each adds one command to `app` whose callback sets `action`. Those that need LibTorch are in computing.h.
 void add_bundle_command(CLI::App& app, Action& action);

@@ -18,7 +18,7 @@
 #include "experiments/plan/encoding_config.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"
-#include "experiments/schedule/progress_display.h"
+#include "experiments/schedule/progress.h"
 #include "experiments/schedule/scheduler.h"
 #include "experiments/store/experiment_folder.h"
 
@@ -46,7 +46,6 @@ std::vector<std::string> evaluation_paths() {
   return paths;
 }
 
-// Reads the values of all --set options.
 OptionValues read_settings(const std::vector<std::string>& settings) {
   const std::vector<std::string> known = evaluation_paths();
   OptionValues values;
@@ -67,7 +66,7 @@ OptionValues read_settings(const std::vector<std::string>& settings) {
   return values;
 }
 
-// Within the limits of a config's evaluation.
+// Throws Error for a value beyond the limits of a config's evaluation.
 EvaluationRequest read_request(const EvaluateOptions& options) {
   EvaluationRequest request;
   if (!options.device.empty()) {
@@ -130,9 +129,9 @@ int evaluate(const EvaluateOptions& options) {
 }  // namespace
 
 void add_evaluate_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<EvaluateOptions>();
   CLI::App* const command =
       app.add_subcommand("evaluate", "Evaluate stored models at further lengths, without training");
+  const auto options = set_action(*command, action, evaluate);
   command->footer(
       "Adds rows to each run's evaluation.csv. A score counts the lengths of the run's config only: to "
       "change these, read with --score-lengths, or run the config with other evaluation settings. --set "
@@ -158,12 +157,7 @@ void add_evaluate_command(CLI::App& app, Action& action) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--device", options->device,
                       "what computes, cpu, cuda or auto (default: the run's execution.device)");
-  command
-      ->add_option(
-          "-w,--workers", options->workers,
-          "worker processes at a time (default: as many as cores and memory serve, or one for each GPU)")
-      ->check(CLI::Range(1, 1024));
-  command->callback([options, &action] { action = [options] { return evaluate(*options); }; });
+  add_workers_option(*command, options->workers, ", or one for each GPU");
 }
 
 }  // namespace che

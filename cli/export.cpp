@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -37,7 +36,7 @@ struct ExportOptions {
 
 constexpr std::int64_t kMaxExportedLengths = 100'000;
 
-// The suite's samples with what the command line changes of them.
+// Describes the suite's samples with what the command line changes of them.
 SampleHeader header_of(const Suite& suite, const ExportOptions& options) {
   SampleHeader header{.suite = suite.name,
                       .lengths = suite.lengths(),
@@ -96,15 +95,6 @@ void create_folder(const fs::path& folder) {
                 error_kind_of(failed.value()));
 }
 
-fs::path sample_path(const SampleHeader& header, const ExportOptions& options) {
-  return fs::path(options.folder) / fmt::format("{}.{}", header.task, options.format);
-}
-
-fs::path flare_folder(const SampleHeader& header, const fs::path& folder) {
-  return folder / header.task / "datasets" / "test";
-}
-
-// One file of samples.
 void export_file(const SampleHeader& header, const ExportOptions& options, const fs::path& target) {
   FileReplacement file(target);
   const auto write = [&](std::string_view text) { file.write(text); };
@@ -116,7 +106,7 @@ void export_file(const SampleHeader& header, const ExportOptions& options, const
   file.finish();
 }
 
-// FLaRe's files of a test set; the header stands next to them.
+// Writes FLaRe's files of a test set, with the header next to them.
 void export_flare(const SampleHeader& header, const fs::path& target) {
   create_folder(target);
   FileReplacement strings(target / "main.tok");
@@ -131,19 +121,15 @@ void export_flare(const SampleHeader& header, const fs::path& target) {
 
 int export_samples(const ExportOptions& options) {
   const std::vector<SampleHeader> headers = headers_of(options);
-  if (options.format == "flare") {
-    for (const SampleHeader& header : headers) check_flare_samples(header);
-  }
-  create_folder(options.folder);
+  const bool is_flare = options.format == "flare";
+  if (is_flare) std::ranges::for_each(headers, check_flare_samples);
+  const fs::path folder = options.folder;
+  create_folder(folder);
   for (const SampleHeader& header : headers) {
-    const fs::path target =
-        options.format == "flare" ? flare_folder(header, options.folder) : sample_path(header, options);
-    const bool replaces = is_present(options.format == "flare" ? target / "main.tok" : target);
-    if (options.format == "flare") {
-      export_flare(header, target);
-    } else {
-      export_file(header, options, target);
-    }
+    const fs::path target = is_flare ? folder / header.task / "datasets" / "test"
+                                     : folder / fmt::format("{}.{}", header.task, options.format);
+    const bool replaces = is_present(is_flare ? target / "main.tok" : target);
+    is_flare ? export_flare(header, target) : export_file(header, options, target);
     fmt::print("{}: {}, {} each{}\n", target.string(), counted(header.lengths.size(), "length"),
                counted(static_cast<std::size_t>(header.samples), "sample"),
                replaces ? ", in place of what was there" : "");
@@ -154,9 +140,9 @@ int export_samples(const ExportOptions& options) {
 }  // namespace
 
 void add_export_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<ExportOptions>();
   CLI::App* const command =
       app.add_subcommand("export", "Write the test samples of a suite, for models outside che");
+  const auto options = set_action(*command, action, export_samples);
   command
       ->add_option("SUITE", options->suite,
                    "'che list suites' shows them; or the .yaml file of a task, at lengths 41 to 500")
@@ -178,7 +164,6 @@ void add_export_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--seed", options->seed, "other seed of the test samples")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
-  command->callback([options, &action] { action = [options] { return export_samples(*options); }; });
 }
 
 }  // namespace che

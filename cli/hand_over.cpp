@@ -34,15 +34,6 @@ namespace {
               ErrorKind::kRuntime);
 }
 
-bool is_here(const RunConfig& config) {
-  try {
-    check_devices({config});
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 }  // namespace
 
 void fill_computing_command(CLI::App& command, Action& action) {
@@ -54,7 +45,7 @@ void fill_computing_command(CLI::App& command, Action& action) {
 void choose_replicas(std::vector<RunConfig>& runs, std::int64_t /*workers*/) {
   const std::vector<std::string> gpus = available_resources().gpus;
   for (RunConfig& run : runs) {
-    if (run.execution.replicas != kAutoReplicas || !is_here(run)) continue;
+    if (run.execution.replicas != kAutoReplicas || !has_device(run)) continue;
     if (device_choice(run.execution.device).is_gpu(gpus)) hand_over();  // Steps are measured there.
     run.execution.replicas = 1;
   }

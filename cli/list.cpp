@@ -39,7 +39,6 @@ struct ListRow {
   std::vector<std::string> details;
 };
 
-// A kind of entries that `list` shows.
 struct Listing {
   std::string kind;
   std::string help;  // The meaning of its columns.
@@ -129,7 +128,7 @@ void print_symbols(const Task& task) {
   print_line("output", shown_symbols(task.output_symbols()));
 }
 
-// Lengths of the training and the test samples of the benchmark, and beyond.
+// Shows lengths of the training and the test samples of the benchmark, and beyond.
 void print_lengths(const Task& task) {
   for (const std::int64_t length : {1, 2, 5, 10, 40, 100, 500, 1000}) {
     const std::string problem = task.length_problem(length);
@@ -208,7 +207,6 @@ int show(const ListOptions& options) {
 }  // namespace
 
 void add_list_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<ListOptions>();
   std::vector<std::string> kinds;
   std::string help;
   for (const Listing& listing : listings()) {
@@ -217,12 +215,12 @@ void add_list_command(CLI::App& app, Action& action) {
   }
   CLI::App* const command =
       app.add_subcommand("list", fmt::format("Show the {}, or one task", fmt::join(kinds, " or the ")));
+  const auto options = set_action(*command, action, show);
   kinds.emplace_back(kOneTask);
   help += fmt::format(" or {} NAME (one task)", kOneTask);
   command->add_option("kind", options->kind, help)->required()->check(one_of(kinds));
   command->add_option("name", options->name, "with 'task': its name, or the .yaml file that declares it");
   command->add_flag("--verbose", options->verbose, "also chance, or formula and source, and every option");
-  command->callback([options, &action] { action = [options] { return show(*options); }; });
 }
 
 }  // namespace che

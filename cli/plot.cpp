@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -75,8 +74,8 @@ std::string figure_help() {
 }  // namespace
 
 void add_plot_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<PlotOptions>();
   CLI::App* const command = app.add_subcommand("plot", "Draw the results of an experiment");
+  const auto options = set_action(*command, action, plot);
   add_read_experiments(*command, options->runs);
   command->add_option("--figure", options->figures, figure_help())
       ->check(one_of(figure_names()))
@@ -87,8 +86,7 @@ void add_plot_command(CLI::App& app, Action& action) {
   command
       ->add_option("--aggregate", options->aggregate,
                    "what stands for a cell's runs: mean, median, iqm, or max: the best run, over several "
-                   "seeds the mean at "
-                   "its learning rate; max unless given, mean with --select")
+                   "seeds the mean at its learning rate; max unless given, mean with --select")
       ->check(one_of(aggregate_names()));
   command
       ->add_option(
@@ -101,9 +99,8 @@ void add_plot_command(CLI::App& app, Action& action) {
   command->add_flag("--by-length", options->by_length,
                     "the figure differences has a row for each test length");
   add_width_option(*command, options->width_mm);
-  add_output_option(*command, options->output,
-                    "folder to write to; the results folder unless given; needed with several experiments");
-  command->callback([options, &action] { action = [options] { return plot(*options); }; });
+  command->add_option("-o,--output", options->output,
+                      "folder to write to; the results folder unless given; needed with several experiments");
 }
 
 }  // namespace che

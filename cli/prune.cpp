@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -60,13 +59,12 @@ int prune(const ReadRuns& read) {
 }  // namespace
 
 void add_prune_command(CLI::App& app, Action& action) {
-  const auto runs = std::make_shared<ReadRuns>();
   CLI::App* const command = app.add_subcommand("prune", "Delete the checkpoints of finished runs");
+  const auto runs = set_action(*command, action, prune);
   command->footer(
       "Scores, tables and figures stay; the models are lost: further test lengths then need `che run "
       "--retrain`, and `che evaluate` and `che bias` have nothing to work with.");
   add_read_runs(*command, *runs);
-  command->callback([runs, &action] { action = [runs] { return prune(*runs); }; });
 }
 
 }  // namespace che

@@ -18,10 +18,7 @@ namespace che {
 CLI::Validator one_of(const std::vector<std::string>& allowed) {
   const auto problem = [allowed](const std::string& word) -> std::string {
     if (std::ranges::count(allowed, word) > 0) return "";
-    const std::string closest = closest_name(word, allowed);
-    return fmt::format("got '{}'{}; allowed: {}", word,
-                       closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest),
-                       fmt::join(allowed, ", "));
+    return fmt::format("got '{}'{}", word, known_names_hint(word, allowed, "allowed"));
   };
   return {problem, fmt::format("{{{}}}", fmt::join(allowed, ","))};
 }
@@ -33,8 +30,20 @@ void check_output_folder(std::string_view option, const std::string& file) {
   throw Error(fmt::format("{} {}: there is no folder {}; create it first", option, file, folder.string()));
 }
 
-void add_only_option(CLI::App& command, std::vector<std::string>& only) {
-  command
+std::filesystem::path results_folder(const std::string& output, const std::string& name) {
+  return output.empty() ? std::filesystem::path("results") / name : std::filesystem::path(output);
+}
+
+CLI::Option* add_workers_option(CLI::App& command, std::int64_t& workers, const std::string& others) {
+  return command
+      .add_option(
+          "-w,--workers", workers,
+          fmt::format("worker processes at a time (default: as many as cores and memory serve{})", others))
+      ->check(CLI::Range(1, 1024));
+}
+
+CLI::Option* add_only_option(CLI::App& command, std::vector<std::string>& only) {
+  return command
       .add_option(
           "--only", only,
           "choose matching runs only: task=parity_check, encoding=[rope,kerple], seed=0:4, or (where a "
@@ -102,10 +111,6 @@ void add_width_option(CLI::App& command, double& width_mm) {
           fmt::format("in [{:g} - {:g}]", kMinWidth, kMaxWidth)));
 }
 
-CLI::Option* add_output_option(CLI::App& command, std::string& output, const std::string& help) {
-  return command.add_option("-o,--output", output, help);
-}
-
 TerminalStyle standard_output_style() {
   winsize window{};
   if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) return {};
@@ -128,7 +133,7 @@ void add_printed_output(CLI::App& command, PrintedOutput& output) {
           "programs")
       ->check(one_of(table_formats()))
       ->capture_default_str();
-  add_output_option(command, output.file, "file to write instead of printing");
+  command.add_option("-o,--output", output.file, "file to write instead of printing");
 }
 
 }  // namespace che

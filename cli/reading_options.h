@@ -20,8 +20,14 @@ CLI::Validator one_of(const std::vector<std::string>& allowed);
 // This is checked before the work whose result it takes. An empty name is no file.
 void check_output_folder(std::string_view option, const std::string& file);
 
+// Returns the folder that -o names, or results/`name` unless it is given.
+std::filesystem::path results_folder(const std::string& output, const std::string& name);
+
+// Adds -w,--workers. `others` says what else than cores and memory decides on the default.
+CLI::Option* add_workers_option(CLI::App& command, std::int64_t& workers, const std::string& others = "");
+
 // Adds --only, which chooses among the runs of a config or of an experiment.
-void add_only_option(CLI::App& command, std::vector<std::string>& only);
+CLI::Option* add_only_option(CLI::App& command, std::vector<std::string>& only);
 
 // The runs of a config that a command works on.
 struct ReadConfig {
@@ -68,9 +74,6 @@ void add_read_experiments(CLI::App& command, ReadExperiments& experiments);
 
 // Adds --width, of figures, in mm.
 void add_width_option(CLI::App& command, double& width_mm);
-
-// Adds -o,--output.
-CLI::Option* add_output_option(CLI::App& command, std::string& output, const std::string& help);
 
 // The style of standard output: a window has a width and takes escape sequences, a file has neither.
 TerminalStyle standard_output_style();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -39,7 +38,7 @@ int report(const ReportOptions& options) {
   const RunChoice choice = options.runs.choice();
   const ReadingRules rules = options.runs.rules();
   const bool is_joint = options.runs.folders.size() > 1 || options.entries;
-  // A page of its own, with CSV files of its own next to it.
+  // Then the page has CSV files of its own next to it.
   const std::string narrowing = options.runs.narrowing();
   const bool is_apart = is_joint || !narrowing.empty();
   if (is_joint && options.output.empty()) {
@@ -82,20 +81,19 @@ int report(const ReportOptions& options) {
 }  // namespace
 
 void add_report_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<ReportOptions>();
   CLI::App* const command =
       app.add_subcommand("report", "Write the results of an experiment as one HTML page");
+  const auto options = set_action(*command, action, report);
   command->footer(
       "The page has sortable tables, figures, failed runs, configs and provenance. It links to table.csv, "
       "runs.csv and lengths.csv, which are written too. With --only or several experiments it needs "
-      "--output, and the "
-      "three files stand next to the page and begin with its name.");
+      "--output, and the three files stand next to the page and begin with its name.");
   add_read_experiments(*command, options->runs);
   command->add_flag("--entries", options->entries,
                     "the folders are entries of several authors, such as results/*: a column that several of "
                     "them have names the entry, and what a quoted.csv quotes is shown and marked as quoted");
-  add_output_option(*command, options->output, "file to write; report.html in the folder unless given");
-  command->callback([options, &action] { action = [options] { return report(*options); }; });
+  command->add_option("-o,--output", options->output,
+                      "file to write; report.html in the folder unless given");
 }
 
 }  // namespace che

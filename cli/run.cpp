@@ -1,9 +1,6 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <filesystem>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +17,7 @@
 #include "experiments/results/training_outcome.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"
-#include "experiments/schedule/progress_display.h"
+#include "experiments/schedule/progress.h"
 #include "experiments/schedule/scheduler.h"
 #include "experiments/schedule/status.h"
 #include "experiments/schedule/worker_process.h"
@@ -56,8 +53,8 @@ PlannedSweep plan_sweep(const RunOptions& options) {
   return planned;
 }
 
-// Each run's id and, where that is more than the names in the id, what a table of these runs would call its
-// cell; then the replicas that were chosen.
+// Returns each run's id, then what a table of these runs would call its cell, where that is more than the
+// names in the id, and the replicas that were chosen.
 std::vector<std::string> describe_runs(const PlannedSweep& planned) {
   const std::vector<RunConfig>& runs = planned.sweep.runs;
   const CellLabels labels = label_cells(runs);
@@ -75,7 +72,7 @@ std::vector<std::string> describe_runs(const PlannedSweep& planned) {
   return described;
 }
 
-// The runs with their states; writes nothing.
+// Prints the runs with their states; writes nothing.
 int list_runs(const PlannedSweep& planned, const std::filesystem::path& experiment) {
   const Sweep& sweep = planned.sweep;
   const std::vector<std::string> described = describe_runs(planned);
@@ -114,9 +111,7 @@ void warn_of_divergence(const std::vector<std::vector<RunFolder>>& jobs) {
 int run(const RunOptions& options) {
   const PlannedSweep planned = plan_sweep(options);
   const Sweep& sweep = planned.sweep;
-  const std::filesystem::path experiment = options.output.empty()
-                                               ? std::filesystem::path("results") / sweep.name
-                                               : std::filesystem::path(options.output);
+  const std::filesystem::path experiment = results_folder(options.output, sweep.name);
   const auto warn = [&] {
     for (const std::string& warning : planned.warnings) print_warning(warning);
   };
@@ -138,7 +133,7 @@ int run(const RunOptions& options) {
   }
   warn();
   announce_other_runs(sweep, experiment);
-  // Before anything is written.
+  // Nothing is written yet.
   check_devices(sweep.runs);
   const std::filesystem::path program = compute_program();
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
@@ -149,7 +144,7 @@ int run(const RunOptions& options) {
                              counted(work.runs(), "run"), work.complete, work.configs.size(),
                              trained_text(work.trained), counted(work.jobs.size(), "job"),
                              counted(workers, "worker"), experiment.string()));
-  const Schedule schedule{.workers = workers, .max_jobs = options.max_jobs, .evaluation = std::nullopt};
+  const Schedule schedule{.workers = workers, .max_jobs = options.max_jobs};
   const int code = run_jobs(work.jobs, schedule, program);
   // An interrupted call ends at once; `che status` names diverged runs, too.
   if (stop_signal() == 0) warn_of_divergence(work.jobs);
@@ -171,27 +166,23 @@ std::string trained_text(std::size_t trained) {
 
 void add_run_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "Train and evaluate every run of a config");
+  const auto options = set_action(*command, action, run);
   command->footer(
       "Finished runs are skipped, interrupted ones resume, failed ones are tried again. You can interrupt it "
       "at any time; run the same command again to resume.\n\n"
       "Exit codes: 0, every run is complete; 1, a run failed, or a file could not be read or written; 2, "
       "wrong command line or config, or another "
       "che works on the folder; 75, interrupted, or --max-jobs left jobs over.");
-  auto options = std::make_shared<RunOptions>();
   add_read_config(*command, options->config);
   command->add_option("-o,--output", options->output,
                       "results folder (default: results/<name of the config>)");
-  command
-      ->add_option("-w,--workers", options->workers,
-                   "worker processes at a time (default: as many as cores and memory serve)")
-      ->check(CLI::Range(1, 1024));
+  add_workers_option(*command, options->workers);
   command->add_option("--max-jobs", options->max_jobs, "start at most N jobs; exit with 75 if jobs remain")
       ->type_name("N")
       ->check(CLI::Range(1, 100'000));
   command->add_flag(
       "--retrain", options->retrain,
-      "train runs again that lack test lengths and whose checkpoints were pruned; replaces their "
-      "results");
+      "train runs again that lack test lengths and whose checkpoints were pruned; replaces their results");
   command->add_flag("--list", options->list,
                     "list the runs and their states; run nothing, but for steps that are measured where "
                     "execution.replicas is auto and a GPU is visible");
@@ -199,7 +190,6 @@ void add_run_command(CLI::App& app, Action& action) {
       "--dry-run", options->dry_run,
       "list runs with their parameters, the operations that are left to do and the time "
       "estimated from measured steps, of a GPU too where one is asked for and visible; run nothing");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 
 }  // namespace che

@@ -7,13 +7,11 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
 #include "cli/reading_options.h"
-#include "core/config/field_list.h"
 #include "core/error.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/declared/task_files.h"
@@ -50,7 +48,7 @@ OptionValues task_options(const std::vector<std::string>& settings) {
   return options;
 }
 
-// False when the reader has closed the pipe, which is no error.
+// Returns false when the reader has closed the pipe, which is no error.
 bool print(const fmt::memory_buffer& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
     return true;
@@ -95,8 +93,8 @@ int sample(const SampleOptions& options) {
 }  // namespace
 
 void add_sample_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<SampleOptions>();
   CLI::App* const command = app.add_subcommand("sample", "Print samples of a task, 'input -> output'");
+  const auto options = set_action(*command, action, sample);
   command
       ->add_option("task", options->task,
                    "name of the task, 'che list tasks' shows them; or the .yaml file of one")
@@ -113,15 +111,13 @@ void add_sample_command(CLI::App& app, Action& action) {
   command
       ->add_option(
           "--format", options->format,
-          "text: in the characters that 'che list tasks' shows, without the padding behind a "
-          "terminator, which accuracy ignores; jsonl: symbol ids with the accuracy mask, one object per "
-          "line")
+          "text: in the characters that 'che list tasks' shows, without the padding behind a terminator, "
+          "which accuracy ignores; jsonl: symbol ids with the accuracy mask, one object per line")
       ->check(one_of({"text", "jsonl"}))
       ->capture_default_str();
   command->add_option("--set", options->settings, "an option of the task, such as order=odd_first")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->callback([options, &action] { action = [options] { return sample(*options); }; });
 }
 
 }  // namespace che

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,7 @@
 #include "core/file_lock.h"
 #include "core/files.h"
 #include "core/text.h"
-#include "experiments/exchange/prediction_runs.h"
+#include "experiments/exchange/predictions.h"
 #include "experiments/plan/identity.h"
 
 namespace che {
@@ -24,13 +23,7 @@ struct ScoreOptions {
   std::string output;
 };
 
-double mean_accuracy(const ScoredPredictions& scored) {
-  double sum = 0;
-  for (const EvaluationRow& row : scored.rows) sum += row.accuracy;
-  return sum / static_cast<double>(scored.rows.size());
-}
-
-// Nothing is stored unless all of it can be.
+// Throws Error unless all results can be stored: then none is.
 void check_can_be_stored(const std::vector<std::string>& files, const std::vector<ScoredPredictions>& all) {
   std::map<std::string, std::string> file_of;  // By run id.
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -76,7 +69,7 @@ int score(const ScoreOptions& options) {
     const SampleHeader& header = scored.header;
     fmt::print("{:<{}}  {:>4}  {:<{}}  {:>9}  {:>7}  {:>6.1f}\n", scored.model, model_width, scored.seed,
                header.task, task_width, fmt::format("{}..{}", header.lengths.front(), header.lengths.back()),
-               header.samples, 100 * mean_accuracy(scored));
+               header.samples, 100 * mean_accuracy(scored.rows).value());
     for (const EvaluationRow& row : scored.rows) {
       fmt::format_to(std::back_inserter(rows), "{},{},{},{},{},{},{},{}\n", scored.model, scored.seed,
                      header.task, header.suite, row.length, row.samples, row.seed, row.accuracy);
@@ -90,9 +83,9 @@ int score(const ScoreOptions& options) {
 }  // namespace
 
 void add_score_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<ScoreOptions>();
   CLI::App* const command = app.add_subcommand(
       "score", "Score the predictions of a model outside che on the samples that 'export' writes");
+  const auto options = set_action(*command, action, score);
   command->add_option("PREDICTIONS", options->files, "files of predictions (JSON lines), one task each")
       ->required();
   command->add_option(
@@ -100,7 +93,6 @@ void add_score_command(CLI::App& app, Action& action) {
       "results folder, new or one that `che run` wrote, where table, plot and report then show "
       "the model next to the encodings");
   command->add_option("--csv", options->csv, "also write the accuracy at each length to this file");
-  command->callback([options, &action] { action = [options] { return score(*options); }; });
 }
 
 }  // namespace che

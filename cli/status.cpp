@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <thread>
 
@@ -49,9 +48,9 @@ int show_status(const StatusOptions& options) {
 }  // namespace
 
 void add_status_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<StatusOptions>();
   CLI::App* const command =
       app.add_subcommand("status", "Show the state of an experiment (reads its files only)");
+  const auto options = set_action(*command, action, show_status);
   command->footer(
       "On a terminal it shows the counts, and what there is to say of runs that are neither finished nor "
       "waiting; the other formats have one row per run.");
@@ -61,7 +60,6 @@ void add_status_command(CLI::App& app, Action& action) {
       "--watch", options->watch,
       "show it again, every 2 seconds on a terminal and every 30 elsewhere, until no process works on it");
   watch->excludes("--format")->excludes("--output");
-  command->callback([options, &action] { action = [options] { return show_status(*options); }; });
 }
 
 }  // namespace che

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,7 +17,7 @@
 #include "experiments/plan/sweep.h"
 #include "experiments/schedule/batch_script.h"
 #include "experiments/schedule/pending_work.h"
-#include "experiments/schedule/progress_display.h"
+#include "experiments/schedule/progress.h"
 #include "experiments/schedule/slurm.h"
 #include "experiments/schedule/submission.h"
 
@@ -41,31 +39,17 @@ struct SubmitOptions {
   BatchOptions batch;
 };
 
-// Explains an error of a Slurm that does not answer.
-Error no_slurm(const Error& error) {
-  return Error(
-      fmt::format("Slurm does not answer here: {}; --print writes its scripts without it, --manifest "
-                  "serves other batch systems",
-                  error.what()),
-      error.kind());
-}
-
-std::int64_t array_size(bool print) {
+// Returns what Slurm answers, or `otherwise` where it does not answer and only scripts are printed.
+template <class Answer>
+Answer ask_slurm(Answer (*ask)(), bool print, Answer otherwise) {
   try {
-    return max_array_size();
+    return ask();
   } catch (const Error& error) {
-    if (!print) throw no_slurm(error);
-    return kUsualArraySize;
-  }
-}
-
-// The queue; nothing for --print where there is no Slurm to ask.
-std::vector<QueuedJob> queue_of(bool print) {
-  try {
-    return queued_jobs();
-  } catch (const Error& error) {
-    if (!print) throw no_slurm(error);
-    return {};
+    if (print) return otherwise;
+    throw Error(fmt::format("Slurm does not answer here: {}; --print writes its scripts without it, "
+                            "--manifest serves other batch systems",
+                            error.what()),
+                error.kind());
   }
 }
 
@@ -83,12 +67,11 @@ int submit(const SubmitOptions& options) {
   choose_replicas(sweep.runs, 0);
   for (const std::string& warning : warnings) print_warning(warning);
   const std::filesystem::path experiment =
-      std::filesystem::absolute(options.output.empty() ? std::filesystem::path("results") / sweep.name
-                                                       : std::filesystem::path(options.output));
+      std::filesystem::absolute(results_folder(options.output, sweep.name));
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   std::vector<Submission> before = read_submissions(experiment);
-  const std::vector<QueuedJob> queue =
-      before.empty() || options.manifest ? std::vector<QueuedJob>() : queue_of(options.print);
+  std::vector<QueuedJob> queue;
+  if (!before.empty() && !options.manifest) queue = ask_slurm(queued_jobs, options.print, {});
   if (!options.print && !options.manifest) {
     for (Submission& submission : before) complete_submission(submission, queue);
   }
@@ -110,7 +93,7 @@ int submit(const SubmitOptions& options) {
   }
   BatchOptions batch = options.batch;
   for (const RunConfig& config : work.configs) batch.cores = std::max(batch.cores, config.execution.threads);
-  const std::int64_t largest = array_size(options.print);
+  const std::int64_t largest = ask_slurm(max_array_size, options.print, kUsualArraySize);
   const std::filesystem::path program = program_file("che");
   const std::string name = "che-" + sweep.name;
   const std::string script = array_script(submission, name, program, batch);
@@ -141,12 +124,12 @@ int submit(const SubmitOptions& options) {
 
 void add_submit_command(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand("submit", "Hand the runs of a config to a batch system");
+  const auto options = set_action(*command, action, submit);
   command->footer(
       "Submits what is neither finished nor in the queue, as a job array, and a job that makes table and "
       "report when it has ended. Call it again to submit what is missing or failed: finished runs are never "
       "submitted, without an option such as --exclude-finished. 'che status' shows the queue too. Example:\n "
       " che submit configs/table2.yaml --slurm --partition cpu --time 4:00:00");
-  const auto options = std::make_shared<SubmitOptions>();
   BatchOptions& batch = options->batch;
   add_read_config(*command, options->config);
   CLI::Option* const slurm = command->add_flag("--slurm", options->slurm, "the batch system: Slurm");
@@ -196,7 +179,6 @@ void add_submit_command(CLI::App& app, Action& action) {
   command->add_flag("--retrain", options->retrain,
                     "as for run: train runs again that lack test lengths and whose checkpoints were pruned");
   command->add_flag("--print", options->print, "write the files and print what to submit; submit nothing");
-  command->callback([options, &action] { action = [options] { return submit(*options); }; });
 }
 
 }  // namespace che

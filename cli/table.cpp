@@ -1,9 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -102,8 +100,8 @@ int print_table(const TableOptions& options) {
 }  // namespace
 
 void add_table_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<TableOptions>();
   CLI::App* const command = app.add_subcommand("table", "Print the results of an experiment as a table");
+  const auto options = set_action(*command, action, print_table);
   command->footer(
       "Rounded numbers are percentages. csv and json have unrounded fractions, one row per cell with every "
       "aggregate, spread and n.");
@@ -187,7 +185,6 @@ void add_table_command(CLI::App& app, Action& action) {
                    "(also how numbers are computed and where the runs come from)")
       ->check(one_of({"none", "short", "all"}))
       ->capture_default_str();
-  command->callback([options, &action] { action = [options] { return print_table(*options); }; });
 }
 
 }  // namespace che

@@ -1,8 +1,6 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +9,7 @@
 #include "cli/process_setup.h"
 #include "core/error.h"
 #include "core/number_text.h"
-#include "experiments/schedule/progress_display.h"
+#include "experiments/schedule/progress.h"
 #include "experiments/schedule/scheduler.h"
 #include "experiments/schedule/slurm.h"
 #include "experiments/schedule/submission.h"
@@ -27,7 +25,7 @@ struct TaskOptions {
   std::optional<int> preempted_exit;
 };
 
-// A whole number of the environment; nothing where it has none.
+// Returns a whole number of the environment, or nothing where it has none.
 std::optional<std::int64_t> number_in_environment(const char* name) {
   const char* const text = std::getenv(name);
   return text == nullptr ? std::nullopt : parse_integer(text);
@@ -66,7 +64,7 @@ int work(const TaskOptions& options) {
     std::vector<RunFolder>& job = jobs.emplace_back();
     for (const std::string& id : ids) job.push_back(RunFolder::open(submission.experiment() / "runs" / id));
   }
-  const Schedule schedule{.workers = 1, .max_jobs = 0, .evaluation = std::nullopt};
+  const Schedule schedule{.workers = 1};
   const int code = run_jobs(jobs, schedule, compute_program());
   return code == kExitAgain ? stop(options) : code;
 }
@@ -74,9 +72,9 @@ int work(const TaskOptions& options) {
 }  // namespace
 
 void add_task_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<TaskOptions>();
   CLI::App* const command =
       app.add_subcommand("task", "Work on one task of a submission (started by a batch system)");
+  const auto options = set_action(*command, action, work);
   command->add_option("SUBMISSION", options->submission, "EXPERIMENT_DIR/batch/<number>/submission.json")
       ->required();
   command->add_option("NUMBER", options->number, "which task, from 0")->required();
@@ -84,7 +82,6 @@ void add_task_command(CLI::App& app, Action& action) {
                       "after SIGUSR1 it goes back into Slurm's queue so often at most");
   command->add_option("--preempted-exit", options->preempted_exit,
                       "exit with this when a signal stopped it at a checkpoint, and do not call Slurm");
-  command->callback([options, &action] { action = [options] { return work(*options); }; });
 }
 
 }  // namespace che

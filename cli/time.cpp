@@ -1,4 +1,3 @@
-#include <memory>
 #include <string>
 
 #include "cli/commands.h"
@@ -24,16 +23,15 @@ int print_times(const TimeOptions& options) {
 }  // namespace
 
 void add_time_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<TimeOptions>();
   CLI::App* const command = app.add_subcommand(
       "time", "Print what a training step and a test batch of each encoding took, as ratios to one of them");
+  const auto options = set_action(*command, action, print_times);
   command->footer("For folders such as that of `che run configs/time_cost.yaml`.");
   add_read_runs(*command, options->runs);
   add_printed_output(*command, options->output);
   command->add_option("--base", options->base,
                       "encoding to compare with, as tables label it (default: dape_kerple where it is there, "
                       "else the first row)");
-  command->callback([options, &action] { action = [options] { return print_times(*options); }; });
 }
 
 }  // namespace che

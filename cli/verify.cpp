@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,10 +16,9 @@
 #include "core/text.h"
 #include "experiments/exchange/bundle.h"
 #include "experiments/exchange/retraining.h"
-#include "experiments/exchange/retraining_folder.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"
-#include "experiments/schedule/progress_display.h"
+#include "experiments/schedule/progress.h"
 #include "experiments/schedule/scheduler.h"
 
 namespace che {
@@ -54,7 +52,7 @@ std::string computed_by(const std::vector<RunFolder>& runs) {
   return one_line(fmt::format("{}", fmt::join(programs, "; ")), kWholeText);
 }
 
-// Prints how each run compares; whether all have a result that agrees.
+// Prints how each run compares; returns whether all have a result that agrees.
 bool print_comparison(const std::vector<BundledRun>& published, const std::vector<RunFolder>& retrained,
                       double tolerance) {
   if (const std::string programs = computed_by(retrained); !programs.empty()) {
@@ -99,9 +97,7 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
     if (!options.device.empty()) config.execution = on_device(config.execution, options.device);
   }
   check_devices(configs);  // Before anything is written.
-  const std::filesystem::path experiment =
-      options.output.empty() ? std::filesystem::path("results") / (summary.name + "-retrained")
-                             : std::filesystem::path(options.output);
+  const std::filesystem::path experiment = results_folder(options.output, summary.name + "-retrained");
   const RetrainingFolder folder(experiment, configs);
   const PendingWork work = prepare_training(configs, experiment, true);
   folder.store();
@@ -112,7 +108,7 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
   print_progress(fmt::format("retraining   {} of {} with {}, {} done before; results in {}\n",
                              counted(published.size(), "run"), summary.runs, counted(workers, "worker"),
                              work.complete, one_line(experiment.string(), kWholeText)));
-  const Schedule schedule{.workers = workers, .max_jobs = 0, .evaluation = std::nullopt};
+  const Schedule schedule{.workers = workers};
   const int code = run_jobs(work.jobs, schedule, compute_program());
   if (code == kExitAgain) return code;
   std::vector<RunFolder> retrained;
@@ -120,7 +116,7 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
   return print_comparison(published, retrained, options.tolerance) ? code : 1;
 }
 
-// How many runs `--retrain` asks for; nothing for all.
+// Returns how many runs `--retrain` asks for, or nothing for all.
 std::optional<std::size_t> parse_count(const std::string& text) {
   if (text == "all") return std::nullopt;
   const std::optional<std::int64_t> count = parse_integer(text);
@@ -157,14 +153,13 @@ int verify(const VerifyOptions& options) {
 }  // namespace
 
 void add_verify_command(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<VerifyOptions>();
   CLI::App* const command = app.add_subcommand(
       "verify", "Check every byte of bundles, say what they hold, and train runs of one again on request");
+  const auto options = set_action(*command, action, verify);
   command->footer(
       "Nothing is unpacked. Exit code 2 for a bundle that is damaged or holds anything that `che bundle` "
-      "does "
-      "not write, which is named; 1 for a whole one in which some run has no score, and with --retrain where "
-      "a run trained again has no result or is different.");
+      "does not write, which is named; 1 for a whole one in which some run has no score, and with --retrain "
+      "where a run trained again has no result or is different.");
   command->add_option("BUNDLE", options->files, "files that `che bundle` wrote")->required();
   CLI::Option* const retrain =
       command
@@ -180,22 +175,17 @@ void add_verify_command(CLI::App& app, Action& action) {
       ->add_option("--seed", options->choice.seed,
                    "which N runs are drawn (default 0); another seed draws others")
       ->needs(retrain);
-  add_only_option(*command, options->choice.only);
-  command->get_option("--only")->needs(retrain);
-  add_output_option(*command, options->output,
-                    "results folder of the new runs (default: results/<name>-retrained); a run that this "
-                    "command has finished there is not trained once more")
-      ->needs(retrain);
+  add_only_option(*command, options->choice.only)->needs(retrain);
   command
-      ->add_option("-w,--workers", options->workers,
-                   "worker processes at a time (default: as many as cores and memory serve)")
-      ->check(CLI::Range(1, 1024))
+      ->add_option("-o,--output", options->output,
+                   "results folder of the new runs (default: results/<name>-retrained); a run that this "
+                   "command has finished there is not trained once more")
       ->needs(retrain);
+  add_workers_option(*command, options->workers)->needs(retrain);
   command
       ->add_option("--device", options->device,
                    "what computes, cpu, cuda or auto, in place of what the configs say")
       ->needs(retrain);
-  command->callback([options, &action] { action = [options] { return verify(*options); }; });
 }
 
 }  // namespace che

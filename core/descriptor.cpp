@@ -3,13 +3,11 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
-#include "core/error.h"
+#include "core/files.h"
 
 namespace che {
 
@@ -26,27 +24,9 @@ MemoryFile::MemoryFile(const char* name) : file_(::memfd_create(name, MFD_CLOEXE
   }
 }
 
-void MemoryFile::write(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(descriptor(), text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      throw Error(fmt::format("cannot write a file in memory: {}", std::strerror(errno)),
-                  ErrorKind::kRuntime);
-    }
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  ::lseek(descriptor(), 0, SEEK_SET);
-}
-
 std::string MemoryFile::text() const {
-  std::string result;
-  std::array<char, 65536> buffer{};
   ::lseek(descriptor(), 0, SEEK_SET);
-  for (ssize_t count; (count = ::read(descriptor(), buffer.data(), buffer.size())) > 0;) {
-    result.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  return result;
+  return read_open_file(file_, "a file in memory");
 }
 
 }  // namespace che

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace che {
@@ -44,8 +43,6 @@ class MemoryFile {
   explicit MemoryFile(const char* name);
 
   int descriptor() const { return file_.value(); }
-  // Adds `text`; what reads next begins at the start.
-  void write(std::string_view text);
   std::string text() const;
 
  private:

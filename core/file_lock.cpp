@@ -55,8 +55,8 @@ std::optional<std::uint64_t> number_of(std::string_view name) {
 std::vector<std::uint64_t> numbers_in(const fs::path& folder) {
   std::vector<std::uint64_t> numbers;
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (const auto number = number_of(entry->path().filename().string())) numbers.push_back(*number);
+  for (const fs::path& entry : entries_of(folder, error)) {
+    if (const auto number = number_of(entry.filename().string())) numbers.push_back(*number);
   }
   if (error) {
     throw Error(fmt::format("cannot lock '{}': {}", folder.string(), error.message()),
@@ -66,14 +66,11 @@ std::vector<std::uint64_t> numbers_in(const fs::path& folder) {
   return numbers;
 }
 
-double seconds_of(const timespec& time) {
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 // When the file was last written or touched, by the clock of its file system.
 double touched(const Descriptor& file) {
   struct stat status {};
-  return ::fstat(file.value(), &status) == 0 ? seconds_of(status.st_mtim) : 0;
+  if (::fstat(file.value(), &status) != 0) return 0;
+  return static_cast<double>(status.st_mtim.tv_sec) + 1e-9 * static_cast<double>(status.st_mtim.tv_nsec);
 }
 
 // The content of a lock's file.

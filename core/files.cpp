@@ -8,17 +8,14 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <optional>
-#include <string>
-#include <system_error>
-#include <vector>
 
-#include "core/error.h"
 
 namespace che {
 namespace {
@@ -132,13 +129,9 @@ void write_into(const Descriptor& file, const fs::path& path, std::string_view c
 template <typename HasName>
 std::error_code clear_unlocked(const fs::path& folder, const HasName& has_name) {
   std::error_code error;
-  std::vector<fs::path> found;
-  fs::directory_iterator entry(folder, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    if (has_name(entry->path().filename().string())) found.push_back(entry->path());
-  }
-  for (const fs::path& path : found) {
+  for (const fs::path& path : entries_of(folder, error)) {
     if (error) break;
+    if (!has_name(path.filename().string())) continue;
     const Descriptor file(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
     const bool is_file = file.is_open() && ::fstat(file.value(), &status) == 0 && S_ISREG(status.st_mode) &&
@@ -209,6 +202,22 @@ bool is_present(const fs::path& path) {
   if (::lstat(path.c_str(), &status) == 0) return true;
   if (errno != ENOENT && errno != ENOTDIR) fail("read", path, error_kind_of(errno));
   return false;
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error) {
+  std::vector<fs::path> entries;
+  fs::directory_iterator entry(folder, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    entries.push_back(entry->path());
+  }
+  std::ranges::sort(entries);
+  return entries;
+}
+
+void remove_file(const fs::path& path) {
+  std::error_code error;
+  fs::remove(path, error);
+  if (error) fail("remove", path, error.message(), ErrorKind::kRuntime);
 }
 
 FileReplacement::FileReplacement(const fs::path& path)

@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/descriptor.h"
 #include "core/error.h"
@@ -39,6 +41,12 @@ std::string read_open_file(const Descriptor& file, const std::filesystem::path& 
 // Whether there is anything at `path`: a dangling link counts too. Throws Error with the system's reason and
 // its error_kind_of when the system does not say.
 bool is_present(const std::filesystem::path& path);
+
+// The paths in a folder, sorted; those before a failure, which `error` then tells.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::error_code& error);
+
+// Removes the file at `path` where there is one. Throws Error (runtime) when the system refuses.
+void remove_file(const std::filesystem::path& path);
 
 // Replaces the file at `path` by what is written, part by part, so that a reader, or a machine that stops at
 // any moment, sees the old content or the new, whole: temporary file next to it, fsync, rename, fsync of the

@@ -69,12 +69,6 @@ std::int64_t start_of(const std::vector<std::string>& fields) {
   return fields.size() > kStartField ? parse_integer(fields[kStartField]).value_or(0) : 0;
 }
 
-double seconds_up() {
-  timespec now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<double>(now.tv_sec);
-}
-
 }  // namespace
 
 LockHolder this_process() {
@@ -86,7 +80,9 @@ LockHolder this_process() {
   holder.task = one_line(batch_task());
   holder.restart = parse_integer(environment("SLURM_RESTART_COUNT")).value_or(0);
   holder.since = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  holder.up_seconds = seconds_up();
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  holder.up_seconds = static_cast<double>(now.tv_sec);
   return holder;
 }
 

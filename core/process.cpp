@@ -11,10 +11,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <string>
 #include <string_view>
 
-#include "core/descriptor.h"
 #include "core/error.h"
 
 extern char** environ;

@@ -3,7 +3,6 @@
 #include <Random123/philox.h>
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace che {
@@ -63,12 +62,6 @@ class RandomStream {
 
   // Uniform over [0, 1), 53 bits.
   double uniform() { return static_cast<double>(bits64() >> 11) * 0x1.0p-53; }
-
-  // Continues at the 4 * block-th word of the stream.
-  void seek_block(std::uint32_t block) {
-    counter_[0] = block;
-    used_ = 4;
-  }
 
   // Philox maps these: a counter whose word 0 counts blocks of four words, and a key.
   const r123::Philox4x32::ctr_type& counter() const { return counter_; }

@@ -9,13 +9,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
-#include <set>
 #include <sstream>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
+#include "core/files.h"
 #include "core/number_text.h"
 
 namespace che {
@@ -109,19 +107,11 @@ bool names_gpu(const std::string& word) {
                            word.starts_with("GPU-") || word.starts_with("MIG-"));
 }
 
-// The numbers of /dev/nvidia0, /dev/nvidia1, ..., of which a container may have some.
-std::set<int> gpu_files(const fs::path& folder) {
+// Whether it is the file of a GPU: /dev/nvidia0, /dev/nvidia1, ..., of which a container may have some.
+bool is_gpu_file(const fs::path& file) {
   constexpr std::string_view kPrefix = "nvidia";
-  std::set<int> numbers;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(kPrefix)) continue;
-    if (const auto number = parse_integer(name.substr(kPrefix.size()))) {
-      numbers.insert(static_cast<int>(*number));
-    }
-  }
-  return numbers;
+  const std::string name = file.filename().string();
+  return name.starts_with(kPrefix) && parse_integer(name.substr(kPrefix.size()));
 }
 
 std::vector<std::string> visible_gpus(const fs::path& root) {
@@ -133,8 +123,10 @@ std::vector<std::string> visible_gpus(const fs::path& root) {
     return gpus;
   }
   // CUDA counts those that are there from 0.
-  const std::size_t count = gpu_files(root / "dev").size();
-  for (std::size_t number = 0; number < count; ++number) gpus.push_back(std::to_string(number));
+  std::error_code error;
+  for (const fs::path& file : entries_of(root / "dev", error)) {
+    if (is_gpu_file(file)) gpus.push_back(std::to_string(gpus.size()));
+  }
   return gpus;
 }
 

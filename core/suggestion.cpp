@@ -9,6 +9,8 @@
 #include <map>
 #include <system_error>
 
+#include "core/files.h"
+
 namespace che {
 namespace {
 
@@ -98,9 +100,8 @@ std::filesystem::path closest_path(std::string_view name, const std::vector<std:
   for (const fs::path& folder : folders) {
     std::map<std::string, fs::path> paths;
     std::error_code error;
-    fs::directory_iterator entry(folder.empty() ? fs::path(".") : folder, error);
-    for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-      const fs::path path = folder / entry->path().filename();
+    for (const fs::path& entry : entries_of(folder.empty() ? fs::path(".") : folder, error)) {
+      const fs::path path = folder / entry.filename();
       std::error_code ignored;
       const fs::path shown = fs::is_directory(path, ignored) ? path.filename() : path.stem();
       if (is_candidate(path)) paths.emplace(shown.string(), path);
@@ -115,14 +116,15 @@ std::filesystem::path closest_path(std::string_view name, const std::vector<std:
   return closest;
 }
 
-std::string names_hint(std::string_view suggestion, const std::vector<std::string>& known) {
-  return fmt::format("{}; known: {}",
-                     suggestion.empty() ? "" : fmt::format("; did you mean '{}'?", suggestion),
-                     fmt::join(known, ", "));
+std::string names_hint(std::string_view suggestion, const std::vector<std::string>& known,
+                       std::string_view title) {
+  return fmt::format("{}; {}: {}", suggestion.empty() ? "" : fmt::format("; did you mean '{}'?", suggestion),
+                     title, fmt::join(known, ", "));
 }
 
-std::string known_names_hint(std::string_view word, const std::vector<std::string>& known) {
-  return names_hint(closest_name(word, known), known);
+std::string known_names_hint(std::string_view word, const std::vector<std::string>& known,
+                             std::string_view title) {
+  return names_hint(closest_name(word, known), known, title);
 }
 
 }  // namespace che

@@ -14,11 +14,13 @@ namespace che {
 // longer one; empty when no name is as close.
 std::string closest_name(std::string_view word, const std::vector<std::string>& known);
 
-// "; did you mean 'x'?" unless `suggestion` is empty, then "; known: a, b, c".
-std::string names_hint(std::string_view suggestion, const std::vector<std::string>& known);
+// "; did you mean 'x'?" unless `suggestion` is empty, then "; known: a, b, c" with `title` for "known".
+std::string names_hint(std::string_view suggestion, const std::vector<std::string>& known,
+                       std::string_view title = "known");
 
-// The same with the closest name as the suggestion.
-std::string known_names_hint(std::string_view word, const std::vector<std::string>& known);
+// Returns that hint with the closest name as the suggestion.
+std::string known_names_hint(std::string_view word, const std::vector<std::string>& known,
+                             std::string_view title = "known");
 
 // The entry of one of `folders` (the current one where a path is empty) that a misspelt `name` may stand for,
 // among those that `is_candidate` accepts; files are compared without their extension. An equal name in any

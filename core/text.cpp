@@ -1,8 +1,6 @@
 #include "core/text.h"
 
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 
 namespace che {

@@ -142,10 +142,6 @@ mustache::data table_view(const PrintedTable& table, const std::string& id) {
   return view;
 }
 
-std::string html_table(const PrintedTable& table, const std::string& id) {
-  return render(kReportTable, table_view(table, id));
-}
-
 std::string render(const std::string& html_template, const mustache::data& view) {
   mustache::mustache page(html_template);
   page.set_custom_escape([](const std::string& text) { return html_text(text); });

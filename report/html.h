@@ -19,9 +19,6 @@ std::string url_path(std::string_view path);
 // footnotes and notes stand below. `id` is that of the table and begins those of its footnotes.
 kainjow::mustache::data table_view(const PrintedTable& table, const std::string& id);
 
-// The same as HTML.
-std::string html_table(const PrintedTable& table, const std::string& id);
-
 // Fills in a template whose variables are escaped as html_text does. Throws Error (runtime) for a template
 // that does not parse.
 std::string render(const std::string& html_template, const kainjow::mustache::data& view);

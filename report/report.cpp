@@ -12,9 +12,7 @@
 #include <set>
 #include <system_error>
 #include <utility>
-#include <vector>
 
-#include "core/error.h"
 #include "core/files.h"
 #include "core/text.h"
 #include "experiments/results/paper_agreement.h"
@@ -89,7 +87,7 @@ mustache::data titled_view(Table table, const std::string& id, std::initializer_
   return view;
 }
 
-// The id of the part that describes a cell of the score tables.
+// Returns the id of the part that describes a cell of the score tables.
 std::string config_id(std::size_t row, std::size_t column) {
   return fmt::format("config-{}-{}", row, column);
 }
@@ -117,7 +115,7 @@ mustache::list scores_view(const ResultTable& table) {
   return views;
 }
 
-// A folder for files that nobody keeps.
+// A new folder, removed with what is in it at the end of its scope.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -142,17 +140,13 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// A picture as an address that holds it, so that the page needs no other file and ids of pictures cannot
-// meet.
-std::string picture_address(const std::string& svg) { return "data:image/svg+xml," + url_path(svg); }
-
-// What is drawn, and sentences about what is not.
+// The figures that are drawn, and sentences about the others.
 struct FigureViews {
   mustache::list drawn;
   mustache::list undrawn;
 };
 
-// The pages of a figure in a folder, in their order.
+// Reads the pages of a figure from a folder, in their order.
 std::vector<std::string> pages_of(const std::filesystem::path& folder, const Figure& figure) {
   std::vector<std::string> pages;
   if (std::filesystem::exists(folder / (figure.name + ".svg")))
@@ -192,8 +186,9 @@ FigureViews figure_views(const ResultTable& table, const WarningSink& warn) {
     mustache::list pictures;
     for (const auto& [folder, css_class] : {std::pair(&whole, "whole"), std::pair(&narrow, "narrow")}) {
       for (const std::string& svg : pages_of(folder->path(), *figure)) {
-        pictures.push_back(
-            texts({{"class", css_class}, {"title", figure->title}, {"address", picture_address(svg)}}));
+        // The address holds the picture: the page needs no other file, and ids of pictures cannot meet.
+        const std::string address = "data:image/svg+xml," + url_path(svg);
+        pictures.push_back(texts({{"class", css_class}, {"title", figure->title}, {"address", address}}));
       }
     }
     mustache::data view = texts({{"name", figure->name}, {"caption", figure->title}});
@@ -211,7 +206,7 @@ mustache::list missing_view(const ResultTable& table) {
   return views;
 }
 
-// `urls`: of the experiments' folders.
+// `urls` lead to the experiments' folders.
 mustache::list configs_view(const ResultTable& table, const std::vector<std::string>& urls) {
   std::map<CellKey, std::vector<const TableRun*>> runs_of;
   for (const TableRun& run : table.runs) runs_of[{run.task, run.encoding}].push_back(&run);

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -88,7 +87,7 @@ int bench(const BenchOptions& options) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const RunConfig& config : configs) {
     for (const std::int64_t length : options.lengths) {
-      const StepCost cost = measure_step(config, length, options.plan);
+      const StepCost cost = measure_step(config, length, options.plan, backend_of(config.execution));
       const auto part = [&](const char* name) { return 1e3 * cost.parts.at(name); };
       fmt::print(
           "{:<24} {:>6} {:>6} {:>9.1f} {:>9.1f} {:>9.1f} {:>8.1f} {:>9.1f} {:>7.1f} {:>7.1f} {:>9.0f} "
@@ -113,7 +112,7 @@ int bench(const BenchOptions& options) {
 }  // namespace
 
 void fill_bench_command(CLI::App& command, Action& action) {
-  const auto options = std::make_shared<BenchOptions>();
+  const auto options = set_action(command, action, bench);
   command.footer("Times are by part of the model, next to the rate of a matrix product of the same size.");
   command.add_option("--task", options->task, "task ('che list tasks')")->capture_default_str();
   command.add_option("--encoding", options->encodings, "NAME,NAME...: one row each ('che list encodings')")
@@ -134,7 +133,6 @@ void fill_bench_command(CLI::App& command, Action& action) {
   command.add_option("key=value", options->settings,
                      "settings of the runs, such as model.width=64, execution.kernels=reference or "
                      "execution.threads=2");
-  command.callback([options, &action] { action = [options] { return bench(*options); }; });
 }
 
 }  // namespace che

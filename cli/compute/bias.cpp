@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,14 +49,6 @@ std::vector<std::int64_t> samples_of(const std::string& text) {
   return *samples;
 }
 
-RunFolder open_run(const std::string& folder) {
-  if (!fs::exists(fs::path(folder) / "config.yaml")) {
-    throw Error(fmt::format("no run in '{}'; name a folder results/<experiment>/runs/<run id>", folder));
-  }
-  return RunFolder::open(folder);
-}
-
-// Writes the numbers and the figures of one sample.
 void draw_sample(const BiasOptions& options, const RunFolder& run, const RestoredModel& restored,
                  std::int64_t sample) {
   const RunConfig& config = run.config();
@@ -92,7 +83,10 @@ void draw_sample(const BiasOptions& options, const RunFolder& run, const Restore
 }
 
 int show_bias(const BiasOptions& options) {
-  const RunFolder run = open_run(options.run);
+  if (!fs::exists(fs::path(options.run) / "config.yaml")) {
+    throw Error(fmt::format("no run in '{}'; name a folder results/<experiment>/runs/<run id>", options.run));
+  }
+  const RunFolder run = RunFolder::open(options.run);
   RunConfig config = run.config();
   check_gives_bias(config);
   config.execution.device = ExecutionConfig().device;  // A few samples, and machines that draw have no GPU.
@@ -109,7 +103,7 @@ int show_bias(const BiasOptions& options) {
 }  // namespace
 
 void fill_bias_command(CLI::App& command, Action& action) {
-  const auto options = std::make_shared<BiasOptions>();
+  const auto options = set_action(command, action, show_bias);
   command.add_option("RUN_DIR", options->run, "folder EXPERIMENT_DIR/runs/<run id>")->required();
   command.add_option("--length", options->length, "length asked of the task")->required();
   command
@@ -132,7 +126,6 @@ void fill_bias_command(CLI::App& command, Action& action) {
             return fmt::format("got '{}'; allowed: {}", value, allowed_reals(kMinMemoryGib, kMaxMemoryGib));
           },
           "GiB"));
-  command.callback([options, &action] { action = [options] { return show_bias(*options); }; });
 }
 
 }  // namespace che

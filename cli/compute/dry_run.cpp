@@ -32,7 +32,7 @@ std::optional<double> present_load() {
   return std::max(0.0, load);
 }
 
-// For each run.
+// Says for each run whether a GPU computes it.
 std::vector<bool> are_on_gpu(const std::vector<RunConfig>& runs) {
   const std::vector<std::string> gpus = available_resources().gpus;
   std::vector<bool> are;

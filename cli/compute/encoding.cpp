@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -93,7 +92,7 @@ int show_encoding(const EncodingOptions& options) {
 }  // namespace
 
 void fill_encoding_command(CLI::App& command, Action& action) {
-  const auto options = std::make_shared<EncodingOptions>();
+  const auto options = set_action(command, action, show_encoding);
   command
       .add_option("name", options->name,
                   "name or randomized_NAME (one draw); 'che list encodings' shows them")
@@ -117,7 +116,6 @@ void fill_encoding_command(CLI::App& command, Action& action) {
   command.add_option("--set", options->settings, "a setting of the encoding, direction=symmetric")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command.callback([options, &action] { action = [options] { return show_encoding(*options); }; });
 }
 
 }  // namespace che

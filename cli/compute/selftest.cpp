@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <memory>
 #include <string>
 
 #include "cli/computing.h"
@@ -37,14 +36,14 @@ int selftest(const SelftestOptions& options) {
   RunConfig config;
   config.execution = execution;
   check_devices({config});
-  const SelftestTarget target{.backend = backend_of(execution), .has_times = !options.skips_times};
-  return report_selftest(target, {}, options.json) == 0 ? 0 : 1;
+  return report_selftest(backend_of(execution), {.has_times = !options.skips_times}, options.json) == 0 ? 0
+                                                                                                        : 1;
 }
 
 }  // namespace
 
 void fill_selftest_command(CLI::App& command, Action& action) {
-  const auto options = std::make_shared<SelftestOptions>();
+  const auto options = set_action(command, action, selftest);
   command.footer(
       "Compares every operation, training steps with every encoding and repeated training; then times "
       "operations and steps. Exit code: 0 passed, 1 failed, 3 no GPU is visible.\n\n"
@@ -53,7 +52,6 @@ void fill_selftest_command(CLI::App& command, Action& action) {
       ->capture_default_str();
   command.add_option("--json", options->json, "also write everything to this file");
   command.add_flag("--no-times", options->skips_times, "compare only");
-  command.callback([options, &action] { action = [options] { return selftest(*options); }; });
 }
 
 }  // namespace che

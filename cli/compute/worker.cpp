@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <string>
 
 #include "cli/computing.h"
@@ -42,7 +41,7 @@ int work(const WorkerOptions& options) {
 }  // namespace
 
 void fill_worker_command(CLI::App& command, Action& action) {
-  const auto options = std::make_shared<WorkerOptions>();
+  const auto options = set_action(command, action, work);
   command.add_option("RUN_DIR", options->task.folders, "folders EXPERIMENT_DIR/runs/<run id>")->required();
   CLI::Option* const evaluate =
       command.add_flag("--evaluate", options->evaluate, "only evaluate the stored model of one run");
@@ -56,7 +55,6 @@ void fill_worker_command(CLI::App& command, Action& action) {
       ->needs(evaluate);
   command.add_option("--device", options->request.device, "on this device")->needs(evaluate);
   command.add_option("--parent", options->task.parent, "process that starts it; when that ends, it stops");
-  command.callback([options, &action] { action = [options] { return work(*options); }; });
 }
 
 }  // namespace che

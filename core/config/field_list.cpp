@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "core/number_text.h"
 
@@ -99,29 +98,29 @@ class Lister : public FieldVisitor {
   Role role_;
 };
 
+std::vector<FieldRecord> records_of(const FieldVisitor::Members& members, bool describes,
+                                    std::vector<std::string>* lists) {
+  std::vector<FieldRecord> records;
+  Lister lister(records, "", Role::kCell);
+  lister.describes = describes;
+  lister.lists = lists;
+  members(lister);
+  return records;
+}
+
 }  // namespace
 
 std::vector<FieldRecord> list_fields(const FieldVisitor::Members& members) {
-  std::vector<FieldRecord> records;
-  Lister lister(records, "", Role::kCell);
-  members(lister);
-  return records;
+  return records_of(members, false, nullptr);
 }
 
 std::vector<FieldRecord> describe_fields(const FieldVisitor::Members& members) {
-  std::vector<FieldRecord> records;
-  Lister lister(records, "", Role::kCell);
-  lister.describes = true;
-  members(lister);
-  return records;
+  return records_of(members, true, nullptr);
 }
 
 std::vector<std::string> list_valued_fields(const FieldVisitor::Members& members) {
-  std::vector<FieldRecord> records;
   std::vector<std::string> paths;
-  Lister lister(records, "", Role::kCell);
-  lister.lists = &paths;
-  members(lister);
+  records_of(members, false, &paths);
   return paths;
 }
 

@@ -29,7 +29,7 @@ struct FieldRecord {
 // left out, a group that is present precedes its fields.
 std::vector<FieldRecord> list_fields(const FieldVisitor::Members& members);
 
-// The same with what a field allows and its help.
+// Lists them with what each field allows and its help.
 std::vector<FieldRecord> describe_fields(const FieldVisitor::Members& members);
 
 // The key paths of the fields that take a list, absent or not.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/text.h"
 
 namespace che {
 namespace {

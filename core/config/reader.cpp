@@ -58,11 +58,9 @@ class Reader : public FieldVisitor {
     const ConfigNode* const node = find_leaf(field);
     if (!node) return;
     if (node->kind != Kind::kScalar || !std::ranges::count(allowed, node->text)) {
-      const std::string closest = closest_name(node->text, allowed);
-      const std::string hint = closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest);
       throw config_error(
           node->location, path_of(field),
-          fmt::format("got {}{}; allowed: {}", short_text(*node), hint, fmt::join(allowed, ", ")));
+          fmt::format("got {}{}", short_text(*node), known_names_hint(node->text, allowed, "allowed")));
     }
     value = node->text;
     note_field(field);

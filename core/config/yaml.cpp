@@ -10,7 +10,6 @@
 
 #include "core/config/node.h"
 #include "core/files.h"
-#include "core/number_text.h"
 #include "core/text.h"
 
 namespace che {

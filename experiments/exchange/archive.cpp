@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <iterator>
 #include <new>
-#include <utility>
 
 #include "core/error.h"
 #include "core/files.h"
@@ -41,21 +40,13 @@ void open_frame(archive* input, std::string_view frame, int format) {
 
 // Says what an entry is; empty for a regular file.
 std::string_view kind_of(archive_entry* entry) {
-  if (archive_entry_hardlink(entry) != nullptr) return "a link";
-  switch (archive_entry_filetype(entry)) {
-    case AE_IFREG:
-      return "";
-    case AE_IFLNK:
-      return "a link";
-    case AE_IFDIR:
-      return "a folder";
-    default:
-      return "a device or FIFO";
-  }
+  const auto type = archive_entry_filetype(entry);
+  if (archive_entry_hardlink(entry) != nullptr || type == AE_IFLNK) return "a link";
+  if (type == AE_IFREG) return "";
+  return type == AE_IFDIR ? "a folder" : "a device or FIFO";
 }
 
-}  // namespace
-
+// Returns the SHA-256 of a text: 32 bytes.
 std::string sha256_bytes(std::string_view text) {
   std::string bytes(32, '\0');
   auto* const out = reinterpret_cast<unsigned char*>(bytes.data());
@@ -64,6 +55,8 @@ std::string sha256_bytes(std::string_view text) {
   }
   return bytes;
 }
+
+}  // namespace
 
 std::string sha256(std::string_view text) {
   std::string digits;

@@ -12,9 +12,7 @@ struct archive;  // libarchive's.
 
 namespace che {
 
-// Returns the SHA-256 of a text: 32 bytes.
-std::string sha256_bytes(std::string_view text);
-// Returns it as `sha256sum` prints it: 64 hexadecimal digits.
+// Returns the SHA-256 of a text as `sha256sum` prints it: 64 hexadecimal digits.
 std::string sha256(std::string_view text);
 
 // Archives are packed and read by libarchive, in a form that allows only one way to write them: regular files

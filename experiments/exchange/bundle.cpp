@@ -16,7 +16,6 @@
 #include "core/text.h"
 #include "core/version.h"
 #include "experiments/exchange/archive.h"
-#include "experiments/plan/identity.h"
 #include "experiments/store/bounded_json.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_files.h"
@@ -38,6 +37,8 @@ constexpr std::array<const char*, 5> kRunFiles = {kConfig, "evaluation.csv", "ev
 constexpr std::size_t kManifestDepth = 4;
 
 using Texts = std::map<std::string, std::string>;  // By name of the file.
+// The finished seeds of each cell, by its id.
+using Seeds = std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>>;
 
 // Parses the files of a run as a results folder's. Throws Error that names a file below `place`.
 BundledRun parse_run(const std::string& id, const Texts& texts, const std::string& place) {
@@ -68,10 +69,7 @@ BundledRun parse_run(const std::string& id, const Texts& texts, const std::strin
   return run;
 }
 
-// Adds a run to the summary.
-void add_run(BundleSummary& summary,
-             std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>>& seeds,
-             const BundledRun& run) {
+void add_run(BundleSummary& summary, Seeds& seeds, const BundledRun& run) {
   const RunConfig& config = run.config;
   const RunStatus& status = run.status;
   ++summary.runs;
@@ -96,7 +94,6 @@ void add_run(BundleSummary& summary,
   }
 }
 
-// The files of a run that are there.
 Texts read_texts(const fs::path& run) {
   Texts texts;
   for (const char* const name : kRunFiles) {
@@ -109,7 +106,6 @@ std::string dump(const OrderedJson& json) {
   return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
-// The entry of a file in the manifest.
 OrderedJson entry_of(const std::string& path, std::size_t bytes, const std::string& digits) {
   return {{"path", path}, {"bytes", bytes}, {"sha256", digits}};
 }
@@ -149,13 +145,11 @@ std::string text_of(const Json& object, std::string_view place, const char* name
   return member_of(object, place, name, &Json::is_string, "a text").get<std::string>();
 }
 
-// The name that the experiment's folder has in the bundle.
 std::string bundled_name(const fs::path& experiment) {
   std::string name = fs::canonical(experiment).filename().string();
   if (name.find('/') != std::string::npos || !archived_path_problem(name).empty()) {
     throw Error(
-        fmt::format("'{}' cannot name a bundle; rename the folder: allowed are letters, digits and "
-                    "._-+",
+        fmt::format("'{}' cannot name a bundle; rename the folder: allowed are letters, digits and ._-+",
                     one_line(name)));
   }
   return name;
@@ -271,7 +265,7 @@ class BundleReader {
   const BundledRunSink& take_;
   ArchiveReader archive_;
   BundleSummary summary_;
-  std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>> seeds_;
+  Seeds seeds_;
   std::string root_;
   std::string manifest_;
   OrderedJson listed_ = OrderedJson::array();
@@ -290,7 +284,7 @@ BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
   summary.version = program_version();
   summary.git_commit = git_commit();
   std::ranges::sort(found.runs, {}, &RunFolder::id);
-  std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>> seeds;
+  Seeds seeds;
   OrderedJson files = OrderedJson::array();
   for (const RunFolder& run : found.runs) {
     const Texts texts = read_texts(run.path());

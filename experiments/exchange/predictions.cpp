@@ -3,20 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
+#include "core/file_lock.h"
 #include "core/files.h"
+#include "core/process.h"
 #include "core/suggestion.h"
 #include "core/text.h"
+#include "core/version.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/store/bounded_json.h"
+#include "models/architectures/foreign.h"
 #include "tasks/suite.h"
 #include "tasks/symbols.h"
 #include "tasks/task.h"
@@ -59,16 +62,6 @@ class PredictionLines {
     throw Error(fmt::format("{}:{}: {}", file_, number_, problem));
   }
 
-  // Calls `look_up` for the last line's field `name`, which an Error then names.
-  template <class LookUp>
-  decltype(auto) looked_up(const char* name, const LookUp& look_up) const {
-    try {
-      return look_up();
-    } catch (const Error& error) {
-      fail(fmt::format("{}: {}", name, error.what()));
-    }
-  }
-
   // The field `name` of `object`; `accepts` says whether a value is one, `expected` what would be.
   const Json& field(const Json& object, const char* name, bool (Json::*accepts)() const noexcept,
                     const char* expected) const {
@@ -107,21 +100,26 @@ class PredictionLines {
 
 void check_suite(const PredictionLines& lines, const SampleHeader& header) {
   if (header.suite.empty()) return;
-  const Suite& suite = lines.looked_up("suite", [&]() -> const Suite& { return find_suite(header.suite); });
-  if (std::find(suite.tasks.begin(), suite.tasks.end(), header.task) == suite.tasks.end()) {
+  const Suite* suite = nullptr;
+  try {
+    suite = &find_suite(header.suite);
+  } catch (const Error& error) {
+    lines.fail(fmt::format("suite: {}", error.what()));
+  }
+  if (std::find(suite->tasks.begin(), suite->tasks.end(), header.task) == suite->tasks.end()) {
     lines.fail(fmt::format("task: suite {} has no task '{}'", header.suite, header.task));
   }
   if (!header.options.empty())
     lines.fail(fmt::format("options: suite {} has default options only", header.suite));
-  if (header.lengths != suite.lengths()) {
-    lines.fail(fmt::format("lengths: suite {} has {} to {} in steps of {}", header.suite, suite.first_length,
-                           suite.last_length, suite.length_step));
+  if (header.lengths != suite->lengths()) {
+    lines.fail(fmt::format("lengths: suite {} has {} to {} in steps of {}", header.suite, suite->first_length,
+                           suite->last_length, suite->length_step));
   }
-  if (header.samples != suite.samples) {
-    lines.fail(fmt::format("samples: suite {} has {}", header.suite, suite.samples));
+  if (header.samples != suite->samples) {
+    lines.fail(fmt::format("samples: suite {} has {}", header.suite, suite->samples));
   }
-  if (header.seed != suite.evaluation_seed) {
-    lines.fail(fmt::format("seed: suite {} has {}", header.suite, suite.evaluation_seed));
+  if (header.seed != suite->evaluation_seed) {
+    lines.fail(fmt::format("seed: suite {} has {}", header.suite, suite->evaluation_seed));
   }
 }
 
@@ -203,6 +201,34 @@ std::int64_t read_sample(PredictionLines& lines, std::int64_t length, std::int64
   return correct;
 }
 
+// Rows of other accuracies than those that took their place.
+struct ReplacedRows {
+  std::size_t count = 0;
+  double accuracy_before = 0;  // Sums.
+  double accuracy_now = 0;
+};
+
+// Adds the rows of `scored` to `stored`, and warns of a second result of a model: it may be meant as a
+// repetition.
+void store_rows(std::vector<EvaluationRow>& stored, const ScoredPredictions& scored,
+                const WarningSink& warn) {
+  ReplacedRows replaced;
+  for (const EvaluationRow& row : scored.rows) {
+    const std::optional<EvaluationRow> before = store_row(stored, row);
+    if (!before || before->accuracy == row.accuracy) continue;
+    ++replaced.count;
+    replaced.accuracy_before += before->accuracy;
+    replaced.accuracy_now += row.accuracy;
+  }
+  if (replaced.count == 0) return;
+  const double percent = 100 / static_cast<double>(replaced.count);
+  warn(fmt::format(
+      "{} of {}, model_seed {}: replaced the stored accuracy at {} (mean {:.1f} %, now {:.1f} %); a "
+      "repetition needs a model_seed of its own",
+      scored.header.task, scored.model, scored.seed, counted(replaced.count, "test length"),
+      percent * replaced.accuracy_before, percent * replaced.accuracy_now));
+}
+
 }  // namespace
 
 ScoredPredictions score_predictions(const std::filesystem::path& file) {
@@ -254,6 +280,48 @@ ScoredPredictions score_predictions(const std::filesystem::path& file) {
   Json surplus;
   if (lines.next(surplus)) lines.fail("a surplus sample: the header's samples end on the line before");
   return scored;
+}
+
+RunConfig prediction_config(const ScoredPredictions& scored) {
+  const SampleHeader& header = scored.header;
+  RunConfig config;
+  if (header.definition.empty()) {
+    config.task.reset(header.task);
+    config.task.options = Registry<TaskEntry>::instance().get(config.task.name).options.with(header.options);
+  } else {
+    config.task.name = header.task;
+    config.task.definition = header.definition;
+  }
+  config.model = foreign_model(scored.model);
+  config.seed = scored.seed;
+  EvaluationConfig& evaluation = config.evaluation;
+  evaluation.listed_lengths = header.lengths;
+  evaluation.samples = header.samples;
+  evaluation.seed = header.seed;
+  evaluation = with_exact_lengths(evaluation);
+  // Reading what is written checks every limit.
+  return parse_run_config(to_yaml(config), fmt::format("predictions for {}", header.task));
+}
+
+RunFolder store_predictions(const std::filesystem::path& experiment, const ScoredPredictions& scored,
+                            const WarningSink& warn) {
+  const RunConfig config = prediction_config(scored);
+  RunFolder folder = RunFolder::at(experiment, config, warn);
+  folder.store_config();
+  const FileLock lock(folder.path());
+  StoredRun stored = folder.set_damage_aside(warn);
+  store_rows(stored.evaluation, scored, warn);
+  folder.write_evaluation(stored.evaluation);
+  RunStatus status;
+  status.state = RunState::kFinished;
+  status.git_commit = git_commit();
+  status.version = program_version();
+  status.device = "predictions";
+  status.host = host_name();
+  status.updated = current_utc_time();
+  status.started = stored.status.started.empty() ? status.updated : stored.status.started;
+  folder.write_status(status);
+  return folder;
 }
 
 }  // namespace che

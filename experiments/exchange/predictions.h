@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "experiments/exchange/sample_file.h"
+#include "experiments/store/run_folder.h"
 #include "experiments/store/run_rows.h"
 
 namespace che {
@@ -27,5 +29,17 @@ struct ScoredPredictions {
 // (usage) that names line and field for anything else: another order, a missing or surplus sample, a wrong
 // number of symbols, a symbol that the task does not have.
 ScoredPredictions score_predictions(const std::filesystem::path& file);
+
+// The config under which results of the predictions are stored: the task, the model's name and seed, and the
+// evaluation that `che run` would need for the same samples. Throws Error (usage) for what no config may
+// have.
+RunConfig prediction_config(const ScoredPredictions& scored);
+
+// Stores the scored predictions as a finished run of the results folder `experiment`, whose lock the caller
+// holds, where tables and figures find them next to the runs of che. Rows of the same model, seed and samples
+// are replaced, with a warning where their accuracy differs; those of other lengths stay, as after
+// `che evaluate`. Damaged files are set aside with a warning. Throws Error as RunFolder does.
+RunFolder store_predictions(const std::filesystem::path& experiment, const ScoredPredictions& scored,
+                            const WarningSink& warn = print_warning);
 
 }  // namespace che

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,5 +64,23 @@ struct RetrainingResult {
 // tenth of the steps.
 RetrainingResult compare_with_published(const BundledRun& published, const std::vector<EvaluationRow>& again,
                                         const std::vector<MetricsRow>& metrics_again, double tolerance);
+
+// The results folder of `che verify --retrain`. Runs in it prove something only if this command trained them:
+// a stranger's archive may hold a finished run, or one that is nearly trained. So the folder has a list of
+// the runs that the command began, with the inode and the change time of each config.yaml, which no archive
+// can set.
+class RetrainingFolder {
+ public:
+  // Throws Error (usage) where one of the runs was begun in the folder by anything else.
+  RetrainingFolder(std::filesystem::path experiment, const std::vector<RunConfig>& runs);
+
+  // Lists the runs, whose configs are stored by now. Throws Error (runtime) when the disk refuses.
+  void store() const;
+
+ private:
+  std::filesystem::path experiment_;
+  std::set<std::string> listed_;  // A line for each run that the command began.
+  std::vector<std::string> ids_;
+};
 
 }  // namespace che

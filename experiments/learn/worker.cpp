@@ -13,7 +13,6 @@
 #include "experiments/learn/limits.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/progress.h"
-#include "experiments/schedule/progress_display.h"
 #include "experiments/schedule/worker_process.h"
 
 namespace che {

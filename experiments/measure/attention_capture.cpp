@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "core/error.h"
 #include "experiments/learn/batches.h"
@@ -59,9 +57,10 @@ void append_distances(const RunConfig& config, const Positions& positions, std::
 }
 
 void check_memory(double forward_bytes, const AttentionBias& bias, double memory_gib) {
+  constexpr double kPairBytes = 12 + 72;  // For a query, a key and a head, with its line of CSV.
   const auto tokens = static_cast<double>(bias.tokens);
   const double bytes =
-      forward_bytes + kAttentionBiasBytes * static_cast<double>(bias.layers * bias.heads) * tokens * tokens;
+      forward_bytes + kPairBytes * static_cast<double>(bias.layers * bias.heads) * tokens * tokens;
   if (bytes <= memory_gib * 0x1p30) return;
   throw Error(
       fmt::format("--length {}: {} tokens, each over each in {} layers of {} heads, take {:.2g} GiB of "
@@ -94,7 +93,7 @@ AttentionBias capture_bias(const Model& model, const RunConfig& config, std::int
     throw Error(fmt::format("--sample {}: the run is evaluated on {} samples a length; allowed: 0 .. {}",
                             sample, evaluation.samples, evaluation.samples - 1));
   }
-  // The sample and the positions that evaluation sees.
+  // Evaluation sees this sample with these positions.
   const auto workload = create_workload(config);
   SequenceBatch batch;
   workload->evaluation_batch(length, sample, 1, batch);

@@ -41,9 +41,6 @@ struct AttentionBias {
   }
 };
 
-// Bytes of memory that a pair of a query and a key takes, for one head, with its line of CSV.
-inline constexpr double kAttentionBiasBytes = 12 + 72;
-
 // layer,head,query,key,output,distance,logit,bias,adapted, and f where there is one: a line per pair, all
 // counted from 0. `output` is 1 where the key stands for the output, else 0.
 std::string attention_bias_csv(const AttentionBias& bias);

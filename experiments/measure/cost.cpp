@@ -13,7 +13,6 @@
 #include "experiments/learn/limits.h"
 #include "experiments/measure/step_benchmark.h"
 #include "experiments/schedule/devices.h"
-#include "experiments/schedule/time_left.h"
 #include "experiments/store/run_folder.h"
 
 namespace che {
@@ -41,14 +40,10 @@ TimeRange seconds_per_operation(const RunConfig& config, std::int64_t length, bo
           .middle = cost.seconds / cost.operations};
 }
 
-// Parameters, their gradients and Adam's two moments, in single precision. Activations come on top.
-double training_bytes(std::int64_t parameters) {
-  return 4.0 * sizeof(float) * static_cast<double>(parameters);
-}
-
 // Measures what is left of a run. If that takes too much memory, it sets `unmeasured` and returns false.
 bool measure(RunEstimate& run, const RunConfig& config, CostEstimate& cost, double memory_bytes) {
-  const double bytes = training_bytes(run.parameters) * static_cast<double>(config.execution.replicas);
+  // Parameters, their gradients and Adam's two moments, in single precision. Activations come on top.
+  const double bytes = 4.0 * sizeof(float) * static_cast<double>(run.parameters * config.execution.replicas);
   if (bytes > memory_bytes) {
     run.unmeasured = fmt::format("training needs at least {:.3g} GiB and {:.3g} GiB are available",
                                  bytes / 0x1p30, memory_bytes / 0x1p30);

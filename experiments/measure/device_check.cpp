@@ -54,7 +54,7 @@ double largest_error(const Tensors& expected, const Tensors& actual) {
   return largest;
 }
 
-// A check of the error that `compare` returns.
+// Checks the error that `compare` returns.
 SelftestCheck checked(std::string name, double bound, const std::function<double()>& compare) {
   SelftestCheck check{.name = std::move(name), .error = 0, .bound = bound, .problem = {}};
   try {
@@ -287,9 +287,8 @@ void time_steps(const Backend& device, const SelftestPlan& plan, const TimeSink&
   }
 }
 
-std::int64_t report_selftest(const SelftestTarget& target, const SelftestPlan& plan,
-                             const std::string& json) {
-  const CudaDevice& device = target.backend.gpu->description;
+std::int64_t report_selftest(const Backend& backend, const SelftestPlan& plan, const std::string& json) {
+  const CudaDevice& device = backend.gpu->description;
   fmt::print(
       "{}: compute capability {:.1f}, {} multiprocessors, {:.1f} GiB, driver for CUDA {:.1f}; che {} ({}), "
       "LibTorch {}\n\n",
@@ -298,7 +297,7 @@ std::int64_t report_selftest(const SelftestTarget& target, const SelftestPlan& p
       git_commit(), TORCH_VERSION);
   Json checks = Json::array();
   std::int64_t passed = 0;
-  check_device(target.backend, plan, [&](const SelftestCheck& check) {
+  check_device(backend, plan, [&](const SelftestCheck& check) {
     checks.push_back(to_json(check));
     passed += check.passed() ? 1 : 0;
     fmt::print("{} {}: {}\n", check.passed() ? "passed" : "FAILED", check.name,
@@ -333,10 +332,10 @@ std::int64_t report_selftest(const SelftestTarget& target, const SelftestPlan& p
                       {"times", times}};
     write_output(json, report.dump(1) + "\n");
   };
-  if (target.has_times) {
+  if (plan.has_times) {
     write();
-    time_operations(target.backend, plan, show);
-    time_steps(target.backend, plan, show);
+    time_operations(backend, plan, show);
+    time_steps(backend, plan, show);
   }
   write();
   const auto failed = static_cast<std::int64_t>(checks.size()) - passed;

@@ -37,6 +37,7 @@ struct SelftestTime {
 
 // How much to do.
 struct SelftestPlan {
+  bool has_times = true;  // Whether the device is timed, too.
   // The operations that are compared have these sizes, numbers of tokens and batch.
   CaseSizes sizes = {};
   std::vector<std::int64_t> tokens = {1, 2, 17, 41, 80, 120, 500};
@@ -75,15 +76,9 @@ void time_operations(const Backend& device, const SelftestPlan& plan, const Time
 // Times training steps of the paper's models with alibi and dape_kerple, without CUDA graphs and with them.
 void time_steps(const Backend& device, const SelftestPlan& plan, const TimeSink& sink);
 
-// The device that a self-test is about.
-struct SelftestTarget {
-  Backend backend;
-  bool has_times = true;  // Whether it is timed, too.
-};
-
-// Compares and times the target, prints each result and their count, and writes everything to the file
+// Compares and times the device, prints each result and their count, and writes everything to the file
 // `json`, unless that is empty. Returns how many comparisons failed. Throws Error if the file cannot be
 // written.
-std::int64_t report_selftest(const SelftestTarget& target, const SelftestPlan& plan, const std::string& json);
+std::int64_t report_selftest(const Backend& backend, const SelftestPlan& plan, const std::string& json);
 
 }  // namespace che

@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 
-#include "core/error.h"
 #include "core/resources.h"
 #include "experiments/learn/limits.h"
 #include "experiments/learn/model_factory.h"
@@ -34,15 +33,6 @@ double peak_of_a_step(TrainingState& state, std::int64_t examples) {
   create_workload(config)->training_batch(state.step, batch);
   return static_cast<double>(
       peak_tensor_bytes([&] { wait_for(state.make_step(batch)); }, state.model->backend().device().type()));
-}
-
-bool is_here(const RunConfig& config) {
-  try {
-    check_devices({config});
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 }  // namespace
@@ -110,7 +100,7 @@ void choose_replicas(std::vector<RunConfig>& runs, std::int64_t workers) {
   std::map<std::string, std::int64_t> measured;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunConfig& run = runs[i];
-    if (run.execution.replicas != kAutoReplicas || !is_here(run)) continue;
+    if (run.execution.replicas != kAutoReplicas || !has_device(run)) continue;
     RunConfig shape = run;
     shape.task = {};
     shape.seed = shape.data_seed = 0;

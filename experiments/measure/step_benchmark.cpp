@@ -8,7 +8,6 @@
 #include <fstream>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/clock.h"
 #include "experiments/learn/batches.h"
@@ -88,7 +87,7 @@ void reset_peak(const at::Device& device) {
   std::ofstream("/proc/self/clear_refs") << "5";
 }
 
-// A job of as many runs as train in lock-step.
+// Returns a job of as many runs as train in lock-step.
 std::vector<RunConfig> replicas_of(const RunConfig& config) {
   std::vector<RunConfig> runs(static_cast<std::size_t>(config.execution.replicas), config);
   for (std::size_t r = 0; r < runs.size(); ++r) runs[r].seed = config.seed + static_cast<std::int64_t>(r);
@@ -134,10 +133,6 @@ class MatrixProduct {
 
 void wait_for(const at::Tensor& result) {
   if (!result.is_cpu()) result.flatten().slice(0, 0, 1).to(at::kCPU);
-}
-
-StepCost measure_step(const RunConfig& config, std::int64_t length, const BenchmarkPlan& plan) {
-  return measure_step(config, length, plan, backend_of(config.execution));
 }
 
 StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan& plan,
@@ -195,11 +190,7 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
                 .seconds = aggregate_of(totals, Aggregate::kMedian),
                 .fastest = *std::ranges::min_element(totals),
                 .slowest = *std::ranges::max_element(totals),
-                .parts = {},
-                .samples_per_second = 0,
-                .operations = 0,
                 .matrix_rate = aggregate_of(rates, Aggregate::kMedian),
-                .share = 0,
                 .peak_bytes = peak_bytes(device)};
   for (const auto& [part, seconds] : parts) cost.parts[part] = aggregate_of(seconds, Aggregate::kMedian);
   const auto replicas = static_cast<double>(config.execution.replicas);

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "experiments/plan/run_config.h"
 #include "models/ops/device/backend.h"
@@ -13,22 +12,22 @@ namespace che {
 // The cost of a training step, or of an evaluated batch, of execution.replicas runs in lock-step on this
 // machine.
 struct StepCost {
-  std::int64_t tokens;  // Tokens of an example, empty symbols included.
-  double seconds;       // Median of the steps,
-  double fastest;       // the fastest
-  double slowest;       // and the slowest.
+  std::int64_t tokens = 0;  // Tokens of an example, empty symbols included.
+  double seconds = 0;       // Median of the steps,
+  double fastest = 0;       // the fastest
+  double slowest = 0;       // and the slowest.
   // Medians by part of the step: "data", "attention", "linear", "norm", "optimiser" and, for the rest,
   // "other". They say nothing about a GPU, whose work goes on while the host starts more. They are those of
   // the fused operations; with reference kernels, products of attention count as "linear" and the rest of
   // their gradients as "other".
-  std::map<std::string, double> parts;
-  double samples_per_second;
-  double operations;   // Nominal: training_step_operations(), or a third of that an example.
-  double matrix_rate;  // Operations a second of a (batch * tokens, d) by (d, 4 d) product, same threads.
-  double share;        // The share of that rate that the step reaches.
+  std::map<std::string, double> parts = {};
+  double samples_per_second = 0;
+  double operations = 0;   // Nominal: training_step_operations(), or a third of that an example.
+  double matrix_rate = 0;  // Operations a second of a (batch * tokens, d) by (d, 4 d) product, same threads.
+  double share = 0;        // The share of that rate that the step reaches.
   // The most memory meanwhile: the process' resident set, or the tensors on a GPU. Those of the matrix
   // product count.
-  double peak_bytes;
+  double peak_bytes = 0;
 };
 
 struct BenchmarkPlan {
@@ -39,9 +38,7 @@ struct BenchmarkPlan {
 };
 
 // Times steps of `config` at `length` with fresh batches: sampling, forward, loss, and in training backward,
-// clip and Adam. The matrix product is timed between the steps. `backend` replaces what the config's
-// `execution` asks for.
-StepCost measure_step(const RunConfig& config, std::int64_t length, const BenchmarkPlan& plan);
+// clip and Adam. The matrix product is timed between the steps.
 StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan& plan,
                       const Backend& backend);
 

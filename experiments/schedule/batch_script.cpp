@@ -4,11 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <regex>
-#include <string>
-#include <string_view>
 
 #include "core/error.h"
 #include "core/text.h"

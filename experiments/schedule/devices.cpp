@@ -107,6 +107,15 @@ void check_devices(const std::vector<RunConfig>& runs, const Resources& resource
   }
 }
 
+bool has_device(const RunConfig& run) {
+  try {
+    check_devices({run});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 std::optional<std::string> threads_warning(const std::vector<RunConfig>& runs, const Resources& resources) {
   const std::int64_t wanted = max_threads(runs);
   const std::int64_t used = usable_threads(wanted, resources);

@@ -38,6 +38,9 @@ ExecutionConfig on_device(ExecutionConfig execution, const std::string& device,
 void check_devices(const std::vector<RunConfig>& runs, const Resources& resources = available_resources(),
                    const std::filesystem::path& kernels = cuda_kernels_file());
 
+// Whether check_devices() accepts the run here.
+bool has_device(const RunConfig& run);
+
 // Returns a warning if some runs want more threads than there are cores.
 std::optional<std::string> threads_warning(const std::vector<RunConfig>& runs,
                                            const Resources& resources = available_resources());

@@ -7,9 +7,7 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "core/error.h"
 #include "core/parallel.h"
 #include "core/process.h"
 #include "core/text.h"
@@ -17,7 +15,6 @@
 #include "experiments/plan/encoding_config.h"
 #include "experiments/plan/identity.h"
 #include "experiments/store/checkpoint.h"
-#include "experiments/store/experiment_folder.h"
 #include "experiments/store/needs.h"
 
 namespace che {
@@ -60,8 +57,7 @@ class ContinuedRuns {
     if (others_ == 0) return;
     notes.push_back(
         fmt::format("another program or processor trained {} that {} on from: results are close to those of "
-                    "a run trained "
-                    "from step 0, not bit for bit equal; {}, here is {}",
+                    "a run trained from step 0, not bit for bit equal; {}, here is {}",
                     counted(others_, "shorter run"), others_ == 1 ? "a run goes" : "runs go", other_, here_));
   }
 
@@ -131,7 +127,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
       ++work.complete;
       return;
     }
-    if (needs.is_continuation()) continued.add(folder, needs);
+    if (!needs.continues.empty()) continued.add(folder, needs);
     pending.push_back(folder);
     work.configs.push_back(runs[i]);
     if (needs.only_lacks_lengths()) ++work.trained;
@@ -174,7 +170,7 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
     const StoredRun stored = run.read();
     const bool fits = request.fits(run.config().encoding);
     const RunConfig asked = fits ? request.applied_to(run.config()) : run.config();
-    // Or its positions do not allow the setting.
+    // A problem is a setting that the run's positions do not allow.
     if (!fits || (request.encoding_settings && asked.problem())) {
       ++other_encodings;
       continue;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <string>
 
 #include "core/clock.h"
 #include "core/error.h"
@@ -16,9 +15,8 @@
 #include "core/resources.h"
 #include "core/text.h"
 #include "experiments/schedule/devices.h"
-#include "experiments/schedule/progress_display.h"
+#include "experiments/schedule/progress.h"
 #include "experiments/schedule/sweep_progress.h"
-#include "experiments/schedule/worker_process.h"
 
 namespace che {
 namespace {
@@ -38,7 +36,7 @@ std::string score_text(const RunFolder& run) {
                      ends_of(run.config().evaluation));
 }
 
-// A line about a run whose worker trained and evaluated it.
+// Returns a line about a run whose worker trained and evaluated it.
 std::string training_line(const RunFolder& run, int exit_status, const std::string& reason, JobEnd& end) {
   // Not a run that another process holds: its status is that process's to write.
   const bool has_died = WIFSIGNALED(exit_status) || WEXITSTATUS(exit_status) == 1;
@@ -61,7 +59,7 @@ std::string training_line(const RunFolder& run, int exit_status, const std::stri
   return reason.empty() ? line : line + ": " + reason;
 }
 
-// A line about a run whose worker evaluated its stored model.
+// Returns a line about a run whose worker evaluated its stored model.
 std::string evaluation_line(const RunFolder& run, const EvaluationRequest& asked, int exit_status,
                             const std::string& reason, JobEnd& end) {
   const RunConfig config = asked.applied_to(run.config());

@@ -32,9 +32,10 @@ JobReport report_job(const std::vector<RunFolder>& job, int exit_status,
                      const std::optional<EvaluationRequest>& evaluation);
 
 struct Schedule {
-  std::int64_t workers = 1;                     // Worker processes at a time.
-  std::int64_t max_jobs = 0;                    // Jobs to start at most; 0 for all.
-  std::optional<EvaluationRequest> evaluation;  // Only this, without training; one run per job.
+  std::int64_t workers = 1;   // Worker processes at a time.
+  std::int64_t max_jobs = 0;  // Jobs to start at most; 0 for all.
+  // If set, only this is done, without training; a job has one run then.
+  std::optional<EvaluationRequest> evaluation = {};
 };
 
 // Works on `jobs` in order in worker processes (`program` with the command `worker`) and shows their progress

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
-#include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -14,13 +12,14 @@
 #include "core/number_text.h"
 #include "core/process.h"
 #include "core/text.h"
-#include "experiments/schedule/progress_display.h"
+#include "experiments/schedule/progress.h"
 
 namespace che {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kSlurmSeconds = 15;
 constexpr int kTimedOut = 124;  // The exit code of `timeout`.
 
 // The command's message in one line, without its name: "squeue: error: ...".
@@ -30,7 +29,7 @@ std::string message_of(const std::string& name, std::string_view messages) {
   return messages.empty() ? "it failed and says nothing" : one_line(messages, 300);
 }
 
-// The output of a command of Slurm.
+// Returns the output of a command of Slurm.
 std::string output_of(const std::vector<std::string>& words) {
   const std::string& name = words.front();
   std::vector<std::string> limited{"timeout", std::to_string(kSlurmSeconds)};
@@ -44,13 +43,6 @@ std::string output_of(const std::vector<std::string>& words) {
     problem = "it is not on the PATH; submit from a machine with Slurm's commands";
   }
   throw Error(fmt::format("{}: {}", name, problem), ErrorKind::kRuntime);
-}
-
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [rest, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc() || rest != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 // Finds commands that run a script by any path that leads to it, and their first arguments.
@@ -102,8 +94,8 @@ std::vector<QueuedJob> queued_jobs() {
     std::getline(fields, state, '|');
     std::getline(fields, reason, '|');
     std::getline(fields, command);
-    const auto job = number_in(id);
-    if (job) jobs.push_back({*job, number_in(index), one_line(state), one_line(reason), command});
+    const auto job = parse_integer(id);
+    if (job) jobs.push_back({*job, parse_integer(index), one_line(state), one_line(reason), command});
   }
   return jobs;
 }
@@ -113,7 +105,7 @@ std::int64_t max_array_size() {
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("MaxArraySize")) continue;
     const std::size_t digits = line.find_last_of(' ') + 1;
-    if (const auto size = number_in(std::string_view(line).substr(digits)); size && *size > 0) return *size;
+    if (const auto size = parse_integer(line.substr(digits)); size && *size > 0) return *size;
   }
   throw Error("scontrol: its configuration names no MaxArraySize", ErrorKind::kRuntime);
 }
@@ -124,7 +116,7 @@ std::int64_t submit_batch(const std::vector<std::string>& arguments) {
   const std::string output = output_of(words);
   // "id" or "id;cluster"
   const std::string_view id = std::string_view(output).substr(0, output.find_first_of(";\n"));
-  if (const auto job = number_in(id)) return *job;
+  if (const auto job = parse_integer(id)) return *job;
   throw Error(fmt::format("sbatch: expected a job's id, got '{}'", one_line(output)), ErrorKind::kRuntime);
 }
 
@@ -186,12 +178,11 @@ std::vector<std::string> slurm_status(const fs::path& experiment) {
   }
   std::vector<std::string> lines;
   for (const auto& [array, states] : counts) {
-    std::vector<std::string> texts;
-    texts.reserve(states.size());
-    for (const auto& [state, count] : states) {
-      texts.push_back(fmt::format("{} {}{}", count, state.first, state.second));
-    }
-    lines.push_back(fmt::format("Slurm: array {}: {}", array, fmt::join(texts, ", ")));
+    const auto text = [](const auto& counted_state) {
+      const auto& [state, count] = counted_state;
+      return fmt::format("{} {}{}", count, state.first, state.second);
+    };
+    lines.push_back(fmt::format("Slurm: array {}: {}", array, joined(states, ", ", text)));
   }
   if (lines.empty() && !submitted.empty()) {
     lines.emplace_back("Slurm: none of the submitted tasks is in the queue");

@@ -14,8 +14,7 @@
 namespace che {
 
 // Each of these calls a command of Slurm and throws Error (runtime) when the command is not there, refuses,
-// or does not answer within kSlurmSeconds, as without its controller.
-inline constexpr int kSlurmSeconds = 15;
+// or does not answer within 15 seconds, as without its controller.
 
 // A job, or an element of a job array, that is waiting or at work.
 struct QueuedJob {

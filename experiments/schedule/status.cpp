@@ -8,14 +8,10 @@
 #include "core/parallel.h"
 #include "core/text.h"
 #include "experiments/results/training_outcome.h"
-#include "experiments/schedule/time_left.h"
 #include "experiments/store/checkpoint.h"
-#include "experiments/store/experiment_folder.h"
 
 namespace che {
 namespace {
-
-bool is_computing(RunState state) { return state == RunState::kTraining || state == RunState::kEvaluating; }
 
 RunState current_state(const ObservedRun& run) {
   const RunState stored = run.stored.status.state;
@@ -25,8 +21,8 @@ RunState current_state(const ObservedRun& run) {
     return run.is_at_work ? RunState::kEvaluating : RunState::kWaiting;
   }
   if (run.is_at_work) return stored == RunState::kEvaluating ? stored : RunState::kTraining;
-  const bool is_begun = is_computing(stored) || run.stored.status.step > 0;
-  return is_begun ? RunState::kInterrupted : stored;
+  const bool is_waiting = stored == RunState::kWaiting && run.stored.status.step == 0;
+  return is_waiting ? stored : RunState::kInterrupted;
 }
 
 // "step 120/2000 (6 %), 35.1 steps/s" or "evaluated 3 of 10 lengths"

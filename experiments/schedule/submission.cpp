@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
 #include "core/files.h"
 #include "core/number_text.h"
 #include "core/text.h"
@@ -26,14 +25,12 @@ fs::path folder_of(const fs::path& experiment, std::int64_t number) {
   return experiment / kFolder / std::to_string(number);
 }
 
-// The numbers of an experiment's submissions, ascending.
+// Returns the numbers of an experiment's submissions, ascending.
 std::vector<std::int64_t> numbers_of(const fs::path& experiment) {
   std::vector<std::int64_t> numbers;
   std::error_code error;
-  for (fs::directory_iterator entry(experiment / kFolder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    const auto number = parse_integer(name);
+  for (const fs::path& entry : entries_of(experiment / kFolder, error)) {
+    const auto number = parse_integer(entry.filename().string());
     if (number && *number > 0 && *number <= kMaxNumber) numbers.push_back(*number);
   }
   if (error && error != std::errc::no_such_file_or_directory) {
@@ -58,7 +55,7 @@ const Json& list_at(const Json& object, const char* name) {
   return *found;
 }
 
-// A name of a folder below runs/, and no way out of it.
+// Refuses what is no name of a folder, and may lead out of runs/.
 std::string run_id_from(const Json& value) {
   auto id = value.is_string() ? value.get<std::string>() : std::string();
   if (id.empty() || id.front() == '.' || id.find('/') != std::string::npos) {

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -48,7 +47,7 @@ bool EvaluationRequest::fits(const EncodingConfig& encoding) const {
 }
 
 RunConfig EvaluationRequest::applied_to(RunConfig config) const {
-  // These are of the run's own evaluation.
+  // Only the run's own evaluation has these.
   config.evaluation.at_steps.clear();
   config.evaluation.predictions = false;
   if (lengths) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string_view>
 #include <system_error>
 
 #include "core/error.h"
@@ -17,11 +16,17 @@
 namespace che {
 namespace {
 
-// File, in machine byte order: magic, hash of the run id, step, values per tensor (64-bit each), the
-// metric sums (doubles), the three tensors, XXH3 of everything before it.
 constexpr std::array<char, 8> kMagic{'c', 'h', 'e', 'c', 'k', 'p', 't', '1'};
-constexpr std::size_t kHeader = kMagic.size() + 3 * sizeof(std::uint64_t) + sizeof(MetricSums);
-static_assert(sizeof(MetricSums) == 4 * sizeof(double), "written as it lies in memory");
+
+// A file has this, in machine byte order, the three tensors, and XXH3 of everything before it.
+struct Header {
+  std::array<char, 8> magic = kMagic;
+  std::uint64_t id_hash = 0;
+  std::int64_t step = 0;
+  std::uint64_t size = 0;  // Values per tensor.
+  MetricSums sums = {};
+};
+static_assert(sizeof(Header) == 64, "written as it lies in memory");
 
 constexpr std::array kFiles{"checkpoint.bin", "checkpoint.previous.bin"};  // The newest first.
 
@@ -30,12 +35,6 @@ std::uint64_t hash(std::string_view bytes) { return XXH3_64bits(bytes.data(), by
 template <class T>
 void append(std::string& bytes, const T* values, std::size_t count) {
   bytes.append(reinterpret_cast<const char*>(values), count * sizeof(T));
-}
-
-std::uint64_t word_at(std::string_view bytes, std::size_t offset) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, bytes.data() + offset, sizeof word);
-  return word;
 }
 
 // Reads the first good file into `loaded`, and returns what is wrong with a file. Files after a good one are
@@ -63,20 +62,22 @@ std::optional<std::string> try_load(const std::filesystem::path& path, const std
 }  // namespace
 
 Checkpoint parse_checkpoint(std::string_view bytes, const std::string& id, std::size_t size) {
-  const std::size_t expected = kHeader + 3 * size * sizeof(float) + sizeof(std::uint64_t);
+  const std::size_t expected = sizeof(Header) + 3 * size * sizeof(float) + sizeof(std::uint64_t);
   if (bytes.size() != expected)
     throw Error(fmt::format("has {} bytes instead of {}", bytes.size(), expected));
   const std::size_t body = bytes.size() - sizeof(std::uint64_t);
-  if (hash(bytes.substr(0, body)) != word_at(bytes, body)) throw Error("has a wrong checksum");
-  if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) throw Error("is of another format");
-  if (word_at(bytes, 8) != hash(id)) throw Error("belongs to another run");
-  if (word_at(bytes, 24) != size) {
-    throw Error(fmt::format("says that it has {} values per tensor instead of {}", word_at(bytes, 24), size));
+  std::uint64_t checksum = 0;
+  std::memcpy(&checksum, bytes.data() + body, sizeof checksum);
+  if (hash(bytes.substr(0, body)) != checksum) throw Error("has a wrong checksum");
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.magic != kMagic) throw Error("is of another format");
+  if (header.id_hash != hash(id)) throw Error("belongs to another run");
+  if (header.size != size) {
+    throw Error(fmt::format("says that it has {} values per tensor instead of {}", header.size, size));
   }
-  Checkpoint checkpoint;
-  checkpoint.step = static_cast<std::int64_t>(word_at(bytes, 16));
-  std::memcpy(&checkpoint.sums, bytes.data() + 32, sizeof checkpoint.sums);
-  const char* next = bytes.data() + kHeader;
+  Checkpoint checkpoint{.step = header.step, .sums = header.sums};
+  const char* next = bytes.data() + sizeof header;
   for (auto* tensor : {&checkpoint.values, &checkpoint.first_moment, &checkpoint.second_moment}) {
     tensor->resize(size);
     // An empty vector has a null pointer, which memcpy must not be given.
@@ -89,11 +90,9 @@ Checkpoint parse_checkpoint(std::string_view bytes, const std::string& id, std::
 std::string checkpoint_bytes(const std::string& id, const Checkpoint& checkpoint) {
   const std::size_t size = checkpoint.values.size();
   std::string bytes;
-  bytes.reserve(kHeader + 3 * size * sizeof(float) + sizeof(std::uint64_t));
-  append(bytes, kMagic.data(), kMagic.size());
-  const std::array<std::uint64_t, 3> header{hash(id), static_cast<std::uint64_t>(checkpoint.step), size};
-  append(bytes, header.data(), header.size());
-  append(bytes, &checkpoint.sums, 1);
+  bytes.reserve(sizeof(Header) + 3 * size * sizeof(float) + sizeof(std::uint64_t));
+  const Header header{.id_hash = hash(id), .step = checkpoint.step, .size = size, .sums = checkpoint.sums};
+  append(bytes, &header, 1);
   for (const auto* tensor : {&checkpoint.values, &checkpoint.first_moment, &checkpoint.second_moment}) {
     append(bytes, tensor->data(), size);
   }
@@ -142,25 +141,20 @@ bool has_checkpoint(const std::filesystem::path& folder) {
 
 std::uintmax_t remove_checkpoints(const std::filesystem::path& folder) {
   std::error_code error;
-  std::vector<std::filesystem::path> files;
-  std::filesystem::directory_iterator entry(folder, error);
-  for (const std::filesystem::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    const bool is_file = entry->is_symlink() || entry->is_regular_file();
-    if (is_file && entry->path().filename().string().starts_with("checkpoint."))
-      files.push_back(entry->path());
-  }
-  std::uintmax_t freed = 0;
-  for (const std::filesystem::path& file : files) {
-    if (error) break;
-    const bool is_link = std::filesystem::is_symlink(file, error);  // Frees nothing; its target stays.
-    freed += is_link || error ? 0 : std::filesystem::file_size(file, error);
-    if (!error) std::filesystem::remove(file, error);
-    if (error) {
-      throw Error(fmt::format("cannot remove '{}': {}", file.string(), error.message()), ErrorKind::kRuntime);
-    }
-  }
+  const std::vector<std::filesystem::path> entries = entries_of(folder, error);
   if (error) {
     throw Error(fmt::format("cannot read '{}': {}", folder.string(), error.message()), ErrorKind::kRuntime);
+  }
+  std::uintmax_t freed = 0;
+  for (const std::filesystem::path& file : entries) {
+    if (!file.filename().string().starts_with("checkpoint.")) continue;
+    const std::filesystem::file_status status = std::filesystem::symlink_status(file, error);
+    const bool is_link = std::filesystem::is_symlink(status);
+    if (!is_link && !std::filesystem::is_regular_file(status)) continue;
+    // A link frees nothing: its target stays.
+    const std::uintmax_t bytes = is_link ? 0 : std::filesystem::file_size(file, error);
+    remove_file(file);
+    freed += error ? 0 : bytes;
   }
   return freed;
 }

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
-#include <string>
 #include <system_error>
 #include <utility>
 
-#include "core/error.h"
 #include "core/file_lock.h"
+#include "core/files.h"
 #include "core/parallel.h"
 #include "core/suggestion.h"
 #include "core/text.h"
@@ -19,17 +17,6 @@ namespace che {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The entries of a folder, sorted by name.
-std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error) {
-  std::vector<fs::path> entries;
-  fs::directory_iterator entry(folder, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    entries.push_back(entry->path());
-  }
-  std::ranges::sort(entries);
-  return entries;
-}
 
 // Whether a folder holds more than its lock and temporary files.
 bool holds_anything(const fs::path& folder, std::error_code& error) {

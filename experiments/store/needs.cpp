@@ -4,11 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <string>
 #include <system_error>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "core/text.h"
 #include "experiments/plan/identity.h"
 #include "experiments/store/checkpoint.h"
@@ -59,13 +58,12 @@ std::vector<RunFolder> shorter_runs(const RunFolder& run) {
   std::vector<RunFolder> shorter;
   const std::string begin = readable_part(run.id());
   std::error_code error;
-  fs::directory_iterator entry(run.path().parent_path(), error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const fs::path& entry : entries_of(run.path().parent_path(), error)) {
+    const std::string name = entry.filename().string();
     if (readable_part(name) != begin || name == run.id()) continue;
     // A run that cannot be read is none to go on from; the commands that show runs say why.
     try {
-      const InspectedRun other = RunFolder::inspect(entry->path());
+      const InspectedRun other = RunFolder::inspect(entry);
       if (other.run && is_shorter(*other.run, run)) shorter.push_back(*other.run);
     } catch (const Error&) {
       continue;

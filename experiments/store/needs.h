@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -40,8 +39,6 @@ struct RunNeeds {
   bool only_lacks_lengths() const { return was_trained && !is_damaged && !missing.empty() && has_model; }
   // Whether test lengths are missing that no stored model can measure.
   bool has_lost_model() const { return was_trained && !missing.empty() && !has_model; }
-  // Whether it begins with the parameters of a shorter run.
-  bool is_continuation() const { return !continues.empty(); }
 };
 
 // `config` may differ from the stored config in its evaluation. Looks for no shorter run.

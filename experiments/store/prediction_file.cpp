@@ -8,14 +8,12 @@
 #include <cstddef>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "core/error.h"
 
 namespace che {
 namespace {
 
-constexpr const char* kFile = "predictions.jsonl";
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
 std::string header_of(const RunConfig& config) {
@@ -39,7 +37,7 @@ std::string header_of(const RunConfig& config) {
 }  // namespace
 
 PredictionFile::PredictionFile(const std::filesystem::path& run, const RunConfig& config)
-    : file_(run / kFile), buffer_(header_of(config)) {}
+    : file_(run / kPredictionsFile), buffer_(header_of(config)) {}
 
 void PredictionFile::add(std::int64_t length, std::int64_t index, std::span<const std::int64_t> symbols) {
   fmt::format_to(std::back_inserter(buffer_), "{{\"length\":{},\"index\":{},\"output\":[{}]}}\n", length,
@@ -58,7 +56,7 @@ void PredictionFile::flush() {
 }
 
 bool has_predictions(const std::filesystem::path& run, const RunConfig& config) {
-  const std::filesystem::path path = run / kFile;
+  const std::filesystem::path path = run / kPredictionsFile;
   if (!is_present(path)) return false;
   const std::string expected = header_of(config);
   std::string found(expected.size(), '\0');
@@ -66,15 +64,6 @@ bool has_predictions(const std::filesystem::path& run, const RunConfig& config) 
                                             "; remove it, and `che run CONFIG` writes it again");
   const ssize_t count = ::pread(file.value(), found.data(), found.size(), 0);
   return count == static_cast<ssize_t>(expected.size()) && found == expected;
-}
-
-void remove_predictions(const std::filesystem::path& run) {
-  std::error_code error;
-  std::filesystem::remove(run / kFile, error);
-  if (error) {
-    throw Error(fmt::format("cannot remove '{}': {}", (run / kFile).string(), error.message()),
-                ErrorKind::kRuntime);
-  }
 }
 
 }  // namespace che

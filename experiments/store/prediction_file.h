@@ -30,11 +30,9 @@ class PredictionFile {
   std::string buffer_;
 };
 
+inline constexpr const char* kPredictionsFile = "predictions.jsonl";
+
 // Whether the run's folder has the predictions that `config` asks for, by their header.
 bool has_predictions(const std::filesystem::path& run, const RunConfig& config);
-
-// Removes them where there are some: they are those of a model that is lost. Throws Error (runtime) when the
-// system refuses.
-void remove_predictions(const std::filesystem::path& run);
 
 }  // namespace che

@@ -5,16 +5,13 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdint>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "core/error.h"
 #include "core/files.h"
 #include "experiments/plan/identity.h"
 #include "experiments/store/prediction_file.h"
-#include "experiments/store/run_files.h"
 
 namespace che {
 namespace {
@@ -25,7 +22,6 @@ constexpr const char* kConfigFile = "config.yaml";
 constexpr const char* kMetricsFile = "metrics.csv";
 constexpr const char* kEvaluationFile = "evaluation.csv";
 constexpr const char* kAtStepsFile = "evaluation_at_steps.csv";
-constexpr const char* kPredictionsFile = "predictions.jsonl";
 constexpr const char* kStatusFile = "status.json";
 
 // Much more than a config or a status needs.
@@ -234,7 +230,7 @@ std::optional<fs::path> RunFolder::set_rows_aside(const char* file) const {
 }
 
 std::optional<fs::path> RunFolder::set_evaluation_aside() const {
-  remove_predictions(path_);
+  remove_file(path_ / kPredictionsFile);  // The lost model's.
   std::optional<fs::path> aside = set_rows_aside(kEvaluationFile);
   if (aside) set_at_steps_aside();
   return aside;
@@ -247,12 +243,7 @@ void RunFolder::write_rows(const char* file, const std::string& text) const {
     write_file_atomically(path_ / file, text);
     return;
   }
-  std::error_code error;
-  fs::remove(path_ / file, error);
-  if (error) {
-    throw Error(fmt::format("cannot remove '{}': {}", (path_ / file).string(), error.message()),
-                ErrorKind::kRuntime);
-  }
+  remove_file(path_ / file);
 }
 
 void RunFolder::write_metrics(const std::vector<MetricsRow>& rows) const {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -57,16 +57,10 @@ std::optional<double> mean_accuracy_error(const std::vector<EvaluationRow>& rows
 }
 
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
-  const std::vector<EvaluationRow> present = present_rows(rows, config);
-  auto next = present.begin();
-  std::vector<std::int64_t> missing;
-  for (const std::int64_t length : config.evaluation.lengths()) {
-    if (next != present.end() && next->length == length) {
-      ++next;
-    } else {
-      missing.push_back(length);
-    }
-  }
+  std::set<std::int64_t> measured;
+  for (const EvaluationRow& row : present_rows(rows, config)) measured.insert(row.length);
+  std::vector<std::int64_t> missing = config.evaluation.lengths();
+  std::erase_if(missing, [&](std::int64_t length) { return measured.contains(length); });
   return missing;
 }
 
@@ -77,9 +71,7 @@ std::optional<EvaluationRow> store_row(std::vector<EvaluationRow>& rows, const E
   const auto place = std::lower_bound(
       rows.begin(), rows.end(), row,
       [&](const EvaluationRow& one, const EvaluationRow& other) { return key(one) < key(other); });
-  if (place != rows.end() && key(*place) == key(row)) {
-    return std::exchange(*place, row);
-  }
+  if (place != rows.end() && key(*place) == key(row)) return std::exchange(*place, row);
   rows.insert(place, row);
   return std::nullopt;
 }

@@ -163,9 +163,9 @@ TEST(Selftest, FindsNothingWrongWithTheEmulatedKernels) {
   plan.steps = {.steps = 2, .warm_up = 1, .most_examples = 4};
   const ScratchFolder scratch;
   const std::string json = (scratch.path() / "selftest.json").string();
-  SelftestTarget target{.backend = backend_on(fake_device(), Kernels::kFused)};
+  const Backend backend = backend_on(fake_device(), Kernels::kFused);
   testing::internal::CaptureStdout();
-  EXPECT_EQ(0, report_selftest(target, plan, json));
+  EXPECT_EQ(0, report_selftest(backend, plan, json));
   const std::string output = testing::internal::GetCapturedStdout();
   EXPECT_TRUE(output.starts_with("emulated: compute capability 9.0")) << output;
   expect_contains(output, {" passed, 0 failed\n", "passed 3 steps with graphs, alibi, fp32: error 0.0e+00",

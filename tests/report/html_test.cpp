@@ -29,7 +29,7 @@ TEST(HtmlTable, HasMarksValuesLinksAndFootnotes) {
                  {.text = "0.5", .suffix = " (2.0)", .mark = Mark::kSecond, .footnote = 1}}}};
   table.footnotes = {"why <"};
   table.notes = {{.text = "{{id}} & all"}};
-  const std::string html = html_table(table, "t");
+  const std::string html = render(kReportTable, table_view(table, "t"));
   expect_contains(
       html,
       {"<table id=\"t\" class=\"sortable\">", "a&lt;b", "dape_<wbr>alibi<wbr>(x=1)<",
@@ -43,7 +43,7 @@ TEST(HtmlTable, WithoutNotesHasNoLists) {
   PrintedTable table;
   table.columns = {{.title = "x"}};
   table.rows = {{.group = "", .cells = {{.text = "1"}}}};
-  const std::string html = html_table(table, "t");
+  const std::string html = render(kReportTable, table_view(table, "t"));
   EXPECT_FALSE(contains(html, "<ul")) << html;
   EXPECT_FALSE(contains(html, "<ol")) << html;
 }

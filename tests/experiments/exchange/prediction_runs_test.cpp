@@ -1,5 +1,3 @@
-#include "experiments/exchange/prediction_runs.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/exchange/predictions.h"
 #include "experiments/results/comparison.h"
 #include "experiments/results/provenance.h"
 #include "experiments/results/read_results.h"

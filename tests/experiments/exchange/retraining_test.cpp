@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "experiments/exchange/retraining_folder.h"
 #include "experiments/plan/identity.h"
 #include "models/architectures/foreign.h"
 #include "tests/contains.h"
