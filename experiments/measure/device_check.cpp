@@ -24,6 +24,21 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
+// The cost of an operation or a training step on the device.
+struct SelftestTime {
+  std::string name;
+  std::int64_t replicas = 1;
+  double milliseconds = 0;  // Median.
+  // Nominal operations and bytes of memory traffic of an operation, which bound its time from below. 0 for a
+  // training step.
+  double operations = 0;
+  double bytes = 0;
+  double peak_bytes = 0;     // The most memory of the device that tensors took.
+  std::string problem = {};  // Why it was not measured; empty otherwise.
+};
+
+using TimeSink = std::function<void(const SelftestTime&)>;
+
 Backend on_the_cpu() { return {Kernels::kFused, at::TensorOptions().dtype(at::kFloat).device(at::kCPU)}; }
 
 // The largest difference between two tensors, as a share of the largest expected value or of `least`. NaN if
@@ -156,6 +171,60 @@ double share_of_roofline(const SelftestTime& time, const CudaDevice& device) {
   return 1e3 * seconds / time.milliseconds;
 }
 
+// Times the operations at the size of the paper's models.
+void time_operations(const Backend& device, const SelftestPlan& plan, const TimeSink& sink) {
+  const auto time = [&](const OperationCase& operation, const std::string& name) {
+    SelftestTime measured{.name = name, .operations = operation.operations, .bytes = operation.bytes};
+    try {
+      const c10::NoGradGuard no_grad;
+      const Tensors inputs = inputs_on(operation, device);
+      reset_peak_device_bytes(device.device());
+      measured.milliseconds = 1e3 * median_seconds(plan, [&] { return operation.apply(inputs, device); });
+      measured.peak_bytes = peak_device_bytes(device.device());
+    } catch (const std::exception& error) {
+      measured.problem = failure_text(error);
+    }
+    sink(measured);
+  };
+  for (const std::int64_t tokens : plan.timed_tokens) {
+    for (const OperationCase& operation : sequence_cases(plan.sizes, tokens, plan.timed_batch)) {
+      time(operation, fmt::format("{}, {} tokens", operation.name, tokens));
+    }
+  }
+  constexpr std::int64_t kPapersParameters = 3'900'000;
+  const OperationCase update = adam_case(kPapersParameters);
+  time(update, update.name);
+}
+
+// Times training steps of the paper's models with alibi and dape_kerple, without CUDA graphs and with them.
+void time_steps(const Backend& device, const SelftestPlan& plan, const TimeSink& sink) {
+  RunConfig config;
+  config.task.reset("parity_check");  // It has one output, so a sequence has one token more than symbols.
+  config.training.batch_size = plan.timed_batch;
+  for (const char* encoding : {"alibi", "dape_kerple"}) {
+    config.encoding.reset(encoding);
+    for (const std::int64_t tokens : plan.timed_tokens) {
+      for (const std::int64_t replicas : plan.timed_replicas) {
+        for (const std::string graphs : {"", " with graphs"}) {
+          config.execution.replicas = replicas;
+          config.execution.graphs = !graphs.empty();
+          SelftestTime measured{
+              .name = fmt::format("training step{}, {}, {} tokens", graphs, encoding, tokens),
+              .replicas = replicas};
+          try {
+            const StepCost cost = measure_step(config, tokens - 1, plan.steps, device);
+            measured.milliseconds = 1e3 * cost.seconds;
+            measured.peak_bytes = cost.peak_bytes;
+          } catch (const std::exception& error) {
+            measured.problem = failure_text(error);
+          }
+          sink(measured);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void check_operations(const Backend& device, const SelftestPlan& plan, const CheckSink& sink) {
@@ -231,58 +300,6 @@ void check_device(const Backend& device, const SelftestPlan& plan, const CheckSi
     for (const NamedEncoding& encoding : every_encoding()) {
       sink(check_repeats(encoding, device, plan.repeated_steps, precision, false));
       sink(check_repeats(encoding, device, plan.graph_steps, precision, true));
-    }
-  }
-}
-
-void time_operations(const Backend& device, const SelftestPlan& plan, const TimeSink& sink) {
-  const auto time = [&](const OperationCase& operation, const std::string& name) {
-    SelftestTime measured{.name = name, .operations = operation.operations, .bytes = operation.bytes};
-    try {
-      const c10::NoGradGuard no_grad;
-      const Tensors inputs = inputs_on(operation, device);
-      reset_peak_device_bytes(device.device());
-      measured.milliseconds = 1e3 * median_seconds(plan, [&] { return operation.apply(inputs, device); });
-      measured.peak_bytes = peak_device_bytes(device.device());
-    } catch (const std::exception& error) {
-      measured.problem = failure_text(error);
-    }
-    sink(measured);
-  };
-  for (const std::int64_t tokens : plan.timed_tokens) {
-    for (const OperationCase& operation : sequence_cases(plan.sizes, tokens, plan.timed_batch)) {
-      time(operation, fmt::format("{}, {} tokens", operation.name, tokens));
-    }
-  }
-  constexpr std::int64_t kPapersParameters = 3'900'000;
-  const OperationCase update = adam_case(kPapersParameters);
-  time(update, update.name);
-}
-
-void time_steps(const Backend& device, const SelftestPlan& plan, const TimeSink& sink) {
-  RunConfig config;
-  config.task.reset("parity_check");  // It has one output, so a sequence has one token more than symbols.
-  config.training.batch_size = plan.timed_batch;
-  for (const char* encoding : {"alibi", "dape_kerple"}) {
-    config.encoding.reset(encoding);
-    for (const std::int64_t tokens : plan.timed_tokens) {
-      for (const std::int64_t replicas : plan.timed_replicas) {
-        for (const std::string graphs : {"", " with graphs"}) {
-          config.execution.replicas = replicas;
-          config.execution.graphs = !graphs.empty();
-          SelftestTime measured{
-              .name = fmt::format("training step{}, {}, {} tokens", graphs, encoding, tokens),
-              .replicas = replicas};
-          try {
-            const StepCost cost = measure_step(config, tokens - 1, plan.steps, device);
-            measured.milliseconds = 1e3 * cost.seconds;
-            measured.peak_bytes = cost.peak_bytes;
-          } catch (const std::exception& error) {
-            measured.problem = failure_text(error);
-          }
-          sink(measured);
-        }
-      }
     }
   }
 }

@@ -22,19 +22,6 @@ struct SelftestCheck {
   bool passed() const { return problem.empty() && error <= bound; }
 };
 
-// The cost of an operation or a training step on the device.
-struct SelftestTime {
-  std::string name;
-  std::int64_t replicas = 1;
-  double milliseconds = 0;  // Median.
-  // Nominal operations and bytes of memory traffic of an operation, which bound its time from below. 0 for a
-  // training step.
-  double operations = 0;
-  double bytes = 0;
-  double peak_bytes = 0;     // The most memory of the device that tensors took.
-  std::string problem = {};  // Why it was not measured; empty otherwise.
-};
-
 // How much to do.
 struct SelftestPlan {
   bool has_times = true;  // Whether the device is timed, too.
@@ -53,7 +40,6 @@ struct SelftestPlan {
 };
 
 using CheckSink = std::function<void(const SelftestCheck&)>;
-using TimeSink = std::function<void(const SelftestTime&)>;
 
 // Compares every fused operation of `device` with the CPU's, forward and backward, at every number of tokens.
 // Operations that know TF32 are compared forward in TF32 too.
@@ -69,12 +55,6 @@ SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device
 
 // Makes all these comparisons, for every encoding and in both precisions.
 void check_device(const Backend& device, const SelftestPlan& plan, const CheckSink& sink);
-
-// Times the operations at the size of the paper's models.
-void time_operations(const Backend& device, const SelftestPlan& plan, const TimeSink& sink);
-
-// Times training steps of the paper's models with alibi and dape_kerple, without CUDA graphs and with them.
-void time_steps(const Backend& device, const SelftestPlan& plan, const TimeSink& sink);
 
 // Compares and times the device, prints each result and their count, and writes everything to the file
 // `json`, unless that is empty. Returns how many comparisons failed. Throws Error if the file cannot be
