@@ -16,7 +16,6 @@
 #include <cstring>
 #include <optional>
 
-
 namespace che {
 namespace {
 
