@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -19,11 +20,24 @@ struct BundleOptions {
 
 int bundle(const BundleOptions& options) {
   constexpr std::string_view kEnding = ".tar.zst";
-  if (!options.output.ends_with(kEnding)) {
+  const std::string name = std::filesystem::path(options.output).filename().string();
+  if (name.size() <= kEnding.size() || !name.ends_with(kEnding)) {
     throw Error(
         fmt::format("--output {}: allowed: a file NAME{}", one_line(options.output, kWholeText), kEnding));
   }
   fmt::print("{}", describe(write_bundle(options.experiment, options.output), options.output));
+  return 0;
+}
+
+struct UnpackOptions {
+  std::string file;
+  std::string output;
+};
+
+int unpack(const UnpackOptions& options) {
+  const BundleSummary summary = unpack_bundle(options.file, options.output);
+  fmt::print("{}unpacked     into {}\n", describe(summary, options.file),
+             one_line(options.output, kWholeText));
   return 0;
 }
 
@@ -35,11 +49,22 @@ void add_bundle_command(CLI::App& app, Action& action) {
   const auto options = set_action(*command, action, bundle);
   command->footer(
       "The file has configs, scores by length, metrics and states of all runs, and the SHA-256 of each file. "
-      "The same results give the same bytes. `che verify` checks it; `tar xf` unpacks it into a results "
-      "folder.");
+      "The same results give the same bytes. `che verify` checks it; `che unpack` makes a results folder of "
+      "it.");
   command->add_option("EXPERIMENT_DIR", options->experiment, "folder that `che run` or `che score` wrote")
       ->required();
   command->add_option("-o,--output", options->output, "NAME.tar.zst")->required();
+}
+
+void add_unpack_command(CLI::App& app, Action& action) {
+  CLI::App* const command = app.add_subcommand("unpack", "Make a results folder of a bundle that is whole");
+  const auto options = set_action(*command, action, unpack);
+  command->footer(
+      "Checks the bundle as `che verify` does. Nothing is overwritten: the folder must not exist, and "
+      "appears "
+      "with all its files or not at all.");
+  command->add_option("BUNDLE", options->file, "file that `che bundle` wrote")->required();
+  command->add_option("-o,--output", options->output, "results folder to make")->required();
 }
 
 }  // namespace che

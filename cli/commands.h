@@ -12,7 +12,7 @@ using Action = std::function<int()>;
 // Makes `command` do `work` with its options; returns these, for the command line to be read into.
 template <class Options>
 std::shared_ptr<Options> set_action(CLI::App& command, Action& action, int (*work)(const Options&)) {
-  const auto options = std::make_shared<Options>();
+  auto options = std::make_shared<Options>();
   command.callback([options, work, &action] { action = [options, work] { return work(*options); }; });
   return options;
 }
@@ -34,6 +34,7 @@ void add_submit_command(CLI::App& app, Action& action);
 void add_table_command(CLI::App& app, Action& action);
 void add_task_command(CLI::App& app, Action& action);
 void add_time_command(CLI::App& app, Action& action);
+void add_unpack_command(CLI::App& app, Action& action);
 void add_verify_command(CLI::App& app, Action& action);
 
 }  // namespace che

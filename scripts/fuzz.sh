@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export seconds=${1:-30}
 # Program and corpus of each reader.
 readers=(config_fuzzer:config overrides_fuzzer:overrides stored_files_fuzzer:stored status_fuzzer:status
-  checkpoint_fuzzer:checkpoint task_file_fuzzer:task)
+  checkpoint_fuzzer:checkpoint exchange_fuzzer:exchange task_file_fuzzer:task)
 scripts/setup.sh fuzz "${readers[@]%%:*}"
 
 fuzz() {

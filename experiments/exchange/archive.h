@@ -49,7 +49,7 @@ inline constexpr std::size_t kMaxUnpackedBytes = std::size_t{4} << 30;
 // digits, '.', '_', '-' and '+', joined by '/' and neither "." nor "..", that fit into a ustar header.
 std::string archived_path_problem(std::string_view path);
 
-// Writes NAME.tar.zst, which `tar xf` unpacks: one frame of Zstandard with a ustar archive, and behind it a
+// Writes NAME.tar.zst, which `tar xf` reads too: one frame of Zstandard with a ustar archive, and behind it a
 // skippable frame with the SHA-256 of all bytes before. Without a successful `finish` the file at the path is
 // as it was before.
 class ArchiveWriter {

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "core/error.h"
@@ -19,6 +22,7 @@
 #include "experiments/store/bounded_json.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_files.h"
+#include "experiments/store/run_folder.h"
 
 namespace che {
 namespace {
@@ -40,6 +44,20 @@ using Texts = std::map<std::string, std::string>;  // By name of the file.
 // The finished seeds of each cell, by its id.
 using Seeds = std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>>;
 
+// Throws Error for an accuracy that so many samples cannot have, which shows where one symbol is the answer.
+void check_accuracies(const RunConfig& config, const std::vector<EvaluationRow>& rows,
+                      const std::string& file) {
+  if (!is_drawn(config.task)) return;
+  const std::unique_ptr<Task> task = create_task(config.task);
+  for (const EvaluationRow& row : rows) {
+    if (task->output_length(row.length) != 1) continue;
+    const double right = row.accuracy * static_cast<double>(row.samples);
+    if (std::abs(right - std::round(right)) < 1e-3) continue;
+    throw Error(fmt::format("{}: {} samples of one symbol cannot have the accuracy {} at length {}", file,
+                            row.samples, row.accuracy, row.length));
+  }
+}
+
 // Parses the files of a run as a results folder's. Throws Error that names a file below `place`.
 BundledRun parse_run(const std::string& id, const Texts& texts, const std::string& place) {
   const auto parsed = [&](const char* name, const auto& parse) {
@@ -58,6 +76,10 @@ BundledRun parse_run(const std::string& id, const Texts& texts, const std::strin
                  .metrics = parsed("metrics.csv", parse_metrics)};
   if (!texts.contains(kStatus) && texts.size() > 1) {
     throw Error(fmt::format("{}: has results and no {}", place, kStatus));
+  }
+  check_accuracies(run.config, run.evaluation, place + "/evaluation.csv");
+  for (const auto& [step, rows] : run.at_steps) {
+    check_accuracies(run.config, rows, place + "/evaluation_at_steps.csv");
   }
   // A model outside che is not trained here.
   const std::int64_t steps = run.config.is_foreign() ? 0 : run.config.training.steps;
@@ -316,6 +338,32 @@ BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
 
 BundleSummary verify_bundle(const fs::path& file, const BundledRunSink& take) {
   return BundleReader(file, take).read();
+}
+
+BundleSummary unpack_bundle(const fs::path& file, const fs::path& output) {
+  const fs::path folder = (output / "").parent_path();  // Without a slash at the end.
+  if (is_present(folder)) {
+    throw Error(fmt::format("'{}' is there already; name a folder that is not", folder.string()));
+  }
+  BundleSummary summary = verify_bundle(file);
+  // A process that is killed leaves a folder of this name, which the next one removes.
+  const fs::path begun = folder.parent_path() / fmt::format(".{}.unpacking", folder.filename().string());
+  std::error_code error;
+  fs::remove_all(begun, error);
+  ArchiveReader archive(file);
+  while (const std::optional<ArchivedFile> next = archive.next()) {
+    const fs::path path = begun / next->path.substr(next->path.find('/') + 1);
+    create_writable_folder(path.parent_path());
+    write_file_atomically(path, next->content);
+  }
+  if (archive.digits() != summary.digits) {
+    throw Error(fmt::format("{}: has changed meanwhile", file.string()), ErrorKind::kRuntime);
+  }
+  fs::rename(begun, folder, error);
+  if (error) {
+    throw Error(fmt::format("cannot make '{}': {}", folder.string(), error.message()), ErrorKind::kRuntime);
+  }
+  return summary;
 }
 
 std::string describe(const BundleSummary& summary, const fs::path& file) {

@@ -60,6 +60,10 @@ BundleSummary write_bundle(const std::filesystem::path& experiment, const std::f
 // results folder's. Throws Error (usage) that names the file in which something is wrong.
 BundleSummary verify_bundle(const std::filesystem::path& file, const BundledRunSink& take = {});
 
+// Checks a bundle as verify_bundle does and makes the results folder `folder` of it, whole or not at all.
+// Throws Error (usage) where something is there already, (runtime) when the disk refuses.
+BundleSummary unpack_bundle(const std::filesystem::path& file, const std::filesystem::path& folder);
+
 // Returns lines that say what a bundle holds, for a reader who decides whether to trust it.
 std::string describe(const BundleSummary& summary, const std::filesystem::path& file);
 

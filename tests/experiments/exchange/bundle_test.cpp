@@ -136,6 +136,12 @@ TEST_F(Bundle, HasNoFinishedRunAtAnotherStep) {
   }
 }
 
+TEST_F(Bundle, HasNoAccuracyThatItsSamplesCannotHave) {
+  store_run(experiment(), made_up_config("even_pairs", "none"), RunState::kFinished, 0.4005);
+  expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
+                  {"evaluation.csv: 64 samples of one symbol cannot have the accuracy 0.4005 at length 41"});
+}
+
 TEST_F(Bundle, HandsOutItsRuns) {
   write_bundle(experiment(), file());
   std::vector<BundledRun> runs;
@@ -159,6 +165,19 @@ TEST_F(Bundle, HasNoCheckpointsAndTheSameBytesForTheSameResults) {
   }
   write_bundle(experiment(), file());
   EXPECT_EQ(first, read_file(file()));
+}
+
+TEST_F(Bundle, IsUnpackedWhereNothingIs) {
+  const std::string digits = write_bundle(experiment(), file()).digits;
+  const ScratchFolder other;
+  const fs::path folder = other.path() / experiment().filename();
+  EXPECT_EQ(digits, unpack_bundle(file(), folder / "").digits);
+  EXPECT_EQ(digits, write_bundle(folder, other.path() / "again.tar.zst").digits);
+  expect_contains(message_of([&] { unpack_bundle(file(), folder); }), {"is there already"});
+  const std::string bytes = read_file(file());
+  write_file_atomically(file(), bytes.substr(0, bytes.size() / 2));
+  EXPECT_NE("(no error)", message_of([&] { unpack_bundle(file(), other.path() / "half"); }));
+  EXPECT_FALSE(fs::exists(other.path() / "half"));
 }
 
 TEST_F(Bundle, WithRunsWithoutAScoreSaysWhich) {
