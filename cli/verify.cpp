@@ -112,6 +112,7 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
   const int code = run_jobs(work.jobs, schedule, compute_program());
   if (code == kExitAgain) return code;
   std::vector<RunFolder> retrained;
+  retrained.reserve(configs.size());
   for (const RunConfig& config : configs) retrained.push_back(RunFolder::at(experiment, config));
   return print_comparison(published, retrained, options.tolerance) ? code : 1;
 }
