@@ -60,9 +60,8 @@ void add_unpack_command(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand("unpack", "Make a results folder of a bundle that is whole");
   const auto options = set_action(*command, action, unpack);
   command->footer(
-      "Checks the bundle as `che verify` does. Nothing is overwritten: the folder must not exist, and "
-      "appears "
-      "with all its files or not at all.");
+      "Checks the bundle as `che verify` does. The folder must not exist: nothing is overwritten, and it has "
+      "all its files or does not appear.");
   command->add_option("BUNDLE", options->file, "file that `che bundle` wrote")->required();
   command->add_option("-o,--output", options->output, "results folder to make")->required();
 }

@@ -16,6 +16,7 @@
 #include "core/registry.h"
 #include "experiments/published/paper_table.h"
 #include "models/settings/encoding_entry.h"
+#include "models/settings/model_entry.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/declared/task_files.h"
 #include "tasks/suite.h"
@@ -94,6 +95,18 @@ std::vector<ListRow> encoding_rows() {
   return rows;
 }
 
+std::vector<ListRow> model_rows() {
+  std::vector<ListRow> rows = {{{"MODEL", "TAKES AN ENCODING", "SUMMARY"}, {}}};
+  const auto& registry = Registry<ModelEntry>::instance();
+  for (const std::string& name : registry.names()) {
+    const ModelEntry& entry = registry.get(name);
+    ListRow row{{name, entry.takes_encoding ? "yes" : "no", entry.summary}, {"source: " + entry.source}};
+    append_options(entry.options, row.details);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 std::vector<ListRow> suite_rows() {
   std::vector<ListRow> rows = {{{"SUITE", "TASKS", "TRAINED", "TESTED", "STEP", "SAMPLES", "SUMMARY"}, {}}};
   for (const Suite& suite : suites()) {
@@ -112,6 +125,7 @@ const std::vector<Listing>& listings() {
        "L is the length asked for; INVARIANT: marked as permutation-invariant in Table 2 of the DAPE paper",
        task_rows},
       {"encodings", "IN TABLE 2 AS: the columns whose values stand next to it", encoding_rows},
+      {"models", "the values of model.kind; foreign stands for predictions that che scores", model_rows},
       {"suites", "frozen choices of tasks and test samples, for models outside che; SAMPLES: per length",
        suite_rows},
   };

@@ -133,7 +133,7 @@ int run(const RunOptions& options) {
   }
   warn();
   announce_other_runs(sweep, experiment);
-  // Nothing is written yet.
+  // This must come before anything is written.
   check_devices(sweep.runs);
   const std::filesystem::path program = compute_program();
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);

@@ -49,7 +49,7 @@ nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, con
                              {"encoding", config.encoding.label().text()},
                              {"length", length},
                              {"tokens", cost.tokens},
-                             {"width", config.model.entry().width(config.model.all_options())},
+                             {"width", config.model.width()},
                              {"replicas", config.execution.replicas},
                              {"milliseconds", 1e3 * cost.seconds}};
   for (const auto& [part, seconds] : cost.parts) row["parts"][part] = 1e3 * seconds;

@@ -179,8 +179,11 @@ std::string bundled_name(const fs::path& experiment) {
 
 class BundleReader {
  public:
-  BundleReader(const fs::path& file, const BundledRunSink& take)
-      : file_(file.string()), take_(take), archive_(file) {}
+  // `store` receives each file once its bytes are known to be those of the manifest.
+  using FileSink = std::function<void(const ArchivedFile&)>;
+
+  BundleReader(const fs::path& file, BundledRunSink take, FileSink store)
+      : file_(file.string()), take_(std::move(take)), store_(std::move(store)), archive_(file) {}
 
   BundleSummary read() {
     read_manifest();
@@ -199,6 +202,7 @@ class BundleReader {
       if (file->path <= last) fail(file->path, "is not in the order of the names");
       last = file->path;
       check_file(*file);
+      if (store_) store_(*file);
       if (id != run) {
         finish_run();
         run = id;
@@ -254,6 +258,7 @@ class BundleReader {
     } catch (const Error& error) {
       fail(first->path, one_line(error.what(), kWholeText));
     }
+    if (store_) store_(*first);
     summary_.files = files_.size() + 1;
     // The manifest has to say nothing else, and nothing twice.
     for (const auto& [path, listed] : files_) listed_.push_back(entry_of(path, listed.first, listed.second));
@@ -284,7 +289,8 @@ class BundleReader {
   }
 
   std::string file_;
-  const BundledRunSink& take_;
+  BundledRunSink take_;
+  FileSink store_;
   ArchiveReader archive_;
   BundleSummary summary_;
   Seeds seeds_;
@@ -337,7 +343,7 @@ BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
 }
 
 BundleSummary verify_bundle(const fs::path& file, const BundledRunSink& take) {
-  return BundleReader(file, take).read();
+  return BundleReader(file, take, {}).read();
 }
 
 BundleSummary unpack_bundle(const fs::path& file, const fs::path& output) {
@@ -345,25 +351,23 @@ BundleSummary unpack_bundle(const fs::path& file, const fs::path& output) {
   if (is_present(folder)) {
     throw Error(fmt::format("'{}' is there already; name a folder that is not", folder.string()));
   }
-  BundleSummary summary = verify_bundle(file);
   // A process that is killed leaves a folder of this name, which the next one removes.
   const fs::path begun = folder.parent_path() / fmt::format(".{}.unpacking", folder.filename().string());
   std::error_code error;
   fs::remove_all(begun, error);
-  ArchiveReader archive(file);
-  while (const std::optional<ArchivedFile> next = archive.next()) {
-    const fs::path path = begun / next->path.substr(next->path.find('/') + 1);
-    create_writable_folder(path.parent_path());
-    write_file_atomically(path, next->content);
-  }
-  if (archive.digits() != summary.digits) {
-    throw Error(fmt::format("{}: has changed meanwhile", file.string()), ErrorKind::kRuntime);
-  }
-  fs::rename(begun, folder, error);
-  if (error) {
+  try {
+    BundleSummary summary = BundleReader(file, {}, [&](const ArchivedFile& next) {
+                              const fs::path path = begun / next.path.substr(next.path.find('/') + 1);
+                              create_writable_folder(path.parent_path());
+                              write_file_atomically(path, next.content);
+                            }).read();
+    fs::rename(begun, folder, error);
+    if (!error) return summary;
     throw Error(fmt::format("cannot make '{}': {}", folder.string(), error.message()), ErrorKind::kRuntime);
+  } catch (const Error&) {
+    fs::remove_all(begun, error);
+    throw;
   }
-  return summary;
 }
 
 std::string describe(const BundleSummary& summary, const fs::path& file) {

@@ -147,8 +147,7 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
   const at::Device device = state.model->backend().device();
   // If there are graphs, the second step is the one that is captured.
   const std::int64_t warm_up = state.graphs ? std::max<std::int64_t>(plan.warm_up, 2) : plan.warm_up;
-  MatrixProduct product(batch_size * tokens, config.model.entry().width(config.model.all_options()),
-                        state.model->backend().options);
+  MatrixProduct product(batch_size * tokens, config.model.width(), state.model->backend().options);
 
   std::vector<double> totals;
   std::vector<double> rates;

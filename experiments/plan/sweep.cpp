@@ -151,7 +151,8 @@ Error duplicate_error(const SweepPlan& plan, std::size_t first, std::size_t seco
                   first + 1, plan.describe(first), second + 1, plan.describe(second), id));
 }
 
-// The key of what no default should decide and the config does not say for this run; empty if there is none.
+// Returns the key that the config must set for this run, as no default should decide it, and does not set;
+// empty if it sets all.
 std::string_view missing_key(const SweepPlan& plan, const RunConfig& run,
                              const std::vector<RunSetting>& settings) {
   const auto is_set = [&](std::string_view key) {
@@ -263,7 +264,7 @@ Error nothing_left(SweepPlan& plan, const std::vector<RunConfig>& not_chosen) {
 struct ExpandedRuns {
   std::vector<RunConfig> runs;
   std::vector<RunConfig> not_chosen;
-  std::string_view missing_key = {};  // Of one of the runs.
+  std::string_view missing_key = {};  // The first that a run lacks; see missing_key().
 };
 
 ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {

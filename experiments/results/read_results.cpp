@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <set>
 #include <string>
 
+#include "core/config/field_list.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "experiments/plan/identity.h"
@@ -99,8 +101,9 @@ std::vector<QuotedScore> add_entry(FoundRuns& found, const std::vector<std::file
 
 // True if predictions of a model outside che have the setting that the condition asks for.
 bool is_of_predictions(const std::string& condition) {
-  static const std::set<std::string> roots = {"task", "model", "seed", "evaluation"};
-  return roots.contains(condition.substr(0, condition.find_first_of("=.")));
+  constexpr std::array kKnown{"task", "model.kind", "model.name", "seed", "evaluation"};
+  const std::string key = condition.substr(0, condition.find('='));
+  return std::ranges::any_of(kKnown, [&](const char* known) { return is_below(key, known); });
 }
 
 bool all_hold(std::vector<RunFilter>& filters, const RunConfig& config) {

@@ -46,6 +46,9 @@ struct ModelConfig {
   // The options, or the entry's defaults where none were set.
   const AnyOptions& all_options() const { return options.or_defaults(entry().options); }
 
+  // Features per token.
+  std::int64_t width() const { return entry().width(all_options()); }
+
   // The sizes of a model that takes an encoding.
   const ModelShape& shape() const { return all_options().as<ModelShape>(); }
   ModelShape& shape();

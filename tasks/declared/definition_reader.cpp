@@ -149,14 +149,14 @@ class DefinitionReader {
     return symbols;
   }
 
-  // Whether a file that the definition names is in its folder or below, without following links out of it.
+  // Says whether a file lies in the definition's folder or below, its links resolved.
   bool is_own(const std::filesystem::path& file) const {
-    const std::filesystem::path relative =
-        std::filesystem::canonical(file).lexically_relative(std::filesystem::canonical(folder_));
+    std::error_code error;
+    const std::filesystem::path relative = std::filesystem::relative(file, folder_, error);
     return !relative.empty() && *relative.begin() != "..";
   }
 
-  // What `parse`, which takes a text and its origin, makes of the file that `node` names.
+  // Reads the file that `node` names and returns what `parse` makes of its text and origin.
   template <class Parse>
   auto parse_named(std::string_view key, const ConfigNode& node, const Parse& parse) const {
     if (folder_.empty()) {

@@ -57,7 +57,7 @@ class ProgramTest : public testing::Test {
 
   Outcome che(const std::vector<std::string>& arguments) const { return finish(start(arguments)); }
 
-  // What it says where it ends with this exit code.
+  // Runs che, expects this exit code and returns what it printed.
   std::string output_of(const std::vector<std::string>& arguments, int exit_code = 0) const {
     const Outcome outcome = che(arguments);
     EXPECT_EQ(exit_code, outcome.exit_code) << outcome.output;

@@ -216,7 +216,7 @@ TEST_F(Files, WhatIsSetAsideReplacesNothing) {
 
 TEST_F(Files, ReadingNamesTheFileAndTheReason) {
   expect_error(ErrorKind::kUsage, {"absent': No such file"}, [&] { read_file(scratch_.path() / "absent"); });
-  // Nothing is mapped at its start: an input/output error.
+  // Reading it gives an input/output error, as no memory is mapped at its start.
   expect_error(ErrorKind::kRuntime, {}, [] { read_file("/proc/self/mem"); });
 }
 

@@ -1,5 +1,5 @@
-// What comes from other people and machines: the first byte chooses predictions, a bundle's manifest, a
-// submission or a lock, the rest is its content.
+// Reads files of other people and machines. The first byte chooses predictions, a bundle's manifest, a
+// submission or a lock; the rest is the content.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

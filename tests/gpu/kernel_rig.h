@@ -45,9 +45,9 @@ struct CallWithMemory {
 Results in_every_schedule(const Results& results, const std::function<int(const KernelCall&, Results&)>& run,
                           GpuPrecision precision = GpuPrecision::kFp32);
 
-// The same of the CPU's kernels, which are the reference: on the test's own thread, which sanitizers
-// understand, and on every instruction set that this machine has, whose results may differ by `bound` as
-// expect_near() counts it. Returns those of the first one.
+// Runs the CPU's kernels, which are the reference, on the test's own thread, which sanitizers understand. It
+// runs them on every instruction set of this machine and expects results within `bound` of each other, as
+// expect_near() counts it. Returns those of the first instruction set.
 Results on_the_cpu(const Results& results, double bound,
                    const std::function<void(const KernelCall&, Results&)>& run);
 

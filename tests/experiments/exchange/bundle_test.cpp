@@ -178,6 +178,7 @@ TEST_F(Bundle, IsUnpackedWhereNothingIs) {
   write_file_atomically(file(), bytes.substr(0, bytes.size() / 2));
   EXPECT_NE("(no error)", message_of([&] { unpack_bundle(file(), other.path() / "half"); }));
   EXPECT_FALSE(fs::exists(other.path() / "half"));
+  EXPECT_FALSE(fs::exists(other.path() / ".half.unpacking"));
 }
 
 TEST_F(Bundle, WithRunsWithoutAScoreSaysWhich) {

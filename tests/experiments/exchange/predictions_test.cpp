@@ -120,7 +120,7 @@ TEST_F(Predictions, ThatArePartialOrTooManyAreRefused) {
 TEST_F(Predictions, NameLineAndFieldOfWhatIsWrong) {
   struct Case {
     std::size_t line;
-    const char* patch;  // Of the line's object: null removes a field.
+    const char* patch;  // It changes the object on the line; null removes a field.
     const char* words;
   };
   const std::vector<Case> cases = {

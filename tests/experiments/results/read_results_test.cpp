@@ -57,6 +57,11 @@ TEST_F(ModelsLeftOut, ByASettingThatPredictionsDoNotHave) {
       by({"learning_rate=0.0003", "seed=0"}),
       ElementsAre("the model lstm (1 run), by --only learning_rate=0.0003; of a model outside che only "
                   "task, seed and evaluation are known"));
+  EXPECT_THAT(
+      by({"model.width=64"}),
+      ElementsAre("the model lstm (2 runs), by --only model.width=64; of a model outside che only task, "
+                  "seed and evaluation are known"));
+  EXPECT_THAT(by({"model.kind=encoder"}), IsEmpty()) << "predictions have a kind, and it was not asked for";
 }
 
 TEST_F(ModelsLeftOut, AreNoneWhereTheyWereNotAskedFor) {

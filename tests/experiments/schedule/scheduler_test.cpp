@@ -68,7 +68,7 @@ TEST(ReportJob, OfAnEvaluationMarksNothing) {
   EXPECT_EQ(RunState::kFinished, run.status().state);
 }
 
-// What a worker on `gpu` sees, where this process sees the GPUs 3 and 7.
+// Returns the GPUs that a worker on `gpu` sees, where this process sees 3 and 7.
 std::string visible_to_worker(const std::optional<WorkerGpu>& gpu) {
   const ScratchFolder scratch;
   const std::filesystem::path program = scratch.path() / "worker";

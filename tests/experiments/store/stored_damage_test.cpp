@@ -221,7 +221,7 @@ TEST_F(StoredDamage, PredictionsThatAreNoFileAreDamage) {
   EXPECT_TRUE(run.read().damage.empty());
 }
 
-// What cannot be read now may be good: it is neither damage nor moved nor written over.
+// An unreadable file may be good: it does not count as damaged and is neither moved nor overwritten.
 TEST_F(StoredDamage, AnUnreadableFileStopsAndStays) {
   const RunFolder folder = RunFolder::create(scratch_.path(), made_up_config("reverse_string", "rope"));
   const auto expect_stop = [&](const char* name, const auto& action) {

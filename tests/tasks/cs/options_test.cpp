@@ -1,4 +1,4 @@
-// What tasks do when their options are set.
+// Tests how options change what tasks draw.
 #include <gmpxx.h>
 #include <gtest/gtest.h>
 
