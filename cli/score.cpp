@@ -69,7 +69,7 @@ int score(const ScoreOptions& options) {
     const SampleHeader& header = scored.header;
     fmt::print("{:<{}}  {:>4}  {:<{}}  {:>9}  {:>7}  {:>6.1f}\n", scored.model, model_width, scored.seed,
                header.task, task_width, fmt::format("{}..{}", header.lengths.front(), header.lengths.back()),
-               header.samples, 100 * mean_accuracy(scored.rows).value());
+               header.samples, 100 * mean_value(scored.rows).value());
     for (const EvaluationRow& row : scored.rows) {
       fmt::format_to(std::back_inserter(rows), "{},{},{},{},{},{},{},{}\n", scored.model, scored.seed,
                      header.task, header.suite, row.length, row.samples, row.seed, row.accuracy);

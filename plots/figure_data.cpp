@@ -117,7 +117,7 @@ void add_row(DataTable& data, Row row, std::initializer_list<TableValue> values)
 
 // The best score without a model: that of a trivial baseline, or of guessing.
 double floor_of(const TableRow& row) {
-  double score = row.chance;
+  double score = row.metric.chance.value_or(0);
   if (row.baselines) score = std::max(score, row.baselines->best().score);
   return score;
 }
@@ -127,7 +127,7 @@ bool is_at_baseline(const ResultTable& table, const TableRow& row) {
   constexpr double kNoise = 0.02;
   return std::ranges::none_of(table.encodings, [&](const EncodingLabel& encoding) {
     const TableCell* const cell = table.cell(row.task, encoding);
-    return cell != nullptr && cell->scores && cell->scores->max > floor_of(row) + kNoise;
+    return cell != nullptr && cell->scores && cell->scores->best > floor_of(row) + kNoise;
   });
 }
 
@@ -139,7 +139,7 @@ std::vector<const EncodingLabel*> by_score(const FigureSource& source, const Tab
     if (cell != nullptr && cell->scores) labels.push_back(&encoding);
   }
   std::ranges::stable_sort(labels, std::ranges::greater(), [&](const EncodingLabel* label) {
-    return source.table.cell(row.task, *label)->scores->value(source.aggregate);
+    return row.metric.gain(source.table.cell(row.task, *label)->scores->value(source.aggregate));
   });
   return labels;
 }
@@ -311,7 +311,7 @@ DataTable accuracy_data(const FigureSource& source) {
             {cell.scores->value(source.aggregate), floor_of(task),
              yes_or_no(is_at_baseline(source.table, task)), point.x, count_value(runs), point.y, point.low,
              point.high, table_value(training_accuracy(source, cell)), length(&TrainingConfig::first_length),
-             length(&TrainingConfig::last_length), task.chance, table_value(position)});
+             length(&TrainingConfig::last_length), table_value(task.metric.chance), table_value(position)});
       });
   return data;
 }
@@ -395,7 +395,7 @@ DataTable run_data(const FigureSource& source) {
                 {yes_or_no(is_at_baseline(source.table, row)), run.id, run.config.seed,
                  run.config.is_foreign() ? TableValue() : TableValue(run.config.learning_rate), *run.score,
                  cell->scores->median, run.training ? yes_or_no(run.training->trained) : TableValue(),
-                 row.chance, floor_of(row)});
+                 table_value(row.metric.chance), floor_of(row)});
       }
     }
   }
@@ -430,8 +430,9 @@ DataTable step_data(const FigureSource& source) {
   append_curves(
       source, source.aggregate, by_step,
       [&](Row row, const TableRow& task, const TableCell&, std::size_t runs, const CurvePoint& point) {
-        add_row(data, std::move(row),
-                {point.x, count_value(runs), point.y, point.low, point.high, task.chance});
+        add_row(
+            data, std::move(row),
+            {point.x, count_value(runs), point.y, point.low, point.high, table_value(task.metric.chance)});
       });
   return data;
 }

@@ -68,8 +68,8 @@ PrintedRow print_row(const AgreedTask& task, const BestEncodings& best) {
                     number_cell(task.between_seeds, correlation_text),
                     {.text = agrees_text(task)},
                     {.text = best_text(best)},
-                    number_cell(best.above_trivial, format_difference),
-                    number_cell(best.trivial_error, format_score),
+                    difference_cell(best.above_trivial, Metric()),
+                    number_cell(best.trivial_error, Metric()),
                     {.text = paper_best_text(task.task)}}};
 }
 

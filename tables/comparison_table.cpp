@@ -13,8 +13,8 @@
 namespace che {
 namespace {
 
-PrintedCell score_cell(const std::optional<double>& score, const ComparedRuns& runs) {
-  PrintedCell cell = number_cell(score, format_score);
+PrintedCell score_cell(const std::optional<double>& score, const Metric& metric, const ComparedRuns& runs) {
+  PrintedCell cell = number_cell(score, metric);
   if (runs.did_not_train()) cell.sign = kUntrainedSign;
   return cell;
 }
@@ -25,16 +25,16 @@ PrintedRow print_row(const ComparedTask& task) {
       .group = std::string(level_name(task.level)),
       .cells = {{.text = task.task.text()},
                 {.text = fmt::format("{}", task.seeds), .value = static_cast<double>(task.seeds)},
-                score_cell(task.one, task.one_runs),
-                score_cell(task.other, task.other_runs),
-                number_cell(task.difference, format_difference),
-                {.text = interval ? fmt::format("{} .. {}", format_difference(interval->low),
-                                                format_difference(interval->high))
+                score_cell(task.one, task.metric, task.one_runs),
+                score_cell(task.other, task.metric, task.other_runs),
+                difference_cell(task.difference, task.metric),
+                {.text = interval ? fmt::format("{} .. {}", task.metric.format_difference(interval->low),
+                                                task.metric.format_difference(interval->high))
                                   : kNoNumber,
                  .value = interval ? std::optional(interval->low) : std::nullopt},
                 number_cell(task.p, p_text),
                 number_cell(task.adjusted_p, p_text),
-                number_cell(task.detectable, format_score)}};
+                number_cell(task.detectable, task.metric)}};
   if (task.length) {
     row.cells.insert(row.cells.begin() + 1,
                      {.text = fmt::format("{}", *task.length), .value = static_cast<double>(*task.length)});

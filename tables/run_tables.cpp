@@ -75,9 +75,9 @@ PrintedTable printed_runs(const ResultTable& table, const RunTableOptions& optio
                                                .link = link("metrics.csv"),
                                                .value = run.metrics.back().loss}
                                  : PrintedCell{.text = kNoNumber});
-    row.cells.push_back(number_cell(training_accuracy(run), format_score));
+    row.cells.push_back(number_cell(training_accuracy(run), Metric()));
     if (run.training && !run.training->trained) row.cells.back().sign = kUntrainedSign;
-    row.cells.push_back({.text = run.score ? format_score(*run.score) : kNoNumber,
+    row.cells.push_back({.text = number_cell(run.score, run.metric).text,
                          .link = link("evaluation.csv", run.score.has_value()),
                          .value = run.score});
     row.cells.push_back(number_cell(run.score_error, error_text));
@@ -204,7 +204,7 @@ DataTable length_data(const ResultTable& table) {
                                                measured.seed,
                                                yes_or_no(measured.eval_dropout),
                                                yes_or_no(is_in_score(run, measured)),
-                                               row.chance,
+                                               table_value(row.metric.chance),
                                                measured.accuracy,
                                                is_foreign ? TableValue() : measured.loss};
       values.insert(values.end(), numbers.begin(), numbers.end());
@@ -239,7 +239,7 @@ PrintedTable printed_lengths(const ResultTable& table) {
                    {.text = fmt::format("{}", measured.samples)},
                    {.text = is_in_score(run, measured) ? "yes" : "no"},
                    {.text = run.config.is_foreign() ? kNoNumber : fmt::format("{:.4f}", measured.loss)},
-                   {.text = format_score(measured.accuracy)}};
+                   {.text = Metric().format(measured.accuracy)}};
       printed.rows.push_back(std::move(row));
     }
   }

@@ -33,25 +33,26 @@ std::optional<double> paper_difference(const TableCell& cell, Aggregate aggregat
 }
 
 // " ±12.5" behind a mean, " [49.6 .. 84.4]" behind the others; empty for one run.
-std::string spread_text(const ScoreSummary& scores, Aggregate aggregate) {
+std::string spread_text(const ScoreSummary& scores, Aggregate aggregate, const Metric& metric) {
   if (const auto range = scores.range(aggregate)) {
-    return fmt::format(" [{} .. {}]", format_score(range->first), format_score(range->second));
+    return fmt::format(" [{} .. {}]", metric.format(range->first), metric.format(range->second));
   }
-  return scores.deviation && aggregate == Aggregate::kMean ? " \u00b1" + format_score(*scores.deviation) : "";
+  return scores.deviation && aggregate == Aggregate::kMean ? " \u00b1" + metric.format(*scores.deviation)
+                                                           : "";
 }
 
-PrintedCell score_cell(const TableCell* cell, const ScoreTableOptions& options) {
+PrintedCell score_cell(const TableCell* cell, const Metric& metric, const ScoreTableOptions& options) {
   if (cell == nullptr || !cell->scores) return {.text = kNoNumber};
-  PrintedCell printed = number_cell(cell->scores->value(options.aggregate), format_score);
+  PrintedCell printed = number_cell(cell->scores->value(options.aggregate), metric);
   if (cell->did_not_train(options.aggregate)) printed.sign = kUntrainedSign;
-  if (options.spread) printed.suffix = spread_text(*cell->scores, options.aggregate);
+  if (options.spread) printed.suffix = spread_text(*cell->scores, options.aggregate, metric);
   std::vector<std::string> suffix;
   if (shows_paper(*cell, options.paper)) {
     const char* const sign = cell->paper->is_comparable ? "" : kOtherMethodSign;
-    suffix.push_back(format_score(cell->paper->score) + sign);
+    suffix.push_back(metric.format(cell->paper->score) + sign);
   }
   if (const auto difference = paper_difference(*cell, options.aggregate); options.difference && difference) {
-    suffix.push_back(format_difference(*difference));
+    suffix.push_back(metric.format_difference(*difference));
   }
   if (!suffix.empty()) printed.suffix += fmt::format(" ({})", fmt::join(suffix, ", "));
   return printed;
@@ -84,14 +85,14 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
     PrintedRow& line = printed.rows.emplace_back();
     line.group = level_name(row.level);
     line.cells = {{.text = row.task.text(), .sign = row.permutation_invariant ? kInvariantSign : ""},
-                  number_cell(row.chance, format_score)};
+                  number_cell(row.metric.chance, row.metric)};
     if (table.has_baselines) {
-      for (const auto& score : baseline_scores(row)) line.cells.push_back(number_cell(score, format_score));
+      for (const auto& score : baseline_scores(row)) line.cells.push_back(number_cell(score, row.metric));
     }
     const std::size_t first = line.cells.size();
     for (const EncodingLabel& encoding : table.encodings) {
       const TableCell* const cell = table.cell(row.task, encoding);
-      line.cells.push_back(score_cell(cell, options));
+      line.cells.push_back(score_cell(cell, row.metric, options));
       if (cell == nullptr) continue;
       if (options.link)
         line.cells.back().link = options.link(printed.rows.size() - 1, line.cells.size() - 1 - first);
@@ -103,7 +104,7 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
     std::vector<PrintedCell*> scores;
     for (std::size_t i = first; i < line.cells.size(); ++i) scores.push_back(&line.cells[i]);
     if (best_encodings(table, row, options.aggregate).is_distinct()) {
-      mark_best(scores, second_encodings(table, row, options.aggregate).is_distinct());
+      mark_best(scores, row.metric, second_encodings(table, row, options.aggregate).is_distinct());
     }
   }
   return printed;
@@ -150,7 +151,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
         {"q1", quartile(&std::pair<double, double>::first)},
         {"q3", quartile(&std::pair<double, double>::second)},
         {"iqm", number(&ScoreSummary::iqm)},
-        {"chance", row.chance},
+        {"chance", table_value(row.metric.chance)},
         {"paper", table_value(has_paper ? Number(paper.score) : std::nullopt)},
         {"difference", table_value(paper_difference(cell, options.aggregate))},
         {"paper_column", has_paper ? TableValue(paper.column.text()) : TableValue()},
@@ -207,7 +208,7 @@ Table step_table(const ResultTable& table) {
                                                 {.text = encoding.text()},
                                                 {.text = fmt::format("{}", step)},
                                                 {.text = fmt::format("{}", scores.size())},
-                                                {.text = format_score(mean)}}});
+                                                {.text = row.metric.format(mean)}}});
         steps.data.rows.push_back(
             {level, row.task.text(), encoding.text(), step, static_cast<std::int64_t>(scores.size()), mean});
       }
@@ -235,7 +236,7 @@ Table quoted_table(const ResultTable& table) {
     PrintedRow& row = quoted.printed.rows.emplace_back();
     row.cells = {{.text = score.task},
                  {.text = score.model + " (quoted)"},
-                 number_cell(score.score, format_score),
+                 number_cell(score.score, Metric()),
                  {.text = score.source},
                  {.text = score.entry}};
     quoted.data.rows.push_back({score.task, score.model, score.score, score.source, score.entry});

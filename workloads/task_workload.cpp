@@ -1,20 +1,9 @@
 #include "workloads/task_workload.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace che {
-
-double Metric::value(double accuracy, double loss) const {
-  return source == Source::kAccuracy ? accuracy : std::exp(loss);
-}
-
-std::string Metric::format(double value) const {
-  return source == Source::kAccuracy ? fmt::format("{:.1f} %", 100 * value) : fmt::format("{:.3g}", value);
-}
 
 TaskWorkload::TaskWorkload(std::unique_ptr<Task> task, TaskBatches batches)
     : task_(std::move(task)), batches_(std::move(batches)) {}
@@ -25,8 +14,13 @@ Vocabulary TaskWorkload::vocabulary() const {
           .classes = static_cast<std::int64_t>(task_->output_symbols().size())};
 }
 
-Metric TaskWorkload::metric() const {
-  return {.name = "accuracy", .source = Metric::Source::kAccuracy, .chance = task_->chance()};
+Metric TaskWorkload::metric(std::vector<std::int64_t> points) const {
+  if (points.empty()) points = batches_.evaluation_lengths;
+  double chance = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    chance += (task_->chance_at(points[i]) - chance) / static_cast<double>(i + 1);
+  }
+  return {.chance = chance};
 }
 
 std::int64_t TaskWorkload::longest_training_point() const {

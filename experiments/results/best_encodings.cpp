@@ -28,17 +28,18 @@ std::vector<WeakBest> BestEncodings::weaknesses() const {
 
 namespace {
 
-// Finds the encodings whose score has this place among the distinct scores of the row, from the highest, 0.
+// Finds the encodings whose score has this place among the distinct scores of the row, from the best, 0.
 BestEncodings encodings_at(std::size_t place, const ResultTable& table, const TableRow& row,
                            Aggregate aggregate) {
   std::vector<std::pair<EncodingLabel, double>> scores;
   std::vector<const TableCell*> cells;
-  std::set<double, std::greater<>> distinct;
+  const Metric& metric = row.metric;
+  std::set<double, std::greater<>> distinct;  // Gains.
   for (const EncodingLabel& encoding : table.encodings) {
     const TableCell* const cell = table.cell(row.task, encoding);
     if (cell == nullptr || !cell->scores) continue;
     scores.emplace_back(encoding, cell->scores->value(aggregate));
-    distinct.insert(rounded_score(scores.back().second));
+    distinct.insert(metric.gain(metric.rounded(scores.back().second)));
     cells.push_back(cell);
   }
   BestEncodings best;
@@ -46,19 +47,19 @@ BestEncodings encodings_at(std::size_t place, const ResultTable& table, const Ta
   best.scored = scores.size();
   if (distinct.size() <= place) return best;
   const double rounded = *std::next(distinct.begin(), static_cast<std::ptrdiff_t>(place));
-  double highest = 0;  // Before rounding.
+  std::optional<double> highest;  // Before rounding.
   for (const auto& [encoding, score] : scores) {
-    if (rounded_score(score) != rounded) continue;
-    highest = std::max(highest, score);
+    if (metric.gain(metric.rounded(score)) != rounded) continue;
+    highest = std::max(highest.value_or(metric.gain(score)), metric.gain(score));
     best.encodings.push_back(encoding);
     const TableCell& cell = *table.cell(row.task, encoding);
     best.has_trained = best.has_trained && !cell.did_not_train(aggregate);
     best.score_error = std::max(best.score_error, cell.score_error(aggregate).value_or(0));
   }
-  best.passes_chance = highest > row.chance;
+  best.passes_chance = !metric.chance || *highest > metric.gain(*metric.chance);
   if (row.baselines) {
     const Baseline& trivial = row.baselines->best();
-    best.above_trivial = highest - trivial.score;
+    best.above_trivial = *highest - metric.gain(trivial.score);
     best.trivial_error = trivial.standard_error;
   }
   return best;

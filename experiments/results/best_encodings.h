@@ -17,9 +17,9 @@ enum class WeakBest {
   kTrivial,      // Within two standard errors of the best trivial baseline.
 };
 
-// The encodings that have the highest score of a row, or the second.
+// The encodings that have the best score of a row, or the second.
 struct BestEncodings {
-  // Several if scores tie as they are printed; see rounded_score.
+  // Several if scores tie as they are printed; see Metric::rounded.
   std::vector<EncodingLabel> encodings;
   std::size_t scored = 0;      // Encodings that have a score.
   bool measured_alike = true;  // See are_measured_alike().
@@ -35,9 +35,9 @@ struct BestEncodings {
   bool is_distinct() const { return weaknesses().empty(); }
 };
 
-// Finds the highest score of `row` in `table`.
+// Finds the best score of `row` in `table`.
 BestEncodings best_encodings(const ResultTable& table, const TableRow& row, Aggregate aggregate);
-// Finds the highest score below the best one. There may be none.
+// Finds the best score but for these. There may be none.
 BestEncodings second_encodings(const ResultTable& table, const TableRow& row, Aggregate aggregate);
 
 }  // namespace che

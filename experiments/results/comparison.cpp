@@ -88,6 +88,7 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   ComparedTask result;
   result.level = row.level;
   result.task = row.task;
+  result.metric = row.metric;
   result.length = length;
   Scores of_one = scores_of(table, one, length);
   Scores of_other = scores_of(table, other, length);

@@ -26,6 +26,7 @@ struct ComparedRuns {
 struct ComparedTask {
   Level level = Level::kRegular;
   TaskLabel task;
+  Metric metric;                       // Of the scores.
   std::optional<std::int64_t> length;  // The only length that counts; without it, all scored lengths count.
   std::size_t seeds = 0;               // Pairs.
   std::vector<double> rates;  // Learning rates that count, ascending; empty where a rule selected them.

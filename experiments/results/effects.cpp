@@ -114,7 +114,7 @@ std::map<std::int64_t, double> step_scores(const TableRun& run) {
       return std::ranges::count(run.scored_lengths, row.length) == 0;
     });
     if (counted.size() < run.scored_lengths.size()) continue;
-    if (const auto measured = mean_accuracy(counted)) scores[step] = *measured;
+    if (const auto measured = mean_value(counted, run.metric)) scores[step] = *measured;
   }
   if (run.score && !run.config.is_foreign()) scores[run.config.training.steps] = *run.score;
   return scores;

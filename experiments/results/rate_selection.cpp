@@ -39,7 +39,7 @@ std::map<SampleSet, double> validation_accuracies(const TableRun& run) {
   }
   std::map<SampleSet, double> accuracies;
   for (const auto& [samples, of_set] : rows) {
-    if (of_set.size() == run.scored_lengths.size()) accuracies[samples] = *mean_accuracy(of_set);
+    if (of_set.size() == run.scored_lengths.size()) accuracies[samples] = *mean_value(of_set);
   }
   if (!accuracies.empty()) return accuracies;
   std::vector<std::int64_t> missing = run.scored_lengths;

@@ -15,6 +15,7 @@
 #include "core/text.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_filter.h"
+#include "experiments/plan/run_workload.h"
 #include "experiments/results/columns.h"
 #include "experiments/store/experiment_folder.h"
 
@@ -43,8 +44,9 @@ struct FoundRuns {
 };
 
 std::string score_text(const RunFolder& run) {
-  const auto value = score(run.read().evaluation, run.config());
-  return value ? format_score(*value) + " %" : "none";
+  const Metric metric = create_workload(run.config())->metric();
+  const auto value = score(run.read().evaluation, run.config(), metric);
+  return value ? metric.format(*value) + " %" : "none";
 }
 
 // Adds the runs of folders[i] that no folder before it holds.

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "experiments/plan/identity.h"
+#include "experiments/plan/run_workload.h"
 #include "experiments/results/columns.h"
 #include "experiments/results/read_results.h"
 #include "experiments/store/experiment_folder.h"
@@ -69,9 +70,10 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
   if (is_finished) run.training = judge.judge(run.config, run.metrics);
   const std::vector<EvaluationRow>& rows = stored.evaluation;
   if (is_finished) run.evaluation = scored_rows(rows, config, rules);
-  run.score = mean_accuracy(run.evaluation);
+  run.metric = create_workload(config)->metric();
+  run.score = mean_value(run.evaluation, run.metric);
   if (run.score) {
-    run.score_error = mean_accuracy_error(run.evaluation);
+    run.score_error = mean_error(run.evaluation, run.metric);
     run.scored_lengths.clear();
     for (const EvaluationRow& row : run.evaluation) run.scored_lengths.push_back(row.length);
     std::ranges::copy_if(rows, std::back_inserter(run.measured),
@@ -226,24 +228,13 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
   return table;
 }
 
-// Averages chance over the test lengths.
-double mean_chance(const Task& task, const std::vector<std::int64_t>& lengths) {
-  double sum = 0;
-  for (const std::int64_t length : lengths) sum += task.chance_at(length);
-  return sum / static_cast<double>(lengths.size());
-}
-
 TableRow make_row(const TableRun& run) {
   const auto task = create_task(run.config.task);
-  const bool is_declared = run.config.task.is_declared();
   return {.level = task->level(),
           .task = run.task,
-          .chance = is_declared
-                        ? mean_chance(*task, run.scored_lengths.empty() ? run.config.evaluation.lengths()
-                                                                        : run.scored_lengths)
-                        : task->chance(),
-          .permutation_invariant =
-              !is_declared && Registry<TaskEntry>::instance().get(task->name()).permutation_invariant,
+          .metric = create_workload(run.config)->metric(run.scored_lengths),
+          .permutation_invariant = !run.config.task.is_declared() &&
+                                   Registry<TaskEntry>::instance().get(task->name()).permutation_invariant,
           .settings = {},
           .baselines = std::nullopt};
 }
@@ -260,7 +251,8 @@ void fill_cells(ResultTable& table) {
       cell.missing.push_back(i);
       continue;
     }
-    if (cell.finished.empty() || *run.score > *table.runs[cell.best].score) cell.best = i;
+    const auto gain = [&](std::size_t of) { return run.metric.gain(*table.runs[of].score); };
+    if (cell.finished.empty() || gain(i) > gain(cell.best)) cell.best = i;
     cell.finished.push_back(i);
     if (run.training) ++(run.training->trained ? cell.trained : cell.untrained);
   }
@@ -268,8 +260,8 @@ void fill_cells(ResultTable& table) {
     std::vector<double> scores;
     for (const std::size_t run : cell.finished) scores.push_back(*table.runs[run].score);
     if (scores.empty()) continue;
-    cell.scores = summarize(std::move(scores));
     const TableRun& best = table.runs[cell.best];
+    cell.scores = summarize(std::move(scores), best.metric);
     cell.best_trained = !best.training || best.training->trained;
     cell.best_error = best.score_error;
     // Errors of runs on the same samples are not independent; this takes them as if they were the same.

@@ -19,6 +19,7 @@
 #include "experiments/statistics/score_summary.h"
 #include "experiments/store/run_folder.h"
 #include "tasks/task.h"
+#include "workloads/metric.h"
 
 namespace che {
 
@@ -29,8 +30,9 @@ struct TableRun {
   EncodingLabel encoding;  // Its column.
   RunConfig config;
   RunStatus status;
-  std::optional<double> score;            // 0 .. 1, of a finished run.
-  std::optional<double> score_error;      // Its standard error; see mean_accuracy_error().
+  Metric metric = {};                     // Of the score.
+  std::optional<double> score;            // Of a finished run.
+  std::optional<double> score_error;      // Its standard error; see mean_error().
   std::vector<EvaluationRow> evaluation;  // The score is the mean of these rows, by ascending length.
   // The lengths of `evaluation`; without a score, the lengths that a score would be the mean of.
   std::vector<std::int64_t> scored_lengths;
@@ -65,7 +67,7 @@ struct TableCell {
   std::vector<std::size_t> finished;   // Indices of the runs with a score, in ResultTable::runs.
   std::vector<std::size_t> missing;    // Indices of the runs without a score.
   std::optional<ScoreSummary> scores;  // Present with a finished run.
-  std::size_t best = 0;                // Index of the run with the highest score, if there is one.
+  std::size_t best = 0;                // Index of the run with the best score, if there is one.
   // Numbers of finished runs that trained and that did not (see TrainingOutcome). Some may be in neither.
   std::size_t trained = 0;
   std::size_t untrained = 0;
@@ -91,7 +93,7 @@ struct TableCell {
 struct TableRow {
   Level level = Level::kRegular;
   TaskLabel task;
-  double chance = 0;                          // 0 .. 1
+  Metric metric;                              // Of the scores.
   bool permutation_invariant = false;         // See TaskEntry.
   std::vector<SettingValue> settings;         // See CellLabels::of_task.
   std::optional<TrivialBaselines> baselines;  // See add_trivial_baselines.

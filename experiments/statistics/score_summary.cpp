@@ -1,12 +1,9 @@
 #include "experiments/statistics/score_summary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <cmath>
-#include <cstdlib>
 
 #include "core/error.h"
 #include "core/suggestion.h"
@@ -71,7 +68,7 @@ std::string_view spread_phrase(Aggregate aggregate) { return kPhrases[index_of(a
 std::string_view range_phrase(Aggregate aggregate) { return kPhrases[index_of(aggregate)].range; }
 
 double ScoreSummary::value(Aggregate aggregate) const {
-  return std::array{max, mean, median, iqm}[index_of(aggregate)];
+  return std::array{best, mean, median, iqm}[index_of(aggregate)];
 }
 
 std::optional<std::pair<double, double>> ScoreSummary::range(Aggregate aggregate) const {
@@ -84,20 +81,10 @@ std::optional<double> ScoreSummary::spread(Aggregate aggregate) const {
   return ends ? ends->second - ends->first : deviation;
 }
 
-std::string format_score(double score) { return fmt::format("{:.1f}", rounded_score(score)); }
-
-std::string format_difference(double difference) {
-  const std::string text = fmt::format("{:+.1f}", 100 * difference);
-  return text == "-0.0" ? "+0.0" : text;
-}
-
-double rounded_score(double score) {
-  return std::strtod(fmt::format("{:.1f}", 100 * score).c_str(), nullptr);
-}
-
-ScoreSummary summarize(std::vector<double> scores) {
+ScoreSummary summarize(std::vector<double> scores, const Metric& metric) {
   std::sort(scores.begin(), scores.end());
   ScoreSummary summary{.n = scores.size(),
+                       .best = metric.greater_is_better ? scores.back() : scores.front(),
                        .max = scores.back(),
                        .min = scores.front(),
                        .mean = statistics::mean(scores),
@@ -112,10 +99,10 @@ ScoreSummary summarize(std::vector<double> scores) {
   return summary;
 }
 
-double aggregate_of(std::vector<double> values, Aggregate aggregate) {
+double aggregate_of(std::vector<double> values, Aggregate aggregate, const Metric& metric) {
   if (aggregate == Aggregate::kMean) return statistics::mean(values);
   std::sort(values.begin(), values.end());
-  if (aggregate == Aggregate::kMax) return values.back();
+  if (aggregate == Aggregate::kMax) return metric.greater_is_better ? values.back() : values.front();
   return aggregate == Aggregate::kMedian ? quantile(values, 0.5) : interquartile_mean(values);
 }
 

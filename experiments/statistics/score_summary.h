@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiments/store/run_rows.h"
+#include "workloads/metric.h"
 
 namespace che {
 
@@ -29,6 +30,7 @@ std::string_view range_phrase(Aggregate aggregate);
 // Summarizes the scores of a cell's finished runs. Spreads need two runs or more.
 struct ScoreSummary {
   std::size_t n = 0;
+  double best = 0;  // The maximum where greater is better.
   double max = 0;
   double min = 0;
   double mean = 0;
@@ -46,17 +48,10 @@ struct ScoreSummary {
 };
 
 // Summarizes one score or more.
-ScoreSummary summarize(std::vector<double> scores);
+ScoreSummary summarize(std::vector<double> scores, const Metric& metric = {});
 
-// Scores and their differences as every table prints them: 0.7512 as "75.1", 0.012 as "+1.2".
-std::string format_score(double score);
-std::string format_difference(double difference);
-
-// The score that format_score prints. Scores that are equal here tie.
-double rounded_score(double score);
-
-// One aggregate of one value or more.
-double aggregate_of(std::vector<double> values, Aggregate aggregate);
+// One aggregate of one value or more. The maximum is the best value by the metric.
+double aggregate_of(std::vector<double> values, Aggregate aggregate, const Metric& metric = {});
 
 // Quantile of ascending values with linear interpolation between neighbours (Hyndman and Fan's
 // type 7); 0 <= fraction <= 1.

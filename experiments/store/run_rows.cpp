@@ -33,21 +33,22 @@ std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, 
   return present;
 }
 
-std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
+std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config,
+                            const Metric& metric) {
   const std::vector<EvaluationRow> present = present_rows(rows, config);
   if (present.size() < config.evaluation.lengths().size()) return std::nullopt;
-  return mean_accuracy(present);
+  return mean_value(present, metric);
 }
 
-std::optional<double> mean_accuracy(const std::vector<EvaluationRow>& rows) {
+std::optional<double> mean_value(const std::vector<EvaluationRow>& rows, const Metric& metric) {
   if (rows.empty()) return std::nullopt;
   double sum = 0;
-  for (const EvaluationRow& row : rows) sum += row.accuracy;
+  for (const EvaluationRow& row : rows) sum += metric.value(row.accuracy, row.loss);
   return sum / static_cast<double>(rows.size());
 }
 
-std::optional<double> mean_accuracy_error(const std::vector<EvaluationRow>& rows) {
-  if (rows.empty()) return std::nullopt;
+std::optional<double> mean_error(const std::vector<EvaluationRow>& rows, const Metric& metric) {
+  if (rows.empty() || metric.source != Metric::Source::kAccuracy) return std::nullopt;
   double squares = 0;
   for (const EvaluationRow& row : rows) {
     if (!row.accuracy_se) return std::nullopt;

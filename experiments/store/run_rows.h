@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiments/plan/run_config.h"
+#include "workloads/metric.h"
 
 namespace che {
 
@@ -41,15 +42,16 @@ std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& 
 // Returns the rows that `config` wants, by ascending length.
 std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
-// Returns the mean accuracy over the test lengths of `config`, 0 .. 1, or nothing while one is missing.
-std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config);
+// Returns the mean of the run's metric over the test lengths of `config`, or nothing while one is missing.
+std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config,
+                            const Metric& metric = {});
 
 // Returns nothing without rows.
-std::optional<double> mean_accuracy(const std::vector<EvaluationRow>& rows);
+std::optional<double> mean_value(const std::vector<EvaluationRow>& rows, const Metric& metric = {});
 // Returns the standard error of that mean. The samples of the lengths are independent, so it is the root of
 // the sum of squares of the rows' standard errors, divided by their number. Nothing where that of a row is
-// unknown.
-std::optional<double> mean_accuracy_error(const std::vector<EvaluationRow>& rows);
+// unknown, as it is for every metric but the accuracy.
+std::optional<double> mean_error(const std::vector<EvaluationRow>& rows, const Metric& metric = {});
 
 // Returns the test lengths of `config` that `rows` lack.
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config);

@@ -9,7 +9,6 @@
 
 #include "core/error.h"
 #include "core/suggestion.h"
-#include "experiments/statistics/score_summary.h"
 #include "tables/formats/formats.h"
 
 namespace che {
@@ -62,18 +61,27 @@ PrintedCell number_cell(const std::optional<double>& number, std::string (*form)
   return {.text = number ? form(*number) : kNoNumber, .value = number};
 }
 
-void mark_best(const std::vector<PrintedCell*>& cells, bool with_second) {
+PrintedCell number_cell(const std::optional<double>& value, const Metric& metric) {
+  return {.text = value ? metric.format(*value) : kNoNumber, .value = value};
+}
+
+PrintedCell difference_cell(const std::optional<double>& difference, const Metric& metric) {
+  return {.text = difference ? metric.format_difference(*difference) : kNoNumber, .value = difference};
+}
+
+void mark_best(const std::vector<PrintedCell*>& cells, const Metric& metric, bool with_second) {
+  const auto gain = [&](const PrintedCell& cell) { return metric.gain(metric.rounded(*cell.value)); };
   std::set<double, std::greater<>> distinct;
   std::size_t numbers = 0;
   for (const PrintedCell* cell : cells) {
     if (!cell->value) continue;
-    distinct.insert(rounded_score(*cell->value));
+    distinct.insert(gain(*cell));
     ++numbers;
   }
   if (numbers < 2) return;
   for (PrintedCell* const cell : cells) {
     if (!cell->value) continue;
-    const auto place = std::distance(distinct.begin(), distinct.find(rounded_score(*cell->value)));
+    const auto place = std::distance(distinct.begin(), distinct.find(gain(*cell)));
     if (place == 0) cell->mark = Mark::kBest;
     if (place == 1 && with_second) cell->mark = Mark::kSecond;
   }

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "workloads/metric.h"
+
 namespace che {
 
 // The place of a printed number among those of its row.
@@ -113,8 +115,14 @@ inline constexpr const char* kNoNumber = "--";
 // Prints `number` as `form` writes it, or kNoNumber.
 PrintedCell number_cell(const std::optional<double>& number, std::string (*form)(double));
 
-// Marks the best and, with `with_second`, the second among `cells` by their values as format_score prints
-// them, so that equal texts have equal marks. A single number is not marked.
-void mark_best(const std::vector<PrintedCell*>& cells, bool with_second);
+// Prints a value of the metric, or kNoNumber.
+PrintedCell number_cell(const std::optional<double>& value, const Metric& metric);
+
+// Prints a difference of two values of the metric, or kNoNumber.
+PrintedCell difference_cell(const std::optional<double>& difference, const Metric& metric);
+
+// Marks the best and, with `with_second`, the second among `cells` by their values as the metric prints them,
+// so that equal texts have equal marks. A single number is not marked.
+void mark_best(const std::vector<PrintedCell*>& cells, const Metric& metric, bool with_second);
 
 }  // namespace che

@@ -25,6 +25,7 @@ TEST(ScoreSummary, OfEightScoresByHand) {
 TEST(ScoreSummary, SpreadGoesWithTheAggregate) {
   const ScoreSummary summary = summarize({1, 2, 4, 9});
   EXPECT_EQ(summary.value(Aggregate::kMax), 9);
+  EXPECT_EQ(summarize({1, 2, 4, 9}, {.greater_is_better = false}).value(Aggregate::kMax), 1);
   EXPECT_EQ(summary.spread(Aggregate::kMax), 8);
   EXPECT_EQ(summary.value(Aggregate::kMean), 4);
   // Squared distances to the mean: 9, 4, 0, 25.
@@ -55,6 +56,24 @@ TEST(ScoreSummary, AggregateOfIsTheSummarysValue) {
 TEST(ScoreSummary, NamesAreReadBackAndUnknownOnesRefused) {
   for (const std::string& name : aggregate_names()) EXPECT_EQ(aggregate_name(aggregate_named(name)), name);
   expect_contains(message_of([] { aggregate_named("medain"); }), {"did you mean 'median'"});
+}
+
+TEST(Metric, PrintsAccuraciesInPercent) {
+  const Metric accuracy;
+  EXPECT_EQ(accuracy.value(0.7512, 2), 0.7512);
+  EXPECT_EQ(accuracy.format(0.7512), "75.1");
+  EXPECT_EQ(accuracy.format_difference(0.0123), "+1.2");
+  EXPECT_EQ(accuracy.format_difference(-0.0123), "-1.2");
+  EXPECT_EQ(accuracy.format_difference(-0.0001), "+0.0") << "zero is not negative";
+}
+
+TEST(Metric, ReadsThePerplexityOffTheLoss) {
+  const Metric perplexity{.source = Metric::Source::kPerplexity, .greater_is_better = false};
+  EXPECT_DOUBLE_EQ(perplexity.value(0.25, std::log(12.5)), 12.5);
+  EXPECT_EQ(perplexity.format(12.504), "12.50");
+  EXPECT_EQ(perplexity.format_difference(-1.25), "-1.25");
+  EXPECT_EQ(perplexity.rounded(12.504), perplexity.rounded(12.496));
+  EXPECT_GT(perplexity.gain(12), perplexity.gain(13));
 }
 
 }  // namespace

@@ -34,12 +34,12 @@ TEST(EvaluationRows, MissingLengthsAreThoseOfTheAskedMeasurement) {
 
 TEST(EvaluationRows, TheScoresErrorIsThatOfAMeanOfIndependentLengths) {
   std::vector<EvaluationRow> rows = {row(7, 128, 0.5), row(8, 128, 0.75)};
-  EXPECT_FALSE(mean_accuracy_error(rows).has_value()) << "rows of earlier versions have none";
+  EXPECT_FALSE(mean_error(rows).has_value()) << "rows of earlier versions have none";
   rows[0].accuracy_se = 0.03;
-  EXPECT_FALSE(mean_accuracy_error(rows).has_value());
+  EXPECT_FALSE(mean_error(rows).has_value());
   rows[1].accuracy_se = 0.04;
-  EXPECT_DOUBLE_EQ(0.025, *mean_accuracy_error(rows));
-  EXPECT_FALSE(mean_accuracy_error({}).has_value()) << "there is no score";
+  EXPECT_DOUBLE_EQ(0.025, *mean_error(rows));
+  EXPECT_FALSE(mean_error({}).has_value()) << "there is no score";
 }
 
 }  // namespace

@@ -4,23 +4,25 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/statistics/score_summary.h"
 #include "tests/contains.h"
 #include "tests/message_of.h"
 
 namespace che {
 namespace {
 
-std::vector<Mark> marks_of(const std::vector<std::optional<double>>& values) {
+std::vector<Mark> marks_of(const std::vector<std::optional<double>>& values, const Metric& metric = {}) {
   std::vector<PrintedCell> cells;
   for (const auto& value : values) cells.push_back({.text = "", .value = value});
   std::vector<PrintedCell*> pointers;
   for (PrintedCell& cell : cells) pointers.push_back(&cell);
-  mark_best(pointers, /*with_second=*/true);
+  mark_best(pointers, metric, /*with_second=*/true);
   std::vector<Mark> marks;
   for (const PrintedCell& cell : cells) marks.push_back(cell.mark);
   return marks;
 }
+
+const Metric kPerplexity{
+    .name = "perplexity", .source = Metric::Source::kPerplexity, .greater_is_better = false};
 
 constexpr Mark kNone = Mark::kNone;
 constexpr Mark kBest = Mark::kBest;
@@ -41,10 +43,8 @@ TEST(Table, MarksNeitherANumberAloneNorAMissingOne) {
   EXPECT_EQ(marks_of({std::nullopt, 0.5, 0.25}), (std::vector{kNone, kBest, kSecond}));
 }
 
-TEST(Table, DifferencesHaveASignAndZeroIsNotNegative) {
-  EXPECT_EQ(format_difference(0.0123), "+1.2");
-  EXPECT_EQ(format_difference(-0.0123), "-1.2");
-  EXPECT_EQ(format_difference(-0.0001), "+0.0");
+TEST(Table, MarksTheLowestPerplexity) {
+  EXPECT_EQ(marks_of({12.5, 11.25, 11.252, 30}, kPerplexity), (std::vector{kSecond, kBest, kBest, kNone}));
 }
 
 Table awkward_table() {
