@@ -40,7 +40,7 @@ double physical_memory() {
 }
 
 // The numbers at the beginning of a file; "max", or a file that is not there, gives none.
-std::vector<double> numbers_in(const fs::path& file) {
+std::vector<double> read_numbers(const fs::path& file) {
   std::ifstream stream(file);
   std::vector<double> numbers;
   for (double number = 0; stream >> number;) numbers.push_back(number);
@@ -57,16 +57,16 @@ void limit_memory(Limits& limits, const std::vector<double>& bytes) {
 }
 
 void apply_version_2(Limits& limits, const fs::path& group) {
-  const std::vector<double> cpu = numbers_in(group / "cpu.max");
+  const std::vector<double> cpu = read_numbers(group / "cpu.max");
   if (cpu.size() == 2) limit_cores(limits, cpu[0], cpu[1]);
-  limit_memory(limits, numbers_in(group / "memory.max"));
+  limit_memory(limits, read_numbers(group / "memory.max"));
 }
 
 void apply_version_1(Limits& limits, const fs::path& group) {
-  const std::vector<double> quota = numbers_in(group / "cpu.cfs_quota_us");
-  const std::vector<double> period = numbers_in(group / "cpu.cfs_period_us");
+  const std::vector<double> quota = read_numbers(group / "cpu.cfs_quota_us");
+  const std::vector<double> period = read_numbers(group / "cpu.cfs_period_us");
   if (!quota.empty() && !period.empty()) limit_cores(limits, quota[0], period[0]);
-  limit_memory(limits, numbers_in(group / "memory.limit_in_bytes"));
+  limit_memory(limits, read_numbers(group / "memory.limit_in_bytes"));
 }
 
 // The limits of the group `path` below `mount` and of those above it. Inside a container `path` may be the
@@ -109,9 +109,9 @@ bool names_gpu(const std::string& word) {
 
 // Whether it is the file of a GPU: /dev/nvidia0, /dev/nvidia1, ..., of which a container may have some.
 bool is_gpu_file(const fs::path& file) {
-  constexpr std::string_view kPrefix = "nvidia";
+  constexpr std::string_view kName = "nvidia";
   const std::string name = file.filename().string();
-  return name.starts_with(kPrefix) && parse_integer(name.substr(kPrefix.size()));
+  return name.starts_with(kName) && parse_integer(name.substr(kName.size()));
 }
 
 std::vector<std::string> visible_gpus(const fs::path& root) {

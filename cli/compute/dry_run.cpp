@@ -36,6 +36,7 @@ std::optional<double> present_load() {
 std::vector<bool> are_on_gpu(const std::vector<RunConfig>& runs) {
   const std::vector<std::string> gpus = available_resources().gpus;
   std::vector<bool> are;
+  are.reserve(runs.size());
   for (const RunConfig& run : runs) are.push_back(device_choice(run.execution.device).is_gpu(gpus));
   return are;
 }

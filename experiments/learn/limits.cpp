@@ -42,17 +42,17 @@ class Peak : public c10::MemoryReportingInfoBase {
 // c10/core/impl/alloc_cpu.cpp: "DefaultCPUAllocator: can't allocate memory: you tried to allocate 123
 // bytes.", or "not enough memory"; there is no type of its own for it.
 constexpr std::string_view kAllocator = "DefaultCPUAllocator: ";
-constexpr std::string_view kBytes = "you tried to allocate ";
+constexpr std::string_view kTriedBytes = "you tried to allocate ";
 // A GPU's allocator throws a c10::OutOfMemoryError: "CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0
 // has ...".
 constexpr std::string_view kAmount = "Tried to allocate ";
 
 // Returns " (2.5 GiB more were needed)", or nothing if the message has no amount.
 std::string amount_in(std::string_view text) {
-  if (const std::size_t bytes = text.find(kBytes); bytes != std::string_view::npos) {
+  if (const std::size_t bytes = text.find(kTriedBytes); bytes != std::string_view::npos) {
     return fmt::format(
         " ({:.3g} GiB more were needed)",
-        std::strtod(std::string(text.substr(bytes + kBytes.size(), 30)).c_str(), nullptr) / 0x1p30);
+        std::strtod(std::string(text.substr(bytes + kTriedBytes.size(), 30)).c_str(), nullptr) / 0x1p30);
   }
   const std::size_t amount = text.find(kAmount);
   if (amount == std::string_view::npos) return "";

@@ -77,9 +77,9 @@ c10::Stream new_stream(const at::Device& device) {
 
 }  // namespace
 
-StepGraphs::StepGraphs(Model& model, const Adam& adam)
+StepGraphs::StepGraphs(Model& model, Adam adam)
     : model_(model),
-      adam_(adam),
+      adam_(std::move(adam)),
       graphs_(new_device_graphs(*model.backend().gpu)),
       stream_(new_stream(model.backend().device())) {}
 

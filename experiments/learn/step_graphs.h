@@ -25,7 +25,7 @@ namespace che {
 class StepGraphs {
  public:
   // Throws Error (usage) if the program has no graphs. `model` outlives it.
-  StepGraphs(Model& model, const Adam& adam);
+  StepGraphs(Model& model, Adam adam);
   StepGraphs(const StepGraphs&) = delete;
   StepGraphs& operator=(const StepGraphs&) = delete;
 

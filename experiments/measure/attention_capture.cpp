@@ -136,8 +136,7 @@ std::string attention_bias_csv(const AttentionBias& bias) {
         for (std::int64_t key = 0; key < bias.tokens; ++key) {
           // Adding 0 takes the sign off zeros.
           const std::size_t i = bias.index(layer, head, query, key);
-          const std::size_t pair =
-              static_cast<std::size_t>((layer * bias.tokens + query) * bias.tokens + key);
+          const auto pair = static_cast<std::size_t>((layer * bias.tokens + query) * bias.tokens + key);
           fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{}", layer, head, query, key,
                          key >= bias.first_output ? 1 : 0, bias.distance[pair], bias.logit[i] + 0.0F,
                          bias.bias[i] + 0.0F, bias.adapted[i] + 0.0F);

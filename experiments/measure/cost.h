@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiments/learn/model_factory.h"
@@ -22,7 +23,7 @@ namespace che {
 class CostEstimate {
  public:
   // Uses `backend`, or what each run's `execution` asks for.
-  explicit CostEstimate(const std::optional<Backend>& backend = std::nullopt) : backend_(backend) {}
+  explicit CostEstimate(std::optional<Backend> backend = std::nullopt) : backend_(std::move(backend)) {}
 
   // The time of one worker for `work` of a run, by the fastest, the median and the slowest measured steps.
   TimeRange seconds(const RunConfig& config, const Operations& work);

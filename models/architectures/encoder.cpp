@@ -157,7 +157,7 @@ void Encoder::project() {
 
 namespace {
 
-const Registered<Architecture> registered{{
+const Registered<Architecture> encoder_architecture{{
     .name = "encoder",
     .parameters = encoder_parameters,
     .make = [](ModelParts parts, std::int64_t replicas, const Backend& backend) -> std::unique_ptr<Model> {

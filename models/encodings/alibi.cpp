@@ -28,7 +28,7 @@ namespace {
 
 class Alibi : public Encoding {
  public:
-  explicit Alibi(AlibiOptions options) : options_(std::move(options)) {}
+  explicit Alibi(AlibiOptions options) : options_(options) {}
 
   AttentionTerms attention_terms(const EncodingContext& context) const override {
     const std::int64_t heads = context.shape.heads;
@@ -43,7 +43,7 @@ class Alibi : public Encoding {
   AlibiOptions options_;
 };
 
-const Registered<EncodingMaker> registered{{"alibi", make_encoding<Alibi, AlibiOptions>}};
+const Registered<EncodingMaker> alibi_maker{{"alibi", make_encoding<Alibi, AlibiOptions>}};
 
 }  // namespace
 }  // namespace che

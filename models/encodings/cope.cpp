@@ -60,7 +60,7 @@ class Cope : public Encoding {
   }
 };
 
-const Registered<EncodingMaker> registered{{"cope", make_encoding<Cope, NoOptions>}};
+const Registered<EncodingMaker> cope_maker{{"cope", make_encoding<Cope, NoOptions>}};
 
 }  // namespace
 }  // namespace che

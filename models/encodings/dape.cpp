@@ -12,8 +12,7 @@ bool concatenates(DapeVariant variant) {
 
 }  // namespace
 
-Dape::Dape(std::unique_ptr<Encoding> base, DapeOptions options)
-    : base_(std::move(base)), options_(std::move(options)) {}
+Dape::Dape(std::unique_ptr<Encoding> base, DapeOptions options) : base_(std::move(base)), options_(options) {}
 
 std::vector<ParameterSpec> Dape::embedding_parameters(const ModelShape& shape) const {
   return base_->embedding_parameters(shape);

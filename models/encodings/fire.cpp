@@ -16,9 +16,7 @@ constexpr double kEpsilon = 1e-6;
 class Fire : public Encoding {
  public:
   Fire(FireOptions options, const std::optional<DapeOptions>& dape)
-      : options_(std::move(options)),
-        hidden_(dape ? dape->hidden : options_.hidden),
-        leaky_(dape.has_value()) {}
+      : options_(options), hidden_(dape ? dape->hidden : options_.hidden), leaky_(dape.has_value()) {}
 
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
     const double second = 1 / std::sqrt(static_cast<double>(hidden_));
@@ -80,7 +78,7 @@ class Fire : public Encoding {
   bool leaky_;
 };
 
-const Registered<EncodingMaker> registered{{"fire", make_encoding<Fire, FireOptions>}};
+const Registered<EncodingMaker> fire_maker{{"fire", make_encoding<Fire, FireOptions>}};
 
 }  // namespace
 }  // namespace che

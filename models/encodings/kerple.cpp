@@ -10,7 +10,7 @@ namespace {
 
 class Kerple : public Encoding {
  public:
-  explicit Kerple(DistanceOptions options) : options_(std::move(options)) {}
+  explicit Kerple(DistanceOptions options) : options_(options) {}
 
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
     return {{"p", {shape.heads}, Init::uniform(0, 2)}, {"a", {shape.heads}, Init::uniform(0, 1)}};
@@ -37,7 +37,7 @@ class Kerple : public Encoding {
   DistanceOptions options_;
 };
 
-const Registered<EncodingMaker> registered{{"kerple", make_encoding<Kerple, DistanceOptions>}};
+const Registered<EncodingMaker> kerple_maker{{"kerple", make_encoding<Kerple, DistanceOptions>}};
 
 }  // namespace
 }  // namespace che

@@ -26,7 +26,7 @@ class Learned : public Encoding {
   LearnedOptions options_;
 };
 
-const Registered<EncodingMaker> registered{{"learned", make_encoding<Learned, LearnedOptions>}};
+const Registered<EncodingMaker> learned_maker{{"learned", make_encoding<Learned, LearnedOptions>}};
 
 }  // namespace
 }  // namespace che

@@ -5,7 +5,7 @@
 namespace che {
 namespace {
 
-const Registered<EncodingMaker> registered{{"none", make_encoding<Encoding, NoOptions>}};
+const Registered<EncodingMaker> none_maker{{"none", make_encoding<Encoding, NoOptions>}};
 
 }  // namespace
 }  // namespace che

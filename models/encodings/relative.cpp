@@ -13,7 +13,7 @@ namespace {
 
 class Relative : public Encoding {
  public:
-  explicit Relative(RelativeOptions options) : options_(std::move(options)) {}
+  explicit Relative(RelativeOptions options) : options_(options) {}
 
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
     const std::int64_t d = shape.width;
@@ -100,7 +100,7 @@ class Relative : public Encoding {
   RelativeOptions options_;
 };
 
-const Registered<EncodingMaker> registered{{"relative", make_encoding<Relative, RelativeOptions>}};
+const Registered<EncodingMaker> relative_maker{{"relative", make_encoding<Relative, RelativeOptions>}};
 
 }  // namespace
 }  // namespace che

@@ -16,7 +16,7 @@ constexpr double kMaxTime = 10000;
 
 class Rope : public RotaryEncoding {
  public:
-  Rope(RopeOptions options, TrainedTokens trained) : options_(std::move(options)), trained_(trained) {
+  Rope(RopeOptions options, TrainedTokens trained) : options_(options), trained_(trained) {
     if (options_.is_scaled() && trained.count < 1) {
       throw Error("rope: scaling needs the number of tokens of the longest training sequence",
                   ErrorKind::kRuntime);
@@ -30,7 +30,8 @@ class Rope : public RotaryEncoding {
             ? std::max(1.0, static_cast<double>(context.tokens) / static_cast<double>(trained_.count))
             : 1.0;
     at::Tensor frequencies = scaled(width, stretch);
-    const double turning = std::floor(options_.fraction * static_cast<double>(width / 2));
+    const std::int64_t pairs = width / 2;
+    const double turning = std::floor(options_.fraction * static_cast<double>(pairs));
     frequencies.slice(0, static_cast<std::int64_t>(turning)).zero_();
     return {rotary_angles(positions, frequencies),
             options_.scaling == RopeScaling::kYarn ? 0.1 * std::log(stretch) + 1 : 1};
@@ -63,7 +64,7 @@ class Rope : public RotaryEncoding {
   TrainedTokens trained_;
 };
 
-const Registered<EncodingMaker> registered{{"rope", make_encoding<Rope, RopeOptions>}};
+const Registered<EncodingMaker> rope_maker{{"rope", make_encoding<Rope, RopeOptions>}};
 
 }  // namespace
 }  // namespace che

@@ -12,7 +12,7 @@ namespace {
 
 class Sandwich : public Encoding {
  public:
-  explicit Sandwich(SandwichOptions options) : options_(std::move(options)) {}
+  explicit Sandwich(SandwichOptions options) : options_(options) {}
 
   AttentionTerms attention_terms(const EncodingContext& context) const override {
     const std::int64_t heads = context.shape.heads;
@@ -41,7 +41,7 @@ class Sandwich : public Encoding {
   SandwichOptions options_;
 };
 
-const Registered<EncodingMaker> registered{{"sandwich", make_encoding<Sandwich, SandwichOptions>}};
+const Registered<EncodingMaker> sandwich_maker{{"sandwich", make_encoding<Sandwich, SandwichOptions>}};
 
 }  // namespace
 }  // namespace che

@@ -22,7 +22,7 @@ std::vector<std::int64_t> bucket_starts() {
 
 class T5 : public Encoding {
  public:
-  explicit T5(T5Options options) : options_(std::move(options)) {}
+  explicit T5(T5Options options) : options_(options) {}
 
   std::vector<ParameterSpec> embedding_parameters(const ModelShape& shape) const override {
     return shared() ? table(shape) : std::vector<ParameterSpec>{};
@@ -55,7 +55,7 @@ class T5 : public Encoding {
   T5Options options_;
 };
 
-const Registered<EncodingMaker> registered{{"t5", make_encoding<T5, T5Options>}};
+const Registered<EncodingMaker> t5_maker{{"t5", make_encoding<T5, T5Options>}};
 
 }  // namespace
 }  // namespace che

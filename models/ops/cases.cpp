@@ -139,7 +139,7 @@ std::vector<OperationCase> others(const CaseSizes& sizes, std::int64_t tokens, s
        .apply = [](const Tensors& in,
                    const Backend& backend) { return Embedding(in[1], kSymbols, 1, backend).rows(in[0], 0); },
        .bytes = 4 * values});
-  const double logits = static_cast<double>(batch * tokens * kSymbols);
+  const auto logits = static_cast<double>(batch * tokens * kSymbols);
   all.push_back(
       {.name = "loss and accuracy",
        .inputs = {numbers.variable({1, batch, tokens, kSymbols}), numbers.whole({batch, tokens}, kSymbols),

@@ -2,17 +2,18 @@
 
 #include <ATen/ATen.h>
 
+#include <utility>
+
 #include "models/ops/adam/adam_update.h"
 
 namespace che {
 
-Adam::Adam(const ParameterSet& parameters, const std::vector<double>& rates, double clip,
-           const Backend& which)
+Adam::Adam(const ParameterSet& parameters, const std::vector<double>& rates, double clip, Backend which)
     : first_moment(at::zeros_like(parameters.values())),
       second_moment(at::zeros_like(parameters.values())),
       learning_rates(at::tensor(rates, at::kDouble).to(parameters.values().options()).unsqueeze(1)),
       clip_norm(clip),
-      backend(which) {}
+      backend(std::move(which)) {}
 
 AdamSettings Adam::settings(std::int64_t step, double rate_fraction) const {
   return {.clip_norm = clip_norm, .rate_fraction = rate_fraction, .updates = step + 1};

@@ -19,7 +19,7 @@ struct Adam {
   double clip_norm;
   Backend backend;
 
-  Adam(const ParameterSet& parameters, const std::vector<double>& rates, double clip, const Backend& which);
+  Adam(const ParameterSet& parameters, const std::vector<double>& rates, double clip, Backend which);
 
   // Returns the settings of update number `step` (from 0) at that fraction of the learning rates.
   AdamSettings settings(std::int64_t step, double rate_fraction) const;

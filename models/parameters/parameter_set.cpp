@@ -91,7 +91,7 @@ void ParameterSet::collect_gradients() {
 
 void ParameterSet::initialise(std::span<const std::int64_t> seeds) {
   const at::Tensor drawn = at::empty(values_.sizes(), at::TensorOptions().dtype(at::kDouble));
-  double* next = drawn.data_ptr<double>();
+  auto* next = drawn.data_ptr<double>();
   for (const std::int64_t seed : seeds) {
     for (const ParameterSpec& spec : specs_) {
       RandomStream random(keyed_seed(static_cast<std::uint64_t>(seed), spec.name), Purpose::kInit);

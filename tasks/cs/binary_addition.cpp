@@ -56,14 +56,15 @@ class BinaryAddition : public Task {
   bool most_significant_first_;
 };
 
-const Registered<TaskEntry> registered{{.name = "binary_addition",
-                                        .level = Level::kCs,
-                                        .summary = "sum of two binary numbers, least significant bit first",
-                                        .output_length = "L + 1",
-                                        .chance = 0.5,
-                                        .pitfalls = {kLeastFirstPitfall, kTerminatorPitfall},
-                                        .options = BitOrderOptions(),
-                                        .make = make_task<BinaryAddition, BitOrderOptions>}};
+const Registered<TaskEntry> binary_addition_entry{
+    {.name = "binary_addition",
+     .level = Level::kCs,
+     .summary = "sum of two binary numbers, least significant bit first",
+     .output_length = "L + 1",
+     .chance = 0.5,
+     .pitfalls = {kLeastFirstPitfall, kTerminatorPitfall},
+     .options = BitOrderOptions(),
+     .make = make_task<BinaryAddition, BitOrderOptions>}};
 
 }  // namespace
 }  // namespace che

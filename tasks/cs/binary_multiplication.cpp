@@ -43,7 +43,7 @@ class BinaryMultiplication : public Task {
   bool most_significant_first_;
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> binary_multiplication_entry{
     {.name = "binary_multiplication",
      .level = Level::kCs,
      .summary = "product of two binary numbers, least significant bit first",

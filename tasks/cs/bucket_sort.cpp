@@ -29,14 +29,15 @@ class BucketSort : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{{.name = "bucket_sort",
-                                        .level = Level::kCs,
-                                        .summary = "the digits in ascending order",
-                                        .output_length = "L",
-                                        .chance = 0.2,
-                                        .pitfalls = {"Five digits only, so that counting them suffices."},
-                                        .permutation_invariant = true,
-                                        .make = make_task<BucketSort>}};
+const Registered<TaskEntry> bucket_sort_entry{
+    {.name = "bucket_sort",
+     .level = Level::kCs,
+     .summary = "the digits in ascending order",
+     .output_length = "L",
+     .chance = 0.2,
+     .pitfalls = {"Five digits only, so that counting them suffices."},
+     .permutation_invariant = true,
+     .make = make_task<BucketSort>}};
 
 }  // namespace
 }  // namespace che

@@ -41,7 +41,7 @@ class ComputeSqrt : public Task {
   Rounding rounding_;
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> compute_sqrt_entry{
     {.name = "compute_sqrt",
      .level = Level::kCs,
      .summary = "integer square root of a binary number",

@@ -24,7 +24,7 @@ class DuplicateString : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> duplicate_string_entry{
     {.name = "duplicate_string",
      .level = Level::kCs,
      .summary = "the input twice",

@@ -37,7 +37,7 @@ class MissingDuplicate : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> missing_duplicate_entry{
     {.name = "missing_duplicate",
      .level = Level::kCs,
      .summary = "the symbol that a hole hides in a string written twice",

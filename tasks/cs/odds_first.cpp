@@ -43,7 +43,7 @@ class OddsFirst : public Task {
   std::size_t start_;  // Index of the input that the output starts with.
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> odds_first_entry{
     {.name = "odds_first",
      .level = Level::kCs,
      .summary = "every second symbol, then the others",

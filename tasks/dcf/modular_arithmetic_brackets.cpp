@@ -23,7 +23,7 @@ class ModularArithmeticBrackets : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> modular_arithmetic_brackets_entry{
     {.name = "modular_arithmetic_brackets",
      .level = Level::kDcf,
      .summary = "value modulo 5 of a bracketed expression",

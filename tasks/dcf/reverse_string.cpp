@@ -23,7 +23,7 @@ class ReverseString : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> reverse_string_entry{
     {.name = "reverse_string",
      .level = Level::kDcf,
      .summary = "the input backwards",

@@ -10,7 +10,7 @@
 namespace che {
 namespace {
 
-constexpr BracketSymbols kSymbols{.operators = 2, .open = 7, .close = 8};
+constexpr BracketSymbols kEquationSymbols{.operators = 2, .open = 7, .close = 8};
 constexpr std::uint8_t kUnknown = 9;
 constexpr std::uint8_t kEquals = 10;
 
@@ -28,7 +28,7 @@ class SolveEquation : public Task {
       return;
     }
     const auto expression = input.first(input.size() - 2);
-    const std::uint8_t value = draw_bracket_expression(random, kSymbols, expression);
+    const std::uint8_t value = draw_bracket_expression(random, kEquationSymbols, expression);
     // As published: the first digit at or after a uniform index, cyclically.
     std::size_t unknown = random.below(expression.size());
     while (expression[unknown] >= kExpressionModulus) {
@@ -41,7 +41,7 @@ class SolveEquation : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> solve_equation_entry{
     {.name = "solve_equation",
      .level = Level::kDcf,
      .summary = "the unknown digit of a bracketed equation modulo 5",

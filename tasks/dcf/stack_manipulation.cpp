@@ -45,7 +45,7 @@ class StackManipulation : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> stack_manipulation_entry{
     {.name = "stack_manipulation",
      .level = Level::kDcf,
      .summary = "stack, top first, after pops and pushes",

@@ -26,7 +26,7 @@ class CycleNavigation : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> cycle_navigation_entry{
     {.name = "cycle_navigation",
      .level = Level::kRegular,
      .summary = "end of a walk on a ring of 5 cells",

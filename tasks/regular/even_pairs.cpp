@@ -22,7 +22,7 @@ class EvenPairs : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> even_pairs_entry{
     {.name = "even_pairs",
      .level = Level::kRegular,
      .summary = "parity of the number of neighbours that differ",

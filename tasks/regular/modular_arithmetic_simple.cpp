@@ -56,7 +56,7 @@ class ModularArithmeticSimple : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> modular_arithmetic_simple_entry{
     {.name = "modular_arithmetic_simple",
      .level = Level::kRegular,
      .summary = "value modulo 5 of an expression without brackets",

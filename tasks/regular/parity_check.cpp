@@ -24,7 +24,7 @@ class ParityCheck : public Task {
   }
 };
 
-const Registered<TaskEntry> registered{
+const Registered<TaskEntry> parity_check_entry{
     {.name = "parity_check",
      .level = Level::kRegular,
      .summary = "parity of the number of ones",

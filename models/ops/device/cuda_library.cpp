@@ -66,7 +66,7 @@ std::shared_ptr<Gpu> open_cuda_gpu(std::int64_t number, GpuPrecision precision) 
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   open_torch_cuda();
   const CudaLibrary& library = open_cuda_library(cuda_kernels_file());
-  const std::int64_t count = at::detail::getCUDAHooks().deviceCount();
+  const c10::DeviceIndex count = at::detail::getCUDAHooks().deviceCount();
   const auto gpu = std::make_shared<Gpu>(
       Gpu{.device = c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(number)), .library = &library});
   const int error =

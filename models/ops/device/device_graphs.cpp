@@ -10,14 +10,15 @@
 namespace che {
 namespace {
 
-constexpr const char* kRemedy = "run scripts/setup.sh cuda, or set execution.graphs: false";
+constexpr const char* kGraphsRemedy = "run scripts/setup.sh cuda, or set execution.graphs: false";
 
 }  // namespace
 
 NewDeviceGraphs open_device_graphs(const std::filesystem::path& path) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    throw Error(fmt::format("execution.graphs: CUDA graphs cannot be loaded ({}); {}", dlerror(), kRemedy));
+    throw Error(
+        fmt::format("execution.graphs: CUDA graphs cannot be loaded ({}); {}", dlerror(), kGraphsRemedy));
   }
   const auto graphs = reinterpret_cast<decltype(&che_device_graphs)>(dlsym(library, "che_device_graphs"));
   const NewDeviceGraphs loaded = graphs == nullptr ? nullptr : graphs(kDeviceGraphsVersion);
@@ -25,7 +26,7 @@ NewDeviceGraphs open_device_graphs(const std::filesystem::path& path) {
     throw Error(
         fmt::format("execution.graphs: {} does not have version {} of CUDA graphs, which this program "
                     "needs; {}",
-                    path.string(), kDeviceGraphsVersion, kRemedy));
+                    path.string(), kDeviceGraphsVersion, kGraphsRemedy));
   }
   return loaded;
 }

@@ -33,7 +33,7 @@ const KernelTable& cpu_kernels();
 
 // A CUDA device, as its driver describes it.
 struct CudaDevice {
-  char name[256];                   // Ends with a 0.
+  char name[256];                   // Ends with a 0. NOLINT(modernize-avoid-c-arrays)
   std::int32_t compute_capability;  // 10 times the major number, and the minor one.
   std::int32_t multiprocessors;
   std::int32_t driver_version;  // The CUDA version that the driver serves: 1000 times the major number and 10

@@ -50,7 +50,7 @@ inline std::vector<float> sum_of_parts(const std::vector<float>& rows, std::int6
       for (std::int64_t part = 0; part < parts; ++part) sum += value(part, i);
       continue;
     }
-    float sums[kInterleaved] = {};
+    float sums[kInterleaved] = {};  // NOLINT(modernize-avoid-c-arrays)
     const std::int64_t whole = parts / kInterleaved * kInterleaved;
     for (std::int64_t part = 0; part < parts; ++part) {
       sums[part < whole ? part % kInterleaved : 0] += value(part, i);

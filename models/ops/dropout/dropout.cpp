@@ -22,7 +22,7 @@ at::Tensor factors(const std::vector<std::int64_t>& shape, const DropoutSite& si
   const auto per_example = static_cast<std::size_t>(shape[2] * shape[3]);
   const auto first_index = static_cast<std::uint64_t>(site.first_token * shape[3]);
   const DropoutKeys keys(site);
-  float* row = all.data_ptr<float>();
+  auto* row = all.data_ptr<float>();
   for (std::int64_t r = 0; r < shape[0]; ++r) {
     for (std::int64_t b = 0; b < shape[1]; ++b, row += per_example) {
       dropout_factors(keys.draws().bits(r, b), first_index, {row, per_example});

@@ -37,7 +37,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // The tensors of one forward and backward pass.
-struct Operands {
+struct NormOperands {
   at::Tensor x, y, y_bias, scale, offset;
 
   ResidualNormInputs inputs(const DropoutKeys& keys) const {
@@ -61,7 +61,7 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
                             const std::optional<at::Tensor>& y_bias, const at::Tensor& scale,
                             const at::Tensor& offset, const DropoutKeys& keys, const Backend& backend) {
     RECORD_FUNCTION("che::residual_norm", {});
-    const Operands operands{x, y, y_bias.value_or(at::Tensor()), scale, offset};
+    const NormOperands operands{x, y, y_bias.value_or(at::Tensor()), scale, offset};
     const at::Tensor out = at::empty(x.sizes(), x.options());
     const at::Tensor moments = at::empty({x.size(0), x.size(1), x.size(2), 2}, x.options());
     run_kernel(backend, "residual norm", device_kernels(backend).residual_norm.forward, operands.inputs(keys),
@@ -75,7 +75,7 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
     RECORD_FUNCTION("che::residual_norm", {});
     const variable_list saved = context->get_saved_variables();
     const auto& [keys, backend] = kept<std::pair<DropoutKeys, Backend>>(context);
-    const Operands operands{saved[0], saved[1], saved[2], saved[3], saved[4]};
+    const NormOperands operands{saved[0], saved[1], saved[2], saved[3], saved[4]};
     const at::Tensor& moments = saved[5];
     const at::Tensor d_out = gradients[0].contiguous();
     const at::Tensor d_x = at::empty(operands.x.sizes(), d_out.options());
