@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -13,6 +12,8 @@
 #include "core/number_text.h"
 #include "experiments/results/comparison.h"
 #include "experiments/results/effects.h"
+#include "experiments/store/run_rows.h"
+#include "plots/curves.h"
 
 namespace che {
 namespace {
@@ -122,110 +123,31 @@ double floor_of(const TableRow& row) {
   return score;
 }
 
+// The columns of a task that have a score.
+std::vector<const EncodingLabel*> scored_columns(const ResultTable& table, const TableRow& row) {
+  std::vector<const EncodingLabel*> labels;
+  for (const EncodingLabel& encoding : table.encodings) {
+    const TableCell* const cell = table.cell(row.task, encoding);
+    if (cell != nullptr && cell->scores) labels.push_back(&encoding);
+  }
+  return labels;
+}
+
 // Whether no cell of the task is, but for noise, above predictors without a model.
 bool is_at_baseline(const ResultTable& table, const TableRow& row) {
   constexpr double kNoise = 0.02;
-  return std::ranges::none_of(table.encodings, [&](const EncodingLabel& encoding) {
-    const TableCell* const cell = table.cell(row.task, encoding);
-    return cell != nullptr && cell->scores && cell->scores->best > floor_of(row) + kNoise;
+  return std::ranges::none_of(scored_columns(table, row), [&](const EncodingLabel* encoding) {
+    return table.cell(row.task, *encoding)->scores->best > floor_of(row) + kNoise;
   });
 }
 
 // The columns of a task that have a score, the highest first; ties in the order of the table.
 std::vector<const EncodingLabel*> by_score(const FigureSource& source, const TableRow& row) {
-  std::vector<const EncodingLabel*> labels;
-  for (const EncodingLabel& encoding : source.table.encodings) {
-    const TableCell* const cell = source.table.cell(row.task, encoding);
-    if (cell != nullptr && cell->scores) labels.push_back(&encoding);
-  }
+  std::vector<const EncodingLabel*> labels = scored_columns(source.table, row);
   std::ranges::stable_sort(labels, std::ranges::greater(), [&](const EncodingLabel* label) {
     return row.metric.gain(source.table.cell(row.task, *label)->scores->value(source.aggregate));
   });
   return labels;
-}
-
-// A point of a curve: what stands for the runs, and the lowest and the highest of them.
-struct CurvePoint {
-  double x = 0;
-  double y = 0;
-  double low = 0;
-  double high = 0;
-};
-
-struct Curve {
-  std::vector<CurvePoint> points;
-  std::size_t runs = 0;
-};
-
-// What a run measured: pairs of x and y by ascending x.
-using Measurements = std::function<std::vector<std::pair<double, double>>(const TableRun&)>;
-
-// So many neighbours among `points` make a point of a curve: a line of hundreds hides its dashes in noise.
-// The number is even, because tasks treat odd and even lengths differently.
-std::size_t curve_group(std::size_t points) {
-  constexpr std::size_t kMaxPoints = 100;
-  return points <= kMaxPoints ? 1 : (points / (kMaxPoints / 2) + 1) / 2 * 2;
-}
-
-std::vector<CurvePoint> grouped(const std::vector<CurvePoint>& points) {
-  const std::size_t group = curve_group(points.size());
-  std::vector<CurvePoint> result;
-  for (std::size_t first = 0; first < points.size(); first += group) {
-    const std::size_t end = std::min(first + group, points.size());
-    const auto count = static_cast<double>(end - first);
-    CurvePoint& mean = result.emplace_back();
-    for (std::size_t i = first; i < end; ++i) {
-      mean.x += points[i].x / count;
-      mean.y += points[i].y / count;
-      mean.low += points[i].low / count;
-      mean.high += points[i].high / count;
-    }
-  }
-  return result;
-}
-
-// The finished runs that a cell's curve shows: with kMax those at the learning rate of the run with the best
-// score, which comes first and from which they differ in their seeds; else all.
-std::vector<const TableRun*> runs_of_curve(const ResultTable& table, const TableCell& cell,
-                                           Aggregate aggregate) {
-  std::vector<const TableRun*> runs;
-  if (cell.finished.empty()) return runs;
-  const TableRun& best = table.runs[cell.best];
-  if (aggregate == Aggregate::kMax) runs.push_back(&best);
-  for (const std::size_t i : cell.finished) {
-    const TableRun& run = table.runs[i];
-    const bool shown = aggregate != Aggregate::kMax ||
-                       (i != cell.best && run.config.learning_rate == best.config.learning_rate);
-    if (shown) runs.push_back(&run);
-  }
-  return runs;
-}
-
-// The curve of these runs. With kMax a point is the mean of those that have the measurement, where the best
-// run has it; else it is `aggregate` of all, and measurements that not all have are left out.
-Curve curve_of(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
-               const Measurements& measurements) {
-  const bool follows_best = aggregate == Aggregate::kMax;
-  std::vector<const TableRun*> runs = runs_of_curve(table, cell, aggregate);
-  if (follows_best && (runs.empty() || measurements(*runs.front()).empty())) return {};
-  // A run whose measurements were lost keeps its score and hides nobody's curve.
-  std::erase_if(runs, [&](const TableRun* run) { return measurements(*run).empty(); });
-  std::map<double, std::vector<double>> values;  // By x, in the order of the runs.
-  for (const TableRun* run : runs) {
-    for (const auto& [x, y] : measurements(*run)) {
-      if (!follows_best || run == runs.front() || values.contains(x)) values[x].push_back(y);
-    }
-  }
-  std::vector<CurvePoint> points;
-  for (const auto& [x, ys] : values) {
-    if (!follows_best && ys.size() < runs.size()) continue;
-    const auto [low, high] = std::minmax_element(ys.begin(), ys.end());
-    points.push_back({.x = x,
-                      .y = aggregate_of(ys, follows_best ? Aggregate::kMean : aggregate),
-                      .low = *low,
-                      .high = *high});
-  }
-  return {.points = grouped(points), .runs = runs.size()};
 }
 
 // Appends the curves of all cells; `add` is told the row's beginning with the cell's rank and the aggregate,
@@ -237,13 +159,11 @@ void append_curves(const FigureSource& source, Aggregate aggregate, const Measur
   const FigureColumns columns(source.table);
   for (const TableRow& row : source.table.rows) {
     const std::vector<const EncodingLabel*> ranked = by_score(source, row);
-    for (const EncodingLabel& encoding : source.table.encodings) {
-      const auto place = std::ranges::find(ranked, &encoding);
-      if (place == ranked.end()) continue;
-      const TableCell& cell = *source.table.cell(row.task, encoding);
+    for (const EncodingLabel* encoding : scored_columns(source.table, row)) {
+      const TableCell& cell = *source.table.cell(row.task, *encoding);
       const Curve curve = curve_of(source.table, cell, aggregate, measurements);
-      Row beginning = begin_row(row, encoding, columns);
-      beginning.push_back(count_value(static_cast<std::size_t>(place - ranked.begin()) + 1));
+      Row beginning = begin_row(row, *encoding, columns);
+      beginning.emplace_back(std::ranges::find(ranked, encoding) - ranked.begin() + 1);
       beginning.emplace_back(std::string(aggregate_name(aggregate)));
       for (const CurvePoint& point : curve.points) add(beginning, row, cell, curve.runs, point);
     }
@@ -283,12 +203,12 @@ std::vector<std::pair<std::string, std::string>> default_pairs(const ResultTable
 }  // namespace
 
 DataTable accuracy_data(const FigureSource& source) {
-  DataTable data =
-      empty_data({"rank", "aggregate", "score", "baseline", "at_baseline", "length", "runs", "accuracy",
-                  "low", "high", "training_accuracy", "trained_from", "trained_to", "chance", "position"});
+  DataTable data = empty_data({"rank", "aggregate", "score", "baseline", "at_baseline", "length", "runs",
+                               "accuracy", "low", "high", "training_accuracy", "trained_from", "trained_to",
+                               "scored_from", "scored_to", "chance", "position"});
   const auto by_length = [](const TableRun& run) {
     std::vector<std::pair<double, double>> measured;
-    for (const EvaluationRow& row : run.evaluation) {
+    for (const EvaluationRow& row : rows_of_any_length(run.measured, run.config)) {
       measured.emplace_back(static_cast<double>(row.length), row.accuracy);
     }
     return measured;
@@ -296,7 +216,7 @@ DataTable accuracy_data(const FigureSource& source) {
   append_curves(
       source, source.aggregate, by_length,
       [&](Row row, const TableRow& task, const TableCell& cell, std::size_t runs, const CurvePoint& point) {
-        const RunConfig& config = source.table.runs[cell.best].config;
+        const TableRun& best = source.table.runs[cell.best];
         std::optional<double> position;
         if (task.baselines) {
           for (const TrivialBaselines::AtLength& at : task.baselines->lengths) {
@@ -304,14 +224,15 @@ DataTable accuracy_data(const FigureSource& source) {
           }
         }
         const auto length = [&](std::int64_t TrainingConfig::*bound) {
-          return config.is_foreign() ? TableValue() : TableValue(config.training.*bound);
+          return best.config.is_foreign() ? TableValue() : TableValue(best.config.training.*bound);
         };
         add_row(
             data, std::move(row),
             {cell.scores->value(source.aggregate), floor_of(task),
              yes_or_no(is_at_baseline(source.table, task)), point.x, count_value(runs), point.y, point.low,
              point.high, table_value(training_accuracy(source, cell)), length(&TrainingConfig::first_length),
-             length(&TrainingConfig::last_length), table_value(task.metric.chance), table_value(position)});
+             length(&TrainingConfig::last_length), best.scored_lengths.front(), best.scored_lengths.back(),
+             table_value(task.metric.chance), table_value(position)});
       });
   return data;
 }
@@ -366,15 +287,14 @@ DataTable map_data(const FigureSource& source) {
       {"aggregate", "runs", "unfinished", "score", "trained", "paper", "baseline", "permutation_invariant"});
   const FigureColumns columns(source.table);
   for (const TableRow& row : source.table.rows) {
-    for (const EncodingLabel& encoding : source.table.encodings) {
-      const TableCell* const cell = source.table.cell(row.task, encoding);
-      if (cell == nullptr || !cell->scores) continue;
-      const bool has_paper = cell->paper && cell->paper->is_comparable;
-      add_row(data, begin_row(row, encoding, columns),
-              {std::string(aggregate_name(source.aggregate)), count_value(cell->finished.size()),
-               count_value(cell->missing.size()), cell->scores->value(source.aggregate),
-               yes_or_no(!cell->did_not_train(source.aggregate)),
-               has_paper ? TableValue(cell->paper->score) : TableValue(), floor_of(row),
+    for (const EncodingLabel* encoding : scored_columns(source.table, row)) {
+      const TableCell& cell = *source.table.cell(row.task, *encoding);
+      const bool has_paper = cell.paper && cell.paper->is_comparable;
+      add_row(data, begin_row(row, *encoding, columns),
+              {std::string(aggregate_name(source.aggregate)), count_value(cell.finished.size()),
+               count_value(cell.missing.size()), cell.scores->value(source.aggregate),
+               yes_or_no(!cell.did_not_train(source.aggregate)),
+               has_paper ? TableValue(cell.paper->score) : TableValue(), floor_of(row),
                yes_or_no(row.permutation_invariant)});
     }
   }
@@ -386,15 +306,15 @@ DataTable run_data(const FigureSource& source) {
       {"at_baseline", "run", "seed", "learning_rate", "score", "median", "trained", "chance", "baseline"});
   const FigureColumns columns(source.table);
   for (const TableRow& row : source.table.rows) {
-    for (const EncodingLabel& encoding : source.table.encodings) {
-      const TableCell* const cell = source.table.cell(row.task, encoding);
-      if (cell == nullptr || cell->finished.size() < 2) continue;
-      for (const std::size_t i : cell->finished) {
+    for (const EncodingLabel* encoding : scored_columns(source.table, row)) {
+      const TableCell& cell = *source.table.cell(row.task, *encoding);
+      if (cell.finished.size() < 2) continue;
+      for (const std::size_t i : cell.finished) {
         const TableRun& run = source.table.runs[i];
-        add_row(data, begin_row(row, encoding, columns),
+        add_row(data, begin_row(row, *encoding, columns),
                 {yes_or_no(is_at_baseline(source.table, row)), run.id, run.config.seed,
                  run.config.is_foreign() ? TableValue() : TableValue(run.config.learning_rate), *run.score,
-                 cell->scores->median, run.training ? yes_or_no(run.training->trained) : TableValue(),
+                 cell.scores->median, run.training ? yes_or_no(run.training->trained) : TableValue(),
                  table_value(row.metric.chance), floor_of(row)});
       }
     }

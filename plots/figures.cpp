@@ -1,10 +1,8 @@
 #include "plots/figures.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdlib>
-#include <functional>
 #include <sstream>
 #include <system_error>
 
@@ -118,37 +116,33 @@ std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& c
 }
 
 std::vector<fs::path> run_che_plots(const std::vector<std::string>& arguments) {
-  constexpr int kNoMatplotlib = 3;  // The exit code of che_plots/__main__.py for it.
-  // The user's own Python often lacks what Debian's packages bring.
-  std::string problem;
-  for (const char* const python : {"python3", "/usr/bin/python3"}) {
-    std::vector<std::string> words = {python, "-m", "che_plots"};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    ProgramOutput program;
-    try {
-      program = run_program(words, {python_path(), "PYTHONDONTWRITEBYTECODE=1"});
-    } catch (const Error& error) {
-      if (problem.empty())
-        problem = fmt::format("{} (Debian: apt-get install python3-matplotlib)", error.what());
-      continue;
-    }
-    if (program.exit_code == 0) {
-      std::vector<fs::path> files;
-      std::istringstream lines(program.output);
-      for (std::string line; std::getline(lines, line);) files.emplace_back(line);
-      return files;
-    }
-    problem = last_line(program.messages);
-    if (program.exit_code != kNoMatplotlib) break;
+  std::vector<std::string> words = {"python3", "-m", "che_plots"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  ProgramOutput program;
+  try {
+    program = run_program(words, {python_path(), "PYTHONDONTWRITEBYTECODE=1"});
+  } catch (const Error& error) {
+    throw Error(
+        fmt::format("cannot draw figures: {} (Debian: apt-get install python3-matplotlib)", error.what()),
+        ErrorKind::kRuntime);
   }
-  throw Error("cannot draw figures: " + problem, ErrorKind::kRuntime);
+  if (program.exit_code != 0) {
+    throw Error("cannot draw figures: " + last_line(program.messages), ErrorKind::kRuntime);
+  }
+  std::vector<fs::path> files;
+  std::istringstream lines(program.output);
+  for (std::string line; std::getline(lines, line);) files.emplace_back(line);
+  return files;
 }
 
 std::vector<fs::path> draw_figures(const std::vector<const Figure*>& chosen, const fs::path& folder,
                                    const std::vector<std::string>& formats, double width_mm) {
-  return run_che_plots({"--figure", joined(chosen, ",", std::mem_fn(&Figure::name)), "--format",
-                        fmt::format("{}", fmt::join(formats, ",")), "--width", fmt::format("{}", width_mm),
-                        "--", folder.string()});
+  std::vector<std::string> arguments = {"--figure"};
+  for (const Figure* figure : chosen) arguments.push_back(figure->name);
+  arguments.emplace_back("--format");
+  arguments.insert(arguments.end(), formats.begin(), formats.end());
+  arguments.insert(arguments.end(), {"--width", fmt::format("{}", width_mm), "--", folder.string()});
+  return run_che_plots(arguments);
 }
 
 }  // namespace che

@@ -43,9 +43,9 @@ inline constexpr const char* kFigureDataFolder = "figure-data";
 std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& chosen,
                                              const FigureSource& source, const std::filesystem::path& folder);
 
-// Runs the Python package che_plots with these arguments, by python3 of the PATH or, where that lacks
-// matplotlib, by /usr/bin/python3. Returns the files that it wrote. Throws Error (runtime) with the package's
-// last line, or with the remedy where Python or matplotlib is missing.
+// Runs the Python package che_plots with these arguments by python3 of the PATH; without matplotlib the
+// package goes on in /usr/bin/python3. Returns the files that it wrote. Throws Error (runtime) with the
+// package's last line, or with the remedy where Python is missing.
 std::vector<std::filesystem::path> run_che_plots(const std::vector<std::string>& arguments);
 
 // Draws these figures of a folder from its data.

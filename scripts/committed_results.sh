@@ -39,20 +39,22 @@ has_repetitions() {
   awk -F, 'NR > 1 && $5 > 0 { cells++; few += $5 < 6 } END { exit !(cells && !few) }' "$committed/table.csv"
 }
 
-# Draws figures as SVG and PNG; their data go to results/NAME/figure-data.
+# Draws figures as SVG and PNG, as wide as a column of a paper, which a phone shows without making it smaller; their
+# data go to results/NAME/figure-data.
 draw_figures() {
   local file aggregate=max
   if has_repetitions; then
     aggregate=mean
   fi
   rm -f "$committed"/*.svg "$committed"/*.png
-  build/che plot "$folder" --aggregate "$aggregate" --format svg,png --output "$committed"
+  build/che plot "$folder" --aggregate "$aggregate" --width 85 --format svg,png --output "$committed"
   if [[ -d $committed/figure-data ]]; then
     rm -rf "$folder/figure-data"
     mv "$committed/figure-data" "$folder/figure-data"
   fi
   if [[ $aggregate == mean ]] && compgen -G "$committed/differences*.svg" > /dev/null; then
-    build/che plot "$folder" --by-length --figure differences --format svg,png --output "$folder/by-length"
+    build/che plot "$folder" --by-length --figure differences --width 85 --format svg,png --output "$folder/by-length"
+    mv "$folder/by-length/figure-data/differences.csv" "$folder/figure-data/differences_by_length.csv"
     for file in "$folder"/by-length/*.*; do
       mv "$file" "$committed/differences_by_length${file#"$folder"/by-length/differences}"
     done
@@ -75,8 +77,8 @@ draw() {
   for file in "$bias"/*.csv.xz; do
     xz -dc "$file" > "results/bias/$(basename "$file" .xz)"
   done
-  PYTHONPATH=plots python3 -m che_plots --format svg,png --query 160 \
-    --title "randomized_dape_kerple on even_pairs, length 160, sample 0, step 2000" results/bias/*-bias-length160-sample0.csv
+  PYTHONPATH=plots python3 -m che_plots --format svg png --width 85 --query 160 \
+    --title "randomized_dape_kerple on even_pairs, length 160, sample 0, step 2000" -- results/bias/*-bias-length160-sample0.csv
   mv results/bias/*.svg results/bias/*.png "$bias"
   scripts/first_figure.py
 }

@@ -5,30 +5,19 @@ from __future__ import annotations
 import argparse
 import pathlib
 import sys
-from collections.abc import Callable, Sequence
+
+from che_plots import set_up
 
 FORMATS = ("svg", "pdf", "png")
 FIGURES = ("accuracy", "differences", "map", "runs", "learning", "steps", "effects")
-
-
-def words_of(allowed: Sequence[str]) -> Callable[[str], list[str]]:
-  """Reads several words, separated by commas."""
-
-  def words(text: str) -> list[str]:
-    for word in text.split(","):
-      if word not in allowed:
-        raise argparse.ArgumentTypeError(f"got '{word}'; allowed: {', '.join(allowed)}")
-    return text.split(",")
-
-  return words
 
 
 def arguments() -> argparse.Namespace:
   parser = argparse.ArgumentParser(prog="python3 -m che_plots", description=__doc__)
   add = parser.add_argument
   add("source", type=pathlib.Path, help="a folder with figure-data/*.csv, or a CSV file of `che bias`")
-  add("--figure", type=words_of(FIGURES), help="figures to draw; all that have data unless given")
-  add("--format", type=words_of(FORMATS), default=FORMATS, help="svg, pdf, png; all unless given")
+  add("--figure", nargs="+", choices=FIGURES, help="figures to draw; all that have data unless given")
+  add("--format", nargs="+", choices=FORMATS, default=FORMATS, help="all unless given")
   add("--width", type=float, default=140, help="width in mm (140)")
   add("--query", type=int, default=0, help="for a bias: the query whose lines are drawn")
   add("--title", default="", help="for a bias: the run and the sample")
@@ -37,17 +26,10 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
   options = arguments()
-  try:
-    import matplotlib
-  except ImportError:
-    print("matplotlib is missing; install it (Debian: apt-get install python3-matplotlib; or: pip install matplotlib)",
-          file=sys.stderr)  # fmt: skip
-    return 3  # che tries another Python.
-  from che_plots import bias, curves, page, scores, style
+  set_up()
+  from che_plots import bias, curves, page, scores
   from che_plots.data import read_rows
 
-  matplotlib.use("agg")
-  matplotlib.rcParams.update(style.RC)
   folder: pathlib.Path = options.source
   if folder.suffix == ".csv":
     stem, folder = folder.stem, folder.parent

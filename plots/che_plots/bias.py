@@ -8,12 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy
-import numpy.typing
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
@@ -45,17 +41,15 @@ class Bias:
   def sheet(
     self, width: float, y_label: str, draw: Callable[[Place, Axes, int, int], None], legend: list[Artist], caption: str
   ) -> Sheet:
-    """A row of panels for each layer, a panel a head; many heads go on in further rows."""
-    columns = min(self.heads, max(1, int(width / 34)))
-    per_layer = -(-self.heads // columns) * columns
+    """Rows of panels for each layer, a panel a head."""
+    columns = max(n for n in range(1, self.heads + 1) if n == 1 or (self.heads % n == 0 and n <= width / 34))
 
     def draw_head(layer: int, head: int, place: Place) -> None:
-      if head < self.heads:
-        axes = place.axes(f"layer {layer}, head {head}", "key", y_label)
-        axes.xaxis.set_major_locator(MaxNLocator(3, integer=True))
-        draw(place, axes, layer, head)
+      axes = place.axes(f"layer {layer}, head {head}", "key", y_label)
+      axes.xaxis.set_major_locator(MaxNLocator(3, integer=True))
+      draw(place, axes, layer, head)
 
-    panels = [partial(draw_head, layer, head) for layer in range(self.layers) for head in range(per_layer)]
+    panels = [partial(draw_head, layer, head) for layer in range(self.layers) for head in range(self.heads)]
     drawn = int(numpy.abs(self.values["distance"]).max())
     if drawn >= self.tokens:
       caption += f" Positions are drawn at random, and the largest distance of two tokens is {drawn}."
@@ -72,9 +66,8 @@ def one_query(bias: Bias, query: int, width: float) -> Sheet:
     for name in names:
       axes.plot(range(bias.tokens), bias.values[name][layer, head, query], **LINES[name])
     axes.set_xlim(-0.5, bias.tokens - 0.5)
-    axes.yaxis.set_major_locator(MaxNLocator(4))
 
-  handles: list[Artist] = [*(Line2D([], [], **LINES[name]) for name in names), handle("the query", **QUERY)]
+  handles: list[Artist] = [*(handle(**LINES[name]) for name in names), handle("the query", **QUERY)]
   handles.append(Patch(color=SHADE, linewidth=0, label="output"))
   caption = f"What is added to the logits? Lines show one query, token {query}, over all keys. "
   caption += "The softmax sees the logit A plus the adapted bias"
@@ -85,27 +78,25 @@ def one_query(bias: Bias, query: int, width: float) -> Sheet:
 def all_queries(bias: Bias, width: float) -> Sheet:
   """DAPE's f, or the bias of an encoding without DAPE, for every query and key; each layer has one scale."""
   name = "f" if "f" in bias.values else "adapted"
-  most = [float(numpy.abs(values).max()) or 1.0 for values in bias.values[name]]
   on_page: dict[tuple[object, int], list[Axes]] = {}  # The panels of a layer on a page.
 
   def draw(place: Place, axes: Axes, layer: int, head: int) -> None:
-    norm = Normalize(-most[layer], most[layer])
-    extent = (-0.5, bias.tokens - 0.5, bias.tokens - 0.5, -0.5)
-    axes.imshow(bias.values[name][layer, head], cmap="RdBu_r", norm=norm, extent=extent, aspect="equal")
+    most = float(numpy.abs(bias.values[name][layer]).max()) or 1.0
+    # Lightness rises with the value, so that signs differ in grey, too.
+    image = axes.imshow(bias.values[name][layer, head], cmap="cividis", vmin=-most, vmax=most)
     for line in (axes.axvline, axes.axhline):
       line(bias.output_from - 0.5, color="#555555", linewidth=0.6)
     axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
     panels = on_page.setdefault((place.figure, layer), [])
     panels.append(axes)
     if head == bias.heads - 1 or (place.has_x_label and place.spec.is_last_col()):
-      bar = place.figure.colorbar(
-        ScalarMappable(norm, "RdBu_r"), ax=panels, aspect=14 * len(panels) / place.spec.get_gridspec().ncols, shrink=0.9
-      )
+      aspect = 14 * len(panels) / place.spec.get_gridspec().ncols
+      bar = place.figure.colorbar(image, ax=panels, aspect=aspect, shrink=0.9)
       bar.set_label("f (logits)" if name == "f" else "bias (logits)", fontsize=SMALL)
 
   what = "the bias"
   if name == "f":
     what = "f, which DAPE adds to the " + ("bias" if bias.values["bias"].any() else "logits")
   caption = f"What is added to the logits? Colours show {what}, for every query and key. Each layer has one scale, and "
-  caption += "white is zero. The output begins at the grey lines."
+  caption += "its middle is zero. The output begins at the grey lines."
   return bias.sheet(width, "query", draw, [], caption)

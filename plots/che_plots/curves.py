@@ -10,31 +10,32 @@ from typing import Any
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
-from matplotlib.ticker import EngFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import EngFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from che_plots.data import Row, by_column, by_task, caption_of, grouped, known, of_runs, passing, span
+from che_plots.data import Row, by_column, by_task, caption_of, from_to, grouped, known, of_runs, passing
 from che_plots.page import MM, Place, Sheet, panel_sheet
-from che_plots.style import BEHIND, CHANCE, SHADE, SMALL, TITLE, TRIVIAL, Style, handle, styles_of
+from che_plots.style import BEHIND, CHANCE, SHADE, SMALL, TRIVIAL, Style, handle, styles_of
 
 MOST_LINES = 6  # More lines of a panel are grey.
 MOST_MARKERS = 12  # A line has at most so many, all on measured points.
 ACCURACIES = ("low", "chance", "training_accuracy")
+SCORED: Any = {"color": "#2C8A3D", "linewidth": 0.9, "linestyle": (0, (1, 1))}
 WITHOUT: Any = {"linewidth": 1.0, "linestyle": (0, (7, 2))}
 
 
 def lowest_percent(fractions: Iterable[float]) -> float:
-  """A multiple of ten below all fractions."""
-  return max(0.0, 10 * math.floor(10 * min(fractions) - 0.2))
+  """Where an axis of percent begins: two points below a multiple of ten, so that all fractions are above."""
+  return max(0.0, 10 * math.floor(10 * min(fractions) - 0.2)) - 2
 
 
-def percent_axis(axes: Axes, fractions: Iterable[float]) -> None:
-  axes.set_ylim(lowest_percent(fractions) - 2, 102)
-  axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+def rank_of(row: Row) -> int:
+  """The place of a line among the scores of its task, from 1; 0 in figures that give all lines a colour."""
+  return int(row.get("rank", 0))
 
 
 def is_grey(row: Row) -> bool:
-  return row.number("rank") > MOST_LINES
+  return rank_of(row) > MOST_LINES
 
 
 def has_bars(rows: Iterable[Row], x: str) -> bool:
@@ -42,16 +43,15 @@ def has_bars(rows: Iterable[Row], x: str) -> bool:
   return len({row.text(x) for row in rows}) <= MOST_MARKERS
 
 
-def draw_line(
-  axes: Axes, rows: Sequence[Row], style: Style | None, x: str, y: str, unit: float = 100, rank: int = 0
-) -> None:
-  """A line with the range of its runs, grey without a style; `x` and `y` are columns."""
-  xs = [row.number(x) for row in rows]
-  ys, low, high = ([unit * row.number(column) for row in rows] for column in (y, "low", "high"))
-  if style is None:
+def draw_line(axes: Axes, rows: Sequence[Row], style: Style, x: str, y: str, unit: float = 100) -> None:
+  """A line with the range of its runs, grey where the task has too many; `x` and `y` are columns."""
+  xs = known(rows, x)
+  ys, low, high = ([unit * value for value in known(rows, column)] for column in (y, "low", "high"))
+  if is_grey(rows[0]):
     axes.plot(xs, ys, **BEHIND, zorder=1, marker="." if len(xs) == 1 else "")
     return
   place = axes.transData
+  rank = rank_of(rows[0])
   if rows[0].number("runs") > 1 and has_bars(rows, x):
     # Lines stand a little beside each other, so that their bars do not cover each other.
     shift = rank - (MOST_LINES + 1) / 2 if rank else 0.0
@@ -64,22 +64,18 @@ def draw_line(
   axes.plot(xs, ys, **style.line(markevery=(rank % every, every), zorder=3), transform=place)
 
 
-def range_handle(rows: Iterable[Row], x: str) -> list[Artist]:
-  """The entry of the legend for the ranges of lines; none where no line has several runs."""
-  several = [row for row in rows if row.number("runs") > 1]
-  label = f"lowest to highest of {span(several, 'runs')} runs"
-  if several and has_bars(rows, x):
-    return [handle(label, marker="|", markersize=9, markeredgewidth=0.9, linewidth=0, alpha=0.6)]
-  return [Patch(color="#555555", alpha=0.25, linewidth=0, label=label)] if several else []
-
-
 def legend_of(rows: Sequence[Row], styles: dict[str, Style], x: str) -> list[Artist]:
-  """The columns that have a colour in a panel, and what the other marks mean."""
+  """The columns that have a colour in a panel, the grey ones, and the ranges of lines of several runs."""
   coloured = {row.text("encoding") for row in rows if not is_grey(row)}
   handles: list[Artist] = [handle(one.label, **one.line()) for name, one in styles.items() if name in coloured]
   if any(is_grey(row) for row in rows):
     handles.append(handle(f"not in the task's best {MOST_LINES}", **BEHIND))
-  return handles + range_handle(rows, x)
+  counts = [count for count in known(rows, "runs") if count > 1]
+  if counts:
+    bar = {"marker": "|", "markersize": 9, "markeredgewidth": 0.9, "linewidth": 0, "alpha": 0.6}
+    look = bar if has_bars(rows, x) else {"linewidth": 6, "alpha": 0.25}
+    handles.append(handle(f"lowest to highest of {from_to(counts)} runs", **look))
+  return handles
 
 
 def end_labels(axes: Axes, ends: Sequence[tuple[float, Style]], x: float, height: float) -> None:
@@ -95,29 +91,31 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, Style]], x: float, height
                     va="center", annotation_clip=False)  # fmt: skip
 
 
-def draw_accuracy(
-  axes: Axes, rows: Sequence[Row], styles: dict[str, Style], all_coloured: bool = False
-) -> list[tuple[float, Style]]:
+def draw_accuracy(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> list[tuple[float, Style]]:
   """The lines of one task over length, with the training lengths shaded; returns where coloured lines end."""
   ends = []
   for encoding, line in by_column(rows).items():
-    style = styles[encoding] if all_coloured or not is_grey(line[0]) else None
-    draw_line(axes, line, style, "length", "accuracy", rank=int(line[0].number("rank")))
-    if style:
-      ends.append((100 * line[-1].number("accuracy"), style))
+    draw_line(axes, line, styles[encoding], "length", "accuracy")
+    if not is_grey(line[0]):
+      ends.append((100 * line[-1].number("accuracy"), styles[encoding]))
   trained = known(rows, "trained_from", "trained_to")
   if trained:
     axes.axvspan(min(trained), max(trained), color=SHADE, linewidth=0, zorder=0)
   axes.axhline(100 * rows[0].number("chance"), **CHANCE, zorder=1)
   axes.set_xlim(1, max(known(rows, "length")) * 1.03)
-  axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10], integer=True))
-  percent_axis(axes, known(rows, *ACCURACIES))
+  axes.set_ylim(lowest_percent(known(rows, *ACCURACIES)), 102)
   return ends
 
 
-def beats_chance(row: Row) -> bool:
+def beats_chance(rows: Sequence[Row]) -> bool:
   """Whether the best symbol of each position is clearly another guess than chance."""
-  return any(abs(position - row.number("chance")) > 0.03 for position in known([row], "position"))
+  return any(abs(position - row.number("chance")) > 0.03 for row in rows for position in known([row], "position"))
+
+
+def ends_of_score(rows: Sequence[Row]) -> set[float]:
+  """The first and the last length that scores count, if lines go on beyond them."""
+  lengths, scored = known(rows, "length"), known(rows, "scored_from", "scored_to")
+  return {end for end in (min(scored), max(scored)) if not min(lengths) >= end and not max(lengths) <= end}
 
 
 def draw_training(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> None:
@@ -125,11 +123,10 @@ def draw_training(axes: Axes, rows: Sequence[Row], styles: dict[str, Style]) -> 
   lines = by_column(rows)
   firsts = [lines[name][0] for name in styles if name in lines and lines[name][0].text("training_accuracy")]
   for place, row in enumerate(sorted(firsts, key=lambda row: not is_grey(row))):
-    y = 100 * row.number("training_accuracy")
-    if is_grey(row):
-      axes.plot(place, y, ".", color=BEHIND["color"], markersize=3, zorder=1)
-    else:
-      axes.plot(place, y, **styles[row.text("encoding")].line(linestyle="", zorder=3, clip_on=False))
+    look = {"color": BEHIND["color"], "marker": ".", "markersize": 3, "zorder": 1}
+    if not is_grey(row):
+      look = styles[row.text("encoding")].line(zorder=3, clip_on=False)
+    axes.plot(place, 100 * row.number("training_accuracy"), **look)
   axes.set_facecolor(SHADE)
   axes.set_xlim(-1, max(len(firsts), 1))
   axes.xaxis.set_major_locator(NullLocator())
@@ -145,66 +142,61 @@ def accuracy(rows: list[Row], width: float) -> Sheet:
 
   def draw(task: str, members: list[Row], place: Place) -> None:
     grid = place.spec.subgridspec(1, 2, width_ratios=(1, 6), wspace=0.0) if has_training else [place.spec]
-    axes = place.figure.add_subplot(grid[-1])
+    axes = first = replace(place, spec=grid[-1]).axes(task, "test length", "")
     ends = draw_accuracy(axes, members, styles)
-    if any(beats_chance(row) for row in members):
+    if beats_chance(members):
       points = sorted({(row.number("length"), 100 * y) for row in members for y in known([row], "position")})
       axes.plot(*zip(*points), **TRIVIAL, zorder=1)
+    for end in ends_of_score(members):
+      axes.axvline(end, **SCORED, zorder=0)
     if len(tasks) == 1 and width >= 110:
       end_labels(axes, ends, max(known(members, "length")), height)
-    axes.set_title(task, loc="left", fontsize=TITLE)
-    first = axes
     if has_training:
-      first = place.figure.add_subplot(grid[0], sharey=axes)
+      first = place.figure.add_subplot(grid[0], sharey=axes, xlabel="train" if place.has_x_label else "")
       draw_training(first, members, styles)
       axes.tick_params(axis="y", length=0, labelleft=False)
-    if place.has_y_label:
-      first.set_ylabel("accuracy (%)")
-    if place.has_x_label:
-      first.set_xlabel("train")
-      axes.set_xlabel("test length")
+    first.set_ylabel("accuracy (%)" if place.has_y_label else "")
 
   handles = [*legend_of(shown, styles, "length"), handle("chance", **CHANCE)]
-  if any(beats_chance(row) for row in shown):
+  if beats_chance(shown):
     handles.append(handle("best symbol of each position", **TRIVIAL))
   handles.append(Patch(color=SHADE, linewidth=0, label="training lengths"))
-  several = max(known(shown, "runs")) > 1 and has_bars(shown, "length")
+  if ends_of_score(shown):
+    handles.append(handle("end of the scored lengths", **SCORED))
   lowest = {lowest_percent(known(members, *ACCURACIES)) for members in tasks.values()}
   caption = caption_of(
     rows,
     "How far does each encoding extrapolate?",
     f"Lines show the accuracy over the test length{', on scales that differ by panel' * (len(lowest) > 1)}. "
     f"Each is {of_runs(shown, True)}.",
-    "Lines stand a little apart to show their ranges." if several else "",
+    "Lines stand a little apart to show their ranges."
+    if max(known(shown, "runs")) > 1 and has_bars(shown, "length") else "",
     "The strip on the left shows the accuracy in the last tenth of the training." if has_training else "",
     left_out,
-  )
+  )  # fmt: skip
   return panel_sheet(draw, tasks, width, height, handles, caption)
 
 
 def over_steps(rows: list[Row], width: float, column: str, y_label: str, caption: str) -> Sheet:
   styles = styles_of(rows)
-  tasks = by_task(rows)
   is_loss = column == "loss"
-  most = max(known(rows, column))
 
   def draw(task: str, members: list[Row], place: Place) -> None:
     axes = place.axes(task, "training step", y_label)
     for encoding, line in by_column(members).items():
-      style = None if is_grey(line[0]) else styles[encoding]
-      draw_line(axes, line, style, "step", column, 1 if is_loss else 100, int(line[0].number("rank")))
+      draw_line(axes, line, styles[encoding], "step", column, 1 if is_loss else 100)
     if is_loss:
+      most = max(known(rows, column))
       axes.set_ylim(-0.02 * most, 1.05 * most)
-      axes.yaxis.set_major_locator(MaxNLocator(4))
     else:
       axes.axhline(100 * members[0].number("chance"), **CHANCE)
-      percent_axis(axes, known(rows, "low", "chance"))
+      axes.set_ylim(lowest_percent(known(rows, "low", "chance")), 102)
     axes.set_xlim(0, 1.02 * max(known(rows, "step")))
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
 
   handles = [*legend_of(rows, styles, "step"), *([] if is_loss else [handle("chance", **CHANCE)])]
-  return panel_sheet(draw, tasks, width, 27.0, handles, caption_of(rows, caption, "All panels have one scale."))
+  caption = caption_of(rows, caption, "All panels have one scale.")
+  return panel_sheet(draw, by_task(rows), width, 27.0, handles, caption)
 
 
 def learning(rows: list[Row], width: float) -> Sheet:
@@ -235,9 +227,8 @@ def effects(rows: list[Row], width: float) -> Sheet:
 
   def draw(key: tuple[str, str], members: list[Row], place: Place) -> None:
     setting, task = key
-    axes = place.axes(task, "", "score (%)")
-    if place.has_x_label or last[setting] == task:
-      axes.set_xlabel(setting_words(setting))
+    has_x_label = place.has_x_label or last[setting] == task
+    axes = replace(place, has_x_label=has_x_label).axes(task, setting_words(setting), "score (%)")
     for encoding, line in by_column(members).items():
       draw_line(axes, line, styles[encoding], "setting_value", "score")
       for without in known(line[:1], "without_dape"):
@@ -248,10 +239,9 @@ def effects(rows: list[Row], width: float) -> Sheet:
       axes.set_xscale("log")
       axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticks(values, [f"{value:g}" for value in values])
-    percent_axis(axes, known(rows, "low", "baseline", "without_dape"))
+    axes.set_ylim(lowest_percent(known(rows, "low", "baseline", "without_dape")), 102)
 
-  handles: list[Artist] = [handle(style.label, **style.line()) for style in styles.values()]
-  handles += range_handle(rows, "setting_value")
+  handles = legend_of(rows, styles, "setting_value")
   if known(rows, "without_dape"):
     handles.append(handle("the same without DAPE", **WITHOUT))
   handles.append(handle("best trivial baseline", **TRIVIAL))

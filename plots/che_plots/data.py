@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import csv
 import pathlib
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any
 
-Key = TypeVar("Key", bound=Hashable)
+AGGREGATES = {"max": "maximum", "mean": "mean", "median": "median", "iqm": "interquartile mean"}
 
 
-class Row:
-  """One row of a CSV file; `prefix` stands before the names of its columns."""
-
-  def __init__(self, fields: dict[str, str], prefix: str = "") -> None:
-    self._fields = fields
-    self._prefix = prefix
+class Row(dict[str, str]):
+  """One row of a CSV file, by the names of its columns."""
 
   def text(self, column: str) -> str:
-    value = self._fields[self._prefix + column]
+    value = self[column]
     # Spreadsheets would take such a text for a formula, so an apostrophe stands before it.
     return value[1:] if value[:2] in ("'=", "'+", "'-", "'@") else value
 
@@ -31,7 +27,7 @@ class Row:
 
   def side(self, name: str) -> Row:
     """The columns of one side of a comparison; its name is `one` or `other`."""
-    return Row(self._fields, name + "_")
+    return Row((column.removeprefix(f"{name}_"), value) for column, value in self.items())
 
 
 def read_rows(file: pathlib.Path) -> list[Row]:
@@ -39,9 +35,9 @@ def read_rows(file: pathlib.Path) -> list[Row]:
     return [Row(fields) for fields in csv.DictReader(lines)]
 
 
-def grouped(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Row]]:
+def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
   """Rows of one key stand together; keys and rows keep their order."""
-  groups: dict[Key, list[Row]] = {}
+  groups: dict[Any, list[Row]] = {}
   for row in rows:
     groups.setdefault(key(row), []).append(row)
   return groups
@@ -63,18 +59,15 @@ def passing(rows: Sequence[Row]) -> tuple[list[Row], str]:
   return shown, f"Left out, as nothing passes the trivial baselines: {left_out}." if left_out else ""
 
 
-def span(rows: Iterable[Row], column: str) -> str:
-  """The least and the greatest count of a column, `2 to 4`, or the only one."""
-  counts = sorted({int(row.number(column)) for row in rows})
-  return f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0] if counts else 0)
-
-
-AGGREGATES = {"max": "maximum", "mean": "mean", "median": "median", "iqm": "interquartile mean"}
+def from_to(counts: Sequence[float]) -> str:
+  """The least and the greatest count, `2 to 4`, or the only one."""
+  least, greatest = int(min(counts)), int(max(counts))
+  return str(least) if least == greatest else f"{least} to {greatest}"
 
 
 def of_runs(rows: Sequence[Row], is_curve: bool = False) -> str:
   """What a number stands for, `the mean of 3 runs`; a curve follows the runs at the learning rate of the best."""
-  count, aggregate = span(rows, "runs"), AGGREGATES[rows[0].text("aggregate")]
+  count, aggregate = from_to(known(rows, "runs")), AGGREGATES[rows[0].text("aggregate")]
   if count == "1":
     return "one run"
   if is_curve and aggregate == "maximum":
@@ -85,5 +78,5 @@ def of_runs(rows: Sequence[Row], is_curve: bool = False) -> str:
 def caption_of(rows: Sequence[Row], *sentences: str) -> str:
   """The sentences that are not empty, and how many runs of an unfinished experiment have finished."""
   finished, runs = rows[0].text("finished_runs"), rows[0].text("all_runs")
-  unfinished = f"Unfinished: {finished} of {runs} runs are in this figure." if finished != runs else ""
+  unfinished = f"Unfinished: {finished} of {runs} stored runs are in this figure." if finished != runs else ""
   return " ".join(filter(None, [*sentences, unfinished]))

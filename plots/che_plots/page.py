@@ -18,7 +18,7 @@ from matplotlib.gridspec import SubplotSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 
-from che_plots.style import SMALL, TITLE
+from che_plots.style import SMALL
 
 MM = 1 / 25.4  # Inches.
 MAX_HEIGHT = 230.0
@@ -42,10 +42,8 @@ class Place:
 
   def axes(self, title: str, x_label: str, y_label: str) -> Axes:
     """A panel of one pair of axes."""
-    axes = self.figure.add_subplot(self.spec)
-    axes.set_title(title, fontsize=TITLE, loc="left")
-    axes.set_xlabel(x_label if self.has_x_label else "")
-    axes.set_ylabel(y_label if self.has_y_label else "")
+    axes = self.figure.add_subplot(self.spec, title=title)
+    axes.set(xlabel=x_label if self.has_x_label else "", ylabel=y_label if self.has_y_label else "")
     return axes
 
 
@@ -62,19 +60,15 @@ class Sheet:
   below: float = 4.0  # Room in mm for the labels of the axes in the last row of a page.
 
 
-def columns_for(width: float, panels: int) -> int:
-  """How many panels stand side by side at a width in mm."""
-  if panels == 3 and width >= 130:
-    return 3  # Two rows would leave a hole.
-  return min(panels, 1 if width < 110 else 2 if width < 190 else 3)
-
-
 def panel_sheet(
   draw: Callable[..., None], groups: dict[Any, Any], width: float, height: float, legend: Sequence[Artist], caption: str
 ) -> Sheet:
   """Panels of one height, side by side where the width allows; `draw` is told a key, its rows and the place."""
   panels = [partial(draw, *group) for group in groups.items()]
-  return Sheet(panels, [height] * len(panels), legend, caption, columns_for(width, len(panels)))
+  columns = 1 if width < 110 else 2 if width < 190 else 3
+  if len(panels) == 3 and width >= 130:
+    columns = 3  # Two rows would leave a hole.
+  return Sheet(panels, [height] * len(panels), legend, caption, min(columns, len(panels)))
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -86,15 +80,14 @@ def new_figure(width: float, height: float) -> Figure:
 def add_caption(figure: Figure, text: str) -> float:
   """Text at the bottom in lines that fit; returns its height in mm."""
   left, bottom = MARGIN / (figure.get_figwidth() / MM), MARGIN / (figure.get_figheight() / MM)
-  label = figure.text(left, bottom, "", fontsize=SMALL, va="bottom", linespacing=1.25)
-  label.set_in_layout(False)
+  label = figure.text(left, bottom, "", fontsize=SMALL, va="bottom", linespacing=1.25, in_layout=False)
   lines: list[str] = []
-  for word in text.split():
-    label.set_text(f"{lines[-1]} {word}" if lines else word)
+  for word in text.replace(" %", "\N{NO-BREAK SPACE}%").split(" "):
+    label.set_text(" ".join([*lines[-1:], word]))
     if lines and label.get_window_extent().width <= (1 - 2 * left) * 0.99 * figure.bbox.width:
-      lines[-1] += f" {word}"
-    else:
-      lines.append(word)
+      lines.pop()
+      word = label.get_text()
+    lines.append(word)
   label.set_text("\n".join(lines))
   return float(label.get_window_extent().height) / figure.dpi / MM
 
@@ -102,14 +95,11 @@ def add_caption(figure: Figure, text: str) -> float:
 def add_legend(figure: Figure, handles: Sequence[Artist]) -> float:
   """A legend at the top in as few rows as fit; returns its height in mm."""
   for columns in range(len(handles), 0, -1):
-    legend = figure.legend(
-      handles=list(handles), loc="upper center", bbox_to_anchor=(0.5, 1), ncol=columns, frameon=False,
-      borderaxespad=0.1, columnspacing=1.2, handlelength=2.2, handletextpad=0.5, labelspacing=0.35,
-    )  # fmt: skip
+    legend = figure.legend(handles=list(handles), loc="upper center", bbox_to_anchor=(0.5, 1), ncol=columns)
     legend.set_in_layout(False)
     box = legend.get_window_extent()
     if columns == 1 or box.width <= figure.bbox.width:
-      return float(box.height) / figure.dpi / MM
+      return float(box.height) / figure.dpi / MM + 1.5
     legend.remove()
   return 0.0
 
@@ -118,7 +108,7 @@ def pages(sheet: Sheet, width: float) -> list[Figure]:
   """Draws the panels on as many pages as they need; each has the legend and the caption."""
   rows = [max(sheet.heights[i : i + sheet.columns]) + sheet.around for i in range(0, len(sheet.heights), sheet.columns)]
   scratch = new_figure(width, MAX_HEIGHT)
-  head = MARGIN + (add_legend(scratch, sheet.legend) + 1.5 if sheet.legend else 0.0)
+  head = MARGIN + add_legend(scratch, sheet.legend)
   foot = add_caption(scratch, sheet.caption) + 2 * MARGIN + 1.0
   if head + sum(rows) + sheet.below + foot > MAX_HEIGHT:
     foot = add_caption(scratch, f"{sheet.caption} Page 10 of 10.") + 2 * MARGIN + 1.0
@@ -130,20 +120,20 @@ def pages(sheet: Sheet, width: float) -> list[Figure]:
       split.append([])
     split[-1].append(row)
   figures: list[Figure] = []
-  first = 0
+  panels = list(sheet.panels)
   for heights in split:
     height = head + sum(heights) + sheet.below + foot
     figure = new_figure(width, height)
     area = (MARGIN / width, foot / height, 1 - 2 * MARGIN / width, 1 - (head + foot) / height)
     figure.set_layout_engine(ConstrainedLayoutEngine(rect=area, h_pad=0.03, w_pad=0.03, hspace=0.02, wspace=0.02))
-    ratios = [row - sheet.around for row in heights]
-    grid = figure.add_gridspec(len(heights), sheet.columns, height_ratios=ratios)
-    end = min(first + len(heights) * sheet.columns, len(sheet.panels))
-    for i in range(first, end):
-      row_of_panel, column = divmod(i - first, sheet.columns)
+    grid = figure.add_gridspec(len(heights), sheet.columns, height_ratios=[row - sheet.around for row in heights])
+    here = panels[: len(heights) * sheet.columns]
+    del panels[: len(here)]
+    for i, draw in enumerate(here):
+      row_of_panel, column = divmod(i, sheet.columns)
       # A whole row has the label where one of its panels is the last of a column, so that its axes are equally high.
-      has_x_label = i - column + 2 * sheet.columns > end
-      sheet.panels[i](Place(figure, grid[row_of_panel, column], has_x_label, column == 0))
+      has_x_label = i - column + 2 * sheet.columns > len(here)
+      draw(Place(figure, grid[row_of_panel, column], has_x_label, column == 0))
     # The solver's last digits vary from run to run, and names within SVG files are hashes of all digits.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -152,7 +142,6 @@ def pages(sheet: Sheet, width: float) -> list[Figure]:
     add_legend(figure, sheet.legend)
     figures.append(figure)
     add_caption(figure, sheet.caption + (f" Page {len(figures)} of {len(split)}." if len(split) > 1 else ""))
-    first = end
   return figures
 
 
@@ -160,15 +149,13 @@ def save(figures: Sequence[Figure], folder: pathlib.Path, stem: str, formats: Se
   """Writes the pages, NAME.FORMAT or NAME-1.FORMAT and so on, and removes pages of an earlier drawing."""
   files = []
   for kind in formats:
-    written = []
+    old = {folder / f"{stem}{page}.{kind}" for page in ("", *(f"-{number}" for number in range(1, 100)))}
     for number, figure in enumerate(figures, 1):
       file = folder / (f"{stem}.{kind}" if len(figures) == 1 else f"{stem}-{number}.{kind}")
       unfinished = file.with_name(f".{file.name}.{os.getpid()}.tmp")
       figure.savefig(unfinished, format=kind, metadata=METADATA[kind])
       os.replace(unfinished, file)
-      written.append(file)
-    for old in (folder / f"{stem}{page}.{kind}" for page in ("", *(f"-{number}" for number in range(1, 100)))):
-      if old not in written:
-        old.unlink(missing_ok=True)
-    files += written
+      files.append(file)
+    for file in old - {*files}:
+      file.unlink(missing_ok=True)
   return files

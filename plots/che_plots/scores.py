@@ -12,23 +12,28 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize, to_hex
 from matplotlib.patches import Patch, Polygon, Rectangle
-from matplotlib.ticker import MaxNLocator
 
-from che_plots.data import AGGREGATES, Row, by_column, by_task, caption_of, known, of_runs, passing, span
+from che_plots.data import AGGREGATES, Row, by_column, by_task, caption_of, from_to, known, of_runs, passing
 from che_plots.page import Place, Sheet, panel_sheet
 from che_plots.style import SMALL, TEXT, TRIVIAL, contrast, handle, styles_of
 
 SCALE = LinearSegmentedColormap.from_list("scores", matplotlib.colormaps["YlGnBu"]([0.0, 0.2, 0.4, 0.6, 0.8, 0.95]))
 UNTRAINED = "#D6D6D6"
 HATCHED: Any = {"facecolor": UNTRAINED, "edgecolor": "white", "hatch": "//////", "linewidth": 0}
+UNFINISHED = "#D9281E"
 MINUS = " \N{MINUS SIGN}"
 
 
 def dot(size: float, filled: bool = True, colour: str = "#333333", marker: str = "o") -> dict[str, Any]:
-  return {
-    "color": colour, "marker": marker, "markersize": size, "markerfacecolor": colour if filled else "white",
-    "markeredgewidth": 0.9, "linewidth": 0,
-  }  # fmt: skip
+  face = colour if filled else "white"
+  return {"color": colour, "marker": marker, "markersize": size, "markerfacecolor": face, "linewidth": 0}
+
+
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
+  """Rows of dots from top to bottom; their names take the place of the ticks."""
+  axes.set_yticks(range(len(names)), names)
+  axes.set_ylim(len(names) - 0.4, -0.6)
+  axes.tick_params(axis="y", length=0)
 
 
 def p_text(row: Row) -> str:
@@ -46,21 +51,17 @@ def trained(row: Row) -> bool:
 
 def draw_difference(axes: Axes, row: Row, place: float, colour: str) -> None:
   """A difference in points, with its interval."""
-  if row.text("low"):
-    axes.plot([100 * low for low in known([row], "low", "high")], [place] * 2, color=colour, linewidth=1.4,
-              solid_capstyle="butt")  # fmt: skip
+  ends = [100 * end for end in known([row], "low", "high")]
+  axes.plot(ends, [place] * len(ends), color=colour, linewidth=1.4, solid_capstyle="butt")
   axes.plot(100 * row.number("difference"), place, **dot(4.5, trained(row), colour), zorder=3)
 
 
-def draw_zero(axes: Axes) -> None:
-  axes.axvline(0, color="#333333", linewidth=0.7, zorder=0)
-  axes.tick_params(axis="y", length=0)
-
-
-def difference_range(rows: Sequence[Row], *columns: str) -> tuple[float, float]:
+def difference_axis(axes: Axes, rows: Sequence[Row], *columns: str) -> None:
+  """An axis with room for all differences of `rows`, and a line at zero."""
   shown = [0.0, *(100 * value for value in known(rows, "difference", "low", "high", *columns))]
   margin = 0.04 * (max(shown) - min(shown))
-  return min(shown) - margin, max(shown) + margin
+  axes.set_xlim(min(shown) - margin, max(shown) + margin)
+  axes.axvline(0, color="#333333", linewidth=0.7, zorder=0)
 
 
 def differences(rows: list[Row], width: float) -> Sheet:
@@ -80,17 +81,12 @@ def differences(rows: list[Row], width: float) -> Sheet:
       draw_difference(axes, row, y, styles[row.side("one").text("encoding")].colour)
       for paper in known([row], "paper"):
         axes.plot(100 * paper, y, **dot(3.6, row.text("paper_match") == "same_positions", marker="D"), zorder=2)
-    draw_zero(axes)
-    axes.set_yticks(range(len(members)), [pair_name(row) for row in members])
-    axes.set_ylim(len(members) - 0.4, -0.6)
-    axes.grid(axis="x", color="#E4E4E4", linewidth=0.5)
-    axes.set_axisbelow(True)
-    axes.set_xlim(*difference_range(rows, "paper"))
+    difference_axis(axes, rows, "paper")
+    name_rows(axes, [pair_name(row) for row in members])
+    axes.grid(axis="x")
     axes.tick_params(axis="x", labelbottom=place.has_x_label)
     right = axes.twinx()
-    right.set_ylim(*axes.get_ylim())
-    right.set_yticks(range(len(members)), [p_text(row) for row in members])
-    right.tick_params(axis="y", length=0)
+    name_rows(right, [p_text(row) for row in members])
     right.spines["right"].set_visible(False)
 
   intervals = len(known(rows, "low"))
@@ -98,14 +94,14 @@ def differences(rows: list[Row], width: float) -> Sheet:
   handles: list[Artist] = [handle("difference, 95 % interval" if intervals else "difference", **dot(4.5) | line)]
   if not all(trained(row) for row in rows):
     handles.append(handle("most runs of one side did not train", **dot(4.5, False)))
-  for match, label in (("same_positions", "the paper's"), ("other_positions", "the paper's, read as randomized")):
+  for match, label in (("same_positions", "the paper's"), ("other_positions", "the paper's, whose positions differ")):
     if any(row.text("paper_match") == match for row in rows):
       handles.append(handle(label, **dot(3.6, match == "same_positions", marker="D")))
   caption = caption_of(
     rows,
     "Is one encoding better than the other?",
     f"Dots show the difference of their mean accuracy {'at a test length' if by_length else 'over the test lengths'}, "
-    f"the {AGGREGATES[rows[0].text('aggregate')]} over {span(rows, 'pairs')} paired repetitions.",
+    f"the {AGGREGATES[rows[0].text('aggregate')]} over {from_to(known(rows, 'pairs'))} paired repetitions.",
     "Right of zero, the one named first is better.",
     "Intervals are from the bootstrap; p is from a permutation test, adjusted over the tasks"
     f"{' at a length' * by_length} (Holm)." if intervals else "",
@@ -113,38 +109,31 @@ def differences(rows: list[Row], width: float) -> Sheet:
     "The paper has another size, budget and lengths." if known(rows, "paper") else "",
   )  # fmt: skip
   heights = [(7.4 if separator else 4.2) * len(members) + 1 for members in tasks.values()]
-  panels = [partial(draw, *task) for task in tasks.items()]
-  return Sheet(panels, heights, handles, caption, around=7.0, below=6.0)
-
-
-def percent_text(score: float, has_decimals: bool) -> str:
-  return "100" if score >= 0.9995 else f"{100 * score:.{int(has_decimals)}f}"
-
-
-def cell_colour(row: Row) -> str:
-  """From the best trivial baseline, the lightest, to 100 %, the darkest."""
-  baseline = row.number("baseline")
-  return to_hex(SCALE(min(max((row.number("score") - baseline) / max(1 - baseline, 1e-9), 0.0), 1.0)))
+  return Sheet([partial(draw, *task) for task in tasks.items()], heights, handles, caption, around=7.0, below=6.0)
 
 
 def text_colour(background: str) -> str:
   return "white" if contrast(background, "white") > contrast(background, "black") else "black"
 
 
-def draw_cell(axes: Axes, row: Row, x: int, y: int, has_decimals: bool, has_paper: bool) -> None:
+def draw_cell(axes: Axes, row: Row, x: int, y: int, decimals: int, has_paper: bool) -> None:
   """Our score on the colour of its value, the paper's below it; only ours has that baseline."""
-  colour = cell_colour(row) if row.is_yes("trained") else UNTRAINED
-  look = {"facecolor": colour, "edgecolor": "none"} if row.is_yes("trained") else HATCHED
+
+  def write(score: float, height: float, **look: Any) -> None:
+    text = "100" if score >= 0.9995 else f"{100 * score:.{decimals}f}"
+    axes.text(x, height, text, ha="center", va="center_baseline", **look)
+
+  baseline = row.number("baseline")
+  share = (row.number("score") - baseline) / max(1 - baseline, 1e-9)  # SCALE takes what is beyond 0 and 1 for these.
+  colour = to_hex(SCALE(share)) if row.is_yes("trained") else UNTRAINED
   top, height = (-0.47, 0.52) if has_paper else (-0.46, 0.92)
+  look = {"facecolor": colour, "edgecolor": "none"} if row.is_yes("trained") else HATCHED
   axes.add_patch(Rectangle((x - 0.47, y + top), 0.94, height, **look))
-  middle = y + top + height / 2
-  score = percent_text(row.number("score"), has_decimals)
-  axes.text(x, middle, score, ha="center", va="center_baseline", fontsize=TEXT, color=text_colour(colour))
+  write(row.number("score"), y + top + height / 2, fontsize=TEXT, color=text_colour(colour))
   if row.number("unfinished"):
-    axes.add_patch(Polygon([(x + 0.47, y + top), (x + 0.47, y + top + 0.2), (x + 0.3, y + top)], color="#D9281E"))
+    axes.add_patch(Polygon([(x + 0.47, y + top), (x + 0.47, y + top + 0.2), (x + 0.3, y + top)], color=UNFINISHED))
   for paper in known([row], "paper"):
-    text = percent_text(paper, has_decimals)
-    axes.text(x, y + 0.26, text, ha="center", va="center_baseline", fontsize=SMALL, style="italic")
+    write(paper, y + 0.26, fontsize=SMALL, style="italic")
 
 
 def column_heads(labels: Sequence[str], width: float) -> tuple[list[str], bool]:
@@ -158,30 +147,26 @@ def column_heads(labels: Sequence[str], width: float) -> tuple[list[str], bool]:
 def score_map(rows: list[Row], width: float) -> Sheet:
   """The whole table."""
   tasks = by_task(rows)
-  labels = {encoding: members[0].text("label") for encoding, members in by_column(rows).items()}
-  if len({row.text("family") for row in rows}) == 1:  # Settings stand in the order of their numbers.
-    labels = {encoding: style.label for encoding, style in styles_of(rows).items()}
-  columns = list(labels)
+  styles = styles_of(rows)  # Settings stand in the order of their numbers; encodings in that of the table.
+  columns = list(styles if len({row.text("family") for row in rows}) == 1 else by_column(rows))
   room = width - 41
   blocks = -(-len(columns) // max(1, int(room / 8.2)))
   split = [columns[i * len(columns) // blocks : (i + 1) * len(columns) // blocks] for i in range(blocks)]
   widest = max(len(block) for block in split)
-  has_decimals = room / widest >= 7.6
   has_paper = bool(known(rows, "paper"))
-  heads, upright = column_heads(list(labels.values()), room / widest)
+  heads, upright = column_heads([styles[encoding].label for encoding in columns], room / widest)
   head_of = dict(zip(columns, heads))
 
   def draw(block: list[str], place: Place) -> None:
-    axes = place.figure.add_subplot(place.spec)
+    axes = place.axes("", "", "")
     for y, members in enumerate(tasks.values()):
-      cells = {row.text("encoding"): row for row in members}
+      cells = by_column(members)
       for x, encoding in enumerate(block):
         if encoding in cells:
-          draw_cell(axes, cells[encoding], x, y, has_decimals, has_paper)
+          draw_cell(axes, cells[encoding][0], x, y, int(room / widest >= 7.6), has_paper)
         else:
           axes.text(x, y - 0.21 * has_paper, "\N{EN DASH}", ha="center", va="center", fontsize=SMALL)
-    axes.set_xlim(-0.5, widest - 0.5)
-    axes.set_ylim(len(tasks) - 0.5, -0.5)
+    axes.set(xlim=(-0.5, widest - 0.5), ylim=(len(tasks) - 0.5, -0.5))
     axes.xaxis.tick_top()
     axes.set_xticks(range(len(block)), [head_of[encoding] for encoding in block], rotation=90 if upright else 0)
     names = [task + "\N{DAGGER}" * members[0].is_yes("permutation_invariant") for task, members in tasks.items()]
@@ -195,7 +180,6 @@ def score_map(rows: list[Row], width: float) -> Sheet:
       bar.ax.tick_params(length=0)
       bar.outline.set_visible(False)
 
-  is_max = rows[0].text("aggregate") == "max"
   handles: list[Artist] = []
   marks = ["\N{EN DASH}, no finished run"] * (len(columns) * len(tasks) > len(rows))
   marks += ["\N{DAGGER}, a permutation-invariant task"] * any(row.is_yes("permutation_invariant") for row in rows)
@@ -203,28 +187,26 @@ def score_map(rows: list[Row], width: float) -> Sheet:
   if untrained:
     handles.append(Patch(label="did not train", **HATCHED))
   if any(known(rows, "unfinished")):
-    handles.append(handle("some runs are unfinished", color="#D9281E", marker=[(0, 1), (1, 1), (1, 0)], linewidth=0))
+    handles.append(handle("some runs are unfinished", **dot(6, True, UNFINISHED, "v")))
   caption = caption_of(
     rows,
     "How does each encoding do on each task?",
     f"Numbers are scores, the mean accuracy over the test lengths in percent; each is {of_runs(rows)}.",
     "Their colour goes from the best trivial baseline of the task to 100 %.",
     "The paper's, in italics, have another size, budget and lengths." if has_paper else "",
-    f"Did not train: {'the best' if is_max else 'every'} run is less than 2 points above guessing at the training "
-    "lengths." if untrained else "",
+    f"Did not train: {'the best' if rows[0].text('aggregate') == 'max' else 'every'} run is less than 2 points above "
+    "guessing at the training lengths." if untrained else "",
     f"Marks: {'; '.join(marks)}." if marks else "",
   )  # fmt: skip
   longest = max(len(part) for head in heads for part in head.split("\n"))
   around = 1.4 * longest + 4 if upright else 3.0 * max(head.count("\n") + 1 for head in heads) + 4
-  panels = [partial(draw, block) for block in split]
   heights = [len(tasks) * (7.0 if has_paper else 5.0)] * blocks
-  return Sheet(panels, heights, handles, caption, around=around, below=8.0)
+  return Sheet([partial(draw, block) for block in split], heights, handles, caption, around=around, below=8.0)
 
 
 def runs(rows: list[Row], width: float) -> Sheet:
   """How much do runs vary."""
   shown, left_out = passing(rows)
-  tasks = by_task(shown)
   styles = {encoding: style for encoding, style in styles_of(rows).items() if encoding in by_column(shown)}
 
   def draw(task: str, members: list[Row], place: Place) -> None:
@@ -235,29 +217,24 @@ def runs(rows: list[Row], width: float) -> Sheet:
       for i, row in enumerate(line):
         offset = 0.5 * ((i + 0.5) / len(line) - 0.5)
         axes.plot(100 * row.number("score"), y + offset, **dot(3.2, row.text("trained") != "no", style.colour))
-      for median in known(line[:1], "median"):
-        axes.plot([100 * median] * 2, [y - 0.4, y + 0.4], color="#222222", linewidth=1.3, zorder=3)
+      axes.vlines([100 * median for median in known(line[:1], "median")], y - 0.4, y + 0.4, color="#222222", zorder=3)
     axes.axvline(100 * members[0].number("baseline"), **TRIVIAL, zorder=0)
-    axes.set_yticks(range(len(styles)), [style.label if place.has_y_label else "" for style in styles.values()])
-    axes.set_ylim(len(styles) - 0.4, -0.6)
+    name_rows(axes, [style.label if place.has_y_label else "" for style in styles.values()])
     axes.set_xlim(100 * min(known(shown, "score", "chance")) - 3, 102)
-    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    axes.grid(axis="y", color="#E4E4E4", linewidth=0.5)
-    axes.tick_params(axis="y", length=0)
-    axes.set_axisbelow(True)
+    axes.grid(axis="y")
 
   handles: list[Artist] = [handle("one run", **dot(3.2))]
   if any(row.text("trained") == "no" for row in shown):
     handles.append(handle("did not train", **dot(3.2, False)))
-  handles.append(handle("median", marker="|", markersize=7, markeredgewidth=1.3, linewidth=0))
+  handles.append(handle("median", marker="|", markersize=7, markeredgewidth=1.2, linewidth=0))
   handles.append(handle("best trivial baseline", **TRIVIAL))
-  counts = sorted({len(line) for members in tasks.values() for line in by_column(members).values()})
+  tasks = by_task(shown)
+  counts = [len(line) for members in tasks.values() for line in by_column(members).values()]
   caption = caption_of(
     rows,
     "How much do runs vary?",
     "Dots show the score of each run, its mean accuracy over the test lengths.",
-    f"A row has {' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} runs, "
-    "from top to bottom by learning rate, then seed.",
+    f"A row has {from_to(counts)} runs, from top to bottom by learning rate, then seed.",
     left_out,
   )
   return panel_sheet(draw, tasks, width, 4.2 * len(styles) + 1, handles, caption)

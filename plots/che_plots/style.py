@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -24,35 +23,20 @@ SHADE = "#E9E9E9"
 BEHIND: Any = {"color": "#A8A8A8", "linewidth": 0.8}
 CHANCE: Any = {"color": "#6E6E6E", "linewidth": 0.9, "linestyle": ":"}
 TRIVIAL: Any = {"color": "#6E6E6E", "linewidth": 0.9, "linestyle": "-."}
-TITLE, TEXT, SMALL = 8.5, 8.0, 7.2  # Sizes of text in points.
+TEXT, SMALL = 8.0, 7.2  # Sizes of text in points.
 
 RC: Any = {
-  "font.family": "DejaVu Sans",
-  "font.size": TEXT,
-  "axes.titlesize": TITLE,
-  "axes.labelsize": TEXT,
-  "xtick.labelsize": SMALL,
-  "ytick.labelsize": SMALL,
-  "legend.fontsize": SMALL,
-  "axes.linewidth": 0.6,
-  "axes.spines.top": False,
-  "axes.spines.right": False,
-  "axes.titlepad": 3,
-  "axes.labelpad": 2,
-  "xtick.major.width": 0.6,
-  "ytick.major.width": 0.6,
-  "xtick.major.size": 2.5,
-  "ytick.major.size": 2.5,
-  "lines.linewidth": 1.2,
-  "lines.markersize": 3.5,
-  "hatch.linewidth": 0.6,
-  "text.hinting": "none",
-  "pdf.fonttype": 42,
-  "svg.fonttype": "path",
-  "svg.hashsalt": "che",
-  "path.simplify": False,
-  "savefig.dpi": 200,
-}
+  "font.family": "DejaVu Sans", "font.size": TEXT, "axes.titlesize": 8.5, "axes.labelsize": TEXT,
+  "xtick.labelsize": SMALL, "ytick.labelsize": SMALL, "legend.fontsize": SMALL, "text.hinting": "none",
+  "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
+  "axes.titlelocation": "left", "axes.titlepad": 3, "axes.labelpad": 2,
+  "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5, "ytick.major.size": 2.5,
+  "grid.color": "#E4E4E4", "grid.linewidth": 0.5, "hatch.linewidth": 0.6,
+  "lines.linewidth": 1.2, "lines.markersize": 3.5,
+  "legend.frameon": False, "legend.borderaxespad": 0.1, "legend.columnspacing": 1.2, "legend.handlelength": 2.2,
+  "legend.handletextpad": 0.5, "legend.labelspacing": 0.35,
+  "pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "che", "path.simplify": False, "savefig.dpi": 200,
+}  # fmt: skip
 
 
 def contrast(first: str, second: str = "white") -> float:
@@ -83,25 +67,13 @@ class Style:
 
   def line(self, **more: Any) -> dict[str, Any]:
     """Arguments for a line of a plot."""
-    return {
-      "color": self.colour,
-      "linestyle": "-" if self.randomized else (0, (3.5, 1.2)),
-      "marker": self.shape,
-      "markerfacecolor": self.colour if self.dape else "white",
-      "markeredgewidth": 0.8,
-      **more,
-    }
+    line = {"color": self.colour, "linestyle": "-" if self.randomized else (0, (3.5, 1.2)), "marker": self.shape}
+    return {**line, "markerfacecolor": self.colour if self.dape else "white", "markeredgewidth": 0.8, **more}
 
 
 def handle(label: str, **look: Any) -> Line2D:
   """An entry of a legend; it is dark grey unless `look` has a colour."""
   return Line2D([], [], label=label, **{"color": "#333333", **look})
-
-
-def natural(text: str) -> list[tuple[int, float, str]]:
-  """A key that sorts numbers within texts by their values."""
-  parts = re.split(r"(\d+(?:\.\d+)?(?:e-?\d+)?)", text)
-  return [(1, float(part), "") if i % 2 else (0, 0.0, part) for i, part in enumerate(parts)]
 
 
 def look(place: int) -> tuple[str, str]:
@@ -110,7 +82,7 @@ def look(place: int) -> tuple[str, str]:
 
 
 def styles_of(rows: Iterable[Row]) -> dict[str, Style]:
-  """The style of each column, by the name that tables print."""
+  """The style of each column, by the name that tables print; settings with numbers stand in their order."""
 
   def setting(row: Row) -> str:
     return row.text("label").partition(" ")[2]
@@ -118,16 +90,17 @@ def styles_of(rows: Iterable[Row]) -> dict[str, Style]:
   columns = {row.text("encoding"): row for row in rows}
   families = grouped(columns.values(), lambda row: row.text("family"))
   free = (i for i in itertools.count() if i >= len(FAMILIES) or FAMILIES[i] not in families)
-  places = {family: FAMILIES.index(family) if family in FAMILIES else next(free) for family in families}
   styles: dict[str, Style] = {}
+  places = {family: FAMILIES.index(family) if family in FAMILIES else next(free) for family in families}
   for family, members in families.items():
-    settings = list(dict.fromkeys(setting(row) for row in members))
-    named = sorted(filter(None, settings), key=natural)
-    if len(named) > 2 and all(row.text("value") for row in members if setting(row)):
-      looks = {name: (sequential(i, len(named)), look(i)[1]) for i, name in enumerate(named)}
+    named = {setting(row): row for row in members if setting(row)}
+    if len(named) > 2 and all(row.text("value") for row in named.values()):
+      members.sort(key=lambda row: (row.text("label").split()[0], float(row.text("value") or 0)))
+      values = sorted(named, key=lambda name: named[name].number("value"))
+      looks = {name: (sequential(i, len(values)), look(i)[1]) for i, name in enumerate(values)}
       looks[""] = look(places[family])
-      members.sort(key=lambda row: natural(row.text("label")))
     else:
+      settings = dict.fromkeys(setting(row) for row in members)
       looks = {name: look(next(free) if i else places[family]) for i, name in enumerate(settings)}
     for row in members:
       styles[row.text("encoding")] = Style(

@@ -68,6 +68,21 @@ TEST(FigureData, AccuracyIsTheMeanOverTheSeedsOfEachCell) {
   EXPECT_EQ(column(only(means, "encoding", "rope"), "accuracy"), Texts(4, "0.625"));
 }
 
+TEST(FigureData, AccuracyHasMeasuredLengthsThatNoScoreCounts) {
+  const ScratchFolder scratch;
+  store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  ResultTable table = make_table(open_runs(scratch.path()));
+  EvaluationRow beyond = table.runs.front().evaluation.back();
+  beyond.length = 100;
+  table.runs.front().measured.push_back(beyond);
+  beyond.seed += 1;
+  beyond.length = 200;
+  table.runs.front().measured.push_back(beyond);
+  const DataTable data = accuracy_data({.table = table});
+  EXPECT_EQ(column(data, "length"), (Texts{"41", "42", "43", "44", "100"})) << "other samples are no part of it";
+  EXPECT_EQ(column(data, "scored_to"), Texts(5, "44"));
+}
+
 TEST(FigureData, ManyPointsOfACurveAreAveraged) {
   const ScratchFolder scratch;
   RunConfig config = made_up_config("reverse_string", "rope");

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import zlib
 
-import matplotlib
 import numpy
 import pytest
 from matplotlib.axis import Axis
@@ -26,11 +25,11 @@ from matplotlib.text import Text
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "plots"))
 
+import che_plots  # noqa: E402
 from che_plots import bias, curves, page, scores, style  # noqa: E402
 from che_plots.data import Row, read_rows  # noqa: E402
 
-matplotlib.use("agg")
-matplotlib.rcParams.update(style.RC)
+che_plots.set_up()
 
 FIGURES = {
   "accuracy": curves.accuracy,
@@ -154,7 +153,7 @@ def test_every_page_can_be_read_alone(results: dict[str, pathlib.Path]) -> None:
   for name, sheet in sheets_of(results["small"], 85).items():
     figures = page.pages(sheet, 85)
     for number, figure in enumerate(figures, 1):
-      texts = " ".join(text.get_text().replace("\n", " ") for text in shown_texts(figure))
+      texts = " ".join(re.sub(r"\s", " ", text.get_text()) for text in shown_texts(figure))
       assert sheet.caption in texts, name
       assert (f"Page {number} of {len(figures)}." in texts) == (len(figures) > 1), name
       assert all(str(entry.get_label()) in texts for entry in sheet.legend), name
@@ -169,7 +168,7 @@ def test_an_unfinished_experiment_says_how_much_is_there() -> None:
   counts = {"finished_runs": "3", "all_runs": "4", "score": "0.75", "trained": "yes"}
   rows = [invented_row("t", name, unfinished=str(i), **shared, **counts) for i, name in enumerate("ab")]
   sheet = scores.score_map(rows, 140)
-  assert "Unfinished: 3 of 4 runs are in this figure." in sheet.caption
+  assert "Unfinished: 3 of 4 stored runs are in this figure." in sheet.caption
   assert [entry.get_label() for entry in sheet.legend] == ["some runs are unfinished"]
   (figure,) = page.pages(sheet, 140)
   assert [isinstance(patch, Polygon) for patch in figure.axes[0].patches].count(True) == 1
@@ -198,6 +197,14 @@ def test_lines_have_the_numbers_of_the_data(results: dict[str, pathlib.Path]) ->
   for encoding in {row.text("encoding") for row in rows}:
     line = tuple(round(100 * row.number("accuracy"), 6) for row in rows if row.text("encoding") == encoding)
     assert line in drawn, encoding
+
+
+def test_lengths_beyond_the_score_are_marked(results: dict[str, pathlib.Path]) -> None:
+  rows = read_rows(results["claims"] / "figure-data/accuracy.csv")
+  assert not curves.ends_of_score(rows)
+  beyond = [Row(row, scored_from="47", scored_to="149") for row in rows]
+  assert curves.ends_of_score(beyond) == {149}
+  assert "end of the scored lengths" in [entry.get_label() for entry in curves.accuracy(beyond, 140).legend]
 
 
 def test_the_same_data_give_the_same_bytes(results: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:
@@ -297,26 +304,36 @@ def test_old_pages_are_removed(tmp_path: pathlib.Path) -> None:
   assert sorted(file.name for file in tmp_path.iterdir()) == ["learning.svg", "map-1.svg", "map-2.png", "map-2.svg"]
 
 
-def che_plots(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def draw(*arguments: str, python: str = sys.executable, **environment: str) -> subprocess.CompletedProcess[str]:
   return subprocess.run(
-    [sys.executable, "-m", "che_plots", *arguments], capture_output=True, text=True, check=False,
+    [python, "-m", "che_plots", *arguments], capture_output=True, text=True, check=False,
     env={**os.environ, "PYTHONPATH": str(SOURCE / "plots"), **environment},
   )  # fmt: skip
 
 
 def test_the_package_draws_from_the_files_alone(results: dict[str, pathlib.Path]) -> None:
   folder = results["quick"]
-  ran = che_plots("--figure", "map,learning", "--format", "svg", str(folder))
+  ran = draw("--figure", "map", "learning", "--format", "svg", "--", str(folder))
   assert ran.stdout.split() == [str(folder / "map.svg"), str(folder / "learning.svg")], ran.stderr
-  assert che_plots("--figure", "effects", str(folder)).returncode == 1
-  assert "allowed: accuracy, differences" in che_plots("--figure", "pie", str(folder)).stderr
+  assert draw("--figure", "effects", "--", str(folder)).returncode == 1
+  assert "choose from" in draw("--figure", "pie", "--", str(folder)).stderr
 
 
 def test_without_matplotlib_one_line_says_what_to_do(tmp_path: pathlib.Path) -> None:
   (tmp_path / "matplotlib.py").write_text("raise ImportError")
-  ran = che_plots(str(tmp_path), PYTHONPATH=f"{tmp_path}:{SOURCE / 'plots'}")
-  assert ran.returncode == 3, "che tries another Python"
+  ran = draw(str(tmp_path), PYTHONPATH=f"{tmp_path}:{SOURCE / 'plots'}")
+  assert ran.returncode == 1
   assert re.fullmatch(r"matplotlib is missing; install it \(Debian: .*\)\n", ran.stderr), ran.stderr
+
+
+@pytest.mark.skipif(sys.prefix != "/usr", reason="only Debian's Python is known to have matplotlib")
+def test_a_python_without_matplotlib_goes_on_in_debians(
+  results: dict[str, pathlib.Path], tmp_path: pathlib.Path
+) -> None:
+  subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
+  folder = results["quick"]
+  ran = draw("--figure", "map", "--format", "svg", "--", str(folder), python=str(tmp_path / "bare/bin/python3"))
+  assert ran.stdout.split() == [str(folder / "map.svg")], ran.stderr
 
 
 def test_the_example_draws_a_figure(results: dict[str, pathlib.Path], tmp_path: pathlib.Path) -> None:

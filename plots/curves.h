@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "experiments/results/result_table.h"
+
+namespace che {
+
+// A point of a curve: what stands for the runs, and the lowest and the highest of them.
+struct CurvePoint {
+  double x = 0;
+  double y = 0;
+  double low = 0;
+  double high = 0;
+};
+
+// Several runs as one line of a figure.
+struct Curve {
+  std::vector<CurvePoint> points;
+  std::size_t runs = 0;
+};
+
+// What a run measured: pairs of x and y by ascending x.
+using Measurements = std::function<std::vector<std::pair<double, double>>(const TableRun&)>;
+
+// The finished runs that a cell's curve shows: with kMax those at the learning rate of the run with the best
+// score, which comes first and from which they differ in their seeds; else all.
+std::vector<const TableRun*> runs_of_curve(const ResultTable& table, const TableCell& cell,
+                                           Aggregate aggregate);
+
+// The curve of these runs. With kMax a point is the mean of those that have the measurement, where the best
+// run has it; else it is `aggregate` of all, and measurements that not all have are left out. More than 100
+// points are averaged in groups of neighbours.
+Curve curve_of(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
+               const Measurements& measurements);
+
+}  // namespace che
