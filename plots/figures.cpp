@@ -132,6 +132,9 @@ std::vector<fs::path> run_che_plots(const std::vector<std::string>& arguments) {
   std::vector<fs::path> files;
   std::istringstream lines(program.output);
   for (std::string line; std::getline(lines, line);) files.emplace_back(line);
+  if (files.empty()) {
+    throw Error("cannot draw figures: python3 says of no file that it drew it", ErrorKind::kRuntime);
+  }
   return files;
 }
 

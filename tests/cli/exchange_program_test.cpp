@@ -18,7 +18,7 @@ class ExchangeProgram : public ProgramTest {
  protected:
   std::string samples_folder() const { return (folder_ / "samples").string(); }
 
-  // Predictions for the samples in `file` that give every sample the symbols of `symbol(output)`.
+  // Writes predictions for the samples in `file`, with `symbol(output)` for each output symbol.
   template <class Symbol>
   std::string predict(const std::string& file, const Symbol& symbol) const {
     std::istringstream lines(read_file(std::filesystem::path(samples_folder()) / file));
@@ -108,11 +108,11 @@ TEST_F(ExchangeProgram, TrainsRunsOfABundleAgain) {
   expect_contains(output_of({"verify", bundle, "--retrain", "all", "-o", results()}),
                   {"2 runs of 2", "1 done before", "2 runs trained again: 2 equal"});
 
-  // A folder that this command did not begin would confirm itself.
+  // The published folder would confirm itself.
   expect_contains(output_of({"verify", bundle, "--retrain", "all", "-o", published}, 2),
                   {published, "was not begun by this command"});
 
-  // What was published is not what the config gives.
+  // The published scores are not those that the config gives.
   for (const auto& entry : std::filesystem::directory_iterator(published + "/runs")) {
     const std::string id = entry.path().filename().string();
     const std::string file = (entry.path() / "evaluation.csv").string();
@@ -190,7 +190,7 @@ TEST_F(ExchangeProgram, WritesStringsInUtf8) {
   EXPECT_EQ(64 * 2 * (5 + 6), static_cast<int>(characters)) << "a symbol and a space or line end each";
 }
 
-TEST_F(ExchangeProgram, RefusesWhatDoesNotFit) {
+TEST_F(ExchangeProgram, RefusesUnknownSuitesTasksAndPredictions) {
   expect_refusal(che({"export", "quick/v2", "-o", samples_folder()}),
                  {"unknown suite 'quick/v2'", "quick/v1"});
   expect_refusal(che({"export", "quick/v1", "-o", samples_folder(), "--task", "bucket_sort"}),

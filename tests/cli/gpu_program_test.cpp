@@ -1,4 +1,4 @@
-// What runs on GPUs, of a program without one.
+// Tests commands for GPUs on a machine without one.
 #include <cstdlib>
 #include <filesystem>
 #include <string>

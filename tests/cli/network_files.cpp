@@ -1,9 +1,9 @@
-// Loaded into a program with LD_PRELOAD, this makes its files behave like those of some network file systems.
+// With LD_PRELOAD, this library makes files behave like those of some network file systems.
 // NETWORK_FILES names what goes wrong:
-//   no-locks   file locks are not there (NFS without lockd)
+//   no-locks   there are no file locks (NFS without lockd)
 //   no-links   there are no hard links
-//   stale      each file is opened by a stale handle first, and read by one once
-//   lost       the answers to rename and link get lost: they are done, and said to have failed
+//   stale      the first open and the first read of each file meet a stale handle
+//   lost       rename and link succeed and report a failure, as if the answer got lost
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Results on file systems that behave as those of clusters do; network_files.cpp stands for them.
+// Tests results on network file systems, which network_files.cpp imitates.
 #include <cstdlib>
 #include <string>
 

@@ -1,4 +1,4 @@
-// What che writes, and where to: standard output, pipes, full disks, terminals.
+// Tests output to files, pipes, full disks and closed descriptors.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using OutputProgram = ProgramTest;
 
-// Whichever command it is, help and version too.
+// Help and version count as commands.
 TEST_F(OutputProgram, EveryCommandSaysWhenItsOutputCannotBeWritten) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
   const auto che_with = [&](const std::string& arguments, const std::string& redirections) {
@@ -35,11 +35,11 @@ TEST_F(OutputProgram, EveryCommandSaysWhenItsOutputCannotBeWritten) {
                     {samples ? "che: cannot write samples" : "che: cannot write to standard output"});
     EXPECT_EQ(1, che_with(arguments, ">&-").exit_code) << "with its output closed";
     EXPECT_EQ(1, che_with(arguments, ">&- 2>&-").exit_code) << "with both closed";
-    // A reader that has enough ends nothing.
+    // A reader that stops early is no error.
     const std::string read_a_byte = "bash -c 'set -o pipefail; {} {} | head -c 1 > /dev/null'";
     EXPECT_EQ(0, shell(fmt::format(fmt::runtime(read_a_byte), CHE_PROGRAM, arguments)).exit_code);
   }
-  // Progress is no result.
+  // Lost progress lines are no error.
   EXPECT_EQ(0, che_with(run + " axes.seed=[1]", "> /dev/full").exit_code);
   EXPECT_EQ(0, che_with(run + " axes.seed=[2]", ">&-").exit_code);
   for (const auto& [file, content] : everything(results())) {
@@ -49,12 +49,12 @@ TEST_F(OutputProgram, EveryCommandSaysWhenItsOutputCannotBeWritten) {
   }
 }
 
-// Writes into what is no regular file, which then is what it was.
+// A pipe stays a pipe.
 TEST_F(OutputProgram, OutputsGoIntoPipesAndStandardOutput) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
   const std::string pipe = (folder_ / "pipe").string();
   ASSERT_EQ(0, ::mkfifo(pipe.c_str(), 0600));
-  // Both ends, so that neither side waits for the other.
+  // Both ends are open, so that neither side waits for the other.
   const Descriptor both(::open(pipe.c_str(), O_RDWR | O_CLOEXEC));
   EXPECT_EQ(0, che({"table", results(), "--format", "csv", "--output", pipe}).exit_code);
   std::string text(1 << 16, 0);

@@ -1,4 +1,4 @@
-// Tasks that files declare, from outside: samples, runs, results that need no file, and refusals.
+// Tests tasks that files declare: their samples, runs, refusals, and results that need no file.
 #include <signal.h>
 
 #include <chrono>
@@ -49,7 +49,7 @@ TEST_F(OwnTaskProgram, IsShownSampledAndExported) {
 
 TEST_F(OwnTaskProgram, RunsAndNeedsNoFileAfterwards) {
   output_of({"run", config_, "-o", results()});
-  // Another place and other comments are the same runs.
+  // The same task at another place and with other comments gives the same runs.
   fs::rename(folder_ / "mine", folder_ / "moved");
   write("moved/no_three.yaml",
         "# Moved.\nname: no_three\nsymbols: [a, b]\nanswer: accept\nsample: balanced\nautomaton: "
@@ -59,7 +59,7 @@ TEST_F(OwnTaskProgram, RunsAndNeedsNoFileAfterwards) {
   const auto before = contents(results(), "status.json");
   expect_contains(output_of({"run", write("moved.yaml", text), "-o", results()}), {"2 done, 0 to do"});
   EXPECT_EQ(before, contents(results(), "status.json"));
-  // Only the results, elsewhere.
+  // The results alone suffice, at another place.
   fs::remove_all(folder_ / "moved");
   const fs::path copy = folder_ / "copy";
   fs::copy(results(), copy, fs::copy_options::recursive);

@@ -1,4 +1,4 @@
-// The che program as a user meets it: exit codes, messages, tables and pictures.
+// Tests exit codes, messages, tables and figures of the program.
 #include "tests/cli/program_test.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace che {
 namespace {
 
-// The words are those of tests/golden/bad_configs.txt; here, that a refusal is one line, exit code 2, and
-// leaves no folder behind.
+// tests/golden/bad_configs.txt has the messages. A refusal is one line with exit code 2, and it leaves no
+// folder behind.
 TEST_F(ProgramTest, RefusesBadConfigsAndOverridesInOneLine) {
   const auto run = [&](const std::string& config, const std::string& override = "seed=0") {
     return che({"run", config, override, "-o", results()});
@@ -41,7 +41,7 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({}, "che: a command is missing; known: run, ");
   expect_wrong({"runn"}, "che: unknown command 'runn'; did you mean 'run'?; known: run, ");
   expect_wrong({"runn", "table", results()}, "che: unknown command 'runn'");
-  // Commands that other programs start are no suggestion.
+  // Internal commands are not suggested.
   for (const char* hidden : {"workr", "taks"}) {
     const std::string hint = che({hidden}).output;
     expect_contains(hint, {fmt::format("che: unknown command '{}'", hidden)});
@@ -54,7 +54,7 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"status", results(), "more"},
                "che: status: unexpected argument 'more'\nRun `che status --help`");
   expect_wrong({"table", results(), "--runs", "--aggregate", "mean"}, "--aggregate excludes --runs");
-  // What a shell's unset variable leaves.
+  // An unset variable of a shell leaves an empty value.
   expect_wrong({"run", small_config(), "-o", ""}, "che: run: --output: is empty; give it a value\n");
   expect_wrong({"table", ""}, "che: table: EXPERIMENT_DIR: is empty; give it a value\n");
   expect_wrong({"plot", results(), "--figure", ""}, "che: plot: --figure: is empty; give it a value\n");
@@ -65,7 +65,7 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
       {"table", results(), "--format", "cvs"},
       "che: table: --format: got 'cvs'; did you mean 'csv'?; allowed: terminal, md, csv, json, tex\n");
   expect_wrong({"table", results(), "--compare", "rope"}, "che: table: --compare: got 1 value; needs 2\n");
-  // It would have no effect.
+  // Settings without effect are refused.
   expect_wrong(
       {"check", small_config(), "encoding=rope", "encoding.scaling=linear", "encoding.beta_fast=16"},
       "command line: encoding.beta_fast, encoding.scaling: beta_fast has an effect with scaling: yarn only; "
@@ -126,7 +126,7 @@ TEST_F(ProgramTest, WithoutCheComputeNamesTheMissingProgram) {
   EXPECT_EQ(0, run_alone(fmt::format("run {} --list -o {}", small_config(), results())).exit_code);
 }
 
-// The line, whichever allocation fails.
+// The message is the same for every allocation that fails.
 TEST_F(ProgramTest, OutOfMemoryIsOneLineWithARemedy) {
   const auto limited = [&](std::int64_t kib, const std::string& arguments) {
     return shell(fmt::format("ulimit -v {}; {} {}", kib, CHE_PROGRAM, arguments));
@@ -286,7 +286,7 @@ TEST_F(ProgramTest, BenchesStepsAndBatchesByPart) {
   const auto rows = nlohmann::json::parse(read_file(report)).at("rows");
   ASSERT_EQ(4U, rows.size());
   for (const auto& row : rows) {
-    // Parts are medians of their own; "other" is what is left of each step.
+    // Each part has a median of its own.
     for (const char* part : {"data", "attention", "linear", "norm", "optimiser"}) {
       EXPECT_GT(row.at("parts").at(part).get<double>(), 0) << part;
     }

@@ -24,7 +24,7 @@ namespace che {
 
 struct Outcome {
   int exit_code = -1;
-  std::string output;  // Standard output and error together.
+  std::string output;  // Standard output and standard error.
 };
 
 // Runs che in a folder of its own.
@@ -88,7 +88,7 @@ class ProgramTest : public testing::Test {
   std::string results() const { return (folder_ / "results").string(); }
   std::filesystem::path output_file() const { return folder_ / "output.txt"; }
 
-  // Every file below `root` (of that name), by path, with its content.
+  // Return the content of every file below `root` (with this name), by path.
   static std::map<std::string, std::string> everything(const std::filesystem::path& root) {
     return contents(root, "");
   }
@@ -107,7 +107,7 @@ class ProgramTest : public testing::Test {
       std::filesystem::temp_directory_path() / fmt::format("che_program_test_{}", getpid());
 };
 
-// Exit code 2 and one line that holds all of `parts`.
+// Expects exit code 2 and one line that has all of `parts`.
 inline void expect_refusal(const Outcome& outcome, const std::vector<std::string>& parts) {
   EXPECT_EQ(2, outcome.exit_code) << outcome.output;
   EXPECT_EQ(1, std::count(outcome.output.begin(), outcome.output.end(), '\n')) << outcome.output;

@@ -1,4 +1,4 @@
-// --only, -o and --format, which every command that reads an experiment takes alike.
+// Tests --only, -o and --format, which all commands that read an experiment share.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ class ReadingProgram : public ProgramTest {
     output_of({"run", small_config(), "-o", results(), "axes.encoding=[rope, dape_kerple]"});
   }
 
-  // A command line that reads the experiment.
+  // Returns a command line that reads the experiment.
   std::vector<std::string> reading(const std::vector<std::string>& command,
                                    const std::vector<std::string>& options) const {
     std::vector<std::string> words = {command.front(), results()};
@@ -49,7 +49,7 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
   expect_contains(che(reading({"time"}, only)).output, {"even_pairs: milliseconds per training step"});
   expect_contains(che(reading({"evaluate", "--lengths", "12:13", "--samples", "64"}, only)).output,
                   {"1 run: 1 to evaluate", "for these, see: che table"});
-  // The further lengths are in the table of lengths.
+  // The table of lengths has the lengths that evaluate added.
   const std::string lengths = che(reading({"table", "--lengths", "--format", "csv"}, only)).output;
   EXPECT_EQ(std::ranges::count(lengths, '\n'), 1 + 3 + 2) << lengths;
   expect_contains(lengths, {",12,64,", ",no,", ",yes,"});

@@ -1,4 +1,4 @@
-// Sweeps as a user meets them: interruption, resume, damage, further runs and lengths.
+// Tests sweeps: interruption, resume, damage, further runs and lengths.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -18,7 +18,7 @@ namespace {
 
 class SweepProgramTest : public ProgramTest {};
 
-// Whatever is damaged of one run, the others are tabled, and the next run repairs it.
+// A damaged run leaves the others in the table, and the next `che run` repairs it.
 TEST_F(SweepProgramTest, OneDamagedFileStopsNothing) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
   const auto whole = contents(results(), "evaluation.csv");
@@ -47,7 +47,7 @@ TEST_F(SweepProgramTest, ListsAPlanWithoutRunning) {
   EXPECT_FALSE(std::filesystem::exists(results()));
 }
 
-// With this override the runs of both sizes are one, which is refused; those of one size are valid.
+// This override makes the runs of both sizes equal, which is refused; those of one size are valid.
 TEST_F(SweepProgramTest, AChoiceMayBeValidWhereTheWholeConfigIsNot) {
   const std::string config = write("sizes.yaml", read_file(small_config()) +
                                                      "  size:\n    - {label: a, model.width: 8}\n"
@@ -66,7 +66,7 @@ TEST_F(SweepProgramTest, SaysBeforeTrainingWhatElseTheFolderHolds) {
   const std::size_t said = other.find(others);
   EXPECT_NE(std::string::npos, said) << other;
   EXPECT_LT(said, other.find("step ")) << other;
-  // A choice of a config's runs is no other config.
+  // Some runs of a config do not count as another config.
   EXPECT_FALSE(contains(che({"run", small_config(), "--only", "task=even_pairs", "-o", results()}).output,
                         "not of this config"));
   expect_contains(
@@ -79,12 +79,12 @@ TEST_F(SweepProgramTest, ListsApartWhatTheIdsNameAlike) {
     const std::string list = output_of({"run", small_config(), form, "axes.encoding.dape.hidden=[4, 64]",
                                         "--only", "task=even_pairs", "-o", results()});
     expect_contains(list, {" dape_kerple(dape.hidden=4)\n"});
-    // At its default, 64, the name in the id says all.
+    // The id names no default, which is 64.
     EXPECT_FALSE(contains(list, "hidden=64")) << list;
   }
 }
 
-// On a machine whose GPU is not visible.
+// The environment hides every GPU.
 TEST_F(SweepProgramTest, ShowsTheReplicasThatAreChosenAndWhatAGpuWouldTake) {
   ::setenv("CUDA_VISIBLE_DEVICES", "", 1);
   const auto output = [&](const std::string& form, const std::string& device) {
@@ -132,7 +132,7 @@ TEST_F(SweepProgramTest, StartsNoMoreJobsThanAsked) {
   EXPECT_EQ(2U, contents(results(), "evaluation.csv").size());
 }
 
-// Nothing that is there is computed again: files of earlier runs keep their bytes.
+// Files of earlier runs keep their bytes, so that nothing is computed again.
 TEST_F(SweepProgramTest, AddsSeedsAndLengthsWithoutComputingAnythingTwice) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
   const auto before = everything(results() + "/runs");
@@ -166,7 +166,7 @@ TEST_F(SweepProgramTest, AddsSeedsAndLengthsWithoutComputingAnythingTwice) {
                   {"evaluation.last_length (11)", "2 runs, 2 done, 0 to do"});
 }
 
-// What was asked of every run and measured of some is no success.
+// A command that leaves out a run fails.
 TEST_F(SweepProgramTest, EvaluateNamesTheRunsThatItLeavesOut) {
   ASSERT_EQ(75, che({"run", small_config(), "-o", results(), "--max-jobs", "1"}).exit_code);
   const std::vector<std::string> further{"evaluate", results(), "--lengths", "20:20", "--samples", "64"};
@@ -214,7 +214,7 @@ TEST_F(SweepProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   for (const auto& [file, csv] : contents(results(), "evaluation.csv")) {
     expect_contains(csv, {"\n9,64,0,off,", "\n20,128,0,off,", "\n25,128,0,off,", "\n30,128,0,off,"});
   }
-  // What was measured is what a config that asks for it wants: nothing is left to do.
+  // A config that asks for the measured lengths finds nothing left to do.
   const Outcome asked = che({"run", small_config(),
                              "evaluation={first_length: 20, last_length: 30, length_step: "
                              "5, samples: 128}",
@@ -253,7 +253,7 @@ TEST_F(SweepProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   EXPECT_EQ(2U, contents(results(), "evaluation.csv.replaced").size());
 }
 
-// Its scheduler may die before a worker can ask to be told.
+// The scheduler may die before the worker watches it.
 TEST_F(SweepProgramTest, AWorkerDoesNothingForADeadParent) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results(), "--only", "task=even_pairs"}).exit_code);
   const std::string csv = contents(results(), "evaluation.csv").begin()->first;
@@ -265,14 +265,14 @@ TEST_F(SweepProgramTest, AWorkerDoesNothingForADeadParent) {
   EXPECT_TRUE(std::filesystem::exists(run));
 }
 
-// A worker that is killed fails its job alone; the sweep goes on, and the next call resumes it.
+// A killed worker fails its own job only; the sweep goes on, and the next call resumes the job.
 TEST_F(SweepProgramTest, AKilledWorkerIsRecordedAndRetried) {
   const pid_t process = start({"run", small_config(), "training.steps=5000", "-o", results(), "-w", "1"});
   wait_for(": step ");
   const Outcome status = shell(fmt::format("{} status {}", CHE_PROGRAM, results()));
   EXPECT_EQ(0, status.exit_code);
   expect_contains(status.output, {"1 waiting, 1 training", "  training    even_pairs-dape_kerple-"});
-  // The scheduler's only child.
+  // The worker is the scheduler's only child.
   EXPECT_EQ(0, shell(fmt::format("pkill -KILL -P {}", process)).exit_code);
   wait_for("failed: its process was ended by signal 9");
   wait_for("reverse_string-dape_kerple-lr0.0003-seed0-");
@@ -282,10 +282,10 @@ TEST_F(SweepProgramTest, AKilledWorkerIsRecordedAndRetried) {
   output_of({"run", small_config(), "training.steps=5000", "-o", results(), "--only", "task=even_pairs"});
 }
 
-// Stopped by each signal and started again, a sweep ends with the bytes of an undisturbed one.
+// A sweep that is stopped and started again ends with the bytes of an undisturbed one.
 TEST_F(SweepProgramTest, StopsAtACheckpointAndGoesOn) {
   const std::string straight = (folder_ / "straight").string();
-  // So many steps that a signal meets the run while it trains, also on a busy machine.
+  // The run is long enough to be training when the signal comes, also on a busy machine.
   const std::string longer = "training.steps=15000";
   const std::string task = "task=even_pairs";
   ASSERT_EQ(0, che({"run", small_config(), longer, task, "-o", straight}).exit_code);
@@ -300,7 +300,7 @@ TEST_F(SweepProgramTest, StopsAtACheckpointAndGoesOn) {
         states.begin(), states.end(),
         [](const auto& file) { return file.second.find("\"interrupted\"") != std::string::npos; }))
         << signal << outcome.output;
-    // Less is left than of a run that has to begin.
+    // Fewer operations are left than for a run from the start.
     const auto steps_left = [&](const std::string& folder) {
       const std::string plan = che({"run", small_config(), longer, task, "-o", folder, "--dry-run"}).output;
       return std::stod(plan.substr(plan.find("to do: ") + 7));

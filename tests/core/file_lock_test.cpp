@@ -27,7 +27,7 @@ void expect_no_lock(const fs::path& folder, ErrorKind kind, const std::vector<st
   expect_error(kind, parts, [&] { FileLock lock(folder); });
 }
 
-// A process on another machine.
+// Returns a holder that runs on another machine.
 LockHolder elsewhere() {
   LockHolder holder = this_process();
   holder.host = "elsewhere";
@@ -35,7 +35,7 @@ LockHolder elsewhere() {
   return holder;
 }
 
-// Makes the newest lock of the folder one that `holder` had `silent_seconds` ago; returns its file.
+// Makes the newest lock of the folder one that `holder` touched `silent_seconds` ago, and returns its file.
 fs::path hold(const fs::path& folder, const LockHolder& holder, int silent_seconds) {
   static int number = 0;
   number += 10;
@@ -77,10 +77,10 @@ TEST_F(FileLockTest, IsReleasedWithItsObjectAndLeavesOneFile) {
   }
 }
 
-TEST_F(FileLockTest, OfAProcessOfThisSystemEndsWithIt) {
+TEST_F(FileLockTest, EndsWithItsProcessOnThisSystem) {
   const pid_t child = fork();
   if (child == 0) {
-    new FileLock(scratch_.path());  // Never given back.
+    new FileLock(scratch_.path());  // It is never released.
     _exit(0);
   }
   ASSERT_EQ(child, waitpid(child, nullptr, 0));
@@ -94,7 +94,7 @@ TEST_F(FileLockTest, OfAProcessOfThisSystemEndsWithIt) {
   EXPECT_TRUE(can_lock(scratch_.path())) << "another process has its number now";
 }
 
-TEST_F(FileLockTest, OfAnotherMachineEndsWithItsHeartbeat) {
+TEST_F(FileLockTest, EndsWithItsHeartbeatOnAnotherMachine) {
   const fs::path file = hold(scratch_.path(), elsewhere(), 14 * 60);
   LockRefusal refusal;
   EXPECT_FALSE(FileLock::try_hold(scratch_.path(), refusal));
@@ -110,7 +110,7 @@ TEST_F(FileLockTest, OfAnotherMachineEndsWithItsHeartbeat) {
   EXPECT_TRUE(can_lock(scratch_.path()));
 }
 
-TEST_F(FileLockTest, OfATaskEndsWithItsRestart) {
+TEST_F(FileLockTest, EndsWhenItsTaskRestarts) {
   LockHolder first = elsewhere();
   first.task = "7_1";
   LockHolder again = this_process();
@@ -128,7 +128,7 @@ TEST_F(FileLockTest, OfATaskEndsWithItsRestart) {
   EXPECT_FALSE(can_lock(scratch_.path(), again)) << "the older one takes nothing back";
 }
 
-TEST_F(FileLockTest, OfAHostThatHasStartedAgainSinceIsTakenOver) {
+TEST_F(FileLockTest, IsTakenOverAfterItsHostHasRestarted) {
   LockHolder before = this_process();
   before.boot = "before";
   LockHolder now = this_process();
@@ -136,7 +136,8 @@ TEST_F(FileLockTest, OfAHostThatHasStartedAgainSinceIsTakenOver) {
   hold(scratch_.path(), before, 400);
   EXPECT_TRUE(can_lock(scratch_.path(), now));
   hold(scratch_.path(), before, 200);
-  EXPECT_FALSE(can_lock(scratch_.path(), now)) << "heard of since: another machine of the same name";
+  EXPECT_FALSE(can_lock(scratch_.path(), now))
+      << "its heartbeat is newer than the restart: another machine has this name";
   now.up_seconds = 20;
   hold(scratch_.path(), before, 60);
   EXPECT_FALSE(can_lock(scratch_.path(), now)) << "too soon to tell";
@@ -176,7 +177,7 @@ TEST_F(FileLockTest, MissesALockThatWasRemoved) {
   expect_contains(message_of([&] { lock.check(); }), {"or its lock was removed"});
 }
 
-TEST_F(FileLockTest, OfUnknownContentHoldsLikeOneOfAnotherMachine) {
+TEST_F(FileLockTest, WithUnknownContentHoldsLikeOneOfAnotherMachine) {
   const fs::path file = scratch_.path() / "lock.3";
   std::ofstream(file) << "hel";
   EXPECT_FALSE(can_lock(scratch_.path()));

@@ -78,7 +78,7 @@ TEST_F(Files, ManyWritersLeaveOneWholeContent) {
   EXPECT_EQ(entries(scratch_.path()), 1U);
 }
 
-TEST_F(Files, WhatAKilledProcessLeftIsRemovedAndNothingElse) {
+TEST_F(Files, RemovesOnlyTheFilesOfKilledProcesses) {
   for (const char* name : {".status.json.123-4.tmp", ".table.csv.00ff.tmp", ".gitignore", "notes.tmp"}) {
     write_file_atomically(scratch_.path() / name, "");
   }
@@ -91,7 +91,7 @@ TEST_F(Files, WhatAKilledProcessLeftIsRemovedAndNothingElse) {
 }
 
 // A figure or a table may lie in a folder that the program never locks.
-TEST_F(Files, AWriterRemovesWhatKilledWritersOfTheSameFileLeft) {
+TEST_F(Files, AWriterRemovesTheFilesOfKilledWritersOfTheSameFile) {
   const std::vector<std::string> others = {".table.md.00112233445566ff.tmp", ".table.csv.00ff.tmp",
                                            ".table.csv.00112233445566fg.tmp",
                                            "table.csv.00112233445566ff.tmp"};
@@ -108,7 +108,7 @@ TEST_F(Files, AWriterRemovesWhatKilledWritersOfTheSameFileLeft) {
   EXPECT_EQ(read_file(scratch_.path() / "table.csv"), "whole");
 }
 
-TEST_F(Files, WritersAndWhatClearsTheirFilesDoNotDisturbEachOther) {
+TEST_F(Files, WritersAndCleanersDoNotDisturbEachOther) {
   std::thread clearing([&] {
     for (int i = 0; i < 300; ++i) remove_temporary_files(scratch_.path());
   });
@@ -192,7 +192,7 @@ TEST_F(Files, AnOutputThatIsNoFileIsWrittenInto) {
   expect_contains(message_of([&] { write_output(scratch_.path(), "content"); }), {"a folder"});
 }
 
-// Shares the position with what else is written there, and does not replace the file behind it.
+// The output shares its position with other writers, and the file behind it stays.
 TEST_F(Files, AnOutputMayBeAnOpenDescriptor) {
   const fs::path path = scratch_.path() / "file";
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -203,9 +203,9 @@ TEST_F(Files, AnOutputMayBeAnOpenDescriptor) {
   EXPECT_EQ(read_file(path), "before content after");
 }
 
-TEST_F(Files, WhatIsSetAsideReplacesNothing) {
+TEST_F(Files, SettingAsideReplacesNothing) {
   const fs::path file = scratch_.path() / "file";
-  fs::create_symlink("absent", scratch_.path() / "file.old");  // Dangling.
+  fs::create_symlink("absent", scratch_.path() / "file.old");  // It leads nowhere.
   write_file_atomically(file, "first");
   EXPECT_EQ(set_aside(file, "old"), scratch_.path() / "file.old.2");
   fs::create_directory(file);

@@ -62,7 +62,7 @@ TEST(IntegerRange, IsNothingElse) {
   }
 }
 
-TEST(IntegerRange, OfOneNumberMayBeWrittenAsTheNumber) {
+TEST(IntegerRange, MayBeOneNumber) {
   const auto one = parse_number_or_range("200");
   ASSERT_TRUE(one.has_value());
   EXPECT_EQ(one->values(2), std::vector<std::int64_t>{200});

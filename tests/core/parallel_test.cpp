@@ -20,7 +20,7 @@ TEST(Parallel, CallsEachIndexOnce) {
   }
 }
 
-TEST(Parallel, TakesWhatIsMadeInOrder) {
+TEST(Parallel, TakesResultsInOrder) {
   std::vector<std::size_t> taken;
   for_each_in_order(
       1000, [](std::size_t i) { return std::to_string(i); },
@@ -33,7 +33,7 @@ TEST(Parallel, TakesWhatIsMadeInOrder) {
   EXPECT_EQ(taken, expected);
 }
 
-TEST(Parallel, ThrowsWhatACallThrows) {
+TEST(Parallel, PassesExceptionsOn) {
   EXPECT_EQ("of 500", message_of([] {
               for_each_index(1000, [](std::size_t i) {
                 if (i == 500) throw Error("of 500");

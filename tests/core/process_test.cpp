@@ -58,7 +58,7 @@ TEST(Process, IsRunToItsEndWithWhatItWrites) {
 // A worker must not hold another one's pipe open.
 TEST(Process, HasNoOtherDescriptors) {
   const auto [read_end, write_end] = open_pipe();
-  constexpr int kHigh = 100;  // No shell opens one there.
+  constexpr int kHigh = 100;  // No shell opens a descriptor there.
   const Descriptor high(fcntl(write_end.value(), F_DUPFD_CLOEXEC, kHigh));
   ASSERT_TRUE(high.is_open());
   const StartedProcess started =

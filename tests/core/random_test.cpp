@@ -19,7 +19,7 @@ std::vector<std::uint32_t> words(RandomStream random, std::size_t count) {
   return result;
 }
 
-// kat_vectors of Random123, philox4x32 with 10 rounds.
+// These are kat_vectors of Random123, philox4x32 with 10 rounds.
 TEST(RandomStream, GivesTheKnownAnswersOfPhilox) {
   EXPECT_EQ(words(RandomStream(0, Purpose::kInit), 4),
             (std::vector<std::uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -29,7 +29,7 @@ TEST(RandomStream, GivesTheKnownAnswersOfPhilox) {
   EXPECT_EQ(r123::Philox4x32{}(counter, key), known);
 }
 
-// The layout that stored checkpoints and results rely on.
+// Stored checkpoints and results rely on this layout.
 TEST(RandomStream, KeepsTheLayoutOfTheCounter) {
   const RandomStream random(0x0123456789abcdef, Purpose::kDropout, 0xfffffffe, 0xfffffffd, 0xffffffe);
   const r123::Philox4x32::key_type key = {{0x89abcdef, 0x01234567}};
@@ -117,7 +117,7 @@ TEST(RandomStream, UniformAndNormalHaveTheirMoments) {
     normal_sum += normal;
     normal_squares += normal * normal;
   }
-  // Six standard errors.
+  // The bounds are six standard errors.
   const double root = std::sqrt(kDraws);
   EXPECT_NEAR(uniform_sum / kDraws, 0.5, 6 * std::sqrt(1.0 / 12) / root);
   EXPECT_NEAR(normal_sum / kDraws, 0, 6 / root);

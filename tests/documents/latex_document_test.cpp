@@ -1,4 +1,4 @@
-// A LaTeX table as its reader meets it: in a document, typeset by pdflatex.
+// Tests LaTeX tables in a document that pdflatex typesets.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace che {
 namespace {
 
 struct Document {
-  std::string log;  // What pdflatex said.
+  std::string log;  // The output of pdflatex.
   bool made = false;
 };
 
@@ -69,7 +69,7 @@ TEST(LatexDocument, CompilesWhateverTextsHold) {
   EXPECT_EQ(complaints(latex_table(table)), "");
 }
 
-// As many runs as one page holds, with notes.
+// One page holds this many runs and their notes.
 TEST(LatexDocument, TheLongestFloatFitsAPage) {
   CHE_NEEDS_VIEWER("pdflatex");
   const ScratchFolder scratch;

@@ -1,4 +1,4 @@
-// A report as its reader meets it: in a browser.
+// Tests reports in a browser.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -102,7 +102,7 @@ TEST(ReportInBrowser, ReachesNoNetwork) {
   expect_contains(result.console, {"Content Security Policy"});
 }
 
-// Adds the value of `expression` to the page. Its mark is in two parts, so that the script has it nowhere.
+// Adds the value of `expression` to the page. Its mark is in two parts, so that the script does not have it.
 std::string note(const std::string& expression) {
   return fmt::format(
       "{{const shown = document.createElement('pre'); shown.textContent = 'not' + 'ed: ' + {}; "
@@ -115,8 +115,8 @@ std::string noted(const Visit& visit) {
   return at == std::string::npos ? "nothing" : visit.page.substr(at + 7, visit.page.find('<', at) - at - 7);
 }
 
-// What a window of 390 pixels shows of `html`: by how many pixels the page is wider than the window, and
-// which elements scroll sideways. Chromium's own windows are wider, so the page stands in a frame.
+// Returns by how many pixels `html` is wider than a window of 390 pixels, and which elements scroll sideways.
+// Chromium's own windows are wider, so the page stands in a frame.
 std::string at_phone_width(const std::string& html) {
   const ScratchFolder scratch;
   const std::filesystem::path& folder = scratch.path();
@@ -155,7 +155,7 @@ TEST(ReportInBrowser, FollowsTheModeOfTheReadersSystem) {
   CHE_NEEDS_VIEWER("chromium");
   const ScratchFolder scratch;
   const std::string html = report(scratch);
-  // The mean of red, green and blue of the page and of its text.
+  // Returns the mean of red, green and blue of the page and of its text.
   const std::string measure = note(
       "['backgroundColor', 'color'].map((name) => "
       "getComputedStyle(document.body)[name].match(/\\d+/g).slice(0, 3)"
@@ -208,7 +208,7 @@ TEST(ReportInBrowser, AnchorsLeadSomewhereAndOpenWhatIsFolded) {
   expect_contains(result.page, {"noted: open: true"});
 }
 
-// Scores in percent, each of which stands in one column of a table with every form of every encoding.
+// The scores in percent; each stands in one column of a table with every form of every encoding.
 std::string wide_report(const ScratchFolder& scratch, std::vector<std::string>& scores) {
   double score = 0.511;
   for (const char* form : {"", "randomized_", "dape_", "randomized_dape_"}) {
@@ -224,7 +224,7 @@ std::string wide_report(const ScratchFolder& scratch, std::vector<std::string>& 
   return report_html(make_table(open_runs(scratch.path())), {});
 }
 
-// The text of `html` on paper.
+// Returns the text of the printed page.
 std::string printed(const std::string& html) {
   const ScratchFolder scratch;
   const std::filesystem::path& folder = scratch.path();
@@ -236,7 +236,7 @@ std::string printed(const std::string& html) {
   return read_file(folder / "paper.txt");
 }
 
-// Of `scores` those that the page's table of scores shows.
+// Returns how many of `scores` the page's table of scores shows.
 std::size_t columns_of(const std::string& paper, const std::vector<std::string>& scores) {
   std::istringstream lines(paper);
   for (std::string line; std::getline(lines, line);) {
@@ -259,7 +259,7 @@ TEST(ReportInBrowser, PaperHasEveryColumn) {
   const std::string paper = printed(html);
   EXPECT_EQ(columns_of(paper, scores), scores.size()) << paper.substr(0, 4000);
   EXPECT_NE(paper.find("training accuracy"), std::string::npos) << "the table of runs, which screens fold";
-  // The page for screens loses some.
+  // Without the rules for print, some columns are lost.
   html.replace(html.find("@media print"), 12, "@media cinema");
   EXPECT_LT(columns_of(printed(html), scores), scores.size());
 }

@@ -14,8 +14,8 @@ inline bool has_program(const std::string& program) {
 
 }  // namespace che
 
-// Skips the test where `program`, which only readers of results need, is missing; fails there when
-// CHE_NEED_VIEWERS is in the environment.
+// Skips the test if `program` is missing, which only readers of results need; fails it if CHE_NEED_VIEWERS is
+// in the environment.
 #define CHE_NEEDS_VIEWER(program)                                                               \
   do {                                                                                          \
     if (!che::has_program(program)) {                                                           \

@@ -18,7 +18,7 @@
 namespace che {
 namespace {
 
-// The values of one column as CSV has them.
+// Returns the values of one column as they stand in a CSV file.
 std::vector<std::string> column(const DataTable& data, const std::string& name) {
   const auto place = std::ranges::find(data.columns, name) - data.columns.begin();
   std::vector<std::string> values;
@@ -79,7 +79,8 @@ TEST(FigureData, AccuracyHasMeasuredLengthsThatNoScoreCounts) {
   beyond.length = 200;
   table.runs.front().measured.push_back(beyond);
   const DataTable data = accuracy_data({.table = table});
-  EXPECT_EQ(column(data, "length"), (Texts{"41", "42", "43", "44", "100"})) << "other samples are no part of it";
+  EXPECT_EQ(column(data, "length"), (Texts{"41", "42", "43", "44", "100"}))
+      << "other samples are no part of it";
   EXPECT_EQ(column(data, "scored_to"), Texts(5, "44"));
 }
 

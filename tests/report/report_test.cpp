@@ -18,7 +18,7 @@ namespace {
 
 using Report = ScratchTest;
 
-// What stands between `before` and the next of `ends`, wherever `before` occurs.
+// Returns the text between each `before` and the next of `ends`.
 std::vector<std::string> texts_after(const std::string& html, const std::string& before,
                                      const std::string& ends) {
   std::vector<std::string> texts;
@@ -42,7 +42,7 @@ TEST_F(Report, HoldsEverythingAndLeadsNowhereElse) {
   for (const std::string& address : texts_after(html, "src=\"", "\"")) {
     EXPECT_TRUE(address.starts_with("data:image/svg+xml,%3C")) << "nothing is loaded";
   }
-  // The names of SVG's own formats are no addresses that a browser opens.
+  // A browser opens no address that only names one of SVG's formats.
   for (const char* scheme : {"http://", "https://"}) {
     for (const std::string& address : texts_after(html, scheme, "\"' <)")) {
       EXPECT_TRUE(address.starts_with("www.w3.org/")) << address;
@@ -81,7 +81,7 @@ TEST_F(Report, AScoreLeadsToTheRunsOfItsCell) {
     EXPECT_TRUE(ids.contains(target)) << target;
     if (target.starts_with("config-")) ++to_cells;
   }
-  // The tables of best and of mean scores, and each part's link to itself.
+  // These are the tables of best and of mean scores, and each part's link to itself.
   const auto cells = static_cast<std::size_t>(
       std::ranges::count_if(ids, [](const std::string& id) { return id.starts_with("config-"); }));
   EXPECT_GT(cells, 3U);

@@ -14,7 +14,7 @@ TEST(StatusTable, CsvIsGolden) {
   const ScratchFolder scratch;
   made_up_experiment(scratch.path());
   std::string csv = format_table(status_table(experiment_status(scratch.path()), "made_up"), "csv");
-  // How long ago the run that trains was heard of depends on the clock.
+  // The age of the last report of the training run depends on the clock.
   const std::size_t heard = csv.find("nothing heard for ");
   ASSERT_NE(heard, std::string::npos) << csv;
   csv.replace(heard, csv.find_first_of("\"\n", heard) - heard, "nothing heard for long");

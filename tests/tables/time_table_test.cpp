@@ -27,7 +27,7 @@ TEST_F(TimeTable, GivesMediansAndRatios) {
     }
     run.write_metrics(rows);
     RunStatus status = run.status();
-    status.evaluation_seconds = 100 * step;  // Of four lengths with 64 samples.
+    status.evaluation_seconds = 100 * step;  // It counts four lengths with 64 samples each.
     run.write_status(status);
   }
   EXPECT_EQ(
@@ -58,7 +58,7 @@ TEST_F(TimeTable, GivesMediansAndRatios) {
             time_table(step_times(open_runs(scratch_.path())), "dape_kerple"));
 }
 
-// A run whose steps take `step` seconds and whose evaluation took 0.4 in all.
+// Stores a run whose steps take `step` seconds and whose evaluation took 0.4 seconds.
 RunFolder store_timed(const ScratchFolder& scratch, const RunConfig& config, double step) {
   const RunFolder run = store_run(scratch.path(), config, RunState::kFinished, 0.5);
   run.write_metrics({{.step = 10, .seconds = 5}, {.step = 20, .seconds = 5 + 10 * step}});
@@ -94,7 +94,7 @@ TEST_F(TimeTable, MixesNoRunsThatDifferInMoreThanLengths) {
   EXPECT_FALSE(contains(table, "replicas")) << table;
 }
 
-// Lengths of the evaluation have columns of their own; a seed apart, the runs train alike.
+// Runs that differ in seed and test lengths train alike; their test batches have columns of their own.
 TEST_F(TimeTable, TellsTestBatchesByTestLengths) {
   RunConfig config = made_up_config("even_pairs", "rope");
   store_timed(scratch_, config, 0.01);
@@ -139,7 +139,7 @@ TEST_F(TimeTable, NamesWhatItLeavesOut) {
       time_table(step_times(open_runs(scratch_.path()), {},
                             [&](const std::string& warning) { warnings += warning + "\n"; }),
                  "");
-  // Without dape_kerple the first is what times are compared with.
+  // Without dape_kerple, the first encoding is the base of the ratios.
   expect_contains(table, {"| rope     | 10.00 (1.00) |"});
   EXPECT_FALSE(contains(table, "per test batch")) << table;
   EXPECT_EQ(std::ranges::count(warnings, '\n'), 4) << warnings;

@@ -1,4 +1,4 @@
-// Fields as they are listed and written, and texts that may be absent and may have several lines.
+// Tests how fields are listed and written, and texts that may be absent or have several lines.
 #include "core/config/field_list.h"
 
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 namespace che {
 namespace {
 
-// Messages that tests/golden/bad_configs.txt has are not repeated here.
+// tests/golden/bad_configs.txt has the other messages.
 
 using Kind = ConfigNode::Kind;
 

@@ -7,7 +7,7 @@
 namespace che {
 namespace {
 
-// One of each kind of field.
+// Has one field of each kind.
 struct Sample {
   std::string animal = "cat";
   std::int64_t legs = 4;
@@ -21,7 +21,7 @@ struct Sample {
 
   void visit_animal(FieldVisitor& visit) {
     visit.choice({"name", ""}, animal, {"cat", "horse", "spider"});
-    // As a real component's, its fields depend on its name.
+    // Its fields depend on its name, as those of a real component do.
     if (animal != "spider") visit.integer({"legs", ""}, legs, 0, 8);
     visit.optional_group({"collar", ""}, has_collar, [&](FieldVisitor& inner) {
       inner.integer({"bell", ""}, bell, 1, 3);
@@ -62,7 +62,7 @@ Sample set(std::string_view path, std::string_view yaml, Sample sample = {}) {
   return sample;
 }
 
-// The fields that it writes, in one line.
+// Returns the fields that a config writes, in one line.
 std::string written(std::string_view yaml) {
   Sample sample;
   std::string text;

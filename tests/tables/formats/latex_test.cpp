@@ -15,12 +15,12 @@ TEST(Latex, TextIsTypesetAsItIsWritten) {
   EXPECT_EQ(latex_text("1.0 \u00b12.0"), "1.0 $\\pm$2.0");
 }
 
-TEST(Latex, WhatNoCommandIsKnownForIsOneQuestionMark) {
+TEST(Latex, CharactersWithoutACommandAreOneQuestionMark) {
   EXPECT_EQ(latex_text("caf\u00e9 \u20ac"), "caf? ?");
   EXPECT_EQ(latex_text("two\nlines \x01"), "two lines \\textbackslash{}x01");
 }
 
-TEST(Latex, LongTitlesStandUprightAndWhatIsBesideGoesBelow) {
+TEST(Latex, LongTitlesStandUprightWithParenthesesBelow) {
   Table table;
   table.printed.columns = {{.title = "task", .number = false},
                            {.title = "a title of more than forty characters or so"},
@@ -33,7 +33,7 @@ TEST(Latex, LongTitlesStandUprightAndWhatIsBesideGoesBelow) {
                    "\\begin{tabular}[t]{@{}r@{}}1.0\\\\\\scriptsize (2.0)\\end{tabular}"});
 }
 
-TEST(Latex, WhatFillsMoreThanAPageBreaksBetweenPages) {
+TEST(Latex, LongTablesBreakBetweenPages) {
   Table table;
   table.title = "long";
   table.printed.group_title = "level";
