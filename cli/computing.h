@@ -37,6 +37,9 @@ int show_plan(const Sweep& sweep, const std::vector<std::string>& described,
               const std::filesystem::path& experiment, std::int64_t workers, bool retrain,
               const std::function<void()>& announce);
 
+// Whether this program may still be replaced, and che-compute then reads the config and warns again.
+bool may_be_replaced();
+
 // One line for users about an exception that is no Error.
 std::string describe_failure(const std::exception& error);
 

@@ -56,6 +56,8 @@ int show_plan(const Sweep&, const std::vector<std::string>&, const std::filesyst
   hand_over();
 }
 
+bool may_be_replaced() { return true; }
+
 std::string describe_failure(const std::exception& error) {
   return dynamic_cast<const std::bad_alloc*>(&error) != nullptr
              ? "out of memory; ask for fewer or shorter samples"

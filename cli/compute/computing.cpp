@@ -17,6 +17,8 @@ void fill_computing_command(CLI::App& command, Action& action) {
   by_name.at(command.get_name())(command, action);
 }
 
+bool may_be_replaced() { return false; }
+
 std::string describe_failure(const std::exception& error) {
   const std::string text = failure_text(error);
   return is_out_of_memory(error) ? text : "unexpected: " + text;
