@@ -136,7 +136,9 @@ std::vector<fs::path> run_che_plots(const std::vector<std::string>& arguments) {
       std::vector<fs::path> files;
       std::istringstream lines(program.output);
       for (std::string line; std::getline(lines, line);) files.emplace_back(line);
-      return files;
+      if (!files.empty()) return files;
+      problem = fmt::format("{} says of no file that it drew it", python);
+      break;
     }
     problem = last_line(program.messages);
     if (program.exit_code != kNoMatplotlib) break;

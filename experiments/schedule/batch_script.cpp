@@ -101,6 +101,10 @@ void check_batch_options(const BatchOptions& options) {
                       options.time, options.warning_seconds));
     }
   }
+  if (options.partition.find_first_of(" \t") != std::string::npos) {
+    throw Error(fmt::format("--partition '{}': allowed: a name, or several with commas and without spaces",
+                            one_line(options.partition)));
+  }
   // Every repetition has a limit, because std::regex calls itself for each.
   static const std::regex memory("[0-9]{1,15}[KMGT]?");
   if (!options.memory.empty() && !std::regex_match(options.memory, memory)) {

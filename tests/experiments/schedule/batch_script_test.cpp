@@ -71,6 +71,8 @@ TEST(BatchScript, RefusesWhatSbatchWouldReadInAnotherWay) {
   expect_contains(error_of("/r\"/slurm/1", {}), {"choose another results folder with -o"});
   expect_contains(error_of("/r/slurm/1", {.partition = "cpu\nrm -r x"}), {"control characters"});
   expect_contains(error_of("/r/slurm/1", {.others = {"account=x"}}), {"--sbatch account=x: allowed:"});
+  expect_contains(message_of([] { check_batch_options({.partition = "cpu gpu"}); }),
+                  {"--partition 'cpu gpu': allowed: a name, or several with commas"});
 }
 
 }  // namespace
