@@ -115,6 +115,9 @@ std::string unknown_argument(const CLI::App& command, std::vector<std::string> a
   });
   if (option == arguments.end()) return fmt::format("unexpected argument '{}'", one_line(arguments.front()));
   const std::string name = option->substr(0, option->find('='));
+  if (name == "--resume" && (command.get_name() == "run" || command.get_name() == "evaluate")) {
+    return "unknown option --resume; an interrupted command resumes by itself when it is called again";
+  }
   return fmt::format("unknown option {}{}", one_line(name), known_names_hint(name, option_names(command)));
 }
 

@@ -187,6 +187,13 @@ class DefinitionReader {
         require("symbols", "the input symbols in the order of the one-hot, such as [a, b]");
     std::string found;
     if (node.kind == Kind::kScalar) {
+      std::error_code ignored;
+      const bool is_word = !node.text.empty() && node.text.find_first_of("./") == std::string::npos;
+      if (is_word && !std::filesystem::exists(folder_ / node.text, ignored)) {
+        refuse(
+            "symbols", node,
+            fmt::format("a list, such as [{}], or the file of a symbol table", fmt::join(node.text, ", ")));
+      }
       found = parse_named("symbols", node, parse_symbol_table);
     } else {
       found = symbols("symbols", node);

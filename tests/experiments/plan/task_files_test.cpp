@@ -45,7 +45,7 @@ class TaskFiles : public testing::Test {
   Sweep read(const std::string& config, const std::vector<std::string>& overrides = {},
              const std::vector<std::string>& only = {}) const {
     write("x.yaml", config);
-    return read_sweep(folder_.path() / "x.yaml", overrides, only, [](const std::string&) {});
+    return read_sweep(folder_.path() / "x.yaml", overrides, {.only = only}, [](const std::string&) {});
   }
 
   std::string error(const std::string& config, const std::vector<std::string>& overrides = {}) const {
