@@ -82,6 +82,8 @@ int check(const CheckOptions& options) {
   const RunGrid grid(sweep.runs);
   fmt::print("{}: {} in {}\n", sweep.name, counted(sweep.runs.size(), "run"), counted(grid.cells(), "cell"));
   if (!sweep.description.empty()) fmt::print("{}\n", one_line(sweep.description, kWholeText));
+  for (const std::string& extended : sweep.extends)
+    fmt::print("extends {}: its base comes first\n", extended);
   fmt::print("{}", format_table(grid.table(), "terminal", standard_output_style()));
   if (grid.cells() > 1) fmt::print("{}\n", comparison_limit(sweep.runs));
   fmt::print("{}{}", shared_data_text(sweep.runs), tested_lengths_text(sweep.runs));

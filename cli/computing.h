@@ -30,12 +30,18 @@ void fill_worker_command(CLI::App& command, Action& action);
 // that is 0. A run whose device is not here stays open.
 void choose_replicas(std::vector<RunConfig>& runs, std::int64_t workers);
 
+// The most memory that a job of these runs needs, measured.
+double measured_job_bytes(const std::vector<RunConfig>& runs);
+
 // Prints the plan of a sweep, with times that it measures, and runs nothing. `described` has a line for each
 // run. Refuses, as prepare_training does, to train again what needs --retrain; calls `announce` if it refuses
 // nothing. `workers` is 0 for the default. Returns the exit code.
 int show_plan(const Sweep& sweep, const std::vector<std::string>& described,
               const std::filesystem::path& experiment, std::int64_t workers, bool retrain,
               const std::function<void()>& announce);
+
+// Whether this program may still be replaced, and che-compute then reads the config and warns again.
+bool may_be_replaced();
 
 // One line for users about an exception that is no Error.
 std::string describe_failure(const std::exception& error);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.h"
@@ -114,21 +115,20 @@ std::string unknown_argument(const CLI::App& command, std::vector<std::string> a
   });
   if (option == arguments.end()) return fmt::format("unexpected argument '{}'", one_line(arguments.front()));
   const std::string name = option->substr(0, option->find('='));
+  if (name == "--resume" && (command.get_name() == "run" || command.get_name() == "evaluate")) {
+    return "unknown option --resume; an interrupted command resumes by itself when it is called again";
+  }
   return fmt::format("unknown option {}{}", one_line(name), known_names_hint(name, option_names(command)));
 }
 
 // Explains an option with too few or too many values; empty for other errors.
 std::string miscounted_values(const CLI::App& command, const CLI::ParseError& error) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) return {};
-  const std::string_view message = error.what();
-  const std::size_t count = message.find_last_not_of("0123456789") + 1;
   for (const CLI::Option* option : command.get_options()) {
-    const int least = option->get_items_expected_min();
-    if (least != option->get_items_expected_max() || count == message.size()) continue;
-    if (!message.starts_with(option->get_name() + ":")) continue;
-    const std::string received(message.substr(count));
-    return fmt::format("{}: got {} value{}; needs {}", option->get_name(), received,
-                       received == "1" ? "" : "s", least);
+    const std::size_t count = option->count();
+    const int needed = option->get_items_expected_min();
+    if (count == 0 || needed != option->get_items_expected_max() || std::cmp_equal(count, needed)) continue;
+    return fmt::format("{}: got {}; needs {}", option->get_name(), counted(count, "value"), needed);
   }
   return {};
 }

@@ -12,6 +12,8 @@
 #include <system_error>
 
 #include "core/error.h"
+#include "core/files.h"
+#include "core/version.h"
 
 namespace che {
 namespace {
@@ -57,10 +59,15 @@ std::filesystem::path program_file(std::string_view name) {
 
 std::filesystem::path compute_program() {
   std::filesystem::path program = program_file("che-compute");
-  if (std::filesystem::exists(program)) return program;
-  throw Error(
-      fmt::format("this needs {}, which is missing; `scripts/setup.sh` builds it, with LibTorch, beside che",
-                  program.string()));
+  if (!std::filesystem::exists(program)) {
+    throw Error(fmt::format(
+        "this needs {}, which is missing; `scripts/setup.sh` builds it, with LibTorch, beside che",
+        program.string()));
+  }
+  if (is_of_this_build(read_file(std::filesystem::canonical(program)))) return program;
+  throw Error(fmt::format(
+      "{} is not of the commit of this che, {}; `scripts/setup.sh` builds both; copy them together",
+      program.string(), git_commit()));
 }
 
 }  // namespace che

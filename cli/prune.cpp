@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,11 +34,17 @@ FileLock lock_full_folder(const std::filesystem::path& folder, const std::vector
   }
 }
 
-int prune(const ReadRuns& read) {
-  const std::string& folder = read.folder;
-  const std::vector<RunFolder> runs = read.choice().of(open_runs(folder));
+struct PruneOptions {
+  ReadRuns runs;
+  bool dry_run = false;
+};
+
+int prune(const PruneOptions& options) {
+  const std::string& folder = options.runs.folder;
+  const std::vector<RunFolder> runs = options.runs.choice().of(open_runs(folder));
   std::uintmax_t freed = 0;
-  const FileLock lock = lock_full_folder(folder, runs, freed);
+  std::optional<FileLock> lock;
+  if (!options.dry_run) lock = lock_full_folder(folder, runs, freed);
   std::size_t pruned = freed > 0 ? 1 : 0;
   for (const RunFolder& run : runs) {
     if (!assess(run).is_complete()) continue;
@@ -46,13 +53,15 @@ int prune(const ReadRuns& read) {
                                 run.path().string()));
       continue;
     }
-    const FileLock run_lock(run.path());
-    const std::uintmax_t bytes = remove_checkpoints(run.path());
+    std::optional<FileLock> run_lock;
+    if (!options.dry_run) run_lock.emplace(run.path());
+    const std::uintmax_t bytes = remove_checkpoints(run.path(), options.dry_run);
     pruned += bytes > 0 ? 1U : 0U;
     freed += bytes;
   }
-  fmt::print("{}: deleted the checkpoints of {} of {}, {:.1f} MiB\n", folder, pruned,
-             counted(runs.size(), "run"), static_cast<double>(freed) / 0x1p20);
+  fmt::print("{}: {} the checkpoints of {} of {}, {:.1f} MiB\n", folder,
+             options.dry_run ? "would delete" : "deleted", pruned, counted(runs.size(), "run"),
+             static_cast<double>(freed) / 0x1p20);
   return 0;
 }
 
@@ -60,11 +69,12 @@ int prune(const ReadRuns& read) {
 
 void add_prune_command(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand("prune", "Delete the checkpoints of finished runs");
-  const auto runs = set_action(*command, action, prune);
+  const auto options = set_action(*command, action, prune);
   command->footer(
       "Scores, tables and figures stay; the models are lost: further test lengths then need `che run "
       "--retrain`, and `che evaluate` and `che bias` have nothing to work with.");
-  add_read_runs(*command, *runs);
+  add_read_runs(*command, options->runs);
+  command->add_flag("--dry-run", options->dry_run, "say what it would delete; delete nothing");
 }
 
 }  // namespace che

@@ -11,6 +11,7 @@
 #include "core/files.h"
 #include "core/number_text.h"
 #include "core/suggestion.h"
+#include "experiments/plan/shard.h"
 #include "plots/figures.h"
 
 namespace che {
@@ -42,26 +43,40 @@ CLI::Option* add_workers_option(CLI::App& command, std::int64_t& workers, const 
       ->check(CLI::Range(1, 1024));
 }
 
-CLI::Option* add_only_option(CLI::App& command, std::vector<std::string>& only) {
-  return command
-      .add_option(
-          "--only", only,
-          "choose matching runs only: task=parity_check, encoding=[rope,kerple], seed=0:4, or (where a "
-          "config is read) a variant's label; given several times, all must match")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+std::vector<CLI::Option*> add_conditions(CLI::App& command, RunConditions& conditions) {
+  std::vector<CLI::Option*> options;
+  const auto add = [&](const char* name, std::vector<std::string>& texts, const char* help) {
+    options.push_back(command.add_option(name, texts, help)->type_name("KEY=VALUE")->allow_extra_args(false));
+  };
+  add("--only", conditions.only,
+      "choose matching runs only: task=parity_check, encoding=[rope,kerple], seed=0:4, or (where a "
+      "config is read) a variant's label; given several times, all must match");
+  add("--skip", conditions.skip,
+      "leave out matching runs, as for --only; given several times, any may match");
+  return options;
+}
+
+Sweep ReadConfig::sweep(const WarningSink& warn) const {
+  const Shard part = shard.empty() ? Shard() : parse_shard(shard);
+  Sweep sweep = read_sweep(file, overrides, conditions, warn);
+  take_shard(sweep, part);
+  return sweep;
 }
 
 void add_read_config(CLI::App& command, ReadConfig& config) {
   command.add_option("CONFIG", config.file, "YAML file, see configs/")->required();
   command.add_option("key=value", config.overrides,
                      "settings that replace the config's, such as training.steps=100 or axes.seed=[0,1]");
-  add_only_option(command, config.only);
+  add_conditions(command, config.conditions);
+  command
+      .add_option("--shard", config.shard,
+                  "the K-th of N parts with about equal work, for N machines with a results folder each: 1/8")
+      ->type_name("K/N");
 }
 
 void add_read_runs(CLI::App& command, ReadRuns& runs) {
   command.add_option("EXPERIMENT_DIR", runs.folder, "folder that `che run` wrote")->required();
-  add_only_option(command, runs.only);
+  add_conditions(command, runs.conditions);
 }
 
 void add_read_experiments(CLI::App& command, ReadExperiments& experiments) {
@@ -69,7 +84,7 @@ void add_read_experiments(CLI::App& command, ReadExperiments& experiments) {
       .add_option("EXPERIMENT_DIR", experiments.folders,
                   "folders that `che run` or `che score` wrote; of several, all runs in one table")
       ->required();
-  add_only_option(command, experiments.only);
+  add_conditions(command, experiments.conditions);
   command
       .add_option("--score-lengths", experiments.score_lengths,
                   "test lengths whose mean is a score, of those that were measured: 95:500, 41:500:27 or "
@@ -91,7 +106,8 @@ ReadingRules ReadExperiments::rules() const {
 }
 
 std::string ReadExperiments::narrowing() const {
-  if (!only.empty()) return "--only";
+  if (!conditions.only.empty()) return "--only";
+  if (!conditions.skip.empty()) return "--skip";
   if (!score_lengths.empty()) return "--score-lengths";
   return select.empty() ? "" : "--select";
 }

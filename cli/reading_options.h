@@ -26,42 +26,41 @@ std::filesystem::path results_folder(const std::string& output, const std::strin
 // Adds -w,--workers. `others` says what else than cores and memory decides on the default.
 CLI::Option* add_workers_option(CLI::App& command, std::int64_t& workers, const std::string& others = "");
 
-// Adds --only, which chooses among the runs of a config or of an experiment.
-CLI::Option* add_only_option(CLI::App& command, std::vector<std::string>& only);
+// Adds --only and --skip, which choose among the runs of a config or of an experiment, and returns them.
+std::vector<CLI::Option*> add_conditions(CLI::App& command, RunConditions& conditions);
 
 // The runs of a config that a command works on.
 struct ReadConfig {
   std::string file;
   std::vector<std::string> overrides;
-  std::vector<std::string> only;
+  RunConditions conditions;
+  std::string shard;
 
-  Sweep sweep(const WarningSink& warn = print_warning) const {
-    return read_sweep(file, overrides, only, warn);
-  }
+  Sweep sweep(const WarningSink& warn = print_warning) const;
 };
 
-// Adds CONFIG, key=value and --only.
+// Adds CONFIG, key=value, --only, --skip and --shard.
 void add_read_config(CLI::App& command, ReadConfig& config);
 
 // The runs that a command reads.
 struct ReadRuns {
   std::string folder;  // Of the experiment.
-  std::vector<std::string> only;
+  RunConditions conditions;
 
-  RunChoice choice() const { return RunChoice(only); }
+  RunChoice choice() const { return RunChoice(conditions); }
 };
 
-// Adds EXPERIMENT_DIR and --only.
+// Adds EXPERIMENT_DIR, --only and --skip.
 void add_read_runs(CLI::App& command, ReadRuns& runs);
 
 // The runs of one experiment or several that a command shows side by side.
 struct ReadExperiments {
   std::vector<std::string> folders;
-  std::vector<std::string> only;
+  RunConditions conditions;
   std::string score_lengths;  // Empty: those of each run's config.
   std::string select;         // Empty: no selection.
 
-  RunChoice choice() const { return RunChoice(only); }
+  RunChoice choice() const { return RunChoice(conditions); }
   ReadingRules rules() const;
   // The option that makes what is read less or other than the folder's own results; empty where none is
   // given.
@@ -69,7 +68,7 @@ struct ReadExperiments {
   std::vector<std::filesystem::path> paths() const { return {folders.begin(), folders.end()}; }
 };
 
-// Adds EXPERIMENT_DIR..., --only, --score-lengths and --select.
+// Adds EXPERIMENT_DIR..., --only, --skip, --score-lengths and --select.
 void add_read_experiments(CLI::App& command, ReadExperiments& experiments);
 
 // Adds --width, of figures, in mm.

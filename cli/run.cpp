@@ -45,7 +45,13 @@ struct PlannedSweep {
 
 PlannedSweep plan_sweep(const RunOptions& options) {
   PlannedSweep planned;
-  planned.sweep = options.config.sweep([&](const std::string& text) { planned.warnings.push_back(text); });
+  planned.sweep = options.config.sweep([&](const std::string& text) {
+    if (may_be_replaced()) {
+      planned.warnings.push_back(text);
+    } else {
+      print_warning(text);  // What is refused later is refused with its warnings.
+    }
+  });
   for (const RunConfig& run : planned.sweep.runs) {
     planned.chosen.push_back(run.execution.replicas == kAutoReplicas);
   }

@@ -16,6 +16,7 @@
 #include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
 #include "experiments/schedule/batch_script.h"
+#include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"
 #include "experiments/schedule/progress.h"
 #include "experiments/schedule/slurm.h"
@@ -53,6 +54,16 @@ Answer ask_slurm(Answer (*ask)(), bool print, Answer otherwise) {
   }
 }
 
+std::vector<std::vector<RunConfig>> runs_by_task(const std::vector<std::vector<RunFolder>>& jobs,
+                                                 std::int64_t jobs_of_a_task) {
+  std::vector<std::vector<RunConfig>> tasks;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (i % static_cast<std::size_t>(jobs_of_a_task) == 0) tasks.emplace_back();
+    for (const RunFolder& run : jobs[i]) tasks.back().push_back(run.config());
+  }
+  return tasks;
+}
+
 int submit(const SubmitOptions& options) {
   check_batch_options(options.batch);
   if (!options.slurm && !options.manifest) {
@@ -65,6 +76,14 @@ int submit(const SubmitOptions& options) {
     throw Error("execution.devices: is for `che run`; the batch system gives each task its GPUs (--gpus)");
   }
   choose_replicas(sweep.runs, 0);
+  BatchOptions batch = options.batch;
+  for (const RunConfig& run : sweep.runs) batch.cores = std::max(batch.cores, run.execution.threads);
+  if (batch.memory == "auto") {
+    if (std::ranges::any_of(sweep.runs, may_use_gpu)) {
+      throw Error("--mem auto: is for runs on a CPU; name what a process with a GPU needs, such as 16G");
+    }
+    batch.memory = memory_request(measured_job_bytes(sweep.runs));
+  }
   for (const std::string& warning : warnings) print_warning(warning);
   const std::filesystem::path experiment =
       std::filesystem::absolute(results_folder(options.output, sweep.name));
@@ -91,8 +110,7 @@ int submit(const SubmitOptions& options) {
                submission.tasks.size() - 1);
     return 0;
   }
-  BatchOptions batch = options.batch;
-  for (const RunConfig& config : work.configs) batch.cores = std::max(batch.cores, config.execution.threads);
+  warn_of_unfitting_options(batch, runs_by_task(jobs, options.runs_per_task), print_warning);
   const std::int64_t largest = ask_slurm(max_array_size, options.print, kUsualArraySize);
   const std::filesystem::path program = program_file("che");
   const std::string name = "che-" + sweep.name;
@@ -129,7 +147,7 @@ void add_submit_command(CLI::App& app, Action& action) {
       "Submits what is neither finished nor in the queue, as a job array, and a job that makes table and "
       "report when it has ended. Call it again to submit what is missing or failed: finished runs are never "
       "submitted, without an option such as --exclude-finished. 'che status' shows the queue too. Example:\n "
-      " che submit configs/table2.yaml --slurm --partition cpu --time 4:00:00");
+      " che submit configs/table2.yaml --slurm --partition cpu --time 4:00:00 --array-parallel 200");
   BatchOptions& batch = options->batch;
   add_read_config(*command, options->config);
   CLI::Option* const slurm = command->add_flag("--slurm", options->slurm, "the batch system: Slurm");
@@ -143,7 +161,11 @@ void add_submit_command(CLI::App& app, Action& action) {
   command->add_option("--partition", batch.partition, "partition (default: the site's)")->needs(slurm);
   command->add_option("--time", batch.time, "time limit of a task, as sbatch takes it (default: the site's)")
       ->needs(slurm);
-  command->add_option("--mem", batch.memory, "memory of a task, such as 4G (default: the site's)")
+  command
+      ->add_option(
+          "--mem", batch.memory,
+          "memory of a task, such as 4G, or auto: what its job needs as measured here, and a quarter more "
+          "(default: the site's)")
       ->needs(slurm);
   command->add_option("--cpus", batch.cores, "cores of a task (default: execution.threads)")
       ->check(CLI::Range(1, 1024))

@@ -176,7 +176,9 @@ void add_verify_command(CLI::App& app, Action& action) {
       ->add_option("--seed", options->choice.seed,
                    "which N runs are drawn (default 0); another seed draws others")
       ->needs(retrain);
-  add_only_option(*command, options->choice.only)->needs(retrain);
+  for (CLI::Option* const option : add_conditions(*command, options->choice.conditions)) {
+    option->needs(retrain);
+  }
   command
       ->add_option("-o,--output", options->output,
                    "results folder of the new runs (default: results/<name>-retrained); a run that this "

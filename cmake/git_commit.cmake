@@ -4,7 +4,7 @@ execute_process(COMMAND git describe --always --dirty --abbrev=12 --exclude=* WO
 if(failed)
   set(commit unknown)
 endif()
-set(content "#pragma once\n\ninline constexpr char kGitCommit[] = \"${commit}\";\n")
+set(content "#define CHE_GIT_COMMIT \"${commit}\"\n")
 if(EXISTS ${OUTPUT})
   file(READ ${OUTPUT} before)
 endif()

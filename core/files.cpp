@@ -203,6 +203,12 @@ bool is_present(const fs::path& path) {
   return false;
 }
 
+bool lies_in(const fs::path& file, const fs::path& folder) {
+  std::error_code error;
+  const fs::path relative = fs::relative(file, folder.empty() ? "." : folder, error);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
 std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error) {
   std::vector<fs::path> entries;
   fs::directory_iterator entry(folder, error);

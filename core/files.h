@@ -42,6 +42,9 @@ std::string read_open_file(const Descriptor& file, const std::filesystem::path& 
 // its error_kind_of when the system does not say.
 bool is_present(const std::filesystem::path& path);
 
+// Whether a file lies in `folder` or below it, links resolved.
+bool lies_in(const std::filesystem::path& file, const std::filesystem::path& folder);
+
 // The paths in a folder, sorted; those before a failure, which `error` then tells.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::error_code& error);
 

@@ -3,9 +3,17 @@
 #include "git_commit.h"
 
 namespace che {
+namespace {
+
+// Every program's file holds it.
+[[gnu::used]] constexpr char kStamp[] = "<che " CHE_VERSION " of commit " CHE_GIT_COMMIT ">";
+
+}  // namespace
 
 std::string program_version() { return CHE_VERSION; }
 
-std::string git_commit() { return kGitCommit; }
+std::string git_commit() { return CHE_GIT_COMMIT; }
+
+bool is_of_this_build(std::string_view program) { return program.find(kStamp) != std::string_view::npos; }
 
 }  // namespace che

@@ -19,7 +19,8 @@ namespace che {
 void append_provenance(std::vector<Note>& notes, const ResultTable& table) {
   for (const std::string& note : table.reading_notes) notes.push_back({NoteKind::kReading, note});
   // The first fact of a part of the runs says which part, and so what the numbers are of.
-  NoteKind kind = table.conditions.empty() ? NoteKind::kProvenance : NoteKind::kReading;
+  NoteKind kind = table.conditions.only.empty() && table.conditions.skip.empty() ? NoteKind::kProvenance
+                                                                                 : NoteKind::kReading;
   for (const Fact& fact : provenance(table)) {
     add_note(notes, kind, "{}: {}.", fact.name, fact.value);
     kind = NoteKind::kProvenance;

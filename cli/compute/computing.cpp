@@ -4,6 +4,7 @@
 #include <string>
 
 #include "experiments/learn/limits.h"
+#include "experiments/measure/cost.h"
 
 namespace che {
 
@@ -16,6 +17,10 @@ void fill_computing_command(CLI::App& command, Action& action) {
                                                       {"worker", fill_worker_command}};
   by_name.at(command.get_name())(command, action);
 }
+
+double measured_job_bytes(const std::vector<RunConfig>& runs) { return job_memory_bytes(runs); }
+
+bool may_be_replaced() { return false; }
 
 std::string describe_failure(const std::exception& error) {
   const std::string text = failure_text(error);

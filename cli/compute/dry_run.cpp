@@ -15,9 +15,11 @@
 #include "core/error.h"
 #include "core/resources.h"
 #include "core/text.h"
+#include "experiments/learn/limits.h"
 #include "experiments/measure/cost.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
+#include "experiments/schedule/batch_script.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"
 #include "experiments/schedule/time_left.h"
@@ -57,7 +59,7 @@ std::string device_text(const std::vector<RunConfig>& runs) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// Returns the time of the runs that were measured: "2 to 5 min for one worker, 1 to 4 min for 2".
+// Returns the time of the runs that were measured: "5 min for one worker, 3 to 4 min for 2".
 std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vector<TimeRange>& seconds,
                            std::int64_t workers, double load) {
   double threads = 1;
@@ -80,13 +82,26 @@ std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vec
   return workers == 1 ? one : fmt::format("{}, {} for {}", one, text(workers), workers);
 }
 
-// Explains the ends of such a time: "the fastest and the slowest; the longer times are with the present load
-// average 1.5 on 2 cores". It names the load if that is known and some run computes on the CPU.
-std::string ends_text(const std::vector<RunConfig>& pending, std::optional<double> load) {
-  const std::string steps = "the fastest and the slowest";
-  if (!load || std::ranges::count(are_on_gpu(pending), false) == 0) return steps;
-  return fmt::format("{}; the longer times are with the present load average {:.1f} on {}", steps, *load,
+// Explains such a time: "the longer times are with the present load average 1.5 on 2 cores"; empty where load
+// makes no difference or is unknown.
+std::string load_text(const std::vector<RunConfig>& pending, std::optional<double> load) {
+  constexpr double kIdle = 0.05;
+  if (!load || *load < kIdle || std::ranges::count(are_on_gpu(pending), false) == 0) return "";
+  return fmt::format("; longer times are with the present load average {:.1f} on {}", *load,
                      counted(available_resources().cores, "core"));
+}
+
+// What a job needs at most: "memory of a job: at most about 0.6 GiB (--mem 700M)".
+std::string memory_text(const std::vector<RunConfig>& pending) {
+  if (pending.empty()) return "";
+  try {
+    const double bytes = job_memory_bytes(pending);
+    return fmt::format("memory of a job: at most about {:.2g} GiB (submit --mem {})", bytes / 0x1p30,
+                       memory_request(bytes));
+  } catch (const std::exception& error) {
+    if (!is_out_of_memory(error)) throw;
+    return "memory of a job: more than there is here";
+  }
 }
 
 // "done", the time of one worker, or "?" where it was not measured.
@@ -137,13 +152,14 @@ int show_plan(const Sweep& sweep, const std::vector<std::string>& described,
       sweep.name, counted(sweep.runs.size(), "run"), counted(cells.size(), "cell"), work.complete,
       trained_text(trained), work.left.training, work.left.evaluation, counted(jobs, "job"));
   if (!pending.empty() && work.unmeasured < work.runs.size()) {
-    fmt::print("; about {}, by measured steps of each encoding ({})",
-               plan_time_text(pending, seconds, processes, load.value_or(0)), ends_text(pending, load));
+    fmt::print("; about {}, by measured steps of each encoding{}",
+               plan_time_text(pending, seconds, processes, load.value_or(0)), load_text(pending, load));
   }
   if (work.unmeasured > 0) {
     fmt::print("; {} not measured and not in the time: {}", counted(work.unmeasured, "run"), unmeasured);
   }
   fmt::print("; device: {}; results folder: {}\n", device_text(sweep.runs), experiment.string());
+  if (const std::string memory = memory_text(pending); !memory.empty()) fmt::print("{}\n", memory);
   const std::string on_gpus = gpu_time_text(pending, work, available_resources().gpus);
   if (!on_gpus.empty()) fmt::print("{}\n", on_gpus);
   return 0;

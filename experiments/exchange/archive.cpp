@@ -137,13 +137,13 @@ void ArchiveWriter::add(const std::string& path, std::string_view content) {
   if (const std::string problem = archived_path_problem(path); !problem.empty()) {
     throw Error(fmt::format("'{}' cannot be archived: {}", one_line(path), problem));
   }
-  if (content.size() > kMaxArchivedBytes) {
+  if (content.size() > limits_.file_bytes) {
     throw Error(fmt::format("'{}' has {} bytes; an archive holds files of at most {}", path, content.size(),
-                            kMaxArchivedBytes));
+                            limits_.file_bytes));
   }
   unpacked_ += content.size();
-  if (unpacked_ > kMaxUnpackedBytes) {
-    throw Error(fmt::format("'{}': an archive holds at most {} bytes in all", path, kMaxUnpackedBytes));
+  if (unpacked_ > limits_.all_bytes) {
+    throw Error(fmt::format("'{}': an archive holds at most {} bytes in all", path, limits_.all_bytes));
   }
   packer_.add(path, content);
 }
@@ -155,8 +155,9 @@ std::string ArchiveWriter::finish() {
   return sha256(bytes);
 }
 
-ArchiveReader::ArchiveReader(const std::filesystem::path& path)
-    : name_(path.string()),
+ArchiveReader::ArchiveReader(const std::filesystem::path& path, const ArchiveLimits& limits)
+    : limits_(limits),
+      name_(path.string()),
       content_(read_input_file(path, kMaxPackedBytes)),
       files_(archive_read_new(), archive_read_free),
       bytes_(archive_read_new(), archive_read_free) {
@@ -221,9 +222,9 @@ std::optional<ArchivedFile> ArchiveReader::next() {
   }
   if (const std::string problem = archived_path_problem(at_); !problem.empty()) fail(problem);
   const auto size = static_cast<std::size_t>(archive_entry_size(entry));
-  if (size > kMaxArchivedBytes) fail(fmt::format("has {} bytes; allowed: {}", size, kMaxArchivedBytes));
+  if (size > limits_.file_bytes) fail(fmt::format("has {} bytes; allowed: {}", size, limits_.file_bytes));
   unpacked_ += size;
-  if (unpacked_ > kMaxUnpackedBytes) fail(fmt::format("is beyond {} bytes in all", kMaxUnpackedBytes));
+  if (unpacked_ > limits_.all_bytes) fail(fmt::format("is beyond {} bytes in all", limits_.all_bytes));
   ArchivedFile file{.path = at_, .content = read(files_.get(), size)};
   packer_.add(file.path, file.content);
   compare(packer_.take());

@@ -42,8 +42,10 @@ class Packer {
 };
 
 // The largest file that an archive may hold, and the limit of all its files together.
-inline constexpr std::size_t kMaxArchivedBytes = std::size_t{64} << 20;
-inline constexpr std::size_t kMaxUnpackedBytes = std::size_t{4} << 30;
+struct ArchiveLimits {
+  std::size_t file_bytes = std::size_t{64} << 20;
+  std::size_t all_bytes = std::size_t{4} << 30;
+};
 
 // Says why a file in an archive cannot have this path; empty where it can. Allowed are components of letters,
 // digits, '.', '_', '-' and '+', joined by '/' and neither "." nor "..", that fit into a ustar header.
@@ -54,7 +56,8 @@ std::string archived_path_problem(std::string_view path);
 // as it was before.
 class ArchiveWriter {
  public:
-  explicit ArchiveWriter(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit ArchiveWriter(std::filesystem::path path, const ArchiveLimits& limits = {})
+      : path_(std::move(path)), limits_(limits) {}
 
   // Throws Error (usage) for a path that no archive may have, and beyond the limits of size.
   void add(const std::string& path, std::string_view content);
@@ -63,6 +66,7 @@ class ArchiveWriter {
 
  private:
   std::filesystem::path path_;
+  ArchiveLimits limits_;
   std::size_t unpacked_ = 0;
   Packer packer_{Packer::Format::kCompressedTar};
 };
@@ -78,7 +82,7 @@ struct ArchivedFile {
 class ArchiveReader {
  public:
   // Throws Error as read_input_file does, and (usage) for a file that is no archive or is cut off.
-  explicit ArchiveReader(const std::filesystem::path& path);
+  explicit ArchiveReader(const std::filesystem::path& path, const ArchiveLimits& limits = {});
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
 
@@ -98,6 +102,7 @@ class ArchiveReader {
   // Throws unless the archive goes on with these bytes.
   void compare(const std::string& packed) const;
 
+  ArchiveLimits limits_;
   std::string name_;
   std::string content_;
   std::string at_;  // The last file that was begun.

@@ -1,10 +1,14 @@
 #include "experiments/exchange/bundle.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/descriptor.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/text.h"
@@ -300,6 +305,23 @@ class BundleReader {
   std::map<std::string, std::pair<std::size_t, std::string>> files_;  // Size and hash of those still to come.
 };
 
+// Makes a folder, or takes one whose process is gone, and holds it against other processes of this machine.
+// Throws Error (usage) where one has it.
+Descriptor hold_alone(const fs::path& folder) {
+  create_writable_folder(folder);
+  Descriptor held(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat opened {};
+  struct stat present {};
+  // What was renamed or removed between these calls is another process's.
+  if (held.is_open() && (::flock(held.value(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+      ::fstat(held.value(), &opened) == 0 && ::lstat(folder.c_str(), &present) == 0 &&
+      opened.st_ino == present.st_ino) {
+    return held;
+  }
+  throw Error(
+      fmt::format("'{}' is in use by another process that unpacks; wait for its end", folder.string()));
+}
+
 }  // namespace
 
 BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
@@ -353,9 +375,10 @@ BundleSummary unpack_bundle(const fs::path& file, const fs::path& output) {
   }
   // A process that is killed leaves a folder of this name, which the next one removes.
   const fs::path begun = folder.parent_path() / fmt::format(".{}.unpacking", folder.filename().string());
+  const Descriptor held = hold_alone(begun);
   std::error_code error;
-  fs::remove_all(begun, error);
   try {
+    for (const fs::path& left : entries_of(begun, error)) fs::remove_all(left, error);
     BundleSummary summary = BundleReader(file, {}, [&](const ArchivedFile& next) {
                               const fs::path path = begun / next.path.substr(next.path.find('/') + 1);
                               create_writable_folder(path.parent_path());

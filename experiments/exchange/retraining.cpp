@@ -63,13 +63,13 @@ std::optional<std::string> line_of(const fs::path& experiment, const std::string
 }  // namespace
 
 RetrainingChoice::RetrainingChoice(const Options& options)
-    : options_(options), filters_(filters_of(options.only, {})) {}
+    : options_(options), filters_(filters_of(options.conditions, {})) {}
 
 void RetrainingChoice::consider(BundledRun run) {
   ++considered_;
   const AskedRun asked(run.config, {});
   bool holds = true;
-  for (RunFilter& filter : filters_) holds &= filter.matches(asked);
+  for (RunFilter& filter : filters_) holds &= filter.chooses(asked);
   if (!holds) return;
   if (const std::string reason = obstacle(run); !reason.empty()) {
     ++left_out_[reason];
@@ -89,7 +89,8 @@ std::vector<BundledRun> RetrainingChoice::chosen() const {
       others.push_back(fmt::format("{} {}", runs, reason));
       passed_over -= runs;
     }
-    if (passed_over > 0) others.push_back(fmt::format("{} not chosen by --only", passed_over));
+    if (passed_over > 0)
+      others.push_back(fmt::format("{} not chosen by {}", passed_over, filters_.front().option()));
     throw Error(fmt::format(
         "--retrain: {} of {} can be trained again{}; allowed: {}", eligible_, counted(considered_, "run"),
         others.empty() ? "" : fmt::format(" ({})", fmt::join(others, ", ")),

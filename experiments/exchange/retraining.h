@@ -20,7 +20,7 @@ class RetrainingChoice {
   struct Options {
     std::optional<std::size_t> count;  // How many; nothing for all.
     std::int64_t seed = 0;             // Another draws other runs.
-    std::vector<std::string> only;     // Conditions "key=value" that all must hold.
+    RunConditions conditions = {};
   };
 
   // Throws Error (usage) for what is no condition.

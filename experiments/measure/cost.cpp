@@ -1,17 +1,25 @@
 #include "experiments/measure/cost.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
 #include <set>
+#include <sstream>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "core/resources.h"
 #include "core/text.h"
+#include "experiments/learn/evaluation.h"
 #include "experiments/learn/limits.h"
+#include "experiments/learn/training.h"
+#include "experiments/measure/replica_choice.h"
 #include "experiments/measure/step_benchmark.h"
+#include "experiments/plan/run_workload.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/store/run_folder.h"
 
@@ -59,7 +67,72 @@ bool measure(RunEstimate& run, const RunConfig& config, CostEstimate& cost, doub
   }
 }
 
+// The memory that this process has in RAM.
+double resident_bytes() {
+  std::istringstream pages(read_file("/proc/self/statm"));
+  double all = 0;
+  double resident = 0;
+  pages >> all >> resident;
+  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+// Equal for runs whose steps cost the same, but for what their tasks make of a length.
+std::string shape_of(const RunConfig& config) {
+  RunConfig shape = config;
+  shape.task = {};
+  shape.seed = shape.data_seed = 0;
+  shape.learning_rate = RunConfig{}.learning_rate;
+  // Speed depends on the lengths: at short ones the cost of starting operations tells.
+  shape.training = {.batch_size = config.training.batch_size,
+                    .first_length = config.training.first_length,
+                    .last_length = config.training.last_length};
+  shape.evaluation = {.first_length = config.evaluation.first_length,
+                      .last_length = config.evaluation.last_length};
+  return to_yaml(shape);
+}
+
+// The peak of an evaluation at the longest test length, split as execution.memory_gib asks.
+double evaluation_bytes(const RunConfig& config, const Backend& backend) {
+  const c10::NoGradGuard no_grad;
+  const TrainingState state({config}, backend);
+  SequenceBatch batch;
+  const std::vector<std::int64_t> lengths = config.evaluation.lengths();
+  create_workload(config)->evaluation_batch(*std::ranges::max_element(lengths), 0, 2, batch);
+  const auto positions = create_positions(config, 0, Purpose::kEvaluationPositions, 0, 0);
+  const Dropout dropout{.seeds = {config.seed}, .purpose = Purpose::kEvaluationDropout};
+  const auto peak = [&](std::int64_t examples) {
+    return static_cast<double>(peak_tensor_bytes([&] {
+      predict_rows(*state.model, batch, 0, examples, {.positions = positions, .dropout = dropout});
+    }));
+  };
+  const double one = peak(1);
+  const double all = one + static_cast<double>(kEvaluationBatch - 1) * std::max(0.0, peak(2) - one);
+  return std::min(all, std::max(one, config.execution.memory_gib * 0x1p30));
+}
+
 }  // namespace
+
+double job_memory_bytes(const std::vector<RunConfig>& runs) {
+  const double before = resident_bytes();
+  std::map<std::string, const RunConfig*> longest;  // By shape.
+  for (const RunConfig& run : runs) {
+    const RunConfig*& known = longest[shape_of(run)];
+    if (known == nullptr || run.longest_sequence() > known->longest_sequence()) known = &run;
+  }
+  double most = 0;
+  for (const auto& [shape, run] : longest) {
+    const Backend backend{Kernels::kFused, at::TensorOptions().dtype(at::kFloat)};
+    const ThreadLimit limit(run->execution.threads);
+    RunConfig alone = *run;
+    alone.execution.device = "cpu";
+    alone.execution.graphs = false;
+    alone.execution.replicas = 1;
+    const double replicas = static_cast<double>(std::max<std::int64_t>(1, run->execution.replicas));
+    most =
+        std::max(most, replicas * std::max(bytes_of_a_run(alone, backend), evaluation_bytes(alone, backend)));
+  }
+  return most + before;
+}
 
 CostEstimate::Speed CostEstimate::measure(const RunConfig& config) const {
   const Backend backend = backend_ ? *backend_ : backend_of(config.execution);
@@ -79,17 +152,7 @@ CostEstimate::Speed CostEstimate::measure(const RunConfig& config) const {
 }
 
 TimeRange CostEstimate::seconds(const RunConfig& config, const Operations& work) {
-  RunConfig key = config;
-  key.task = {};
-  key.seed = key.data_seed = 0;
-  key.learning_rate = RunConfig{}.learning_rate;
-  // Speed depends on the lengths: at short ones the cost of starting operations tells.
-  key.training = {.batch_size = config.training.batch_size,
-                  .first_length = config.training.first_length,
-                  .last_length = config.training.last_length};
-  key.evaluation = {.first_length = config.evaluation.first_length,
-                    .last_length = config.evaluation.last_length};
-  const std::string text = to_yaml(key);
+  const std::string text = shape_of(config);
   auto speed = speeds_.find(text);
   if (speed == speeds_.end()) speed = speeds_.emplace(text, measure(config)).first;  // Which may throw.
   TimeRange total = work.training * speed->second.training;
@@ -135,12 +198,12 @@ WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesy
 std::string gpu_time_text(const std::vector<RunConfig>& runs, const WorkEstimate& work,
                           const std::vector<std::string>& visible) {
   std::set<std::int64_t> gpus;
-  bool may_use_gpu = false;
+  bool can_be_on_gpu = false;
   for (const RunConfig& run : runs) {
-    may_use_gpu |= device_choice(run.execution.device).kind != DeviceChoice::Kind::kCpu;
+    can_be_on_gpu |= may_use_gpu(run);
     for (const std::int64_t gpu : gpus_of(run.execution, visible)) gpus.insert(gpu);
   }
-  if (!may_use_gpu) return "";
+  if (!can_be_on_gpu) return "";
   if (visible.empty()) return "GPU: no time was measured, because no GPU is visible here";
   std::string text = "GPU: ";
   std::size_t devices = 0;

@@ -15,15 +15,13 @@
 #include "experiments/plan/operations.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/schedule/devices.h"
+#include "models/ops/dropout/dropout_kernels.h"
 
 namespace che {
 namespace {
 
 // The rest is left to CUDA's context, to libraries, and to blocks that fit no later tensor.
 constexpr double kMemoryShare = 0.8;
-
-// Fused dropout of a GPU serves no more (kMaxDropoutReplicas, which only CUDA sources see).
-constexpr std::int64_t kMaxReplicas = 64;
 
 // The peak of a training step of `examples` examples of the longest sequence, on `backend`.
 double peak_of_a_step(TrainingState& state, std::int64_t examples) {
@@ -70,7 +68,7 @@ std::int64_t most_replicas(const RunConfig& config, const Backend& backend, doub
   } catch (const std::exception& error) {
     if (!is_out_of_memory(error)) throw;
   }
-  const double most = std::clamp(std::min(by_work, by_memory), 1.0, static_cast<double>(kMaxReplicas));
+  const double most = std::clamp(std::min(by_work, by_memory), 1.0, static_cast<double>(kMaxDropoutReplicas));
   return static_cast<std::int64_t>(most);
 }
 

@@ -302,7 +302,7 @@ std::optional<ConfigProblem> RunConfig::problem() const {
         {"encoding.max_position"},
         fmt::format(
             "{} randomized positions are too few for the {} tokens of {}'s longest sequence; raise it "
-            "to {} or lower evaluation.last_length",
+            "to {}, or train and test on shorter lengths",
             encoding.max_position, tokens, task.name, tokens)};
   }
   const std::int64_t max_position = encoding.is_randomized() ? encoding.max_position : 0;

@@ -16,12 +16,12 @@ namespace {
 
 using Kind = ConfigNode::Kind;
 
-// How --only names the variants that `label` may be the label of; else some setting.
-std::string filter_example(const VariantAxes& variants, const std::string& label) {
+// How an option names the variants that `label` may be the label of; else some setting.
+std::string filter_example(std::string_view option, const VariantAxes& variants, const std::string& label) {
   for (const auto& [axis, labels] : variants) {
-    if (std::ranges::count(labels, label)) return fmt::format("--only {}={}", axis, label);
+    if (std::ranges::count(labels, label)) return fmt::format("{} {}={}", option, axis, label);
   }
-  return "--only task=parity_check";
+  return fmt::format("{} task=parity_check", option);
 }
 
 // The values that a condition lists: one, a list of them, or a range of whole numbers. Labels of variants
@@ -131,22 +131,25 @@ Setting parse_override(const std::string& text, std::string_view example) {
   return setting;
 }
 
-std::vector<RunFilter> filters_of(const std::vector<std::string>& conditions, const VariantAxes& variants) {
+std::vector<RunFilter> filters_of(const RunConditions& conditions, const VariantAxes& variants) {
   std::vector<RunFilter> filters;
-  for (const std::string& text : conditions) {
-    Setting setting = parse_override(text, filter_example(variants, text));
+  const auto add = [&](const std::string& text, bool is_skip) {
+    const std::string_view option = is_skip ? "--skip" : "--only";
+    Setting setting = parse_override(text, filter_example(option, variants, text));
     constexpr std::string_view kAxes = "axes.";
     if (setting.path.starts_with(kAxes) && !variants.contains(setting.path)) {
       throw config_error(setting.value.location, setting.path,
-                         fmt::format("--only names settings without 'axes.': {}={}",
+                         fmt::format("{} names settings without 'axes.': {}={}", option,
                                      one_line(setting.path.substr(kAxes.size())), short_text(setting.value)));
     }
     ConfigNode map;
     map.kind = Kind::kMap;
     map.location = setting.value.location;
     map.entries.push_back({std::move(setting.path), map.location, std::move(setting.value)});
-    filters.emplace_back(map, "", variants);
-  }
+    filters.emplace_back(map, "", variants).is_skip_ = is_skip;
+  };
+  for (const std::string& text : conditions.only) add(text, false);
+  for (const std::string& text : conditions.skip) add(text, true);
   return filters;
 }
 
@@ -257,6 +260,7 @@ bool RunFilter::matches(const AskedRun& run) {
 }
 
 std::string RunFilter::held_instead(const std::vector<RunConfig>& runs) {
+  if (is_skip_) return "";  // What it names is there.
   for (Condition& condition : conditions_) {
     // Every label of a variant is that of some run; of a map it is not said which part differs.
     if (condition.is_variant || condition.singles.size() < condition.values.size()) continue;

@@ -23,6 +23,12 @@ using VariantLabels = std::map<std::string, std::string>;
 // The axes of named variants of a sweep, each with its labels.
 using VariantAxes = std::map<std::string, std::vector<std::string>>;
 
+// The conditions of a command line, each "key=value": runs that hold all of `only` and none of `skip`.
+struct RunConditions {
+  std::vector<std::string> only = {};
+  std::vector<std::string> skip = {};
+};
+
 // A run with its fields, as filters see it.
 struct AskedRun {
   AskedRun(const RunConfig& run, VariantLabels run_labels);
@@ -42,6 +48,10 @@ class RunFilter {
 
   // Remembers which values some run holds, for the functions below.
   bool matches(const AskedRun& run);
+  // Whether the run is one of those that this option of the command line chooses.
+  bool chooses(const AskedRun& run) { return matches(run) != is_skip_; }
+  // "--only" or "--skip"; of a config's `exclude`, neither.
+  std::string_view option() const { return is_skip_ ? "--skip" : "--only"; }
 
   // After every run was matched: throws what is wrong with a key or a value that no run can hold,
   // such as a misspelt one. `of_unknown_keys` is added to what is said of keys that are no settings.
@@ -57,6 +67,8 @@ class RunFilter {
   const ConfigLocation& location() const { return location_; }
 
  private:
+  friend std::vector<RunFilter> filters_of(const RunConditions& conditions, const VariantAxes& variants);
+
   struct Value {
     ConfigNode node;
     bool made_sense = false;  // Some run could have it.
@@ -82,6 +94,7 @@ class RunFilter {
   ConfigLocation location_;
   std::string prefix_;  // Precedes its key paths in messages.
   bool has_matched_ = false;
+  bool is_skip_ = false;
   std::vector<Condition> conditions_;
   std::vector<std::string> variant_axes_;
 };
@@ -89,8 +102,8 @@ class RunFilter {
 // Reads "key=value" from a command line, as parse_setting does; refuses key paths of a config file ("base.").
 Setting parse_override(const std::string& text, std::string_view example);
 
-// The filters of a command line, one per "key=value", which all must match. Throws Error (usage) as the
-// constructor does.
-std::vector<RunFilter> filters_of(const std::vector<std::string>& conditions, const VariantAxes& variants);
+// The filters of a command line, one per condition, all of which must choose a run. Throws Error (usage) as
+// the constructor does.
+std::vector<RunFilter> filters_of(const RunConditions& conditions, const VariantAxes& variants);
 
 }  // namespace che

@@ -130,9 +130,11 @@ std::optional<ConfigLocation> locate(const Setting& setting, std::string_view pa
 
 // The error for values of a run that do not fit together, at the place that sets the first of them.
 Error locate_problem(const SweepPlan& plan, std::size_t run, const ConfigProblem& problem) {
-  const Setting base{.path = "", .value = plan.base};
-  std::vector<RunSetting> settings = plan.settings(run);
-  settings.insert(settings.begin(), {&base});
+  std::vector<Setting> bases;
+  for (const ConfigNode& base : plan.bases) bases.push_back({.path = "", .value = base});
+  std::vector<RunSetting> settings;
+  for (const Setting& base : bases) settings.push_back({&base});
+  std::ranges::move(plan.settings(run), std::back_inserter(settings));
   std::ranges::reverse(settings);  // The last that sets a path is applied last.
   const std::string text = problem.message() + plan.describe(run);
   for (const std::string& path : problem.paths) {
@@ -156,9 +158,10 @@ Error duplicate_error(const SweepPlan& plan, std::size_t first, std::size_t seco
 std::string_view missing_key(const SweepPlan& plan, const RunConfig& run,
                              const std::vector<RunSetting>& settings) {
   const auto is_set = [&](std::string_view key) {
-    return plan.base.find(key) != nullptr || std::ranges::any_of(settings, [&](const RunSetting& setting) {
-             return is_below(setting.setting->path, key);
-           });
+    const auto has_key = [&](const ConfigNode& base) { return base.find(key) != nullptr; };
+    return std::ranges::any_of(plan.bases, has_key) ||
+           std::ranges::any_of(
+               settings, [&](const RunSetting& setting) { return is_below(setting.setting->path, key); });
   };
   if (!is_set("task")) return "task";
   return is_set("encoding") || !run.model.entry().takes_encoding ? "" : "encoding";
@@ -169,12 +172,12 @@ enum class Wanted { kYes, kExcluded, kNotChosen };
 // Whether the config's exclusions and then the command line leave the run in. Every filter is asked, so that
 // each sees every run.
 Wanted choice_of(SweepPlan& plan, const RunConfig& run, std::size_t number) {
-  if (plan.exclude.empty() && plan.only.empty()) return Wanted::kYes;
+  if (plan.exclude.empty() && plan.chosen_by.empty()) return Wanted::kYes;
   const AskedRun asked(run, plan.labels(number));
   bool excluded = false;
   bool chosen = true;
   for (RunFilter& filter : plan.exclude) excluded |= filter.matches(asked);
-  for (RunFilter& filter : plan.only) chosen &= filter.matches(asked);
+  for (RunFilter& filter : plan.chosen_by) chosen &= filter.chooses(asked);
   if (excluded) return Wanted::kExcluded;
   return chosen ? Wanted::kYes : Wanted::kNotChosen;
 }
@@ -209,7 +212,8 @@ void warn_of_replaced_variants(const SweepPlan& plan, const WrittenFields& writt
 // Warns where an axis replaces a component, such as `encoding`, of which the base sets more than the name.
 void warn_of_replaced_base(const SweepPlan& plan, const WarningSink& warn) {
   for (const Axis& axis : plan.axes) {
-    const ConfigEntry* const set = plan.base.find(axis.name);
+    if (plan.bases.empty()) break;
+    const ConfigEntry* const set = plan.bases.back().find(axis.name);
     if (set == nullptr || set->value.find("name") == nullptr) continue;
     std::vector<std::string> replaced;
     for (const ConfigEntry& entry : set->value.entries) {
@@ -251,14 +255,14 @@ void use_drawn_version(const SweepPlan& plan, TaskConfig& task) {
 // The error for a choice that leaves no run; `not_chosen` is what it chose from.
 Error nothing_left(SweepPlan& plan, const std::vector<RunConfig>& not_chosen) {
   std::string problem = fmt::format("none of its {} is left by exclude", counted(plan.count(), "run"));
-  if (plan.only.empty()) return config_error(plan.file, "", problem);
-  problem += " and --only";
-  for (RunFilter& filter : plan.only) {
+  if (plan.chosen_by.empty()) return config_error(plan.file, "", problem);
+  problem += fmt::format(" and {}", plan.chosen_by.front().option());
+  for (RunFilter& filter : plan.chosen_by) {
     if (const std::string held = filter.held_instead(not_chosen); !held.empty()) {
       return config_error(plan.file, "", fmt::format("{}; in its runs, {}", problem, held));
     }
   }
-  return config_error(plan.file, "", problem + "; `che check` without --only shows what there is");
+  return config_error(plan.file, "", problem + "; `che check` without it shows what there is");
 }
 
 struct ExpandedRuns {
@@ -269,7 +273,7 @@ struct ExpandedRuns {
 
 ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
   RunConfig base;
-  assign_fields(plan.base, fields_of(base), "base.");
+  for (const ConfigNode& settings : plan.bases) assign_fields(settings, fields_of(base), "base.");
   check_trains(plan, base);
   const std::size_t count = plan.count();
   ExpandedRuns expanded;
@@ -284,7 +288,11 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
       } catch (const Error& error) {
         // Whether it fits may depend on the value of the axis around it.
         if (!is_inside_axis(plan, setting.setting->path)) throw;
-        throw Error(error.what() + plan.describe(i));
+        std::string text = error.what() + plan.describe(i);
+        if (setting.axis != nullptr && !is_override(setting)) {
+          text += "; an axis of named variants sets both, and only where they fit";
+        }
+        throw Error(text);
       }
     }
     check_trains(plan, run);
@@ -301,7 +309,7 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
     if (!is_new) throw duplicate_error(plan, same->second, i, id);
     runs.push_back(std::move(run));
   }
-  for (const auto* filters : {&plan.exclude, &plan.only}) {
+  for (const auto* filters : {&plan.exclude, &plan.chosen_by}) {
     for (const RunFilter& filter : *filters) filter.check_made_sense();
   }
   if (runs.empty()) throw nothing_left(plan, expanded.not_chosen);
@@ -311,8 +319,8 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
 }  // namespace
 
 Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::string>& overrides,
-                 const std::vector<std::string>& only, const WarningSink& warn) {
-  SweepPlan plan = read_sweep_plan(path, overrides, only);
+                 const RunConditions& conditions, const WarningSink& warn) {
+  SweepPlan plan = read_sweep_plan(path, overrides, conditions);
   WrittenFields written;
   ExpandedRuns expanded = expand(plan, written);
   if (const std::string_view key = expanded.missing_key; !key.empty()) {
@@ -322,13 +330,14 @@ Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::strin
   warn_of_replaced_variants(plan, written, warn);
   warn_of_replaced_base(plan, warn);
   warn_of_idle_exclusions(plan, warn);
-  for (const RunFilter& filter : plan.only) {
+  for (const RunFilter& filter : plan.chosen_by) {
     for (const std::string& value : filter.unheld_values()) {
-      warn(fmt::format("--only: no run of the config has {}", value));
+      warn(fmt::format("{}: no run of the config has {}", filter.option(), value));
     }
   }
   return {.name = std::move(plan.name),
           .description = std::move(plan.description),
+          .extends = std::move(plan.extends),
           .runs = std::move(expanded.runs),
           .not_chosen = std::move(expanded.not_chosen)};
 }

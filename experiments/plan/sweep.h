@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "experiments/plan/run_config.h"
+#include "experiments/plan/run_filter.h"
 
 namespace che {
 
@@ -13,14 +14,16 @@ namespace che {
 struct Sweep {
   std::string name;  // Results go to results/<name> unless told otherwise.
   std::string description;
+  std::vector<std::string> extends = {};   // Configs whose base it builds on, the nearest first.
   std::vector<RunConfig> runs;             // All checked, in the order of the axes, last axis fastest.
-  std::vector<RunConfig> not_chosen = {};  // The runs that `only` leaves out, not checked.
+  std::vector<RunConfig> not_chosen = {};  // The runs that conditions leave out, not checked.
 };
 
 // Reads
 //
 //   name: quick
 //   description: one line           (optional)
+//   extends: small.yaml             (optional) a config in this folder or below, whose base comes first
 //   base: {...}                     (fields of RunConfig, nested; the rest keep their defaults)
 //   axes:                           (optional) key path of RunConfig -> list of values
 //     task: [even_pairs, reverse_string]
@@ -35,11 +38,11 @@ struct Sweep {
 // and expands it to the product of the axes over `base`. `overrides` are "key=value" with a key
 // path of RunConfig (`training.steps=100`), "axes.KEY=[...]", "name=..."; the value is YAML. An
 // override of an axis' key replaces the axis; other overrides apply after the axes, in their order. An
-// axis inside another (encoding, encoding.dape.hidden) applies after it. `only` are "key=value" too, values
-// as in `exclude`: runs that do not match all of them are left out. At most 10,000 runs. Throws Error
-// (usage) that names file, line, key path and what is allowed; two runs with one id are such an error. Warns
-// of exclusions and variants that have no effect.
+// axis inside another (encoding, encoding.dape.hidden) applies after it. `conditions` have values as
+// `exclude` has: runs that do not hold all of `only`, or hold one of `skip`, are left out. At most 10,000
+// runs. Throws Error (usage) that names file, line, key path and what is allowed; two runs with one id are
+// such an error. Warns of exclusions and variants that have no effect.
 Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::string>& overrides,
-                 const std::vector<std::string>& only = {}, const WarningSink& warn = print_warning);
+                 const RunConditions& conditions = {}, const WarningSink& warn = print_warning);
 
 }  // namespace che

@@ -9,6 +9,7 @@
 
 #include "core/config/reader.h"
 #include "core/error.h"
+#include "core/files.h"
 #include "core/number_text.h"
 #include "core/suggestion.h"
 #include "core/text.h"
@@ -120,7 +121,16 @@ Axis read_axis(const std::string& name, const ConfigLocation& location, const Co
     if (first.find("label") != nullptr || (!is_setting(name) && first.kind == Kind::kMap)) {
       return read_variants(name, location, node);
     }
-    for (const ConfigNode& item : node.items) add(item);
+    for (const ConfigNode& item : node.items) {
+      const std::size_t dots = item.kind == Kind::kScalar ? item.text.find("..") : std::string::npos;
+      if (dots != std::string::npos && parse_integer(item.text.substr(0, dots)) &&
+          parse_integer(item.text.substr(dots + 2))) {
+        throw config_error(item.location, axis_path(name),
+                           fmt::format("got {}; write a range as {}: {}:{}", short_text(node), name,
+                                       item.text.substr(0, dots), item.text.substr(dots + 2)));
+      }
+      add(item);
+    }
     check_are_distinct(axis);
     return axis;
   }
@@ -154,9 +164,13 @@ SweepPlan read_config_part(const ConfigNode& root) {
         "defines a task, no experiment; `che list task FILE` shows it, and a config trains on it "
         "as task: {file: PATH}");
   }
-  check_keys(root, "", {"name", "description", "base", "axes", "exclude"});
+  if (const ConfigEntry* const variants = root.find("variants")) {
+    throw config_error(variants->location, "variants",
+                       "named variants are an axis with a name of its own: axes: {form: [{label: small, "
+                       "model.width: 64}, ...]}");
+  }
+  check_keys(root, "", {"name", "description", "extends", "base", "axes", "exclude"});
   SweepPlan plan;
-  plan.base.kind = ConfigNode::Kind::kMap;
   plan.file = {root.location.source, 0, 0};
   const ConfigEntry* const name = root.find("name");
   if (!name) throw config_error(plan.file, "name", "is missing; results go to a folder of that name");
@@ -164,7 +178,7 @@ SweepPlan read_config_part(const ConfigNode& root) {
   if (const ConfigEntry* const description = root.find("description")) {
     plan.description = read_description(description->value);
   }
-  if (const ConfigEntry* const base = root.find("base")) plan.base = base->value;
+  if (const ConfigEntry* const base = root.find("base")) plan.bases.push_back(base->value);
   if (const ConfigEntry* const axes = root.find("axes")) {
     if (axes->value.kind != Kind::kMap) {
       throw config_error(axes->value.location, "axes",
@@ -175,6 +189,44 @@ SweepPlan read_config_part(const ConfigNode& root) {
     }
   }
   return plan;
+}
+
+// Reads a config with its tasks' files.
+ConfigNode read_config(const std::filesystem::path& path) {
+  ConfigNode root = read_config_file(path);
+  replace_task_files(root, path.parent_path());
+  return root;
+}
+
+// Puts the bases of the configs that a config extends before its own. They lie in its folder or below, so
+// that a stranger's config shows no other file of this machine.
+void add_extended_bases(SweepPlan& plan, const ConfigNode& root, const std::filesystem::path& path,
+                        int depth = 0) {
+  constexpr int kMaxDepth = 8;
+  const ConfigEntry* const extends = root.find("extends");
+  if (extends == nullptr) return;
+  const auto fail = [&](std::string_view problem) {
+    throw config_error(extends->location, "extends", problem);
+  };
+  if (extends->value.kind != Kind::kScalar || extends->value.text.empty()) {
+    fail(
+        fmt::format("got {}; allowed: the path of a config, such as small.yaml", short_text(extends->value)));
+  }
+  if (depth == kMaxDepth) fail(fmt::format("more than {} configs deep, or in a circle", kMaxDepth));
+  const std::filesystem::path extended = path.parent_path() / extends->value.text;
+  const std::string name = one_line(extended.string(), kWholeText);
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(extended, ignored)) {
+    fail(fmt::format("there is no file '{}'; the path is relative to this config's folder", name));
+  }
+  if (!lies_in(extended, path.parent_path())) {
+    fail(fmt::format("'{}' lies outside the folder of this config; copy it there", name));
+  }
+  const ConfigNode above = read_config(extended);
+  const SweepPlan read = read_config_part(above);
+  plan.bases.insert(plan.bases.begin(), read.bases.begin(), read.bases.end());
+  plan.extends.push_back(name);
+  add_extended_bases(plan, above, extended, depth + 1);
 }
 
 // Throws for two overrides of one key path. `values` has those before by key path.
@@ -292,7 +344,8 @@ void add_exclusions(SweepPlan& plan, const ConfigNode& node) {
 void check_config_exists(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::status(path, ignored).type() != std::filesystem::file_type::not_found) return;
-  const std::string name = (path.extension() == ".yaml" ? path.stem() : path.filename()).string();
+  const bool is_yaml = path.extension() == ".yaml" || path.extension() == ".yml";
+  const std::string name = (is_yaml ? path.stem() : path.filename()).string();
   const std::string closest =
       closest_path(name, {path.parent_path(), "configs"}, [](const std::filesystem::path& file) {
         return file.extension() == ".yaml";
@@ -359,14 +412,14 @@ std::string SweepPlan::describe(std::size_t run) const {
 }
 
 SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<std::string>& overrides,
-                          const std::vector<std::string>& only) {
+                          const RunConditions& conditions) {
   check_config_exists(path);
-  ConfigNode root = read_config_file(path);
-  replace_task_files(root, path.parent_path());
+  const ConfigNode root = read_config(path);
   SweepPlan plan = read_config_part(root);
+  add_extended_bases(plan, root, path);
   add_overrides(plan, overrides);
   if (const ConfigEntry* const exclude = root.find("exclude")) add_exclusions(plan, exclude->value);
-  plan.only = filters_of(only, variant_axes(plan));
+  plan.chosen_by = filters_of(conditions, variant_axes(plan));
   return plan;
 }
 

@@ -39,11 +39,13 @@ struct SweepPlan {
   ConfigLocation file;
   std::string name;
   std::string description;
-  ConfigNode base;  // A map.
+  std::vector<std::string> extends;  // The files of `bases` but the last, the nearest first.
+  std::vector<ConfigNode>
+      bases;  // Maps, applied one after the other: those of configs that it extends first.
   std::vector<Axis> axes;
   std::vector<Setting> overrides;  // Those of settings that are no axis.
   std::vector<RunFilter> exclude;
-  std::vector<RunFilter> only;  // From the command line; a run must match all of them.
+  std::vector<RunFilter> chosen_by;  // From the command line; all of them must choose a run.
 
   std::size_t count() const;  // Runs before any is left out; throws Error beyond kMaxRuns.
   // The axes' choices that make up run number `run`, the last axis fastest.
@@ -59,6 +61,6 @@ struct SweepPlan {
 // Reads a config file as read_sweep describes it, up to the values of settings, which only a run can judge.
 // Key paths are in today's names.
 SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<std::string>& overrides,
-                          const std::vector<std::string>& only);
+                          const RunConditions& conditions);
 
 }  // namespace che

@@ -104,7 +104,7 @@ EncodingLabel column_named(std::string_view name, const ColumnNames& names, std:
         fmt::format("stands for {} columns; name one of them: {}", same_form.size(), column_list(same_form)));
   }
   if (is_only_in(names.not_chosen, name, names)) {
-    throw refusal(fmt::format("is left out by --only; there are: {}", column_list(columns)));
+    throw refusal(fmt::format("is left out by --only or --skip; there are: {}", column_list(columns)));
   }
   if (is_only_in(names.unfinished, name, names)) {
     throw refusal(fmt::format("has no finished run; there are: {}", column_list(columns)));

@@ -121,8 +121,11 @@ std::vector<Fact> provenance(const ResultTable& table) {
     facts.insert(facts.end() - 1,
                  {"Settings that all runs of a task share and other tasks do not", row_settings});
   }
-  if (!table.conditions.empty()) {
-    facts.insert(facts.begin(), {"Only runs with", fmt::format("{}", fmt::join(table.conditions, " and "))});
+  if (const std::vector<std::string>& skipped = table.conditions.skip; !skipped.empty()) {
+    facts.insert(facts.begin(), {"No runs with", fmt::format("{}", fmt::join(skipped, " or "))});
+  }
+  if (const std::vector<std::string>& only = table.conditions.only; !only.empty()) {
+    facts.insert(facts.begin(), {"Only runs with", fmt::format("{}", fmt::join(only, " and "))});
   }
   for (const std::string& reason : table.left_out) facts.push_back({"Left out", reason});
   return facts;

@@ -124,7 +124,7 @@ std::vector<std::string> models_left_out(const std::vector<RunFolder>& runs,
     (is_of_predictions(condition) ? of_predictions : of_training).push_back(condition);
   }
   if (of_training.empty()) return {};
-  std::vector<RunFilter> filters = filters_of(of_predictions, {});
+  std::vector<RunFilter> filters = filters_of({.only = of_predictions}, {});
   std::map<std::string, std::size_t> left_out;  // Number of runs by model.
   for (const RunFolder& run : runs) {
     const RunConfig& config = run.config();
@@ -181,7 +181,7 @@ ResultTable read_table(const std::vector<std::filesystem::path>& folders, const 
     throw Error("no entry has runs; name folders that `che run` or `che score` wrote");
   }
   const std::vector<RunFolder> chosen = choice.of(found.runs);
-  for (std::string& line : models_left_out(found.runs, chosen, choice.conditions())) {
+  for (std::string& line : models_left_out(found.runs, chosen, choice.conditions().only)) {
     found.leave_out(std::move(line));
   }
   ResultTable table = make_table(chosen, rules, found.origins);

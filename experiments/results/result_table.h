@@ -11,6 +11,7 @@
 
 #include "experiments/plan/cell_key.h"
 #include "experiments/plan/run_config.h"
+#include "experiments/plan/run_filter.h"
 #include "experiments/published/paper_table.h"
 #include "experiments/published/quoted_scores.h"
 #include "experiments/results/reading_rules.h"
@@ -113,7 +114,7 @@ struct ResultTable {
   std::vector<std::string> left_out;       // Says why read_table left runs out.
   std::vector<QuotedScore> quoted;         // Read from folders of entries; see read_table.
   std::vector<std::string> reading_notes;  // Sentences that say how the reading rules were applied.
-  std::vector<std::string> conditions;     // The runs were chosen by these; see RunChoice.
+  RunConditions conditions;                // The runs were chosen by these; see RunChoice.
   std::vector<EncodingLabel> not_chosen;   // Columns of which that choice leaves nothing.
 
   const TableRow& row(const TaskLabel& task) const;

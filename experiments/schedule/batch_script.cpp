@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <regex>
 
 #include "core/error.h"
 #include "core/text.h"
+#include "experiments/plan/operations.h"
+#include "experiments/schedule/devices.h"
+#include "experiments/schedule/time_left.h"
 
 namespace che {
 namespace {
@@ -101,17 +105,68 @@ void check_batch_options(const BatchOptions& options) {
                       options.time, options.warning_seconds));
     }
   }
+  if (options.partition.find_first_of(" \t") != std::string::npos) {
+    throw Error(fmt::format("--partition '{}': allowed: a name, or several with commas and without spaces",
+                            one_line(options.partition)));
+  }
   // Every repetition has a limit, because std::regex calls itself for each.
   static const std::regex memory("[0-9]{1,15}[KMGT]?");
-  if (!options.memory.empty() && !std::regex_match(options.memory, memory)) {
-    throw Error(
-        fmt::format("--mem {}: allowed: a number with K, M, G or T, such as 4G", one_line(options.memory)));
+  if (!options.memory.empty() && options.memory != "auto" && !std::regex_match(options.memory, memory)) {
+    throw Error(fmt::format("--mem {}: allowed: a number with K, M, G or T, such as 4G, or auto",
+                            one_line(options.memory)));
   }
   static const std::regex gpus(
       "([A-Za-z0-9_.-]{1,64}:)?[0-9]{1,6}(,([A-Za-z0-9_.-]{1,64}:)?[0-9]{1,6}){0,15}");
   if (!options.gpus.empty() && !std::regex_match(options.gpus, gpus)) {
     throw Error(fmt::format("--gpus {}: allowed: a number, or a kind and a number, such as 1 or a100:2",
                             one_line(options.gpus)));
+  }
+}
+
+std::string memory_request(double bytes) {
+  constexpr double kMargin = 1.25;
+  constexpr double kStep = 100;
+  return fmt::format("{:.0f}M", kStep * std::ceil(kMargin * bytes / 0x1p20 / kStep));
+}
+
+void warn_of_unfitting_options(const BatchOptions& options, const std::vector<std::vector<RunConfig>>& tasks,
+                               const WarningSink& warn) {
+  constexpr double kOperationsPerSecond = 1.5e10;  // Nominal ones of a core, as of today's CPUs.
+  constexpr double kShortSeconds = 60;
+  bool is_for_gpus = false;
+  std::size_t stopped = 0;
+  double longest = 0;
+  for (const std::vector<RunConfig>& task : tasks) {
+    double operations = 0;
+    for (const RunConfig& run : task) {
+      operations += run_operations(run).all();
+      is_for_gpus |= may_use_gpu(run);
+    }
+    const double seconds = operations / kOperationsPerSecond / static_cast<double>(options.cores);
+    longest = std::max(longest, seconds);
+    const auto limit = options.time.empty() ? std::nullopt : time_limit_seconds(options.time);
+    const std::int64_t starts = options.preempted_exit ? 1 : options.max_restarts + 1;
+    if (limit && seconds > static_cast<double>(starts * (*limit - options.warning_seconds))) ++stopped;
+  }
+  if (!is_for_gpus && !options.gpus.empty()) {
+    warn("--gpus: no run asks for a GPU; execution.device=cuda or auto does");
+  }
+  if (is_for_gpus && options.gpus.empty()) {
+    warn("execution.device: runs may use a GPU, and tasks get none without --gpus");
+  }
+  if (is_for_gpus) return;  // Whose speed is another.
+  if (stopped > 0) {
+    warn(fmt::format(
+        "--time {} with {} restarts stops {} of {} short, at a nominal {:.2g} operations a second and "
+        "core: the longest needs about {}; `che run --dry-run` measures",
+        options.time, options.preempted_exit ? 0 : options.max_restarts, stopped,
+        counted(tasks.size(), "task"), kOperationsPerSecond, duration_text(longest)));
+  }
+  if (longest < kShortSeconds && tasks.size() > 1) {
+    warn(
+        fmt::format("the longest task takes about {}, less than a batch system needs to start it; "
+                    "--runs-per-task gives each several",
+                    duration_text(longest)));
   }
 }
 
@@ -137,6 +192,9 @@ std::string array_script(const Submission& submission, const std::string& name,
 std::string summary_script(const Submission& submission, const std::string& name,
                            const std::filesystem::path& program, const BatchOptions& options) {
   Script script = begin(submission, name, "summary_%j.log", options);
+  // Enough for 10,000 runs; what the arrays ask for says that the site wants to be asked.
+  if (!options.time.empty()) script.add_option("time", "60");
+  if (!options.memory.empty()) script.add_option("mem", "4G");
   const std::string che = quoted_shell_word(program.string());
   const std::string folder = quoted_shell_word(submission.experiment().string());
   script.add_line(fmt::format("{} table {}", che, folder));

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
+#include "experiments/plan/run_config.h"
 #include "experiments/schedule/submission.h"
 
 namespace che {
@@ -27,6 +29,14 @@ struct BatchOptions {
 // Throws Error for a time, a memory or GPUs that sbatch does not read, and for a time limit that ends before
 // its warning.
 void check_batch_options(const BatchOptions& options);
+
+// What to ask for where a job needs so many bytes: "700M", a quarter more in steps of 100 MiB.
+std::string memory_request(double bytes);
+
+// Warns where tasks, each with its runs, are longer than the time limit and its restarts allow, or take
+// seconds, at a nominal speed of a core; and of GPUs that the config does not ask for, and the reverse.
+void warn_of_unfitting_options(const BatchOptions& options, const std::vector<std::vector<RunConfig>>& tasks,
+                               const WarningSink& warn);
 
 // Returns the Bash script of a job array, for sbatch. Its argument is the number of the task that element 0
 // works on. `program` is che, which replaces the shell so that Slurm's signals reach it. Throws Error (usage)

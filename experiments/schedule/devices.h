@@ -25,6 +25,11 @@ std::optional<std::int64_t> next_gpu(const ExecutionConfig& execution,
                                      const std::vector<std::string>& visible,
                                      const std::vector<std::string>& in_use);
 
+// Whether the config lets a GPU compute the run.
+inline bool may_use_gpu(const RunConfig& run) {
+  return device_choice(run.execution.device).kind != DeviceChoice::Kind::kCpu;
+}
+
 // Returns execution.threads, at most the number of cores. The number changes no result beyond rounding.
 std::int64_t usable_threads(std::int64_t threads, const Resources& resources = available_resources());
 

@@ -93,7 +93,8 @@ std::optional<Progress> parse_progress(std::string_view line) {
 std::string describe(const Progress& progress) {
   if (progress.phase == Phase::kWarning) return fmt::format("{}: warning: {}", progress.job, progress.text);
   const bool training = progress.phase == Phase::kTraining;
-  const std::string left = progress.left ? fmt::format("{} left, ", duration_text(*progress.left)) : "";
+  const std::string left =
+      progress.left ? fmt::format("{} left, ", duration_text(progress.left->middle)) : "";
   return fmt::format("{}: {} {}/{}, {}loss {:.3f}, accuracy {:.1f} %, {:.3g} {}/s", progress.job,
                      training ? "step" : "length", progress.done, progress.total, left, progress.loss,
                      100 * progress.accuracy, progress.per_second, training ? "steps" : "lengths");

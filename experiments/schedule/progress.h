@@ -38,7 +38,7 @@ std::string to_json_line(const Progress& progress);
 // Returns nothing for a line that is no report.
 std::optional<Progress> parse_progress(std::string_view line);
 
-// "reverse_string-rope: step 120/2000, 45 to 53 s left, loss 0.512, accuracy 71.2 %, 35.1 steps/s". The most
+// "reverse_string-rope: step 120/2000, 48 s left, loss 0.512, accuracy 71.2 %, 35.1 steps/s". The most
 // important part comes first, because a narrow terminal cuts off the rest.
 std::string describe(const Progress& progress);
 

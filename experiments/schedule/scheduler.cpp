@@ -162,9 +162,12 @@ class Scheduler {
   void finish_job(const WorkerProcess& worker) {
     const JobReport report = report_job(worker.job(), worker.wait(), schedule_.evaluation);
     for (const std::string& line : report.lines) display_.finish(worker.name(), line);
+    if (report.end == JobEnd::kInterrupted) {
+      is_interrupted_ = true;
+      return;
+    }
     whole_.finish(worker.name(), report.end == JobEnd::kFailed || report.end == JobEnd::kUnwritable);
     has_failed_ |= report.end == JobEnd::kFailed;
-    is_interrupted_ |= report.end == JobEnd::kInterrupted;
     is_unwritable_ |= report.end == JobEnd::kUnwritable;
   }
 

@@ -29,6 +29,7 @@ RunState current_state(const ObservedRun& run) {
 std::string position_text(const ObservedRun& run, const RunConfig& config) {
   const RunStatus& status = run.stored.status;
   const std::int64_t steps = config.training.steps;
+  if (status.step == 0 && steps > 0) return "begun, no step reported yet";
   if (status.step < steps) {
     std::string text = fmt::format("step {}/{} ({} %)", status.step, steps, 100 * status.step / steps);
     if (status.training_seconds > 0 && status.step > 0) {
@@ -139,7 +140,7 @@ std::string describe(const ExperimentStatus& status) {
   for (const auto& [state, number] : status.by_state) count(number, state_name(state));
   count(status.damaged, kDamaged);
   count(status.left_out, "misnamed or unreadable");
-  if (status.time_left) text += fmt::format("; about {} left", duration_text(*status.time_left));
+  if (status.time_left) text += fmt::format("; about {} left", duration_text(status.time_left->middle));
   text += "\n";
   for (const std::string& line : status.lines) text += line + "\n";
   return text;

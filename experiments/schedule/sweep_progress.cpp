@@ -107,7 +107,7 @@ std::string SweepProgress::describe(double seconds) const {
               : static_cast<double>(ended_) / static_cast<double>(std::max<std::size_t>(jobs_.size(), 1));
   std::string text = fmt::format("total: {}/{}{}, {} %", ended_, counted(jobs_.size(), "job"), failed,
                                  static_cast<int>(100 * part));
-  if (const auto range = time_left(seconds)) text += fmt::format(", {} left", duration_text(*range));
+  if (const auto range = time_left(seconds)) text += fmt::format(", {} left", duration_text(range->middle));
   return text;
 }
 

@@ -28,9 +28,13 @@ const Unit& unit_of(double seconds) {
   return found == kUnits.end() ? kUnits.back() : *found;
 }
 
+// A number with two digits, or all that it has before the point where those are few: 3.4, 16, 380000.
 std::string number_text(double seconds, const Unit& unit) {
-  const double number = seconds / unit.seconds;
-  return unit.seconds == kHour ? fmt::format("{:.1f}", number) : fmt::format("{}", std::llround(number));
+  double number = seconds / unit.seconds;
+  if (unit.seconds < kHour) return fmt::format("{}", std::llround(number));
+  if (number < 9.95) return fmt::format("{:.1f}", number);
+  const double last_digit = std::pow(10, std::max(0.0, std::floor(std::log10(number)) - 1));
+  return fmt::format("{:.0f}", std::round(number / last_digit) * last_digit);
 }
 
 }  // namespace
@@ -103,7 +107,7 @@ std::vector<TimeRange> under_load(const std::vector<MeasuredJob>& jobs, double t
   std::vector<TimeRange> times;
   times.reserve(jobs.size());
   for (const auto& [time, is_on_gpu] : jobs) {
-    times.push_back(time);
+    times.push_back({.min = time.middle, .max = time.middle, .middle = time.middle});
     if (!is_on_gpu) times.back().max *= std::max(1.0, per_core);
   }
   return times;

@@ -19,7 +19,7 @@ struct TimeRange {
 // `factor` times as long.
 TimeRange operator*(double factor, const TimeRange& time);
 
-// "53 s", "12 min" or "3.4 h"
+// "53 s", "12 min", "3.4 h" or "1600 h": hours with two digits.
 std::string duration_text(double seconds);
 
 // "12 to 15 min"; "12 min" where both ends read the same.
@@ -65,8 +65,9 @@ struct MeasuredJob {
   bool is_on_gpu = false;
 };
 
-// The time of each job on a machine that is in use. At the upper end `load` other processes compete with our
-// `threads` for `cores`, which hardly slows a job on a GPU; the lower end is that of an idle machine.
+// The time of each job by its median on a machine that is in use. At the upper end `load` other processes
+// compete with our `threads` for `cores`, which hardly slows a job on a GPU; the lower end is that of an idle
+// machine.
 std::vector<TimeRange> under_load(const std::vector<MeasuredJob>& jobs, double threads, double load,
                                   std::int64_t cores);
 

@@ -139,7 +139,7 @@ bool has_checkpoint(const std::filesystem::path& folder) {
   return std::ranges::any_of(kFiles, [&](const char* name) { return is_present(folder / name); });
 }
 
-std::uintmax_t remove_checkpoints(const std::filesystem::path& folder) {
+std::uintmax_t remove_checkpoints(const std::filesystem::path& folder, bool is_dry_run) {
   std::error_code error;
   const std::vector<std::filesystem::path> entries = entries_of(folder, error);
   if (error) {
@@ -153,7 +153,7 @@ std::uintmax_t remove_checkpoints(const std::filesystem::path& folder) {
     if (!is_link && !std::filesystem::is_regular_file(status)) continue;
     // A link frees nothing: its target stays.
     const std::uintmax_t bytes = is_link ? 0 : std::filesystem::file_size(file, error);
-    remove_file(file);
+    if (!is_dry_run) remove_file(file);
     freed += error ? 0 : bytes;
   }
   return freed;

@@ -56,7 +56,7 @@ LoadedCheckpoint load_checkpoint(const std::filesystem::path& folder, const std:
 bool has_checkpoint(const std::filesystem::path& folder);
 
 // Deletes the folder's checkpoints, damaged ones too, but nothing else of such a name, such as a folder;
-// returns the bytes freed. Throws Error (runtime) when the system refuses.
-std::uintmax_t remove_checkpoints(const std::filesystem::path& folder);
+// returns the bytes freed. A dry run deletes nothing. Throws Error (runtime) when the system refuses.
+std::uintmax_t remove_checkpoints(const std::filesystem::path& folder, bool is_dry_run = false);
 
 }  // namespace che

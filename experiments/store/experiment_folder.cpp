@@ -38,10 +38,12 @@ std::optional<InspectedRun> inspect_entry(const fs::path& path) {
   return is_run ? std::optional(RunFolder::inspect(path)) : std::nullopt;
 }
 
+bool is_config(const fs::path& path) { return path.extension() == ".yaml" || path.extension() == ".yml"; }
+
 // Returns the results folder with the closest name, beside `folder` or in results/; empty for none.
 fs::path closest_experiment(const fs::path& folder) {
   // A config's name, without its .yaml, is that of its results folder.
-  const std::string name = (folder.extension() == ".yaml" ? folder.stem() : folder.filename()).string();
+  const std::string name = (is_config(folder) ? folder.stem() : folder.filename()).string();
   return closest_path(name, {folder.parent_path(), "results"}, [](const fs::path& entry) {
     std::error_code ignored;
     return fs::is_directory(entry / "runs", ignored);
@@ -64,6 +66,15 @@ std::string folder_hint(const fs::path& named) {
   }
   const fs::path closest = closest_experiment(folder);
   if (!closest.empty()) return fmt::format("did you mean {}?", closest.string());
+  if (fs::is_regular_file(folder, ignored) && is_config(folder)) {
+    return fmt::format("it is a config that has not been run yet; `che run {}` writes a results folder",
+                       folder.string());
+  }
+  const fs::path config = fs::path("configs") / (folder.filename().string() + ".yaml");
+  if (fs::is_regular_file(config, ignored)) {
+    return fmt::format("not run yet; `che run {0}` writes results/{1}", config.string(),
+                       folder.filename().string());
+  }
   return "name a folder that `che run` wrote";
 }
 
@@ -116,8 +127,8 @@ std::vector<RunFolder> open_runs(const fs::path& experiment, const WarningSink& 
   return std::move(found.runs);
 }
 
-RunChoice::RunChoice(const std::vector<std::string>& conditions)
-    : conditions_(conditions), filters_(filters_of(conditions, {})) {}
+RunChoice::RunChoice(RunConditions conditions)
+    : conditions_(std::move(conditions)), filters_(filters_of(conditions_, {})) {}
 
 std::vector<RunFolder> RunChoice::of(std::vector<RunFolder> runs, const WarningSink& warn) const {
   if (filters_.empty()) return runs;
@@ -127,7 +138,7 @@ std::vector<RunFolder> RunChoice::of(std::vector<RunFolder> runs, const WarningS
   for (const RunFolder& run : runs) {
     const AskedRun asked(run.config(), {});
     bool holds = true;
-    for (RunFilter& filter : filters) holds &= filter.matches(asked);
+    for (RunFilter& filter : filters) holds &= filter.chooses(asked);
     if (holds) chosen.push_back(run);
   }
   for (const RunFilter& filter : filters) {
@@ -135,7 +146,8 @@ std::vector<RunFolder> RunChoice::of(std::vector<RunFolder> runs, const WarningS
         "; labels of a config's variants are not stored: name what they set, such as model.width=16");
   }
   if (chosen.empty()) {
-    const std::string problem = fmt::format("--only leaves none of {}", counted(runs.size(), "stored run"));
+    const std::string problem =
+        fmt::format("{} leaves none of {}", filters.front().option(), counted(runs.size(), "stored run"));
     std::vector<RunConfig> configs;
     configs.reserve(runs.size());
     for (const RunFolder& run : runs) configs.push_back(run.config());
@@ -147,7 +159,7 @@ std::vector<RunFolder> RunChoice::of(std::vector<RunFolder> runs, const WarningS
   }
   for (const RunFilter& filter : filters) {
     for (const std::string& value : filter.unheld_values()) {
-      warn(fmt::format("--only: no stored run has {}", value));
+      warn(fmt::format("{}: no stored run has {}", filter.option(), value));
     }
   }
   return chosen;

@@ -28,23 +28,23 @@ std::vector<RunFolder> open_runs(const std::filesystem::path& experiment,
                                  const WarningSink& warn = print_warning,
                                  std::vector<std::string>* left_out = nullptr);
 
-// Which stored runs a command reads: those that hold every condition, "key=value" as `che run --only` takes
-// it. Stored runs know no labels of variants; a condition names the settings instead.
+// Which stored runs a command reads: those that hold its conditions, as `che run` takes them. Stored runs
+// know no labels of variants; a condition names the settings instead.
 class RunChoice {
  public:
   RunChoice() = default;  // All runs.
   // Throws Error (usage) for what is no condition.
-  explicit RunChoice(const std::vector<std::string>& conditions);
+  explicit RunChoice(RunConditions conditions);
 
   // The runs that hold all conditions, in their order. Throws Error (usage) when no run is left, and for a
   // misspelt key or value.
   std::vector<RunFolder> of(std::vector<RunFolder> runs, const WarningSink& warn = print_warning) const;
 
   // As they were given.
-  const std::vector<std::string>& conditions() const { return conditions_; }
+  const RunConditions& conditions() const { return conditions_; }
 
  private:
-  std::vector<std::string> conditions_;
+  RunConditions conditions_;
   std::vector<RunFilter> filters_;
 };
 

@@ -35,8 +35,8 @@ inline std::optional<ConfigProblem> learned_problem(const EncodingUse& use) {
     return ConfigProblem{
         {"encoding.rows"},
         fmt::format(
-            "learned has rows for {} positions and the longest sequence has {} tokens; raise rows to {} "
-            "or lower evaluation.last_length",
+            "learned has rows for {} positions and the longest sequence has {} tokens; raise rows to {}, "
+            "or train and test on shorter lengths",
             rows, use.tokens, use.tokens)};
   }
   return std::nullopt;

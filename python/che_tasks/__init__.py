@@ -41,7 +41,7 @@ class Task:
   version: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)  # "Equal" has no one meaning for arrays.
 class Batch:
   """Samples of one task and one length.
 

@@ -6,6 +6,7 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,11 +83,16 @@ py::tuple draw_training_batch(const std::string& name, const OptionValues& optio
       throw Error(fmt::format("first_length {} is above last_length {}", first_length, last_length));
     }
     check_count("batch_size", batch_size);
+    // Random streams count steps in 32 bits.
+    constexpr std::int64_t kLastStep = (std::int64_t{1} << 32) - 1;
+    if (step < 0 || step > kLastStep) {
+      throw Error(fmt::format("step: {} is out of range; allowed: 0 to {}", step, kLastStep));
+    }
     const TrainingBatches batches{.data_seed = seed_of("data_seed", data_seed),
                                   .batch_size = batch_size,
                                   .first_length = first_length,
                                   .last_length = last_length};
-    training_batch(*task, batches, static_cast<std::int64_t>(seed_of("step", step)), batch);
+    training_batch(*task, batches, step, batch);
   }
   const std::int64_t length = batch.length;
   return py::make_tuple(length) + to_arrays(std::move(batch));
@@ -143,6 +149,8 @@ PYBIND11_MODULE(_core, module) {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const che::Error& error) {
       PyErr_SetString(PyExc_ValueError, error.what());
+    } catch (const std::bad_alloc&) {
+      PyErr_SetString(PyExc_MemoryError, "out of memory; ask for fewer or shorter samples");
     }
   });
   module.def("names", [] { return che::Registry<che::TaskEntry>::instance().names(); });

@@ -149,13 +149,6 @@ class DefinitionReader {
     return symbols;
   }
 
-  // Says whether a file lies in the definition's folder or below, its links resolved.
-  bool is_own(const std::filesystem::path& file) const {
-    std::error_code error;
-    const std::filesystem::path relative = std::filesystem::relative(file, folder_, error);
-    return !relative.empty() && *relative.begin() != "..";
-  }
-
   // Reads the file that `node` names and returns what `parse` makes of its text and origin.
   template <class Parse>
   auto parse_named(std::string_view key, const ConfigNode& node, const Parse& parse) const {
@@ -177,7 +170,7 @@ class DefinitionReader {
       throw Error(config_error(node.location, key, error.what()).what(), error.kind());
     }
     const ConfigLocation origin{std::make_shared<const std::string>(name), 1, 0};
-    if (is_own(file)) return parse(text, origin);
+    if (lies_in(file, folder_)) return parse(text, origin);
     try {
       return parse(text, origin);
     } catch (const Error&) {
@@ -194,6 +187,13 @@ class DefinitionReader {
         require("symbols", "the input symbols in the order of the one-hot, such as [a, b]");
     std::string found;
     if (node.kind == Kind::kScalar) {
+      std::error_code ignored;
+      const bool is_word = !node.text.empty() && node.text.find_first_of("./") == std::string::npos;
+      if (is_word && !std::filesystem::exists(folder_ / node.text, ignored)) {
+        refuse(
+            "symbols", node,
+            fmt::format("a list, such as [{}], or the file of a symbol table", fmt::join(node.text, ", ")));
+      }
       found = parse_named("symbols", node, parse_symbol_table);
     } else {
       found = symbols("symbols", node);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "core/suggestion.h"
 #include "tasks/declared/task_definition.h"
 
@@ -45,8 +46,9 @@ ConfigEntry entry(std::string_view key, std::string text, const ConfigLocation& 
   return result;
 }
 
-// Replaces the value of a `task` that names a file.
-void replace(ConfigNode& task, const std::filesystem::path& folder) {
+// Replaces the value of a `task` that names a file, from the folder of its config or, without one, from the
+// working directory.
+void replace(ConfigNode& task, const fs::path* folder) {
   if (task.kind == Kind::kSequence) {
     for (ConfigNode& item : task.items) replace(item, folder);
     return;
@@ -60,11 +62,22 @@ void replace(ConfigNode& task, const std::filesystem::path& folder) {
     fail(file->location, fmt::format("got {}; allowed: the path of a task's file", short_text(file->value)));
   }
   if (task.entries.size() > 1) fail(file->location, "stands alone; the file has all settings of its task");
-  const std::filesystem::path path = folder / file->value.text;
+  const fs::path path = folder == nullptr ? fs::path(file->value.text) : *folder / file->value.text;
   TaskDefinition definition;
+  std::error_code ignored;
+  if (folder != nullptr && fs::is_fifo(path, ignored)) {
+    fail(file->location, fmt::format("'{}' is a FIFO; allowed: a regular file", path.string()));
+  }
   try {
     definition = read_task_file(path);
   } catch (const Error& error) {
+    // A config that somebody else wrote must not print any file of this machine.
+    if (folder != nullptr && fs::is_regular_file(path, ignored) && !lies_in(path, *folder)) {
+      fail(file->location,
+           fmt::format("'{0}' is no file of a task; `che list task {0}` says why: what a file outside the "
+                       "config's folder holds is not shown here",
+                       path.string()));
+    }
     throw Error(config_error(file->location, "task.file", error.what()).what(), error.kind());
   }
   ConfigNode inlined;
@@ -103,7 +116,7 @@ void replace_task_files(ConfigNode& config, const std::filesystem::path& folder)
   for (ConfigNode& item : config.items) replace_task_files(item, folder);
   for (ConfigEntry& member : config.entries) {
     if (member.key == "task") {
-      replace(member.value, folder);
+      replace(member.value, &folder);
     } else if (member.key == "task.file") {
       throw config_error(member.location, "task.file", "write it as task: {file: my_task.yaml}");
     } else {
@@ -114,7 +127,7 @@ void replace_task_files(ConfigNode& config, const std::filesystem::path& folder)
 
 void replace_task_files(Setting& setting) {
   if (setting.path == "task" || setting.path == "axes.task") {
-    replace(setting.value, "");
+    replace(setting.value, nullptr);
   } else if (setting.path == "task.file" || setting.path == "axes.task.file") {
     throw config_error(setting.value.location, setting.path, "write it as task={file: my_task.yaml}");
   } else {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/files.h"
+#include "core/version.h"
 
 namespace che {
 namespace {
@@ -124,6 +125,22 @@ TEST_F(ProgramTest, WithoutCheComputeNamesTheMissingProgram) {
   }
   EXPECT_FALSE(std::filesystem::exists(results()));
   EXPECT_EQ(0, run_alone(fmt::format("run {} --list -o {}", small_config(), results())).exit_code);
+}
+
+TEST_F(ProgramTest, RefusesACheComputeOfAnotherCommit) {
+  const std::filesystem::path pair = folder_ / "pair";
+  std::filesystem::create_directory(pair);
+  std::filesystem::copy_file(CHE_PROGRAM, pair / "che");
+  const std::filesystem::path compute = std::filesystem::path(CHE_PROGRAM).parent_path() / "che-compute";
+  std::filesystem::copy_file(compute, pair / "che-compute");
+  const std::string command = (pair / "che").string() + " encoding rope --length 2";
+  EXPECT_EQ(0, shell(command).exit_code);
+  std::string content = read_file(compute);
+  const std::size_t stamp = content.find(fmt::format("<che {} of commit ", program_version()));
+  ASSERT_NE(std::string::npos, stamp);
+  content.replace(content.find('>', stamp) - 1, 1, "?");
+  std::ofstream(pair / "che-compute", std::ios::binary) << content;
+  expect_refusal(shell(command), {"pair/che-compute is not of the commit of this che", "setup.sh"});
 }
 
 // The message is the same for every allocation that fails.

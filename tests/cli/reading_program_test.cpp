@@ -61,7 +61,7 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
 
 TEST_F(ReadingProgram, SaysWhichColumnsAndLengthsThereAre) {
   expect_refusal(che(reading({"table", "--compare", "rope", "dape_kerple"}, {"--only", "encoding=rope"})),
-                 {"--compare: 'dape_kerple' is left out by --only; there are: rope"});
+                 {"--compare: 'dape_kerple' is left out by --only or --skip; there are: rope"});
   expect_refusal(che({"table", results(), "--lengths", "30"}),
                  {"--lengths takes no value and shows every length that was measured; got 30"});
   expect_refusal(che({"table", "--lengths", "30"}), {"--lengths takes no value"});

@@ -37,9 +37,10 @@ TEST_F(SweepProgramTest, OneDamagedFileStopsNothing) {
 }
 
 TEST_F(SweepProgramTest, ListsAPlanWithoutRunning) {
-  expect_contains(output_of({"run", small_config(), "--dry-run", "-o", results()}),
-                  {"2 runs in 2 cells, 0 done; to do: ", " in 2 jobs; about ",
-                   "by measured steps of each encoding (", "load average ", "; device: cpu; "});
+  expect_contains(
+      output_of({"run", small_config(), "--dry-run", "-o", results()}),
+      {"2 runs in 2 cells, 0 done; to do: ", " in 2 jobs; about ", "by measured steps of each encoding",
+       "; device: cpu; ", "\nmemory of a job: at most about ", " GiB (submit --mem "});
   const std::string list =
       output_of({"run", small_config(), "--list", "--only", "task=even_pairs", "-o", results()});
   EXPECT_TRUE(list.starts_with("waiting     even_pairs-dape_kerple-")) << list;
@@ -54,6 +55,20 @@ TEST_F(SweepProgramTest, AChoiceMayBeValidWhereTheWholeConfigIsNot) {
                                                      "    - {label: b, model.width: 16}\n");
   expect_contains(output_of({"run", config, "model.width=8", "-o", results()}, 2), {"are one"});
   output_of({"run", config, "model.width=8", "--only", "size=a", "-o", results()});
+}
+
+// As docs/reproduce-table2.md merges them.
+TEST_F(SweepProgramTest, PartsOfTwoMachinesAreMergedByCopying) {
+  const std::filesystem::path other = folder_ / "other";
+  expect_contains(output_of({"run", small_config(), "--shard", "1/2", "-o", results()}), {": 1 run, 0 done"});
+  expect_contains(output_of({"run", small_config(), "--shard", "2/2", "-o", other.string()}),
+                  {": 1 run, 0 done"});
+  std::filesystem::copy(other / "runs", std::filesystem::path(results()) / "runs",
+                        std::filesystem::copy_options::recursive);
+  const std::string merged = output_of({"table", results(), "--format", "csv"});
+  expect_contains(output_of({"run", small_config(), "-o", results()}), {": 2 runs, 2 done, 0 to do"});
+  EXPECT_EQ(merged, output_of({"table", results(), "--format", "csv"}));
+  expect_contains(output_of({"check", small_config(), "--shard", "3/2"}, 2), {"--shard 3/2: allowed: K/N"});
 }
 
 TEST_F(SweepProgramTest, SaysBeforeTrainingWhatElseTheFolderHolds) {
@@ -228,7 +243,9 @@ TEST_F(SweepProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   expect_refusal(che({"evaluate", results(), "--lengths", "5:6", "--samples", "65"}),
                  {"samples", "65", "64"});
 
-  expect_contains(output_of({"prune", results()}), {"2 of 2 runs"});
+  expect_contains(output_of({"prune", results(), "--dry-run"}),
+                  {"would delete the checkpoints of 2 of 2 runs"});
+  expect_contains(output_of({"prune", results()}), {"deleted the checkpoints of 2 of 2 runs"});
   EXPECT_TRUE(contents(results(), "checkpoint.bin").empty());
   EXPECT_EQ(metrics, contents(results(), "metrics.csv"));
   expect_contains(che({"run", small_config(), "-o", results()}).output, {"2 done, 0 to do"});

@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   che::refuse_or_do([&] {
     std::ofstream(che::input_file(), std::ios::binary)
         << "name: a\nbase: {task: even_pairs, encoding: rope}\naxes: {seed: 0:2}\n";
-    che::read_sweep(che::input_file(), {argument}, {argument}, che::no_warning);
+    che::read_sweep(che::input_file(), {argument}, {.only = {argument}}, che::no_warning);
   });
   return 0;
 }

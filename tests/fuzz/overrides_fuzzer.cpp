@@ -61,7 +61,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   try {
-    const che::Sweep sweep = che::read_sweep(che::config_file(), overrides, only, che::check_one_line);
+    const che::Sweep sweep =
+        che::read_sweep(che::config_file(), overrides, {.only = only, .skip = {}}, che::check_one_line);
     // What is accepted is sound and can be stored.
     for (const che::RunConfig& run : sweep.runs) {
       if (run.problem()) std::abort();

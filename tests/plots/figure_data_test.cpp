@@ -1,8 +1,10 @@
 #include "plots/figure_data.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -229,6 +231,17 @@ TEST(Figures, WithoutAFinishedRunNoneHasData) {
 
 TEST(Figures, UnknownNamesAreRefused) {
   EXPECT_TRUE(contains(message_of([] { figure_named("accuracies"); }), "did you mean 'accuracy'"));
+}
+
+// A python3 of the PATH that draws nothing is no success.
+TEST(Figures, AreNotDrawnByAProgramThatSaysNothing) {
+  const ScratchFolder folder;
+  write_file_atomically(folder.path() / "python3", "#!/bin/sh\n");
+  std::filesystem::permissions(folder.path() / "python3", std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", fmt::format("{}:{}", folder.path().string(), path).c_str(), 1);
+  expect_contains(message_of([] { run_che_plots({}); }), {"cannot draw figures: python3 says of no file"});
+  ::setenv("PATH", path.c_str(), 1);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 """Tests of the module che_tasks.   tasks_test.py CHE_PROGRAM"""
 
+import copy
 import json
 import pathlib
 import subprocess
@@ -106,8 +107,15 @@ class Tasks(unittest.TestCase):
       with self.assertRaises(ValueError, msg=arguments) as raised:
         che_tasks.sample(**arguments)
       self.assertIn(words, str(raised.exception))
-    with self.assertRaises(ValueError):
-      next(che_tasks.iter_batches("bucket_sort", first_length=5, last_length=4))
+    for arguments, words in [(dict(first_length=5, last_length=4), "first_length"), (dict(first_step=2**32), "0 to 4294967295")]:
+      with self.assertRaises(ValueError) as raised:
+        next(che_tasks.iter_batches("bucket_sort", **arguments))
+      self.assertIn(words, str(raised.exception))
+
+  def test_batches_are_equal_to_themselves_alone(self):
+    batch = che_tasks.sample("bucket_sort", length=3)
+    self.assertEqual(batch, batch)
+    self.assertNotEqual(batch, copy.deepcopy(batch))
 
   def test_threads_draw_the_same_samples(self):
     expected = che_tasks.sample("solve_equation", length=100, count=500).input

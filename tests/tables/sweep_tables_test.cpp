@@ -24,7 +24,7 @@ TEST(StatusTable, CsvIsGolden) {
 TEST(StatusTable, HasTheChosenRunsOnly) {
   const ScratchFolder scratch;
   made_up_experiment(scratch.path());
-  const ExperimentStatus status = experiment_status(scratch.path(), RunChoice({"task=even_pairs"}));
+  const ExperimentStatus status = experiment_status(scratch.path(), RunChoice({.only = {"task=even_pairs"}}));
   EXPECT_EQ(status.runs, 3U);
   const Table table = status_table(status, "made_up");
   ASSERT_EQ(table.printed.rows.size(), 3U);

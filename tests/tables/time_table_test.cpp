@@ -161,12 +161,12 @@ TEST_F(TimeTable, SaysWhyTheBaseIsMissing) {
   RunFolder::create(scratch_.path(), made_up_config("even_pairs", "kerple"));
   const auto refusal = [&](const std::string& base) {
     return message_of([&] {
-      time_table(step_times(open_runs(scratch_.path()), RunChoice({"encoding=[rope,kerple]"}),
+      time_table(step_times(open_runs(scratch_.path()), RunChoice({.only = {"encoding=[rope,kerple]"}}),
                             [](const std::string&) {}),
                  base);
     });
   };
-  EXPECT_EQ(refusal("alibi"), "--base: 'alibi' is left out by --only; there are: rope");
+  EXPECT_EQ(refusal("alibi"), "--base: 'alibi' is left out by --only or --skip; there are: rope");
   EXPECT_EQ(refusal("kerple"), "--base: 'kerple' has no finished run; there are: rope");
 }
 

@@ -157,7 +157,6 @@ __device__ __forceinline__ PhiloxBlock philox(std::uint32_t c0, std::uint32_t c1
 }
 
 // The dropout of one call as kernels take it, by value: each replica's key with what the keys share.
-constexpr std::int64_t kMaxDropoutReplicas = 64;
 struct DropoutOfCall {
   std::uint32_t keys[kMaxDropoutReplicas][2];
   DropoutBits first;

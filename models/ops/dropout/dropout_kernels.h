@@ -17,6 +17,9 @@ struct DropoutBits {
   float kept = 1;
 };
 
+// Fused dropout of a GPU takes each replica's key by value, and no more of them.
+constexpr std::int64_t kMaxDropoutReplicas = 64;
+
 // The dropout of all examples of a call, in plain memory. Rows are tokens.
 struct DropoutDraws {
   const std::uint32_t* keys = nullptr;  // Each replica's Philox key, (replicas, 2), in memory of the host.

@@ -1,16 +1,20 @@
 #include "experiments/exchange/bundle.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <ranges>
 #include <string>
 #include <vector>
 
+#include "core/descriptor.h"
 #include "core/files.h"
 #include "experiments/exchange/archive.h"
 #include "experiments/plan/identity.h"
@@ -181,6 +185,23 @@ TEST_F(Bundle, IsUnpackedWhereNothingIs) {
   EXPECT_FALSE(fs::exists(other.path() / ".half.unpacking"));
 }
 
+TEST_F(Bundle, IsUnpackedByOneProcessAtATime) {
+  write_bundle(experiment(), file());
+  const ScratchFolder other;
+  const fs::path begun = other.path() / ".copy.unpacking";
+  fs::create_directory(begun);
+  write_file_atomically(begun / "left.csv", "x");
+  {
+    const Descriptor held(::open(begun.c_str(), O_RDONLY | O_CLOEXEC));
+    ASSERT_EQ(0, ::flock(held.value(), LOCK_EX));
+    expect_contains(message_of([&] { unpack_bundle(file(), other.path() / "copy"); }),
+                    {".copy.unpacking' is in use by another process that unpacks"});
+    EXPECT_TRUE(fs::exists(begun / "left.csv")) << "what the other process writes stays";
+  }
+  unpack_bundle(file(), other.path() / "copy");
+  EXPECT_FALSE(fs::exists(other.path() / "copy" / "left.csv")) << "what a killed process left is gone";
+}
+
 TEST_F(Bundle, WithRunsWithoutAScoreSaysWhich) {
   const RunFolder run = store_run(experiment(), made_up_config("even_pairs", "none"), RunState::kFailed);
   write_bundle(experiment(), file());
@@ -292,6 +313,45 @@ TEST_F(Bundle, RefusesAManifestThatIsNone) {
   refused("{" + head + R"(, "files": [{"path": "a", "bytes": -1}]})",
           "files[0].bytes: got number; allowed: a whole number >= 0");
   refused("{" + head + R"(, "files": [{"path": "a", "bytes": 1}]})", "files[0].sha256: is missing");
+}
+
+TEST_F(Bundle, NamesEachFileOnceInItsManifest) {
+  write_bundle(experiment(), file());
+  std::vector<ArchivedFile> files;
+  ArchiveReader reader(file());
+  while (std::optional<ArchivedFile> next = reader.next()) files.push_back(std::move(*next));
+  std::string& manifest = files.front().content;
+  const std::size_t list = manifest.find("\"files\": [") + 10;
+  const std::size_t end = manifest.find("},", list) + 2;
+  manifest.insert(list, manifest.substr(list, end - list));
+  ArchiveWriter writer(file());
+  for (const ArchivedFile& next : files) writer.add(next.path, next.content);
+  writer.finish();
+  expect_contains(refusal(), {"MANIFEST.json: does not say what the bundle holds"});
+}
+
+TEST_F(Bundle, IsAnArchiveOfLimitedSize) {
+  const auto write = [&](const ArchiveLimits& limits) {
+    ArchiveWriter writer(file(), limits);
+    writer.add("a", "12345");
+    writer.add("b", "678");
+    writer.finish();
+  };
+  const auto read = [&](const ArchiveLimits& limits) {
+    ArchiveReader reader(file(), limits);
+    while (reader.next()) {
+    }
+  };
+  const ArchiveLimits fitting{.file_bytes = 5, .all_bytes = 8};
+  const ArchiveLimits small{.file_bytes = 4, .all_bytes = 8};
+  const ArchiveLimits few{.file_bytes = 5, .all_bytes = 7};
+  write(fitting);
+  read(fitting);
+  expect_contains(message_of([&] { read(small); }), {": a: has 5 bytes; allowed: 4"});
+  expect_contains(message_of([&] { read(few); }), {": b: is beyond 7 bytes in all"});
+  expect_contains(message_of([&] { write(small); }),
+                  {"'a' has 5 bytes; an archive holds files of at most 4"});
+  expect_contains(message_of([&] { write(few); }), {"'b': an archive holds at most 7 bytes in all"});
 }
 
 TEST_F(Bundle, OfDamagedResultsIsNotWritten) {

@@ -148,7 +148,7 @@ TEST_F(PredictionRuns, AreChosenByTheModelsName) {
   store_predictions(scratch_.path(), made_up_predictions("lstm", 0, 0.875));
   store_predictions(scratch_.path(), made_up_predictions("gru", 0, 0.5));
   const auto columns = [&](const std::string& condition) {
-    return texts_of(read_table({scratch_.path()}, RunChoice({condition})).encodings);
+    return texts_of(read_table({scratch_.path()}, RunChoice({.only = {condition}})).encodings);
   };
   EXPECT_EQ((std::vector<std::string>{"dape_kerple", "lstm"}), columns("encoding=[lstm,dape_kerple]"));
   EXPECT_EQ((std::vector<std::string>{"gru"}), columns("model.name=gru"));

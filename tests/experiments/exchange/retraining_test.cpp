@@ -48,34 +48,35 @@ std::vector<std::string> chosen_ids(const RetrainingChoice::Options& options) {
 }
 
 TEST(RetrainingChoice, DrawsByTheSeed) {
-  const std::vector<std::string> three = chosen_ids({.count = 3, .only = {}});
+  const std::vector<std::string> three = chosen_ids({.count = 3});
   EXPECT_EQ(3U, three.size());
-  EXPECT_EQ(three, chosen_ids({.count = 3, .only = {}}));
-  EXPECT_NE(three, chosen_ids({.count = 3, .seed = 1, .only = {}}));
-  const std::vector<std::string> all = chosen_ids({.count = {}, .only = {}});
+  EXPECT_EQ(three, chosen_ids({.count = 3}));
+  EXPECT_NE(three, chosen_ids({.count = 3, .seed = 1}));
+  const std::vector<std::string> all = chosen_ids({.count = {}});
   EXPECT_EQ(20U, all.size());
   EXPECT_TRUE(std::ranges::is_sorted(all));
   EXPECT_TRUE(std::ranges::includes(all, three));
   // One more run does not change the others.
-  EXPECT_TRUE(std::ranges::includes(chosen_ids({.count = 4, .only = {}}), three));
+  EXPECT_TRUE(std::ranges::includes(chosen_ids({.count = 4}), three));
   // Every run can be drawn.
   std::set<std::string> drawn;
   for (std::int64_t seed = 0; seed < 300; ++seed) {
-    drawn.insert(chosen_ids({.count = 1, .seed = seed, .only = {}}).front());
+    drawn.insert(chosen_ids({.count = 1, .seed = seed}).front());
   }
   EXPECT_EQ(20U, drawn.size());
 }
 
 TEST(RetrainingChoice, HoldsTheConditions) {
-  EXPECT_EQ(std::vector<std::string>{finished_run(7).id}, chosen_ids({.count = {}, .only = {"seed=7"}}));
-  expect_contains(message_of([] { chosen_ids({.count = {}, .only = {"sed=7"}}); }), {"sed"});
-  expect_contains(message_of([] { chosen_ids({.count = 2, .only = {"seed=7"}}); }),
+  EXPECT_EQ(std::vector<std::string>{finished_run(7).id},
+            chosen_ids({.count = {}, .conditions = {.only = {"seed=7"}}}));
+  expect_contains(message_of([] { chosen_ids({.count = {}, .conditions = {.only = {"sed=7"}}}); }), {"sed"});
+  expect_contains(message_of([] { chosen_ids({.count = 2, .conditions = {.only = {"seed=7"}}}); }),
                   {"--retrain: 1 of 20 runs can be trained again (19 not chosen by --only); allowed: 1 to "
                    "1, or all"});
 }
 
 TEST(RetrainingChoice, SaysWhyRunsCannotBeTrainedAgain) {
-  RetrainingChoice choice({.count = {}, .only = {}});
+  RetrainingChoice choice({.count = {}});
   BundledRun failed = finished_run(0);
   failed.status.state = RunState::kFailed;
   BundledRun incomplete = finished_run(1);

@@ -41,11 +41,14 @@ std::string outcome(const std::string& line) {
   const std::string kind = line.substr(0, line.find(' '));
   const std::string_view text = std::string_view(line).substr(std::min(line.size(), kind.size() + 1));
   const bool is_yaml = kind == "yaml";
-  if (!is_yaml && kind != "set" && kind != "only") return "no such kind of case: " + kind;
+  if (!is_yaml && kind != "set" && kind != "only" && kind != "skip") return "no such kind of case: " + kind;
   const ScratchFile file(is_yaml ? unescaped(text) : std::string(kSmall));
   try {
-    read_sweep(file.path(), kind == "set" ? arguments(text) : std::vector<std::string>(),
-               kind == "only" ? arguments(text) : std::vector<std::string>(), [](const std::string&) {});
+    const auto given = [&](std::string_view wanted) {
+      return kind == wanted ? arguments(text) : std::vector<std::string>();
+    };
+    read_sweep(file.path(), given("set"), {.only = given("only"), .skip = given("skip")},
+               [](const std::string&) {});
   } catch (const Error& error) {
     std::string message = error.what();
     EXPECT_EQ(error.kind(), ErrorKind::kUsage) << line << ": exit code 2 is for what a user wrote";

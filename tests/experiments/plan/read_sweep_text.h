@@ -16,14 +16,14 @@ using Overrides = std::vector<std::string>;
 
 inline Sweep read(std::string_view yaml, const Overrides& overrides = {}, const Overrides& only = {}) {
   const ScratchFile file(yaml);
-  return read_sweep(file.path(), overrides, only);
+  return read_sweep(file.path(), overrides, {.only = only});
 }
 
 // The message, with "x.yaml" in place of the file's path; checked to be one line.
 inline std::string error_of(std::string_view yaml, const Overrides& overrides = {},
                             const Overrides& only = {}) {
   const ScratchFile file(yaml);
-  std::string message = message_of([&] { read_sweep(file.path(), overrides, only); });
+  std::string message = message_of([&] { read_sweep(file.path(), overrides, {.only = only}); });
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   const std::size_t at = message.find(file.path().string());
   if (at != std::string::npos) message.replace(at, file.path().string().size(), "x.yaml");

@@ -135,7 +135,7 @@ TEST(Config, RandomizedPositionsMustSuffice) {
   EXPECT_EQ(error("1499"),
             "encoding.max_position: 1499 randomized positions are too few for the 1500 tokens of "
             "duplicate_string's "
-            "longest sequence; raise it to 1500 or lower evaluation.last_length");
+            "longest sequence; raise it to 1500, or train and test on shorter lengths");
 }
 
 TEST(Config, LongestSequenceOfTrainingAndEvaluation) {

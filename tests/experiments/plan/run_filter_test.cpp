@@ -43,11 +43,25 @@ TEST(RunFilter, OnlyKeepsWhatHoldsEverything) {
   EXPECT_EQ(read(kQuick, {"axes.learning_rate=[1e-3, 3e-4]"}, {"learning_rate=0.001"}).runs.size(), 12U);
 }
 
+TEST(RunFilter, SkipLeavesOutWhatHoldsAny) {
+  const ScratchFile file(kQuick);
+  const auto count = [&](const RunConditions& conditions) {
+    return read_sweep(file.path(), {}, conditions).runs.size();
+  };
+  EXPECT_EQ(count({.skip = {"task=even_pairs"}}), 6U);
+  EXPECT_EQ(count({.skip = {"task=even_pairs", "seed=[0, 2]"}}), 2U);
+  EXPECT_EQ(count({.only = {"seed=0:1"}, .skip = {"encoding=none"}}), 4U);
+  EXPECT_EQ(message_of([&] { count({.skip = {"sed=1"}}); }).substr(0, 17), "command line: sed");
+  expect_contains(message_of([&] { count({.skip = {"seed=0:2"}}); }),
+                  {"none of its 12 runs is left by exclude and --skip"});
+}
+
 TEST(RunFilter, ListedValuesThatNoRunHoldsAreNamed) {
   const ScratchFile file(kQuick);
   const auto warnings = [&](const std::vector<std::string>& only) {
     std::vector<std::string> lines;
-    read_sweep(file.path(), {}, only, [&](const std::string& warning) { lines.push_back(warning); });
+    read_sweep(file.path(), {}, {.only = only},
+               [&](const std::string& warning) { lines.push_back(warning); });
     return lines;
   };
   EXPECT_EQ(warnings({"task=even_pairs", "seed=[0, 7, 2, 9]", "encoding=[dape_kerple, rope]"}),
@@ -115,11 +129,10 @@ TEST(RunFilter, FiltersThatCannotMatchAreRefused) {
       error_of(kQuick, {"axes.seed=0:30"}, {"task=even_pairs", "seed=77"}),
       "x.yaml: none of its 124 runs is left by exclude and --only; in its runs, seed is 0, 1, 2, 3, 4, 5, "
       "6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, ...");
-  EXPECT_EQ(
-      error_of(std::string(kQuick) + "exclude: [{task: even_pairs, seed: 1}]\n", {},
-               {"task=even_pairs", "seed=1"}),
-      "x.yaml: none of its 12 runs is left by exclude and --only; `che check` without --only shows what "
-      "there is");
+  EXPECT_EQ(error_of(std::string(kQuick) + "exclude: [{task: even_pairs, seed: 1}]\n", {},
+                     {"task=even_pairs", "seed=1"}),
+            "x.yaml: none of its 12 runs is left by exclude and --only; `che check` without it shows what "
+            "there is");
   EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"size=smal"}),
             "command line: size: unknown variant smal; did you mean 'small'?; known: small, large");
   EXPECT_EQ(error_of(kVariants, {"encoding=rope"}, {"small"}),

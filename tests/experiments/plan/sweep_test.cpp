@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/files.h"
 #include "tests/contains.h"
 #include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/scratch_folder.h"
@@ -25,6 +26,48 @@ TEST(Sweep, ExpandsTheProductWithTheLastAxisFastest) {
     EXPECT_EQ(run.training.batch_size, 128);
     EXPECT_EQ(run.model.shape().width, 64);
   }
+}
+
+// The base of the config that another extends comes first; its axes stay its own.
+TEST(Sweep, ExtendsTheBaseOfAnotherConfig) {
+  const ScratchFolder folder;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    write_file_atomically(folder.path() / name, text);
+  };
+  const auto problem = [&](const std::string& text) {
+    write("x.yaml", text);
+    return message_of([&] { read_sweep(folder.path() / "x.yaml", {}); });
+  };
+  write("far.yaml",
+        "name: far\nbase: {training: {steps: 7}, seed: 3, task: even_pairs}\naxes: {data_seed: [1, 2]}\n");
+  write("near.yaml",
+        "name: near\nextends: far.yaml\nbase: {training: {batch_size: 5}, evaluation: {first_length: 50, "
+        "last_length: 60}, encoding: {name: kerple, direction: left_only}}\n");
+  write("x.yaml",
+        "name: x\nextends: near.yaml\nbase: {seed: 4, encoding: rope, evaluation: {lengths: [44]}}\naxes: "
+        "{learning_rate: [1e-3, 2e-3]}\n");
+  const Sweep sweep = read_sweep(folder.path() / "x.yaml", {});
+  ASSERT_EQ(2U, sweep.runs.size());
+  EXPECT_EQ(2U, sweep.extends.size());
+  const RunConfig& run = sweep.runs[0];
+  EXPECT_EQ(7, run.training.steps);
+  EXPECT_EQ(5, run.training.batch_size);
+  EXPECT_EQ(4, run.seed);
+  EXPECT_EQ("even_pairs", run.task.name);
+  EXPECT_EQ("rope", run.encoding.label().text());
+  EXPECT_EQ(std::vector<std::int64_t>{44}, run.evaluation.lengths());
+  // What is wrong stands in the other file.
+  write("far.yaml", "name: far\nbase: {training: {stepz: 7}}\n");
+  expect_contains(problem("name: x\nextends: far.yaml\n"), {"far.yaml:2: base.training.stepz: unknown key"});
+  expect_contains(problem("name: x\nextends: x.yaml\n"),
+                  {"extends: more than 8 configs deep, or in a circle"});
+  expect_contains(problem("name: x\nextends: none.yaml\n"),
+                  {"x.yaml:2: extends: there is no file", "none.yaml"});
+  expect_contains(problem("name: x\nextends: [far.yaml]\n"), {"extends: got [far.yaml]; allowed: the path"});
+  const ScratchFolder other;
+  write_file_atomically(other.path() / "secret.yaml", "hunter2: 1\n");
+  expect_contains(problem("name: x\nextends: " + (other.path() / "secret.yaml").string() + "\n"),
+                  {"secret.yaml' lies outside the folder of this config"});
 }
 
 TEST(Sweep, WithoutAxesOrBaseIsOneRun) {
@@ -65,7 +108,8 @@ TEST(Sweep, AnAxisInsideAnotherNamesTheRunThatItDoesNotFit) {
           "name: a\naxes: {task: [even_pairs], encoding: [dape_kerple, rope], encoding.dape.hidden: [4]}\n"),
       "x.yaml:2: encoding.dape.hidden: dape wraps an encoding that gives a bias and rope gives none; "
       "allowed: "
-      "alibi, fire, kerple, none, sandwich, t5 (task=even_pairs, encoding=rope, encoding.dape.hidden=4)");
+      "alibi, fire, kerple, none, sandwich, t5 (task=even_pairs, encoding=rope, encoding.dape.hidden=4); "
+      "an axis of named variants sets both, and only where they fit");
 }
 
 TEST(Sweep, AnAxisInsideAnotherIsAppliedAfterItWhateverTheOrder) {
@@ -193,7 +237,8 @@ TEST(Sweep, UnfitValuesNameTheLineThatSetsThem) {
   EXPECT_EQ(error_of("name: a\nbase:\n  task: duplicate_string\n  evaluation:\n    last_length: 9999\n"
                      "  encoding: randomized_rope\n"),
             "x.yaml:6: encoding.max_position: 2048 randomized positions are too few for the 29997 tokens of "
-            "duplicate_string's longest sequence; raise it to 29997 or lower evaluation.last_length");
+            "duplicate_string's longest sequence; raise it to 29997, or train and test on "
+            "shorter lengths");
 }
 
 TEST(Sweep, AnAxisMayBeARange) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -44,7 +45,7 @@ class TaskFiles : public testing::Test {
   Sweep read(const std::string& config, const std::vector<std::string>& overrides = {},
              const std::vector<std::string>& only = {}) const {
     write("x.yaml", config);
-    return read_sweep(folder_.path() / "x.yaml", overrides, only, [](const std::string&) {});
+    return read_sweep(folder_.path() / "x.yaml", overrides, {.only = only}, [](const std::string&) {});
   }
 
   std::string error(const std::string& config, const std::vector<std::string>& overrides = {}) const {
@@ -82,6 +83,28 @@ TEST_F(TaskFiles, AreNamedByTheirPathInMessages) {
               HasSubstr("is set twice, by task={file: tasks/no_three.yaml} and by"));
   EXPECT_THAT(error(kConfig, {"task=[{file: " + path("tasks/no_three.yaml") + "}]"}),
               HasSubstr("task: got [{file: tasks/no_three.yaml}]; an override sets one value"));
+}
+
+// A stranger's config cannot show what files of this machine hold.
+TEST_F(TaskFiles, OutsideTheConfigsFolderAreNotQuoted) {
+  for (const char* const text :
+       {"hunter2: 1\n", "hunter2\n", "hunter2: [\n", "name: hunter2\nanswer: hunter2\n"}) {
+    write("secret.yaml", text);
+    fs::create_directories(folder_.path() / "theirs");
+    write("theirs/x.yaml", "name: a\nbase: {encoding: rope, task: {file: ../secret.yaml}}\n");
+    const std::string message =
+        message_of([&] { read_sweep(folder_.path() / "theirs/x.yaml", {}, {}, [](const std::string&) {}); });
+    EXPECT_THAT(message, HasSubstr("secret.yaml' is no file of a task; `che list task "));
+    EXPECT_THAT(message, Not(HasSubstr("hunter2")));
+    EXPECT_THAT(error("name: a\nbase: {encoding: rope, task: {file: secret.yaml}}\n"),
+                HasSubstr("task.file: secret.yaml:"));
+  }
+}
+
+TEST_F(TaskFiles, AreNoFifos) {
+  ASSERT_EQ(0, ::mkfifo(path("fifo.yaml").c_str(), 0600));
+  EXPECT_THAT(error("name: a\nbase: {encoding: rope, task: {file: fifo.yaml}}\n"),
+              HasSubstr("task.file: 'fifo.yaml' is a FIFO; allowed: a regular file"));
 }
 
 TEST_F(TaskFiles, AreStoredWithTheRun) {

@@ -104,7 +104,7 @@ TEST(EncodingNames, SayWhyAColumnIsNotThere) {
   const ColumnNames names{
       .columns = {column("kerple")}, .not_chosen = {column("rope", "yarn")}, .unfinished = {column("alibi")}};
   for (const char* const name : {"rope", "rope(scaling=yarn, model.width=16)"}) {
-    expect_contains(refusal(name, names), {"' is left out by --only; there are: kerple"});
+    expect_contains(refusal(name, names), {"' is left out by --only or --skip; there are: kerple"});
   }
   EXPECT_EQ(refusal("alibi", names), "--compare: 'alibi' has no finished run; there are: kerple");
 }

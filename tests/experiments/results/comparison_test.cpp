@@ -150,9 +150,9 @@ TEST_F(ComparisonTest, RefusesWhatItCannotCompare) {
 
 TEST_F(ComparisonTest, SaysWhenOnlyLeavesAColumnOut) {
   small_table(scratch_);
-  const ResultTable table = read_table({scratch_.path()}, RunChoice({"encoding=rope"}));
+  const ResultTable table = read_table({scratch_.path()}, RunChoice({.only = {"encoding=rope"}}));
   EXPECT_EQ(message_of([&] { compare(table, "none", "rope", Aggregate::kMean); }),
-            "--compare: 'none' is left out by --only; there are: rope");
+            "--compare: 'none' is left out by --only or --skip; there are: rope");
   const ScratchFolder single;
   store(single, "reverse_string", "rope", 0, 1e-3, 0.5);
   EXPECT_EQ(

@@ -32,7 +32,7 @@ class ModelsLeftOut : public testing::Test {
   }
 
   std::vector<std::string> by(const std::vector<std::string>& conditions) const {
-    return read_table({scratch_.path()}, RunChoice(conditions)).left_out;
+    return read_table({scratch_.path()}, RunChoice({.only = conditions})).left_out;
   }
 
   ScratchFolder scratch_;
@@ -46,7 +46,8 @@ TEST_F(ModelsLeftOut, ByAChoiceOfEncodingsThatDoesNotNameThem) {
   EXPECT_THAT(by({"encoding=lstm"}), IsEmpty());
   // And the table says it.
   bool is_noted = false;
-  for (const Fact& fact : provenance(read_table({scratch_.path()}, RunChoice({"encoding=[rope]"})))) {
+  for (const Fact& fact :
+       provenance(read_table({scratch_.path()}, RunChoice({.only = {"encoding=[rope]"}})))) {
     is_noted |= fact.name == "Left out" && fact.value == line;
   }
   EXPECT_TRUE(is_noted);

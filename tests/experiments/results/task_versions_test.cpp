@@ -32,8 +32,8 @@ TEST(TaskVersions, OfATaskAreNotMixed) {
   }
   EXPECT_EQ(refusal, message_of([&] { read_table({scratch.path()}, {}, {}, FolderRole::kEntries); }));
   for (const auto& [version, id] : {std::pair{"1", one}, std::pair{"2", two}}) {
-    const ResultTable table =
-        read_table({scratch.path()}, RunChoice({"task=stand_in", std::string("task.version=") + version}));
+    const ResultTable table = read_table(
+        {scratch.path()}, RunChoice({.only = {"task=stand_in", std::string("task.version=") + version}}));
     ASSERT_EQ(1U, table.runs.size());
     EXPECT_EQ(id, table.runs[0].id);
   }

@@ -52,6 +52,8 @@ TEST(BatchScript, HandsEachElementOneTask) {
             "#SBATCH --job-name=che-a-summary\n"
             "#SBATCH --output=\"/r/a/slurm/1/logs/summary_%j.log\"\n"
             "#SBATCH --partition=cpu\n"
+            "#SBATCH --time=60\n"
+            "#SBATCH --mem=4G\n"
             "'/opt/che' table '/r/a'\n"
             "exec '/opt/che' report '/r/a'\n");
 }
@@ -71,6 +73,37 @@ TEST(BatchScript, RefusesWhatSbatchWouldReadInAnotherWay) {
   expect_contains(error_of("/r\"/slurm/1", {}), {"choose another results folder with -o"});
   expect_contains(error_of("/r/slurm/1", {.partition = "cpu\nrm -r x"}), {"control characters"});
   expect_contains(error_of("/r/slurm/1", {.others = {"account=x"}}), {"--sbatch account=x: allowed:"});
+  expect_contains(message_of([] { check_batch_options({.partition = "cpu gpu"}); }),
+                  {"--partition 'cpu gpu': allowed: a name, or several with commas"});
+}
+
+TEST(BatchScript, AsksForMoreMemoryThanWasMeasured) {
+  EXPECT_EQ("700M", memory_request(500 * 0x1p20));
+  EXPECT_EQ("100M", memory_request(1));
+  EXPECT_EQ("12800M", memory_request(10 * 0x1p30));
+}
+
+TEST(BatchScript, WarnsOfOptionsThatDoNotFit) {
+  const auto warnings = [](const BatchOptions& options, std::int64_t steps,
+                           const std::string& device = "cpu") {
+    RunConfig run;
+    run.task.name = "even_pairs";
+    run.training.steps = steps;
+    run.evaluation.listed_lengths = {41};
+    run.execution.device = device;
+    std::string text;
+    warn_of_unfitting_options(options, {{run}, {run, run}},
+                              [&](const std::string& line) { text += line + "\n"; });
+    return text;
+  };
+  EXPECT_EQ("", warnings({}, 200'000));
+  expect_contains(warnings({.time = "1:00:00", .max_restarts = 2}, 200'000),
+                  {"--time 1:00:00 with 2 restarts stops 2 of 2 tasks short"});
+  EXPECT_EQ("", warnings({.time = "30-0", .max_restarts = 20}, 200'000));
+  expect_contains(warnings({}, 1), {"the longest task takes about", "--runs-per-task"});
+  expect_contains(warnings({.gpus = "1"}, 200'000), {"--gpus: no run asks for a GPU"});
+  expect_contains(warnings({}, 200'000, "cuda"), {"tasks get none without --gpus"});
+  EXPECT_EQ("", warnings({.time = "1:00:00", .gpus = "1"}, 200'000, "auto"));
 }
 
 }  // namespace

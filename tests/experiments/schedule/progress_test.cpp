@@ -15,7 +15,7 @@ Progress training() {
           .loss = 0.5124,
           .accuracy = 0.712,
           .per_second = 35.12,
-          .left = TimeRange{.min = 45, .max = 53}};
+          .left = TimeRange{.min = 45, .max = 53, .middle = 48}};
 }
 
 TEST(Progress, SurvivesTheWayThroughItsLine) {
@@ -45,7 +45,7 @@ TEST(Progress, IgnoresOtherLines) {
 }
 
 TEST(Progress, IsDescribedWithTheTimeLeftFirst) {
-  EXPECT_EQ("reverse_string-rope: step 120/2000, 45 to 53 s left, loss 0.512, accuracy 71.2 %, 35.1 steps/s",
+  EXPECT_EQ("reverse_string-rope: step 120/2000, 48 s left, loss 0.512, accuracy 71.2 %, 35.1 steps/s",
             describe(training()));
   Progress evaluating = training();
   evaluating.phase = Phase::kEvaluating;

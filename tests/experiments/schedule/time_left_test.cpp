@@ -11,6 +11,8 @@ TEST(DurationText, ChoosesTheUnit) {
   EXPECT_EQ("2 min", duration_text(99.6));
   EXPECT_EQ("90 min", duration_text(5400));
   EXPECT_EQ("3.4 h", duration_text(12'300));
+  EXPECT_EQ("16 h", duration_text(58'000));
+  EXPECT_EQ("380000 h", duration_text(1'374'922'440));
 }
 
 TEST(DurationText, NamesTheUnitOfARangeOnce) {
@@ -73,20 +75,20 @@ TEST(JobTimes, SideBySideTakeAsLongAsTheLongest) {
 
 TEST(JobTimes, UnderLoadAreLongerWhereThereIsNoFreeCore) {
   const auto loaded = [](double load, std::int64_t cores) {
-    return under_load({{.time = {10, 20}}}, 2, load, cores).at(0);
+    return under_load({{.time = {8, 20, 10}}}, 2, load, cores).at(0);
   };
-  expect_range(10, 20, loaded(0, 4));
-  expect_range(10, 20, loaded(2, 4));
-  expect_range(10, 30, loaded(4, 4));
-  expect_range(10, 80, loaded(6, 2));
+  expect_range(10, 10, loaded(0, 4));
+  expect_range(10, 10, loaded(2, 4));
+  expect_range(10, 15, loaded(4, 4));
+  expect_range(10, 40, loaded(6, 2));
 }
 
 TEST(JobTimes, UnderLoadAreTheSameOnAGpu) {
   const std::vector<TimeRange> times =
-      under_load({{.time = {10, 20}, .is_on_gpu = true}, {.time = {10, 20}}}, 2, 6, 2);
+      under_load({{.time = {8, 20, 10}, .is_on_gpu = true}, {.time = {8, 20, 10}}}, 2, 6, 2);
   ASSERT_EQ(2U, times.size());
-  expect_range(10, 20, times[0]);
-  expect_range(10, 80, times[1]);
+  expect_range(10, 10, times[0]);
+  expect_range(10, 40, times[1]);
 }
 
 }  // namespace

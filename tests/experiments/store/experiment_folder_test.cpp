@@ -122,7 +122,7 @@ class RunChoiceTest : public testing::Test {
 
   std::string chosen(const std::vector<std::string>& conditions) const {
     std::string text;
-    for (const RunFolder& run : RunChoice(conditions).of(open_runs(scratch_.path()))) {
+    for (const RunFolder& run : RunChoice({.only = conditions}).of(open_runs(scratch_.path()))) {
       text += run.config().encoding.form().text() + std::to_string(run.config().seed) + " ";
     }
     return text;
@@ -152,11 +152,11 @@ TEST_F(RunChoiceTest, ConditionsThatNoRunHoldsAreRefused) {
 TEST_F(RunChoiceTest, WarnsOfListedValuesThatNoRunHas) {
   std::vector<std::string> warnings;
   const auto warn = [&](const std::string& text) { warnings.push_back(text); };
-  RunChoice({"seed=[0, 7]", "encoding=[rope, alibi]"}).of(open_runs(scratch_.path()), warn);
+  RunChoice({.only = {"seed=[0, 7]", "encoding=[rope, alibi]"}}).of(open_runs(scratch_.path()), warn);
   EXPECT_EQ(warnings, (std::vector<std::string>{"--only: no stored run has seed=7",
                                                 "--only: no stored run has encoding=alibi"}));
   warnings.clear();
-  RunChoice({"seed=0:7", "encoding=[rope, kerple]"}).of(open_runs(scratch_.path()), warn);
+  RunChoice({.only = {"seed=0:7", "encoding=[rope, kerple]"}}).of(open_runs(scratch_.path()), warn);
   EXPECT_TRUE(warnings.empty()) << "the end of a range may lie beyond the runs";
 }
 

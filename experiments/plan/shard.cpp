@@ -1,0 +1,99 @@
+#include "experiments/plan/shard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/number_text.h"
+#include "core/text.h"
+#include "experiments/plan/identity.h"
+#include "experiments/plan/operations.h"
+
+namespace che {
+namespace {
+
+constexpr std::int64_t kMaxShards = 10'000;
+
+// Runs that go to one part together.
+struct Unit {
+  std::size_t place = 0;  // Among the runs of its cell.
+  double operations = 0;
+  std::vector<std::string> runs;  // Their ids.
+};
+
+double operations_of(const RunConfig& run) {
+  try {
+    return run_operations(run).all();
+  } catch (const Error&) {
+    return 0;  // A run that is not chosen may be one that cannot be.
+  }
+}
+
+std::vector<Unit> units_of(const Sweep& sweep) {
+  std::map<std::string, std::set<std::string>> cells;
+  std::map<std::string, Unit> units;
+  for (const auto* runs : {&sweep.runs, &sweep.not_chosen}) {
+    for (const RunConfig& run : *runs) {
+      const std::string id = run_id(run);
+      cells[cell_id(run)].insert(id);
+      Unit& unit = units[run.execution.replicas == 1 ? id : job_key(run)];
+      unit.operations += operations_of(run);
+      unit.runs.push_back(id);
+    }
+  }
+  for (const auto& [cell, ids] : cells) {
+    std::size_t place = 0;
+    for (const std::string& id : ids) {
+      if (const auto unit = units.find(id); unit != units.end()) unit->second.place = place;
+      ++place;
+    }
+  }
+  std::vector<Unit> all;
+  for (auto& [name, unit] : units) all.push_back(std::move(unit));
+  return all;
+}
+
+}  // namespace
+
+Shard parse_shard(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const auto number = parse_integer(text.substr(0, slash));
+  const auto count = slash == std::string::npos ? std::nullopt : parse_integer(text.substr(slash + 1));
+  if (number && count && *count >= 1 && *count <= kMaxShards && *number >= 1 && *number <= *count) {
+    return {*number, *count};
+  }
+  throw Error(fmt::format("--shard {}: allowed: K/N, such as 1/8, the first of eight parts; N is at most {}",
+                          one_line(text), kMaxShards));
+}
+
+void take_shard(Sweep& sweep, const Shard& shard) {
+  if (shard.count == 1) return;
+  std::vector<Unit> units = units_of(sweep);
+  // By decreasing work, each to the part that has least so far.
+  std::ranges::sort(units, {},
+                    [](const Unit& unit) { return std::tuple(unit.place, -unit.operations, unit.runs); });
+  std::vector<double> loads(static_cast<std::size_t>(shard.count));
+  std::set<std::string> own;
+  for (const Unit& unit : units) {
+    const auto part = std::ranges::min_element(loads);
+    *part += unit.operations;
+    if (part - loads.begin() == shard.number - 1) own.insert(unit.runs.begin(), unit.runs.end());
+  }
+  const std::size_t before = sweep.runs.size();
+  const auto others = std::ranges::stable_partition(
+      sweep.runs, [&](const RunConfig& run) { return own.contains(run_id(run)); });
+  std::ranges::move(others, std::back_inserter(sweep.not_chosen));
+  sweep.runs.erase(others.begin(), others.end());
+  if (!sweep.runs.empty()) return;
+  throw Error(fmt::format("--shard {}/{}: none of {} is in this part; take fewer parts", shard.number,
+                          shard.count, counted(before, "run")));
+}
+
+}  // namespace che
