@@ -30,7 +30,7 @@ QUERY: Any = {"color": "#444444", "linewidth": 0.7, "linestyle": ":"}
 
 
 class Bias:
-  """The values by name, each an array of layers, heads, queries and keys."""
+  """The values by name, each an array of layers, heads, queries and keys; NaN where a query sees no such key."""
 
   def __init__(self, file: pathlib.Path, title: str) -> None:
     with open(file, encoding="utf-8") as lines:
@@ -38,8 +38,11 @@ class Bias:
       table = numpy.loadtxt(lines, delimiter=",", ndmin=2)
     self.layers, self.heads, self.tokens = (int(table[:, i].max()) + 1 for i in (0, 1, 2))
     shape = (self.layers, self.heads, self.tokens, self.tokens)
-    self.values = {name: table[:, i].reshape(shape) for i, name in enumerate(names) if i > 3}
-    self.output_from = self.tokens - int(self.values["output"][0, 0, 0].sum())
+    pairs = tuple(table[:, :4].astype(int).T)
+    self.values = {name: numpy.full(shape, numpy.nan) for name in names[4:]}
+    for i, name in enumerate(names[4:], start=4):
+      self.values[name][pairs] = table[:, i]
+    self.output_from = self.tokens - int(self.values["output"][0, 0, -1].sum())
     self.title = title
 
   def sheet(
@@ -56,7 +59,7 @@ class Bias:
         draw(place, axes, layer, head)
 
     panels = [partial(draw_head, layer, head) for layer in range(self.layers) for head in range(per_layer)]
-    drawn = int(numpy.abs(self.values["distance"]).max())
+    drawn = int(numpy.nanmax(numpy.abs(self.values["distance"])))
     if drawn >= self.tokens:
       caption += f" Positions are drawn at random, and the largest distance of two tokens is {drawn}."
     return Sheet(panels, [24.0] * len(panels), legend, f"{self.title}. {caption}", columns, below=5.0)
@@ -85,7 +88,7 @@ def one_query(bias: Bias, query: int, width: float) -> Sheet:
 def all_queries(bias: Bias, width: float) -> Sheet:
   """DAPE's f, or the bias of an encoding without DAPE, for every query and key; each layer has one scale."""
   name = "f" if "f" in bias.values else "adapted"
-  most = [float(numpy.abs(values).max()) or 1.0 for values in bias.values[name]]
+  most = [float(numpy.nanmax(numpy.abs(values))) or 1.0 for values in bias.values[name]]
   on_page: dict[tuple[object, int], list[Axes]] = {}  # The panels of a layer on a page.
 
   def draw(place: Place, axes: Axes, layer: int, head: int) -> None:
@@ -105,7 +108,7 @@ def all_queries(bias: Bias, width: float) -> Sheet:
 
   what = "the bias"
   if name == "f":
-    what = "f, which DAPE adds to the " + ("bias" if bias.values["bias"].any() else "logits")
+    what = "f, which DAPE adds to the " + ("bias" if numpy.nan_to_num(bias.values["bias"]).any() else "logits")
   caption = f"What is added to the logits? Colours show {what}, for every query and key. Each layer has one scale, and "
   caption += "white is zero. The output begins at the grey lines."
   return bias.sheet(width, "query", draw, [], caption)
