@@ -21,6 +21,7 @@ ModelParts parts_of(const RunConfig& config) {
   ModelParts parts{.options = config.model.all_options(),
                    .vocabulary = create_workload(config)->vocabulary()};
   if (config.model.entry().takes_encoding) {
+    parts.options = config.model.shape();
     parts.encoding = create_encoding(config.encoding, {.count = config.longest_training_sequence()});
   }
   return parts;

@@ -106,6 +106,7 @@ AttentionBias capture_bias(const Model& model, const RunConfig& config, std::int
                      .sample = sample,
                      .has_f = config.encoding.dape.has_value(),
                      .adds_bias = !config.encoding.dape || config.encoding.dape->adds_bias(),
+                     .causal = config.model.entry().is_causal,
                      .layers = attention->layers,
                      .heads = attention->heads,
                      .tokens = batch.width,
@@ -133,7 +134,7 @@ std::string attention_bias_csv(const AttentionBias& bias) {
   for (std::int64_t layer = 0; layer < bias.layers; ++layer) {
     for (std::int64_t head = 0; head < bias.heads; ++head) {
       for (std::int64_t query = 0; query < bias.tokens; ++query) {
-        for (std::int64_t key = 0; key < bias.tokens; ++key) {
+        for (std::int64_t key = 0; key < (bias.causal ? query + 1 : bias.tokens); ++key) {
           // Adding 0 takes the sign off zeros.
           const std::size_t i = bias.index(layer, head, query, key);
           const auto pair = static_cast<std::size_t>((layer * bias.tokens + query) * bias.tokens + key);

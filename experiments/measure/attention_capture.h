@@ -19,6 +19,7 @@ struct AttentionBias {
   std::int64_t step = 0;    // Updates that the model has seen.
   bool has_f = false;       // DAPE's f is part of `adapted`.
   bool adds_bias = true;    // B itself is part of `adapted`.
+  bool causal = false;      // A query sees the keys up to its own token only.
 
   std::int64_t layers = 0;
   std::int64_t heads = 0;
@@ -41,8 +42,8 @@ struct AttentionBias {
   }
 };
 
-// layer,head,query,key,output,distance,logit,bias,adapted, and f where there is one: a line per pair, all
-// counted from 0. `output` is 1 where the key stands for the output, else 0.
+// layer,head,query,key,output,distance,logit,bias,adapted, and f where there is one: a line per pair of which
+// the query sees the key, all counted from 0. `output` is 1 where the key stands for the output, else 0.
 std::string attention_bias_csv(const AttentionBias& bias);
 
 // Throws Error unless the run's encoding adds a bias to attention logits, whether or not DAPE adapts it.

@@ -254,8 +254,8 @@ SelftestCheck check_encoding(const NamedEncoding& encoding, const Backend& devic
   return checked(fmt::format("training step, {}, {}", encoding.name, is_single ? "fp32" : "tf32"),
                  is_single ? 1e-3 : 0.2, [&] {
                    const Backend host{device.kernels, on_the_cpu().options};
-                   SmallModel on_cpu(encoding.config, host);
-                   SmallModel on_device(encoding.config, device);
+                   SmallModel on_cpu(encoding, host);
+                   SmallModel on_device(encoding, device);
                    double largest = 0;
                    for (std::int64_t step = 0; step < 2; ++step) {
                      // Gradients are compared at equal parameters: where one is zero but for rounding, Adam
@@ -284,7 +284,7 @@ SelftestCheck check_repeats(const NamedEncoding& encoding, const Backend& device
                                        encoding.name, precision == GpuPrecision::kFp32 ? "fp32" : "tf32");
   return checked(name, 0, [&] {
     const auto trained = [&](bool replays) {
-      SmallModel model(encoding.config, device);
+      SmallModel model(encoding, device);
       if (replays) model.use_graphs();
       for (std::int64_t step = 0; step < steps; ++step) model.train(step);
       return model.values().detach().to(at::kCPU);

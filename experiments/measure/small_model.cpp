@@ -14,11 +14,12 @@ constexpr std::int64_t kLength = 6;
 constexpr std::int64_t kBatch = 3;
 constexpr std::int64_t kDataSeed = 5;
 
-RunConfig config_of(const EncodingConfig& encoding, std::int64_t width) {
+RunConfig config_of(const NamedEncoding& encoding, std::int64_t width) {
   RunConfig config;
   config.task.reset("reverse_string");
   config.evaluation.seed = 3;
-  config.encoding = encoding;
+  config.model.kind = encoding.model;
+  config.encoding = encoding.config;
   config.encoding.max_position = 256;
   if (config.encoding.dape) config.encoding.dape->hidden = 8;
   config.model.shape() = {.width = width, .layers = 2, .heads = 2, .ffn_multiple = 2};
@@ -33,7 +34,7 @@ SequenceBatch batch_of(const RunConfig& config) {
 
 }  // namespace
 
-SmallModel::SmallModel(const EncodingConfig& encoding, const Backend& backend, std::int64_t width)
+SmallModel::SmallModel(const NamedEncoding& encoding, const Backend& backend, std::int64_t width)
     : config_(config_of(encoding, width)),
       batch_(batch_of(config_)),
       model_(create_model(config_, kReplicas, backend)),

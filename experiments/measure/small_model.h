@@ -16,7 +16,7 @@ namespace che {
 // Checks compare it on two devices.
 class SmallModel {
  public:
-  SmallModel(const EncodingConfig& encoding, const Backend& backend, std::int64_t width = 16);
+  SmallModel(const NamedEncoding& encoding, const Backend& backend, std::int64_t width = 16);
 
   // Has later steps replayed; see StepGraphs.
   void use_graphs();

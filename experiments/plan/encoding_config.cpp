@@ -279,6 +279,13 @@ std::vector<NamedEncoding> every_encoding() {
     if (entry.gives_bias) add("randomized_dape_" + name);
     if (entry.takes_dape()) add_version_2(name);
   }
+  const std::vector<NamedEncoding> of_default = all;
+  for (const std::string& kind : Registry<ModelEntry>::instance().names()) {
+    if (kind == ModelConfig().kind || !Registry<ModelEntry>::instance().get(kind).takes_encoding) continue;
+    for (const NamedEncoding& encoding : of_default) {
+      all.push_back({.name = kind + "_" + encoding.name, .config = encoding.config, .model = kind});
+    }
+  }
   return all;
 }
 

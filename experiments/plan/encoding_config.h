@@ -9,6 +9,7 @@
 #include "core/config/fields.h"
 #include "experiments/plan/cell_key.h"
 #include "models/settings/encoding_entry.h"
+#include "models/settings/model_entry.h"
 
 namespace che {
 
@@ -81,13 +82,15 @@ std::optional<OptionValues> parse_evaluation_settings(std::string_view text);
 std::vector<std::string> all_evaluation_setting_names();
 
 struct NamedEncoding {
-  // The shorthand; DAPE V2 (arXiv 2410.04798) has none and is called "dape_v2_" and the base.
+  // The shorthand; DAPE V2 (arXiv 2410.04798) has none and is called "dape_v2_" and the base. In a model that
+  // is no encoder, the kind stands before it: "decoder_rope".
   std::string name;
   EncodingConfig config;
+  std::string model = ModelConfig().kind;
 };
 
-// Every registered encoding, randomized where it reads positions, and DAPE and DAPE V2 around those with a
-// bias: what checks of all encodings go through.
+// Every registered encoding in every kind of model that takes one, randomized where it reads positions, and
+// DAPE and DAPE V2 around those with a bias: what checks of all encodings go through.
 std::vector<NamedEncoding> every_encoding();
 
 }  // namespace che

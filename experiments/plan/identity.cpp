@@ -150,18 +150,24 @@ std::vector<SettingValue> identity_settings(const RunConfig& config, const std::
   return settings_of_roles(exact, roles, &FieldRecord::path);
 }
 
+std::string model_name(const RunConfig& config) {
+  const std::string column = config.column_form().text();
+  const bool is_named = config.model.entry().takes_encoding && config.model.kind != ModelConfig().kind;
+  return is_named ? config.model.kind + "-" + column : column;
+}
+
 std::string identity_text(const RunConfig& config, const std::vector<Role>& roles) {
   return lines_of(identity_settings(config, roles));
 }
 
 std::string run_id(const RunConfig& config) {
   const std::string rate = config.is_foreign() ? "" : fmt::format("lr{}-", real_text(config.learning_rate));
-  return fmt::format("{}-{}-{}seed{}-{}", config.task.name, config.column_form().text(), rate, config.seed,
+  return fmt::format("{}-{}-{}seed{}-{}", config.task.name, model_name(config), rate, config.seed,
                      hash_text("che-run-1", hashed_fields(config, {Role::kCell, Role::kReplica})));
 }
 
 std::string cell_id(const RunConfig& config) {
-  return fmt::format("{}-{}-{}", config.task.name, config.column_form().text(),
+  return fmt::format("{}-{}-{}", config.task.name, model_name(config),
                      hash_text("che-cell-1", hashed_fields(config, {Role::kCell})));
 }
 

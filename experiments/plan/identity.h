@@ -17,6 +17,10 @@ std::vector<SettingValue> identity_settings(const RunConfig& config, const std::
 // Their texts, one "path=value" per line. Ids hash this text with Field::hashed_name in the paths.
 std::string identity_text(const RunConfig& config, const std::vector<Role>& roles);
 
+// The run's column in tables, with the kind of model before it where that is neither the default nor the
+// column: "dape_kerple", "decoder-dape_kerple".
+std::string model_name(const RunConfig& config);
+
 // Readable name and hash of the fields that determine the trained parameters:
 // "reverse_string-dape_kerple-lr0.0003-seed0-1f2e3d4c5b6a", or "reverse_string-lstm-seed0-6a5b4c3d2e1f" for a
 // model outside che. Only letters, digits, '.', '_', '-'.

@@ -39,6 +39,21 @@ std::optional<ConfigProblem> reversed_lengths(std::string_view group, std::int64
                   first, last)};
 }
 
+// The problem of an option of the encoding about keys that the model does not see.
+std::optional<ConfigProblem> right_side_problem(const EncodingConfig& encoding, const std::string& model) {
+  const OptionValues defaults = encoding.entry().options.values();
+  const OptionValues options = encoding.all_options().values();
+  for (const std::string& option : encoding.entry().encoder_options) {
+    if (options.at(option) == defaults.at(option)) continue;
+    return ConfigProblem{
+        {"encoding." + option, "model.kind"},
+        fmt::format(
+            "{} is for keys on both sides, and a token of a {} sees those before it only; leave {} out",
+            option, model, option)};
+  }
+  return std::nullopt;
+}
+
 // The problem of a task that has no samples of a length that the config asks for.
 std::optional<ConfigProblem> length_problem(const RunConfig& config) {
   const std::unique_ptr<Task> task = create_task(config.task);
@@ -296,6 +311,9 @@ std::optional<ConfigProblem> RunConfig::problem() const {
   if (auto problem = encoding.problem()) return problem;
   if (auto problem = length_problem(*this)) return problem;
   if (!entry.takes_encoding) return std::nullopt;
+  if (entry.is_causal) {
+    if (auto problem = right_side_problem(encoding, model.kind)) return problem;
+  }
   const std::int64_t tokens = longest_sequence();
   if (encoding.is_randomized() && tokens > encoding.max_position) {
     return ConfigProblem{

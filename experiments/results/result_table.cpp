@@ -245,7 +245,10 @@ void fill_cells(ResultTable& table) {
     TableCell& cell = table.cells[{run.task, run.encoding}];
     if (cell.id.empty()) {
       cell.id = cell_id(run.config);
-      if (run.config.model.entry().takes_encoding) cell.paper = paper_value(run.task, run.config.encoding);
+      // The paper's models are encoders.
+      if (run.config.model.kind == ModelConfig().kind) {
+        cell.paper = paper_value(run.task, run.config.encoding);
+      }
     }
     if (!run.score) {
       cell.missing.push_back(i);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "experiments/plan/identity.h"
 
 namespace che {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 std::string header_of(const RunConfig& config) {
   nlohmann::ordered_json header;
   header["format"] = "che-predictions/1";
-  header["model"] = "che-" + config.encoding.form().text();
+  header["model"] = "che-" + model_name(config);
   header["model_seed"] = config.seed;
   header["task"] = config.task.name;
   header["task_version"] = task_version(config.task);

@@ -142,7 +142,7 @@ at::Tensor Encoder::attend(const at::Tensor& x, const EmbeddedInput* input, std:
   const at::Tensor v = heads(0, "wv");
   const auto observe = [&](const AttentionLogits& logits) { pass.observer(layer, logits); };
   return attention(q, k, v, encoding_->attention_terms(context), backend(),
-                   pass.observer ? LogitsObserver(observe) : LogitsObserver())
+                   {.causal = shape_.causal, .observer = pass.observer ? LogitsObserver(observe) : nullptr})
       .flatten(3);
 }
 
@@ -155,15 +155,14 @@ void Encoder::project() {
     encoding_->project({parameters(), attention_prefix(layer)});
 }
 
+std::unique_ptr<Model> make_encoder(ModelParts parts, std::int64_t replicas, const Backend& backend) {
+  return std::make_unique<Encoder>(std::move(parts), replicas, backend);
+}
+
 namespace {
 
-const Registered<Architecture> encoder_architecture{{
-    .name = "encoder",
-    .parameters = encoder_parameters,
-    .make = [](ModelParts parts, std::int64_t replicas, const Backend& backend) -> std::unique_ptr<Model> {
-      return std::make_unique<Encoder>(std::move(parts), replicas, backend);
-    },
-}};
+const Registered<Architecture> encoder_architecture{
+    {.name = "encoder", .parameters = encoder_parameters, .make = make_encoder}};
 
 }  // namespace
 

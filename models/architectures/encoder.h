@@ -5,18 +5,23 @@
 
 namespace che {
 
+// Operations of the layers over `tokens` tokens that form `pairs` pairs of a query and a key: 24 d^2 a token
+// and 4 d a pair, plus 6 h D a pair with DAPE (times three with DAPE V2).
+inline double transformer_operations(const AnyOptions& options, const std::optional<DapeOptions>& dape,
+                                     double tokens, double pairs) {
+  const auto& shape = options.as<ModelShape>();
+  const auto d = static_cast<double>(shape.width);
+  const auto dape_width = static_cast<double>(dape ? shape.heads * dape->hidden * dape->taps() : 0);
+  return static_cast<double>(shape.layers) * (tokens * 24 * d * d + pairs * (4 * d + 6 * dape_width));
+}
+
 inline const Registered<ModelEntry> encoder_entry{{
     .name = "encoder",
     .summary = "transformer in which every token attends to every other",
     .source = "Ruoss et al., arXiv 2305.16843",
-    // A layer has 24 T d^2 + 4 T^2 d, plus 6 T^2 h D with DAPE (times three with DAPE V2).
     .operations =
         [](const AnyOptions& options, const std::optional<DapeOptions>& dape, double tokens) {
-          const auto& shape = options.as<ModelShape>();
-          const auto d = static_cast<double>(shape.width);
-          const auto dape_width = static_cast<double>(dape ? shape.heads * dape->hidden * dape->taps() : 0);
-          return static_cast<double>(shape.layers) * tokens *
-                 (24 * d * d + tokens * (4 * d + 6 * dape_width));
+          return transformer_operations(options, dape, tokens, tokens * tokens);
         },
 }};
 

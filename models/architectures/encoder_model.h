@@ -16,12 +16,13 @@ namespace che {
 // layout of the reference files ("layer0.attn.wq", (in, out)).
 std::vector<ParameterSpec> encoder_parameters(const ModelParts& parts);
 
-// The benchmark's encoder (post-norm, no mask, arXiv 2305.16843): layer by layer
+// The benchmark's encoder (post-norm, no mask, arXiv 2305.16843), and the decoder: layer by layer
 //
 //   a  = LN1(x + drop(Attention(x))),  x' = LN2(a + drop(W2 relu(W1 a + b1) + b2)).
 //
-// Every token attends to every other. The last layer computes its queries, projection and FFN for the tokens
-// with an output only, and Pass::observer sees those queries of it.
+// Every token attends to every other; where the shape is causal, to itself and those before it. The last
+// layer computes its queries, projection and FFN for the tokens with an output only, and Pass::observer sees
+// those queries of it.
 class Encoder : public Model {
  public:
   // `parts` has an encoding.
@@ -56,5 +57,7 @@ class Encoder : public Model {
   std::unique_ptr<Encoding> encoding_;
   mutable TableCache tables_;
 };
+
+std::unique_ptr<Model> make_encoder(ModelParts parts, std::int64_t replicas, const Backend& backend);
 
 }  // namespace che

@@ -1,5 +1,6 @@
 // ALiBi (arXiv 2108.12409) in the encoder form of the released "Randomized positional encodings"
-// program: bias m_h (-|r| + 0.5 [j < i]), r = j - i, fixed slopes m_h.
+// program: bias m_h (-|r| + 0.5 [j < i]), r = j - i, fixed slopes m_h. In a decoder it is the paper's own
+// -m_h (i - j).
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,7 @@ inline const Registered<EncodingEntry> alibi_entry{{
     .gives_bias = true,
     .place = 5,
     .options = AlibiOptions(),
+    .encoder_options = {"direction"},
 }};
 
 }  // namespace che

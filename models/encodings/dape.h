@@ -23,7 +23,8 @@ namespace che {
 //
 // DAPE V2 (arXiv 2410.04798), kernel 1x3: both layers of f are convolutions over neighbouring keys,
 // (W x)_j = W_-1 x_(j-1) + W_0 x_j + W_1 x_(j+1), zero beyond the first and last key; the paper's D
-// is 32. The released code is causal and cuts the map's upper triangle; an encoder keeps it.
+// is 32. The released code is causal and zeroes [A; B] at keys after the query before the first layer, and so
+// does a decoder; an encoder keeps them.
 class Dape : public Encoding {
  public:
   Dape(std::unique_ptr<Encoding> base, DapeOptions options);

@@ -26,15 +26,15 @@ inline void visit_randomized_distance(FieldVisitor& visit, RandomizedDistance& v
       value, {"per_offset", "per_position"});
 }
 
-// How an encoding whose bias depends on a distance reads that distance in an encoder.
+// How an encoding whose bias depends on a distance reads that distance. A decoder has keys on the left only,
+// at max(i - j, 0) whatever `direction` says.
 struct DistanceOptions {
   Direction direction = Direction::kSymmetric;
   RandomizedDistance randomized_distance = RandomizedDistance::kPerOffset;
 
   void visit_fields(FieldVisitor& visit) {
-    visit.choice(
-        {"direction", "distance to the keys on the left and right: |r|, |r| - 0.5 [j < i], or max(i - j, 0)"},
-        direction, {"symmetric", "half_offset", "left_only"});
+    visit.choice({"direction", "an encoder's distance to a key: |r|, |r| - 0.5 [j < i], or max(i - j, 0)"},
+                 direction, {"symmetric", "half_offset", "left_only"});
     visit_randomized_distance(visit, randomized_distance);
   }
 };
@@ -42,7 +42,7 @@ struct DistanceOptions {
 // r = key - query in positions, (1, 1, pairs), of the type and device of the activations.
 PairValues signed_distance(const EncodingContext& context, RandomizedDistance randomized_distance);
 
-// The distance >= 0 that `options.direction` makes of it, likewise.
+// The distance >= 0 that `options.direction`, or a decoder, makes of it, likewise.
 PairValues distance(const EncodingContext& context, const DistanceOptions& options);
 
 }  // namespace che

@@ -70,7 +70,8 @@ class Fire : public Encoding {
   at::Tensor largest_index(const EncodingContext& context) const {
     const at::Tensor keys = context.token_positions();
     const at::Tensor queries = keys.slice(0, context.first_query).unsqueeze(1);
-    return options_.normalizer == FireNormalizer::kQuery ? queries : at::maximum(queries, keys.unsqueeze(0));
+    const bool is_query = context.shape.causal || options_.normalizer == FireNormalizer::kQuery;
+    return is_query ? queries : at::maximum(queries, keys.unsqueeze(0));
   }
 
   FireOptions options_;

@@ -2,7 +2,7 @@
 // log(|c x| + 1), learned c, L_m and an MLP 1 -> hidden -> heads with ReLU in every layer.
 //
 // Inside DAPE the released module has an MLP of DAPE's own width with LeakyReLU. The published form
-// is causal; see DistanceOptions for keys to the right, and FireOptions::normalizer.
+// is causal, and a decoder's; see DistanceOptions for keys to the right, and FireOptions::normalizer.
 #pragma once
 
 #include <fmt/core.h>
@@ -70,6 +70,7 @@ inline const Registered<EncodingEntry> fire_entry{{
     .place = 7,
     .options = FireOptions(),
     .identity_defaults = FireOptions{.distance = {.direction = Direction::kHalfOffset}},
+    .encoder_options = {"direction", "normalizer"},
     .problem = fire_problem,
 }};
 

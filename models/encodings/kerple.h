@@ -1,7 +1,7 @@
 // KERPLE, logarithmic variant (arXiv 2205.09921): bias -p_h log(1 + a_h |r|), learned p, a > 0 in
 // every layer.
 //
-// The released code is causal and says nothing of keys to the right: see DistanceOptions.
+// The released code is causal, as a decoder is, and says nothing of keys to the right: see DistanceOptions.
 #pragma once
 
 #include "models/encodings/distance.h"
@@ -18,6 +18,7 @@ inline const Registered<EncodingEntry> kerple_entry{{
     .place = 6,
     .options = DistanceOptions(),
     .identity_defaults = DistanceOptions{.direction = Direction::kHalfOffset},
+    .encoder_options = {"direction"},
 }};
 
 }  // namespace che

@@ -33,7 +33,7 @@ class Relative : public Encoding {
   // Without W_r, u and v, which meet queries and keys: the sinusoid R of what each offset encodes.
   std::optional<EncodingTable> table(const EncodingContext& context) const override {
     const std::vector<std::int64_t> padded =
-        encoded_distances(context.positions, context.layer, context.tokens, context.queries());
+        encoded_distances(context.positions, context.layer, context.tokens, context.queries(), context.shape);
     const std::vector<std::int64_t> encoded(padded.begin() + 1, padded.end());
     std::vector<std::int64_t> offsets(encoded.size());
     std::iota(offsets.begin(), offsets.end(), 1 - context.tokens);
@@ -55,8 +55,8 @@ class Relative : public Encoding {
     const at::Tensor& wr = context.parameters["wr"];  // (replicas, width, heads * head_width)
     const at::Tensor sinusoids = context.table(
         "relative", [this, layer = context.layer, tokens = context.tokens, queries = context.queries(),
-                     width = wr.size(1)](const Positions& positions) {
-          return sinusoid(encoded_distances(positions, layer, tokens, queries), width);
+                     shape = context.shape](const Positions& positions) {
+          return sinusoid(encoded_distances(positions, layer, tokens, queries, shape), shape.width);
         });
     // (1, offsets, width) by (replicas, width, heads * head_width).
     const at::Tensor rows =
@@ -69,7 +69,8 @@ class Relative : public Encoding {
   // The distances that the sinusoids encode at each offset -T .. queries-1 of a key from its query; the first
   // one never occurs and pads.
   std::vector<std::int64_t> encoded_distances(const Positions& positions, std::int64_t layer,
-                                              std::int64_t tokens, std::int64_t queries) const {
+                                              std::int64_t tokens, std::int64_t queries,
+                                              const ModelShape& shape) const {
     const std::vector<std::int64_t> drawn = positions.of_offsets(layer, tokens);
     const std::int64_t limit = positions.max_position();
     const bool as_released =
@@ -80,7 +81,7 @@ class Relative : public Encoding {
       if (as_released) {
         encoded.push_back(offset < 0 ? limit - distance : limit - 1);
       } else {
-        encoded.push_back(offset < 0 ? -distance : distance);
+        encoded.push_back(offset < 0 && !shape.causal ? -distance : distance);
       }
     }
     return encoded;

@@ -1,6 +1,6 @@
 // Relative positions of Transformer-XL (arXiv 1901.02860) in the encoder form of the released
 // "Randomized positional encodings" program: logits ((q_i + u) k_j + (q_i + v) (W_r R_r)) /
-// sqrt(d_head), R_r the sinusoid of r = j - i, key minus query.
+// sqrt(d_head), R_r the sinusoid of r = j - i, key minus query. A decoder has the paper's own R_(i-j).
 #pragma once
 
 #include <fmt/core.h>
@@ -41,6 +41,7 @@ inline const Registered<EncodingEntry> relative_entry{{
     .source = "Dai et al., arXiv 1901.02860",
     .place = 4,
     .options = RelativeOptions(),
+    .encoder_options = {"randomized_relative"},
     .problem = relative_problem,
 }};
 

@@ -2,20 +2,28 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
+
 #include "models/encodings/encoding.h"
 
 namespace che {
 namespace {
 
-constexpr std::int64_t kSideBuckets = 16;
-constexpr std::int64_t kExact = 8;
+constexpr std::int64_t kBuckets = 32;
+constexpr double kLargest = 128;
 
-// The least distance of each bucket of a side but the first.
-std::vector<std::int64_t> bucket_starts() {
+std::int64_t buckets_of_side(const ModelShape& shape) { return shape.causal ? kBuckets : kBuckets / 2; }
+
+// The least distance of each of the buckets of a side but the first. Powers of two are exact, and every other
+// start is far from a whole number.
+std::vector<std::int64_t> bucket_starts(std::int64_t buckets) {
+  const std::int64_t exact = buckets / 2;
   std::vector<std::int64_t> starts;
-  for (std::int64_t n = 1; static_cast<std::int64_t>(starts.size()) < kSideBuckets - 1; ++n) {
-    const auto doublings = static_cast<std::int64_t>(starts.size()) + 1 - kExact;
-    if (n <= kExact || n * n >= (kExact * kExact) << doublings) starts.push_back(n);
+  for (std::int64_t n = 1; n <= exact; ++n) starts.push_back(n);
+  const auto first = static_cast<double>(exact);
+  for (std::int64_t k = 1; k < exact; ++k) {
+    const double power = std::log2(kLargest / first) * static_cast<double>(k) / first;
+    starts.push_back(static_cast<std::int64_t>(std::ceil(first * std::exp2(power))));
   }
   return starts;
 }
@@ -34,14 +42,15 @@ class T5 : public Encoding {
 
   AttentionTerms attention_terms(const EncodingContext& context) const override {
     const std::int64_t heads = context.shape.heads;
+    const std::int64_t side = buckets_of_side(context.shape);
     const PairValues distances = signed_distance(context, options_.randomized_distance);
     const at::Tensor& r = distances.values;
     const at::Tensor starts =
-        context.table("t5.starts", [] { return at::tensor(bucket_starts(), at::kLong); });
-    const at::Tensor buckets = at::bucketize(r.abs(), starts, /*out_int32=*/false, /*right=*/true) +
-                               kSideBuckets * r.gt(0).to(at::kLong);
+        context.table("t5.starts", [side] { return at::tensor(bucket_starts(side), at::kLong); });
+    at::Tensor buckets = at::bucketize(r.abs(), starts, /*out_int32=*/false, /*right=*/true);
+    if (!context.shape.causal) buckets = buckets + side * r.gt(0).to(at::kLong);
     const at::Tensor& table_of_layer = (shared() ? context.shared : context.parameters)["table"];
-    return PairValues{table_of_layer.view({-1, heads, 2 * kSideBuckets}).index_select(2, buckets.flatten()),
+    return PairValues{table_of_layer.view({-1, heads, kBuckets}).index_select(2, buckets.flatten()),
                       distances.by_offset};
   }
 
@@ -49,7 +58,7 @@ class T5 : public Encoding {
   bool shared() const { return options_.table == T5Table::kShared; }
 
   static std::vector<ParameterSpec> table(const ModelShape& shape) {
-    return {{"table", {shape.heads, 2 * kSideBuckets}, Init::normal(0.02)}};
+    return {{"table", {shape.heads, kBuckets}, Init::normal(0.02)}};
   }
 
   T5Options options_;

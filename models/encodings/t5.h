@@ -1,9 +1,9 @@
-// T5's relative bias (arXiv 1910.10683), bidirectional: a learned scalar per head and bucket of
-// r = j - i, added after scaling. A side has 16 buckets, the right one the upper half: |r| < 8 has
-// its own, above it is 8 + floor(8 log(|r| / 8) / log(128 / 8)), at most 15.
+// T5's relative bias (arXiv 1910.10683): a learned scalar per head and bucket of r = j - i, added after
+// scaling. An encoder has 16 buckets a side, the right one the upper half, a decoder 32 for the left one. Of
+// the 2 n buckets of a side, |r| < n has its own, above it is n + floor(n log(|r| / n) / log(128 / n)), at
+// most 2 n - 1.
 //
-// 8 log(n / 8) / log(16) is 2 log2(n / 8): bucket 8 + k starts where n^2 >= 64 * 2^k. The released
-// programs take the logarithm in single precision and find the same buckets.
+// The released programs take the logarithm in single precision and find the same buckets.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ struct T5Options {
 inline const Registered<EncodingEntry> t5_entry{{
     .name = "t5",
     .summary = "learned bias per bucket of the relative position",
-    .formula = "b_h[bucket(j - i)], 32 buckets, exact to 8, logarithmic to 128",
+    .formula = "b_h[bucket(j - i)], 32 buckets, exact to 8 (decoder: 16), logarithmic to 128",
     .source = "Raffel et al., arXiv 1910.10683",
     .gives_bias = true,
     .place = 8,

@@ -49,44 +49,40 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
   const auto row = static_cast<double>(sizes.heads * sizes.head_width);
   const double bytes = 4 * 4 * row * static_cast<double>(batch * tokens);
   std::vector<OperationCase> all;
-  all.push_back({.name = "attention",
-                 .inputs = qkv,
-                 .apply =
-                     [](const Tensors& in, const Backend& backend) {
-                       return attention(in[0], in[1], in[2], PairValues(), backend, {});
-                     },
-                 .operations = 4 * row * pairs,
-                 .bytes = bytes});
-  for (const bool by_offset : {true, false}) {
-    const std::int64_t values = by_offset ? 2 * tokens - 1 : tokens * tokens;
-    const char* const kind = by_offset ? "by offset" : "by pair";
-    Tensors inputs = qkv;
-    inputs.push_back(numbers.variable({1, sizes.heads, values}));
-    all.push_back({.name = fmt::format("attention, bias {}", kind),
+  // `inputs` of f follow those of the bias, where there are some.
+  const auto add = [&](const std::string& name, const Tensors& inputs, bool by_offset, bool causal) {
+    const bool has_f = inputs.size() > 4;
+    const double of_f = has_f ? 4 * static_cast<double>(sizes.heads * sizes.hidden) : 0;
+    all.push_back({.name = fmt::format("attention{}{}", name, causal ? ", causal" : ""),
                    .inputs = inputs,
                    .apply =
-                       [by_offset](const Tensors& in, const Backend& backend) {
-                         return attention(in[0], in[1], in[2], PairValues{in[3], by_offset}, backend, {});
+                       [by_offset, causal, has_f](const Tensors& in, const Backend& backend) {
+                         AttentionTerms terms;
+                         if (in.size() > 3) terms = PairValues{in[3], by_offset};
+                         if (has_f) {
+                           terms = AdaptedBias{.bias = {in[3], by_offset},
+                                               .adds_bias = true,
+                                               .mlp = {.w1 = in[4], .b1 = in[5], .w2 = in[6], .b2 = in[7]}};
+                         }
+                         return attention(in[0], in[1], in[2], terms, backend, {.causal = causal});
                        },
-                   .operations = 4 * row * pairs,
-                   .bytes = bytes});
+                   .operations = (4 * row + of_f) * (causal ? pairs / 2 : pairs),
+                   .bytes = bytes,
+                   .has_tf32 = has_f});
+  };
+  add("", qkv, false, false);
+  for (const bool by_offset : {true, false}) {
+    const std::int64_t values = by_offset ? 2 * tokens - 1 : tokens * tokens;
+    const std::string kind = by_offset ? "by offset" : "by pair";
+    Tensors inputs = qkv;
+    inputs.push_back(numbers.variable({1, sizes.heads, values}));
+    add(", bias " + kind, inputs, by_offset, false);
     inputs.push_back(numbers.variable({1, 2 * sizes.heads, sizes.hidden}, 0.3));
     inputs.push_back(numbers.variable({1, sizes.hidden}, 0.3));
     inputs.push_back(numbers.variable({1, sizes.hidden, sizes.heads}, 0.3));
     inputs.push_back(numbers.variable({1, sizes.heads}, 0.3));
-    all.push_back({.name = fmt::format("attention, DAPE {}", kind),
-                   .inputs = inputs,
-                   .apply =
-                       [by_offset](const Tensors& in, const Backend& backend) {
-                         const AdaptedBias adapted{
-                             .bias = {in[3], by_offset},
-                             .adds_bias = true,
-                             .mlp = {.w1 = in[4], .b1 = in[5], .w2 = in[6], .b2 = in[7]}};
-                         return attention(in[0], in[1], in[2], adapted, backend, {});
-                       },
-                   .operations = (4 * row + 4 * static_cast<double>(sizes.heads * sizes.hidden)) * pairs,
-                   .bytes = bytes,
-                   .has_tf32 = true});
+    add(", DAPE " + kind, inputs, by_offset, false);
+    add(", DAPE " + kind, inputs, by_offset, true);
   }
   return all;
 }

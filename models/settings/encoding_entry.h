@@ -75,6 +75,9 @@ struct EncodingEntry {
   // Options that a run's identity leaves out, where they differ from today's defaults: the defaults that
   // earlier runs were stored under, so that these keep their ids and a new default has one of its own.
   AnyOptions identity_defaults = {};
+  // Options that say what becomes of keys to the right: a decoder reads none of them, and refuses others than
+  // the defaults.
+  std::vector<std::string> encoder_options = {};
   // A model or a number of positions that it cannot serve with these options; nothing where it can.
   std::function<std::optional<ConfigProblem>(const EncodingUse& use)> problem =
       [](const EncodingUse&) -> std::optional<ConfigProblem> { return std::nullopt; };

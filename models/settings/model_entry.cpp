@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/config/field_list.h"
 #include "core/text.h"
 
@@ -14,8 +16,14 @@ void ModelConfig::visit_fields(FieldVisitor& visit) {
   options.visit_fields(visit);
 }
 
+ModelShape ModelConfig::shape() const {
+  ModelShape shape = all_options().as<ModelShape>();
+  shape.causal = entry().is_causal;
+  return shape;
+}
+
 ModelShape& ModelConfig::shape() {
-  options = all_options();
+  options = std::as_const(*this).shape();
   return options.as<ModelShape>();
 }
 

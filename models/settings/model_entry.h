@@ -19,6 +19,7 @@ struct ModelEntry {
   std::string source;                 // Paper or program.
   bool is_trained = true;             // If not, che knows predictions of the model only.
   bool takes_encoding = true;         // The options of a kind that takes one are a ModelShape.
+  bool is_causal = false;             // A token sees no later one.
   AnyOptions options = ModelShape();  // The defaults.
   // Options that do not fit together.
   std::function<std::optional<ConfigProblem>(const AnyOptions&)> problem = [](const AnyOptions& set) {
@@ -49,8 +50,8 @@ struct ModelConfig {
   // Features per token.
   std::int64_t width() const { return entry().width(all_options()); }
 
-  // The sizes of a model that takes an encoding.
-  const ModelShape& shape() const { return all_options().as<ModelShape>(); }
+  // The shape of a model that takes an encoding.
+  ModelShape shape() const;
   ModelShape& shape();
 
   // "encoder (width 256, layers 5, heads 8, ffn_multiple 4)"

@@ -13,6 +13,7 @@ struct ModelShape {
   std::int64_t layers = 5;
   std::int64_t heads = 8;
   std::int64_t ffn_multiple = 4;  // FFN width over d
+  bool causal = false;            // A token sees no later one. The kind of model says so, no config.
 
   std::int64_t head_width() const { return width / heads; }
 

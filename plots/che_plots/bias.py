@@ -26,7 +26,7 @@ QUERY: Any = {"color": "#444444", "linewidth": 0.7, "linestyle": ":"}
 
 
 class Bias:
-  """The values by name, each an array of layers, heads, queries and keys."""
+  """The values by name, each an array of layers, heads, queries and keys; NaN where a query sees no such key."""
 
   def __init__(self, file: pathlib.Path, title: str) -> None:
     with open(file, encoding="utf-8") as lines:
@@ -34,8 +34,11 @@ class Bias:
       table = numpy.loadtxt(lines, delimiter=",", ndmin=2)
     self.layers, self.heads, self.tokens = (int(table[:, i].max()) + 1 for i in (0, 1, 2))
     shape = (self.layers, self.heads, self.tokens, self.tokens)
-    self.values = {name: table[:, i].reshape(shape) for i, name in enumerate(names) if i > 3}
-    self.output_from = self.tokens - int(self.values["output"][0, 0, 0].sum())
+    pairs = tuple(table[:, :4].astype(int).T)
+    self.values = {name: numpy.full(shape, numpy.nan) for name in names[4:]}
+    for i, name in enumerate(names[4:], start=4):
+      self.values[name][pairs] = table[:, i]
+    self.output_from = self.tokens - int(self.values["output"][0, 0, -1].sum())
     self.title = title
 
   def sheet(
@@ -50,7 +53,7 @@ class Bias:
       draw(place, axes, layer, head)
 
     panels = [partial(draw_head, layer, head) for layer in range(self.layers) for head in range(self.heads)]
-    drawn = int(numpy.abs(self.values["distance"]).max())
+    drawn = int(numpy.nanmax(numpy.abs(self.values["distance"])))
     if drawn >= self.tokens:
       caption += f" Positions are drawn at random, and the largest distance of two tokens is {drawn}."
     return Sheet(panels, [24.0] * len(panels), legend, f"{self.title}. {caption}", columns, below=5.0)
@@ -81,7 +84,7 @@ def all_queries(bias: Bias, width: float) -> Sheet:
   on_page: dict[tuple[object, int], list[Axes]] = {}  # The panels of a layer on a page.
 
   def draw(place: Place, axes: Axes, layer: int, head: int) -> None:
-    most = float(numpy.abs(bias.values[name][layer]).max()) or 1.0
+    most = float(numpy.nanmax(numpy.abs(bias.values[name][layer]))) or 1.0
     # Lightness rises with the value, so that signs differ in grey, too.
     image = axes.imshow(bias.values[name][layer, head], cmap="cividis", vmin=-most, vmax=most)
     for line in (axes.axvline, axes.axhline):
@@ -96,7 +99,7 @@ def all_queries(bias: Bias, width: float) -> Sheet:
 
   what = "the bias"
   if name == "f":
-    what = "f, which DAPE adds to the " + ("bias" if bias.values["bias"].any() else "logits")
+    what = "f, which DAPE adds to the " + ("bias" if numpy.nan_to_num(bias.values["bias"]).any() else "logits")
   caption = f"What is added to the logits? Colours show {what}, for every query and key. Each layer has one scale, and "
   caption += "its middle is zero. The output begins at the grey lines."
   return bias.sheet(width, "query", draw, [], caption)

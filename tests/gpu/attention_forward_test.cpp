@@ -56,6 +56,14 @@ INSTANTIATE_TEST_SUITE_P(
         {.shape = {1, 1, 2, 3, 1, 4, 0}},
         {.shape = {1, 1, 5, 5, 16, 8, 0}},
         {.shape = {1, 1, 9, 9, 8, 64, 0}},
+        // Causal: all tokens as queries, or the last ones.
+        {.shape = {1, 1, 1, 1, 8, 32, 0, true}, .bias = Pairs::kNone},
+        {.shape = {2, 2, 40, 40, 8, 32, 0, true}, .replicas_share = true},
+        {.shape = {1, 2, 5, 70, 3, 12, 0, true}, .bias = Pairs::kByPair},
+        {.shape = {1, 1, 33, 50, 16, 32, 0, true}},
+        {.shape = {2, 1, 41, 41, 8, 32, 16, true}},
+        {.shape = {1, 2, 17, 35, 4, 16, 8, true}, .bias = Pairs::kByPair, .hidden_bias = Pairs::kByPair},
+        {.shape = {1, 1, 18, 18, 5, 8, 6, true}, .bias = Pairs::kNone},
         // f.
         {.shape = {1, 2, 41, 41, 8, 32, 64}},
         {.shape = {2, 1, 17, 33, 8, 32, 64}},
@@ -83,6 +91,7 @@ TEST(AttentionForwardKernel, TakesLongSequences) {
 TEST(AttentionForwardKernel, RunsFInTf32) {
   for (const AttentionCase& c :
        {AttentionCase{.shape = {2, 1, 17, 33, 8, 32, 64}}, AttentionCase{.shape = {1, 1, 5, 70, 7, 8, 8}},
+        AttentionCase{.shape = {1, 1, 35, 35, 8, 8, 8, true}},
         AttentionCase{
             .shape = {1, 1, 3, 5, 8, 64, 16}, .bias = Pairs::kNone, .hidden_bias = Pairs::kByPair}}) {
     const AttentionOperands operands(c);

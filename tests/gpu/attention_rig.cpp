@@ -11,9 +11,10 @@ namespace che {
 std::string name_of(const AttentionCase& c) {
   constexpr const char* kKinds[] = {"none", "offset", "pair"};
   const AttentionShape& s = c.shape;
-  return fmt::format("r{}_b{}_q{}_k{}_h{}_w{}_d{}_{}_{}{}", s.replicas, s.batch, s.queries, s.keys, s.heads,
+  return fmt::format("r{}_b{}_q{}_k{}_h{}_w{}_d{}_{}_{}{}{}", s.replicas, s.batch, s.queries, s.keys, s.heads,
                      s.head_width, s.hidden, kKinds[static_cast<int>(c.bias)],
-                     kKinds[static_cast<int>(c.hidden_bias)], c.replicas_share ? "_shared" : "");
+                     kKinds[static_cast<int>(c.hidden_bias)], c.replicas_share ? "_shared" : "",
+                     s.causal ? "_causal" : "");
 }
 
 AttentionOperands::AttentionOperands(const AttentionCase& c)

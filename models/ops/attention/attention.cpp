@@ -85,6 +85,7 @@ struct Operands {
   at::Tensor w1, w2, b2;
   at::Tensor hidden_bias;  // (replicas, hidden, pairs)
   bool hidden_by_offset = false;
+  bool causal = false;
 
   AttentionShape shape() const {
     return {.replicas = q.size(0),
@@ -93,7 +94,8 @@ struct Operands {
             .keys = k.size(2),
             .heads = q.size(3),
             .head_width = q.size(4),
-            .hidden = w1.defined() ? w1.size(2) : 0};
+            .hidden = w1.defined() ? w1.size(2) : 0,
+            .causal = causal};
   }
 
   AttentionInputs inputs() const {
@@ -119,27 +121,29 @@ class Attention : public torch::autograd::Function<Attention> {
                             const at::Tensor& v, const std::optional<at::Tensor>& bias,
                             const std::optional<at::Tensor>& w1, const std::optional<at::Tensor>& w2,
                             const std::optional<at::Tensor>& b2, const std::optional<at::Tensor>& hidden_bias,
-                            bool bias_by_offset, bool hidden_by_offset, const Backend& backend) {
+                            bool bias_by_offset, bool hidden_by_offset, bool causal, const Backend& backend) {
     const auto tensor = [](const std::optional<at::Tensor>& x) { return x.value_or(at::Tensor()); };
     const AttentionKernels& kernels = device_kernels(backend).attention;
     const Operands operands{q,          k,          v,          tensor(bias),        bias_by_offset,
-                            tensor(w1), tensor(w2), tensor(b2), tensor(hidden_bias), hidden_by_offset};
+                            tensor(w1), tensor(w2), tensor(b2), tensor(hidden_bias), hidden_by_offset,
+                            causal};
     const at::Tensor out = at::empty(q.sizes(), q.options());
     const at::Tensor kept = at::empty({kernels.saved_values(operands.shape())}, q.options());
     run_kernel(backend, "attention", kernels.forward, operands.inputs(), mutable_examples_of(out),
                kept.mutable_data_ptr<float>());
     context->save_for_backward(
         {q, k, v, operands.bias, operands.w1, operands.w2, operands.b2, operands.hidden_bias, kept});
-    keep(context, std::tuple(bias_by_offset, hidden_by_offset, backend));
+    keep(context, std::tuple(bias_by_offset, hidden_by_offset, causal, backend));
     return out;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     RECORD_FUNCTION("che::attention", {});
     const variable_list saved = context->get_saved_variables();
-    const auto& [bias_by_offset, hidden_by_offset, backend] = kept<std::tuple<bool, bool, Backend>>(context);
-    const Operands operands{saved[0], saved[1], saved[2], saved[3], bias_by_offset,
-                            saved[4], saved[5], saved[6], saved[7], hidden_by_offset};
+    const auto& [bias_by_offset, hidden_by_offset, causal, backend] =
+        kept<std::tuple<bool, bool, bool, Backend>>(context);
+    const Operands operands{saved[0], saved[1], saved[2], saved[3],         bias_by_offset, saved[4],
+                            saved[5], saved[6], saved[7], hidden_by_offset, causal};
     const auto like = [](const at::Tensor& x) {
       return x.defined() ? at::empty(x.sizes(), x.options()) : at::Tensor();
     };
@@ -164,15 +168,17 @@ class Attention : public torch::autograd::Function<Attention> {
                 .d_w2 = data(d_w2),
                 .d_b2 = data(d_b2),
                 .d_hidden_bias = view_of<float>(d_hidden_bias, operands.hidden_by_offset)});
-    return {d_q, d_k, d_v, d_bias, d_w1, d_w2, d_b2, d_hidden_bias, at::Tensor(), at::Tensor(), at::Tensor()};
+    return {d_q,  d_k,           d_v,          d_bias,       d_w1,         d_w2,
+            d_b2, d_hidden_bias, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
-// Queries first .. first + count - 1 of `pairs`.
+// Queries first .. first + count - 1 of `pairs` and their first `seen` keys.
 PairValues of_queries(const PairValues& pairs, std::int64_t queries, std::int64_t keys, std::int64_t first,
-                      std::int64_t count) {
+                      std::int64_t count, std::int64_t seen) {
   if (!pairs.defined() || pairs.by_offset) return pairs;
-  return {pairs.dense(queries, keys).narrow(2, first, count).flatten(2), false};
+  const at::Tensor part = pairs.dense(queries, keys).narrow(2, first, count);
+  return {(seen < keys ? part.slice(3, 0, seen) : part).flatten(2), false};
 }
 
 // Whether a backward pass may follow.
@@ -185,7 +191,7 @@ bool need_gradients(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
 }
 
 at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                           const FusedTerms& terms, const Backend& backend, bool has_gradients) {
+                           const FusedTerms& terms, const Backend& backend, bool causal, bool has_gradients) {
   RECORD_FUNCTION("che::attention", {});
   const std::int64_t replicas = q.size(0);
   const std::int64_t queries = q.size(2);
@@ -195,13 +201,16 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
   operands.q = q.contiguous();
   operands.k = k.contiguous();
   operands.v = v.contiguous();
-  // The terms of queries first .. first + count - 1.
-  const auto set_terms = [&](std::int64_t first, std::int64_t count) {
-    const auto part = [&](const PairValues& pairs) { return of_queries(pairs, queries, keys, first, count); };
+  operands.causal = causal;
+  // The terms of queries first .. first + count - 1 and their first `seen` keys.
+  const auto set_terms = [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
+    const auto part = [&](const PairValues& pairs) {
+      return of_queries(pairs, queries, keys, first, count, seen);
+    };
     operands.bias = of_replicas(part(terms.bias), replicas);
     operands.bias_by_offset = terms.bias.by_offset;
     if (!terms.adapted) return;
-    const SplitMlp f = split(terms.adapted->mlp, part(terms.adapted->bias), heads, keys);
+    const SplitMlp f = split(terms.adapted->mlp, part(terms.adapted->bias), heads, seen);
     operands.w1 = f.w1;
     operands.w2 = f.w2;
     operands.b2 = f.b2;
@@ -210,22 +219,26 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
   };
   if (has_gradients) {
     const auto optional = [](const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; };
-    set_terms(0, queries);
+    set_terms(0, queries, keys);
     return Attention::apply(operands.q, operands.k, operands.v, optional(operands.bias),
                             optional(operands.w1), optional(operands.w2), optional(operands.b2),
                             optional(operands.hidden_bias), operands.bias_by_offset,
-                            operands.hidden_by_offset, backend);
+                            operands.hidden_by_offset, causal, backend);
   }
   const AttentionKernels& kernels = device_kernels(backend).attention;
   const c10::NoGradGuard no_grad;
   const at::Tensor out = at::empty(q.sizes(), q.options());
-  const at::Tensor all_queries = operands.q;
+  const Operands all = operands;
   const PairValues& pairs = terms.adapted ? terms.adapted->bias : terms.bias;
   const std::int64_t step = pairs.defined() && !pairs.by_offset ? kernels.query_block : queries;
   for (std::int64_t first = 0; first < queries; first += step) {
     const std::int64_t count = std::min(step, queries - first);
-    set_terms(first, count);
-    operands.q = all_queries.narrow(2, first, count);
+    // The queries of a causal operation are its last tokens.
+    const std::int64_t seen = causal ? keys - queries + first + count : keys;
+    set_terms(first, count, seen);
+    operands.q = all.q.narrow(2, first, count);
+    operands.k = all.k.narrow(2, 0, seen);
+    operands.v = all.v.narrow(2, 0, seen);
     run_kernel(backend, "attention", kernels.forward, operands.inputs(),
                mutable_examples_of(out.narrow(2, first, count)), nullptr);
   }
@@ -278,20 +291,21 @@ bool covers(const AttentionKernels& kernels, const AttentionTerms& terms, Attent
 }
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                     const AttentionTerms& terms, const Backend& backend, const LogitsObserver& observer) {
+                     const AttentionTerms& terms, const Backend& backend, const AttentionOptions& options) {
   check_operands(q, k, v, terms);
-  const KernelTable* const fused = observer ? nullptr : fused_kernels(backend, q);
+  const KernelTable* const fused = options.observer ? nullptr : fused_kernels(backend, q);
   const bool has_gradients = need_gradients(q, k, v, terms);
   const AttentionShape shape{.replicas = q.size(0),
                              .batch = q.size(1),
                              .queries = q.size(2),
                              .keys = k.size(2),
                              .heads = q.size(3),
-                             .head_width = q.size(4)};
+                             .head_width = q.size(4),
+                             .causal = options.causal};
   if (fused == nullptr || !covers(fused->attention, terms, shape, has_gradients)) {
-    return reference::attention(q, k, v, terms, observer);
+    return reference::attention(q, k, v, terms, options);
   }
-  return fused_attention(q, k, v, fused_terms(terms), backend, has_gradients);
+  return fused_attention(q, k, v, fused_terms(terms), backend, options.causal, has_gradients);
 }
 
 }  // namespace che

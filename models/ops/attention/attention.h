@@ -13,21 +13,28 @@ namespace che {
 struct AttentionLogits {
   at::Tensor scaled;  // q k / sqrt(head_width), A: (replicas, batch, heads, queries, keys)
   at::Tensor bias;    // The additive bias B: (replicas or 1, heads, queries, keys), or undefined
-  at::Tensor total;   // The softmax sees these, like `scaled`.
+  at::Tensor total;   // The softmax sees these, like `scaled`; causal attention, those up to the query.
 };
 
 using LogitsObserver = std::function<void(const AttentionLogits& logits)>;
+
+struct AttentionOptions {
+  // A query sees no key after its own token. The mask comes after the terms.
+  bool causal = false;
+  // Is called with the logits, where there is one, which keeps attention from being fused.
+  LogitsObserver observer = {};
+};
 
 namespace reference {
 
 // The composition of LibTorch's operations: every intermediate is in memory, f's hidden layer (replicas,
 // batch, queries, keys, hidden) included.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                     const AttentionTerms& terms, const LogitsObserver& observer);
+                     const AttentionTerms& terms, const AttentionOptions& options);
 
-// Returns the logits that the softmax sees; see CustomLogits for the shapes.
+// Returns the logits that the softmax sees, before a causal mask; see CustomLogits for the shapes.
 at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k,
-                  const AttentionTerms& terms);
+                  const AttentionTerms& terms, bool causal);
 
 }  // namespace reference
 
@@ -37,19 +44,20 @@ at::Tensor softmax_last(const at::Tensor& x);
 
 // softmax(A changed by `terms`) v over all keys, A = q k / sqrt(head_width). q (replicas, batch, queries,
 // heads, head_width), the last ones of the tokens; k, v (replicas, batch, keys, heads, head_width); the
-// result is like q. `observer`, where there is one, is called with the logits, which keeps attention from
-// being fused.
+// result is like q.
 //
 // On a CPU, fused: queries pass 16 at a time. Without gradients, memory holds the logits of 16 queries per
 // thread; with them, attention's weights are kept, (replicas, batch, heads, keys, queries). f's hidden layer,
 // (batch, queries, keys, hidden), is never written; its backward pass forms it again. Operations per pair: 4
 // width forward and 8 backward; with f, another 4 heads hidden forward, and 10 heads hidden + 2 width
-// backward. Bytes of memory traffic per pair with gradients: 4 heads forward, 4 heads backward. Not fused:
+// backward. Bytes of memory traffic per pair with gradients: 4 heads forward, 4 heads backward. Causal
+// attention passes over the keys up to the last one that a vector of queries sees. Not fused:
 // CustomLogits, f with three taps, shapes that the device's form does not serve.
 //
 // Throws Error for shapes that do not fit together.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                     const AttentionTerms& terms, const Backend& backend, const LogitsObserver& observer);
+                     const AttentionTerms& terms, const Backend& backend,
+                     const AttentionOptions& options = {});
 
 // Whether attention() is fused where `kernels` are the device's. `shape` is that of the
 // operands; its member `hidden` is not read.

@@ -101,7 +101,9 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
       load_rows(example_of(in.v, replica, example), key0, keys, kKeys, row, step, 1, v);
       float d_k[kColumns][kKeys] = {};
       float d_v[kColumns][kKeys] = {};
-      for (int query0 = 0; query0 < queries; query0 += kQueries) {
+      // The tile of the first query that sees key0.
+      const int from = in.shape.causal ? max(0, key0 - (keys - queries)) / kQueries * kQueries : 0;
+      for (int query0 = from; query0 < queries; query0 += kQueries) {
         load_rows(example_of(in.q, replica, example), query0, queries, kQueries, row, row, scale, q);
         load_rows(example_of(operands.d_out, replica, example), query0, queries, kQueries, row, row, 1, g);
         __syncthreads();
@@ -112,7 +114,8 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
         // P and dS, one thread per pair.
         const int query = query0 + thread / kKeys;
         const int key = key0 + thread % kKeys;
-        const bool is_pair = query < queries && key < keys;
+        const bool is_pair =
+            query < queries && key < (in.shape.causal ? visible_keys(queries, keys, query) : keys);
         const std::int64_t of_query =
             (replica * in.shape.batch + example) * heads * queries + min(query, queries - 1);
         const auto pair_of = [&](bool by_offset) {

@@ -126,7 +126,8 @@ class Replica {
             .k = in_.k.of(replica_, b),
             .v = in_.v.of(replica_, b),
             .bias = bias_.empty() ? PairTable<const float>() : bias_layout().table<const float>(bias_.data()),
-            .mlp = has_mlp() ? &mlp_ : nullptr};
+            .mlp = has_mlp() ? &mlp_ : nullptr,
+            .causal = shape.causal};
   }
 
  private:

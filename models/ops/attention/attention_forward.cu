@@ -8,10 +8,11 @@
 // values a pair likewise.
 //
 // A block takes 16 queries of one example, all heads; keys pass 32 at a time with a running softmax, so that
-// no logits are in memory. Products with k: a warp takes 8 queries of a head, one lane per key. f: a warp
-// takes two queries, one lane per key with all its heads in registers; or, with 8 heads, tensor cores, where
-// the first product's result is the second one's operand as it lies in registers. Products with v: a thread
-// takes a column.
+// no logits are in memory. Causal attention ends at the tile's last query; what f makes of a later key's
+// logit has no weight. Products with k: a warp takes 8 queries of a head, one lane per key. f: a warp takes
+// two queries, one lane per key with all its heads in registers; or, with 8 heads, tensor cores, where the
+// first product's result is the second one's operand as it lies in registers. Products with v: a thread takes
+// a column.
 #include "models/ops/attention/attention_tiles.h"
 
 namespace che::gpu {
@@ -155,7 +156,8 @@ __global__ void __launch_bounds__(kThreads)
   float sum = 0;
   float total[kColumns][kQueries] = {};
 
-  for (int key0 = 0; key0 < keys; key0 += kKeys) {
+  const int end = in.shape.causal ? visible_keys(queries, keys, first + kQueries - 1) : keys;
+  for (int key0 = 0; key0 < end; key0 += kKeys) {
     load_rows(example_of(in.k, replica, example), key0, keys, kKeys, row, layout.kv_row, 1, kv);
     __syncthreads();
     constexpr int kRows = kQueries / 2;
@@ -205,11 +207,12 @@ __global__ void __launch_bounds__(kThreads)
       float* const s = scores + head * kHeadStep + i * kKeys + lane;
       float x = *s;
       const int key = key0 + lane;
-      if (key >= keys) {
+      const int query = min(first + i, queries - 1);
+      if (key >= (in.shape.causal ? visible_keys(queries, keys, query) : keys)) {
         x = -INFINITY;
       } else if (in.bias.data != nullptr) {
         x += __ldg(in.bias.data + replica * in.bias.replica_stride + head * in.bias.row_stride +
-                   pair_index(in.bias.by_offset, queries, keys, min(first + i, queries - 1), key));
+                   pair_index(in.bias.by_offset, queries, keys, query, key));
       }
       const float before = __shfl_sync(0xffffffffU, most, n);
       const float larger = fmaxf(before, warp_max(x));

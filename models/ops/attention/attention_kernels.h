@@ -14,6 +14,7 @@ struct AttentionShape {
   std::int64_t heads;
   std::int64_t head_width;
   std::int64_t hidden = 0;  // The width of f's hidden layer; 0 without f.
+  bool causal = false;      // Query i, which is token keys - queries + i, sees no later key.
 };
 
 // The inputs of attention() of attention.h, with f's first layer split by its inputs: the hidden layer is

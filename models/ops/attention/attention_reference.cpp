@@ -2,6 +2,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "models/ops/attention/attention.h"
@@ -74,15 +75,27 @@ at::Tensor inputs_of(const at::Tensor& w, std::int64_t first, std::int64_t count
   return w.narrow(w.dim() - 2, first, count);
 }
 
-// bias (replicas or 1, heads, queries, keys), undefined where `mlp` reads the logits alone.
+// The pairs (queries, keys) whose key comes after the query; the queries are the last ones of `keys` tokens.
+at::Tensor later_keys(std::int64_t queries, std::int64_t keys, const at::TensorOptions& options) {
+  return at::ones({queries, keys}, options.dtype(at::kBool)).triu(keys - queries + 1);
+}
+
+// bias (replicas or 1, heads, queries, keys), undefined where `mlp` reads the logits alone. Where f of causal
+// attention reads neighbouring keys, it finds zeros at those after the query, as in the released program:
+// its hidden layer has a value at the next key, made of these zeros and of the query's own key.
 at::Tensor adapted_logits(const at::Tensor& logits, const at::Tensor& bias, const PairMlp& mlp,
-                          bool adds_bias) {
+                          bool adds_bias, bool causal) {
   const std::int64_t replicas = logits.size(0);
   const std::int64_t heads = logits.size(2);
   // Heads last, for the MLP.
-  const at::Tensor a = logits.permute({0, 1, 3, 4, 2});  // (r, b, q, k, h)
-  at::Tensor b;                                          // (r, 1, q, k, h)
+  at::Tensor a = logits.permute({0, 1, 3, 4, 2});  // (r, b, q, k, h)
+  at::Tensor b;                                    // (r, 1, q, k, h)
   if (bias.defined()) b = bias.permute({0, 2, 3, 1}).unsqueeze(1).expand({replicas, -1, -1, -1, -1});
+  if (causal && mlp.taps() > 1) {
+    const at::Tensor later = later_keys(a.size(2), a.size(3), a.options()).unsqueeze(2);
+    a = a.masked_fill(later, 0);
+    if (b.defined()) b = b.masked_fill(later, 0);
+  }
   const at::Tensor bias1 = mlp.b1.view({replicas, 1, 1, 1, -1});
 
   at::Tensor hidden;  // (r, b or 1, q, k, hidden)
@@ -111,26 +124,30 @@ at::Tensor adapted_logits(const at::Tensor& logits, const at::Tensor& bias, cons
 }  // namespace
 
 at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k,
-                  const AttentionTerms& terms) {
+                  const AttentionTerms& terms, bool causal) {
   if (const auto* const custom = std::get_if<CustomLogits>(&terms)) return custom->apply(scaled, q, k);
   const PairValues bias = additive_bias(terms);
   const at::Tensor dense = bias.defined() ? bias.dense(scaled.size(3), scaled.size(4)) : at::Tensor();
   if (const auto* const adapted = std::get_if<AdaptedBias>(&terms)) {
-    return adapted_logits(scaled, dense, adapted->mlp, adapted->adds_bias);
+    return adapted_logits(scaled, dense, adapted->mlp, adapted->adds_bias, causal);
   }
   return dense.defined() ? scaled + dense.unsqueeze(1) : scaled;
 }
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                     const AttentionTerms& terms, const LogitsObserver& observer) {
+                     const AttentionTerms& terms, const AttentionOptions& options) {
   const at::Tensor queries = q.transpose(2, 3);  // (replicas, batch, heads, n, head_width)
   const at::Tensor keys = k.transpose(2, 3);
   const at::Tensor scaled =
       product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
-  const at::Tensor total = logits(scaled, queries, keys, terms);
-  if (observer) {
+  at::Tensor total = logits(scaled, queries, keys, terms, options.causal);
+  if (options.observer) {
     const PairValues bias = additive_bias(terms);
-    observer({scaled, bias.defined() ? bias.dense(q.size(2), k.size(2)) : at::Tensor(), total});
+    options.observer({scaled, bias.defined() ? bias.dense(q.size(2), k.size(2)) : at::Tensor(), total});
+  }
+  if (options.causal) {
+    total = total.masked_fill(later_keys(q.size(2), k.size(2), q.options()),
+                              -std::numeric_limits<double>::infinity());
   }
   const at::Tensor weights = softmax_last(total);  // (replicas, batch, heads, queries, keys)
   return product(weights, v.transpose(2, 3)).transpose(2, 3);

@@ -98,35 +98,42 @@ HWY_INLINE void scaled_logits(const AttentionExample& in, std::int64_t head, std
   const std::int64_t column = head * in.head_width;
   transpose_rows(in.q + first * in.row() + column, in.row(), HWY_MIN(kLanes, in.queries - first),
                  in.head_width, scale, transposed.data());
-  multiply_column(Floats(), in.keys, in.head_width, {in.k + column, in.row(), 1}, transposed.data(), kLanes,
-                  1, values, key_step);
+  multiply_column(Floats(), in.keys_of(first, kLanes), in.head_width, {in.k + column, in.row(), 1},
+                  transposed.data(), kLanes, 1, values, key_step);
 }
 
-// Softmax over the keys of one head and a vector of queries, in place; `bias` is added first where
-// there is one. A logit that is no number makes all weights of its query none, as in the library's.
+// Softmax over the keys of one head and a vector of queries, in place; `bias` is added first where there is
+// one. Keys that a query does not see, up to `written`, get weight zero. A logit that is no number makes all
+// weights of its query none, as in the library's.
 HWY_INLINE void softmax(const AttentionExample& in, std::int64_t head, std::int64_t first, float* values,
-                        std::int64_t key_step) {
+                        std::int64_t key_step, std::int64_t written) {
   const Floats d;
-  Vector most = hn::Set(d, -std::numeric_limits<float>::infinity());
+  const Vector none = hn::Set(d, -std::numeric_limits<float>::infinity());
+  const std::int64_t keys = in.keys_of(first, kLanes);
+  // Every query sees those before it; of the others, key `seen_by_all` + n is seen by all but n of them.
+  const std::int64_t seen_by_all = in.causal ? HWY_MIN(keys, in.keys - in.queries + first) : keys;
+  Vector most = none;
   Vector total = hn::Zero(d);  // Max and Exp lose what is no number.
-  for (std::int64_t key = 0; key < in.keys; ++key) {
+  for (std::int64_t key = 0; key < keys; ++key) {
     Vector logit = hn::LoadU(d, values + key * key_step);
-    if (in.bias.data != nullptr) {
-      logit = hn::Add(logit, hn::LoadU(d, in.bias.at(head, key, first)));
-      hn::StoreU(logit, d, values + key * key_step);
+    if (in.bias.data != nullptr) logit = hn::Add(logit, hn::LoadU(d, in.bias.at(head, key, first)));
+    if (key > seen_by_all) {
+      logit = hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(key - seen_by_all)), none, logit);
     }
+    if (in.bias.data != nullptr || key > seen_by_all) hn::StoreU(logit, d, values + key * key_step);
     most = hn::Max(most, logit);
     total = hn::Add(total, hn::IfThenElseZero(hn::IsNaN(logit), logit));
   }
-  for (std::int64_t key = 0; key < in.keys; ++key) {
+  for (std::int64_t key = 0; key < keys; ++key) {
     const Vector power = hn::Exp(d, hn::Sub(hn::LoadU(d, values + key * key_step), most));
     total = hn::Add(total, power);
     hn::StoreU(power, d, values + key * key_step);
   }
   const Vector inverse = hn::Div(hn::Set(d, 1.0F), total);
-  for (std::int64_t key = 0; key < in.keys; ++key) {
+  for (std::int64_t key = 0; key < keys; ++key) {
     hn::StoreU(hn::Mul(hn::LoadU(d, values + key * key_step), inverse), d, values + key * key_step);
   }
+  for (std::int64_t key = keys; key < written; ++key) hn::StoreU(hn::Zero(d), d, values + key * key_step);
 }
 
 void attention_forward_tile(const AttentionExample& in, std::int64_t tile, float* tile_weights,
@@ -144,9 +151,9 @@ void attention_forward_tile(const AttentionExample& in, std::int64_t tile, float
       });
     }
     for (std::int64_t head = 0; head < in.heads; ++head) {
-      softmax(in, head, first, weights + head * head_step, stride);
+      softmax(in, head, first, weights + head * head_step, stride, in.keys_of(tile, kQueryTile));
       const std::int64_t column = head * in.head_width;
-      multiply(HWY_MIN(kLanes, in.queries - first), in.keys, in.head_width,
+      multiply(HWY_MIN(kLanes, in.queries - first), in.keys_of(first, kLanes), in.head_width,
                {weights + head * head_step, 1, stride}, in.v + column, in.row(), 1,
                out + first * in.row() + column, in.row());
     }
@@ -159,11 +166,12 @@ HWY_INLINE void softmax_gradient(const AttentionExample& in, std::int64_t head, 
                                  const float* weights, float* gradient, std::int64_t key_step,
                                  const PairTable<float>& d_bias) {
   const Floats d;
+  const std::int64_t keys = in.keys_of(first, kLanes);
   Vector mean = hn::Zero(d);
-  for (std::int64_t key = 0; key < in.keys; ++key) {
+  for (std::int64_t key = 0; key < keys; ++key) {
     mean = hn::MulAdd(hn::LoadU(d, weights + key * key_step), hn::LoadU(d, gradient + key * key_step), mean);
   }
-  for (std::int64_t key = 0; key < in.keys; ++key) {
+  for (std::int64_t key = 0; key < keys; ++key) {
     const Vector value = hn::Mul(hn::LoadU(d, weights + key * key_step),
                                  hn::Sub(hn::LoadU(d, gradient + key * key_step), mean));
     hn::StoreU(value, d, gradient + key * key_step);
@@ -193,8 +201,8 @@ void attention_example_gradients(const AttentionExample& in, const float* weight
       float* const values = gradient.data() + head * head_step + first;
       transpose_rows(d_out + first * in.row() + column, in.row(), HWY_MIN(kLanes, in.queries - first),
                      in.head_width, 1, transposed.data());
-      multiply_column(Floats(), in.keys, in.head_width, {in.v + column, in.row(), 1}, transposed.data(),
-                      kLanes, 1, values, stride);
+      multiply_column(Floats(), in.keys_of(first, kLanes), in.head_width, {in.v + column, in.row(), 1},
+                      transposed.data(), kLanes, 1, values, stride);
       softmax_gradient(in, head, first, weights + head * head_step + first, values, stride, out.d_bias);
       if (in.mlp != nullptr) {
         scaled_logits(in, head, first, transposed, logits.data() + head * in.keys * kLanes, kLanes);
@@ -210,13 +218,22 @@ void attention_example_gradients(const AttentionExample& in, const float* weight
   }
   for (std::int64_t head = 0; head < in.heads; ++head) {
     const std::int64_t column = head * in.head_width;
-    const float* const d_logits = gradient.data() + head * head_step;
-    multiply(in.keys, in.queries, in.head_width, {weights + head * head_step, stride, 1}, d_out + column,
-             in.row(), 1, out.d_v + column, in.row());
-    multiply(in.keys, in.queries, in.head_width, {d_logits, stride, 1}, in.q + column, in.row(), scale,
-             out.d_k + column, in.row());
-    multiply(in.queries, in.keys, in.head_width, {d_logits, 1, stride}, in.k + column, in.row(), scale,
-             out.d_q + column, in.row());
+    const std::int64_t step = in.causal ? kQueryTile : in.queries;
+    for (std::int64_t first = 0, seen = 0; first < in.queries; first += step) {
+      // Keys from `seen` on are seen by none of the queries before `first`.
+      const std::int64_t keys = in.keys_of(first, step);
+      const std::int64_t of_keys = seen * in.row() + column;
+      const std::int64_t of_queries = first * in.row() + column;
+      const std::int64_t pairs = head * head_step + seen * stride + first;
+      multiply(keys - seen, in.queries - first, in.head_width, {weights + pairs, stride, 1},
+               d_out + of_queries, in.row(), 1, out.d_v + of_keys, in.row());
+      multiply(keys - seen, in.queries - first, in.head_width, {gradient.data() + pairs, stride, 1},
+               in.q + of_queries, in.row(), scale, out.d_k + of_keys, in.row());
+      multiply(HWY_MIN(step, in.queries - first), keys, in.head_width,
+               {gradient.data() + head * head_step + first, 1, stride}, in.k + column, in.row(), scale,
+               out.d_q + of_queries, in.row());
+      seen = keys;
+    }
   }
 }
 

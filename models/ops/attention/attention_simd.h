@@ -45,13 +45,21 @@ struct AttentionExample {
   const float* v;
   PairTable<const float> bias;  // By head; data is null for none.
   const PairMlpWeights* mlp = nullptr;
+  bool causal = false;  // A query sees no key after its own token.
 
   std::int64_t row() const { return heads * head_width; }
+
+  // The keys that some of the queries first .. first + count - 1 see, the first ones. Others take no part in
+  // anything; where a query of them sees fewer, its weights behind the last one are zero.
+  std::int64_t keys_of(std::int64_t first, std::int64_t count) const {
+    const std::int64_t end = keys - queries + first + count;
+    return causal && end < keys ? end : keys;
+  }
 };
 
 // Writes out (queries, heads, head_width) for the queries first .. first + kQueryTile - 1, as far as
 // there are, and their attention weights into (heads, keys, stride) of which the tile's first column
-// is `weights`.
+// is `weights`; those of keys that no query of the tile sees are not written.
 void attention_forward_tile(const AttentionExample& in, std::int64_t first, float* weights,
                             std::int64_t stride, float* out);
 

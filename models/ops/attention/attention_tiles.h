@@ -19,6 +19,11 @@ __device__ __forceinline__ std::int64_t pair_index(bool by_offset, int queries, 
   return by_offset ? key - query + queries - 1 : std::int64_t{query} * keys + key;
 }
 
+// The keys that a query of causal attention sees, the first ones; queries are the last tokens.
+__device__ __forceinline__ int visible_keys(int queries, int keys, int query) {
+  return min(keys, keys - queries + query + 1);
+}
+
 // Pairs of a row.
 inline std::int64_t pairs_of_row(bool by_offset, std::int64_t queries, std::int64_t keys) {
   return by_offset ? 2 * keys - 1 : queries * keys;

@@ -54,7 +54,8 @@ void pair_mlp_forward(const AttentionExample& in, std::int64_t first, float* log
                       std::int64_t key_step) {
   const Floats d;
   const PairMlpWeights& mlp = *in.mlp;
-  for (std::int64_t key = 0; key < in.keys; ++key, logits += key_step) {
+  const std::int64_t keys = in.keys_of(first, kLanes);
+  for (std::int64_t key = 0; key < keys; ++key, logits += key_step) {
     Vector a[H];
     Vector f[H];
     load_heads<H>(logits, head_step, in.heads, a);
@@ -93,8 +94,9 @@ void pair_mlp_backward(const AttentionExample& in, std::int64_t first, const flo
   float* const kept_gradient = kept_logits + kKeysAtOnce * H * kLanes;
   float* const hidden = kept_gradient + kKeysAtOnce * H * kLanes;  // (hidden, kKeysAtOnce) vectors
   float* const d_hidden = hidden + mlp.hidden * kKeysAtOnce * kLanes;
-  for (std::int64_t block = 0; block < in.keys; block += kKeysAtOnce) {
-    const std::int64_t count = HWY_MIN(kKeysAtOnce, in.keys - block);
+  const std::int64_t keys = in.keys_of(first, kLanes);
+  for (std::int64_t block = 0; block < keys; block += kKeysAtOnce) {
+    const std::int64_t count = HWY_MIN(kKeysAtOnce, keys - block);
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t key = block + i;
       Vector a[H];

@@ -103,6 +103,17 @@ TEST(BiasCapture, WritesALineForEachPair) {
   EXPECT_TRUE(contains(csv, "\n1,1,7,6,1,-1,"));
 }
 
+TEST(BiasCapture, OfADecoderHasALineForEachKeyUpToTheQuery) {
+  RunConfig config = small_run("dape_kerple");
+  config.model.kind = "decoder";
+  const AttentionBias bias = capture_bias(*initialised(config), config, 6, 0, 1);
+  const std::string csv = attention_bias_csv(bias);
+  EXPECT_EQ(1 + 2 * 2 * (12 * 13 / 2), std::ranges::count(csv, '\n'));
+  EXPECT_TRUE(contains(csv, "\n1,1,7,7,1,0,"));
+  EXPECT_FALSE(contains(csv, "\n1,1,7,8,"));
+  EXPECT_TRUE(std::ranges::all_of(bias.adapted, [](float value) { return std::isfinite(value); }));
+}
+
 // A of the first layer, from the parameters alone: the embedding meets no positions there.
 TEST(BiasCapture, HoldsTheScaledProductsOfQueriesAndKeys) {
   const c10::NoGradGuard no_grad;

@@ -37,6 +37,16 @@ TEST(Operations, AreThoseOfItsFormula) {
   EXPECT_DOUBLE_EQ(whole.all(), whole.training + whole.evaluation);
 }
 
+// T (T + 1) / 2 pairs in place of T^2.
+TEST(Operations, OfADecoderEndAtTheQuery) {
+  RunConfig config = small_config();
+  const double tokens_alone = 64 * 2 * 24 * 8 * 8 * (10 + 20);
+  const double pairs = run_operations(config).evaluation - tokens_alone;
+  config.model.kind = "decoder";
+  EXPECT_DOUBLE_EQ(run_operations(config).evaluation,
+                   tokens_alone + pairs * (10 * 11 / 2 + 20 * 21 / 2) / (100 + 400));
+}
+
 TEST(Operations, LeftAreTheStepsAndLengthsToCome) {
   const RunConfig config = small_config();
   StoredRun stored;

@@ -257,6 +257,31 @@ TEST(Config, IdsAreReadableAndStayAsTheyAre) {
                    {"seed", "12"}});
   EXPECT_TRUE(run_id(config).starts_with("reverse_string-randomized_dape_kerple-lr1e-05-seed12-"))
       << run_id(config);
+  const RunConfig decoder = config_with({{"model.kind", "decoder"}, {"encoding", "rope"}});
+  EXPECT_TRUE(run_id(decoder).starts_with("reverse_string-decoder-rope-lr0.0003-seed0-")) << run_id(decoder);
+  EXPECT_TRUE(cell_id(decoder).starts_with("reverse_string-decoder-rope-")) << cell_id(decoder);
+}
+
+// Whatever the order in which they are set.
+TEST(Config, ADecodersShapeIsCausal) {
+  RunConfig config = config_with({{"model.width", "64"}, {"model.kind", "decoder"}});
+  EXPECT_TRUE(std::as_const(config).model.shape().causal);
+  EXPECT_EQ(config.model.shape().width, 64);
+  EXPECT_TRUE(config.model.shape().causal);
+  set(config, "model.kind", "encoder");
+  EXPECT_FALSE(config.model.shape().causal);
+}
+
+TEST(Config, ADecoderHasNoSettingsOfKeysOnTheRight) {
+  EXPECT_EQ(
+      check_error({{"model.kind", "decoder"}, {"encoding", "{name: fire, normalizer: query}"}}),
+      "encoding.normalizer, model.kind: normalizer is for keys on both sides, and a token of a decoder sees "
+      "those before it only; leave normalizer out");
+  for (const char* encoding : {"{name: alibi, direction: symmetric}", "{name: kerple, direction: left_only}",
+                               "{name: relative, positions: randomized, randomized_relative: as_released}"}) {
+    EXPECT_NE(check_error({{"model.kind", "decoder"}, {"encoding", encoding}}), "(no error)") << encoding;
+    EXPECT_EQ(check_error({{"encoding", encoding}}), "(no error)") << encoding;
+  }
 }
 
 TEST(Config, YamlRoundTripsExactly) {

@@ -94,6 +94,24 @@ TEST_F(ResultTableTest, RunsOfOtherSettingsAreNotMixed) {
   EXPECT_EQ(cell_called(table, "reverse_string", "rope(model.width=128)")->scores->max, 0.75);
 }
 
+// The paper's values are those of encoders.
+TEST_F(ResultTableTest, ADecoderHasAColumnOfItsOwnAndNoValueOfThePaper) {
+  const RunConfig encoder = made_up_config("reverse_string", "randomized_rope");
+  RunConfig decoder = encoder;
+  decoder.model.kind = "decoder";
+  store_run(scratch_.path(), decoder, RunState::kFinished, 0.75);
+  EXPECT_EQ(texts_of(make_table(open_runs(scratch_.path())).encodings),
+            (std::vector<std::string>{"randomized_rope"}));
+  store_run(scratch_.path(), encoder, RunState::kFinished, 0.5);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
+  const std::string name = "randomized_rope(model.kind=decoder)";
+  EXPECT_EQ(texts_of(table.encodings), (std::vector<std::string>{"randomized_rope", name}));
+  EXPECT_EQ(cell_called(table, "reverse_string", "randomized_rope")->scores->max, 0.5);
+  EXPECT_TRUE(cell_called(table, "reverse_string", "randomized_rope")->paper);
+  EXPECT_EQ(cell_called(table, "reverse_string", name)->scores->max, 0.75);
+  EXPECT_FALSE(cell_called(table, "reverse_string", name)->paper);
+}
+
 TEST_F(ResultTableTest, RunsMeasuredDifferentlyAreNotMixed) {
   store_run(scratch_.path(), made_up_config("reverse_string", "dape_kerple"), RunState::kFinished, 0.5);
   RunConfig longer = made_up_config("reverse_string", "dape_kerple", 1);

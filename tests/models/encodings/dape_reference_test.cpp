@@ -21,11 +21,9 @@ using nlohmann::json;
 
 constexpr double kTolerance = 1e-5;
 
-// The released biases are causal: distance 0 to the right.
-const OptionValues kCausal{{"direction", "left_only"}};
-
-std::unique_ptr<Encoding> causal(const std::string& name) {
-  return create_encoding(name, Registry<EncodingEntry>::instance().get(name).options.with(kCausal));
+// The released biases are those of a decoder: distance 0 to the right.
+ModelShape decoder_shape(std::int64_t heads) {
+  return {.width = heads, .layers = 1, .heads = heads, .causal = true};
 }
 
 class DapeReference : public testing::TestWithParam<at::ScalarType> {
@@ -41,7 +39,7 @@ class DapeReference : public testing::TestWithParam<at::ScalarType> {
 
 // The parameters of a base encoding for `heads` heads, one replica.
 ParameterSet base_parameters(const Encoding& base, std::int64_t heads, const at::TensorOptions& options) {
-  return ParameterSet(base.layer_parameters({.width = heads, .layers = 1, .heads = heads}), 1, options);
+  return ParameterSet(base.layer_parameters(decoder_shape(heads)), 1, options);
 }
 
 void set_parameter(const ParameterSet& parameters, const std::string& name, const at::Tensor& value) {
@@ -51,7 +49,7 @@ void set_parameter(const ParameterSet& parameters, const std::string& name, cons
 at::Tensor bias_of(const Encoding& base, const ParameterSet& parameters, std::int64_t heads,
                    std::int64_t length, const at::TensorOptions& options) {
   const Positions contiguous;
-  const ModelShape shape{.width = heads, .layers = 1, .heads = heads};
+  const ModelShape shape = decoder_shape(heads);
   const Backend backend{Kernels::kReference, options};
   TableCache tables;
   const EncodingContext context{shape,   0,     length, 0, contiguous, {parameters, ""}, {parameters, ""},
@@ -89,13 +87,13 @@ struct LeafMlp {
 // bias (replicas or 1, heads, queries, keys).
 at::Tensor dape_logits(const at::Tensor& logits, const at::Tensor& bias, const PairMlp& mlp,
                        DapeVariant variant) {
-  return reference::logits(logits, {}, {}, dape_terms({bias.flatten(2), false}, mlp, variant));
+  return reference::logits(logits, {}, {}, dape_terms({bias.flatten(2), false}, mlp, variant), false);
 }
 
 TEST_P(DapeReference, AlibiCausal) {
   for (const json& one : cases("alibi_causal")) {
     const std::int64_t heads = one.at("heads");
-    const auto alibi = causal("alibi");
+    const auto alibi = create_encoding("alibi");
     const ParameterSet parameters = base_parameters(*alibi, heads, options());
     const at::Tensor bias = bias_of(*alibi, parameters, heads, one.at("length"), options());
     EXPECT_EQ("", difference(bias.squeeze(0), reference_tensor(one.at("bias")), kTolerance));
@@ -105,7 +103,7 @@ TEST_P(DapeReference, AlibiCausal) {
 TEST_P(DapeReference, Kerple) {
   for (const json& one : cases("kerple")) {
     const std::int64_t heads = one.at("heads");
-    const auto kerple = causal("kerple");
+    const auto kerple = create_encoding("kerple");
     const ParameterSet parameters = base_parameters(*kerple, heads, options());
     set_parameter(parameters, "p", tensor(one.at("p")));
     set_parameter(parameters, "a", tensor(one.at("a")));
@@ -120,7 +118,7 @@ TEST_P(DapeReference, Kerple) {
 // FIRE with the sizes and settings of a case; `mlp` is FIRE's own.
 std::unique_ptr<Encoding> fire_of(const json& one, const json& mlp) {
   EXPECT_EQ(1e-6, one.at("eps").get<double>());
-  OptionValues options = kCausal;
+  OptionValues options;
   options["length"] = real_text(one.at("L"));
   const bool adaptive = one.at("activation") == "leaky_relu";
   std::optional<DapeOptions> dape;
@@ -165,7 +163,7 @@ TEST_P(DapeReference, Released) {
     const std::int64_t heads = one.at("heads");
     const json& given = one.at("base_params");
     const bool is_fire = base_name == "fire";
-    const auto base = is_fire ? fire_of(given, given.at("fire_mlp")) : causal(base_name);
+    const auto base = is_fire ? fire_of(given, given.at("fire_mlp")) : create_encoding(base_name);
     const ParameterSet parameters = base_parameters(*base, heads, options());
     if (is_fire) {
       set_fire(parameters, given, given.at("fire_mlp"));

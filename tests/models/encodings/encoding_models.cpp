@@ -57,6 +57,7 @@ RunConfig small_config(const std::string& label) {
   const auto named = std::ranges::find(all, label, &NamedEncoding::name);
   if (named != all.end()) {
     config.encoding = named->config;
+    config.model.kind = named->model;
   } else {
     config.encoding.reset(label);
   }

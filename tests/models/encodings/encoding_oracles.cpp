@@ -29,6 +29,7 @@ double relative_position(const OracleInput& in, Index i, Index j) {
 
 double distance_of(const OracleInput& in, Index i, Index j) {
   const double r = relative_position(in, i, j);
+  if (in.causal) return std::max(-r, 0.0);
   const std::string& direction = in.options.at("direction");
   if (direction == "symmetric") return std::abs(r);
   if (direction == "left_only") return j < i ? std::abs(r) : 0;
@@ -99,7 +100,9 @@ double rope(const OracleInput& in, Index h, Index i, Index j) {
 double relative(const OracleInput& in, Index h, Index i, Index j) {
   const Index width = in.heads * in.head_width;
   double position = relative_position(in, i, j);
-  if (in.max_position != 0 && in.options.at("randomized_relative") == "as_released") {
+  if (in.causal) {
+    position = -position;  // Transformer-XL's i - j.
+  } else if (in.max_position != 0 && in.options.at("randomized_relative") == "as_released") {
     const auto limit = static_cast<double>(in.max_position);
     position = std::min(position + limit, limit - 1);
   }
@@ -116,7 +119,13 @@ double relative(const OracleInput& in, Index h, Index i, Index j) {
 }
 
 // The released program's bucket, in single precision as there.
-Index t5_bucket(Index r) {
+Index t5_bucket(Index r, bool causal) {
+  if (causal) {
+    if (r >= -16) return std::max<Index>(-r, 0);
+    const float logarithm =
+        std::log(static_cast<float>(-r) / 16) / static_cast<float>(std::log(128.0 / 16)) * 16;
+    return std::min<Index>(31, 16 + static_cast<Index>(logarithm));
+  }
   const Index side = r > 0 ? 16 : 0;
   const Index n = std::abs(r);
   if (n < 8) return side + n;
@@ -125,7 +134,7 @@ Index t5_bucket(Index r) {
 }
 
 double t5(const OracleInput& in, Index h, Index i, Index j) {
-  return in.parameter("table", {h, t5_bucket(static_cast<Index>(relative_position(in, i, j)))});
+  return in.parameter("table", {h, t5_bucket(static_cast<Index>(relative_position(in, i, j)), in.causal)});
 }
 
 // The slopes of a power of two, or those of the powers of two around.
@@ -161,7 +170,7 @@ double fire(const OracleInput& in, Index h, Index i, Index j) {
     normalizer = static_cast<double>(*std::max_element(in.offsets.begin(), in.offsets.end()));
   } else {
     normalizer = at_index(in.positions, i);
-    if (in.options.at("normalizer") == "max_index")
+    if (!in.causal && in.options.at("normalizer") == "max_index")
       normalizer = std::max(normalizer, at_index(in.positions, j));
   }
   normalizer =
@@ -221,7 +230,8 @@ double oracle_logit(const EncodingOracle& oracle, const OracleInput& in, Index h
 
   const DapeVariant variant = in.dape->variant;
   using enum DapeVariant;
-  const auto input = [&](Index m, Index key) {
+  const auto input = [&](Index m, Index key) -> double {
+    if (in.causal && key > i) return 0;
     if (m >= in.heads || variant == kBiasOnly || variant == kBiasOnlyResidual) return bias(m % in.heads, key);
     const bool sum = variant == kAdd || variant == kAddResidual;
     return logit(m, key) + (sum ? bias(m, key) : 0);

@@ -17,6 +17,7 @@ struct OracleInput {
   std::int64_t heads;
   std::int64_t head_width;
   std::int64_t tokens;
+  bool causal;                                // Only keys up to the query are asked for.
   std::vector<std::int64_t> positions;        // Of the tokens, in the layer.
   std::vector<std::int64_t> input_positions;  // Of the tokens, at the embedding.
   std::vector<std::int64_t> offsets;          // Distance of tokens k apart, in the layer.

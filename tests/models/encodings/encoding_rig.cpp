@@ -99,7 +99,7 @@ at::Tensor EncodingRig::logits(const at::Tensor& q, const at::Tensor& k, const P
   const at::Tensor keys = encoding_->rotate(k, 0, context).transpose(2, 3);
   const at::Tensor scaled =
       at::matmul(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
-  return reference::logits(scaled, queries, keys, encoding_->attention_terms(context));
+  return reference::logits(scaled, queries, keys, encoding_->attention_terms(context), shape_.causal);
 }
 
 at::Tensor EncodingRig::embedding(std::int64_t tokens, const Positions& positions) const {

@@ -57,6 +57,16 @@ std::vector<EncodingConfig> configs_of(const std::string& name) {
   return configs;
 }
 
+// The same in an encoder and in a decoder.
+std::vector<std::pair<EncodingConfig, bool>> forms_of(const std::string& name) {
+  std::vector<std::pair<EncodingConfig, bool>> forms;
+  for (const EncodingConfig& config : configs_of(name)) {
+    forms.emplace_back(config, false);
+    forms.emplace_back(config, true);
+  }
+  return forms;
+}
+
 Positions positions_of(const EncodingConfig& config) {
   if (!config.is_randomized()) return {};
   return Positions::randomized(kMaxPosition, 5, Purpose::kPositions, 3);
@@ -74,6 +84,7 @@ OracleInput input_of(const EncodingConfig& config, const EncodingRig& rig, const
   return {.heads = rig.shape().heads,
           .head_width = rig.shape().head_width(),
           .tokens = tokens,
+          .causal = rig.shape().causal,
           .positions = positions.of_tokens(layer, tokens),
           .input_positions = positions.of_tokens(Positions::kEmbeddingLayer, tokens),
           .offsets = positions.of_offsets(layer, tokens),
@@ -99,12 +110,13 @@ TEST_P(EncodingOracles, Agree) {
   ASSERT_NE(found, encoding_oracles().end()) << GetParam() << " is registered and has no oracle";
   constexpr std::int64_t kTokens = 7;
   constexpr std::int64_t kLayer = 1;
-  for (EncodingConfig config : configs_of(GetParam())) {
-    SCOPED_TRACE(text_of(config));
+  for (const auto& [one, causal] : forms_of(GetParam())) {
+    EncodingConfig config = one;
+    SCOPED_TRACE(text_of(config) + (causal ? " causal" : ""));
     // Small enough that FIRE's normalizer takes either side of its maximum.
     if (config.all_options().values().contains("length")) config.set_options({{"length", "4"}});
     // Three heads: no power of two.
-    const ModelShape shape{.width = 12, .layers = 2, .heads = 3, .ffn_multiple = 1};
+    const ModelShape shape{.width = 12, .layers = 2, .heads = 3, .ffn_multiple = 1, .causal = causal};
     EncodingRig rig(config, shape, 1);
     rig.randomise(17);
     const at::Tensor q = some_numbers({1, 1, kTokens, 3, 4}, 1);
@@ -112,18 +124,19 @@ TEST_P(EncodingOracles, Agree) {
     const auto positions = positions_of(config);
     const OracleInput input = input_of(config, rig, q, k, positions, kLayer);
 
-    const at::Tensor expected = at::empty({3, kTokens, kTokens}, at::kDouble);
+    const at::Tensor expected = at::zeros({3, kTokens, kTokens}, at::kDouble);
     for (std::int64_t h = 0; h < 3; ++h) {
       for (std::int64_t i = 0; i < kTokens; ++i) {
-        for (std::int64_t j = 0; j < kTokens; ++j) {
+        for (std::int64_t j = 0; j < (causal ? i + 1 : kTokens); ++j) {
           expected.index_put_({at::tensor(h), at::tensor(i), at::tensor(j)},
                               at::scalar_tensor(oracle_logit(found->second, input, h, i, j), at::kDouble));
         }
       }
     }
     for (const std::int64_t first_query : {std::int64_t{0}, std::int64_t{4}, kTokens - 1}) {
-      EXPECT_EQ("", difference(rig.logits(q, k, positions, kLayer, first_query)[0][0],
-                               expected.slice(1, first_query), 1e-9))
+      const at::Tensor logits = rig.logits(q, k, positions, kLayer, first_query)[0][0];
+      EXPECT_EQ("",
+                difference(causal ? logits.tril(first_query) : logits, expected.slice(1, first_query), 1e-9))
           << "first query " << first_query;
     }
 
@@ -149,6 +162,9 @@ TEST(T5, BucketsAreTheReleasedOnes) {
   EncodingConfig config;
   config.reset("t5");
   EncodingRig rig(config, {.width = 2, .layers = 1, .heads = 1, .ffn_multiple = 1}, 1);
+  const EncodingRig decoder(config, {.width = 2, .layers = 1, .heads = 1, .ffn_multiple = 1, .causal = true},
+                            1);
+  decoder.parameter(0, "table").data().copy_(at::arange(32, at::kDouble).view({1, 1, 32}));
   rig.parameter(0, "table").data().copy_(at::arange(32, at::kDouble).view({1, 1, 32}));
   const at::Tensor zero = at::zeros({1, 1, kTokens, 1, 2}, at::kDouble);
   const Positions positions;
@@ -156,6 +172,7 @@ TEST(T5, BucketsAreTheReleasedOnes) {
   OracleInput input{.heads = 1,
                     .head_width = 2,
                     .tokens = kTokens,
+                    .causal = false,
                     .positions = {},
                     .input_positions = {},
                     .offsets = positions.of_offsets(0, kTokens),
@@ -173,6 +190,13 @@ TEST(T5, BucketsAreTheReleasedOnes) {
     EXPECT_EQ(oracle.bias(input, 0, 0, n), buckets[0][n].item<double>()) << n << " to the right";
     EXPECT_EQ(oracle.bias(input, 0, n, 0), buckets[n][0].item<double>()) << n << " to the left";
   }
+  input.causal = true;
+  const at::Tensor of_decoder = decoder.logits(zero, zero, positions)[0][0][0];
+  for (std::int64_t n = 0; n < kTokens; ++n) {
+    EXPECT_EQ(oracle.bias(input, 0, n, 0), of_decoder[n][0].item<double>()) << n << " in a decoder";
+  }
+  EXPECT_EQ(31, of_decoder[113][0].item<double>());
+  EXPECT_EQ(30, of_decoder[112][0].item<double>());
   EXPECT_EQ(31, buckets[0][91].item<double>());
   EXPECT_EQ(14, buckets[90][0].item<double>());
 }

@@ -147,7 +147,7 @@ class RelativeCase {
         shape, 0, tokens(), 0, positions, {parameters_, ""}, {parameters_, ""}, kReference, tables};
     const auto relative = create_encoding("relative", AnyOptions(RelativeOptions()).with(options));
     const at::Tensor scaled = at::matmul(q_, k_.transpose(3, 4)) / scale;
-    return reference::logits(scaled, q_, k_, relative->attention_terms(context)).squeeze(0) * scale;
+    return reference::logits(scaled, q_, k_, relative->attention_terms(context), false).squeeze(0) * scale;
   }
 
  private:

@@ -25,6 +25,8 @@ namespace {
 class EveryEncoding : public testing::TestWithParam<std::string> {
  protected:
   RunConfig config_ = small_config(GetParam());
+  bool is_causal_ = config_.model.entry().is_causal;
+  bool sees_neighbours_ = config_.encoding.dape && config_.encoding.dape->taps() > 1;  // DAPE V2
 };
 
 TEST_P(EveryEncoding, GivesFiniteGradientsToEveryParameter) {
@@ -75,10 +77,34 @@ TEST_P(EveryEncoding, KeepsReplicasApart) {
 }
 
 TEST_P(EveryEncoding, FusedKernelsEqualTheReference) {
-  const bool composed = config_.encoding.name == "cope" || config_.encoding.name == "relative" ||
-                        GetParam().starts_with("dape_v2_");
+  const bool composed =
+      config_.encoding.name == "cope" || config_.encoding.name == "relative" || sees_neighbours_;
   // A rotation counts, too.
   expect_fused_equals_reference(config_, !composed);
+}
+
+// A token of a decoder knows nothing of those after it, whichever kernels compute it.
+TEST_P(EveryEncoding, ReadsLaterTokensUnlessItIsInADecoder) {
+  constexpr std::int64_t kTokens = 21;  // More than a tile of queries.
+  const at::Tensor tokens = some_tokens(2, kTokens);
+  for (const std::string kernels : {"fused", "reference"}) {
+    config_.execution.kernels = kernels;
+    for (const std::vector<std::int64_t>& seeds : {std::vector<std::int64_t>{3}, {3, 4, 5}}) {
+      SCOPED_TRACE(kernels + ", replicas " + std::to_string(seeds.size()));
+      const auto model = initialised(config_, seeds);
+      const at::Tensor before = forward(*model, config_, tokens, kTokens);
+      for (const std::int64_t changed : {std::int64_t{1}, std::int64_t{9}, std::int64_t{17}, kTokens - 1}) {
+        at::Tensor others = tokens.clone();
+        others.select(1, changed).add_(1).remainder_(3);
+        const at::Tensor after = forward(*model, config_, others, kTokens);
+        EXPECT_EQ(is_causal_, at::equal(before.slice(2, 0, changed), after.slice(2, 0, changed))) << changed;
+        EXPECT_FALSE(at::equal(before.select(2, changed), after.select(2, changed))) << changed;
+      }
+      if (!is_causal_ || config_.encoding.is_randomized() || sees_neighbours_) continue;
+      const at::Tensor of_prefix = forward(*model, config_, tokens.slice(1, 0, 10), 10);
+      EXPECT_EQ("", difference(of_prefix, before.slice(2, 0, 10), 1e-5));
+    }
+  }
 }
 
 // Every parameter, q and k, along random directions, by central differences.
@@ -125,14 +151,16 @@ TEST_P(EveryEncoding, IsInvariantToShifts) {
   const auto everywhere = [](std::uint64_t seed) {
     return some_numbers({1, 1, 1, 2, 8}, seed).expand({1, 1, kTokens, 2, 8});
   };
-  const at::Tensor logits = rig.logits(everywhere(1), everywhere(2), Positions());
+  at::Tensor logits = rig.logits(everywhere(1), everywhere(2), Positions());
   // DAPE V2's two convolutions see the zeros beyond the first and the last key.
-  const std::int64_t border = config_.encoding.dape && config_.encoding.dape->taps() > 1 ? 2 : 0;
+  const std::int64_t border = sees_neighbours_ ? 2 : 0;
+  if (is_causal_) logits = logits.tril();
   EXPECT_EQ("", difference(logits.slice(3, 1).slice(4, 1 + border, kTokens - border),
                            logits.slice(3, 0, kTokens - 1).slice(4, border, kTokens - 1 - border), 1e-9));
   const bool outside_attention =
-      GetParam() == "none" || GetParam() == "dape_none" || rig.embedding(kTokens, Positions()).defined();
-  EXPECT_EQ(outside_attention, at::equal(logits.slice(4, 1), logits.slice(4, 0, kTokens - 1)));
+      (config_.encoding.name == "none" && !sees_neighbours_) || rig.embedding(kTokens, Positions()).defined();
+  const at::Tensor of_last_query = logits.select(3, kTokens - 1);  // It sees every key.
+  EXPECT_EQ(outside_attention, at::equal(of_last_query.slice(3, 1), of_last_query.slice(3, 0, kTokens - 1)));
 }
 
 // Inside attention every layer draws its own positions, and the same ones whenever it is asked.
@@ -266,6 +294,7 @@ TEST(Encodings, OnlyNoneIsPermutationEquivariant) {
   const at::Tensor order = at::tensor(std::vector<std::int64_t>{4, 0, 8, 2, 6, 1, 7, 3, 5}, at::kLong);
   for (const std::string& label : all_labels()) {
     const RunConfig config = small_config(label);
+    if (config.model.entry().is_causal) continue;
     const auto model = initialised(config, {3});
     const at::Tensor permuted_output = forward(*model, config, tokens, 9).index_select(2, order);
     const std::string found =

@@ -27,21 +27,22 @@ struct Case {
   std::int64_t hidden = 0;  // Of f; 0 for none.
   bool adds_bias = true;
   bool shared_bias = false;  // By all replicas.
+  bool causal = false;
 };
 
 std::string name_of(const testing::TestParamInfo<Case>& info) {
   const Case& c = info.param;
-  return fmt::format("r{}_b{}_q{}_k{}_h{}_w{}_{}_f{}{}{}", c.replicas, c.batch, c.queries, c.keys, c.heads,
-                     c.width,
-                     c.bias == Bias::kNone       ? "no_bias"
-                     : c.bias == Bias::kByOffset ? "by_offset"
-                                                 : "by_pair",
-                     c.hidden, c.adds_bias ? "" : "_not_added", c.shared_bias ? "_shared" : "");
+  return fmt::format(
+      "r{}_b{}_q{}_k{}_h{}_w{}_{}_f{}{}{}{}", c.replicas, c.batch, c.queries, c.keys, c.heads, c.width,
+      c.bias == Bias::kNone       ? "no_bias"
+      : c.bias == Bias::kByOffset ? "by_offset"
+                                  : "by_pair",
+      c.hidden, c.adds_bias ? "" : "_not_added", c.shared_bias ? "_shared" : "", c.causal ? "_causal" : "");
 }
 
 at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                           const AttentionTerms& terms) {
-  return attention(q, k, v, terms, test_backend(Kernels::kFused), {});
+                           const AttentionTerms& terms, bool causal = false) {
+  return attention(q, k, v, terms, test_backend(Kernels::kFused), {.causal = causal});
 }
 
 class Attention : public testing::TestWithParam<Case> {
@@ -73,10 +74,10 @@ class Attention : public testing::TestWithParam<Case> {
 
   static at::Tensor fused(const std::vector<at::Tensor>& in) {
     const Case& c = GetParam();
-    if (c.hidden == 0) return fused_attention(in[0], in[1], in[2], bias(in));
+    if (c.hidden == 0) return fused_attention(in[0], in[1], in[2], bias(in), c.causal);
     return fused_attention(
         in[0], in[1], in[2],
-        AdaptedBias{bias(in), c.adds_bias, {at::cat({in[4], in[5]}, 1), in[6], in[7], in[8]}});
+        AdaptedBias{bias(in), c.adds_bias, {at::cat({in[4], in[5]}, 1), in[6], in[7], in[8]}}, c.causal);
   }
 
   // The formula, with every intermediate in memory.
@@ -95,6 +96,10 @@ class Attention : public testing::TestWithParam<Case> {
         logits = logits + at::einsum("rbqkn,rnh->rbhqk", {at::leaky_relu(hidden, 0.01), in[7]}) +
                  in[8].view({c.replicas, 1, -1, 1, 1});
       }
+    }
+    if (c.causal) {
+      const at::Tensor token = at::arange(c.keys);
+      logits = logits.masked_fill(token.gt(token.slice(0, c.keys - c.queries).unsqueeze(1)), -HUGE_VAL);
     }
     return at::matmul(at::softmax(logits, -1), in[2].transpose(2, 3)).transpose(2, 3);
   }
@@ -141,6 +146,30 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{1, 2, 6, 11, 16, 2, Bias::kByOffset, 8}, Case{2, 2, 19, 23, 5, 4, Bias::kByPair, 7},
                     Case{1, 2, 66, 70, 4, 4, Bias::kByPair, 4, false},
                     Case{2, 2, 9, 9, 8, 8, Bias::kByOffset, 16, true, true}),
+    name_of);
+
+constexpr Case causal(Case c) {
+  c.causal = true;
+  return c;
+}
+
+// Tokens around a vector's lanes and a tile, all of them or the last ones as queries, and heads up to 16.
+INSTANTIATE_TEST_SUITE_P(
+    Causal, Attention,
+    testing::Values(
+        causal({1, 1, 1, 1, 1, 1, Bias::kNone}), causal({2, 3, 15, 15, 3, 5, Bias::kNone}),
+        causal({1, 2, 129, 129, 8, 4, Bias::kNone}), causal({2, 2, 16, 16, 2, 16, Bias::kByOffset}),
+        causal({1, 19, 17, 17, 4, 6, Bias::kByOffset}), causal({1, 2, 1, 33, 8, 32, Bias::kByOffset}),
+        causal({2, 2, 31, 40, 12, 8, Bias::kByOffset, 0, true, true}),
+        causal({2, 2, 70, 70, 2, 4, Bias::kByPair}), causal({1, 2, 19, 41, 8, 12, Bias::kByPair}),
+        causal({1, 1, 129, 129, 2, 4, Bias::kByPair}), causal({2, 2, 9, 9, 8, 8, Bias::kByOffset, 32}),
+        causal({1, 3, 40, 40, 8, 32, Bias::kByOffset, 64}),
+        causal({1, 2, 129, 129, 1, 4, Bias::kByOffset, 4}),
+        causal({2, 2, 5, 7, 3, 4, Bias::kByOffset, 5, false}),
+        causal({1, 9, 1, 18, 2, 3, Bias::kByOffset, 4}), causal({1, 2, 31, 33, 16, 2, Bias::kByOffset, 4}),
+        causal({2, 2, 19, 23, 12, 4, Bias::kByPair, 4}),
+        causal({1, 2, 66, 70, 4, 4, Bias::kByPair, 4, false}),
+        causal({2, 2, 17, 17, 4, 4, Bias::kByOffset, 4, true, true})),
     name_of);
 
 // The longest sequences of the benchmark: 500 symbols, and 1,500 tokens of duplicate_string. Minutes and
