@@ -73,8 +73,8 @@ class Relative : public Encoding {
                                               const ModelShape& shape) const {
     const std::vector<std::int64_t> drawn = positions.of_offsets(layer, tokens);
     const std::int64_t limit = positions.max_position();
-    const bool as_released =
-        options_.randomized_relative == RandomizedRelative::kAsReleased && !positions.contiguous();
+    const bool as_released = options_.randomized_relative == RandomizedRelative::kAsReleased &&
+                             !positions.contiguous() && !shape.causal;
     std::vector<std::int64_t> encoded{0};
     for (std::int64_t offset = 1 - tokens; offset < queries; ++offset) {
       const std::int64_t distance = drawn[static_cast<std::size_t>(std::abs(offset))];
