@@ -63,7 +63,8 @@ class Relative : public Encoding {
         product(sinusoids.unsqueeze(0), wr).unflatten(2, {queries.size(2), queries.size(4)});
     // (replicas, batch, heads, queries, offsets)
     const at::Tensor relative = product(queries + per_head("v"), rows.permute({0, 2, 3, 1}).unsqueeze(1));
-    return logits + scale * (content + shift(relative, context.tokens));
+    const at::Tensor added = scale * (content + shift(relative, context.tokens));
+    return logits + (context.logit_scale.defined() ? added * context.logit_scale.transpose(2, 3) : added);
   }
 
   // The distances that the sinusoids encode at each offset -T .. queries-1 of a key from its query; the first
