@@ -130,6 +130,9 @@ void EncodingConfig::visit_fields(FieldVisitor& visit) {
         if (!dape) dape = entry.default_dape();
         dape->visit_fields(nested);
       });
+  visit.choice(
+      {"attention_scale", "logits q k / sqrt(d) as they are, times log n / log L, or times s_h log n"},
+      attention_scale, {"sqrt_d", "log_n", "ssmax"});
   visit.choice({"positions", "0, 1, 2, ... or a random subset of 0 .. max_position-1"}, positions,
                {"contiguous", "randomized"});
   // Contiguous positions do not read it.
@@ -271,9 +274,15 @@ std::vector<NamedEncoding> every_encoding() {
     all.back().name = "dape_v2_" + base;
     all.back().config.dape->kernel = DapeKernel::kThreeKeys;
   };
+  const auto add_ssmax = [&](const std::string& shorthand) {
+    add(shorthand);
+    all.back().name = "ssmax_" + shorthand;
+    all.back().config.attention_scale = AttentionScale::kSsmax;
+  };
   for (const std::string& name : Registry<EncodingEntry>::instance().names()) {
     const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
     add(name);
+    add_ssmax(entry.takes_dape() ? "dape_" + name : name);
     if (entry.reads_positions) add("randomized_" + name);
     if (entry.takes_dape()) add("dape_" + name);
     if (entry.gives_bias) add("randomized_dape_" + name);

@@ -23,6 +23,7 @@ struct EncodingConfig {
   PositionSource positions = PositionSource::kContiguous;
   std::int64_t max_position = 2048;  // Randomized positions are drawn from 0 .. max_position-1.
   std::optional<DapeOptions> dape;
+  AttentionScale attention_scale = AttentionScale::kSqrtD;
 
   // From a shorthand [randomized_][dape_]NAME; an empty string gives the defaults. Throws Error for
   // an unknown name and for dape around an encoding that gives no bias.
@@ -82,8 +83,9 @@ std::optional<OptionValues> parse_evaluation_settings(std::string_view text);
 std::vector<std::string> all_evaluation_setting_names();
 
 struct NamedEncoding {
-  // The shorthand; DAPE V2 (arXiv 2410.04798) has none and is called "dape_v2_" and the base. In a model that
-  // is no encoder, the kind stands before it: "decoder_rope".
+  // The shorthand; DAPE V2 (arXiv 2410.04798) has none and is called "dape_v2_" and the base, and "ssmax_"
+  // stands before one with that scale. In a model that is no encoder, the kind stands before it:
+  // "decoder_rope".
   std::string name;
   EncodingConfig config;
   std::string model = ModelConfig().kind;

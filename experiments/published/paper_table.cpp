@@ -66,7 +66,8 @@ const PaperTable& paper_table() {
   return table;
 }
 
-// True if the encoding has the numbers of its defaults and DAPE, if present, its default form.
+// True if the encoding has the numbers and the formula of its defaults and DAPE, if present, its default
+// form.
 bool has_published_size(const EncodingConfig& encoding) {
   const auto fields = [](EncodingConfig config) {
     return list_fields([&](FieldVisitor& visitor) { config.visit_fields(visitor); });
@@ -78,7 +79,9 @@ bool has_published_size(const EncodingConfig& encoding) {
   std::map<std::string, std::string> values;
   for (const FieldRecord& field : fields(published)) values.emplace(field.path, field.value);
   return std::ranges::none_of(fields(encoding), [&](const FieldRecord& field) {
-    const bool is_size = field.number || is_below(field.path, "dape");
+    const bool is_formula =
+        field.path == "attention_scale" || field.path == "kind" || field.path == "frequencies";
+    const bool is_size = field.number || is_formula || is_below(field.path, "dape");
     return is_size && field.role != Role::kExecution && values.at(field.path) != field.value;
   });
 }

@@ -123,12 +123,14 @@ EncodingContext Encoder::context_of(std::int64_t layer, std::int64_t tokens, std
           {parameters(), attention_prefix(layer)},
           {parameters(), kSharedPrefix},
           backend(),
-          tables_};
+          tables_,
+          {}};
 }
 
 at::Tensor Encoder::attend(const at::Tensor& x, const EmbeddedInput* input, std::int64_t layer,
                            std::int64_t first_query, const Pass& pass) const {
-  const EncodingContext context = context_of(layer, x.size(2), first_query, pass.positions);
+  EncodingContext context = context_of(layer, x.size(2), first_query, pass.positions);
+  context.logit_scale = encoding_->logit_scale(context);
   // The product with a weight, for the tokens from `first` on.
   const auto heads = [&](std::int64_t first, const char* weight) {
     const at::Tensor& w = context.parameters[weight];
@@ -142,7 +144,9 @@ at::Tensor Encoder::attend(const at::Tensor& x, const EmbeddedInput* input, std:
   const at::Tensor v = heads(0, "wv");
   const auto observe = [&](const AttentionLogits& logits) { pass.observer(layer, logits); };
   return attention(q, k, v, encoding_->attention_terms(context), backend(),
-                   {.causal = shape_.causal, .observer = pass.observer ? LogitsObserver(observe) : nullptr})
+                   {.scale = context.logit_scale,
+                    .causal = shape_.causal,
+                    .observer = pass.observer ? LogitsObserver(observe) : nullptr})
       .flatten(3);
 }
 

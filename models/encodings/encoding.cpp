@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "models/encodings/attention_scale.h"
 #include "models/encodings/dape.h"
 #include "models/ops/device/step_uploads.h"
 #include "models/settings/encoding_entry.h"
@@ -117,15 +118,19 @@ std::optional<EncodingTable> Encoding::table(const EncodingContext& context) con
 }
 
 std::unique_ptr<Encoding> create_encoding(std::string_view name, const AnyOptions& options,
-                                          const std::optional<DapeOptions>& dape, TrainedTokens trained) {
+                                          const std::optional<DapeOptions>& dape, TrainedTokens trained,
+                                          AttentionScale scale) {
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
   std::unique_ptr<Encoding> encoding =
       Registry<EncodingMaker>::instance().get(name).make(options.or_defaults(entry.options), dape, trained);
-  if (!dape) return encoding;
-  if (!entry.takes_dape()) {
-    throw Error("encoding.dape: '" + entry.name + "' gives no additive bias that DAPE could adapt");
+  if (dape) {
+    if (!entry.takes_dape()) {
+      throw Error("encoding.dape: '" + entry.name + "' gives no additive bias that DAPE could adapt");
+    }
+    encoding = std::make_unique<Dape>(std::move(encoding), *dape);
   }
-  return std::make_unique<Dape>(std::move(encoding), *dape);
+  if (scale == AttentionScale::kSqrtD) return encoding;
+  return std::make_unique<ScaledAttention>(std::move(encoding), scale, trained);
 }
 
 }  // namespace che

@@ -65,7 +65,8 @@ struct EncodingContext {
   ParameterView parameters;    // The encoding's own, of this layer, each (replicas, shape...).
   ParameterView shared;        // Its own next to the embedding, which all layers share, likewise.
   const Backend& backend;
-  TableCache& tables;  // The model's.
+  TableCache& tables;           // The model's.
+  at::Tensor logit_scale = {};  // Encoding::logit_scale() of this layer, for terms that add to A's products.
 
   std::int64_t queries() const { return tokens - first_query; }
 
@@ -113,6 +114,10 @@ class Encoding {
   virtual at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
                             const EncodingContext& context) const;
 
+  // Returns the factor of the logits A of rotated queries and keys, before the terms: (replicas or 1, 1,
+  // queries or 1, heads or 1, 1); undefined for 1.
+  virtual at::Tensor logit_scale(const EncodingContext&) const { return {}; }
+
   // Returns the change of the scaled logits of rotated queries and keys: an additive bias, one that an MLP
   // adapts, or any other function. Serves as long as the encoding and what `context` refers to.
   virtual AttentionTerms attention_terms(const EncodingContext& context) const;
@@ -138,11 +143,12 @@ struct EncodingMaker {
   static const char* kind() { return "encoding"; }
 };
 
-// The encoding `name` with `options`, wrapped by DAPE where `dape` is given. Throws Error for an
-// unknown name, bad options or a base without a bias.
+// The encoding `name` with `options`, wrapped by DAPE where `dape` is given, beside attention with `scale`.
+// Throws Error for an unknown name, bad options or a base without a bias.
 std::unique_ptr<Encoding> create_encoding(std::string_view name, const AnyOptions& options = {},
                                           const std::optional<DapeOptions>& dape = {},
-                                          TrainedTokens trained = {});
+                                          TrainedTokens trained = {},
+                                          AttentionScale scale = AttentionScale::kSqrtD);
 
 // The `make` of an encoding `E` that is built from its Options, and also from DAPE's if it differs inside
 // DAPE, or from the tokens of training if it differs beyond these.

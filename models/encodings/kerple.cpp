@@ -10,15 +10,20 @@ namespace {
 
 class Kerple : public Encoding {
  public:
-  explicit Kerple(DistanceOptions options) : options_(options) {}
+  explicit Kerple(KerpleOptions options) : options_(options) {}
 
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
     return {{"p", {shape.heads}, Init::uniform(0, 2)}, {"a", {shape.heads}, Init::uniform(0, 1)}};
   }
 
-  // As released: clamped in place before each forward pass, so that the gradient is not cut.
+  // As released: clamped in place before each forward pass, so that the gradient is not cut. The kernel of a
+  // power above 2 is not conditionally positive definite.
   void project(const ParameterView& parameters) const override {
-    parameters["p"].data().clamp_min_(0.01);
+    if (options_.kind == KerpleKind::kPower) {
+      parameters["p"].data().clamp_(0.01, 2);
+    } else {
+      parameters["p"].data().clamp_min_(0.01);
+    }
     parameters["a"].data().clamp_min_(0.01);
   }
 
@@ -26,18 +31,24 @@ class Kerple : public Encoding {
     const std::int64_t heads = context.shape.heads;
     const at::Tensor p = context.parameters["p"].view({-1, heads, 1});
     const at::Tensor a = context.parameters["a"].view({-1, heads, 1});
-    const PairValues distances = distance(context, options_);
-    const auto bias = [](const at::Tensor& factor, const at::Tensor& slope, const at::Tensor& distance) {
+    const PairValues distances = distance(context, options_.distance);
+    const auto logarithm = [](const at::Tensor& factor, const at::Tensor& slope, const at::Tensor& distance) {
       return -factor * at::log1p(slope * distance);
     };
-    return PairValues{by_replica(bias, p, a, distances.values), distances.by_offset};
+    const auto power = [](const at::Tensor& exponent, const at::Tensor& factor, const at::Tensor& distance) {
+      return -factor * at::pow(distance, exponent);
+    };
+    if (options_.kind == KerpleKind::kPower) {
+      return PairValues{by_replica(power, p, a, distances.values), distances.by_offset};
+    }
+    return PairValues{by_replica(logarithm, p, a, distances.values), distances.by_offset};
   }
 
  private:
-  DistanceOptions options_;
+  KerpleOptions options_;
 };
 
-const Registered<EncodingMaker> kerple_maker{{"kerple", make_encoding<Kerple, DistanceOptions>}};
+const Registered<EncodingMaker> kerple_maker{{"kerple", make_encoding<Kerple, KerpleOptions>}};
 
 }  // namespace
 }  // namespace che

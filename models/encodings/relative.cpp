@@ -63,7 +63,8 @@ class Relative : public Encoding {
         product(sinusoids.unsqueeze(0), wr).unflatten(2, {queries.size(2), queries.size(4)});
     // (replicas, batch, heads, queries, offsets)
     const at::Tensor relative = product(queries + per_head("v"), rows.permute({0, 2, 3, 1}).unsqueeze(1));
-    return logits + scale * (content + shift(relative, context.tokens));
+    const at::Tensor added = scale * (content + shift(relative, context.tokens));
+    return logits + (context.logit_scale.defined() ? added * context.logit_scale.transpose(2, 3) : added);
   }
 
   // The distances that the sinusoids encode at each offset -T .. queries-1 of a key from its query; the first
@@ -73,8 +74,8 @@ class Relative : public Encoding {
                                               const ModelShape& shape) const {
     const std::vector<std::int64_t> drawn = positions.of_offsets(layer, tokens);
     const std::int64_t limit = positions.max_position();
-    const bool as_released =
-        options_.randomized_relative == RandomizedRelative::kAsReleased && !positions.contiguous();
+    const bool as_released = options_.randomized_relative == RandomizedRelative::kAsReleased &&
+                             !positions.contiguous() && !shape.causal;
     std::vector<std::int64_t> encoded{0};
     for (std::int64_t offset = 1 - tokens; offset < queries; ++offset) {
       const std::int64_t distance = drawn[static_cast<std::size_t>(std::abs(offset))];

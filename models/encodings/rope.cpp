@@ -17,8 +17,9 @@ constexpr double kMaxTime = 10000;
 class Rope : public RotaryEncoding {
  public:
   Rope(RopeOptions options, TrainedTokens trained) : options_(options), trained_(trained) {
-    if (options_.is_scaled() && trained.count < 1) {
-      throw Error("rope: scaling needs the number of tokens of the longest training sequence",
+    const bool reads_length = options_.is_scaled() || options_.frequencies == RopeFrequencies::kEvq;
+    if (reads_length && trained.count < 1) {
+      throw Error("rope: scaling and evq need the number of tokens of the longest training sequence",
                   ErrorKind::kRuntime);
     }
   }
@@ -29,7 +30,8 @@ class Rope : public RotaryEncoding {
         options_.is_scaled()
             ? std::max(1.0, static_cast<double>(context.tokens) / static_cast<double>(trained_.count))
             : 1.0;
-    at::Tensor frequencies = scaled(width, stretch);
+    at::Tensor frequencies =
+        options_.frequencies == RopeFrequencies::kEvq ? evq(width) : scaled(width, stretch);
     const std::int64_t pairs = width / 2;
     const double turning = std::floor(options_.fraction * static_cast<double>(pairs));
     frequencies.slice(0, static_cast<std::int64_t>(turning)).zero_();
@@ -38,6 +40,13 @@ class Rope : public RotaryEncoding {
   }
 
  private:
+  at::Tensor evq(std::int64_t width) const {
+    const auto pairs = static_cast<double>(width) / 2;
+    const double tau = static_cast<double>(width) / std::sqrt(static_cast<double>(trained_.count));
+    const at::Tensor u = (at::arange(0, width / 2, at::kDouble) + 0.5) / pairs;
+    return at::pow(kMaxTime, at::asinh((1 - u) * std::sinh(tau)) / tau - 1);
+  }
+
   at::Tensor scaled(std::int64_t width, double stretch) const {
     const auto d = static_cast<double>(width);
     if (stretch == 1) return rotary_frequencies(width, kMaxTime);

@@ -1,6 +1,10 @@
 // RoPE (arXiv 2104.09864): neighbouring feature pairs (2k, 2k+1) of queries and keys turn by the
 // angle p_t w_k, w_k = b^(-2k/d), b = 10000, d = d_head.
 //
+// frequencies: evq (EVQ-Cosh, github.com/misaya-yang/hybrid-rope) spends fewer pairs on frequencies that do
+// not turn within L, the longest training sequence: w_k = b^(-phi_k), phi_k = 1 - asinh((1 - u_k) sinh tau) /
+// tau, u_k = (k + 1/2) / (d/2), tau = d / sqrt(L).
+//
 // At more tokens T than the L of the longest training sequence, `scaling` changes the frequencies, with
 // s = T/L (1 in training, whose parameters are therefore those of plain RoPE):
 //   linear (arXiv 2306.15595)  w_k / s
@@ -20,10 +24,13 @@
 
 namespace che {
 
+enum class RopeFrequencies : std::uint8_t { kGeometric, kEvq };
+
 enum class RopeScaling : std::uint8_t { kNone, kLinear, kNtk, kYarn };
 
 struct RopeOptions {
   double fraction = 1;  // p-RoPE (arXiv 2410.06205): only the fastest pairs turn, this share of all.
+  RopeFrequencies frequencies = RopeFrequencies::kGeometric;
   RopeScaling scaling = RopeScaling::kNone;
   // The published values; turns within L positions.
   double beta_fast = 32;
@@ -33,6 +40,9 @@ struct RopeOptions {
 
   void visit_fields(FieldVisitor& visit) {
     visit.real({"fraction", "share of the feature pairs that turn, fastest first"}, fraction, 0, 1);
+    visit.choice(
+        {"frequencies", "of the pairs: a geometric row, or EVQ-Cosh for the longest training sequence"},
+        frequencies, {"geometric", "evq"});
     visit.role(Role::kEvaluation);
     visit.choice({"scaling", "how frequencies change beyond the longest training sequence"}, scaling,
                  {"none", "linear", "ntk", "yarn"});
@@ -59,6 +69,13 @@ inline std::optional<ConfigProblem> rope_problem(const EncodingUse& use) {
             "scaling: {} is for contiguous positions: randomized ones lie below max_position in training "
             "and test alike; set scaling to none or positions to contiguous",
             use.options.values().at("scaling"))};
+  }
+  if (options.is_scaled() && options.frequencies != RopeFrequencies::kGeometric) {
+    return ConfigProblem{
+        {"encoding.scaling", "encoding.frequencies"},
+        fmt::format("scaling: {} is defined for geometric frequencies; set one of the two to its "
+                    "default",
+                    use.options.values().at("scaling"))};
   }
   if (options.beta_fast <= options.beta_slow) {
     return ConfigProblem{{"encoding.beta_fast", "encoding.beta_slow"},

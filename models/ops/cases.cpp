@@ -71,6 +71,7 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
                    .has_tf32 = has_f});
   };
   add("", qkv, false, false);
+  add("", qkv, false, true);
   for (const bool by_offset : {true, false}) {
     const std::int64_t values = by_offset ? 2 * tokens - 1 : tokens * tokens;
     const std::string kind = by_offset ? "by offset" : "by pair";

@@ -6,7 +6,7 @@ namespace che {
 
 void ModelShape::visit_fields(FieldVisitor& visit) {
   visit.integer({"width", "features per token, d"}, width, 1, 65'536);
-  visit.integer({"layers", "encoder layers"}, layers, 1, 1'000);
+  visit.integer({"layers", "blocks of attention and a feed-forward network"}, layers, 1, 1'000);
   visit.integer({"heads", "attention heads; they divide the width"}, heads, 1, 1'024);
   visit.integer({"ffn_multiple", "width of the feed-forward network over d"}, ffn_multiple, 1, 64);
 }

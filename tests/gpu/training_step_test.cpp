@@ -112,8 +112,10 @@ std::int64_t operations_of(const NamedEncoding& named, Kernels kernels) {
   const bool is_version_2 = encoding.dape && encoding.dape->taps() == 3;
   // The mask of the reference, and distances to one side.
   const std::int64_t of_mask = named.model == "decoder" ? (is_version_2 ? 28 : 14) : 0;
-  if (!encoding.dape) return of.plain + of_mask;
-  return (is_version_2 ? of.dape_v2 : of.dape) + of_mask;
+  const std::int64_t of_scale = encoding.attention_scale == AttentionScale::kSqrtD ? 0 : 22;
+  const std::int64_t others = of_mask + of_scale;
+  if (!encoding.dape) return of.plain + others;
+  return (is_version_2 ? of.dape_v2 : of.dape) + others;
 }
 
 TEST_P(EveryEncodingOnADevice, StartsABoundedNumberOfOperationsAndNeverWaits) {

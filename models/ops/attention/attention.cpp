@@ -294,7 +294,8 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                      const AttentionTerms& terms, const Backend& backend, const AttentionOptions& options) {
   check_operands(q, k, v, terms);
   const KernelTable* const fused = options.observer ? nullptr : fused_kernels(backend, q);
-  const bool has_gradients = need_gradients(q, k, v, terms);
+  const bool has_gradients =
+      need_gradients(q, k, v, terms) || (options.scale.defined() && needs_gradient({options.scale}));
   const AttentionShape shape{.replicas = q.size(0),
                              .batch = q.size(1),
                              .queries = q.size(2),
@@ -305,7 +306,8 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   if (fused == nullptr || !covers(fused->attention, terms, shape, has_gradients)) {
     return reference::attention(q, k, v, terms, options);
   }
-  return fused_attention(q, k, v, fused_terms(terms), backend, options.causal, has_gradients);
+  const at::Tensor scaled = options.scale.defined() ? multiplied(q, options.scale) : q;
+  return fused_attention(scaled, k, v, fused_terms(terms), backend, options.causal, has_gradients);
 }
 
 }  // namespace che

@@ -11,7 +11,7 @@ namespace che {
 
 // The values that attention computes before its softmax.
 struct AttentionLogits {
-  at::Tensor scaled;  // q k / sqrt(head_width), A: (replicas, batch, heads, queries, keys)
+  at::Tensor scaled;  // A, q k / sqrt(head_width) by the scale: (replicas, batch, heads, queries, keys)
   at::Tensor bias;    // The additive bias B: (replicas or 1, heads, queries, keys), or undefined
   at::Tensor total;   // The softmax sees these, like `scaled`; causal attention, those up to the query.
 };
@@ -19,6 +19,8 @@ struct AttentionLogits {
 using LogitsObserver = std::function<void(const AttentionLogits& logits)>;
 
 struct AttentionOptions {
+  // Multiplies A before the terms: (replicas or 1, 1, queries or 1, heads or 1, 1), undefined for 1.
+  at::Tensor scale = {};
   // A query sees no key after its own token. The mask comes after the terms.
   bool causal = false;
   // Is called with the logits, where there is one, which keeps attention from being fused.

@@ -47,10 +47,6 @@ struct BackwardOperands {
   float* sums;  // (replicas, parts, places.end)
 };
 
-// For how many blocks a processor is to have registers: two, at the price of some that spill, but where many
-// would.
-constexpr int blocks_at_once(int heads, int columns) { return heads <= 8 && columns == 1 ? 2 : 1; }
-
 // H: heads that f is compiled for, 0 without f. kColumns: columns of a thread.
 template <int H, int kColumns>
 __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
@@ -365,10 +361,6 @@ int launch_backward(const KernelCall& call, const AttentionInputs& in, const flo
 
 bool attention_serves(const AttentionShape& shape, bool has_gradients) {
   return forward_serves(shape) && (!has_gradients || backward_bytes(shape) <= max_shared_bytes());
-}
-
-std::int64_t saved_values(const AttentionShape& shape) {
-  return saved_out(shape) + shape.replicas * shape.batch * shape.queries * shape.heads * shape.head_width;
 }
 
 int backward(const KernelCall& call, const AttentionInputs& in, const float* saved,

@@ -123,6 +123,15 @@ inline std::int64_t rows_of_heads(const AttentionShape& shape) {
   return shape.replicas * shape.batch * shape.heads * shape.queries;
 }
 
+// For how many blocks a processor is to have registers: two, at the price of some that spill, but where many
+// would.
+constexpr int blocks_at_once(int heads, int columns) { return heads <= 8 && columns == 1 ? 2 : 1; }
+
+// Floats that the forward pass keeps.
+inline std::int64_t saved_values(const AttentionShape& shape) {
+  return saved_out(shape) + shape.replicas * shape.batch * shape.queries * shape.heads * shape.head_width;
+}
+
 // Shared memory of a block.
 inline std::int64_t backward_bytes(const AttentionShape& shape) {
   const auto heads = static_cast<int>(shape.heads);

@@ -138,8 +138,8 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                      const AttentionTerms& terms, const AttentionOptions& options) {
   const at::Tensor queries = q.transpose(2, 3);  // (replicas, batch, heads, n, head_width)
   const at::Tensor keys = k.transpose(2, 3);
-  const at::Tensor scaled =
-      product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
+  at::Tensor scaled = product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
+  if (options.scale.defined()) scaled = multiplied(scaled, options.scale.transpose(2, 3));
   at::Tensor total = logits(scaled, queries, keys, terms, options.causal);
   if (options.observer) {
     const PairValues bias = additive_bias(terms);

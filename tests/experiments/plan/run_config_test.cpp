@@ -222,6 +222,7 @@ TEST(Config, IdsChangeOnlyWithIdentity) {
            {"encoding.direction", "left_only", cell},
            {"encoding.dape.hidden", "16", cell},
            {"encoding.dape.variant", "add", cell},
+           {"encoding.attention_scale", "ssmax", cell},
            {"encoding.positions", "contiguous", cell},
            {"encoding.max_position", "4096", cell},
            {"seed", "1", replica},

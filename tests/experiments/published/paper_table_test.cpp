@@ -84,6 +84,14 @@ TEST(PaperTable, HasNoNumberForWhatThePaperLacks) {
   encoding.reset("randomized_rope");
   encoding.max_position = 4096;
   EXPECT_EQ(paper_value({.name = "even_pairs"}, encoding), std::nullopt);
+  encoding.reset("randomized_rope");
+  EXPECT_NE(paper_value({.name = "even_pairs"}, encoding), std::nullopt);
+  encoding.attention_scale = AttentionScale::kSsmax;
+  EXPECT_EQ(paper_value({.name = "even_pairs"}, encoding), std::nullopt);
+  encoding.reset("randomized_kerple");
+  EXPECT_NE(paper_value({.name = "even_pairs"}, encoding), std::nullopt);
+  encoding.set_options({{"kind", "power"}});
+  EXPECT_EQ(paper_value({.name = "even_pairs"}, encoding), std::nullopt);
 }
 
 TEST(PaperTable, HasNoNumberForATaskWithSettings) {

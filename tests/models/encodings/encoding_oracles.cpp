@@ -8,6 +8,14 @@ namespace {
 
 using Index = std::int64_t;
 
+// The factor of the logits of a head and a query.
+double logit_scale(const OracleInput& in, Index h, Index i) {
+  if (in.scale == AttentionScale::kSqrtD) return 1;
+  const double log_n = std::log(static_cast<double>(in.causal ? i + 1 : in.tokens));
+  if (in.scale == AttentionScale::kSsmax) return in.parameter("scale", {h}) * log_n;
+  return log_n / std::log(static_cast<double>(in.trained_tokens));
+}
+
 double dot(const OracleInput& in, Index h, Index i, Index j) {
   double sum = 0;
   for (Index f = 0; f < in.head_width; ++f) sum += in.q(h, i, f) * in.k(h, j, f);
@@ -57,6 +65,12 @@ double rope_frequency(const OracleInput& in, Index pair) {
   const auto pairs = static_cast<double>(in.head_width) / 2;
   const auto k = static_cast<double>(pair);
   if (k >= std::floor(std::stod(in.options.at("fraction")) * pairs)) return 0;
+  if (in.options.at("frequencies") == "evq") {
+    // The inverse of the hyperbolic sine, written out.
+    const double tau = 2 * pairs / std::sqrt(static_cast<double>(in.trained_tokens));
+    const double x = (1 - (k + 0.5) / pairs) * (std::exp(tau) - std::exp(-tau)) / 2;
+    return std::pow(10000.0, std::log(x + std::sqrt(x * x + 1)) / tau - 1);
+  }
   const double stretch =
       std::max(1.0, static_cast<double>(in.tokens) / static_cast<double>(in.trained_tokens));
   const std::string& scaling = in.options.at("scaling");
@@ -160,6 +174,9 @@ double sandwich(const OracleInput& in, Index h, Index i, Index j) {
 }
 
 double kerple(const OracleInput& in, Index h, Index i, Index j) {
+  if (in.options.at("kind") == "power") {
+    return -in.parameter("a", {h}) * std::pow(distance_of(in, i, j), in.parameter("p", {h}));
+  }
   return -in.parameter("p", {h}) * std::log(1 + in.parameter("a", {h}) * distance_of(in, i, j));
 }
 
@@ -187,7 +204,8 @@ double fire(const OracleInput& in, Index h, Index i, Index j) {
 double cope(const OracleInput& in, Index h, Index i, Index j) {
   double position = 0;
   for (Index k = std::min(i, j); k <= std::max(i, j); ++k) {
-    position += 1 / (1 + std::exp(-dot(in, h, i, k) / std::sqrt(static_cast<double>(in.head_width))));
+    position += 1 / (1 + std::exp(-dot(in, h, i, k) * logit_scale(in, h, i) /
+                                  std::sqrt(static_cast<double>(in.head_width))));
   }
   position = std::min(position, 63.0);
   const double floor = std::floor(position);
@@ -222,8 +240,8 @@ const std::map<std::string, EncodingOracle>& encoding_oracles() {
 
 double oracle_logit(const EncodingOracle& oracle, const OracleInput& in, Index h, Index i, Index j) {
   const auto logit = [&](Index head, Index key) {
-    return (oracle.product ? oracle.product(in, head, i, key) : dot(in, head, i, key)) /
-           std::sqrt(static_cast<double>(in.head_width));
+    const double product = oracle.product ? oracle.product(in, head, i, key) : dot(in, head, i, key);
+    return product * logit_scale(in, head, i) / std::sqrt(static_cast<double>(in.head_width));
   };
   const auto bias = [&](Index head, Index key) { return oracle.bias ? oracle.bias(in, head, i, key) : 0; };
   if (!in.dape) return logit(h, j) + bias(h, j);

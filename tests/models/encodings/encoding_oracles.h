@@ -25,6 +25,7 @@ struct OracleInput {
   std::int64_t trained_tokens;                // Of the longest training sequence.
   OptionValues options;                       // Every one.
   std::optional<DapeOptions> dape;
+  AttentionScale scale;
   // Queries and keys as projected, and the encoding's parameters by name.
   std::function<double(std::int64_t head, std::int64_t token, std::int64_t feature)> q;
   std::function<double(std::int64_t head, std::int64_t token, std::int64_t feature)> k;

@@ -86,19 +86,20 @@ const at::Tensor& EncodingRig::parameter(std::int64_t layer, const std::string& 
 
 at::Tensor EncodingRig::logits(const at::Tensor& q, const at::Tensor& k, const Positions& positions,
                                std::int64_t layer, std::int64_t first_query) const {
-  const EncodingContext context{shape_,
-                                layer,
-                                k.size(2),
-                                first_query,
-                                positions,
-                                {parameters_, layer_prefix(layer)},
-                                {parameters_, kShared},
-                                kDouble,
-                                tables_};
+  EncodingContext context{shape_,
+                          layer,
+                          k.size(2),
+                          first_query,
+                          positions,
+                          {parameters_, layer_prefix(layer)},
+                          {parameters_, kShared},
+                          kDouble,
+                          tables_};
   const at::Tensor queries = encoding_->rotate(q.slice(2, first_query), first_query, context).transpose(2, 3);
   const at::Tensor keys = encoding_->rotate(k, 0, context).transpose(2, 3);
-  const at::Tensor scaled =
-      at::matmul(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
+  context.logit_scale = encoding_->logit_scale(context);
+  at::Tensor scaled = at::matmul(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
+  if (context.logit_scale.defined()) scaled = scaled * context.logit_scale.transpose(2, 3);
   return reference::logits(scaled, queries, keys, encoding_->attention_terms(context), shape_.causal);
 }
 

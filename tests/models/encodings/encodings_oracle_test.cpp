@@ -22,6 +22,7 @@ constexpr std::int64_t kMaxPosition = 1000;
 std::string text_of(const EncodingConfig& config) {
   std::string text = config.form().text();
   for (const auto& [name, value] : config.all_options().values()) text += " " + name + "=" + value;
+  text += fmt::format(" scale {}", static_cast<int>(config.attention_scale));
   if (!config.dape) return text;
   for (const auto& [name, value] : AnyOptions(*config.dape).values()) text += " dape." + name + "=" + value;
   return text;
@@ -53,6 +54,17 @@ std::vector<EncodingConfig> configs_of(const std::string& name) {
       config.dape = DapeOptions{.hidden = 5, .kernel = DapeKernel::kThreeKeys};
       configs.push_back(config);
     }
+  }
+  // Every scale, plain and inside DAPE, with one choice of the other options.
+  for (const AttentionScale scale : {AttentionScale::kLogN, AttentionScale::kSsmax}) {
+    EncodingConfig config;
+    config.name = name;
+    config.attention_scale = scale;
+    configs.push_back(config);
+    if (!entry.takes_dape()) continue;
+    config.dape = entry.default_dape();
+    config.dape->hidden = 5;
+    configs.push_back(config);
   }
   return configs;
 }
@@ -92,6 +104,7 @@ OracleInput input_of(const EncodingConfig& config, const EncodingRig& rig, const
           .trained_tokens = kTrainedTokens,
           .options = config.all_options().values(),
           .dape = config.dape,
+          .scale = config.attention_scale,
           .q = element(q),
           .k = element(k),
           .parameter = [&rig, layer](const std::string& name, const std::vector<std::int64_t>& index) {
@@ -180,6 +193,7 @@ TEST(T5, BucketsAreTheReleasedOnes) {
                     .trained_tokens = kTrainedTokens,
                     .options = {},
                     .dape = {},
+                    .scale = AttentionScale::kSqrtD,
                     .q = {},
                     .k = {},
                     .parameter = [](const auto&, const std::vector<std::int64_t>& index) {

@@ -2,6 +2,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/identity.h"
 #include "models/settings/encoding_entry.h"
@@ -45,6 +47,57 @@ TEST(Dape, WithoutItsMlpIsTheBaseOrNothing) {
       EXPECT_EQ("", difference(forward(*wrapped, config, tokens, 4), expected, 1e-6));
     }
   }
+}
+
+// With s_h = 1 / log L it is log_n, whose factor is 1 at the longest training sequence.
+TEST(AttentionScale, SsmaxContainsLogN) {
+  RunConfig config = small_config("rope");
+  const double trained = static_cast<double>(config.longest_training_sequence());
+  const at::Tensor longest = some_tokens(2, config.longest_training_sequence());
+  const at::Tensor plain = forward(*initialised(config, {3}), config, longest, 4);
+  config.encoding.attention_scale = AttentionScale::kLogN;
+  EXPECT_EQ("", difference(forward(*initialised(config, {3}), config, longest, 4), plain, 1e-5));
+  const at::Tensor tokens = some_tokens(2, 9);
+  const at::Tensor expected = forward(*initialised(config, {3}), config, tokens, 4);
+  config.encoding.attention_scale = AttentionScale::kSsmax;
+  const auto model = initialised(config, {3});
+  for (const char* name : {"layer0.attn.scale", "layer1.attn.scale"}) {
+    model->parameters()[name].data().fill_(1 / std::log(trained));
+  }
+  EXPECT_EQ("", difference(forward(*model, config, tokens, 4), expected, 1e-5));
+}
+
+// Alone, inside DAPE and in a decoder; distance 0 has no logarithm.
+TEST(Kerple, APowerIsFusedAndHasFiniteGradients) {
+  for (const char* label :
+       {"kerple", "randomized_kerple", "dape_kerple", "decoder_kerple", "decoder_dape_kerple"}) {
+    SCOPED_TRACE(label);
+    RunConfig config = small_config(label);
+    config.encoding.max_position = 16;  // At greater distances softmax has no gradient left.
+    config.encoding.set_options({{"kind", "power"}});
+    expect_fused_equals_reference(config, true);
+    const auto model = initialised(config, {3, 4});
+    forward(*model, config, some_tokens(2, 9), 4).square().sum().backward();
+    for (const char* name : {"layer0.attn.p", "layer0.attn.a"}) {
+      const at::Tensor gradient = model->parameters()[name].grad();
+      EXPECT_TRUE(at::isfinite(gradient).all().item<bool>()) << name;
+      EXPECT_TRUE(gradient.ne(0).all().item<bool>()) << name;
+    }
+  }
+}
+
+TEST(Kerple, KeepsAPowerInItsRange) {
+  RunConfig config = small_config("kerple");
+  const auto largest = [&] {
+    const auto model = initialised(config, {3});
+    for (const char* name : {"layer0.attn.p", "layer0.attn.a"}) model->parameters()[name].data().fill_(3);
+    model->project();
+    return std::pair(model->parameters()["layer0.attn.p"].max().item<float>(),
+                     model->parameters()["layer0.attn.a"].max().item<float>());
+  };
+  EXPECT_EQ(largest(), std::pair(3.0F, 3.0F));
+  config.encoding.set_options({{"kind", "power"}});
+  EXPECT_EQ(largest(), std::pair(2.0F, 3.0F));
 }
 
 // FIRE divides by the position beyond its threshold, and there shifts matter.
@@ -124,6 +177,19 @@ TEST(Fire, InsideDapeHasTheWidthOfDape) {
       "encoding.hidden: inside DAPE the network of fire has the width of encoding.dape.hidden (64); set "
       "that one instead",
       message_of([&] { config.check(); }));
+}
+
+TEST(Rope, EvqStandsBesideNoScaling) {
+  EXPECT_EQ("(no error)", check_message("rope", {{"frequencies", "evq"}}, 4096));
+  EXPECT_EQ("(no error)", check_message("randomized_rope", {{"frequencies", "evq"}}, 4096));
+  EXPECT_EQ(
+      "encoding.scaling, encoding.frequencies: scaling: linear is defined for geometric frequencies; set one "
+      "of "
+      "the two to its default",
+      check_message("rope", {{"frequencies", "evq"}, {"scaling", "linear"}}, 4096));
+  RunConfig config = small_config("rope");
+  config.encoding.set_options({{"frequencies", "evq"}});
+  expect_fused_equals_reference(config, true);
 }
 
 TEST(Relative, NeedsAnEvenWidth) {

@@ -183,6 +183,22 @@ INSTANTIATE_TEST_SUITE_P(Long, Attention,
                                          Case{1, 1, 500, 1500, 8, 8, Bias::kByPair, 8}),
                          name_of);
 
+// By query and head, as a decoder has it, and one factor of a replica.
+TEST(FusedAttention, ScalesTheLogitsAsTheReference) {
+  for (const std::int64_t queries : {std::int64_t{1}, std::int64_t{17}}) {
+    const std::vector<at::Tensor> inputs{some_numbers({2, 3, 17, 4, 8}, 1), some_numbers({2, 3, 17, 4, 8}, 2),
+                                         some_numbers({2, 3, 17, 4, 8}, 3),
+                                         some_numbers({2, 1, queries, 4, 1}, 4)};
+    const auto scaled = [](Kernels kernels) {
+      return [kernels](const std::vector<at::Tensor>& in) {
+        return attention(in[0], in[1], in[2], PairValues(), test_backend(kernels),
+                         {.scale = in[3], .causal = true});
+      };
+    };
+    expect_fused_equals_reference(scaled(Kernels::kFused), scaled(Kernels::kReference), inputs);
+  }
+}
+
 TEST(FusedAttention, RefusesOperandsThatDoNotFit) {
   const at::Tensor q = at::zeros({2, 3, 4, 2, 8});
   const at::Tensor k = at::zeros({2, 3, 6, 2, 8});
