@@ -1,14 +1,9 @@
 #include "experiments/exchange/bundle.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -305,23 +300,6 @@ class BundleReader {
   std::map<std::string, std::pair<std::size_t, std::string>> files_;  // Size and hash of those still to come.
 };
 
-// Makes a folder, or takes one whose process is gone, and holds it against other processes of this machine.
-// Throws Error (usage) where one has it.
-Descriptor hold_alone(const fs::path& folder) {
-  create_writable_folder(folder);
-  Descriptor held(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  struct stat opened {};
-  struct stat present {};
-  // What was renamed or removed between these calls is another process's.
-  if (held.is_open() && (::flock(held.value(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
-      ::fstat(held.value(), &opened) == 0 && ::lstat(folder.c_str(), &present) == 0 &&
-      opened.st_ino == present.st_ino) {
-    return held;
-  }
-  throw Error(
-      fmt::format("'{}' is in use by another process that unpacks; wait for its end", folder.string()));
-}
-
 }  // namespace
 
 BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
@@ -375,7 +353,12 @@ BundleSummary unpack_bundle(const fs::path& file, const fs::path& output) {
   }
   // A process that is killed leaves a folder of this name, which the next one removes.
   const fs::path begun = folder.parent_path() / fmt::format(".{}.unpacking", folder.filename().string());
-  const Descriptor held = hold_alone(begun);
+  create_writable_folder(begun);
+  const Descriptor held = hold_folder(begun);
+  if (!held.is_open()) {
+    throw Error(
+        fmt::format("'{}' is in use by another process that unpacks; wait for its end", begun.string()));
+  }
   std::error_code error;
   try {
     for (const fs::path& left : entries_of(begun, error)) fs::remove_all(left, error);
@@ -391,40 +374,6 @@ BundleSummary unpack_bundle(const fs::path& file, const fs::path& output) {
     fs::remove_all(begun, error);
     throw;
   }
-}
-
-std::string describe(const BundleSummary& summary, const fs::path& file) {
-  std::string text = fmt::format("{}: {} of the experiment {}, {}\n", one_line(file.string(), kWholeText),
-                                 counted(summary.runs, "run"), summary.name, counted(summary.files, "file"));
-  const auto add = [&](std::string_view key, const std::string& value) {
-    text += fmt::format("{:<11}  {}\n", key, value);
-  };
-  add("sha256", summary.digits);
-  add("made by", one_line(fmt::format("che {}, commit {}", summary.version, summary.git_commit)));
-  std::vector<std::string> tasks;
-  for (const auto& [task, version] : summary.task_versions) {
-    tasks.push_back(fmt::format("{} (version {})", task, version));
-  }
-  add("tasks", fmt::format("{}", fmt::join(tasks, ", ")));
-  std::size_t least = summary.runs;
-  std::size_t most = 0;
-  for (const auto& [cell, seeds] : summary.seeds) {
-    least = std::min(least, seeds);
-    most = std::max(most, seeds);
-  }
-  add("seeds", fmt::format("{} finished in each cell, of {}",
-                           least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most),
-                           counted(summary.seeds.size(), "cell")));
-  if (!summary.hardware.empty()) {
-    add("computed on", one_line(fmt::format("{}", fmt::join(summary.hardware, "; ")), kWholeText));
-  }
-  if (summary.is_complete()) {
-    add("complete", "every run has a score");
-    return text;
-  }
-  add("incomplete", fmt::format("{} without a score:", counted(summary.unfinished.size(), "run")));
-  for (const auto& [run, reason] : summary.unfinished) text += fmt::format("  {}: {}\n", run, reason);
-  return text;
 }
 
 }  // namespace che

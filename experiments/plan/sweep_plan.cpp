@@ -9,11 +9,10 @@
 
 #include "core/config/reader.h"
 #include "core/error.h"
-#include "core/files.h"
 #include "core/number_text.h"
 #include "core/suggestion.h"
 #include "core/text.h"
-#include "tasks/declared/task_files.h"
+#include "experiments/plan/extended_config.h"
 
 namespace che {
 namespace {
@@ -169,7 +168,7 @@ SweepPlan read_config_part(const ConfigNode& root) {
                        "named variants are an axis with a name of its own: axes: {form: [{label: small, "
                        "model.width: 64}, ...]}");
   }
-  check_keys(root, "", {"name", "description", "extends", "base", "axes", "exclude"});
+  check_config_keys(root);
   SweepPlan plan;
   plan.file = {root.location.source, 0, 0};
   const ConfigEntry* const name = root.find("name");
@@ -189,44 +188,6 @@ SweepPlan read_config_part(const ConfigNode& root) {
     }
   }
   return plan;
-}
-
-// Reads a config with its tasks' files.
-ConfigNode read_config(const std::filesystem::path& path) {
-  ConfigNode root = read_config_file(path);
-  replace_task_files(root, path.parent_path());
-  return root;
-}
-
-// Puts the bases of the configs that a config extends before its own. They lie in its folder or below, so
-// that a stranger's config shows no other file of this machine.
-void add_extended_bases(SweepPlan& plan, const ConfigNode& root, const std::filesystem::path& path,
-                        int depth = 0) {
-  constexpr int kMaxDepth = 8;
-  const ConfigEntry* const extends = root.find("extends");
-  if (extends == nullptr) return;
-  const auto fail = [&](std::string_view problem) {
-    throw config_error(extends->location, "extends", problem);
-  };
-  if (extends->value.kind != Kind::kScalar || extends->value.text.empty()) {
-    fail(
-        fmt::format("got {}; allowed: the path of a config, such as small.yaml", short_text(extends->value)));
-  }
-  if (depth == kMaxDepth) fail(fmt::format("more than {} configs deep, or in a circle", kMaxDepth));
-  const std::filesystem::path extended = path.parent_path() / extends->value.text;
-  const std::string name = one_line(extended.string(), kWholeText);
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(extended, ignored)) {
-    fail(fmt::format("there is no file '{}'; the path is relative to this config's folder", name));
-  }
-  if (!lies_in(extended, path.parent_path())) {
-    fail(fmt::format("'{}' lies outside the folder of this config; copy it there", name));
-  }
-  const ConfigNode above = read_config(extended);
-  const SweepPlan read = read_config_part(above);
-  plan.bases.insert(plan.bases.begin(), read.bases.begin(), read.bases.end());
-  plan.extends.push_back(name);
-  add_extended_bases(plan, above, extended, depth + 1);
 }
 
 // Throws for two overrides of one key path. `values` has those before by key path.
@@ -416,7 +377,11 @@ SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<s
   check_config_exists(path);
   const ConfigNode root = read_config(path);
   SweepPlan plan = read_config_part(root);
-  add_extended_bases(plan, root, path);
+  for (ExtendedConfig& extended : extended_configs(root, path)) {
+    plan.extends.push_back(std::move(extended.file));
+    if (const ConfigEntry* const base = extended.root.find("base"))
+      plan.bases.insert(plan.bases.begin(), base->value);
+  }
   add_overrides(plan, overrides);
   if (const ConfigEntry* const exclude = root.find("exclude")) add_exclusions(plan, exclude->value);
   plan.chosen_by = filters_of(conditions, variant_axes(plan));

@@ -131,8 +131,8 @@ std::string memory_request(double bytes) {
 
 void warn_of_unfitting_options(const BatchOptions& options, const std::vector<std::vector<RunConfig>>& tasks,
                                const WarningSink& warn) {
-  constexpr double kOperationsPerSecond = 1.5e10;  // Nominal ones of a core, as of today's CPUs.
-  constexpr double kShortSeconds = 60;
+  constexpr double kOperationsPerSecond = 5e10;  // Nominal ones of a core at the paper's width.
+  constexpr double kShortSeconds = 20;
   bool is_for_gpus = false;
   std::size_t stopped = 0;
   double longest = 0;

@@ -93,7 +93,7 @@ def main():
         if words[1] == "submit" and "--print" not in words:
           words.append("--print")
         if words[1] == "prune":
-          words[2] = shutil.copytree(folder / words[2], folder / "pruned")
+          words[2] = shutil.copytree(folder / words[2], folder / "pruned", dirs_exist_ok=True)
         if words[1] == "status":
           words = [word for word in words if word != "--watch"]
         if words[1] == "bench":

@@ -1,0 +1,58 @@
+#include "experiments/plan/extended_config.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "core/config/reader.h"
+#include "core/files.h"
+#include "core/text.h"
+#include "tasks/declared/task_files.h"
+
+namespace che {
+
+ConfigNode read_config(const std::filesystem::path& path) {
+  ConfigNode root = read_config_file(path);
+  replace_task_files(root, path.parent_path());
+  return root;
+}
+
+void check_config_keys(const ConfigNode& root) {
+  check_keys(root, "", {"name", "description", "extends", "base", "axes", "exclude"});
+}
+
+std::vector<ExtendedConfig> extended_configs(const ConfigNode& root, const std::filesystem::path& path) {
+  constexpr std::size_t kMaxConfigs = 8;
+  std::vector<ExtendedConfig> found;
+  found.reserve(kMaxConfigs);  // `extends` leads into it.
+  std::filesystem::path folder = path.parent_path();
+  const ConfigEntry* extends = root.find("extends");
+  while (extends != nullptr) {
+    const auto fail = [&](std::string_view problem) {
+      throw config_error(extends->location, "extends", problem);
+    };
+    const ConfigNode& value = extends->value;
+    if (value.kind != ConfigNode::Kind::kScalar || value.text.empty()) {
+      fail(fmt::format("got {}; allowed: the path of a config, such as small.yaml", short_text(value)));
+    }
+    if (found.size() == kMaxConfigs) fail(fmt::format("more than {} configs, or a circle", kMaxConfigs));
+    const std::filesystem::path file = folder / value.text;
+    const std::string name = one_line(file.string(), kWholeText);
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored)) {
+      fail(fmt::format("there is no file '{}'; the path is relative to this config's folder", name));
+    }
+    if (!lies_in(file, folder)) {
+      fail(fmt::format("'{}' lies outside the folder of this config; copy it there", name));
+    }
+    found.push_back({name, read_config(file)});
+    check_config_keys(found.back().root);
+    extends = found.back().root.find("extends");
+    folder = file.parent_path();
+  }
+  return found;
+}
+
+}  // namespace che

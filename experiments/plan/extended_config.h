@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/config/node.h"
+
+namespace che {
+
+// Reads a config's file, with the definitions of the tasks whose files it names. Throws Error (usage).
+ConfigNode read_config(const std::filesystem::path& path);
+
+// Throws Error (usage) for a key that no config has at its top.
+void check_config_keys(const ConfigNode& root);
+
+struct ExtendedConfig {
+  std::string file;
+  ConfigNode root;
+};
+
+// The configs that the one at `path`, whose content is `root`, extends (`extends: small.yaml`), the nearest
+// first. They lie in the folder of the config that names them or below, so that a stranger's config shows no
+// other file of this machine. Throws Error (usage) where one is none, and for more than 8 or a circle.
+std::vector<ExtendedConfig> extended_configs(const ConfigNode& root, const std::filesystem::path& path);
+
+}  // namespace che
