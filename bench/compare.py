@@ -1,4 +1,4 @@
-"""Runs che and the PyTorch peer alternately on one core and writes the comparison; see compare.sh."""
+"""Runs che and its twin in PyTorch alternately on one core and writes the comparison; see compare.sh."""
 
 import argparse
 import datetime
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 CHE = "build/che"
-PEER = "bench/peer/torch_che.py"
+PEER = "bench/torch_steps.py"
 
 # task, length, width, encoding, training or evaluation of a batch of 64
 ROWS = [
@@ -63,17 +63,13 @@ def che_row(row, steps, file):
 
 def peer_row(row, steps, file, compiled):
     task, length, width, encoding, mode = row
-    command = [sys.executable, PEER, "--task", task, "--encoding", encoding, "--d-model", str(width), "--layers", "5",
-               "--heads", "8", "--threads", "1", "--compile", "default" if compiled else "none", "--json", file]
-    if mode == "training":
-        command += ["--fixed-length", str(length), "--batch", "128", "--steps", str(steps + 5)]
-    else:
-        command += ["--fixed-length", "1", "--batch", "64", "--steps", "6",
-                    "--eval-lengths", f"{length}:{length}", "--eval-samples", str(64 * steps)]
-    run(command)
+    command = [sys.executable, PEER, "--task", task, "--encoding", encoding, "--length", str(length), "--width", str(width),
+               "--steps", str(steps), "--json", file]
+    if mode == "evaluation":
+        command += ["--evaluate", "--warmup", "1"]
+    run(command + ["--compile"] * compiled)
     report = json.loads(pathlib.Path(file).read_text())
-    seconds = report["step_seconds"]["median"] if mode == "training" else report["eval"][str(length)]["seconds"] / steps
-    return {"milliseconds": 1e3 * seconds, "peak_mib": report["peak_rss_mib"]}
+    return {"milliseconds": 1e3 * report["step_seconds"], "peak_mib": report["peak_rss_mib"]}
 
 
 def side_by_side(row, steps, repetitions, folder):

@@ -16,13 +16,14 @@ namespace che {
 // The two programs differ in these functions. Those of `che-compute` use LibTorch (cli/compute/). Those of
 // `che`, which has none, replace the process by che-compute with the same command line (cli/hand_over.cpp).
 
-// Gives a command its options and its action: bench, bias, encoding, selftest or worker, by its name.
+// Gives a command its options and its action, by its name.
 void fill_computing_command(CLI::App& command, Action& action);
 
 // The same for each command; in che-compute alone.
 void fill_bench_command(CLI::App& command, Action& action);
 void fill_bias_command(CLI::App& command, Action& action);
 void fill_encoding_command(CLI::App& command, Action& action);
+void fill_export_model_command(CLI::App& command, Action& action);
 void fill_selftest_command(CLI::App& command, Action& action);
 void fill_worker_command(CLI::App& command, Action& action);
 

@@ -49,7 +49,9 @@ void add_commands(CLI::App& app, Action& action) {
                        "Print the table of an untrained encoding: its bias, its rotations or what it adds"),
              add_check_command});
   add_group("Measure models outside che", {add_export_command, add_score_command});
-  add_group("Publish results", {add_bundle_command, add_verify_command, add_unpack_command});
+  add_group("Publish results",
+            {add_bundle_command, add_verify_command, add_unpack_command,
+             computing("export-model", "Write the parameters of a trained run as a safetensors file")});
   add_group("Measure this machine",
             {computing("bench", "Time training steps or evaluated batches on this machine"),
              computing("selftest", "Compare a GPU with the CPU, and time it")});

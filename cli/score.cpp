@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
-#include "core/error.h"
-#include "core/file_lock.h"
 #include "core/files.h"
 #include "core/text.h"
-#include "experiments/exchange/predictions.h"
-#include "experiments/plan/identity.h"
+#include "experiments/exchange/stored_predictions.h"
 
 namespace che {
 namespace {
@@ -23,38 +19,11 @@ struct ScoreOptions {
   std::string output;
 };
 
-// Throws Error unless all results can be stored: then none is.
-void check_can_be_stored(const std::vector<std::string>& files, const std::vector<ScoredPredictions>& all) {
-  std::map<std::string, std::string> file_of;  // By run id.
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    std::string id;
-    try {
-      id = run_id(prediction_config(all[i]));
-    } catch (const Error& error) {
-      throw Error(fmt::format("{}: {}", files[i], error.what()));
-    }
-    const auto [first, is_new] = file_of.emplace(id, files[i]);
-    if (!is_new) {
-      throw Error(
-          fmt::format("{}: has the model, model_seed and task of {}; repetitions need another model_seed",
-                      files[i], first->second));
-    }
-  }
-}
-
-void store(const std::string& folder, const std::vector<ScoredPredictions>& all) {
-  create_writable_folder(folder);
-  const FileLock lock(folder);
-  for (const ScoredPredictions& scored : all) store_predictions(folder, scored);
-  fmt::print("{} stored in {}; `che table` shows them\n", counted(all.size(), "result"),
-             one_line(folder, kWholeText));
-}
-
 int score(const ScoreOptions& options) {
   std::vector<ScoredPredictions> all;
   all.reserve(options.files.size());
   for (const std::string& file : options.files) all.push_back(score_predictions(file));
-  if (!options.output.empty()) check_can_be_stored(options.files, all);
+  if (!options.output.empty()) store_all_predictions(options.output, all);
   std::size_t model_width = 5;
   std::size_t task_width = 4;
   for (const ScoredPredictions& scored : all) {
@@ -76,7 +45,10 @@ int score(const ScoreOptions& options) {
     }
   }
   if (!options.csv.empty()) write_output(options.csv, std::string_view(rows.data(), rows.size()));
-  if (!options.output.empty()) store(options.output, all);
+  if (!options.output.empty()) {
+    fmt::print("{} stored in {}; `che table` shows them\n", counted(all.size(), "result"),
+               one_line(options.output, kWholeText));
+  }
   return 0;
 }
 

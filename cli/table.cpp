@@ -34,6 +34,7 @@ struct TableOptions {
   bool rank_correlation = false;
   std::vector<std::string> compared;  // None or two.
   bool by_length = false;             // One row per task and length of a comparison.
+  std::string compared_with_all;      // Empty: none.
   std::string notes = "short";
   PrintedOutput output;
 };
@@ -72,6 +73,11 @@ Table make_contents(const TableOptions& options) {
         compare(results, options.compared[0], options.compared[1], aggregate_named(aggregate),
                 options.by_length ? ComparisonRows::kLengths : ComparisonRows::kTasks),
         results);
+  }
+  if (!options.compared_with_all.empty()) {
+    const std::string aggregate = options.aggregate.empty() ? "mean" : options.aggregate;
+    return comparison_table(compare_with_all(results, options.compared_with_all, aggregate_named(aggregate)),
+                            results);
   }
   const Aggregate aggregate =
       options.aggregate.empty() ? default_aggregate(results) : aggregate_named(options.aggregate);
@@ -112,7 +118,7 @@ void add_table_command(CLI::App& app, Action& action) {
           ->add_option(
               "--aggregate", options->aggregate,
               "what stands for a cell's runs: max, as the field reports it, mean, median, or iqm, the "
-              "interquartile mean; max unless given, mean with --compare or --select")
+              "interquartile mean; max unless given, mean with --compare, --compare-all or --select")
           ->check(one_of(aggregate_names()));
   CLI::Option* const runs =
       command->add_flag("--runs", options->runs, "one row per run instead of one row per task");
@@ -128,9 +134,10 @@ void add_table_command(CLI::App& app, Action& action) {
   at_steps->excludes(aggregate)->excludes(runs)->excludes(lengths);
   CLI::Option* const compare =
       command
-          ->add_option("--compare", options->compared,
-                       "two columns A B: A minus B per task, paired over seeds, with a "
-                       "permutation test, Holm-adjusted, and from six seeds on a bootstrap interval")
+          ->add_option(
+              "--compare", options->compared,
+              "two columns A B: A minus B per task, paired over seeds unless one is a model outside "
+              "che, with a permutation test, Holm-adjusted, and from six seeds on a bootstrap interval")
           ->expected(2)
           ->excludes(runs)
           ->excludes(lengths)
@@ -139,6 +146,14 @@ void add_table_command(CLI::App& app, Action& action) {
       ->add_flag("--by-length", options->by_length,
                  "with --compare: one row per task and test length, Holm-adjusted over the tasks at a length")
       ->needs(compare);
+  CLI::Option* const compare_all =
+      command
+          ->add_option("--compare-all", options->compared_with_all,
+                       "a column: it minus every other, per task, Holm-adjusted over all rows")
+          ->excludes(runs)
+          ->excludes(lengths)
+          ->excludes(at_steps)
+          ->excludes(compare);
   CLI::Option* const rank_correlation =
       command
           ->add_flag("--rank-correlation", options->rank_correlation,
@@ -148,10 +163,15 @@ void add_table_command(CLI::App& app, Action& action) {
           ->excludes(runs)
           ->excludes(lengths)
           ->excludes(at_steps)
-          ->excludes(compare);
+          ->excludes(compare)
+          ->excludes(compare_all);
   const auto of_scores = [&](CLI::Option* option) {
-    option->excludes(runs)->excludes(lengths)->excludes(at_steps)->excludes(compare)->excludes(
-        rank_correlation);
+    option->excludes(runs)
+        ->excludes(lengths)
+        ->excludes(at_steps)
+        ->excludes(compare)
+        ->excludes(compare_all)
+        ->excludes(rank_correlation);
   };
   of_scores(
       command

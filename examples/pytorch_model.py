@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Trains an LSTM on the training batches of che and writes its predictions for test samples that che exported.
+"""Trains an LSTM on the training batches of che, and scores it on the test samples of che.
 
-    pip install . torch
-    build/che export regular-4/v1 --task parity_check -o samples
-    examples/pytorch_model.py samples/parity_check.jsonl -o lstm.jsonl
-    build/che score lstm.jsonl
+    pip install . torch                                     # in a virtual environment
+    examples/pytorch_model.py parity_check --last-length 16 --lengths 17:80:7 --samples 256 --results results/parity
+    che table results/parity
 
-It prints the accuracy at the training lengths, which are 1 to 40 unless --last-length says otherwise.
+The task may be the .yaml file of a declared one. `--seed` gives repetitions, which go to one results folder. It prints
+the accuracy at the training lengths.
 """
 
 import argparse
-import json
+import itertools
 
 import che_tasks
 import numpy as np
@@ -20,7 +20,7 @@ import torch
 class Lstm(torch.nn.Module):
   """Reads the input and one empty token per output symbol; predicts the output at the empty tokens."""
 
-  def __init__(self, task, width=64):
+  def __init__(self, task, width):
     super().__init__()
     self.empty = len(task.input_symbols)
     self.embedding = torch.nn.Embedding(self.empty + 1, width)
@@ -33,16 +33,16 @@ class Lstm(torch.nn.Module):
     hidden, _ = self.lstm(self.embedding(torch.from_numpy(tokens).long()))
     return self.head(hidden[:, -outputs:])  # (samples, output length, output symbols)
 
+  @torch.no_grad()
   def predict(self, batch):
-    with torch.no_grad():
-      return self(batch).argmax(-1).numpy()  # (samples, output length)
+    return self(batch).argmax(-1)  # (samples, output length)
 
 
 def train(model, batches):
   optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
   for batch in batches:
-    losses = torch.nn.functional.cross_entropy(model(batch).transpose(1, 2), torch.from_numpy(batch.output).long(),
-                                               reduction="none")
+    target = torch.from_numpy(batch.output).long()
+    losses = torch.nn.functional.cross_entropy(model(batch).transpose(1, 2), target, reduction="none")
     mask = torch.from_numpy(batch.mask)
     optimizer.zero_grad()
     ((losses * mask).sum() / mask.sum()).backward()
@@ -52,35 +52,36 @@ def train(model, batches):
 
 def accuracy(model, batch):
   """Fraction of output symbols that count and are predicted correctly."""
-  return ((model.predict(batch) == batch.output) * batch.mask).sum() / batch.mask.sum()
+  return ((model.predict(batch).numpy() == batch.output) * batch.mask).sum() / batch.mask.sum()
 
 
 def main():
   parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-  parser.add_argument("samples", help="file that `che export` wrote")
-  parser.add_argument("-o", "--output", required=True, help="file of predictions for `che score`")
+  parser.add_argument("task", help="a task of che, or the .yaml file of one")
   parser.add_argument("--steps", type=int, default=1000, help="training steps (default 1000)")
+  parser.add_argument("--width", type=int, default=64, help="features of a token and of the LSTM (default 64)")
+  parser.add_argument("--first-length", type=int, default=1, help="shortest training length (default 1)")
   parser.add_argument("--last-length", type=int, default=40, help="longest training length (default 40)")
+  parser.add_argument("--lengths", default="41:500:9", help="test lengths first:last:step (default 41:500:9)")
+  parser.add_argument("--samples", type=int, default=512, help="test samples per length (default 512)")
   parser.add_argument("--seed", type=int, default=0, help="of the initial parameters (default 0)")
-  arguments = parser.parse_args()
-  with open(arguments.samples, encoding="utf-8") as file:
-    header = json.loads(next(file))
-  name, options = header["task"], header["options"]
+  parser.add_argument("--out", default="lstm.jsonl", help="file of predictions (default lstm.jsonl)")
+  parser.add_argument("--results", help="results folder to store the score in, for `che table`")
+  options = parser.parse_args()
+  torch.set_num_threads(1)  # Small models gain nothing from more.
 
-  torch.manual_seed(arguments.seed)
-  model = Lstm(next(task for task in che_tasks.list_tasks() if task.name == name))
-  train(model, che_tasks.iter_batches(name, last_length=arguments.last_length, steps=arguments.steps, options=options))
-  trained = [accuracy(model, che_tasks.evaluation_set(name, length, options=options))
-             for length in range(1, arguments.last_length + 1)]
-  print(f"accuracy at lengths 1 to {arguments.last_length}: {np.mean(trained):.4f}")
+  torch.manual_seed(options.seed)
+  model = Lstm(che_tasks.load_task(options.task), options.width)
+  batches = che_tasks.iter_batches(options.task, first_length=options.first_length, last_length=options.last_length)
+  train(model, itertools.islice(batches, options.steps))
+  lengths = range(options.first_length, options.last_length + 1)
+  trained = [accuracy(model, che_tasks.evaluation_set(options.task, length)) for length in lengths]
+  print(f"accuracy at lengths {lengths[0]} to {lengths[-1]}: {np.mean(trained):.4f}")
 
-  header |= {"format": "che-predictions/1", "model": "lstm", "model_seed": arguments.seed}
-  with open(arguments.output, "w", encoding="utf-8") as file:
-    print(json.dumps(header), file=file)
-    for length in header["lengths"]:
-      outputs = model.predict(che_tasks.evaluation_set(name, length, header["samples"], header["seed"], options))
-      for index, output in enumerate(outputs.tolist()):
-        print(json.dumps({"length": length, "index": index, "output": output}), file=file)
+  first, last, step = map(int, options.lengths.split(":"))
+  test_sets = che_tasks.test_sets(options.task, range(first, last + 1, step), options.samples)
+  file = che_tasks.write_predictions(options.out, model.predict, test_sets, model="lstm", model_seed=options.seed)
+  print(f"score: {che_tasks.score(file, options.results)[0].score:.4f}")
 
 
 if __name__ == "__main__":

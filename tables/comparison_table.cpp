@@ -19,12 +19,15 @@ PrintedCell score_cell(const std::optional<double>& score, const Metric& metric,
   return cell;
 }
 
-PrintedRow print_row(const ComparedTask& task) {
+// With `against`, the name of the other column, the row is one of several comparisons.
+PrintedRow print_row(const ComparedTask& task, const std::string& against) {
   const auto& interval = task.interval;
   PrintedRow row = {
       .group = std::string(level_name(task.level)),
       .cells = {{.text = task.task.text()},
-                {.text = fmt::format("{}", task.seeds), .value = static_cast<double>(task.seeds)},
+                {.text = task.paired ? fmt::format("{}", task.seeds)
+                                     : fmt::format("{} / {}", task.seeds, task.other_seeds),
+                 .value = static_cast<double>(task.seeds)},
                 score_cell(task.one, task.metric, task.one_runs),
                 score_cell(task.other, task.metric, task.other_runs),
                 difference_cell(task.difference, task.metric),
@@ -39,16 +42,19 @@ PrintedRow print_row(const ComparedTask& task) {
     row.cells.insert(row.cells.begin() + 1,
                      {.text = fmt::format("{}", *task.length), .value = static_cast<double>(*task.length)});
   }
+  if (!against.empty()) row.cells.insert(row.cells.begin() + 1, {.text = against});
   return row;
 }
 
 // "0.0001, 0.001"; with its tasks where they differ: "0.0001, 0.001 (even_pairs); 0.001 (odds_first)".
-std::string rates_text(const std::vector<ComparedTask>& tasks) {
+std::string rates_text(const std::vector<Comparison>& comparisons) {
   std::map<std::string, std::vector<std::string>> tasks_of;
-  for (const ComparedTask& task : tasks) {
-    if (task.rates.empty()) continue;
-    std::vector<std::string>& names = tasks_of[fmt::format("{}", fmt::join(task.rates, ", "))];
-    if (names.empty() || names.back() != task.task.text()) names.push_back(task.task.text());
+  for (const Comparison& comparison : comparisons) {
+    for (const ComparedTask& task : comparison.tasks) {
+      if (task.rates.empty()) continue;
+      std::vector<std::string>& names = tasks_of[fmt::format("{}", fmt::join(task.rates, ", "))];
+      if (std::ranges::count(names, task.task.text()) == 0) names.push_back(task.task.text());
+    }
   }
   if (tasks_of.size() == 1) return tasks_of.begin()->first;
   return joined(tasks_of, "; ", [](const auto& rates) {
@@ -79,64 +85,75 @@ bool is_by_length(const Comparison& comparison) {
                              [](const ComparedTask& task) { return task.length.has_value(); });
 }
 
-std::vector<Note> notes_of(const Comparison& comparison, const ResultTable& table) {
-  const bool by_length = is_by_length(comparison);
-  std::size_t unpaired = 0;
+// The least p that so many seeds can have.
+double least_p(const ComparedTask& task) {
+  if (task.paired) return std::ldexp(2.0, -static_cast<int>(task.seeds));
+  return (task.seeds == task.other_seeds ? 2 : 1) / relabellings(task.seeds, task.other_seeds);
+}
+
+void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>& comparisons,
+                         bool by_length) {
+  const bool against_all = comparisons.size() > 1;
   std::size_t tests = 0;
   std::size_t max_seeds = 0;
   bool has_interval = false;
   bool lacks_interval = false;
-  const TaskLabel* before = nullptr;  // Rows of one task have the same runs.
-  for (const ComparedTask& task : comparison.tasks) {
-    if (before == nullptr || *before != task.task) {
-      unpaired += task.unpaired;
-      tests += task.p ? 1U : 0U;
+  bool has_pairs = false;
+  bool has_groups = false;
+  const ComparedTask* most = nullptr;  // With the least possible p.
+  for (const Comparison& comparison : comparisons) {
+    const TaskLabel* before = nullptr;  // Rows of one task have the same runs.
+    for (const ComparedTask& task : comparison.tasks) {
+      if (before == nullptr || *before != task.task) tests += task.p ? 1U : 0U;
+      before = &task.task;
+      (task.paired ? has_pairs : has_groups) = true;
+      if (task.paired) max_seeds = std::max(max_seeds, task.seeds);
+      if (task.p && (most == nullptr || least_p(task) < least_p(*most))) most = &task;
+      has_interval = has_interval || task.interval;
+      lacks_interval = lacks_interval || !task.interval;
     }
-    before = &task.task;
-    max_seeds = std::max(max_seeds, task.seeds);
-    has_interval = has_interval || task.interval;
-    lacks_interval = lacks_interval || !task.interval;
   }
-  std::vector<Note> notes;
-  add_note(notes, NoteKind::kReading,
-           "The score of a seed is its {}. Columns: {} over the seeds; difference: that of the seeds' "
-           "differences.",
-           table.rates_selected
-               ? std::string("score at the learning rate that was selected for the cell")
-               : fmt::format("mean over the learning rates that both encodings finished with "
-                             "every seed that counts: {}",
-                             rates_text(comparison.tasks)),
-           aggregate_phrase(comparison.aggregate));
-  if (by_length) {
-    add_note(notes, NoteKind::kReading,
-             "One row per test length; the score is the mean over these lengths, which weigh the same.");
+  std::string test;
+  if (has_pairs) {
+    test = fmt::format("signs of the seeds' differences flipped ({})",
+                       max_seeds <= kMaxExactPairs
+                           ? "every assignment"
+                           : fmt::format("every assignment up to {} seeds, {} random ones beyond",
+                                         kMaxExactPairs, kRandomAssignments));
+  }
+  if (has_groups) {
+    test += fmt::format(
+        "{}the seeds of both sides split anew in every way, or in {} random ones where there are more",
+        has_pairs ? "; against a model outside che " : "", kRandomAssignments);
   }
   add_note(notes, NoteKind::kMethod,
            "95 % interval: bootstrap over seeds, percentiles of {} resamples. p: two-sided permutation test, "
-           "signs of the seeds' differences flipped ({}). Holm: adjusted over the tasks tested{}, {} in all.",
-           kBootstrapResamples,
-           max_seeds <= kMaxExactPairs ? "every assignment"
-                                       : fmt::format("every assignment up to {} seeds, {} random ones beyond",
-                                                     kMaxExactPairs, kRandomAssignments),
-           by_length ? " at a length" : "", tests);
-  if (comparison.one.form.foreign != comparison.other.form.foreign) {
+           "{}. Holm: "
+           "adjusted over the {} tested{}, {} in all.",
+           kBootstrapResamples, test, against_all ? "rows" : "tasks", by_length ? " at a length" : "", tests);
+  if (has_groups) {
     add_note(notes, NoteKind::kReading,
-             "One of the two is a model outside che: repetitions are paired by their seeds' numbers, share "
-             "neither initial parameters nor training data, and its learning rate is not known.");
+             "Where a model outside che is compared, seeds are not paired, whatever their numbers, and its "
+             "learning "
+             "rates count as one.");
   }
   if (tests == 0) {
     add_note(notes, NoteKind::kReading, "Tests need two seeds or more.");
   } else {
-    if (max_seeds <= kMaxExactPairs) {
+    if (most != nullptr && (!most->paired || most->seeds <= kMaxExactPairs)) {
       add_note(notes, NoteKind::kReading, "With {} seeds p is {:.2g} at least, whatever the difference.",
-               max_seeds, std::ldexp(2.0, -static_cast<int>(max_seeds)));
+               most->paired ? fmt::format("{}", most->seeds)
+                            : fmt::format("{} and {}", most->seeds, most->other_seeds),
+               least_p(*most));
     }
     add_note(notes, NoteKind::kMethod,
              "80 % power: the least true mean difference that a two-sided t-test at p < .05 finds with "
-             "probability 80 % in as many pairs with this spread, before Holm's adjustment, which lowers the "
-             "probability.");
+             "probability 80 % in as many {} with this spread, before Holm's adjustment, which lowers the "
+             "probability.",
+             has_groups ? "seeds" : "pairs");
   }
-  if (has_interval && comparison.aggregate == Aggregate::kMean) {
+  const bool is_mean = comparisons.front().aggregate == Aggregate::kMean;
+  if (has_interval && has_pairs && is_mean) {
     add_note(notes, NoteKind::kReading,
              "The interval is too narrow for few seeds: where differences are normal it covers their mean in "
              "{} seeds.",
@@ -149,6 +166,15 @@ std::vector<Note> notes_of(const Comparison& comparison, const ResultTable& tabl
              "Below {} seeds there is no interval: even from the least to the greatest of n differences it "
              "would cover the median only with probability 1 - 2 / 2^n, less than 95 %.",
              kMinIntervalPairs);
+  }
+}
+
+void append_left_out(std::vector<Note>& notes, const Comparison& comparison, const ResultTable& table) {
+  std::size_t unpaired = 0;
+  const TaskLabel* before = nullptr;
+  for (const ComparedTask& task : comparison.tasks) {
+    if (before == nullptr || *before != task.task) unpaired += task.unpaired;
+    before = &task.task;
   }
   if (unpaired > 0) {
     add_note(notes, NoteKind::kReading,
@@ -165,6 +191,37 @@ std::vector<Note> notes_of(const Comparison& comparison, const ResultTable& tabl
     }
   }
   append_untrained_notes(notes, comparison);
+}
+
+std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
+                           const std::vector<std::string>& left_out, const ResultTable& table) {
+  const Comparison& first = comparisons.front();
+  const bool by_length = is_by_length(first);
+  const std::string rates = rates_text(comparisons);
+  std::vector<Note> notes;
+  add_note(notes, NoteKind::kReading,
+           "The score of a seed is its {}. Columns: {} over the seeds; difference: {}.",
+           table.rates_selected ? std::string("score at the learning rate that was selected for the cell")
+           : rates.empty()      ? std::string("mean accuracy over the test lengths")
+                           : fmt::format("mean over the learning rates that both encodings finished with "
+                                         "every seed that counts: {}",
+                                         rates),
+           aggregate_phrase(first.aggregate),
+           first.paired ? "that of the seeds' differences" : "that of the columns");
+  if (by_length) {
+    add_note(notes, NoteKind::kReading,
+             "One row per test length; the score is the mean over these lengths, which weigh the same.");
+  }
+  append_method_notes(notes, comparisons, by_length);
+  for (const Comparison& comparison : comparisons) {
+    std::vector<Note> of_one;
+    append_left_out(of_one, comparison, table);
+    for (Note& note : of_one) {
+      const auto is_same = [&](const Note& other) { return other.text == note.text; };
+      if (std::ranges::none_of(notes, is_same)) notes.push_back(std::move(note));
+    }
+  }
+  for (const std::string& column : left_out) add_note(notes, NoteKind::kReading, "Not compared: {}.", column);
   append_provenance(notes, table);
   return notes;
 }
@@ -173,60 +230,90 @@ PrintedColumn column_of(const EncodingLabel& encoding) {
   return {.title = encoding.form.text(), .settings = encoding.settings_text()};
 }
 
-}  // namespace
+void add_data(DataTable& data, const Comparison& comparison, const ComparedTask& task) {
+  const auto bound = [&](double Interval::*end) {
+    return task.interval ? TableValue((*task.interval).*end) : TableValue();
+  };
+  std::vector<std::pair<const char*, TableValue>> values = {
+      {"level", std::string(level_name(task.level))},
+      {"task", task.task.text()},
+      {"one", comparison.one.text()},
+      {"other", comparison.other.text()},
+      {"aggregate", std::string(aggregate_name(comparison.aggregate))},
+      {"seeds", static_cast<std::int64_t>(task.seeds)},
+      {"other_seeds", static_cast<std::int64_t>(task.other_seeds)},
+      {"paired", std::string(task.paired ? "yes" : "no")},
+      {"rates", fmt::format("{}", fmt::join(task.rates, ";"))},
+      {"unpaired", static_cast<std::int64_t>(task.unpaired)},
+      {"one_score", table_value(task.one)},
+      {"other_score", table_value(task.other)},
+      {"difference", table_value(task.difference)},
+      {"interval_low", bound(&Interval::low)},
+      {"interval_high", bound(&Interval::high)},
+      {"p", table_value(task.p)},
+      {"p_holm", table_value(task.adjusted_p)},
+      {"one_untrained", static_cast<std::int64_t>(task.one_runs.untrained)},
+      {"other_untrained", static_cast<std::int64_t>(task.other_runs.untrained)},
+      {"detectable", table_value(task.detectable)}};
+  if (task.length) values.insert(values.begin() + 2, {"length", *task.length});
+  data.add_row(values);
+}
 
-Table comparison_table(const Comparison& comparison, const ResultTable& table) {
-  const std::vector<Note> shared_notes = notes_of(comparison, table);
+Table table_of(const std::vector<Comparison>& comparisons, const std::vector<std::string>& left_out,
+               bool against_all, const ResultTable& table) {
+  const Comparison& first = comparisons.front();
+  const std::vector<Note> shared_notes = notes_of(comparisons, left_out, table);
   const auto foot = [&](const char* unit) {
     std::vector<Note> notes = {{NoteKind::kReading, unit}};
     notes.insert(notes.end(), shared_notes.begin(), shared_notes.end());
     return notes;
   };
-  Table result{.title = fmt::format("{} minus {} in the experiment {}, paired over seeds.",
-                                    comparison.one.text(), comparison.other.text(), table.name),
-               .printed = {.group_title = "level",
-                           .columns = {{.title = "task", .number = false},
-                                       {.title = "seeds"},
-                                       column_of(comparison.one),
-                                       column_of(comparison.other),
-                                       {.title = "difference"},
-                                       {.title = "95 % interval"},
-                                       {.title = "p"},
-                                       {.title = "p (Holm)"},
-                                       {.title = "80 % power"}},
-                           .notes = foot("Scores in percent, differences in points.")},
-               .data = {.notes = foot("Scores and differences are fractions of 1.")}};
-  if (is_by_length(comparison)) {
+  const bool is_paired = std::ranges::all_of(comparisons, &Comparison::paired);
+  Table result{
+      .title = fmt::format("{} minus {} in the experiment {}, {}.", first.one.text(),
+                           against_all ? "every other column" : first.other.text(), table.name,
+                           is_paired     ? "paired over seeds"
+                           : against_all ? "paired over seeds where both are models of che"
+                                         : "seeds not paired"),
+      .printed = {.group_title = "level",
+                  .columns = {{.title = "task", .number = false},
+                              {.title = "seeds"},
+                              column_of(first.one),
+                              against_all ? PrintedColumn{.title = "the other"} : column_of(first.other),
+                              {.title = "difference"},
+                              {.title = "95 % interval"},
+                              {.title = "p"},
+                              {.title = "p (Holm)"},
+                              {.title = "80 % power"}},
+                  .notes = foot("Scores in percent, differences in points.")},
+      .data = {.notes = foot("Scores and differences are fractions of 1.")}};
+  if (is_by_length(first)) {
     result.printed.columns.insert(result.printed.columns.begin() + 1, {.title = "length"});
   }
-  for (const ComparedTask& task : comparison.tasks) {
-    result.printed.rows.push_back(print_row(task));
-    const auto bound = [&](double Interval::*end) {
-      return task.interval ? TableValue((*task.interval).*end) : TableValue();
-    };
-    std::vector<std::pair<const char*, TableValue>> values = {
-        {"level", std::string(level_name(task.level))},
-        {"task", task.task.text()},
-        {"one", comparison.one.text()},
-        {"other", comparison.other.text()},
-        {"aggregate", std::string(aggregate_name(comparison.aggregate))},
-        {"seeds", static_cast<std::int64_t>(task.seeds)},
-        {"rates", fmt::format("{}", fmt::join(task.rates, ";"))},
-        {"unpaired", static_cast<std::int64_t>(task.unpaired)},
-        {"one_score", table_value(task.one)},
-        {"other_score", table_value(task.other)},
-        {"difference", table_value(task.difference)},
-        {"interval_low", bound(&Interval::low)},
-        {"interval_high", bound(&Interval::high)},
-        {"p", table_value(task.p)},
-        {"p_holm", table_value(task.adjusted_p)},
-        {"one_untrained", static_cast<std::int64_t>(task.one_runs.untrained)},
-        {"other_untrained", static_cast<std::int64_t>(task.other_runs.untrained)},
-        {"detectable", table_value(task.detectable)}};
-    if (task.length) values.insert(values.begin() + 2, {"length", *task.length});
-    result.data.add_row(values);
+  if (against_all) {
+    result.printed.columns.insert(result.printed.columns.begin() + 1, {.title = "minus", .number = false});
+  }
+  // The rows of a task stand together.
+  for (const TableRow& row : table.rows) {
+    for (const Comparison& comparison : comparisons) {
+      for (const ComparedTask& task : comparison.tasks) {
+        if (task.task != row.task) continue;
+        result.printed.rows.push_back(print_row(task, against_all ? comparison.other.text() : ""));
+        add_data(result.data, comparison, task);
+      }
+    }
   }
   return result;
+}
+
+}  // namespace
+
+Table comparison_table(const Comparison& comparison, const ResultTable& table) {
+  return table_of({comparison}, {}, false, table);
+}
+
+Table comparison_table(const ComparedWithAll& compared, const ResultTable& table) {
+  return table_of(compared.comparisons, compared.left_out, true, table);
 }
 
 }  // namespace che

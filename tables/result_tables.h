@@ -55,6 +55,9 @@ Table step_table(const ResultTable& table);
 // One row per task, or per task and length; `table` is what was compared, for the notes.
 Table comparison_table(const Comparison& comparison, const ResultTable& table);
 
+// The same of one column and all others, the rows of a task together.
+Table comparison_table(const ComparedWithAll& compared, const ResultTable& table);
+
 // One row per task; `table` is where the agreement comes from, with trivial baselines.
 Table agreement_table(const PaperAgreement& agreement, const ResultTable& table);
 

@@ -127,6 +127,7 @@ DataTable run_data(const ResultTable& table) {
                   {"evaluation_seconds", run.status.evaluation_seconds},
                   {"git_commit", run.status.git_commit},
                   {"device", run.status.device},
+                  {"stated_training", run.status.stated_training},
                   {"updated", run.status.updated},
                   {"error", run.error()}});
   }

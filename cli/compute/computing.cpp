@@ -10,11 +10,10 @@ namespace che {
 
 void fill_computing_command(CLI::App& command, Action& action) {
   using Fill = void (*)(CLI::App&, Action&);
-  static const std::map<std::string, Fill> by_name = {{"bench", fill_bench_command},
-                                                      {"bias", fill_bias_command},
-                                                      {"encoding", fill_encoding_command},
-                                                      {"selftest", fill_selftest_command},
-                                                      {"worker", fill_worker_command}};
+  static const std::map<std::string, Fill> by_name = {
+      {"bench", fill_bench_command},       {"bias", fill_bias_command},
+      {"encoding", fill_encoding_command}, {"export-model", fill_export_model_command},
+      {"selftest", fill_selftest_command}, {"worker", fill_worker_command}};
   by_name.at(command.get_name())(command, action);
 }
 

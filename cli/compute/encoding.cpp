@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/run_config.h"
+#include "experiments/plan/run_workload.h"
 #include "models/architectures/encoder_model.h"
 #include "models/settings/encoding_entry.h"
 

@@ -19,6 +19,7 @@
 #include "core/text.h"
 #include "core/version.h"
 #include "experiments/exchange/archive.h"
+#include "experiments/exchange/stored_predictions.h"
 #include "experiments/store/bounded_json.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_files.h"
@@ -35,7 +36,7 @@ constexpr const char* kFormat = "che-bundle/1";
 constexpr const char* kManifest = "MANIFEST.json";
 constexpr const char* kConfig = "config.yaml";
 constexpr const char* kStatus = "status.json";
-// The files of a run in the order of the archive. A run may lack all but the first.
+// The files of a run, beside kept predictions. A run may lack all but the first.
 constexpr std::array<const char*, 5> kRunFiles = {kConfig, "evaluation.csv", "evaluation_at_steps.csv",
                                                   "metrics.csv", kStatus};
 constexpr std::size_t kManifestDepth = 4;
@@ -81,6 +82,14 @@ BundledRun parse_run(const std::string& id, const Texts& texts, const std::strin
   for (const auto& [step, rows] : run.at_steps) {
     check_accuracies(run.config, rows, place + "/evaluation_at_steps.csv");
   }
+  std::map<std::string, std::string> kept;
+  for (const auto& [name, text] : texts) {
+    if (is_kept_predictions(name)) kept.emplace(name, text);
+  }
+  if (!kept.empty() && !run.config.is_foreign()) {
+    throw Error(fmt::format("{}/{}: the run is of che", place, kept.begin()->first));
+  }
+  check_kept_predictions(run.config, run.evaluation, kept, place);
   // A model outside che is not trained here.
   const std::int64_t steps = run.config.is_foreign() ? 0 : run.config.training.steps;
   const std::int64_t step = run.status.step;
@@ -120,6 +129,11 @@ Texts read_texts(const fs::path& run) {
   Texts texts;
   for (const char* const name : kRunFiles) {
     if (is_present(run / name)) texts.emplace(name, read_file(run / name));
+  }
+  std::error_code error;
+  for (const fs::path& entry : entries_of(run, error)) {
+    const std::string name = entry.filename().string();
+    if (is_kept_predictions(name)) texts.emplace(name, read_file(entry));
   }
   return texts;
 }
@@ -271,7 +285,8 @@ class BundleReader {
     if (path.starts_with(start) && slash > start.size()) {
       std::string id = path.substr(start.size(), slash - start.size());
       std::string name = path.substr(slash + 1);
-      if (id.find('/') == std::string::npos && std::ranges::count(kRunFiles, name) > 0) {
+      if (id.find('/') == std::string::npos &&
+          (std::ranges::count(kRunFiles, name) > 0 || is_kept_predictions(name))) {
         return {std::move(id), std::move(name)};
       }
     }

@@ -20,8 +20,8 @@ namespace che {
 // results folder:
 //   NAME/MANIFEST.json
 //   NAME/runs/<run id>/config.yaml, evaluation.csv, evaluation_at_steps.csv, metrics.csv, status.json
-// Predictions are left out with the checkpoints: they may be as large, and a retrained model writes them
-// again.
+// The predictions of che's models are left out with the checkpoints: they may be as large, and a retrained
+// model writes them again. Those of models outside che (predictions-*.jsonl.zst) are in it.
 
 struct BundleSummary {
   std::string name;        // The experiment's.
@@ -57,7 +57,8 @@ BundleSummary write_bundle(const std::filesystem::path& experiment, const std::f
 
 // Reads a bundle without unpacking it and checks every byte: the archive's form and hash, each file's hash
 // and size in the manifest, that nothing is missing or surplus, and each run's config, rows and state as a
-// results folder's. Throws Error (usage) that names the file in which something is wrong.
+// results folder's; predictions of models outside che are scored again. Throws Error (usage) that names the
+// file in which something is wrong.
 BundleSummary verify_bundle(const std::filesystem::path& file, const BundledRunSink& take = {});
 
 // Checks a bundle as verify_bundle does and makes the results folder `folder` of it, whole or not at all.

@@ -1,6 +1,8 @@
 #include "experiments/exchange/predictions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <functional>
@@ -11,12 +13,9 @@
 #include <string_view>
 #include <utility>
 
-#include "core/file_lock.h"
 #include "core/files.h"
-#include "core/process.h"
 #include "core/suggestion.h"
 #include "core/text.h"
-#include "core/version.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/store/bounded_json.h"
 #include "models/architectures/foreign.h"
@@ -35,11 +34,49 @@ constexpr const char* kLineForm =
     "allowed: one JSON object a line, the header and then such as {\"length\": 41, \"index\": 0, \"output\": "
     "[0]}";
 
+bool is_compressed(std::string_view content) { return content.starts_with("\x28\xB5\x2F\xFD"); }
+
+std::string decompressed(std::string_view content, const std::filesystem::path& file) {
+  const auto fail = [&](std::string_view problem) {
+    throw Error(fmt::format("{}: {}", file.string(), problem));
+  };
+  std::string text;
+  std::string part(ZSTD_DStreamOutSize(), '\0');
+  const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
+                                                                             ZSTD_freeDStream);
+  ZSTD_inBuffer input{content.data(), content.size(), 0};
+  std::size_t left = 1;  // 0 at the end of a frame.
+  while (input.pos < input.size || left != 0) {
+    ZSTD_outBuffer output{part.data(), part.size(), 0};
+    left = ZSTD_decompressStream(stream.get(), &output, &input);
+    if (ZSTD_isError(left) != 0) fail(fmt::format("cannot be decompressed: {}", ZSTD_getErrorName(left)));
+    text.append(part, 0, output.pos);
+    if (text.size() > kMaxBytes) fail(fmt::format("has more than {} bytes, decompressed", kMaxBytes));
+    if (output.pos == 0 && input.pos == input.size && left != 0) fail("is cut off");
+  }
+  return text;
+}
+
+std::string compressed(std::string_view content) {
+  constexpr int kLevel = 3;
+  std::string packed(ZSTD_compressBound(content.size()), '\0');
+  const std::size_t size =
+      ZSTD_compress(packed.data(), packed.size(), content.data(), content.size(), kLevel);
+  if (ZSTD_isError(size) != 0)
+    throw Error(fmt::format("zstd: {}", ZSTD_getErrorName(size)), ErrorKind::kRuntime);
+  packed.resize(size);
+  return packed;
+}
+
 // The lines of a file of predictions, with the errors of what is on them.
 class PredictionLines {
  public:
-  explicit PredictionLines(const std::filesystem::path& file)
-      : file_(file.string()), content_(read_input_file(file, kMaxBytes)) {}
+  // The content may be compressed.
+  PredictionLines(std::string content, const std::filesystem::path& file)
+      : file_(file.string()),
+        content_(is_compressed(content) ? decompressed(content, file) : std::move(content)) {}
+
+  const std::string& content() const { return content_; }
 
   // The object on the next line; nothing at the end of the file.
   bool next(Json& object) {
@@ -123,6 +160,33 @@ void check_suite(const PredictionLines& lines, const SampleHeader& header) {
   }
 }
 
+// What the header states about the model's training, as one line for people.
+std::string read_training(const PredictionLines& lines, const Json& header) {
+  std::vector<std::string> parts;
+  if (header.contains("training")) {
+    const Json& training = lines.field(header, "training", &Json::is_object, "an object");
+    lines.refuse_other_fields(
+        training, {"steps", "batch_size", "learning_rate", "parameters", "training_accuracy", "note"});
+    for (const char* const name : {"steps", "batch_size", "parameters"}) {
+      if (!training.contains(name)) continue;
+      parts.push_back(fmt::format("{} {}", name, lines.integer(training, name, 1)));
+    }
+    for (const auto& [name, max] : {std::pair("learning_rate", 1e6), std::pair("training_accuracy", 1.0)}) {
+      if (!training.contains(name)) continue;
+      const auto value = lines.field(training, name, &Json::is_number, "a number").get<double>();
+      if (!(value >= 0 && value <= max)) {
+        lines.fail(fmt::format("training.{}: got {}; allowed: 0 to {}", name, value, max));
+      }
+      parts.push_back(fmt::format("{} {}", name, value));
+    }
+    if (training.contains("note")) parts.push_back(one_line(lines.text(training, "note")));
+  }
+  if (header.contains("data_seed")) {
+    parts.push_back(fmt::format("che's batches of data_seed {}", lines.integer(header, "data_seed", 0)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 // `object` is set to the header as it stands in the file.
 ScoredPredictions read_header(PredictionLines& lines, Json& object) {
   if (!lines.next(object))
@@ -132,15 +196,17 @@ ScoredPredictions read_header(PredictionLines& lines, Json& object) {
     lines.fail(fmt::format("format: got {}; allowed: che-predictions/1{}", one_line(format),
                            is_samples ? "; these are samples, without predictions" : ""));
   }
-  lines.refuse_other_fields(
-      object, {"format", "model", "model_seed", "task", "task_version", "options", "suite", "lengths",
-               "samples", "seed", "input_symbols", "output_symbols", "version", "definition"});
+  lines.refuse_other_fields(object, {"format", "model", "model_seed", "data_seed", "training", "task",
+                                     "task_version", "options", "suite", "lengths", "samples", "seed",
+                                     "input_symbols", "output_symbols", "version", "definition"});
   ScoredPredictions scored;
   scored.model = lines.text(object, "model");
   if (const std::string problem = foreign_name_problem(scored.model); !problem.empty()) {
     lines.fail(fmt::format("model: {}", problem));
   }
   if (object.contains("model_seed")) scored.seed = lines.integer(object, "model_seed", 0);
+  if (object.contains("data_seed")) scored.data_seed = lines.integer(object, "data_seed", 0);
+  scored.stated_training = read_training(lines, object);
   SampleHeader& header = scored.header;
   header.task = lines.text(object, "task");
   if (object.contains("options")) {
@@ -201,40 +267,17 @@ std::int64_t read_sample(PredictionLines& lines, std::int64_t length, std::int64
   return correct;
 }
 
-// Rows of other accuracies than those that took their place.
-struct ReplacedRows {
-  std::size_t count = 0;
-  double accuracy_before = 0;  // Sums.
-  double accuracy_now = 0;
-};
-
-// Adds the rows of `scored` to `stored`, and warns of a second result of a model: it may be meant as a
-// repetition.
-void store_rows(std::vector<EvaluationRow>& stored, const ScoredPredictions& scored,
-                const WarningSink& warn) {
-  ReplacedRows replaced;
-  for (const EvaluationRow& row : scored.rows) {
-    const std::optional<EvaluationRow> before = store_row(stored, row);
-    if (!before || before->accuracy == row.accuracy) continue;
-    ++replaced.count;
-    replaced.accuracy_before += before->accuracy;
-    replaced.accuracy_now += row.accuracy;
-  }
-  if (replaced.count == 0) return;
-  const double percent = 100 / static_cast<double>(replaced.count);
-  warn(fmt::format(
-      "{} of {}, model_seed {}: replaced the stored accuracy at {} (mean {:.1f} %, now {:.1f} %); a "
-      "repetition needs a model_seed of its own",
-      scored.header.task, scored.model, scored.seed, counted(replaced.count, "test length"),
-      percent * replaced.accuracy_before, percent * replaced.accuracy_now));
-}
-
 }  // namespace
 
 ScoredPredictions score_predictions(const std::filesystem::path& file) {
-  PredictionLines lines(file);
+  return score_predictions(read_input_file(file, kMaxBytes), file);
+}
+
+ScoredPredictions score_predictions(std::string content, const std::filesystem::path& file) {
+  PredictionLines lines(std::move(content), file);
   Json object;
   ScoredPredictions scored = read_header(lines, object);
+  scored.file = file;
   const SampleHeader& header = scored.header;
   std::unique_ptr<Task> task;
   try {
@@ -279,49 +322,8 @@ ScoredPredictions score_predictions(const std::filesystem::path& file) {
   }
   Json surplus;
   if (lines.next(surplus)) lines.fail("a surplus sample: the header's samples end on the line before");
+  scored.packed = compressed(lines.content());
   return scored;
-}
-
-RunConfig prediction_config(const ScoredPredictions& scored) {
-  const SampleHeader& header = scored.header;
-  RunConfig config;
-  if (header.definition.empty()) {
-    config.task.reset(header.task);
-    config.task.options = Registry<TaskEntry>::instance().get(config.task.name).options.with(header.options);
-  } else {
-    config.task.name = header.task;
-    config.task.definition = header.definition;
-  }
-  config.model = foreign_model(scored.model);
-  config.seed = scored.seed;
-  EvaluationConfig& evaluation = config.evaluation;
-  evaluation.listed_lengths = header.lengths;
-  evaluation.samples = header.samples;
-  evaluation.seed = header.seed;
-  evaluation = with_exact_lengths(evaluation);
-  // Reading what is written checks every limit.
-  return parse_run_config(to_yaml(config), fmt::format("predictions for {}", header.task));
-}
-
-RunFolder store_predictions(const std::filesystem::path& experiment, const ScoredPredictions& scored,
-                            const WarningSink& warn) {
-  const RunConfig config = prediction_config(scored);
-  RunFolder folder = RunFolder::at(experiment, config, warn);
-  folder.store_config();
-  const FileLock lock(folder.path());
-  StoredRun stored = folder.set_damage_aside(warn);
-  store_rows(stored.evaluation, scored, warn);
-  folder.write_evaluation(stored.evaluation);
-  RunStatus status;
-  status.state = RunState::kFinished;
-  status.git_commit = git_commit();
-  status.version = program_version();
-  status.device = "predictions";
-  status.host = host_name();
-  status.updated = current_utc_time();
-  status.started = stored.status.started.empty() ? status.updated : stored.status.started;
-  folder.write_status(status);
-  return folder;
 }
 
 }  // namespace che

@@ -86,16 +86,6 @@ std::unique_ptr<Model> create_model(const RunConfig& config, std::int64_t replic
   return architecture_of(config).make(parts_of(config), replicas, backend);
 }
 
-Positions create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose, std::uint64_t step,
-                           std::uint64_t batch) {
-  if (!config.encoding.is_randomized()) return {};
-  // The name of a registered task is its key.
-  const std::string& stream_key = config.task.is_declared() ? config.task.definition : config.task.name;
-  return Positions::randomized(config.encoding.max_position,
-                               keyed_seed(static_cast<std::uint64_t>(seed), stream_key), purpose, step,
-                               batch);
-}
-
 RestoredModel restore_model(const RunFolder& run, const RunConfig& config, DamagedCheckpoints damaged) {
   RestoredModel restored{create_model(config, 1), 0, {}};
   const auto size = static_cast<std::size_t>(restored.model->parameters().size());

@@ -10,7 +10,6 @@
 #include "experiments/store/run_folder.h"
 #include "models/architectures/model.h"
 #include "models/ops/device/backend.h"
-#include "models/settings/positions.h"
 
 namespace che {
 
@@ -39,11 +38,6 @@ std::int64_t parameter_count(const RunConfig& config);
 // A model of the kind that the config names, on `backend` or on what the config's `execution` asks for.
 std::unique_ptr<Model> create_model(const RunConfig& config, std::int64_t replicas);
 std::unique_ptr<Model> create_model(const RunConfig& config, std::int64_t replicas, const Backend& backend);
-
-// Returns the positions of one forward pass. If they are randomized, `seed` (data or evaluation seed, keyed
-// by the task inside), `step` (or length) and `batch` select the draw.
-Positions create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose, std::uint64_t step,
-                           std::uint64_t batch = 0);
 
 // A run's model, ready for a forward pass.
 struct RestoredModel {

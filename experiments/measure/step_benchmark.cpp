@@ -15,6 +15,7 @@
 #include "experiments/learn/model_factory.h"
 #include "experiments/learn/training.h"
 #include "experiments/plan/operations.h"
+#include "experiments/plan/run_workload.h"
 #include "experiments/statistics/score_summary.h"
 
 namespace che {

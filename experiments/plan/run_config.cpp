@@ -236,13 +236,15 @@ void RunConfig::visit_fields(FieldVisitor& visit) {
   }
   visit.role(Role::kReplica);
   visit.integer({"seed", "of initial parameters and dropout"}, seed, 0, kMaxSeed);
+  if (!is_foreign()) {
+    visit.real({"learning_rate", "of Adam, constant after training.warmup_steps"}, learning_rate, 1e-12, 10);
+  }
+  visit.integer({"data_seed", "of training lengths, batches and positions"}, data_seed, 0, kMaxSeed);
   if (is_foreign()) {
     visit.role(Role::kEvaluation);
     visit.group({"evaluation", "what is measured"}, fields_of(evaluation));
     return;
   }
-  visit.real({"learning_rate", "of Adam, constant after training.warmup_steps"}, learning_rate, 1e-12, 10);
-  visit.integer({"data_seed", "of training lengths, batches and positions"}, data_seed, 0, kMaxSeed);
   visit.role(Role::kCell);
   visit.group({"training", "how the parameters are found"}, fields_of(training));
   visit.role(Role::kEvaluation);

@@ -102,7 +102,7 @@ struct LogConfig {
 };
 
 // A complete description of one run, or of what the predictions of a model outside che are for. Only the
-// task, the name, the seed and the evaluation of such a model are known, and the other members mean nothing.
+// task, the name, the seeds and the evaluation of such a model are known, and the other members mean nothing.
 struct RunConfig {
   TaskConfig task;
   ModelConfig model;

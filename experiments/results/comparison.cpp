@@ -1,6 +1,7 @@
 #include "experiments/results/comparison.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -58,18 +59,6 @@ bool is_foreign(const ResultTable& table, const TableCell& cell) {
   return !cell.finished.empty() && table.runs[cell.finished.front()].config.is_foreign();
 }
 
-// Gives a model outside che, whose learning rate is unknown, its scores at every rate of the model that it is
-// compared with. Repetitions of one seed share nothing then, and any pairing leaves the sign test valid.
-Scores at_rates_of(const Scores& foreign, const Scores& other) {
-  Scores scores;
-  for (const auto& [key, score] : other) {
-    for (const auto& [foreign_key, foreign_score] : foreign) {
-      if (foreign_key.first == key.first) scores[key] = foreign_score;
-    }
-  }
-  return scores;
-}
-
 ComparedRuns runs_of(const ResultTable& table, const TableCell& cell, const Design& design) {
   ComparedRuns runs;
   for (const std::size_t i : cell.finished) {
@@ -83,6 +72,40 @@ ComparedRuns runs_of(const ResultTable& table, const TableCell& cell, const Desi
   return runs;
 }
 
+// The score of each seed of a design: the mean over its rates.
+std::vector<double> scores_by_seed(const Scores& scores, const Design& design) {
+  std::vector<double> means;
+  for (const Draw& seed : design.seeds) {
+    double sum = 0;
+    for (const double rate : design.rates) sum += scores.at({seed, rate});
+    means.push_back(sum / static_cast<double>(design.rates.size()));
+  }
+  return means;
+}
+
+void compare_pairs(ComparedTask& result, const std::vector<double>& one, const std::vector<double>& other,
+                   Aggregate aggregate) {
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < one.size(); ++i) differences.push_back(one[i] - other[i]);
+  result.difference = aggregate_of(differences, aggregate);
+  if (one.size() > 1) {
+    result.p = sign_flip_p(differences, aggregate);
+    result.detectable = detectable_difference(differences);
+  }
+  if (one.size() >= kMinIntervalPairs) result.interval = bootstrap_interval(differences, aggregate);
+}
+
+void compare_groups(ComparedTask& result, const std::vector<double>& one, const std::vector<double>& other,
+                    Aggregate aggregate) {
+  result.difference = *result.one - *result.other;
+  const std::size_t fewer = std::min(one.size(), other.size());
+  if (fewer > 1) {
+    result.p = relabelling_p(one, other, aggregate);
+    result.detectable = detectable_difference(one, other);
+  }
+  if (fewer >= kMinIntervalPairs) result.interval = bootstrap_interval(one, other, aggregate);
+}
+
 ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const TableCell& one,
                            const TableCell& other, Aggregate aggregate, std::optional<std::int64_t> length) {
   ComparedTask result;
@@ -90,47 +113,37 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   result.task = row.task;
   result.metric = row.metric;
   result.length = length;
-  Scores of_one = scores_of(table, one, length);
-  Scores of_other = scores_of(table, other, length);
+  const Scores of_one = scores_of(table, one, length);
+  const Scores of_other = scores_of(table, other, length);
   const bool one_is_foreign = is_foreign(table, one);
   const bool other_is_foreign = is_foreign(table, other);
-  if (one_is_foreign && !other_is_foreign) of_one = at_rates_of(of_one, of_other);
-  if (other_is_foreign && !one_is_foreign) of_other = at_rates_of(of_other, of_one);
-  const Design design = common_design(of_one, of_other);
-  const std::set<Draw>& seeds = design.seeds;
-  const std::vector<double>& rates = design.rates;
-  result.seeds = seeds.size();
-  if (!table.rates_selected && (!one_is_foreign || !other_is_foreign)) result.rates = rates;
-  result.one_runs = runs_of(table, one, design);
-  result.other_runs = runs_of(table, other, design);
+  result.paired = !one_is_foreign && !other_is_foreign;
+  const Design first = common_design(of_one, result.paired ? of_other : of_one);
+  const Design second = result.paired ? first : common_design(of_other, of_other);
+  result.seeds = first.seeds.size();
+  result.other_seeds = second.seeds.size();
+  // The rate of a model outside che is not known.
+  if (!table.rates_selected) {
+    if (!one_is_foreign) result.rates = first.rates;
+    if (!other_is_foreign) result.rates = second.rates;
+  }
+  result.one_runs = runs_of(table, one, first);
+  result.other_runs = runs_of(table, other, second);
   result.unpaired =
       one.finished.size() + other.finished.size() - result.one_runs.counted - result.other_runs.counted;
-  if (seeds.empty()) return result;
-  const auto mean = [&](const Scores& scores, const Draw& seed) {
-    double sum = 0;
-    for (const double rate : rates) sum += scores.at({seed, rate});
-    return sum / static_cast<double>(rates.size());
-  };
-  std::vector<double> scores_one, scores_other, differences;
-  for (const Draw& seed : seeds) {
-    scores_one.push_back(mean(of_one, seed));
-    scores_other.push_back(mean(of_other, seed));
-    differences.push_back(scores_one.back() - scores_other.back());
-  }
-  result.one = aggregate_of(scores_one, aggregate);
-  result.other = aggregate_of(scores_other, aggregate);
-  result.difference = aggregate_of(differences, aggregate);
-  if (seeds.size() > 1) {
-    result.p = sign_flip_p(differences, aggregate);
-    result.detectable = detectable_difference(differences);
-  }
-  if (seeds.size() >= kMinIntervalPairs) result.interval = bootstrap_interval(differences, aggregate);
+  if (first.seeds.empty() || second.seeds.empty()) return result;
+  const std::vector<double> one_scores = scores_by_seed(of_one, first);
+  const std::vector<double> other_scores = scores_by_seed(of_other, second);
+  result.one = aggregate_of(one_scores, aggregate);
+  result.other = aggregate_of(other_scores, aggregate);
+  (result.paired ? compare_pairs : compare_groups)(result, one_scores, other_scores, aggregate);
   return result;
 }
 
-void adjust(std::vector<ComparedTask>& tasks) {
+// Adjusts the p-values of the rows of each length together.
+void adjust(const std::vector<ComparedTask*>& rows) {
   std::map<std::optional<std::int64_t>, std::vector<ComparedTask*>> families;
-  for (ComparedTask& task : tasks) families[task.length].push_back(&task);
+  for (ComparedTask* const row : rows) families[row->length].push_back(row);
   for (const auto& [length, family] : families) {
     std::vector<std::optional<double>> p_values;
     p_values.reserve(family.size());
@@ -138,6 +151,10 @@ void adjust(std::vector<ComparedTask>& tasks) {
     const auto adjusted = holm_adjusted(p_values);
     for (std::size_t i = 0; i < family.size(); ++i) family[i]->adjusted_p = adjusted[i];
   }
+}
+
+void add_rows(std::vector<ComparedTask*>& rows, Comparison& comparison) {
+  for (ComparedTask& task : comparison.tasks) rows.push_back(&task);
 }
 
 // The lengths to compare two cells at, each alone; nothing for all together.
@@ -182,7 +199,7 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
                     "{}",
                     one, column_list(table.encodings)));
   }
-  Comparison comparison{.one = first, .other = second, .aggregate = aggregate, .tasks = {}, .one_sided = {}};
+  Comparison comparison{.one = first, .other = second, .aggregate = aggregate};
   std::size_t pairs = 0;
   for (const TableRow& row : table.rows) {
     const TableCell* const cell = table.cell(row.task, first);
@@ -200,7 +217,9 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
     }
     for (const auto length : lengths_of(table, *cell, *counterpart, rows)) {
       comparison.tasks.push_back(compare_cells(table, row, *cell, *counterpart, aggregate, length));
-      pairs += comparison.tasks.back().seeds;
+      const ComparedTask& compared = comparison.tasks.back();
+      comparison.paired = comparison.paired && compared.paired;
+      pairs += std::min(compared.seeds, compared.other_seeds);
     }
   }
   if (pairs == 0) {
@@ -212,8 +231,32 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
                         : fmt::format("{} {} not finished; `che run` with the config goes on",
                                       counted(unfinished, "run"), unfinished == 1 ? "is" : "are")));
   }
-  adjust(comparison.tasks);
+  std::vector<ComparedTask*> compared;
+  add_rows(compared, comparison);
+  adjust(compared);
   return comparison;
+}
+
+ComparedWithAll compare_with_all(const ResultTable& table, const std::string& name, Aggregate aggregate) {
+  const EncodingLabel column =
+      column_named(name, {.columns = table.encodings, .not_chosen = table.not_chosen}, "--compare-all", "");
+  ComparedWithAll all;
+  for (const EncodingLabel& other : table.encodings) {
+    if (other == column) continue;
+    try {
+      all.comparisons.push_back(compare(table, name, other.text(), aggregate));
+    } catch (const Error& error) {
+      all.left_out.push_back(fmt::format("{}: {}", other.text(), error.what()));
+    }
+  }
+  if (all.comparisons.empty()) {
+    throw Error(fmt::format("--compare-all: no other column can be compared with '{}'{}{}", name,
+                            all.left_out.empty() ? "" : ": ", fmt::join(all.left_out, "; ")));
+  }
+  std::vector<ComparedTask*> rows;
+  for (Comparison& comparison : all.comparisons) add_rows(rows, comparison);
+  adjust(rows);
+  return all;
 }
 
 }  // namespace che

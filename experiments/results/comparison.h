@@ -22,24 +22,29 @@ struct ComparedRuns {
 
 // Two encodings on one task, paired over the seeds that both finished with one learning rate, as many as
 // possible. The score of a seed is its mean over all rates that both finished with all these seeds. So pairs
-// are independent and differ in nothing but the encoding. Scores are fractions, 0 .. 1.
+// are independent and differ in nothing but the encoding. Where one of the two is a model outside che, seeds
+// of equal numbers share nothing: the groups are not paired, and each side has seeds and rates of its own.
+// Scores are fractions, 0 .. 1.
 struct ComparedTask {
   Level level = Level::kRegular;
   TaskLabel task;
   Metric metric;                       // Of the scores.
   std::optional<std::int64_t> length;  // The only length that counts; without it, all scored lengths count.
-  std::size_t seeds = 0;               // Pairs.
-  std::vector<double> rates;  // Learning rates that count, ascending; empty where a rule selected them.
-  std::size_t unpaired = 0;   // Finished runs that do not count.
+  bool paired = true;
+  std::size_t seeds = 0;        // Pairs, or the repetitions of `one`
+  std::size_t other_seeds = 0;  // and of `other`.
+  std::vector<double> rates;    // Learning rates that count, ascending; empty where a rule selected them.
+  std::size_t unpaired = 0;     // Finished runs that do not count.
   ComparedRuns one_runs;
   ComparedRuns other_runs;
   // Aggregates over the seeds, if there are any.
   std::optional<double> one;
   std::optional<double> other;
-  std::optional<double> difference;  // Aggregate of the seeds' differences, one minus other.
+  // Aggregate of the seeds' differences, one minus other; without pairs the difference of the aggregates.
+  std::optional<double> difference;
   std::optional<Interval> interval;  // 95 %, from kMinIntervalPairs seeds on; see bootstrap_interval.
-  // Present with two seeds or more.
-  std::optional<double> p;           // See sign_flip_p.
+  // Present with two seeds or more on each side.
+  std::optional<double> p;           // See sign_flip_p, and relabelling_p where there are no pairs.
   std::optional<double> adjusted_p;  // Adjusted by Holm's method over all tasks, at this length.
   std::optional<double> detectable;  // See detectable_difference.
 };
@@ -48,8 +53,9 @@ struct Comparison {
   EncodingLabel one;
   EncodingLabel other;
   Aggregate aggregate = Aggregate::kMean;
-  std::vector<ComparedTask> tasks;   // Rows of the table with runs of both, in its order, by length.
-  std::vector<TaskLabel> one_sided;  // Rows with runs of only one.
+  bool paired = true;
+  std::vector<ComparedTask> tasks = {};   // Rows of the table with runs of both, in its order, by length.
+  std::vector<TaskLabel> one_sided = {};  // Rows with runs of only one.
 };
 
 // A comparison has one row per task, or one per task and scored test length.
@@ -60,5 +66,14 @@ enum class ComparisonRows { kTasks, kLengths };
 // which depends on the number of runs and ignores the pairs.
 Comparison compare(const ResultTable& table, const std::string& one, const std::string& other,
                    Aggregate aggregate, ComparisonRows rows = ComparisonRows::kTasks);
+
+// One column against every other, p-values adjusted over all rows of all of them.
+struct ComparedWithAll {
+  std::vector<Comparison> comparisons;
+  std::vector<std::string> left_out;  // Columns that cannot be compared with it, and why.
+};
+
+// Throws Error (usage) as compare does, and where no column can be compared.
+ComparedWithAll compare_with_all(const ResultTable& table, const std::string& name, Aggregate aggregate);
 
 }  // namespace che

@@ -84,11 +84,12 @@ std::vector<Fact> provenance(const ResultTable& table) {
   std::set<std::int64_t> seeds;
   std::set<std::int64_t> data_seeds;
   std::set<double> rates;
-  std::set<std::string> foreign;
+  std::map<std::string, std::set<std::string>> foreign;  // What their authors state of their training.
   for (const TableRun& run : table.runs) {
     updated = std::max(updated, run.status.updated);
     if (run.config.is_foreign()) {
-      foreign.insert(run.config.foreign_name());
+      std::set<std::string>& stated = foreign[run.config.foreign_name()];
+      if (!run.status.stated_training.empty()) stated.insert(run.status.stated_training);
       continue;
     }
     seeds.insert(run.config.seed);
@@ -105,8 +106,15 @@ std::vector<Fact> provenance(const ResultTable& table) {
   }
   if (!foreign.empty()) {
     facts.push_back({"Models outside che",
-                     fmt::format("{}; their predictions were scored, and how they were trained is not known",
-                                 fmt::join(foreign, ", "))});
+                     fmt::format("{}; their predictions were scored; training as their authors state it: {}",
+                                 joined(foreign, ", ", [](const auto& model) { return model.first; }),
+                                 joined(foreign, "; ", [](const auto& model) {
+                                   return fmt::format(
+                                       "{}: {}", model.first,
+                                       model.second.empty()
+                                           ? "nothing"
+                                           : fmt::format("{}", fmt::join(model.second, " | ")));
+                                 }))});
   }
   const std::vector<Fact> common = {
       {"Evaluation", describe_evaluation(table)},

@@ -5,6 +5,7 @@
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -16,6 +17,9 @@ namespace {
 // Streams of random numbers, one a use.
 constexpr std::uint64_t kFlips = 0;
 constexpr std::uint64_t kResamples = 1;
+constexpr std::uint64_t kOrders = 2;
+constexpr std::uint64_t kJointOrders = 3;
+constexpr std::uint64_t kSplits = 4;
 
 // Statistics of two assignments that are equal on paper differ by rounding.
 double rounding_of(const std::vector<double>& differences) {
@@ -30,6 +34,26 @@ std::vector<double> flipped(const std::vector<double>& differences, std::uint64_
     if ((signs >> i & 1U) != 0) result[i] = -result[i];
   }
   return result;
+}
+
+template <class Value>
+void shuffle(std::vector<Value>& values, RandomStream& random) {
+  for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
+}
+
+// The interval of what `draw` gives.
+Interval percentiles(const std::function<double(RandomStream&)>& draw, double coverage) {
+  RandomStream random(0, Purpose::kStatistics, kResamples);
+  std::vector<double> statistics;
+  for (std::size_t i = 0; i < kBootstrapResamples; ++i) statistics.push_back(draw(random));
+  std::sort(statistics.begin(), statistics.end());
+  return {.low = quantile(statistics, (1 - coverage) / 2), .high = quantile(statistics, (1 + coverage) / 2)};
+}
+
+double resampled(const std::vector<double>& values, Aggregate aggregate, RandomStream& random) {
+  std::vector<double> resample(values.size());
+  for (double& value : resample) value = values[random.below(values.size())];
+  return aggregate_of(std::move(resample), aggregate);
 }
 
 }  // namespace
@@ -60,15 +84,18 @@ double sign_flip_p(const std::vector<double>& differences, Aggregate aggregate) 
 }
 
 Interval bootstrap_interval(const std::vector<double>& differences, Aggregate aggregate, double coverage) {
-  RandomStream random(0, Purpose::kStatistics, kResamples);
-  std::vector<double> statistics;
-  for (std::size_t i = 0; i < kBootstrapResamples; ++i) {
-    std::vector<double> resample(differences.size());
-    for (double& value : resample) value = differences[random.below(differences.size())];
-    statistics.push_back(aggregate_of(std::move(resample), aggregate));
-  }
-  std::sort(statistics.begin(), statistics.end());
-  return {.low = quantile(statistics, (1 - coverage) / 2), .high = quantile(statistics, (1 + coverage) / 2)};
+  return percentiles([&](RandomStream& random) { return resampled(differences, aggregate, random); },
+                     coverage);
+}
+
+Interval bootstrap_interval(const std::vector<double>& one, const std::vector<double>& other,
+                            Aggregate aggregate, double coverage) {
+  return percentiles(
+      [&](RandomStream& random) {
+        const double of_one = resampled(one, aggregate, random);
+        return of_one - resampled(other, aggregate, random);
+      },
+      coverage);
 }
 
 double detectable_difference(const std::vector<double>& differences) {
@@ -76,6 +103,56 @@ double detectable_difference(const std::vector<double>& differences) {
   const boost::math::students_t t(n - 1);
   const double deviation = std::sqrt(boost::math::statistics::sample_variance(differences));
   return (boost::math::quantile(t, 0.975) + boost::math::quantile(t, 0.8)) * deviation / std::sqrt(n);
+}
+
+double detectable_difference(const std::vector<double>& one, const std::vector<double>& other) {
+  using boost::math::statistics::sample_variance;
+  const auto n = static_cast<double>(one.size());
+  const auto m = static_cast<double>(other.size());
+  const double variance = ((n - 1) * sample_variance(one) + (m - 1) * sample_variance(other)) / (n + m - 2);
+  const boost::math::students_t t(n + m - 2);
+  return (boost::math::quantile(t, 0.975) + boost::math::quantile(t, 0.8)) *
+         std::sqrt(variance * (1 / n + 1 / m));
+}
+
+double relabellings(std::size_t one, std::size_t other) {
+  double ways = 1;
+  for (std::size_t i = 1; i <= one; ++i) {
+    ways *= static_cast<double>(other + i) / static_cast<double>(i);
+  }
+  return std::round(ways);
+}
+
+double relabelling_p(const std::vector<double>& one, const std::vector<double>& other, Aggregate aggregate) {
+  std::vector<double> all = one;
+  all.insert(all.end(), other.begin(), other.end());
+  std::vector<std::uint8_t> is_of_one(all.size());
+  std::fill_n(is_of_one.begin(), one.size(), std::uint8_t{1});
+  const auto distance = [&] {
+    std::vector<double> first;
+    std::vector<double> second;
+    for (std::size_t i = 0; i < all.size(); ++i) (is_of_one[i] != 0 ? first : second).push_back(all[i]);
+    return std::abs(aggregate_of(std::move(first), aggregate) - aggregate_of(std::move(second), aggregate));
+  };
+  const double least = distance() - rounding_of(all);
+  std::size_t as_far = 0;
+  std::size_t ways = 0;
+  const auto count = [&] {
+    ++ways;
+    as_far += distance() >= least ? 1U : 0U;
+  };
+  if (relabellings(one.size(), other.size()) <= static_cast<double>(kRandomAssignments)) {
+    do count();
+    while (std::prev_permutation(is_of_one.begin(), is_of_one.end()));
+  } else {
+    count();
+    RandomStream random(0, Purpose::kStatistics, kSplits);
+    for (std::size_t drawn = 0; drawn < kRandomAssignments; ++drawn) {
+      shuffle(is_of_one, random);
+      count();
+    }
+  }
+  return static_cast<double>(as_far) / static_cast<double>(ways);
 }
 
 std::vector<std::optional<double>> holm_adjusted(const std::vector<std::optional<double>>& p_values) {
@@ -96,10 +173,6 @@ std::vector<std::optional<double>> holm_adjusted(const std::vector<std::optional
 
 namespace {
 
-// permutation.cpp has the other streams of this purpose.
-constexpr std::uint64_t kOrders = 2;
-constexpr std::uint64_t kJointOrders = 3;
-
 // From 1, less their mean; equal values share the mean of their ranks. Multiples of a half, whose sums of
 // products are exact.
 std::vector<double> centred_ranks(const std::vector<double>& values) {
@@ -117,11 +190,6 @@ std::vector<double> centred_ranks(const std::vector<double>& values) {
     first = end;
   }
   return ranks;
-}
-
-template <class Value>
-void shuffle(std::vector<Value>& values, RandomStream& random) {
-  for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
 }
 
 double product(const std::vector<double>& x, const std::vector<double>& y) {

@@ -20,6 +20,16 @@ inline constexpr std::size_t kRandomAssignments = 100'000;
 // fall below 2 / 2^n. The same differences always give the same p. One difference or more.
 double sign_flip_p(const std::vector<double>& differences, Aggregate aggregate);
 
+// Two-sided p-value of two groups of independent values under the hypothesis that both have one distribution
+// (Fisher's permutation test; the statistic is the `aggregate` of `one` minus that of `other`): the share of
+// all ways of splitting the values into groups of these sizes whose statistic is as far from zero as the
+// observed one. Four against four give 2 / 70 at least. Beyond kRandomAssignments ways as many random ones
+// are looked at. The same values always give the same p. One value or more in each group.
+double relabelling_p(const std::vector<double>& one, const std::vector<double>& other, Aggregate aggregate);
+
+// In how many ways so many values are split into groups of these sizes; infinite where a double cannot say.
+double relabellings(std::size_t one, std::size_t other);
+
 struct Interval {
   double low;
   double high;
@@ -43,11 +53,19 @@ inline constexpr std::array<IntervalCoverage, 3> kIntervalCoverage = {{{6, 86}, 
 Interval bootstrap_interval(const std::vector<double>& differences, Aggregate aggregate,
                             double coverage = 0.95);
 
+// Likewise of `aggregate` of `one` minus that of `other`, both resampled.
+Interval bootstrap_interval(const std::vector<double>& one, const std::vector<double>& other,
+                            Aggregate aggregate, double coverage = 0.95);
+
 // The least true mean of paired differences that a two-sided t-test at 5 % finds with probability 80 % in as
 // many pairs with this spread: (t_{.975, n-1} + t_{.8, n-1}) sd / sqrt(n), the usual approximation of the
 // power of the t-test (Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988, chapter 2). Two
 // differences or more.
 double detectable_difference(const std::vector<double>& differences);
+
+// Likewise the least true difference of the means of two groups with their pooled standard deviation s:
+// (t_{.975, n+m-2} + t_{.8, n+m-2}) s sqrt(1/n + 1/m). Two values or more in each.
+double detectable_difference(const std::vector<double>& one, const std::vector<double>& other);
 
 // Adjusts the p-values that are present by Holm's step-down method (1979) and keeps their order.
 std::vector<std::optional<double>> holm_adjusted(const std::vector<std::optional<double>>& p_values);

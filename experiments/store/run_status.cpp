@@ -25,6 +25,9 @@ using Json = nlohmann::json;
 constexpr const char* kChecksum = "checksum";
 constexpr const char* kProcessor = "processor";
 constexpr const char* kContinuedFrom = "continued_from";
+constexpr const char* kStatedTraining = "stated_training";
+// Left out where they are empty: files of earlier versions have no such member.
+constexpr std::array<std::string_view, 3> kOptional = {kProcessor, kContinuedFrom, kStatedTraining};
 constexpr std::size_t kStatusDepth = 1000;
 // In the order of RunState.
 constexpr std::array<const char*, 6> kStates = {"waiting",  "training",    "evaluating",
@@ -45,6 +48,7 @@ void for_each_member(Status& status, Each each) {
   each("host", status.host);
   each(kProcessor, status.processor);
   each(kContinuedFrom, status.continued_from);
+  each(kStatedTraining, status.stated_training);
   each("started", status.started);
   each("updated", status.updated);
 }
@@ -95,8 +99,9 @@ std::string to_json(const RunStatus& status, std::string_view id) {
       json[key] = member;
     }
   });
-  if (status.processor.empty()) json.erase(kProcessor);
-  if (status.continued_from.empty()) json.erase(kContinuedFrom);
+  for (const std::string_view key : kOptional) {
+    if (json[std::string(key)].get<std::string>().empty()) json.erase(std::string(key));
+  }
   json[kChecksum] = checksum(id, dump(json));
   return dump(json);
 }
@@ -114,8 +119,7 @@ RunStatus parse_status(std::string_view text, std::string_view id, const std::st
   if (!json.is_object()) fail("found " + std::string(json.type_name()) + ", expected an object");
   RunStatus status;
   for_each_member(status, [&](const char* key, auto& member) {
-    const bool is_optional = std::string_view(key) == kProcessor || std::string_view(key) == kContinuedFrom;
-    if (!json.contains(key) && is_optional) return;
+    if (!json.contains(key) && std::ranges::count(kOptional, key) > 0) return;
     if (!json.contains(key)) fail(fmt::format("'{}' is missing", key));
     try {
       assign(json[key], member);

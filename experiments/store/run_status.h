@@ -30,6 +30,9 @@ struct RunStatus {
   std::string processor = {};  // Empty in files that were written without it.
   // The run with fewer steps whose checkpoint this one began with; empty for a run that began at step 0.
   std::string continued_from = {};
+  // How a model outside che was trained, as its author states it, for people to read; empty where nothing is
+  // stated and for models of che.
+  std::string stated_training = {};
   std::string started;  // UTC, ISO 8601
   std::string updated;  // UTC, ISO 8601
 };

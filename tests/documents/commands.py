@@ -67,9 +67,6 @@ def main():
         sys.exit(f"commands: che run {arguments[0]} exits with {status.returncode}: {status.stderr}")
     files = right_answers(folder, "quick/v1", "--lengths", "17:24:7", "--samples", "64")
     subprocess.run(["build/che", "score", *files, "-o", "results/lstm"], cwd=folder, capture_output=True, check=True)
-    # What examples/pytorch_model.py writes.
-    right_answers(folder, "regular-4/v1", "--task", "parity_check", "--lengths", "17:80:7", "--samples",
-                  "256")[0].rename(folder / "lstm.jsonl")
     run = next((folder / "results/quick/runs").glob("even_pairs-randomized_alibi-*")).name
     for page in pages:
       for number, words in commands(page):

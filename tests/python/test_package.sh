@@ -10,3 +10,4 @@ python3 -m venv "$environment"
 "$environment/bin/pip" install --quiet --disable-pip-version-check "$source"
 cd "$environment"  # Not in the source folder, whose files would hide the installed package.
 bin/python "$source/tests/python/tasks_test.py" "$program"
+bin/python "$source/tests/python/package_test.py" "$program"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/exchange/predictions.h"
+#include "experiments/exchange/stored_predictions.h"
 #include "experiments/results/comparison.h"
 #include "experiments/results/provenance.h"
 #include "experiments/results/read_results.h"
@@ -120,7 +120,7 @@ TEST_F(PredictionRuns, MeasuredOnOtherSamplesSaySoInTheirLabel) {
       texts_of(read_table({scratch_.path()}).encodings));
 }
 
-TEST_F(PredictionRuns, AreComparedSeedBySeedWithEveryRate) {
+TEST_F(PredictionRuns, AreComparedWithoutPairs) {
   store_own_runs(scratch_.path());
   RunConfig other_rate = made_up_config("reverse_string", "dape_kerple", 0);
   other_rate.learning_rate = 1e-4;
@@ -131,16 +131,44 @@ TEST_F(PredictionRuns, AreComparedSeedBySeedWithEveryRate) {
   }
   const ResultTable table = read_table({scratch_.path()});
   const ComparedTask task = compare(table, "lstm", "dape_kerple", Aggregate::kMean).tasks.at(0);
-  EXPECT_EQ(2U, task.seeds);
+  EXPECT_FALSE(task.paired);
+  EXPECT_EQ(3U, task.seeds);
+  EXPECT_EQ(2U, task.other_seeds);
   EXPECT_EQ((std::vector<double>{3e-4}), task.rates) << "the only rate of both seeds";
-  EXPECT_EQ(2U, task.unpaired) << "seed 2 of lstm and the other rate";
+  EXPECT_EQ(1U, task.unpaired) << "the other rate";
   EXPECT_DOUBLE_EQ(0.875 - 0.6875, *task.difference);
+  EXPECT_DOUBLE_EQ(1.0 / 10, *task.p) << "one of the ways to split five into three and two";
 
   const ComparedTask foreign = compare(table, "lstm", "gru", Aggregate::kMean).tasks.at(0);
   EXPECT_EQ(3U, foreign.seeds);
+  EXPECT_DOUBLE_EQ(2.0 / 20, *foreign.p);
   EXPECT_TRUE(foreign.rates.empty());
   EXPECT_EQ(0U, foreign.unpaired);
   EXPECT_DOUBLE_EQ(0.375, *foreign.difference);
+}
+
+TEST_F(PredictionRuns, OneIsComparedWithEveryColumn) {
+  store_own_runs(scratch_.path());
+  for (std::int64_t seed = 0; seed < 4; ++seed) {
+    const double drop = 0.0625 * static_cast<double>(seed);
+    store_predictions(scratch_.path(), made_up_predictions("lstm", seed, 1 - drop));
+    store_predictions(scratch_.path(), made_up_predictions("gru", seed, 0.5 - drop));
+  }
+  const ResultTable table = read_table({scratch_.path()});
+  const ComparedWithAll all = compare_with_all(table, "lstm", Aggregate::kMean);
+  ASSERT_EQ(2U, all.comparisons.size());
+  EXPECT_TRUE(all.left_out.empty());
+  const ComparedTask& encoding = all.comparisons[0].tasks.at(0);
+  const ComparedTask& gru = all.comparisons[1].tasks.at(0);
+  EXPECT_EQ("gru", all.comparisons[1].other.text());
+  EXPECT_DOUBLE_EQ(2.0 / 70, *gru.p);
+  EXPECT_DOUBLE_EQ(2 * 2.0 / 70, *gru.adjusted_p) << "over both rows";
+  EXPECT_GT(*encoding.adjusted_p, 2 * 2.0 / 70);
+  const std::string printed = format_table(comparison_table(all, table), "md");
+  expect_contains(printed, {"| 4 / 2 |", "| 4 / 4 |", "| gru ", "| dape_kerple ",
+                            "With 4 and 4 seeds p is 0.029 at least"});
+  expect_contains(message_of([&] { compare_with_all(table, "gru2", Aggregate::kMean); }),
+                  {"gru2", "--compare-all"});
 }
 
 TEST_F(PredictionRuns, AreChosenByTheModelsName) {

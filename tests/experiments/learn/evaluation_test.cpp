@@ -6,6 +6,7 @@
 
 #include "experiments/learn/limits.h"
 #include "experiments/learn/model_factory.h"
+#include "experiments/plan/run_workload.h"
 #include "tests/models/encodings/encoding_models.h"
 
 namespace che {

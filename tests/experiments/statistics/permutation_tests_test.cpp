@@ -61,6 +61,52 @@ TEST(PairedTest, DetectableDifferenceIsThatOfTheTTest) {
   EXPECT_NEAR(detectable_difference({0.1, 0.3}), 1.4082586656645868, 1e-9);
 }
 
+// All of one group above all of the other: the observed split and its mirror image.
+TEST(GroupTest, SeparatedGroupsGiveTheLeastP) {
+  EXPECT_EQ(relabellings(4, 4), 70);
+  EXPECT_DOUBLE_EQ(relabelling_p({5, 6, 7, 8}, {1, 2, 3, 4}, Aggregate::kMean), 2.0 / 70);
+  EXPECT_DOUBLE_EQ(relabelling_p({1, 2, 3, 4}, {5, 6, 7, 8}, Aggregate::kMean), 2.0 / 70);
+  EXPECT_DOUBLE_EQ(relabelling_p({0.3}, {0.7}, Aggregate::kMean), 1);
+}
+
+// Splits of 1, 2, 4, 9 into one and three: the single value less the mean of the others is -4, -8/3, 0 or
+// 20/3.
+TEST(GroupTest, OfOneAgainstThreeByHand) {
+  EXPECT_DOUBLE_EQ(relabelling_p({9}, {1, 2, 4}, Aggregate::kMean), 1.0 / 4);
+  EXPECT_DOUBLE_EQ(relabelling_p({1}, {2, 4, 9}, Aggregate::kMean), 2.0 / 4);
+  EXPECT_DOUBLE_EQ(relabelling_p({4}, {1, 2, 9}, Aggregate::kMean), 1);
+}
+
+TEST(GroupTest, ManySplitsAreSampledAndAgreeWithTheNormalLimit) {
+  RandomStream random(2, Purpose::kStatistics);
+  std::vector<double> one(30);
+  std::vector<double> other(40);
+  for (double& value : one) value = random.normal() + 0.5;
+  for (double& value : other) value = random.normal();
+  std::vector<double> all = one;
+  all.insert(all.end(), other.begin(), other.end());
+  const auto mean = [](const std::vector<double>& values) { return aggregate_of(values, Aggregate::kMean); };
+  double squares = 0;
+  for (const double value : all) squares += (value - mean(all)) * (value - mean(all));
+  // The variance of the difference of means over all splits.
+  const double deviation = std::sqrt(squares / 69 * (1.0 / 30 + 1.0 / 40));
+  const double z = std::abs(mean(one) - mean(other)) / deviation;
+  const double p = relabelling_p(one, other, Aggregate::kMean);
+  EXPECT_NEAR(p, std::erfc(z / std::sqrt(2)), 0.01);
+  EXPECT_EQ(p, relabelling_p(one, other, Aggregate::kMean));
+}
+
+// t for four degrees of freedom: quantiles 2.776445 and 0.940965; pooled deviation 1, three against three.
+TEST(GroupTest, DetectableDifferenceIsThatOfTheTTest) {
+  EXPECT_NEAR(detectable_difference({1, 2, 3}, {5, 6, 7}), (2.776445 + 0.940965) * std::sqrt(2.0 / 3), 1e-5);
+}
+
+TEST(GroupTest, BootstrapResamplesBoth) {
+  const Interval interval = bootstrap_interval({0, 1}, {0, 1}, Aggregate::kMean);
+  EXPECT_EQ(interval.low, -1);
+  EXPECT_EQ(interval.high, 1);
+}
+
 TEST(PairedTest, BootstrapOfTwoValuesReachesBoth) {
   // The mean of a resample is 0, 0.5 or 1 with weights 1/4, 1/2, 1/4.
   const Interval wide = bootstrap_interval({0, 1}, Aggregate::kMean);

@@ -9,6 +9,7 @@
 
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/encoding_config.h"
+#include "experiments/plan/run_workload.h"
 #include "models/ops/batch_score/batch_score.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/encodings/encoding_rig.h"

@@ -12,6 +12,7 @@
 #include "experiments/learn/limits.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/learn/training.h"
+#include "experiments/plan/run_workload.h"
 #include "experiments/published/paper_table.h"
 #include "models/ops/batch_score/batch_score.h"
 #include "models/settings/encoding_entry.h"

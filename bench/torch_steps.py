@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Times training steps, or evaluated batches of 64, of che's encoder in PyTorch (`che_tasks.torch`).
+
+Prints JSON. Example: bench/torch_steps.py --task reverse_string --encoding dape_kerple --length 40 --steps 10
+"""
+
+import argparse
+import json
+import pathlib
+import resource
+import statistics
+import tempfile
+import time
+
+import che_tasks
+import che_tasks.torch
+import torch
+
+CONFIG = """
+name: bench
+base:
+  task: {task}
+  encoding: {encoding}
+  model: {{width: {width}}}
+  training: {{first_length: {length}, last_length: {length}, batch_size: {batch}}}
+  evaluation: {{first_length: {length}, last_length: {length}, samples: 64}}
+"""
+
+
+def run_of(options):
+  with tempfile.TemporaryDirectory() as folder:
+    file = pathlib.Path(folder) / "bench.yaml"
+    file.write_text(CONFIG.format(**vars(options)))
+    return che_tasks.config(file).runs()[0]
+
+
+def timed(work, count, warmup, synchronize):
+  """Seconds of each call of `work` after the first `warmup`."""
+  seconds = []
+  for _ in range(warmup + count):
+    began = time.perf_counter()
+    work()
+    synchronize()
+    seconds.append(time.perf_counter() - began)
+  return seconds[warmup:]
+
+
+def main():
+  parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+  parser.add_argument("--task", default="reverse_string", help="a task of che")
+  parser.add_argument(
+    "--encoding", default="dape_kerple", help="an encoding of che_tasks.torch, such as randomized_rope"
+  )
+  parser.add_argument("--length", type=int, default=40, help="of the samples (default 40)")
+  parser.add_argument("--width", type=int, default=256, help="features of a token (default 256)")
+  parser.add_argument("--batch", type=int, default=128, help="samples of a training step (default 128)")
+  parser.add_argument("--steps", type=int, default=10, help="timed steps or batches (default 10)")
+  parser.add_argument("--warmup", type=int, default=5, help="steps before them that do not count (default 5)")
+  parser.add_argument("--threads", type=int, default=1, help="of PyTorch (default 1)")
+  parser.add_argument("--device", default="cpu", help="where PyTorch computes (default cpu)")
+  parser.add_argument("--evaluate", action="store_true", help="evaluate batches of 64 instead")
+  parser.add_argument("--compile", action="store_true", help="let PyTorch compile; the warm-up has the compilation")
+  parser.add_argument("--json", type=pathlib.Path, help="also write the result to this file")
+  options = parser.parse_args()
+  torch.set_num_threads(options.threads)
+  torch.manual_seed(0)
+  run = run_of(options)
+  model = che_tasks.torch.make_encoder(run)
+  if options.compile:
+    if options.device == "cpu" and options.encoding.endswith(("dape_alibi", "dape_kerple")):
+      # Inductor of torch 2.11 stores 16 lanes into a buffer of 8 heads, which corrupts the heap (cf. pytorch#196681).
+      from torch._inductor import config as inductor
+
+      inductor.cpp.simdlen = 256
+    model.compile()
+  trainer = che_tasks.torch.Trainer(run, model, options.device)
+  work = trainer.step
+  if options.evaluate:
+    batch = run.test_sets()[options.length]
+
+    def work():
+      che_tasks.torch.predict(run, model, batch, options.device)
+
+  synchronize = torch.cuda.synchronize if options.device.startswith("cuda") else lambda: None
+  seconds = timed(work, options.steps, options.warmup, synchronize)
+  result = {
+    "step_seconds": statistics.median(seconds),
+    "parameters": sum(parameter.numel() for parameter in model.parameters()),
+    "peak_rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    "torch": torch.__version__,
+  }
+  print(json.dumps(result))
+  if options.json:
+    options.json.write_text(json.dumps(result) + "\n")
+
+
+if __name__ == "__main__":
+  main()

@@ -1,0 +1,177 @@
+#include "experiments/exchange/stored_predictions.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/file_lock.h"
+#include "core/files.h"
+#include "core/process.h"
+#include "core/text.h"
+#include "core/version.h"
+#include "experiments/exchange/archive.h"
+#include "experiments/plan/identity.h"
+#include "experiments/plan/run_config.h"
+#include "models/architectures/foreign.h"
+
+namespace che {
+namespace {
+
+constexpr std::string_view kKeptStart = "predictions-";
+constexpr std::string_view kKeptEnd = ".jsonl.zst";
+constexpr std::size_t kKeptDigits = 12;
+
+// The name depends on which samples were predicted, so that new predictions take the place of earlier ones.
+std::string kept_name(const SampleHeader& header) {
+  const std::string samples =
+      fmt::format("{} {} {}", header.samples, header.seed, fmt::join(header.lengths, ","));
+  return fmt::format("{}{}{}", kKeptStart, sha256(samples).substr(0, kKeptDigits), kKeptEnd);
+}
+
+void keep(const std::filesystem::path& folder, const ScoredPredictions& scored, const WarningSink& warn) {
+  const std::filesystem::path file = folder / kept_name(scored.header);
+  if (scored.packed.size() <= kMaxArchivedBytes) {
+    write_file_atomically(file, scored.packed);
+    return;
+  }
+  remove_file(file);
+  warn(fmt::format(
+      "{}: compressed, the predictions have {} bytes; more than {} are not kept, and `che verify` "
+      "cannot score them again",
+      scored.file.string(), scored.packed.size(), kMaxArchivedBytes));
+}
+
+// Rows of other accuracies than those that took their place.
+struct ReplacedRows {
+  std::size_t count = 0;
+  double accuracy_before = 0;  // Sums.
+  double accuracy_now = 0;
+};
+
+// Adds the rows of `scored` to `stored`, and warns of a second result of a model: it may be meant as a
+// repetition.
+void store_rows(std::vector<EvaluationRow>& stored, const ScoredPredictions& scored,
+                const WarningSink& warn) {
+  ReplacedRows replaced;
+  for (const EvaluationRow& row : scored.rows) {
+    const std::optional<EvaluationRow> before = store_row(stored, row);
+    if (!before || before->accuracy == row.accuracy) continue;
+    ++replaced.count;
+    replaced.accuracy_before += before->accuracy;
+    replaced.accuracy_now += row.accuracy;
+  }
+  if (replaced.count == 0) return;
+  const double percent = 100 / static_cast<double>(replaced.count);
+  warn(fmt::format(
+      "{} of {}, model_seed {}: replaced the stored accuracy at {} (mean {:.1f} %, now {:.1f} %); a "
+      "repetition needs a model_seed of its own",
+      scored.header.task, scored.model, scored.seed, counted(replaced.count, "test length"),
+      percent * replaced.accuracy_before, percent * replaced.accuracy_now));
+}
+
+}  // namespace
+
+RunConfig prediction_config(const ScoredPredictions& scored) {
+  const SampleHeader& header = scored.header;
+  RunConfig config;
+  if (header.definition.empty()) {
+    config.task.reset(header.task);
+    config.task.options = Registry<TaskEntry>::instance().get(config.task.name).options.with(header.options);
+  } else {
+    config.task.name = header.task;
+    config.task.definition = header.definition;
+  }
+  config.model = foreign_model(scored.model);
+  config.seed = scored.seed;
+  config.data_seed = scored.data_seed;
+  EvaluationConfig& evaluation = config.evaluation;
+  evaluation.listed_lengths = header.lengths;
+  evaluation.samples = header.samples;
+  evaluation.seed = header.seed;
+  evaluation = with_exact_lengths(evaluation);
+  // Reading what is written checks every limit.
+  return parse_run_config(to_yaml(config), fmt::format("predictions for {}", header.task));
+}
+
+void store_all_predictions(const std::filesystem::path& experiment,
+                           const std::vector<ScoredPredictions>& all) {
+  std::map<std::string, std::string> file_of;  // By run id.
+  for (const ScoredPredictions& scored : all) {
+    const std::string file = scored.file.string();
+    std::string id;
+    try {
+      id = run_id(prediction_config(scored));
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}: {}", file, error.what()));
+    }
+    const auto [first, is_new] = file_of.emplace(id, file);
+    if (!is_new) {
+      throw Error(fmt::format(
+          "{}: has the model, model_seed and task of {}; repetitions need another model_seed or data_seed",
+          file, first->second));
+    }
+  }
+  create_writable_folder(experiment);
+  const FileLock lock(experiment);
+  for (const ScoredPredictions& scored : all) store_predictions(experiment, scored);
+}
+
+RunFolder store_predictions(const std::filesystem::path& experiment, const ScoredPredictions& scored,
+                            const WarningSink& warn) {
+  const RunConfig config = prediction_config(scored);
+  RunFolder folder = RunFolder::at(experiment, config, warn);
+  folder.store_config();
+  const FileLock lock(folder.path());
+  StoredRun stored = folder.set_damage_aside(warn);
+  store_rows(stored.evaluation, scored, warn);
+  folder.write_evaluation(stored.evaluation);
+  keep(folder.path(), scored, warn);
+  RunStatus status;
+  status.state = RunState::kFinished;
+  status.git_commit = git_commit();
+  status.version = program_version();
+  status.device = "predictions";
+  status.host = host_name();
+  status.stated_training = scored.stated_training;
+  status.updated = current_utc_time();
+  status.started = stored.status.started.empty() ? status.updated : stored.status.started;
+  folder.write_status(status);
+  return folder;
+}
+
+bool is_kept_predictions(std::string_view name) {
+  if (name.size() != kKeptStart.size() + kKeptDigits + kKeptEnd.size()) return false;
+  const std::string_view digits = name.substr(kKeptStart.size(), kKeptDigits);
+  return name.starts_with(kKeptStart) && name.ends_with(kKeptEnd) &&
+         digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+void check_kept_predictions(const RunConfig& config, const std::vector<EvaluationRow>& rows,
+                            const std::map<std::string, std::string>& kept, const std::string& place) {
+  if (kept.empty()) return;
+  std::vector<EvaluationRow> again;
+  for (const auto& [name, content] : kept) {
+    const std::string file = fmt::format("{}/{}", place, name);
+    ScoredPredictions scored = score_predictions(content, file);
+    if (run_id(prediction_config(scored)) != run_id(config) || kept_name(scored.header) != name) {
+      throw Error(fmt::format("{}: has predictions of another run or of other samples", file));
+    }
+    std::ranges::move(scored.rows, std::back_inserter(again));
+  }
+  for (const EvaluationRow& row : rows) {
+    const bool is_confirmed = std::ranges::any_of(again, [&](const EvaluationRow& scored) {
+      return scored.length == row.length && scored.samples == row.samples && scored.seed == row.seed &&
+             scored.accuracy == row.accuracy;
+    });
+    if (is_confirmed) continue;
+    throw Error(
+        fmt::format("{}/evaluation.csv: the kept predictions do not have the accuracy {} at length {}", place,
+                    row.accuracy, row.length));
+  }
+}
+
+}  // namespace che

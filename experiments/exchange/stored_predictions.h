@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "experiments/exchange/predictions.h"
+#include "experiments/store/run_folder.h"
+#include "experiments/store/run_rows.h"
+
+namespace che {
+
+// The config under which results of the predictions are stored: the task, the model's name and seed, and the
+// evaluation that `che run` would need for the same samples. Throws Error (usage) for what no config may
+// have.
+RunConfig prediction_config(const ScoredPredictions& scored);
+
+// Stores scored predictions as finished runs of the results folder `experiment`, new or not, where tables and
+// figures find them next to the runs of che: all of them, or none where two are of one run or one cannot be
+// stored. Throws Error (usage) that names the file, and as create_writable_folder does.
+void store_all_predictions(const std::filesystem::path& experiment,
+                           const std::vector<ScoredPredictions>& all);
+
+// Stores one of them; the caller holds the lock of the results folder. Rows of the same model, seed and
+// samples are replaced, with a warning where their accuracy differs; those of other lengths stay, as after
+// `che evaluate`. Damaged files are set aside with a warning. Throws Error as RunFolder does.
+RunFolder store_predictions(const std::filesystem::path& experiment, const ScoredPredictions& scored,
+                            const WarningSink& warn = print_warning);
+
+// Whether a file of a run's folder has predictions of a model outside che as `che score` received them,
+// compressed: predictions-<12 hexadecimal digits>.jsonl.zst, one file for each choice of samples.
+bool is_kept_predictions(std::string_view name);
+
+// Scores the kept predictions of a run again: name of the file and its content. Throws Error (usage) that
+// names the file, or `place`, for predictions of another run, and for a row whose accuracy none of the files
+// has. Without files there is nothing to check.
+void check_kept_predictions(const RunConfig& config, const std::vector<EvaluationRow>& rows,
+                            const std::map<std::string, std::string>& kept, const std::string& place);
+
+}  // namespace che

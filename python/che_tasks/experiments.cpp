@@ -1,0 +1,138 @@
+// Configs, and files of samples and predictions, for Python.
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/config/field_list.h"
+#include "core/config/node.h"
+#include "core/config/reader.h"
+#include "core/error.h"
+#include "core/number_text.h"
+#include "experiments/exchange/sample_file.h"
+#include "experiments/exchange/stored_predictions.h"
+#include "experiments/plan/identity.h"
+#include "experiments/plan/run_workload.h"
+#include "experiments/plan/sweep.h"
+#include "experiments/store/run_rows.h"
+#include "python/che_tasks/bindings.h"
+
+namespace che {
+namespace {
+
+// A run of a config.
+struct BoundRun {
+  RunConfig config;
+  BoundTask task;
+
+  explicit BoundRun(RunConfig of) : config(std::move(of)), task(config.task) {}
+
+  // Key path -> value, of every setting.
+  py::dict settings() const {
+    py::dict all;
+    for (const FieldRecord& field : list_fields(config)) {
+      py::object value = py::str(field.value);
+      if (field.boolean) value = py::bool_(field.value == "true");
+      if (field.number) {
+        const std::optional<std::int64_t> integer = parse_integer(field.value);
+        value = integer ? py::object(py::int_(*integer)) : py::object(py::float_(py::str(field.value)));
+      }
+      if (!field.group) all[py::str(field.path)] = value;
+    }
+    return all;
+  }
+
+  BoundRun with_settings(const std::vector<std::string>& settings) const {
+    RunConfig changed = config;
+    for (const std::string& text : settings) {
+      const Setting setting = parse_setting(text, "training.steps=100");
+      assign_path(setting.path, setting.value, fields_of(changed));
+    }
+    changed.check();
+    return BoundRun(std::move(changed));
+  }
+
+  // (positions of the tokens, distances of tokens 0, 1, ... apart) of a layer in one forward pass; of test
+  // samples, or of a training step.
+  std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> positions(std::int64_t tokens,
+                                                                            std::int64_t layer,
+                                                                            std::int64_t step_or_length,
+                                                                            std::int64_t batch,
+                                                                            bool is_test) const {
+    const auto number = static_cast<std::uint64_t>(step_or_length);
+    const Positions drawn =
+        is_test ? create_positions(config, config.evaluation.seed, Purpose::kEvaluationPositions, number,
+                                   static_cast<std::uint64_t>(batch))
+                : create_positions(config, config.data_seed, Purpose::kPositions, number);
+    return {drawn.of_tokens(layer, tokens), drawn.of_offsets(layer, tokens)};
+  }
+};
+
+py::tuple read_config(const std::string& file, const std::vector<std::string>& overrides) {
+  Sweep sweep = read_sweep(file, overrides);
+  py::list runs;
+  for (RunConfig& run : sweep.runs) runs.append(BoundRun(std::move(run)));
+  return py::make_tuple(sweep.name, sweep.description, runs);
+}
+
+std::string header_of(const BoundTask& task, const std::string& suite,
+                      const std::vector<std::int64_t>& lengths, std::int64_t samples, std::int64_t seed) {
+  return header_line({.task = task.task().name(),
+                      .options = task.options(),
+                      .definition = task.definition(),
+                      .suite = suite,
+                      .lengths = lengths,
+                      .samples = samples,
+                      .seed = seed});
+}
+
+py::dict describe(const ScoredPredictions& scored) {
+  py::dict score;
+  score["model"] = scored.model;
+  score["model_seed"] = scored.seed;
+  score["data_seed"] = scored.data_seed;
+  score["task"] = scored.header.task;
+  score["suite"] = scored.header.suite;
+  score["samples"] = scored.header.samples;
+  score["evaluation_seed"] = scored.header.seed;
+  score["score"] = *mean_value(scored.rows);
+  py::dict accuracy;
+  for (const EvaluationRow& row : scored.rows) accuracy[py::int_(row.length)] = row.accuracy;
+  score["accuracy"] = accuracy;
+  return score;
+}
+
+py::list score_files(const std::vector<std::string>& files, const std::string& results) {
+  std::vector<ScoredPredictions> all;
+  {
+    const py::gil_scoped_release unlocked;
+    for (const std::string& file : files) all.push_back(score_predictions(file));
+    if (!results.empty()) store_all_predictions(results, all);
+  }
+  py::list scores;
+  for (const ScoredPredictions& scored : all) scores.append(describe(scored));
+  return scores;
+}
+
+}  // namespace
+
+void bind_experiments(py::module_& module) {
+  using namespace py::literals;
+  py::class_<BoundRun>(module, "Run")
+      .def("settings", &BoundRun::settings)
+      .def("lengths", [](const BoundRun& run) { return run.config.evaluation.lengths(); })
+      .def("id", [](const BoundRun& run) { return run_id(run.config); })
+      .def("encoding", [](const BoundRun& run) { return run.config.column_label().text(); })
+      .def("task", [](const BoundRun& run) { return run.task; })
+      .def("with_settings", &BoundRun::with_settings, "settings"_a)
+      .def("positions", &BoundRun::positions, "tokens"_a, "layer"_a, "step_or_length"_a, "batch"_a,
+           "is_test"_a)
+      .def(py::pickle([](const BoundRun& run) { return to_yaml(run.config); },
+                      [](const std::string& yaml) { return BoundRun(parse_run_config(yaml, "run")); }));
+  module.def("read_config", &read_config, "file"_a, "overrides"_a);
+  module.def("header", &header_of, "task"_a, "suite"_a, "lengths"_a, "samples"_a, "seed"_a);
+  module.def("score", &score_files, "files"_a, "results"_a);
+}
+
+}  // namespace che

@@ -1,0 +1,142 @@
+"""Predictions of models outside che: written for, and scored by, che's own program."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+
+from . import _core
+from .suites import TestSets
+from .suites import suite as find_suite
+from .tasks import Batch, Task
+
+__all__ = ["Predict", "Score", "evaluate", "score", "write_predictions"]
+
+# Takes a batch and returns symbol ids, shape (samples, output length): an array, a tensor of the CPU, or lists.
+Predict = Callable[[Batch], Any]
+File = Union[str, os.PathLike[str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+  """The accuracy of a model on one task.
+
+  `accuracy` is by test length, `score` its mean over the lengths, both fractions of 1.
+  """
+
+  model: str
+  model_seed: int
+  data_seed: int
+  task: str
+  suite: str
+  samples: int
+  evaluation_seed: int
+  score: float
+  accuracy: Mapping[int, float]
+
+
+def _symbols(predicted: Any, batch: Batch, symbols: int) -> np.ndarray[Any, Any]:
+  array = np.asarray(predicted)
+  if array.shape != batch.output.shape:
+    raise ValueError(
+      f"predictions at length {batch.length}: got shape {array.shape}; allowed: {batch.output.shape}, one symbol id "
+      "for each sample and output symbol"
+    )
+  if not np.issubdtype(array.dtype, np.integer):
+    raise ValueError(f"predictions at length {batch.length}: got {array.dtype}; allowed: whole numbers, symbol ids")
+  if array.size and (array.min() < 0 or array.max() >= symbols):
+    wrong = array[(array < 0) | (array >= symbols)][0]
+    raise ValueError(f"predictions at length {batch.length}: got symbol {wrong}; allowed: 0 to {symbols - 1}")
+  return array
+
+
+def write_predictions(
+  file: File,
+  predict: Predict,
+  test_sets: TestSets,
+  *,
+  model: str,
+  model_seed: int = 0,
+  data_seed: int | None = None,
+  training: Mapping[str, object] | None = None,
+) -> pathlib.Path:
+  """Writes what `predict` answers to the test samples as a file for `score`, and returns its path.
+
+  Args:
+    file: where to write; a file of that name is replaced, once all predictions are there.
+    predict: takes a batch and returns symbol ids, shape (samples, output length).
+    test_sets: the samples.
+    model: its name in tables.
+    model_seed: tells repetitions apart.
+    data_seed: of che's training batches, if the model was trained on them.
+    training: what its author states, for readers of tables: any of steps, batch_size, learning_rate, parameters,
+      training_accuracy (a fraction of 1) and note.
+
+  Raises ValueError for predictions of another shape, type or alphabet.
+  """
+  path = pathlib.Path(file)
+  path.parent.mkdir(parents=True, exist_ok=True)
+  header = {**test_sets.header(), "format": "che-predictions/1", "model": model, "model_seed": model_seed}
+  if data_seed is not None:
+    header["data_seed"] = data_seed
+  if training is not None:
+    header["training"] = dict(training)
+  part = path.with_name(path.name + ".part")
+  with open(part, "w", encoding="utf-8") as out:
+    out.write(json.dumps(header) + "\n")
+    for batch in test_sets:
+      predicted = _symbols(predict(batch), batch, len(test_sets.task.output_symbols))
+      for index, output in enumerate(predicted.tolist()):
+        out.write(json.dumps({"length": batch.length, "index": index, "output": output}) + "\n")
+  os.replace(part, path)
+  return path
+
+
+def score(files: File | Iterable[File], results: File | None = None) -> list[Score]:
+  """Scores files of predictions as `che score` does, and stores the scores in the results folder `results`, if given.
+
+  `che table`, `che plot` and `che report` show the folder. Raises ValueError with file, line and field for predictions
+  that do not match their samples, and then stores nothing.
+  """
+  paths = [files] if isinstance(files, (str, os.PathLike)) else files
+  stored = "" if results is None else os.fspath(results)
+  return [Score(**one) for one in _core.score([os.fspath(path) for path in paths], stored)]
+
+
+def evaluate(
+  predictor: Callable[[Task, int], Predict],
+  *,
+  suite: str,
+  model: str,
+  out: File,
+  seeds: Iterable[int] = (0,),
+  tasks: Sequence[str] | None = None,
+  results: File | None = None,
+) -> list[Score]:
+  """Scores a model on a suite, once per task and seed.
+
+  `predictor(task, seed)` trains or loads the model for the task, with that seed, and returns the function that predicts
+  its samples: a batch -> symbol ids, shape (samples, output length). Predictions go to `out`/<task>-seed<seed>.jsonl.
+  `tasks` chooses from the suite. Raises ValueError as `write_predictions` and `score` do, and for an unknown task or
+  suite.
+  """
+  chosen = find_suite(suite)
+  sets = [chosen.test_sets(task) for task in (chosen.tasks if tasks is None else tasks)]
+  files = [
+    write_predictions(
+      pathlib.Path(out) / f"{one.task.name}-seed{seed}.jsonl",
+      predictor(one.task, seed),
+      one,
+      model=model,
+      model_seed=seed,
+    )
+    for seed in seeds
+    for one in sets
+  ]
+  return score(files, results)

@@ -1,0 +1,249 @@
+"""Training and evaluation as che does them, and an encoding of one's own in the place of che's."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any, Callable
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..configs import Config, Run
+from ..configs import config as read_config
+from ..predictions import Score, score, write_predictions
+from ..tasks import Batch, Batches
+from .encoder import Encoder, PositionSource, contiguous
+from .encodings import Positions, Shape, encoding_of
+
+__all__ = ["BatchDataset", "TensorBatch", "Trainer", "predict", "to_tensors", "train"]
+
+EVALUATION_BATCH = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorBatch:
+  """A batch as a model takes it: `tokens` are the input and an empty token per output symbol.
+
+  tokens and target are of type long, (samples, tokens) and (samples, output length); mask is like target, of type bool.
+  """
+
+  length: int
+  tokens: Tensor
+  target: Tensor
+  mask: Tensor
+
+  def to(self, device: str | torch.device) -> TensorBatch:
+    return TensorBatch(self.length, self.tokens.to(device), self.target.to(device), self.mask.to(device))
+
+
+def to_tensors(batch: Batch, inputs: int) -> TensorBatch:
+  """`inputs` is the number of the task's input symbols, and the id of the empty token."""
+  tokens = np.pad(batch.input, ((0, 0), (0, batch.output.shape[1])), constant_values=inputs)
+  target, mask = torch.from_numpy(batch.output).long(), torch.from_numpy(batch.mask).bool()
+  return TensorBatch(batch.length, torch.from_numpy(tokens).long(), target, mask)
+
+
+class BatchDataset(torch.utils.data.IterableDataset[TensorBatch]):
+  """The first `steps` training batches for `DataLoader(BatchDataset(...), batch_size=None, num_workers=n)`.
+
+  Batches come in the order of the steps whatever the number of workers.
+  """
+
+  def __init__(self, batches: Batches, steps: int) -> None:
+    self.batches, self.steps = batches, steps
+
+  def __iter__(self) -> Iterator[TensorBatch]:
+    worker = torch.utils.data.get_worker_info()
+    first, stride = (0, 1) if worker is None else (worker.id, worker.num_workers)
+    inputs = len(self.batches.task.input_symbols)
+    for step in range(first, self.steps, stride):
+      yield to_tensors(self.batches[step], inputs)
+
+
+def _drawn(draw: Callable[[int, int], tuple[list[int], list[int]]], is_randomized: bool) -> PositionSource:
+  if not is_randomized:
+    return contiguous
+
+  def positions(tokens: int, layer: int, device: torch.device) -> Positions:
+    of_tokens, offsets = draw(tokens, layer)
+    return Positions(torch.tensor(of_tokens, device=device), torch.tensor(offsets, device=device), contiguous=False)
+
+  return positions
+
+
+class Trainer:
+  """Trains a model as a run's config says, on the batches and positions of che: `step()` makes one update.
+
+  `model` is called as an `Encoder` is. The learning rate is constant after the warm-up, gradients are clipped by their
+  norm, and the loss is the mean over all output symbols, masked or not.
+  """
+
+  def __init__(self, run: Run, model: nn.Module, device: str | torch.device = "cpu") -> None:
+    self.run, self.model, self.device = run, model.to(device), device
+    self.batches, self.steps_made = run.batches(), 0
+    self.parameters = list(model.parameters())
+    self.rate = float(run.settings["learning_rate"])
+    self.adam = torch.optim.Adam(self.parameters, lr=self.rate, betas=(0.9, 0.999), eps=1e-8, fused=True)
+    self.is_randomized = run.settings.get("encoding.positions") == "randomized"
+
+  def step(self, batch: TensorBatch | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """Loss, accuracy and the gradient's norm before clipping, of the parameters before the update: three scalars.
+
+    `batch` is one of the caller's in the place of the run's.
+    """
+    number, settings = self.steps_made, self.run.settings
+    self.steps_made += 1
+    if batch is None:
+      batch = to_tensors(self.batches[number], len(self.run.task.input_symbols))
+    batch = batch.to(self.device)
+    positions = _drawn(lambda tokens, layer: self.run.training_positions(tokens, layer, number), self.is_randomized)
+    self.model.train()
+    if hasattr(self.model, "project"):
+      self.model.project()
+    logits = self.model(batch.tokens, batch.target.shape[1], positions)
+    loss = F.cross_entropy(logits.flatten(0, 1), batch.target.flatten())
+    accuracy = ((logits.argmax(-1) == batch.target) & batch.mask).sum() / batch.mask.sum()
+    self.adam.zero_grad(set_to_none=True)
+    loss.backward()
+    # PyTorch's own clipping divides by the norm plus 1e-6.
+    gradients = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
+    norm = nn.utils.get_total_norm(gradients)
+    torch._foreach_mul_(gradients, (settings["training.clip_norm"] / norm).clamp(max=1))
+    warmup = settings["training.warmup_steps"]
+    self.adam.param_groups[0]["lr"] = self.rate * min(1, (number + 1) / max(warmup, 1))
+    self.adam.step()
+    return loss.detach(), accuracy.detach(), norm.detach()
+
+  def train(self) -> float:
+    """Makes all the run's steps; returns the mean accuracy over the last tenth of them."""
+    steps = self.run.settings["training.steps"]
+    accuracies = [self.step()[1] for _ in range(self.steps_made, steps)]
+    return float(torch.stack(accuracies[-max(1, steps // 10) :]).mean())
+
+
+@torch.no_grad()
+def predict(run: Run, model: nn.Module, batch: Batch, device: str | torch.device = "cpu") -> np.ndarray[Any, Any]:
+  """The model's symbols for test samples, (samples, output length), 64 samples at a time as che measures them."""
+  model.eval()
+  tensors = to_tensors(batch, len(run.task.input_symbols)).to(device)
+  is_randomized = run.settings.get("encoding.positions") == "randomized"
+  outputs = []
+  for index, tokens in enumerate(tensors.tokens.split(EVALUATION_BATCH)):
+    positions = _drawn(
+      lambda count, layer, index=index: run.test_positions(count, layer, batch.length, index),  # type: ignore[misc]
+      is_randomized,
+    )
+    outputs.append(model(tokens, tensors.target.shape[1], positions).argmax(-1))
+  return np.asarray(torch.cat(outputs).cpu())
+
+
+def make_encoder(run: Run, encoding: Callable[[Shape], nn.Module] | None = None) -> Encoder:
+  """The model of a run, with the encoding that its config names or with another; PyTorch's generator draws it.
+
+  Raises ValueError for a kind of model or an encoding that is not in `che_tasks.torch`.
+  """
+  settings = run.settings
+  if settings.get("model.kind", "encoder") != "encoder":
+    raise ValueError(f"model.kind: {settings['model.kind']} is not in che_tasks.torch; allowed: encoder")
+  shape = Shape(*(settings[f"model.{name}"] for name in ("width", "layers", "heads", "ffn_multiple")))
+  task = run.task
+  return Encoder(
+    len(task.input_symbols),
+    len(task.output_symbols),
+    encoding or encoding_of(run),
+    shape,
+    settings["training.dropout"],
+  )
+
+
+def _repetitions(config: Config, positions: str, seeds: Iterable[int] | None, learning_rate: float | None) -> list[Run]:
+  """The config's runs without its encodings: one for each task and repetition."""
+  encoding = {"contiguous": "encoding=none", "randomized": "encoding={name: rope, positions: randomized}"}
+  if positions not in encoding:
+    raise ValueError(f"positions: got {positions!r}; allowed: {', '.join(encoding)}")
+  rate = [] if learning_rate is None else [f"learning_rate={learning_rate}"]
+  distinct: dict[tuple[tuple[str, Any], ...], Run] = {}
+  for run in config.runs():
+    changed = run.with_settings(encoding[positions], *rate)
+    distinct.setdefault(tuple(sorted(changed.settings.items())), changed)
+  runs = list(distinct.values())
+  for key, remedy in (("learning_rate", "; name one as learning_rate"), ("model.width", ""), ("training.steps", "")):
+    values = sorted({run.settings[key] for run in runs})
+    if len(values) > 1:
+      raise ValueError(f"config {config.name}: has several values of {key}, {values}{remedy}")
+  if seeds is None:
+    return runs
+  chosen = []
+  for task in dict.fromkeys(run.task.name for run in runs):
+    of_task = [run for run in runs if run.task.name == task]
+    for seed in seeds:
+      same = [run for run in of_task if run.seed == seed]
+      chosen += same or [of_task[0].with_settings(f"seed={seed}")]
+  return chosen
+
+
+def train(
+  config: Config | str | os.PathLike[str],
+  encoding: Callable[[Shape], nn.Module],
+  *,
+  model: str | None = None,
+  seeds: Iterable[int] | None = None,
+  positions: str = "contiguous",
+  learning_rate: float | None = None,
+  out: str | os.PathLike[str] = "predictions",
+  results: str | os.PathLike[str] | None = None,
+  device: str = "cpu",
+) -> list[Score]:
+  """Trains che's encoder with an encoding of your own on every task of a config, and scores its predictions.
+
+  Args:
+    config: a config of `che run` or its path; its encodings are left out, everything else counts: tasks, sizes, steps,
+      training batches, test samples.
+    encoding: makes the encoding from a `Shape`, such as a class derived from `Encoding`.
+    model: its name in tables; the encoding's name unless given.
+    seeds: of the repetitions; the config's unless given. A seed that the config lacks gets the data seed of its first.
+    positions: "contiguous", or "randomized" positions as che draws them.
+    learning_rate: needed where the config has several.
+    out: folder for the predictions, <task>-seed<seed>.jsonl.
+    results: results folder in which the scores are stored, for `che table`.
+    device: where PyTorch computes.
+
+  Returns one score per task and repetition. Raises ValueError for a bad config, a name that is an encoding's of che,
+  and configs with several sizes or lengths of training.
+  """
+  name = model or getattr(encoding, "__name__", type(encoding).__name__)
+  read = config if isinstance(config, Config) else read_config(config)
+  files = []
+  for run in _repetitions(read, positions, None if seeds is None else list(seeds), learning_rate):
+    began = time.monotonic()
+    torch.manual_seed(run.seed)
+    trainer = Trainer(run, make_encoder(run, encoding), device)
+    accuracy = trainer.train()
+    file = pathlib.Path(out) / f"{run.task.name}-seed{run.seed}.jsonl"
+    files.append(
+      write_predictions(
+        file,
+        lambda batch, trainer=trainer: predict(trainer.run, trainer.model, batch, device),  # type: ignore[misc]
+        run.test_sets(),
+        model=name,
+        model_seed=run.seed,
+        data_seed=run.data_seed,
+        training={
+          "steps": run.settings["training.steps"],
+          "batch_size": run.settings["training.batch_size"],
+          "learning_rate": run.settings["learning_rate"],
+          "parameters": sum(parameter.numel() for parameter in trainer.parameters),
+          "training_accuracy": round(accuracy, 4),
+        },
+      )
+    )
+    seconds = time.monotonic() - began
+    print(f"{file}: training accuracy {accuracy:.3f}, {seconds:.0f} s", file=sys.stderr, flush=True)
+  return score(files, results)

@@ -1,0 +1,287 @@
+"""Tests `che_tasks.torch`: numbers of the published programs (tests/reference), and che's own training.
+
+torch_test.py CHE_PROGRAM
+"""
+
+import json
+import pathlib
+import pickle
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import che_tasks
+import che_tasks.torch as ct
+import numpy as np
+import torch
+from torch import nn
+
+# A worker process of a loader imports this file again.
+PROGRAM = sys.argv.pop(1) if __name__ == "__main__" else ""
+REFERENCE = pathlib.Path(__file__).parents[1] / "reference"
+ENCODINGS = {
+  "NONE": "none", "SIN_COS": "sin_cos", "LEARNT": "learned", "ROTARY": "rope", "RELATIVE": "relative", "ALIBI": "alibi",
+}  # fmt: skip
+CONFIG = """
+name: small
+base:
+  task: {task}
+  model: {{width: 16, layers: 2, heads: 2}}
+  learning_rate: 1e-3
+  training: {{steps: 20, batch_size: 8, last_length: 9, dropout: 0}}
+  evaluation: {{first_length: 10, last_length: 30, length_step: 10, samples: 128, predictions: true}}
+  log: {{every_steps: 1}}
+axes:
+  encoding: [{encodings}]
+"""
+# Those that che computes and `che_tasks.torch` has; `learned` has fewer rows to be quick.
+TRAINED = (
+  "none, sin_cos, {name: learned, rows: 60}, rope, relative, alibi, kerple, fire, dape_alibi, dape_kerple, dape_fire, "
+  "randomized_sin_cos, randomized_rope, randomized_relative, randomized_alibi, randomized_kerple, randomized_fire, "
+  "randomized_dape_kerple, randomized_dape_fire, {name: kerple, direction: left_only}, "
+  "{name: fire, normalizer: query, randomized_distance: per_position, positions: randomized}"
+)
+
+# They shift all logits of a query alike, and so does part of wr: their gradient is rounding, which Adam divides by its
+# own size.
+WITHOUT_GRADIENT = (".wr", ".fire.b2", ".dape.b2")
+
+
+def tensor(stored):
+  return torch.tensor(stored["values"]).reshape(stored["shape"])
+
+
+def files(folder):
+  found = sorted((REFERENCE / folder).glob("*.json"))
+  assert found, folder
+  return [json.loads(file.read_text()) for file in found]
+
+
+def reference_model(file, parameters):
+  sizes = file["config"]
+  shape = ct.Shape(sizes["embedding_dim"], sizes["num_layers"], sizes["num_heads"], sizes["widening_factor"])
+  name = ENCODINGS[file["encoding"]]
+  options = {"rows": parameters["pos.table"]["shape"][0]} if name == "learned" else {}
+  make = ct.encodings.CLASSES[name]
+  model = ct.Encoder(
+    sizes["input_vocab"], sizes["output_classes"], lambda of: make(of, **options), shape, sizes["dropout"]
+  )
+  ct.load_parameters(model, {key: tensor(value) for key, value in parameters.items()})
+  return model
+
+
+class References(unittest.TestCase):
+  """The released JAX program of arXiv 2305.16843."""
+
+  def close(self, actual, expected, tolerance, what=""):
+    error = float((actual - expected).detach().abs().max())
+    self.assertTrue(error <= tolerance, f"{what}: {error} is more than {tolerance}")
+
+  def test_logits(self):
+    for file in files("model"):
+      model = reference_model(file, file["params"]).eval()
+      tokens, outputs = tensor(file["input_tokens_with_empty"]).long(), file["config"]["output_length"]
+      self.close(model(tokens, outputs), tensor(file["logits"]), 1e-5, file["encoding"])
+
+  def test_randomized_logits(self):
+    seen = 0
+    for file in files("model"):
+      drawn = file.get("randomized")
+      if drawn is None:
+        continue
+      tokens, outputs = tensor(file["input_tokens_with_empty"]).long(), file["config"]["output_length"]
+      count = tokens.shape[1]
+
+      def positions(_, layer, device, drawn=drawn, count=count):
+        if "distances_per_layer" in drawn:
+          offsets = torch.tensor([0, *drawn["distances_per_layer"][layer]][:count])
+          return ct.Positions(torch.arange(count), offsets, contiguous=False)
+        lists = drawn.get("positions_per_layer")
+        of_tokens = torch.tensor(drawn["positions"] if lists is None else lists[layer])
+        return ct.Positions(of_tokens, torch.arange(count), contiguous=False)
+
+      model = reference_model(file, file["params"]).eval()
+      expected = tensor(drawn.get("logits_intended", drawn.get("logits")))
+      self.close(model(tokens, outputs, positions), expected, 1e-5, file["encoding"])
+      seen += 1
+    self.assertGreaterEqual(seen, 5)
+
+  def test_twenty_steps(self):
+    for file in files("training"):
+      with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder) / "small.yaml"
+        config.write_text(CONFIG.format(task=file["task"], encodings="none"))
+        run = che_tasks.config(config).runs()[0]
+      model = reference_model(file, file["initial_params"])
+      trainer = ct.Trainer(run, model)
+      rows = []
+      for step, stored in enumerate(file["batches"]):
+        arrays = [np.asarray(stored[key], np.uint8) for key in ("input", "output", "mask")]
+        batch = ct.to_tensors(che_tasks.Batch(file["length"], *arrays), file["config"]["empty_token_id"])
+        if step == 0:
+          gradients = self.gradients(model, batch)
+          for name, value in file["step0_gradients_before_clip"].items():
+            self.close(gradients[name], tensor(value), 1e-5, name)
+        rows.append([float(value) for value in trainer.step(batch)])
+      measured = torch.tensor(rows, dtype=torch.float64)
+      for column, (name, tolerance) in enumerate([("loss", 1e-5), ("accuracy", 1e-6), ("grad_norm_before_clip", 5e-4)]):
+        self.close(measured[:, column], torch.tensor(file[name], dtype=torch.float64), tolerance, name)
+      parameters = {ct.encoder.che_name(name): value for name, value in model.named_parameters()}
+      for name, value in file["final_tensors"].items():
+        self.close(parameters[name].detach(), tensor(value), 1e-3 if name.endswith(".wr") else 1e-5, name)
+
+  def gradients(self, model, batch):
+    logits = model(batch.tokens, batch.target.shape[1])
+    nn.functional.cross_entropy(logits.flatten(0, 1), batch.target.flatten()).backward()
+    return {ct.encoder.che_name(name): value.grad.clone() for name, value in model.named_parameters()}
+
+
+class Program(unittest.TestCase):
+  """che's own models: the same start, batches and positions give the same twenty steps and predictions."""
+
+  def test_every_encoding_trains_as_in_che(self):
+    with tempfile.TemporaryDirectory() as name:
+      folder = pathlib.Path(name)
+      config = folder / "small.yaml"
+      config.write_text(CONFIG.format(task="reverse_string", encodings=TRAINED))
+
+      def che(*words):
+        return subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True, cwd=folder).stdout
+
+      # A run that has hardly moved has the initial parameters.
+      che("run", "small.yaml", "-o", "start", "training.steps=1", "learning_rate=1e-12")
+      che("run", "small.yaml", "-o", "trained")
+      runs = che_tasks.config(config).runs()
+      self.assertEqual(len(runs), 21)
+      for run in runs:
+        with self.subTest(run.encoding):
+          hardly_moved = run.with_settings("training.steps=1", "learning_rate=1e-12")
+          self.compare(run, che, folder / "start/runs" / hardly_moved.id, folder / "trained/runs" / run.id)
+
+  def compare(self, run, che, start, trained):
+    model = ct.make_encoder(run)
+    che("export-model", str(start), "-o", str(start / "model.safetensors"))
+    ct.load_parameters(model, start / "model.safetensors")
+    trainer = ct.Trainer(run, model)
+    metrics = np.genfromtxt(trained / "metrics.csv", delimiter=",", names=True, comments="#")
+    for step, row in enumerate(metrics):
+      loss, accuracy, norm = (float(value) for value in trainer.step())
+      self.assertAlmostEqual(loss, row["loss"], delta=2e-5)
+      self.assertAlmostEqual(accuracy, row["accuracy"], delta=1e-6)
+      # What WITHOUT_GRADIENT does reaches the norm later on.
+      self.assertAlmostEqual(norm, row["gradient_norm"], delta=(1e-4, *[1e-3] * 4, *[1e-2] * 15)[step] * max(1, norm))
+    self.assertEqual(trainer.steps_made, 20)
+    # The parameters and what they predict.
+    che("export-model", str(trained), "-o", str(trained / "model.safetensors"))
+    theirs = ct.make_encoder(run)
+    ct.load_parameters(theirs, trained / "model.safetensors")
+    for (name, mine), other in zip(model.named_parameters(), theirs.parameters()):
+      error = float((mine - other).detach().abs().max())
+      # DAPE's network has gradients so small that Adam makes much of their rounding; a step moves up to 1e-3.
+      allowed = 2e-3 if name.endswith(WITHOUT_GRADIENT) or "dape" in run.encoding else 2e-4
+      self.assertTrue(error <= allowed, f"{name}: {error}")
+    stored = [json.loads(line) for line in (trained / "predictions.jsonl").read_text().splitlines()[1:]]
+    for batch in run.test_sets():
+      expected = [one["output"] for one in stored if one["length"] == batch.length]
+      agreement = (ct.predict(run, theirs, batch) == np.array(expected)).mean()
+      self.assertGreater(agreement, 0.999, f"length {batch.length}")
+
+
+class Interface(unittest.TestCase):
+  def run_of(self, folder, **changes):
+    config = pathlib.Path(folder) / "small.yaml"
+    config.write_text(CONFIG.format(task=changes.pop("task", "even_pairs"), encodings="none, rope"))
+    return config
+
+  def test_initial_values_have_the_distributions_of_che(self):
+    torch.manual_seed(0)
+    model = ct.Encoder(2, 2, ct.encodings.CLASSES["kerple"], ct.Shape(width=256, layers=1, heads=8))
+    layer = model.layers[0]
+    for values, sigma in ((model.embed.w, 0.02), (layer.attn.wq, 1 / 16), (layer.ffn.w2, 1 / 32)):
+      self.assertLessEqual(float(values.detach().abs().max()), 2 * sigma)
+      if values.numel() > 1000:
+        # The deviation of a normal that is cut at two sigma.
+        self.assertAlmostEqual(float(values.detach().std()) / sigma, 0.8796, delta=0.02)
+    self.assertEqual(float(layer.ffn.b1.detach().abs().max()), 0)
+
+  def test_dropout_is_where_che_has_it(self):
+    shape = ct.Shape(width=16, layers=1, heads=2)
+    tokens = torch.zeros(1, 5, dtype=torch.long)
+    for name, sites in (("none", 2), ("sin_cos", 3)):
+      model = ct.Encoder(2, 2, ct.encodings.CLASSES[name], shape, dropout=0.5)
+      calls = []
+      for module in model.modules():
+        if isinstance(module, nn.Dropout):
+          module.register_forward_hook(lambda *_, calls=calls: calls.append(1))
+      model(tokens, 1)
+      self.assertEqual(len(calls), sites, name)
+
+  def test_an_encoding_of_ones_own_is_trained_and_scored(self):
+    class Near(ct.Encoding):
+      def __init__(self, shape):
+        super().__init__(shape)
+        self.slope = nn.Parameter(torch.ones(shape.heads, 1, 1))
+
+      def bias(self, q, k, positions):
+        assert q.shape == k.shape == (len(q), 2, len(positions.tokens), 8)
+        return -self.slope * positions.distances().abs()
+
+    class Turned(ct.Encoding):
+      def rotate(self, q, k, positions):
+        angle = positions.tokens[:, None] * 0.1
+        return q * angle.cos(), k * angle.cos()
+
+    with tempfile.TemporaryDirectory() as folder:
+      config = self.run_of(folder)
+      results = pathlib.Path(folder) / "results"
+      for encoding, positions in ((Near, "contiguous"), (Turned, "randomized")):
+        scores = ct.train(
+          config, encoding, seeds=range(2), positions=positions, out=f"{folder}/{positions}", results=results
+        )
+        self.assertEqual([(one.task, one.model, one.model_seed) for one in scores],
+                         [("even_pairs", encoding.__name__, seed) for seed in range(2)])  # fmt: skip
+        self.assertEqual(list(scores[0].accuracy), [10, 20, 30])
+        self.assertTrue(0 < scores[0].score < 1)
+      table = subprocess.run([PROGRAM, "table", results], check=True, capture_output=True, text=True).stdout
+      self.assertRegex(table, "Near")
+      self.assertRegex(table, "Turned")
+
+  def test_what_is_wrong_is_named(self):
+    with tempfile.TemporaryDirectory() as folder:
+      config = self.run_of(folder)
+      with self.assertRaisesRegex(ValueError, "derive it from che_tasks.torch.Encoding"):
+        ct.train(config, lambda shape: nn.Linear(1, 1), out=folder)
+      with self.assertRaisesRegex(ValueError, "allowed: contiguous, randomized"):
+        ct.train(config, ct.Encoding, positions="random", out=folder)
+      run = che_tasks.config(config, "axes.encoding=[cope]").runs()[0]
+      with self.assertRaisesRegex(ValueError, "encoding cope: is not in che_tasks.torch; allowed: none, sin_cos"):
+        ct.make_encoder(run)
+      run = che_tasks.config(config, "axes.encoding=[{name: kerple, dape: {variant: concat}}]").runs()[0]
+      with self.assertRaisesRegex(ValueError, "encoding.dape.variant: concat"):
+        ct.make_encoder(run)
+      rates = che_tasks.config(config, "axes.learning_rate=[1e-3, 1e-4]")
+      with self.assertRaisesRegex(ValueError, "several values of learning_rate"):
+        ct.train(rates, ct.Encoding, out=folder)
+
+  def test_a_loader_gives_the_batches_in_order(self):
+    with tempfile.TemporaryDirectory() as folder:
+      run = che_tasks.config(self.run_of(folder, task="reverse_string")).runs()[0]
+    again = pickle.loads(pickle.dumps(run._run))
+    self.assertEqual(again.settings(), run.settings)
+    expected = [ct.to_tensors(run.batches()[step], 2) for step in range(7)]
+    for workers in (0, 2):
+      dataset = ct.BatchDataset(run.batches(), steps=7)
+      context = "spawn" if workers else None
+      loader = torch.utils.data.DataLoader(
+        dataset, batch_size=None, num_workers=workers, multiprocessing_context=context
+      )
+      batches = list(loader)
+      self.assertEqual(len(batches), 7)
+      for one, other in zip(batches, expected):
+        self.assertTrue(torch.equal(one.tokens, other.tokens) and torch.equal(one.target, other.target))
+
+
+if __name__ == "__main__":
+  torch.set_num_threads(1)
+  unittest.main()
