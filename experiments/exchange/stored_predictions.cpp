@@ -34,7 +34,7 @@ std::string kept_name(const SampleHeader& header) {
 
 void keep(const std::filesystem::path& folder, const ScoredPredictions& scored, const WarningSink& warn) {
   const std::filesystem::path file = folder / kept_name(scored.header);
-  if (scored.packed.size() <= kMaxArchivedBytes) {
+  if (scored.packed.size() <= ArchiveLimits().file_bytes) {
     write_file_atomically(file, scored.packed);
     return;
   }
@@ -42,7 +42,7 @@ void keep(const std::filesystem::path& folder, const ScoredPredictions& scored, 
   warn(fmt::format(
       "{}: compressed, the predictions have {} bytes; more than {} are not kept, and `che verify` "
       "cannot score them again",
-      scored.file.string(), scored.packed.size(), kMaxArchivedBytes));
+      scored.file.string(), scored.packed.size(), ArchiveLimits().file_bytes));
 }
 
 // Rows of other accuracies than those that took their place.

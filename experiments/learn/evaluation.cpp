@@ -72,7 +72,7 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
     const auto positions = create_positions(config, evaluation.seed, Purpose::kEvaluationPositions, step,
                                             static_cast<std::uint64_t>(b));
     dropout.first_example = static_cast<std::uint64_t>(first_example);
-    const Pass pass{.positions = positions, .dropout = dropout};
+    const Pass pass{.positions = positions, .dropout = dropout, .is_evaluation = true};
     if (part == 0) {
       // A first pass, so that tables and the like, which a device keeps, count for no example.
       if (!device.is_cpu()) predict_rows(model, batch, 0, 1, pass);
@@ -104,7 +104,7 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
   for (std::int64_t r = 0; r < replicas; ++r) {
     result.rows.push_back({point, evaluation.samples, evaluation.seed, evaluation.eval_dropout,
                            results[0][r].item<double>(), results[1][r].item<double>(),
-                           config.encoding.evaluation_settings()});
+                           config.evaluation_settings()});
     if (batches > 1) result.rows.back().accuracy_se = results[2][r].item<double>();
   }
   if (keeps_predictions) result.predictions = at::cat(predictions, 1).contiguous();

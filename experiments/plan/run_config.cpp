@@ -233,6 +233,11 @@ void RunConfig::visit_fields(FieldVisitor& visit) {
     visit.component(
         {"encoding", "positional encoding"}, [&](std::string_view text) { encoding.reset(text); },
         fields_of(encoding));
+  } else {
+    const auto refuse = [&](std::string_view) {
+      throw Error(fmt::format("model.kind {} takes no encoding; leave the key out", model.kind));
+    };
+    visit.component({"encoding", "positional encoding"}, refuse, [](FieldVisitor&) {});
   }
   visit.role(Role::kReplica);
   visit.integer({"seed", "of initial parameters and dropout"}, seed, 0, kMaxSeed);
@@ -262,6 +267,20 @@ EncodingForm RunConfig::column_form() const {
 
 EncodingLabel RunConfig::column_label() const {
   return model.entry().takes_encoding ? encoding.label() : EncodingLabel{.form = column_form()};
+}
+
+OptionValues RunConfig::evaluation_settings() const {
+  return model.entry().takes_encoding ? encoding.evaluation_settings() : model.evaluation_settings();
+}
+
+RunConfig RunConfig::with_evaluation_settings(const OptionValues& settings) const {
+  RunConfig config = *this;
+  if (model.entry().takes_encoding) {
+    config.encoding = encoding.with_evaluation_settings(settings);
+  } else {
+    config.model = model.with_evaluation_settings(settings);
+  }
+  return config;
 }
 
 std::string foreign_name_problem(std::string_view name) {

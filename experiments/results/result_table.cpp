@@ -77,7 +77,7 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
     run.scored_lengths.clear();
     for (const EvaluationRow& row : run.evaluation) run.scored_lengths.push_back(row.length);
     std::ranges::copy_if(rows, std::back_inserter(run.measured),
-                         [settings = config.encoding.evaluation_settings()](const EvaluationRow& row) {
+                         [settings = config.evaluation_settings()](const EvaluationRow& row) {
                            return row.encoding_settings == settings;
                          });
   } else {
@@ -97,10 +97,9 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
   }
   std::set<OptionValues> settings;
   for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
-  settings.erase(folder.config().encoding.evaluation_settings());
+  settings.erase(folder.config().evaluation_settings());
   for (const OptionValues& other : settings) {
-    RunConfig config = folder.config();
-    config.encoding = config.encoding.with_evaluation_settings(other);
+    const RunConfig config = folder.config().with_evaluation_settings(other);
     TableRun run = make_run(folder, config, stored, rules, judge);
     if (run.score) runs.push_back(std::move(run));
   }

@@ -29,6 +29,7 @@ struct Pass {
   const Positions& positions;
   Dropout dropout = {};
   AttentionObserver observer = {};
+  bool is_evaluation = false;  // A model may have settings that hold in evaluation only.
 };
 
 struct AttentionSize {
