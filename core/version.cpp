@@ -5,8 +5,8 @@
 namespace che {
 namespace {
 
-// Every program's file holds it.
-[[gnu::used]] constexpr char kStamp[] = "<che " CHE_VERSION " of commit " CHE_GIT_COMMIT ">";
+// Every program's file holds it, as is_of_this_build() does.
+constexpr std::string_view kStamp = "<che " CHE_VERSION " of commit " CHE_GIT_COMMIT ">";
 
 }  // namespace
 

@@ -56,6 +56,7 @@ std::vector<Unit> units_of(const Sweep& sweep) {
     }
   }
   std::vector<Unit> all;
+  all.reserve(units.size());
   for (auto& [name, unit] : units) all.push_back(std::move(unit));
   return all;
 }
@@ -87,10 +88,11 @@ void take_shard(Sweep& sweep, const Shard& shard) {
     if (part - loads.begin() == shard.number - 1) own.insert(unit.runs.begin(), unit.runs.end());
   }
   const std::size_t before = sweep.runs.size();
-  const auto others = std::ranges::stable_partition(
-      sweep.runs, [&](const RunConfig& run) { return own.contains(run_id(run)); });
-  std::ranges::move(others, std::back_inserter(sweep.not_chosen));
-  sweep.runs.erase(others.begin(), others.end());
+  // Not the form with ranges, whose result clang 14 does not compile.
+  const auto others = std::stable_partition(sweep.runs.begin(), sweep.runs.end(),
+                                            [&](const RunConfig& run) { return own.contains(run_id(run)); });
+  std::move(others, sweep.runs.end(), std::back_inserter(sweep.not_chosen));
+  sweep.runs.erase(others, sweep.runs.end());
   if (!sweep.runs.empty()) return;
   throw Error(fmt::format("--shard {}/{}: none of {} is in this part; take fewer parts", shard.number,
                           shard.count, counted(before, "run")));

@@ -131,6 +131,7 @@ std::optional<ConfigLocation> locate(const Setting& setting, std::string_view pa
 // The error for values of a run that do not fit together, at the place that sets the first of them.
 Error locate_problem(const SweepPlan& plan, std::size_t run, const ConfigProblem& problem) {
   std::vector<Setting> bases;
+  bases.reserve(plan.bases.size());
   for (const ConfigNode& base : plan.bases) bases.push_back({.path = "", .value = base});
   std::vector<RunSetting> settings;
   for (const Setting& base : bases) settings.push_back({&base});
