@@ -209,6 +209,20 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
   return is_tiled ? Product::apply(a, b) : at::matmul(a, b);
 }
 
+void multiply_here(float* out, std::int64_t out_stride, MatrixRows a, MatrixRows b, std::int64_t m,
+                   std::int64_t n, std::int64_t k, Write write) {
+  gemm("N", "N", static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), b.data,
+       static_cast<int>(b.stride), a.data, static_cast<int>(a.stride), write == Write::kAdd ? 1.0F : 0.0F,
+       out, static_cast<int>(out_stride));
+}
+
+void for_each_in_parallel(std::int64_t items, const std::function<void(std::int64_t item)>& work) {
+  at::parallel_for(0, items, 1, [&](std::int64_t begin, std::int64_t end) {
+    const OneThread one_thread;
+    for (std::int64_t item = begin; item < end; ++item) work(item);
+  });
+}
+
 void write_product(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, Write write) {
   if (!out.select(0, 0).is_contiguous()) {
     throw Error("write_product: the rows of each matrix of the result are to follow each other without gaps",

@@ -2,6 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <functional>
+
 namespace che {
 
 // a b for each matrix of a batch: a (replicas, ..., m, k) and b (replicas, ..., k, n), with as many
@@ -15,5 +18,19 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b);
 // b (replicas, k, n). Has no gradients.
 enum class Write : bool { kReplace, kAdd };
 void write_product(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, Write write);
+
+// The rows of a matrix of single precision, `stride` elements apart.
+struct MatrixRows {
+  const float* data;
+  std::int64_t stride;
+};
+
+// Writes a b to `out` (m, n), or adds it; a (m, k), b (k, n). The calling thread computes it with one call of
+// the BLAS. For a CPU.
+void multiply_here(float* out, std::int64_t out_stride, MatrixRows a, MatrixRows b, std::int64_t m,
+                   std::int64_t n, std::int64_t k, Write write);
+
+// Calls work(item) for 0 <= item < items on the threads on which product() computes tiles.
+void for_each_in_parallel(std::int64_t items, const std::function<void(std::int64_t item)>& work);
 
 }  // namespace che

@@ -53,6 +53,7 @@ std::int64_t actions_of(MemoryKind memory) { return memory == MemoryKind::kStack
 at::Tensor unroll(const at::Tensor& tokens, std::int64_t outputs, const Recurrence& network,
                   const Backend& backend) {
   check_operands(tokens, outputs, network);
+  if (unrolls_fused(network, backend)) return unroll_fused(tokens, outputs, network);
   return reference::unroll(tokens, outputs, network, backend);
 }
 
