@@ -54,11 +54,12 @@ inline constexpr std::int64_t kTapeWriterWidth = 64;
 // An entry of a network with `gates` blocks of the width. Per token the hidden state and what is read from
 // the memory are multiplied by the cell's weights; the memory's own operations are few beside that.
 template <class Options>
-ModelEntry recurrent_entry(std::string name, std::string summary, std::string source, double gates) {
+ModelEntry recurrent_entry(const std::string& name, const std::string& summary, const std::string& source,
+                           double gates) {
   return {
-      .name = std::move(name),
-      .summary = std::move(summary),
-      .source = std::move(source),
+      .name = name,
+      .summary = summary,
+      .source = source,
       .takes_encoding = false,
       .options = Options(),
       .problem = [](const AnyOptions&) -> std::optional<ConfigProblem> { return std::nullopt; },

@@ -125,7 +125,7 @@ TEST(Learned, NeedsARowForEveryPosition) {
   EXPECT_EQ("(no error)", check_message("learned", {{"rows", "1000"}}, 7));
   EXPECT_EQ(
       "encoding.rows: learned has rows for 999 positions and the longest sequence has 1000 tokens; raise "
-      "rows to 1000 or lower evaluation.last_length",
+      "rows to 1000, or train and test on shorter lengths",
       check_message("learned", {{"rows", "999"}}, 4096));
   EXPECT_EQ("(no error)", check_message("randomized_learned", {{"rows", "2048"}}, 2048));
   EXPECT_EQ(
