@@ -134,6 +134,7 @@ Error locate_problem(const SweepPlan& plan, std::size_t run, const ConfigProblem
   bases.reserve(plan.bases.size());
   for (const ConfigNode& base : plan.bases) bases.push_back({.path = "", .value = base});
   std::vector<RunSetting> settings;
+  settings.reserve(bases.size());
   for (const Setting& base : bases) settings.push_back({&base});
   std::ranges::move(plan.settings(run), std::back_inserter(settings));
   std::ranges::reverse(settings);  // The last that sets a path is applied last.

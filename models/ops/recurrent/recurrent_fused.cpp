@@ -7,7 +7,6 @@
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -15,109 +14,14 @@
 
 #include "models/ops/product/product.h"
 #include "models/ops/recurrent/recurrent.h"
-#include "models/ops/recurrent/recurrent_kernels.h"
+#include "models/ops/recurrent/recurrent_trace.h"
 
 namespace che {
+namespace unrolled {
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-// Fixed, so that no result depends on the number of threads; products of as many rows run at full speed.
-constexpr std::int64_t kBlockRows = 64;
-
-// Values by step. Where nothing keeps them, a few slots serve all steps in turn.
-struct Steps {
-  at::Tensor values;  // (replicas, slots, batch, features)
-
-  float* row(std::int64_t replica, std::int64_t step, std::int64_t row) const {
-    const std::int64_t slot = replica * values.size(1) + step % values.size(1);
-    return values.data_ptr<float>() + (slot * values.size(2) + row) * values.size(3);
-  }
-  StridedRows rows(std::int64_t replica, std::int64_t step, std::int64_t first,
-                   std::int64_t column = 0) const {
-    return {row(replica, step, first) + column, values.size(3)};
-  }
-  // The features from `column` on at `count` steps from `first` on: (replicas, count batch, features).
-  at::Tensor matrix(std::int64_t first, std::int64_t count, std::int64_t column = 0) const {
-    return values.narrow(1, first, count).flatten(1, 2).slice(2, column);
-  }
-};
-
-MatrixRows matrix(const StridedRows& rows) { return {rows.data, rows.stride}; }
-
-// Matrix `replica` of (replicas, rows, columns) without gaps, from a row and column on.
-MatrixRows matrix(const at::Tensor& matrices, std::int64_t replica, std::int64_t row = 0,
-                  std::int64_t column = 0) {
-  const std::int64_t stride = matrices.size(2);
-  return {matrices.const_data_ptr<float>() + (replica * matrices.size(1) + row) * stride + column, stride};
-}
-
-// Some rows of one replica.
-struct Block {
-  std::int64_t replica, first, rows;
-};
-
-// Calls work(block) for all rows of all replicas.
-template <class Work>
-void for_each_block(std::int64_t replicas, std::int64_t batch, const Work& work) {
-  const std::int64_t blocks = (batch + kBlockRows - 1) / kBlockRows;
-  for_each_in_parallel(replicas * blocks, [&](std::int64_t item) {
-    const std::int64_t first = item % blocks * kBlockRows;
-    work(Block{item / blocks, first, std::min(kBlockRows, batch - first)});
-  });
-}
-
-// What the network is, without its weights.
-struct Plan {
-  Cell cell;
-  std::int64_t replicas, batch, tokens, outputs, symbols, width, gates;
-  bool has_memory = false;
-  MemoryKind kind = MemoryKind::kStack;
-  std::int64_t memory_width = 0, size = 0, jump = 0, actions = 0;
-
-  std::int64_t state_width() const { return symbols + memory_width + width; }
-  std::int64_t hidden_column() const { return symbols + memory_width; }
-  std::int64_t used(std::int64_t step) const { return std::min(size, step); }
-  // Nobody reads the memory after the last step.
-  bool updates_memory(std::int64_t step) const { return has_memory && step + 1 < tokens; }
-  bool is_output(std::int64_t step) const { return step >= tokens - outputs; }
-};
-
-// The writer's layers as products: the first also makes the actions, behind its own values.
-constexpr std::size_t kMostLayers = 3;
-struct Writer {
-  std::vector<at::Tensor> w, b;
-
-  std::int64_t values(std::size_t layer, const Plan& plan) const {
-    return b[layer].size(1) - (layer == 0 ? plan.actions : 0);
-  }
-};
-
-// What a forward pass leaves.
-struct Trace {
-  Plan plan;
-  Steps state;                 // (x, m, h) before each step, and after the last
-  Steps gates;                 // See CellRows.
-  Steps cell;                  // An LSTM's c.
-  Steps reset;                 // A GRU's (x, r h).
-  std::vector<Steps> written;  // What each layer of the writer makes.
-  Steps memory;
-
-  Trace(const Plan& of, const Writer& writer, const at::TensorOptions& options, bool keeps) : plan(of) {
-    const auto steps = [&](std::int64_t kept, std::int64_t least, std::int64_t features) {
-      return Steps{at::empty({plan.replicas, keeps ? kept : least, plan.batch, features}, options)};
-    };
-    const std::int64_t tokens = plan.tokens;
-    state = steps(tokens + 1, 2, plan.state_width());
-    gates = steps(tokens, 1, plan.gates * plan.width);
-    if (plan.cell == Cell::kLstm) cell = steps(tokens + 1, 2, plan.width);
-    if (plan.cell == Cell::kGru) reset = steps(tokens, 1, plan.state_width());
-    if (!plan.has_memory) return;
-    memory = steps(tokens, 2, (plan.size + 1) * plan.memory_width);
-    for (const at::Tensor& b : writer.b) written.push_back(steps(tokens, 1, b.size(1)));
-  }
-};
 
 // Forward, one block.
 class Forward {
@@ -244,136 +148,6 @@ class Forward {
   Block block_;
 };
 
-// Backward, one block: leaves the gradients of a in trace.gates and those of the writer's layers in
-// `d_written`.
-class Backward {
- public:
-  Backward(const Trace& trace, const at::Tensor& transposed, const std::vector<at::Tensor>& writer_transposed,
-           const Writer& writer, const std::vector<Steps>& d_written, const Block& block)
-      : trace_(trace),
-        plan_(trace.plan),
-        transposed_(transposed),
-        writer_transposed_(writer_transposed),
-        writer_(writer),
-        d_written_(d_written),
-        block_(block),
-        d_state_(values(plan_.memory_width + plan_.width)),
-        d_cell_(values(plan_.cell == Cell::kLstm ? plan_.width : 0)),
-        d_reset_(values(plan_.cell == Cell::kGru ? plan_.width : 0)),
-        d_memory_(values((plan_.size + 1) * plan_.memory_width)),
-        d_next_memory_(d_memory_) {}
-
-  // d_out (replicas, outputs, batch, width)
-  void run(const float* d_out) {
-    for (std::int64_t step = plan_.tokens - 1; step >= 0; --step) {
-      if (plan_.updates_memory(step)) memory_gradient(step);
-      if (plan_.is_output(step)) {
-        const std::int64_t output = step - (plan_.tokens - plan_.outputs);
-        const std::int64_t row = (block_.replica * plan_.outputs + output) * plan_.batch + block_.first;
-        add_rows(d_hidden(), d_out + row * plan_.width, plan_.width, plan_.width);
-      }
-      cell_gradient(step);
-      if (plan_.has_memory && step > 0) {
-        // m is the memory's first vector.
-        const StridedRows first{d_memory_.data(), (plan_.size + 1) * plan_.memory_width};
-        add_rows(first, d_state_.data(), plan_.memory_width + plan_.width, plan_.memory_width);
-      }
-    }
-  }
-
- private:
-  std::vector<float> values(std::int64_t a_row) const {
-    return std::vector<float>(static_cast<std::size_t>(block_.rows * a_row));
-  }
-  StridedRows rows(const Steps& steps, std::int64_t step, std::int64_t column = 0) const {
-    return steps.rows(block_.replica, step, block_.first, column);
-  }
-  StridedRows d_hidden() { return {d_state_.data() + plan_.memory_width, plan_.memory_width + plan_.width}; }
-
-  void add_rows(const StridedRows& sums, const float* added, std::int64_t stride, std::int64_t width) const {
-    for (std::int64_t r = 0; r < block_.rows; ++r) {
-      for (std::int64_t i = 0; i < width; ++i) sums.row(r)[i] += added[r * stride + i];
-    }
-  }
-
-  void memory_gradient(std::int64_t step) {
-    std::swap(d_memory_, d_next_memory_);
-    const std::size_t last = writer_.w.size() - 1;
-    const std::int64_t values_of_first = writer_.values(0, plan_);
-    const MemoryGradient memory{.rows = block_.rows,
-                                .size = plan_.size,
-                                .width = plan_.memory_width,
-                                .jump = plan_.jump,
-                                .used = plan_.used(step),
-                                .memory = rows(trace_.memory, step).data,
-                                .written = rows(trace_.written[last], step),
-                                .actions = rows(trace_.written[0], step, values_of_first),
-                                .d_next = d_next_memory_.data(),
-                                .d_memory = d_memory_.data(),
-                                .d_written = rows(d_written_[last], step),
-                                .d_actions = rows(d_written_[0], step, values_of_first)};
-    const RecurrentKernels& kernels = cpu::recurrent_kernels();
-    (plan_.kind == MemoryKind::kStack ? kernels.stack_gradient : kernels.tape_gradient)(memory);
-    for (std::size_t layer = last; layer > 0; --layer) {
-      const StridedRows d_out = rows(d_written_[layer], step), d_in = rows(d_written_[layer - 1], step);
-      const StridedRows in = rows(trace_.written[layer - 1], step);
-      const std::int64_t width = writer_.values(layer - 1, plan_);
-      multiply_here(d_in.data, d_in.stride, matrix(d_out), matrix(writer_transposed_[layer], block_.replica),
-                    block_.rows, width, writer_.b[layer].size(1), Write::kReplace);
-      for (std::int64_t r = 0; r < block_.rows; ++r) {
-        for (std::int64_t i = 0; i < width; ++i) d_in.row(r)[i] = in.row(r)[i] > 0 ? d_in.row(r)[i] : 0;
-      }
-    }
-    multiply_here(d_hidden().data, d_hidden().stride, matrix(rows(d_written_[0], step)),
-                  matrix(writer_transposed_[0], block_.replica), block_.rows, plan_.width,
-                  writer_.b[0].size(1), Write::kAdd);
-  }
-
-  void cell_gradient(std::int64_t step) {
-    const RecurrentKernels& kernels = cpu::recurrent_kernels();
-    const StridedRows gates = rows(trace_.gates, step);
-    CellGradient cell{.rows = block_.rows,
-                      .width = plan_.width,
-                      .gates = gates.data,
-                      .previous = rows(trace_.state, step, plan_.hidden_column()),
-                      .hidden = rows(trace_.state, step + 1, plan_.hidden_column()),
-                      .d_hidden = d_hidden()};
-    if (plan_.cell == Cell::kGru) {
-      kernels.gru_gradient(cell);
-      multiply_here(d_reset_.data(), plan_.width, {gates.data + 2 * plan_.width, gates.stride},
-                    matrix(transposed_, block_.replica, 2 * plan_.width), block_.rows, plan_.width,
-                    plan_.width, Write::kReplace);
-      cell.d_reset = d_reset_.data();
-      kernels.gru_reset_gradient(cell);
-      multiply_here(d_hidden().data, d_hidden().stride, matrix(gates), matrix(transposed_, block_.replica),
-                    block_.rows, plan_.width, 2 * plan_.width, Write::kAdd);
-      return;
-    }
-    if (plan_.cell == Cell::kLstm) {
-      cell.cell = rows(trace_.cell, step).data;
-      cell.next_cell = rows(trace_.cell, step + 1).data;
-      cell.d_cell = d_cell_.data();
-      kernels.lstm_gradient(cell);
-    } else {
-      kernels.rnn_gradient(cell);
-    }
-    multiply_here(d_state_.data(), plan_.memory_width + plan_.width, matrix(gates),
-                  matrix(transposed_, block_.replica), block_.rows, plan_.memory_width + plan_.width,
-                  plan_.gates * plan_.width, Write::kReplace);
-  }
-
-  const Trace& trace_;
-  const Plan& plan_;
-  const at::Tensor& transposed_;  // (replicas, gates width, memory's width + width)
-  const std::vector<at::Tensor>& writer_transposed_;
-  const Writer& writer_;
-  const std::vector<Steps>& d_written_;
-  Block block_;
-  std::vector<float> d_state_;  // (rows, memory's width + width): of m and h
-  std::vector<float> d_cell_, d_reset_;
-  std::vector<float> d_memory_, d_next_memory_;  // Of the memory before the step, and after it.
-};
-
 at::Tensor transposed(const at::Tensor& matrices) { return matrices.transpose(1, 2).contiguous(); }
 
 // a^T b, a (replicas, rows, m), b (replicas, rows, n); 0 without rows.
@@ -415,7 +189,7 @@ class Unroll : public torch::autograd::Function<Unroll> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     RECORD_FUNCTION("che::unroll", {});
     const variable_list saved = context->get_saved_variables();
-    const Trace& trace = kept<Trace>(context);
+    const auto& trace = kept<Trace>(context);
     const Plan& plan = trace.plan;
     const Writer writer = writer_of({saved[1], saved[3], saved[5]}, {saved[2], saved[4], saved[6]});
     const at::Tensor weights_transposed = transposed(saved[0].slice(1, plan.symbols));
@@ -427,8 +201,8 @@ class Unroll : public torch::autograd::Function<Unroll> {
     }
     const at::Tensor d_out = gradients[0].contiguous();
     for_each_block(plan.replicas, plan.batch, [&](const Block& block) {
-      Backward(trace, weights_transposed, writer_transposed, writer, d_written, block)
-          .run(d_out.const_data_ptr<float>());
+      run_backward(trace, weights_transposed, writer_transposed, writer, d_written, block,
+                   d_out.const_data_ptr<float>());
     });
 
     variable_list result(kArguments);
@@ -473,23 +247,24 @@ class Unroll : public torch::autograd::Function<Unroll> {
 };
 
 }  // namespace
+}  // namespace unrolled
 
 bool unrolls_fused(const Recurrence& network, const Backend& backend) {
   return backend.device().is_cpu() && fused_kernels(backend, network.table) != nullptr &&
-         (!network.memory || network.memory->writes.size() <= kMostLayers);
+         (!network.memory || network.memory->writes.size() <= unrolled::kMostLayers);
 }
 
 at::Tensor unroll_fused(const at::Tensor& tokens, std::int64_t outputs, const Recurrence& network) {
   const at::Tensor& table = network.table;
-  Plan plan{.cell = network.cell,
-            .replicas = table.size(0),
-            .batch = tokens.size(0),
-            .tokens = tokens.size(1),
-            .outputs = outputs,
-            .symbols = table.size(1),
-            .width = network.width(),
-            .gates = gates_of(network.cell)};
-  std::vector<std::optional<at::Tensor>> layers(2 * kMostLayers);
+  unrolled::Plan plan{.cell = network.cell,
+                      .replicas = table.size(0),
+                      .batch = tokens.size(0),
+                      .tokens = tokens.size(1),
+                      .outputs = outputs,
+                      .symbols = table.size(1),
+                      .width = network.width(),
+                      .gates = gates_of(network.cell)};
+  std::vector<std::optional<at::Tensor>> layers(2 * unrolled::kMostLayers);
   if (network.memory) {
     const Memory& memory = *network.memory;
     plan.has_memory = true;
@@ -506,8 +281,8 @@ at::Tensor unroll_fused(const at::Tensor& tokens, std::int64_t outputs, const Re
     layers[1] = at::cat({*layers[1], memory.actions.b}, 1);
   }
   const at::Tensor weights = at::cat({table, network.weights}, 1);
-  return Unroll::apply(weights, layers[0], layers[1], layers[2], layers[3], layers[4], layers[5],
-                       tokens.contiguous(), plan, needs_gradient({weights}));
+  return unrolled::Unroll::apply(weights, layers[0], layers[1], layers[2], layers[3], layers[4], layers[5],
+                                 tokens.contiguous(), plan, needs_gradient({weights}));
 }
 
 }  // namespace che

@@ -1,0 +1,146 @@
+#include <utility>
+#include <vector>
+
+#include "models/ops/recurrent/recurrent_trace.h"
+
+namespace che::unrolled {
+namespace {
+
+// See run_backward.
+class Backward {
+ public:
+  Backward(const Trace& trace, const at::Tensor& transposed, const std::vector<at::Tensor>& writer_transposed,
+           const Writer& writer, const std::vector<Steps>& d_written, const Block& block)
+      : trace_(trace),
+        plan_(trace.plan),
+        transposed_(transposed),
+        writer_transposed_(writer_transposed),
+        writer_(writer),
+        d_written_(d_written),
+        block_(block),
+        d_state_(values(plan_.memory_width + plan_.width)),
+        d_cell_(values(plan_.cell == Cell::kLstm ? plan_.width : 0)),
+        d_reset_(values(plan_.cell == Cell::kGru ? plan_.width : 0)),
+        d_memory_(values((plan_.size + 1) * plan_.memory_width)),
+        d_next_memory_(d_memory_) {}
+
+  // d_out (replicas, outputs, batch, width)
+  void run(const float* d_out) {
+    for (std::int64_t step = plan_.tokens - 1; step >= 0; --step) {
+      if (plan_.updates_memory(step)) memory_gradient(step);
+      if (plan_.is_output(step)) {
+        const std::int64_t output = step - (plan_.tokens - plan_.outputs);
+        const std::int64_t row = (block_.replica * plan_.outputs + output) * plan_.batch + block_.first;
+        add_rows(d_hidden(), d_out + row * plan_.width, plan_.width, plan_.width);
+      }
+      cell_gradient(step);
+      if (plan_.has_memory && step > 0) {
+        // m is the memory's first vector.
+        const StridedRows first{d_memory_.data(), (plan_.size + 1) * plan_.memory_width};
+        add_rows(first, d_state_.data(), plan_.memory_width + plan_.width, plan_.memory_width);
+      }
+    }
+  }
+
+ private:
+  std::vector<float> values(std::int64_t a_row) const {
+    return std::vector<float>(static_cast<std::size_t>(block_.rows * a_row));
+  }
+  StridedRows rows(const Steps& steps, std::int64_t step, std::int64_t column = 0) const {
+    return steps.rows(block_.replica, step, block_.first, column);
+  }
+  StridedRows d_hidden() { return {d_state_.data() + plan_.memory_width, plan_.memory_width + plan_.width}; }
+
+  void add_rows(const StridedRows& sums, const float* added, std::int64_t stride, std::int64_t width) const {
+    for (std::int64_t r = 0; r < block_.rows; ++r) {
+      for (std::int64_t i = 0; i < width; ++i) sums.row(r)[i] += added[r * stride + i];
+    }
+  }
+
+  void memory_gradient(std::int64_t step) {
+    std::swap(d_memory_, d_next_memory_);
+    const std::size_t last = writer_.w.size() - 1;
+    const std::int64_t values_of_first = writer_.values(0, plan_);
+    const MemoryGradient memory{.rows = block_.rows,
+                                .size = plan_.size,
+                                .width = plan_.memory_width,
+                                .jump = plan_.jump,
+                                .used = plan_.used(step),
+                                .memory = rows(trace_.memory, step).data,
+                                .written = rows(trace_.written[last], step),
+                                .actions = rows(trace_.written[0], step, values_of_first),
+                                .d_next = d_next_memory_.data(),
+                                .d_memory = d_memory_.data(),
+                                .d_written = rows(d_written_[last], step),
+                                .d_actions = rows(d_written_[0], step, values_of_first)};
+    const RecurrentKernels& kernels = cpu::recurrent_kernels();
+    (plan_.kind == MemoryKind::kStack ? kernels.stack_gradient : kernels.tape_gradient)(memory);
+    for (std::size_t layer = last; layer > 0; --layer) {
+      const StridedRows d_out = rows(d_written_[layer], step), d_in = rows(d_written_[layer - 1], step);
+      const StridedRows in = rows(trace_.written[layer - 1], step);
+      const std::int64_t width = writer_.values(layer - 1, plan_);
+      multiply_here(d_in.data, d_in.stride, matrix(d_out), matrix(writer_transposed_[layer], block_.replica),
+                    block_.rows, width, writer_.b[layer].size(1), Write::kReplace);
+      for (std::int64_t r = 0; r < block_.rows; ++r) {
+        for (std::int64_t i = 0; i < width; ++i) d_in.row(r)[i] = in.row(r)[i] > 0 ? d_in.row(r)[i] : 0;
+      }
+    }
+    multiply_here(d_hidden().data, d_hidden().stride, matrix(rows(d_written_[0], step)),
+                  matrix(writer_transposed_[0], block_.replica), block_.rows, plan_.width,
+                  writer_.b[0].size(1), Write::kAdd);
+  }
+
+  void cell_gradient(std::int64_t step) {
+    const RecurrentKernels& kernels = cpu::recurrent_kernels();
+    const StridedRows gates = rows(trace_.gates, step);
+    CellGradient cell{.rows = block_.rows,
+                      .width = plan_.width,
+                      .gates = gates.data,
+                      .previous = rows(trace_.state, step, plan_.hidden_column()),
+                      .hidden = rows(trace_.state, step + 1, plan_.hidden_column()),
+                      .d_hidden = d_hidden()};
+    if (plan_.cell == Cell::kGru) {
+      kernels.gru_gradient(cell);
+      multiply_here(d_reset_.data(), plan_.width, {gates.data + 2 * plan_.width, gates.stride},
+                    matrix(transposed_, block_.replica, 2 * plan_.width), block_.rows, plan_.width,
+                    plan_.width, Write::kReplace);
+      cell.d_reset = d_reset_.data();
+      kernels.gru_reset_gradient(cell);
+      multiply_here(d_hidden().data, d_hidden().stride, matrix(gates), matrix(transposed_, block_.replica),
+                    block_.rows, plan_.width, 2 * plan_.width, Write::kAdd);
+      return;
+    }
+    if (plan_.cell == Cell::kLstm) {
+      cell.cell = rows(trace_.cell, step).data;
+      cell.next_cell = rows(trace_.cell, step + 1).data;
+      cell.d_cell = d_cell_.data();
+      kernels.lstm_gradient(cell);
+    } else {
+      kernels.rnn_gradient(cell);
+    }
+    multiply_here(d_state_.data(), plan_.memory_width + plan_.width, matrix(gates),
+                  matrix(transposed_, block_.replica), block_.rows, plan_.memory_width + plan_.width,
+                  plan_.gates * plan_.width, Write::kReplace);
+  }
+
+  const Trace& trace_;
+  const Plan& plan_;
+  const at::Tensor& transposed_;  // (replicas, gates width, memory's width + width)
+  const std::vector<at::Tensor>& writer_transposed_;
+  const Writer& writer_;
+  const std::vector<Steps>& d_written_;
+  Block block_;
+  std::vector<float> d_state_;  // (rows, memory's width + width): of m and h
+  std::vector<float> d_cell_, d_reset_;
+  std::vector<float> d_memory_, d_next_memory_;  // Of the memory before the step, and after it.
+};
+
+}  // namespace
+
+void run_backward(const Trace& trace, const at::Tensor& transposed,
+                  const std::vector<at::Tensor>& writer_transposed, const Writer& writer,
+                  const std::vector<Steps>& d_written, const Block& block, const float* d_out) {
+  Backward(trace, transposed, writer_transposed, writer, d_written, block).run(d_out);
+}
+
+}  // namespace che::unrolled
