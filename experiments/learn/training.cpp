@@ -13,6 +13,7 @@ namespace {
 
 std::vector<double> learning_rates(const std::vector<RunConfig>& runs) {
   std::vector<double> rates;
+  rates.reserve(runs.size());
   for (const RunConfig& run : runs) rates.push_back(run.learning_rate);
   return rates;
 }
