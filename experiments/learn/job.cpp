@@ -149,6 +149,7 @@ JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& p
                        const std::atomic<int>& stop, std::chrono::seconds patience) {
   check_is_one_job(runs);
   std::vector<FileLock> locks;
+  locks.reserve(runs.size());
   for (const RunFolder& run : runs) locks.push_back(lock_run(run, progress, stop, patience));
   JobOutcome outcome = JobOutcome::kDone;
   for (auto& [step, replicas] : load_by_step(runs, std::move(locks), progress)) {
