@@ -337,7 +337,11 @@ std::vector<const AxisValue*> SweepPlan::choices(std::size_t run) const {
 }
 
 std::vector<RunSetting> SweepPlan::settings(std::size_t run) const {
-  const auto depth = [](const RunSetting& setting) { return std::ranges::count(setting.setting->path, '.'); };
+  // The kind of model comes first: it decides which keys there are beside `model`.
+  const auto depth = [](const RunSetting& setting) {
+    const std::string& path = setting.setting->path;
+    return path == "model" || path == "model.kind" ? -1 : std::ranges::count(path, '.');
+  };
   std::vector<RunSetting> of_axes;
   const std::vector<const AxisValue*> chosen = choices(run);
   for (std::size_t i = 0; i < axes.size(); ++i) {

@@ -28,6 +28,17 @@ TEST(Sweep, ExpandsTheProductWithTheLastAxisFastest) {
   }
 }
 
+// Whichever stands first, the kind decides whether there is an encoding.
+TEST(Sweep, SetsTheKindOfModelBeforeTheEncoding) {
+  const std::string lstm = "name: x\nbase: {task: even_pairs, model: {kind: lstm}}\naxes: {seed: [0]}\n";
+  const Sweep sweep = read(lstm, {"encoding=rope", "model.kind=decoder"});
+  EXPECT_EQ(sweep.runs.at(0).model.kind, "decoder");
+  EXPECT_EQ(sweep.runs.at(0).encoding.name, "rope");
+  EXPECT_THROW(
+      read("name: x\nbase: {task: even_pairs}\naxes: {encoding: [rope], model.kind: [decoder, lstm]}\n"),
+      Error);
+}
+
 // The base of the config that another extends comes first; its axes stay its own.
 TEST(Sweep, ExtendsTheBaseOfAnotherConfig) {
   const ScratchFolder folder;
