@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "experiments/plan/encoding_config.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"
 #include "experiments/schedule/progress.h"
@@ -35,19 +36,8 @@ struct EvaluateOptions {
   std::int64_t workers = 0;
 };
 
-constexpr std::string_view kEncoding = "encoding.";
-
-// The key paths that --set takes, such as "encoding.scaling".
-std::vector<std::string> evaluation_paths() {
-  std::vector<std::string> paths;
-  for (const std::string& name : all_evaluation_setting_names()) {
-    paths.push_back(fmt::format("{}{}", kEncoding, name));
-  }
-  return paths;
-}
-
 OptionValues read_settings(const std::vector<std::string>& settings) {
-  const std::vector<std::string> known = evaluation_paths();
+  const std::vector<std::string> known = all_evaluation_paths();
   OptionValues values;
   for (const std::string& setting : settings) {
     const std::size_t equals = setting.find('=');
@@ -59,7 +49,7 @@ OptionValues read_settings(const std::vector<std::string>& settings) {
     if (setting.find_first_of(";,", equals) != std::string::npos) {
       throw Error(fmt::format("--set {}: one setting at a time; repeat --set for more", setting));
     }
-    if (!values.emplace(path.substr(kEncoding.size()), setting.substr(equals + 1)).second) {
+    if (!values.emplace(path.substr(path.find('.') + 1), setting.substr(equals + 1)).second) {
       throw Error(fmt::format("--set {}: {} is set twice", setting, path));
     }
   }
@@ -103,7 +93,7 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
     request.seed = options.seed;
   }
   config.check();
-  if (!options.settings.empty()) request.encoding_settings = read_settings(options.settings);
+  if (!options.settings.empty()) request.evaluation_settings = read_settings(options.settings);
   return request;
 }
 
@@ -152,7 +142,7 @@ void add_evaluate_command(CLI::App& app, Action& action) {
   command
       ->add_option(
           "--set", options->settings,
-          fmt::format("KEY=VALUE of what only evaluation reads: {}", fmt::join(evaluation_paths(), ", ")))
+          fmt::format("KEY=VALUE of what only evaluation reads: {}", fmt::join(all_evaluation_paths(), ", ")))
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--device", options->device,

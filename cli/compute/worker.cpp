@@ -7,6 +7,7 @@
 #include "cli/computing.h"
 #include "core/error.h"
 #include "experiments/plan/encoding_config.h"
+#include "experiments/plan/evaluation_settings.h"
 
 namespace che {
 namespace {
@@ -15,7 +16,7 @@ struct WorkerOptions {
   WorkerTask task;
   bool evaluate = false;
   std::string lengths;
-  std::string encoding_settings;
+  std::string evaluation_settings;
   EvaluationRequest request;
 };
 
@@ -28,10 +29,10 @@ int work(const WorkerOptions& options) {
       task.evaluation->lengths = parse_integer_range(options.lengths);
       if (!task.evaluation->lengths) throw Error(fmt::format("--lengths: allowed: {}", kIntegerRangeForms));
     }
-    if (!options.encoding_settings.empty()) {
-      task.evaluation->encoding_settings = parse_evaluation_settings(options.encoding_settings);
-      if (!task.evaluation->encoding_settings) {
-        throw Error("--encoding-settings: allowed: NAME=VALUE;NAME=VALUE, sorted by name");
+    if (!options.evaluation_settings.empty()) {
+      task.evaluation->evaluation_settings = parse_evaluation_settings(options.evaluation_settings);
+      if (!task.evaluation->evaluation_settings) {
+        throw Error("--evaluation-settings: allowed: NAME=VALUE;NAME=VALUE, sorted by name");
       }
     }
   }
@@ -50,7 +51,7 @@ void fill_worker_command(CLI::App& command, Action& action) {
       ->needs(evaluate);
   command.add_option("--seed", options->request.seed, "on samples of this seed")->needs(evaluate);
   command
-      .add_option("--encoding-settings", options->encoding_settings,
+      .add_option("--evaluation-settings", options->evaluation_settings,
                   "with these settings of its encoding, NAME=VALUE;NAME=VALUE")
       ->needs(evaluate);
   command.add_option("--device", options->request.device, "on this device")->needs(evaluate);

@@ -9,6 +9,7 @@
 
 #include "experiments/learn/limits.h"
 #include "experiments/learn/model_factory.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/operations.h"
 #include "experiments/plan/run_workload.h"
@@ -104,7 +105,7 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
   for (std::int64_t r = 0; r < replicas; ++r) {
     result.rows.push_back({point, evaluation.samples, evaluation.seed, evaluation.eval_dropout,
                            results[0][r].item<double>(), results[1][r].item<double>(),
-                           config.evaluation_settings()});
+                           evaluation_settings(config)});
     if (batches > 1) result.rows.back().accuracy_se = results[2][r].item<double>();
   }
   if (keeps_predictions) result.predictions = at::cat(predictions, 1).contiguous();

@@ -151,50 +151,6 @@ EncodingLabel EncodingConfig::label() const {
           .settings = settings_off_default("encoding", fields_of(*this), fields_of(std::as_const(defaults)))};
 }
 
-std::vector<std::string> EncodingConfig::evaluation_setting_names() const {
-  std::vector<std::string> names;
-  for (const FieldRecord& field : list_fields(fields_of(*this))) {
-    if (field.role == Role::kEvaluation) names.push_back(field.path);
-  }
-  return names;
-}
-
-OptionValues EncodingConfig::evaluation_settings() const {
-  const EncodingConfig defaults = with_defaults();
-  OptionValues settings;
-  for (const FieldRecord& field : distinct_fields(fields_of(*this), fields_of(defaults))) {
-    if (field.role == Role::kEvaluation) settings.emplace(field.path, field.value);
-  }
-  return settings;
-}
-
-bool EncodingConfig::has_evaluation_settings(const OptionValues& settings) const {
-  const std::vector<std::string> known = evaluation_setting_names();
-  return std::ranges::all_of(
-      settings, [&](const auto& setting) { return std::ranges::count(known, setting.first) > 0; });
-}
-
-EncodingConfig EncodingConfig::with_evaluation_settings(const OptionValues& settings) const {
-  EncodingConfig config = *this;
-  const std::vector<std::string> known = evaluation_setting_names();
-  OptionValues defaults = entry().options.values();
-  std::erase_if(defaults, [&](const auto& option) { return std::ranges::count(known, option.first) == 0; });
-  config.set_options(defaults);
-  for (const auto& [setting, value] : settings) {
-    if (std::ranges::count(known, setting) == 0) {
-      throw Error(
-          fmt::format("'{}' is no setting of {} that only evaluation reads; {}", setting, name,
-                      known.empty() ? "it has none" : fmt::format("allowed: {}", fmt::join(known, ", "))));
-    }
-    ConfigNode node;
-    node.kind = ConfigNode::Kind::kScalar;
-    node.location.source = std::make_shared<const std::string>("command line");
-    node.text = value;
-    assign_path(setting, node, fields_of(config), "encoding.");
-  }
-  return config;
-}
-
 std::optional<ConfigProblem> EncodingConfig::problem() const {
   const EncodingEntry& entry = this->entry();
   if (dape && !entry.takes_dape()) return ConfigProblem{{"encoding.dape"}, dape_problem(entry)};
@@ -230,37 +186,6 @@ EncodingConfig EncodingConfig::with_identity_defaults() const {
   EncodingConfig defaults = with_defaults();
   defaults.options = entry().identity_defaults;
   return defaults;
-}
-
-std::string evaluation_settings_text(const OptionValues& settings) {
-  std::vector<std::string> texts;
-  texts.reserve(settings.size());
-  for (const auto& [name, value] : settings) texts.push_back(fmt::format("{}={}", name, value));
-  return fmt::format("{}", fmt::join(texts, ";"));
-}
-
-std::optional<OptionValues> parse_evaluation_settings(std::string_view text) {
-  OptionValues settings;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view setting = rest.substr(0, rest.find(';'));
-    rest.remove_prefix(std::min(rest.size(), setting.size() + 1));
-    const std::size_t equals = setting.find('=');
-    if (equals == 0 || equals == std::string_view::npos) return std::nullopt;
-    settings.emplace(setting.substr(0, equals), setting.substr(equals + 1));
-  }
-  // Another order, a name that is there twice, a ';' at the end.
-  if (evaluation_settings_text(settings) != text) return std::nullopt;
-  return settings;
-}
-
-std::vector<std::string> all_evaluation_setting_names() {
-  std::set<std::string> names;
-  for (const std::string& encoding : Registry<EncodingEntry>::instance().names()) {
-    EncodingConfig config;
-    config.reset(encoding);
-    for (std::string& name : config.evaluation_setting_names()) names.insert(std::move(name));
-  }
-  return {names.begin(), names.end()};
 }
 
 std::vector<NamedEncoding> every_encoding() {

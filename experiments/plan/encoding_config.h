@@ -52,35 +52,12 @@ struct EncodingConfig {
   // The same encoding with the settings that a run's identity leaves out.
   EncodingConfig with_identity_defaults() const;
 
-  // The names of the settings that only evaluation reads ("scaling").
-  std::vector<std::string> evaluation_setting_names() const;
-
-  // Those that are off their default, by name.
-  OptionValues evaluation_settings() const;
-
-  // Whether it has every setting that is named in these.
-  bool has_evaluation_settings(const OptionValues& settings) const;
-
-  // The same encoding with these, and with every other one that only evaluation reads at its default. Throws
-  // Error for settings that this encoding does not have, and for values that they do not take.
-  EncodingConfig with_evaluation_settings(const OptionValues& settings) const;
-
   // Its text is what `reset` reads.
   EncodingForm form() const;
 
   // The form with every setting that is off its default.
   EncodingLabel label() const;
 };
-
-// EncodingConfig::evaluation_settings as stored files and the command lines of workers have them:
-// "beta_fast=16;scaling=yarn", sorted by name.
-std::string evaluation_settings_text(const OptionValues& settings);
-
-// Nothing for a text that evaluation_settings_text cannot give.
-std::optional<OptionValues> parse_evaluation_settings(std::string_view text);
-
-// The names of the settings that only evaluation reads, of all encodings, sorted.
-std::vector<std::string> all_evaluation_setting_names();
 
 struct NamedEncoding {
   // The shorthand; DAPE V2 (arXiv 2410.04798) has none and is called "dape_v2_" and the base, and "ssmax_"

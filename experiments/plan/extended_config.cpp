@@ -13,6 +13,10 @@
 
 namespace che {
 
+bool is_config_file(const std::filesystem::path& path) {
+  return path.extension() == ".yaml" || path.extension() == ".yml";
+}
+
 ConfigNode read_config(const std::filesystem::path& path) {
   ConfigNode root = read_config_file(path);
   replace_task_files(root, path.parent_path());

@@ -8,6 +8,9 @@
 
 namespace che {
 
+// Returns whether a path has the ending of a config: .yaml or .yml.
+bool is_config_file(const std::filesystem::path& path);
+
 // Reads a config's file, with the definitions of the tasks whose files it names. Throws Error (usage).
 ConfigNode read_config(const std::filesystem::path& path);
 

@@ -269,20 +269,6 @@ EncodingLabel RunConfig::column_label() const {
   return model.entry().takes_encoding ? encoding.label() : EncodingLabel{.form = column_form()};
 }
 
-OptionValues RunConfig::evaluation_settings() const {
-  return model.entry().takes_encoding ? encoding.evaluation_settings() : model.evaluation_settings();
-}
-
-RunConfig RunConfig::with_evaluation_settings(const OptionValues& settings) const {
-  RunConfig config = *this;
-  if (model.entry().takes_encoding) {
-    config.encoding = encoding.with_evaluation_settings(settings);
-  } else {
-    config.model = model.with_evaluation_settings(settings);
-  }
-  return config;
-}
-
 std::string foreign_name_problem(std::string_view name) {
   if (!is_plain_name(name, kMaxForeignName)) {
     return fmt::format("allowed: a name of 1 to {} letters, digits, '_', '-' and '.', no '.' or '-' first",

@@ -126,14 +126,6 @@ struct RunConfig {
   EncodingForm column_form() const;
   EncodingLabel column_label() const;
 
-  // The settings of the encoding, or of a model that takes none, that only evaluation reads and that are off
-  // their default, by name.
-  OptionValues evaluation_settings() const;
-
-  // The same run with these, and with every other such setting at its default. Throws Error for settings that
-  // its encoding or model does not have, and for values that they do not take.
-  RunConfig with_evaluation_settings(const OptionValues& settings) const;
-
   // Values that do not fit together: heads that do not divide the width, reversed lengths, an encoding that
   // cannot serve the lengths asked for. Nothing when all fit.
   std::optional<ConfigProblem> problem() const;

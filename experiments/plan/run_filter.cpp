@@ -260,7 +260,7 @@ bool RunFilter::matches(const AskedRun& run) {
 }
 
 std::string RunFilter::held_instead(const std::vector<RunConfig>& runs) {
-  if (is_skip_) return "";  // What it names is there.
+  if (is_skip_) return "";  // A column that --skip leaves out exists.
   for (Condition& condition : conditions_) {
     // Every label of a variant is that of some run; of a map it is not said which part differs.
     if (condition.is_variant || condition.singles.size() < condition.values.size()) continue;
@@ -310,6 +310,12 @@ void RunFilter::check_made_sense(std::string_view of_unknown_keys) const {
                               fmt::join(variant_axes_, ", ")));
     }
   }
+}
+
+std::string options_text(const std::vector<RunFilter>& filters) {
+  std::set<std::string_view> options;
+  for (const RunFilter& filter : filters) options.insert(filter.option());
+  return fmt::format("{}", fmt::join(options, " and "));
 }
 
 }  // namespace che

@@ -106,4 +106,7 @@ Setting parse_override(const std::string& text, std::string_view example);
 // the constructor does.
 std::vector<RunFilter> filters_of(const RunConditions& conditions, const VariantAxes& variants);
 
+// Names the options that these filters come from: "--only", "--skip" or "--only and --skip".
+std::string options_text(const std::vector<RunFilter>& filters);
+
 }  // namespace che

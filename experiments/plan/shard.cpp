@@ -28,11 +28,12 @@ struct Unit {
   std::vector<std::string> runs;  // Their ids.
 };
 
-double operations_of(const RunConfig& run) {
+double operations_of(const RunConfig& run, bool is_chosen) {
   try {
     return run_operations(run).all();
   } catch (const Error&) {
-    return 0;  // A run that is not chosen may be one that cannot be.
+    if (is_chosen) throw;
+    return 0;  // A run that is not chosen need not be possible.
   }
 }
 
@@ -44,7 +45,7 @@ std::vector<Unit> units_of(const Sweep& sweep) {
       const std::string id = run_id(run);
       cells[cell_id(run)].insert(id);
       Unit& unit = units[run.execution.replicas == 1 ? id : job_key(run)];
-      unit.operations += operations_of(run);
+      unit.operations += operations_of(run, runs == &sweep.runs);
       unit.runs.push_back(id);
     }
   }
@@ -77,7 +78,7 @@ Shard parse_shard(const std::string& text) {
 void take_shard(Sweep& sweep, const Shard& shard) {
   if (shard.count == 1) return;
   std::vector<Unit> units = units_of(sweep);
-  // By decreasing work, each to the part that has least so far.
+  // Each unit goes to the part that has the least work so far, the largest units first.
   std::ranges::sort(units, {},
                     [](const Unit& unit) { return std::tuple(unit.place, -unit.operations, unit.runs); });
   std::vector<double> loads(static_cast<std::size_t>(shard.count));
@@ -88,7 +89,7 @@ void take_shard(Sweep& sweep, const Shard& shard) {
     if (part - loads.begin() == shard.number - 1) own.insert(unit.runs.begin(), unit.runs.end());
   }
   const std::size_t before = sweep.runs.size();
-  // Not the form with ranges, whose result clang 14 does not compile.
+  // Clang 14 does not compile the result of std::ranges::stable_partition.
   const auto others = std::stable_partition(sweep.runs.begin(), sweep.runs.end(),
                                             [&](const RunConfig& run) { return own.contains(run_id(run)); });
   std::move(others, sweep.runs.end(), std::back_inserter(sweep.not_chosen));

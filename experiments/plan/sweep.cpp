@@ -214,19 +214,20 @@ void warn_of_replaced_variants(const SweepPlan& plan, const WrittenFields& writt
 // Warns where an axis replaces a component, such as `encoding`, of which the base sets more than the name.
 void warn_of_replaced_base(const SweepPlan& plan, const WarningSink& warn) {
   for (const Axis& axis : plan.axes) {
-    if (plan.bases.empty()) break;
-    const ConfigEntry* const set = plan.bases.back().find(axis.name);
-    if (set == nullptr || set->value.find("name") == nullptr) continue;
-    std::vector<std::string> replaced;
-    for (const ConfigEntry& entry : set->value.entries) {
-      if (entry.key != "name") replaced.push_back(entry.key);
+    for (const ConfigNode& base : plan.bases) {
+      const ConfigEntry* const set = base.find(axis.name);
+      if (set == nullptr || set->value.find("name") == nullptr) continue;
+      std::vector<std::string> replaced;
+      for (const ConfigEntry& entry : set->value.entries) {
+        if (entry.key != "name") replaced.push_back(entry.key);
+      }
+      if (replaced.empty()) continue;
+      warn(config_error(set->location, "base." + axis.name,
+                        fmt::format("axes.{} replaces all of it, {} too; write what its values need into the "
+                                    "values, or as axes of their own",
+                                    axis.name, fmt::join(replaced, ", ")))
+               .what());
     }
-    if (replaced.empty()) continue;
-    warn(config_error(set->location, "base." + axis.name,
-                      fmt::format("axes.{} replaces all of it, {} too; write what its values need into the "
-                                  "values, or as axes of their own",
-                                  axis.name, fmt::join(replaced, ", ")))
-             .what());
   }
 }
 
@@ -258,7 +259,7 @@ void use_drawn_version(const SweepPlan& plan, TaskConfig& task) {
 Error nothing_left(SweepPlan& plan, const std::vector<RunConfig>& not_chosen) {
   std::string problem = fmt::format("none of its {} is left by exclude", counted(plan.count(), "run"));
   if (plan.chosen_by.empty()) return config_error(plan.file, "", problem);
-  problem += fmt::format(" and {}", plan.chosen_by.front().option());
+  problem += fmt::format(" and {}", options_text(plan.chosen_by));
   for (RunFilter& filter : plan.chosen_by) {
     if (const std::string held = filter.held_instead(not_chosen); !held.empty()) {
       return config_error(plan.file, "", fmt::format("{}; in its runs, {}", problem, held));

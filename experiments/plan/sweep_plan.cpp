@@ -305,12 +305,8 @@ void add_exclusions(SweepPlan& plan, const ConfigNode& node) {
 void check_config_exists(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::status(path, ignored).type() != std::filesystem::file_type::not_found) return;
-  const bool is_yaml = path.extension() == ".yaml" || path.extension() == ".yml";
-  const std::string name = (is_yaml ? path.stem() : path.filename()).string();
-  const std::string closest =
-      closest_path(name, {path.parent_path(), "configs"}, [](const std::filesystem::path& file) {
-        return file.extension() == ".yaml";
-      }).string();
+  const std::string name = (is_config_file(path) ? path.stem() : path.filename()).string();
+  const std::string closest = closest_path(name, {path.parent_path(), "configs"}, is_config_file).string();
   const std::string hint =
       closest.empty() ? "" : fmt::format("; did you mean '{}'?", one_line(closest, kWholeText));
   throw Error(fmt::format("{}: no such file{}", one_line(path.string(), kWholeText), hint));

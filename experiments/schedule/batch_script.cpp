@@ -154,7 +154,7 @@ void warn_of_unfitting_options(const BatchOptions& options, const std::vector<st
   if (is_for_gpus && options.gpus.empty()) {
     warn("execution.device: runs may use a GPU, and tasks get none without --gpus");
   }
-  if (is_for_gpus) return;  // Whose speed is another.
+  if (is_for_gpus) return;  // The nominal speed below is a CPU's.
   if (stopped > 0) {
     warn(fmt::format(
         "--time {} with {} restarts stops {} of {} short, at a nominal {:.2g} operations a second and "
@@ -192,8 +192,12 @@ std::string array_script(const Submission& submission, const std::string& name,
 std::string summary_script(const Submission& submission, const std::string& name,
                            const std::filesystem::path& program, const BatchOptions& options) {
   Script script = begin(submission, name, "summary_%j.log", options);
-  // Enough for 10,000 runs; what the arrays ask for says that the site wants to be asked.
-  if (!options.time.empty()) script.add_option("time", "60");
+  // The job only reads results and draws. It has limits if the tasks have some, and no longer time than they.
+  if (!options.time.empty()) {
+    constexpr std::int64_t kHour = 3600;
+    const auto limit = time_limit_seconds(options.time);
+    script.add_option("time", limit && *limit < kHour ? options.time : "60");
+  }
   if (!options.memory.empty()) script.add_option("mem", "4G");
   const std::string che = quoted_shell_word(program.string());
   const std::string folder = quoted_shell_word(submission.experiment().string());

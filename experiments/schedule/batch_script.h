@@ -30,7 +30,7 @@ struct BatchOptions {
 // its warning.
 void check_batch_options(const BatchOptions& options);
 
-// What to ask for where a job needs so many bytes: "700M", a quarter more in steps of 100 MiB.
+// Returns the memory to ask for if a job needs so many bytes: a quarter more, in steps of 100 MiB, as "700M".
 std::string memory_request(double bytes);
 
 // Warns where tasks, each with its runs, are longer than the time limit and its restarts allow, or take

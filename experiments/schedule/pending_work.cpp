@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "core/version.h"
 #include "experiments/plan/encoding_config.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
@@ -168,15 +169,15 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
   std::vector<RunFolder> without_model;
   for (RunFolder& run : runs) {
     const StoredRun stored = run.read();
-    const bool fits = request.fits(run.config().encoding);
+    const bool fits = request.fits(run.config());
     const RunConfig asked = fits ? request.applied_to(run.config()) : run.config();
     // A problem is a setting that the run's positions do not allow.
-    if (!fits || (request.encoding_settings && asked.problem())) {
+    if (!fits || (request.evaluation_settings && asked.problem())) {
       ++other_encodings;
       continue;
     }
     asked.check();
-    if (const auto idle = asked.encoding.idle_setting(); idle && request.encoding_settings) {
+    if (const auto idle = asked.encoding.idle_setting(); idle && request.evaluation_settings) {
       throw Error(fmt::format("--set: {}", idle->message()));
     }
     const RunNeeds needs = assess(asked, stored, has_checkpoint(run.path()));
@@ -218,12 +219,13 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
                      counted(runs.size(), "run")));
   }
   if (other_encodings == runs.size() && !runs.empty()) {
-    throw Error(fmt::format("no run has an encoding that takes {}",
-                            evaluation_settings_text(*request.encoding_settings)));
+    throw Error(fmt::format("no run has an encoding or a model that takes {}",
+                            evaluation_settings_text(*request.evaluation_settings)));
   }
   if (other_encodings > 0) {
-    warn(fmt::format("passed over: {} whose encoding does not take {}", counted(other_encodings, "run"),
-                     evaluation_settings_text(*request.encoding_settings)));
+    warn(fmt::format("passed over: {} that {} not take {}", counted(other_encodings, "run"),
+                     other_encodings == 1 ? "does" : "do",
+                     evaluation_settings_text(*request.evaluation_settings)));
   }
   work.left_out = left_out + waiting + without_model.size();
   return work;

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/process.h"
 #include "experiments/plan/encoding_config.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/schedule/devices.h"
 
 namespace che {
@@ -42,8 +43,8 @@ sigset_t stop_signals() {
   return signals;
 }
 
-bool EvaluationRequest::fits(const EncodingConfig& encoding) const {
-  return !encoding_settings || encoding.has_evaluation_settings(*encoding_settings);
+bool EvaluationRequest::fits(const RunConfig& config) const {
+  return !evaluation_settings || has_evaluation_settings(config, *evaluation_settings);
 }
 
 RunConfig EvaluationRequest::applied_to(RunConfig config) const {
@@ -58,7 +59,7 @@ RunConfig EvaluationRequest::applied_to(RunConfig config) const {
   }
   if (samples) config.evaluation.samples = *samples;
   if (seed) config.evaluation.seed = *seed;
-  if (encoding_settings) config.encoding = config.encoding.with_evaluation_settings(*encoding_settings);
+  if (evaluation_settings) config = with_evaluation_settings(config, *evaluation_settings);
   if (device) config.execution = on_device(config.execution, *device);
   return config;
 }
@@ -73,8 +74,8 @@ std::vector<std::string> WorkerTask::arguments() const {
     }
     if (evaluation->samples) words.insert(words.end(), {"--samples", std::to_string(*evaluation->samples)});
     if (evaluation->seed) words.insert(words.end(), {"--seed", std::to_string(*evaluation->seed)});
-    if (const auto& settings = evaluation->encoding_settings) {
-      words.insert(words.end(), {"--encoding-settings", evaluation_settings_text(*settings)});
+    if (const auto& settings = evaluation->evaluation_settings) {
+      words.insert(words.end(), {"--evaluation-settings", evaluation_settings_text(*settings)});
     }
     if (evaluation->device) words.insert(words.end(), {"--device", *evaluation->device});
   }

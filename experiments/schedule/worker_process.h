@@ -36,14 +36,14 @@ inline constexpr int kExitAgain = 75;
 struct EvaluationRequest {
   std::optional<IntegerRange> lengths;
   std::optional<std::int64_t> samples;  // Per length.
-  // See EncodingConfig::evaluation_settings.
-  std::optional<OptionValues> encoding_settings;
+  // See experiments/plan/evaluation_settings.h.
+  std::optional<OptionValues> evaluation_settings;
   std::optional<std::int64_t> seed = {};   // evaluation.seed
   std::optional<std::string> device = {};  // See device_choice().
 
-  // Whether an encoding has the settings that `encoding_settings` sets.
-  bool fits(const EncodingConfig& encoding) const;
-  // Returns `config` with these values. Throws Error for settings that its encoding does not have.
+  // Whether a run has the settings that `evaluation_settings` sets.
+  bool fits(const RunConfig& config) const;
+  // Returns `config` with these values. Throws Error for settings that it does not have.
   RunConfig applied_to(RunConfig config) const;
 };
 

@@ -7,12 +7,14 @@
 #include <tuple>
 #include <utility>
 
+#include "experiments/plan/evaluation_settings.h"
+
 namespace che {
 
 std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& rows,
                                               const RunConfig& config) {
   const EvaluationConfig& asked = config.evaluation;
-  const OptionValues settings = config.evaluation_settings();
+  const OptionValues settings = evaluation_settings(config);
   std::vector<EvaluationRow> chosen;
   std::ranges::copy_if(rows, std::back_inserter(chosen), [&](const EvaluationRow& row) {
     return row.samples == asked.samples && row.seed == asked.seed && row.eval_dropout == asked.eval_dropout &&

@@ -30,7 +30,7 @@ enum class DapeVariant : std::uint8_t {
 // How many keys f sees at once; three is DAPE V2 (arXiv 2410.04798).
 enum class DapeKernel : std::uint8_t { kOneKey, kThreeKeys };
 
-// What the logits q k / sqrt(d_head) are multiplied by, see models/encodings/attention_scale.h.
+// The factor of the logits q k / sqrt(d_head); see models/encodings/attention_scale.h.
 enum class AttentionScale : std::uint8_t { kSqrtD, kLogN, kSsmax };
 
 // Settings of the DAPE wrapper (arXiv 2405.14722).

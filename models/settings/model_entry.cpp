@@ -27,23 +27,6 @@ ModelShape& ModelConfig::shape() {
   return options.as<ModelShape>();
 }
 
-OptionValues ModelConfig::evaluation_settings() const {
-  OptionValues settings;
-  for (const FieldRecord& field : distinct_fields(fields_of(all_options()), fields_of(entry().options))) {
-    if (field.role == Role::kEvaluation) settings.emplace(field.path, field.value);
-  }
-  return settings;
-}
-
-ModelConfig ModelConfig::with_evaluation_settings(const OptionValues& settings) const {
-  OptionValues values;
-  for (const FieldRecord& field : list_fields(fields_of(entry().options))) {
-    if (field.role == Role::kEvaluation) values.emplace(field.path, field.value);
-  }
-  for (const auto& [name, value] : settings) values.insert_or_assign(name, value);
-  return {.kind = kind, .options = all_options().with(values)};
-}
-
 std::string ModelConfig::text() const {
   return fmt::format("{} ({})", kind,
                      joined(list_fields(fields_of(all_options())), ", ", [](const FieldRecord& field) {

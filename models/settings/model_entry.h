@@ -50,13 +50,6 @@ struct ModelConfig {
   // Features per token.
   std::int64_t width() const { return entry().width(all_options()); }
 
-  // The options that only evaluation reads and that are off their default, by name.
-  OptionValues evaluation_settings() const;
-
-  // The same model with these, and with every other such option at its default. Throws Error for an unknown
-  // name or a bad value.
-  ModelConfig with_evaluation_settings(const OptionValues& settings) const;
-
   // The shape of a model that takes an encoding.
   ModelShape shape() const;
   ModelShape& shape();

@@ -1,6 +1,6 @@
-#include <gmock/gmock.h>
+#include "experiments/plan/evaluation_settings.h"
 
-#include "experiments/plan/encoding_config.h"
+#include <gmock/gmock.h>
 
 namespace che {
 namespace {
@@ -23,20 +23,28 @@ TEST(EvaluationSettings, InAnyOtherTextAreRefused) {
 }
 
 TEST(EvaluationSettings, OfAnEncodingAreThoseOffTheirDefault) {
-  EncodingConfig rope;
-  rope.reset("rope");
-  EXPECT_THAT(rope.evaluation_setting_names(), testing::Contains("scaling"));
-  EXPECT_THAT(all_evaluation_setting_names(), testing::Contains("scaling"));
-  EXPECT_TRUE(rope.evaluation_settings().empty());
-  const EncodingConfig scaled = rope.with_evaluation_settings({{"scaling", "yarn"}});
-  EXPECT_EQ((OptionValues{{"scaling", "yarn"}}), scaled.evaluation_settings());
-  EXPECT_TRUE(scaled.with_evaluation_settings({}).evaluation_settings().empty());
-  EXPECT_TRUE(scaled.with_evaluation_settings({{"scaling", "none"}}).evaluation_settings().empty());
-  EncodingConfig kerple;
-  kerple.reset("kerple");
-  EXPECT_TRUE(kerple.evaluation_setting_names().empty());
-  EXPECT_TRUE(rope.has_evaluation_settings({{"scaling", "ntk"}}));
-  EXPECT_FALSE(kerple.has_evaluation_settings({{"scaling", "ntk"}}));
+  RunConfig rope;
+  rope.encoding.reset("rope");
+  EXPECT_THAT(all_evaluation_paths(), testing::IsSupersetOf({"encoding.scaling", "model.memory_size_test"}));
+  EXPECT_TRUE(evaluation_settings(rope).empty());
+  const RunConfig scaled = with_evaluation_settings(rope, {{"scaling", "yarn"}});
+  EXPECT_EQ((OptionValues{{"scaling", "yarn"}}), evaluation_settings(scaled));
+  EXPECT_TRUE(evaluation_settings(with_evaluation_settings(scaled, {})).empty());
+  EXPECT_TRUE(evaluation_settings(with_evaluation_settings(scaled, {{"scaling", "none"}})).empty());
+  RunConfig kerple;
+  kerple.encoding.reset("kerple");
+  EXPECT_TRUE(has_evaluation_settings(rope, {{"scaling", "ntk"}}));
+  EXPECT_FALSE(has_evaluation_settings(kerple, {{"scaling", "ntk"}}));
+}
+
+TEST(EvaluationSettings, OfAModelWithoutEncodingAreItsOwn) {
+  RunConfig tape;
+  tape.model.kind = "tape_rnn";
+  EXPECT_TRUE(has_evaluation_settings(tape, {{"memory_size_test", "9"}}));
+  EXPECT_FALSE(has_evaluation_settings(tape, {{"width", "9"}})) << "training reads it, too";
+  const RunConfig small = with_evaluation_settings(tape, {{"memory_size_test", "9"}});
+  EXPECT_EQ((OptionValues{{"memory_size_test", "9"}}), evaluation_settings(small));
+  EXPECT_TRUE(evaluation_settings(with_evaluation_settings(small, {})).empty());
 }
 
 }  // namespace

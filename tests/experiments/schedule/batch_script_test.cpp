@@ -58,6 +58,11 @@ TEST(BatchScript, HandsEachElementOneTask) {
             "exec '/opt/che' report '/r/a'\n");
 }
 
+TEST(BatchScript, AsksForNoLongerSummaryThanTasks) {
+  expect_contains(summary_script(at("/r"), "s", "/opt/che", {.time = "30:00"}), {"#SBATCH --time=30:00\n"});
+  expect_contains(summary_script(at("/r"), "s", "/opt/che", {.time = "UNLIMITED"}), {"#SBATCH --time=60\n"});
+}
+
 TEST(BatchScript, QuotesPathsAndPassesOptionsOn) {
   const BatchOptions options{.gpus = "1", .others = {"--account=x"}, .preempted_exit = 99};
   expect_contains(array_script(at("/r/it's 5%/slurm/1"), "che-a", "/opt/c e", options),

@@ -128,7 +128,7 @@ TEST(PrepareEvaluation, LeavesOutWhatHasNoFinalModelAndSaysWhich) {
       << "torn";
   std::vector<std::string> warnings;
   const EvaluationRequest further{
-      .lengths = IntegerRange{.first = 900, .last = 901}, .samples = 64, .encoding_settings = {}};
+      .lengths = IntegerRange{.first = 900, .last = 901}, .samples = 64, .evaluation_settings = {}};
   const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
   {
     const PendingWork work = prepare_evaluation(scratch.path(), further, {}, warn);
@@ -144,7 +144,7 @@ TEST(PrepareEvaluation, LeavesOutWhatHasNoFinalModelAndSaysWhich) {
   const EvaluationRequest present{
       .lengths = IntegerRange{.first = own.first_length, .last = own.last_length, .step = own.length_step},
       .samples = own.samples,
-      .encoding_settings = {}};
+      .evaluation_settings = {}};
   EXPECT_EQ(1U, prepare_evaluation(scratch.path(), present, {}, warn).complete);
 }
 
@@ -154,9 +154,9 @@ TEST(PrepareEvaluation, PassesOverEncodingsWithoutTheSettingAndRefusesWhenNoneHa
   kerple.encoding.reset("kerple");
   put_checkpoint(store_run(scratch.path(), kerple, RunState::kFinished, 0.5));
   const EvaluationRequest scaled{
-      .lengths = {}, .samples = {}, .encoding_settings = OptionValues{{"scaling", "yarn"}}};
+      .lengths = {}, .samples = {}, .evaluation_settings = OptionValues{{"scaling", "yarn"}}};
   EXPECT_THAT(message_of([&] { prepare_evaluation(scratch.path(), scaled); }),
-              testing::HasSubstr("no run has an encoding that takes scaling=yarn"));
+              testing::HasSubstr("no run has an encoding or a model that takes scaling=yarn"));
   RunConfig rope = config(0);
   rope.encoding.reset("rope");
   const RunFolder run = store_run(scratch.path(), rope, RunState::kFinished, 0.5);
@@ -169,7 +169,7 @@ TEST(PrepareEvaluation, PassesOverEncodingsWithoutTheSettingAndRefusesWhenNoneHa
   }
   // The run's own setting is measured already.
   const EvaluationRequest own{
-      .lengths = {}, .samples = {}, .encoding_settings = OptionValues{{"scaling", "none"}}};
+      .lengths = {}, .samples = {}, .evaluation_settings = OptionValues{{"scaling", "none"}}};
   EXPECT_EQ(1U, prepare_evaluation(scratch.path(), own).complete);
 }
 

@@ -60,7 +60,7 @@ TEST(ReportJob, OfAnEvaluationMarksNothing) {
   const RunFolder run =
       store_run(scratch.path(), made_up_config("even_pairs", "rope", 0), RunState::kFinished, 0.5);
   const EvaluationRequest request{
-      .lengths = IntegerRange{.first = 900, .last = 901}, .samples = 64, .encoding_settings = {}};
+      .lengths = IntegerRange{.first = 900, .last = 901}, .samples = 64, .evaluation_settings = {}};
   const JobReport report = report_job({run}, exited(1), request);
   EXPECT_EQ(JobEnd::kFailed, report.end);
   expect_contains(report.lines[0], {"not evaluated"});

@@ -121,7 +121,7 @@ TEST_F(SweepProgressTest, AskedLengthsAreWhatEvaluateHasLeftToDo) {
   put_checkpoint(jobs[0].front());  // The other one is pruned: nothing will train it.
   SweepProgress progress(
       jobs, EvaluationRequest{
-                .lengths = IntegerRange{.first = 90, .last = 91}, .samples = 64, .encoding_settings = {}});
+                .lengths = IntegerRange{.first = 90, .last = 91}, .samples = 64, .evaluation_settings = {}});
   progress.update({.job = jobs[0].front().id(), .phase = Phase::kEvaluating, .done = 1, .total = 2}, 10);
   EXPECT_EQ(progress.describe(10), "total: 0/2 jobs, 25 %, 30 s left");
 }

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/files.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_files.h"
@@ -271,9 +272,9 @@ TEST(Score, PicksRowsBySamplesSeedDropoutAndSettingsOfTheEncoding) {
   asked.evaluation.seed = 1;
   EXPECT_DOUBLE_EQ(score(rows, asked).value(), 0.2);
   asked.evaluation = own;
-  asked.encoding = asked.encoding.with_evaluation_settings({{"scaling", "yarn"}});
+  asked = with_evaluation_settings(asked, {{"scaling", "yarn"}});
   EXPECT_DOUBLE_EQ(score(rows, asked).value(), 0.4);
-  asked.encoding = asked.encoding.with_evaluation_settings({});
+  asked = with_evaluation_settings(asked, {});
   asked.evaluation.eval_dropout = true;
   EXPECT_DOUBLE_EQ(score(rows, asked).value(), 0.3);
   asked.evaluation.samples = 64;

@@ -1,0 +1,128 @@
+#include "experiments/plan/evaluation_settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "core/config/field_list.h"
+#include "core/config/node.h"
+#include "core/config/reader.h"
+
+namespace che {
+namespace {
+
+// The part of a run that has such settings, and the same part at its defaults.
+struct EvaluatedPart {
+  std::string name;  // The encoding's or the model's.
+  std::string group;
+  FieldVisitor::Members fields;
+  FieldVisitor::Members defaults;
+};
+
+EvaluatedPart evaluated_part(RunConfig& config, RunConfig& defaults) {
+  if (config.model.entry().takes_encoding) {
+    defaults.encoding = config.encoding.with_defaults();
+    return {config.encoding.name, "encoding", fields_of(config.encoding), fields_of(defaults.encoding)};
+  }
+  defaults.model.kind = config.model.kind;
+  return {config.model.kind, "model", fields_of(config.model), fields_of(defaults.model)};
+}
+
+// Lists the settings of `fields` that only evaluation reads.
+OptionValues of_evaluation(const std::vector<FieldRecord>& fields) {
+  OptionValues settings;
+  for (const FieldRecord& field : fields) {
+    if (field.role == Role::kEvaluation) settings.emplace(field.path, field.value);
+  }
+  return settings;
+}
+
+}  // namespace
+
+OptionValues evaluation_settings(const RunConfig& config) {
+  RunConfig copy = config;
+  RunConfig defaults;
+  const EvaluatedPart part = evaluated_part(copy, defaults);
+  return of_evaluation(distinct_fields(part.fields, part.defaults));
+}
+
+bool has_evaluation_settings(const RunConfig& config, const OptionValues& settings) {
+  RunConfig copy = config;
+  RunConfig defaults;
+  const OptionValues known = of_evaluation(list_fields(evaluated_part(copy, defaults).fields));
+  return std::ranges::all_of(settings, [&](const auto& setting) { return known.contains(setting.first); });
+}
+
+RunConfig with_evaluation_settings(const RunConfig& config, const OptionValues& settings) {
+  RunConfig changed = config;
+  RunConfig defaults;
+  const EvaluatedPart part = evaluated_part(changed, defaults);
+  OptionValues values = of_evaluation(list_fields(part.defaults));
+  for (const auto& [name, value] : settings) {
+    if (!values.contains(name)) {
+      std::vector<std::string> known;
+      for (const auto& [other, ignored] : values) known.push_back(other);
+      throw Error(
+          fmt::format("'{}' is no setting of {} that only evaluation reads; {}", name, part.name,
+                      known.empty() ? "it has none" : fmt::format("allowed: {}", fmt::join(known, ", "))));
+    }
+    values[name] = value;
+  }
+  for (const auto& [name, value] : values) {
+    ConfigNode node;
+    node.kind = ConfigNode::Kind::kScalar;
+    node.location.source = std::make_shared<const std::string>("command line");
+    node.text = value;
+    assign_path(name, node, part.fields, part.group + ".");
+  }
+  return changed;
+}
+
+std::string evaluation_settings_text(const OptionValues& settings) {
+  std::vector<std::string> texts;
+  texts.reserve(settings.size());
+  for (const auto& [name, value] : settings) texts.push_back(fmt::format("{}={}", name, value));
+  return fmt::format("{}", fmt::join(texts, ";"));
+}
+
+std::optional<OptionValues> parse_evaluation_settings(std::string_view text) {
+  OptionValues settings;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view setting = rest.substr(0, rest.find(';'));
+    rest.remove_prefix(std::min(rest.size(), setting.size() + 1));
+    const std::size_t equals = setting.find('=');
+    if (equals == 0 || equals == std::string_view::npos) return std::nullopt;
+    settings.emplace(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  // Another order, a name that is there twice, a ';' at the end.
+  if (evaluation_settings_text(settings) != text) return std::nullopt;
+  return settings;
+}
+
+std::vector<std::string> all_evaluation_paths() {
+  std::set<std::string> paths;
+  const auto add = [&](RunConfig config) {
+    RunConfig defaults;
+    const EvaluatedPart part = evaluated_part(config, defaults);
+    for (const auto& [name, value] : of_evaluation(list_fields(part.fields))) {
+      paths.insert(fmt::format("{}.{}", part.group, name));
+    }
+  };
+  for (const std::string& name : Registry<EncodingEntry>::instance().names()) {
+    RunConfig config;
+    config.encoding.reset(name);
+    add(config);
+  }
+  for (const std::string& kind : Registry<ModelEntry>::instance().names()) {
+    RunConfig config;
+    config.model.kind = kind;
+    add(config);
+  }
+  return {paths.begin(), paths.end()};
+}
+
+}  // namespace che
