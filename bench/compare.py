@@ -1,4 +1,4 @@
-"""Runs che and its twin in PyTorch alternately on one core and writes the comparison; see compare.sh."""
+"""Runs che and its encoder in PyTorch alternately on one core and writes the comparison; see compare.sh."""
 
 import argparse
 import datetime
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 CHE = "build/che"
-PEER = "bench/torch_steps.py"
+TORCH = "bench/torch_steps.py"
 
 # task, length, width, encoding, training or evaluation of a batch of 64
 ROWS = [
@@ -61,9 +61,9 @@ def che_row(row, steps, file):
     return che_result(file)
 
 
-def peer_row(row, steps, file, compiled):
+def torch_row(row, steps, file, compiled):
     task, length, width, encoding, mode = row
-    command = [sys.executable, PEER, "--task", task, "--encoding", encoding, "--length", str(length), "--width", str(width),
+    command = [sys.executable, TORCH, "--task", task, "--encoding", encoding, "--length", str(length), "--width", str(width),
                "--steps", str(steps), "--json", file]
     if mode == "evaluation":
         command += ["--evaluate", "--warmup", "1"]
@@ -137,7 +137,7 @@ def main():
         for row in rows:
             pairs = []
             for _ in range(options.repetitions):
-                peer = peer_row(row, options.steps, f"{folder}/peer.json", options.compiled)
+                peer = torch_row(row, options.steps, f"{folder}/peer.json", options.compiled)
                 pairs.append((che_row(row, options.steps, f"{folder}/che.json"), peer))
             median = lambda values: statistics.median(list(values))
             report["rows"].append({

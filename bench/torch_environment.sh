@@ -5,7 +5,7 @@
 set -euo pipefail
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 torch_version=2.11.0
-home=${XDG_CACHE_HOME:-$HOME/.cache}/che/peer-$torch_version
+home=${XDG_CACHE_HOME:-$HOME/.cache}/che/python-torch-$torch_version
 python=${CHE_TORCH_PYTHON:-$home/bin/python}
 if [[ -z ${CHE_TORCH_PYTHON:-} && ! -e $home/.complete ]]; then
   echo "torch: installing PyTorch $torch_version into $home (4.6 GB, once)" >&2
@@ -14,11 +14,8 @@ if [[ -z ${CHE_TORCH_PYTHON:-} && ! -e $home/.complete ]]; then
     echo "torch: Python's venv is missing; run  sudo apt-get install python3-venv  and this script again" >&2
     exit 2
   fi
-  "$home/bin/pip" install --quiet --disable-pip-version-check torch==$torch_version numpy >&2
+  "$home/bin/pip" install --quiet --disable-pip-version-check torch==$torch_version numpy safetensors >&2
   touch "$home/.complete"
-fi
-if ! "$python" -c 'import safetensors' 2> /dev/null; then
-  "$python" -m pip install --quiet --disable-pip-version-check safetensors >&2
 fi
 rm -rf "$1/modules"
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$1/modules" "$source" >&2

@@ -36,10 +36,10 @@ def main():
   options = parser.parse_args()
   config = che_tasks.config(options.config, *options.settings)
 
-  for name, encoding in (("gate", Gate), ("alibi-torch", encodings.Alibi)):
+  for name, encoding in (("Gate", Gate), ("alibi-torch", encodings.Alibi)):
     train(config, encoding, model=name, seeds=range(options.seeds), out=f"predictions/{name}", results=options.results)
 
-  for arguments in (["--spread"], ["--compare", "gate", "alibi-torch"]):
+  for arguments in (["--spread"], ["--compare", "Gate", "alibi-torch"]):
     subprocess.run([sys.executable, "-m", "che_tasks", "table", options.results, *arguments], check=True)
 
 

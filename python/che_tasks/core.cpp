@@ -1,4 +1,4 @@
-// The module che_tasks._core: the tasks for Python.
+// The module che_tasks._core: tasks, suites and their samples for Python.
 #include <fmt/format.h>
 
 #include <new>

@@ -88,13 +88,16 @@ def write_predictions(
   if training is not None:
     header["training"] = dict(training)
   part = path.with_name(path.name + ".part")
-  with open(part, "w", encoding="utf-8") as out:
-    out.write(json.dumps(header) + "\n")
-    for batch in test_sets:
-      predicted = _symbols(predict(batch), batch, len(test_sets.task.output_symbols))
-      for index, output in enumerate(predicted.tolist()):
-        out.write(json.dumps({"length": batch.length, "index": index, "output": output}) + "\n")
-  os.replace(part, path)
+  try:
+    with open(part, "w", encoding="utf-8") as out:
+      out.write(json.dumps(header) + "\n")
+      for batch in test_sets:
+        predicted = _symbols(predict(batch), batch, len(test_sets.task.output_symbols))
+        for index, output in enumerate(predicted.tolist()):
+          out.write(json.dumps({"length": batch.length, "index": index, "output": output}) + "\n")
+    os.replace(part, path)
+  finally:
+    part.unlink(missing_ok=True)
   return path
 
 

@@ -34,9 +34,9 @@ small=(axes.task=[even_pairs] model.width=16 model.layers=1 model.heads=2 traini
   evaluation.last_length=24 evaluation.samples=64)
 "$python" "$source/examples/my_encoding.py" "$source/configs/quick.yaml" "${small[@]}" | tee printed
 grep -q 'even_pairs *4 / 4 ' printed || fail "no comparison of four with four repetitions"
-grep -q 'gate' printed || fail "no column of the encoding"
+grep -qw 'Gate' printed || fail "no column of the encoding"
 "$program" run "$source/configs/quick.yaml" "${small[@]}" 'axes.encoding=[dape_kerple]' -o results/own > run.log || fail "$(cat run.log)"
-"$program" table results/my_encoding results/own --compare-all gate --format md | tee printed
+"$program" table results/my_encoding results/own --compare-all Gate --format md | tee printed
 grep -q 'dape_kerple.* 4 / 1 ' printed || fail "not compared with che's encoding"
 grep -q 'alibi-torch.* 4 / 4 ' printed || fail "not compared with ALiBi"
 

@@ -63,8 +63,9 @@ class Attention(nn.Module):
     q, k, v = qkv.unflatten(-1, (3, self.shape.heads, self.shape.head_width)).permute(2, 0, 3, 1, 4)
     encoding = self.encoding
     q, k = encoding.rotate(q, k, positions)
-    if encoding.logits is not None:
-      attended = torch.softmax(encoding.logits(q, k, positions), -1) @ v
+    logits = encoding.logits(q, k, positions)
+    if logits is not None:
+      attended = torch.softmax(logits, -1) @ v
     else:
       bias = encoding.bias(q, k, positions)
       if bias is not None:

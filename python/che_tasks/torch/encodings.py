@@ -81,8 +81,9 @@ class Encoding(nn.Module):
     """
     return None
 
-  # Overridden, it takes the place of q k^T / sqrt(head_width) + bias: (q, k, positions) -> logits.
-  logits: Callable[[Tensor, Tensor, Positions], Tensor] | None = None
+  def logits(self, q: Tensor, k: Tensor, positions: Positions) -> Tensor | None:
+    """Takes the place of q k^T / sqrt(head_width) + bias unless it is None: (batch, heads, tokens, tokens)."""
+    return None
 
   def project(self) -> None:
     """Brings parameters back into their range, in place; called before each forward pass of training."""
@@ -153,7 +154,7 @@ class Relative(Encoding):
     self.wr = normal(shape.width, shape.width, sigma=shape.width**-0.5)
     self.u, self.v = (normal(shape.heads, shape.head_width, sigma=0.02, truncated=False) for _ in range(2))
 
-  def logits(self, q: Tensor, k: Tensor, positions: Positions) -> Tensor:  # type: ignore[override]
+  def logits(self, q: Tensor, k: Tensor, positions: Positions) -> Tensor:
     tokens, shape = q.shape[2], self.shape
     scale = shape.head_width**-0.5
     # The sinusoids of -tokens .. tokens - 1 apart, of which the first is never read.
@@ -263,7 +264,7 @@ class Dape(Encoding):
     super().__init__(shape)
     self.base, self.dape = base, Mlp(2 * shape.heads, hidden, shape.heads, leaky=True)
 
-  def logits(self, q: Tensor, k: Tensor, positions: Positions) -> Tensor:  # type: ignore[override]
+  def logits(self, q: Tensor, k: Tensor, positions: Positions) -> Tensor:
     a = (q * self.shape.head_width**-0.5) @ k.transpose(-2, -1)
     b = self.base.bias(q, k, positions)
     z = torch.cat((a, b.expand(len(a), -1, -1, -1)), 1).permute(0, 2, 3, 1)
@@ -278,9 +279,11 @@ CLASSES = {
   "kerple": Kerple, "fire": Fire,
 }  # fmt: skip
 OPTIONS = ("direction", "randomized_distance", "hidden", "length", "normalizer", "rows")
+# Settings that are read elsewhere, or that matter only with a scaling.
+OTHERS = ("name", "positions", "max_position", "dape.hidden", "beta_fast", "beta_slow")
 # Settings with one value here.
-FIXED = {"fraction": 1, "scaling": "none", "randomized_relative": "intended", "dape.variant": "concat_residual",
-         "dape.kernel": "1x1"}  # fmt: skip
+FIXED = {"attention_scale": "sqrt_d", "fraction": 1, "frequencies": "geometric", "kind": "log", "scaling": "none",
+         "randomized_relative": "intended", "dape.variant": "concat_residual", "dape.kernel": "1x1"}  # fmt: skip
 
 
 def encoding_of(run: Run) -> Callable[[Shape], nn.Module]:
@@ -295,9 +298,9 @@ def encoding_of(run: Run) -> Callable[[Shape], nn.Module]:
   name = settings["name"]
   if name not in CLASSES:
     raise ValueError(f"encoding {run.encoding}: is not in che_tasks.torch; allowed: {', '.join(CLASSES)}, and DAPE")
-  for key, only in FIXED.items():
-    if settings.get(key, only) != only:
-      raise ValueError(f"encoding.{key}: {settings[key]} is not in che_tasks.torch; allowed: {only}")
+  for key, value in settings.items():
+    if key not in OPTIONS and key not in OTHERS and value != FIXED.get(key):
+      raise ValueError(f"encoding.{key}: {value} is not in che_tasks.torch; allowed: {FIXED.get(key, 'no such key')}")
   options = {key: settings[key] for key in OPTIONS if key in settings}
   if "dape.hidden" not in settings:
     return lambda shape: CLASSES[name](shape, **options)

@@ -67,8 +67,8 @@ class BatchDataset(torch.utils.data.IterableDataset[TensorBatch]):
       yield to_tensors(self.batches[step], inputs)
 
 
-def _drawn(draw: Callable[[int, int], tuple[list[int], list[int]]], is_randomized: bool) -> PositionSource:
-  if not is_randomized:
+def _drawn(run: Run, draw: Callable[[int, int], tuple[list[int], list[int]]]) -> PositionSource:
+  if run.settings.get("encoding.positions") != "randomized":
     return contiguous
 
   def positions(tokens: int, layer: int, device: torch.device) -> Positions:
@@ -91,7 +91,6 @@ class Trainer:
     self.parameters = list(model.parameters())
     self.rate = float(run.settings["learning_rate"])
     self.adam = torch.optim.Adam(self.parameters, lr=self.rate, betas=(0.9, 0.999), eps=1e-8, fused=True)
-    self.is_randomized = run.settings.get("encoding.positions") == "randomized"
 
   def step(self, batch: TensorBatch | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Loss, accuracy and the gradient's norm before clipping, of the parameters before the update: three scalars.
@@ -103,7 +102,7 @@ class Trainer:
     if batch is None:
       batch = to_tensors(self.batches[number], len(self.run.task.input_symbols))
     batch = batch.to(self.device)
-    positions = _drawn(lambda tokens, layer: self.run.training_positions(tokens, layer, number), self.is_randomized)
+    positions = _drawn(self.run, lambda tokens, layer: self.run.training_positions(tokens, layer, number))
     self.model.train()
     if hasattr(self.model, "project"):
       self.model.project()
@@ -122,8 +121,13 @@ class Trainer:
     return loss.detach(), accuracy.detach(), norm.detach()
 
   def train(self) -> float:
-    """Makes all the run's steps; returns the mean accuracy over the last tenth of them."""
+    """Makes the run's remaining steps, and returns the mean accuracy over the last tenth of the run.
+
+    Raises ValueError if no step is left.
+    """
     steps = self.run.settings["training.steps"]
+    if steps <= self.steps_made:
+      raise ValueError(f"training.steps: got {steps}, and {self.steps_made} are made; raise it")
     accuracies = [self.step()[1] for _ in range(self.steps_made, steps)]
     return float(torch.stack(accuracies[-max(1, steps // 10) :]).mean())
 
@@ -133,12 +137,11 @@ def predict(run: Run, model: nn.Module, batch: Batch, device: str | torch.device
   """The model's symbols for test samples, (samples, output length), 64 samples at a time as che measures them."""
   model.eval()
   tensors = to_tensors(batch, len(run.task.input_symbols)).to(device)
-  is_randomized = run.settings.get("encoding.positions") == "randomized"
   outputs = []
   for index, tokens in enumerate(tensors.tokens.split(EVALUATION_BATCH)):
     positions = _drawn(
+      run,
       lambda count, layer, index=index: run.test_positions(count, layer, batch.length, index),  # type: ignore[misc]
-      is_randomized,
     )
     outputs.append(model(tokens, tensors.target.shape[1], positions).argmax(-1))
   return np.asarray(torch.cat(outputs).cpu())
@@ -147,9 +150,11 @@ def predict(run: Run, model: nn.Module, batch: Batch, device: str | torch.device
 def make_encoder(run: Run, encoding: Callable[[Shape], nn.Module] | None = None) -> Encoder:
   """The model of a run, with the encoding that its config names or with another; PyTorch's generator draws it.
 
-  Raises ValueError for a kind of model or an encoding that is not in `che_tasks.torch`.
+  Raises ValueError for a kind of model, an encoding or dropout in evaluation, if it is not in `che_tasks.torch`.
   """
   settings = run.settings
+  if settings["evaluation.eval_dropout"]:
+    raise ValueError("evaluation.eval_dropout: true is not in che_tasks.torch; allowed: false")
   if settings.get("model.kind", "encoder") != "encoder":
     raise ValueError(f"model.kind: {settings['model.kind']} is not in che_tasks.torch; allowed: encoder")
   shape = Shape(*(settings[f"model.{name}"] for name in ("width", "layers", "heads", "ffn_multiple")))
