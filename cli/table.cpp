@@ -67,17 +67,15 @@ Table make_contents(const TableOptions& options) {
   if (options.runs) return run_table(results);
   if (options.lengths) return length_table(results);
   if (options.at_steps) return step_table(results);
+  const Aggregate of_pairs =
+      options.aggregate.empty() ? Aggregate::kMean : aggregate_named(options.aggregate);
   if (!options.compared.empty()) {
-    const std::string aggregate = options.aggregate.empty() ? "mean" : options.aggregate;
-    return comparison_table(
-        compare(results, options.compared[0], options.compared[1], aggregate_named(aggregate),
-                options.by_length ? ComparisonRows::kLengths : ComparisonRows::kTasks),
-        results);
+    return comparison_table(compare(results, options.compared[0], options.compared[1], of_pairs,
+                                    options.by_length ? ComparisonRows::kLengths : ComparisonRows::kTasks),
+                            results);
   }
   if (!options.compared_with_all.empty()) {
-    const std::string aggregate = options.aggregate.empty() ? "mean" : options.aggregate;
-    return comparison_table(compare_with_all(results, options.compared_with_all, aggregate_named(aggregate)),
-                            results);
+    return comparison_table(compare_with_all(results, options.compared_with_all, of_pairs), results);
   }
   const Aggregate aggregate =
       options.aggregate.empty() ? default_aggregate(results) : aggregate_named(options.aggregate);

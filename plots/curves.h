@@ -23,7 +23,7 @@ struct Curve {
   std::size_t runs = 0;
 };
 
-// What a run measured: pairs of x and y by ascending x.
+// Returns a run's measurements as pairs of x and y, by ascending x.
 using Measurements = std::function<std::vector<std::pair<double, double>>(const TableRun&)>;
 
 // The finished runs that a cell's curve shows: with kMax those at the learning rate of the run with the best

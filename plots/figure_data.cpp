@@ -118,7 +118,7 @@ void add_row(DataTable& data, Row row, std::initializer_list<TableValue> values)
 
 // The best score without a model: that of a trivial baseline, or of guessing.
 double floor_of(const TableRow& row) {
-  double score = row.metric.chance.value_or(0);
+  double score = row.chance.value_or(0);
   if (row.baselines) score = std::max(score, row.baselines->best().score);
   return score;
 }
@@ -232,7 +232,7 @@ DataTable accuracy_data(const FigureSource& source) {
              yes_or_no(is_at_baseline(source.table, task)), point.x, count_value(runs), point.y, point.low,
              point.high, table_value(training_accuracy(source, cell)), length(&TrainingConfig::first_length),
              length(&TrainingConfig::last_length), best.scored_lengths.front(), best.scored_lengths.back(),
-             table_value(task.metric.chance), table_value(position)});
+             table_value(task.chance), table_value(position)});
       });
   return data;
 }
@@ -315,7 +315,7 @@ DataTable run_data(const FigureSource& source) {
                 {yes_or_no(is_at_baseline(source.table, row)), run.id, run.config.seed,
                  run.config.is_foreign() ? TableValue() : TableValue(run.config.learning_rate), *run.score,
                  cell.scores->median, run.training ? yes_or_no(run.training->trained) : TableValue(),
-                 table_value(row.metric.chance), floor_of(row)});
+                 table_value(row.chance), floor_of(row)});
       }
     }
   }
@@ -350,9 +350,8 @@ DataTable step_data(const FigureSource& source) {
   append_curves(
       source, source.aggregate, by_step,
       [&](Row row, const TableRow& task, const TableCell&, std::size_t runs, const CurvePoint& point) {
-        add_row(
-            data, std::move(row),
-            {point.x, count_value(runs), point.y, point.low, point.high, table_value(task.metric.chance)});
+        add_row(data, std::move(row),
+                {point.x, count_value(runs), point.y, point.low, point.high, table_value(task.chance)});
       });
   return data;
 }

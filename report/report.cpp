@@ -220,7 +220,8 @@ mustache::list configs_view(const ResultTable& table, const std::vector<std::str
       mustache::list runs;
       for (const TableRun* run : found->second) {
         const std::string score =
-            run->score ? fmt::format("score {} %", run->metric.format(*run->score)) : missing_reason(*run);
+            run->score ? fmt::format("score {}{}", run->metric.format(*run->score), run->metric.unit())
+                       : missing_reason(*run);
         const std::string rate =
             run->config.is_foreign() ? "" : fmt::format(", learning rate {}", run->config.learning_rate);
         runs.push_back(texts({{"run", fmt::format("seed {}{}", run->config.seed, rate)},

@@ -88,19 +88,19 @@ bool is_by_length(const Comparison& comparison) {
 // The least p that so many seeds can have.
 double least_p(const ComparedTask& task) {
   if (task.paired) return std::ldexp(2.0, -static_cast<int>(task.seeds));
-  return (task.seeds == task.other_seeds ? 2 : 1) / relabellings(task.seeds, task.other_seeds);
+  const double exact = (task.seeds == task.other_seeds ? 2 : 1) / relabellings(task.seeds, task.other_seeds);
+  return std::max(exact, 1.0 / static_cast<double>(kRandomAssignments + 1));
 }
 
 void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>& comparisons,
-                         bool by_length) {
-  const bool against_all = comparisons.size() > 1;
+                         bool against_all, bool by_length) {
   std::size_t tests = 0;
   std::size_t max_seeds = 0;
   bool has_interval = false;
   bool lacks_interval = false;
   bool has_pairs = false;
   bool has_groups = false;
-  const ComparedTask* most = nullptr;  // With the least possible p.
+  const ComparedTask* most = nullptr;  // This one has the least possible p.
   for (const Comparison& comparison : comparisons) {
     const TaskLabel* before = nullptr;  // Rows of one task have the same runs.
     for (const ComparedTask& task : comparison.tasks) {
@@ -128,14 +128,12 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   }
   add_note(notes, NoteKind::kMethod,
            "95 % interval: bootstrap over seeds, percentiles of {} resamples. p: two-sided permutation test, "
-           "{}. Holm: "
-           "adjusted over the {} tested{}, {} in all.",
+           "{}. Holm: adjusted over the {} tested{}, {} in all.",
            kBootstrapResamples, test, against_all ? "rows" : "tasks", by_length ? " at a length" : "", tests);
   if (has_groups) {
     add_note(notes, NoteKind::kReading,
              "Where a model outside che is compared, seeds are not paired, whatever their numbers, and its "
-             "learning "
-             "rates count as one.");
+             "learning rates count as one.");
   }
   if (tests == 0) {
     add_note(notes, NoteKind::kReading, "Tests need two seeds or more.");
@@ -194,7 +192,8 @@ void append_left_out(std::vector<Note>& notes, const Comparison& comparison, con
 }
 
 std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
-                           const std::vector<std::string>& left_out, const ResultTable& table) {
+                           const std::vector<std::string>& left_out, bool against_all,
+                           const ResultTable& table) {
   const Comparison& first = comparisons.front();
   const bool by_length = is_by_length(first);
   const std::string rates = rates_text(comparisons);
@@ -203,16 +202,16 @@ std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
            "The score of a seed is its {}. Columns: {} over the seeds; difference: {}.",
            table.rates_selected ? std::string("score at the learning rate that was selected for the cell")
            : rates.empty()      ? std::string("mean accuracy over the test lengths")
-                           : fmt::format("mean over the learning rates that both encodings finished with "
-                                         "every seed that counts: {}",
-                                         rates),
+                                : fmt::format("mean over the learning rates that {} finished with every seed "
+                                                   "that counts: {}",
+                                         first.paired ? "both encodings" : "its column", rates),
            aggregate_phrase(first.aggregate),
            first.paired ? "that of the seeds' differences" : "that of the columns");
   if (by_length) {
     add_note(notes, NoteKind::kReading,
              "One row per test length; the score is the mean over these lengths, which weigh the same.");
   }
-  append_method_notes(notes, comparisons, by_length);
+  append_method_notes(notes, comparisons, against_all, by_length);
   for (const Comparison& comparison : comparisons) {
     std::vector<Note> of_one;
     append_left_out(of_one, comparison, table);
@@ -262,7 +261,7 @@ void add_data(DataTable& data, const Comparison& comparison, const ComparedTask&
 Table table_of(const std::vector<Comparison>& comparisons, const std::vector<std::string>& left_out,
                bool against_all, const ResultTable& table) {
   const Comparison& first = comparisons.front();
-  const std::vector<Note> shared_notes = notes_of(comparisons, left_out, table);
+  const std::vector<Note> shared_notes = notes_of(comparisons, left_out, against_all, table);
   const auto foot = [&](const char* unit) {
     std::vector<Note> notes = {{NoteKind::kReading, unit}};
     notes.insert(notes.end(), shared_notes.begin(), shared_notes.end());

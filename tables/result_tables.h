@@ -55,7 +55,7 @@ Table step_table(const ResultTable& table);
 // One row per task, or per task and length; `table` is what was compared, for the notes.
 Table comparison_table(const Comparison& comparison, const ResultTable& table);
 
-// The same of one column and all others, the rows of a task together.
+// Builds the table of one column against all others. The rows of a task stand together.
 Table comparison_table(const ComparedWithAll& compared, const ResultTable& table);
 
 // One row per task; `table` is where the agreement comes from, with trivial baselines.

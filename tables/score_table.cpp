@@ -85,7 +85,7 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
     PrintedRow& line = printed.rows.emplace_back();
     line.group = level_name(row.level);
     line.cells = {{.text = row.task.text(), .sign = row.permutation_invariant ? kInvariantSign : ""},
-                  number_cell(row.metric.chance, row.metric)};
+                  number_cell(row.chance, row.metric)};
     if (table.has_baselines) {
       for (const auto& score : baseline_scores(row)) line.cells.push_back(number_cell(score, row.metric));
     }
@@ -151,7 +151,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
         {"q1", quartile(&std::pair<double, double>::first)},
         {"q3", quartile(&std::pair<double, double>::second)},
         {"iqm", number(&ScoreSummary::iqm)},
-        {"chance", table_value(row.metric.chance)},
+        {"chance", table_value(row.chance)},
         {"paper", table_value(has_paper ? Number(paper.score) : std::nullopt)},
         {"difference", table_value(paper_difference(cell, options.aggregate))},
         {"paper_column", has_paper ? TableValue(paper.column.text()) : TableValue()},

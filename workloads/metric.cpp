@@ -21,9 +21,6 @@ std::string Metric::format_difference(double difference) const {
   return text.find_first_of("123456789") == std::string::npos ? '+' + text.substr(1) : text;
 }
 
-double Metric::rounded(double value) const {
-  const double printed = std::strtod(format(value).c_str(), nullptr);
-  return source == Source::kAccuracy ? printed / 100 : printed;
-}
+double Metric::rank(double value) const { return gain(std::strtod(format(value).c_str(), nullptr)); }
 
 }  // namespace che

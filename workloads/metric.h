@@ -1,7 +1,7 @@
 #pragma once
 
-#include <optional>
 #include <string>
+#include <string_view>
 
 namespace che {
 
@@ -10,10 +10,8 @@ namespace che {
 struct Metric {
   enum class Source { kAccuracy, kPerplexity };
 
-  std::string name = "accuracy";
   Source source = Source::kAccuracy;
   bool greater_is_better = true;
-  std::optional<double> chance = {};  // The value that guessing reaches, if guessing means something.
 
   // `accuracy` is 0 to 1, `loss` is in nats.
   double value(double accuracy, double loss) const;
@@ -23,11 +21,14 @@ struct Metric {
   std::string format(double value) const;
   std::string format_difference(double difference) const;
 
-  // The number that format() prints. Values that are equal here tie.
-  double rounded(double value) const;
+  // The unit of these texts: " %", or none.
+  std::string_view unit() const { return source == Source::kAccuracy ? " %" : ""; }
 
   // The value with the sign that makes greater better.
   double gain(double value) const { return greater_is_better ? value : -value; }
+
+  // The gain of the number that format() prints. Equal ranks tie.
+  double rank(double value) const;
 };
 
 }  // namespace che

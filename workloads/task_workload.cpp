@@ -14,13 +14,12 @@ Vocabulary TaskWorkload::vocabulary() const {
           .classes = static_cast<std::int64_t>(task_->output_symbols().size())};
 }
 
-Metric TaskWorkload::metric(std::vector<std::int64_t> points) const {
-  if (points.empty()) points = batches_.evaluation_lengths;
-  double chance = 0;
+std::optional<double> TaskWorkload::chance(const std::vector<std::int64_t>& points) const {
+  double mean = 0;  // A running mean gives a constant chance exactly.
   for (std::size_t i = 0; i < points.size(); ++i) {
-    chance += (task_->chance_at(points[i]) - chance) / static_cast<double>(i + 1);
+    mean += (task_->chance_at(points[i]) - mean) / static_cast<double>(i + 1);
   }
-  return {.chance = chance};
+  return mean;
 }
 
 std::int64_t TaskWorkload::longest_training_point() const {

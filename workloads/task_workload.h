@@ -23,7 +23,8 @@ class TaskWorkload : public Workload {
   TaskWorkload(std::unique_ptr<Task> task, TaskBatches batches);
 
   Vocabulary vocabulary() const override;
-  Metric metric(std::vector<std::int64_t> points = {}) const override;
+  Metric metric() const override { return {}; }
+  std::optional<double> chance(const std::vector<std::int64_t>& points) const override;
   std::vector<std::int64_t> points() const override { return batches_.evaluation_lengths; }
   std::int64_t longest_training_point() const override;
   std::int64_t tokens(std::int64_t point) const override;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,9 @@ class Workload {
   virtual ~Workload() = default;
 
   virtual Vocabulary vocabulary() const = 0;
-  // The metric of a mean over these points, or over points() without any.
-  virtual Metric metric(std::vector<std::int64_t> points = {}) const = 0;
+  virtual Metric metric() const = 0;
+  // The mean value that guessing reaches over these points, if guessing means something.
+  virtual std::optional<double> chance(const std::vector<std::int64_t>& points) const = 0;
 
   // The points that the run is evaluated at, ascending.
   virtual std::vector<std::int64_t> points() const = 0;

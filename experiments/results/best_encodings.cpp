@@ -39,7 +39,7 @@ BestEncodings encodings_at(std::size_t place, const ResultTable& table, const Ta
     const TableCell* const cell = table.cell(row.task, encoding);
     if (cell == nullptr || !cell->scores) continue;
     scores.emplace_back(encoding, cell->scores->value(aggregate));
-    distinct.insert(metric.gain(metric.rounded(scores.back().second)));
+    distinct.insert(metric.rank(scores.back().second));
     cells.push_back(cell);
   }
   BestEncodings best;
@@ -49,14 +49,14 @@ BestEncodings encodings_at(std::size_t place, const ResultTable& table, const Ta
   const double rounded = *std::next(distinct.begin(), static_cast<std::ptrdiff_t>(place));
   std::optional<double> highest;  // Before rounding.
   for (const auto& [encoding, score] : scores) {
-    if (metric.gain(metric.rounded(score)) != rounded) continue;
+    if (metric.rank(score) != rounded) continue;
     highest = std::max(highest.value_or(metric.gain(score)), metric.gain(score));
     best.encodings.push_back(encoding);
     const TableCell& cell = *table.cell(row.task, encoding);
     best.has_trained = best.has_trained && !cell.did_not_train(aggregate);
     best.score_error = std::max(best.score_error, cell.score_error(aggregate).value_or(0));
   }
-  best.passes_chance = !metric.chance || *highest > metric.gain(*metric.chance);
+  best.passes_chance = !row.chance || *highest > metric.gain(*row.chance);
   if (row.baselines) {
     const Baseline& trivial = row.baselines->best();
     best.above_trivial = *highest - metric.gain(trivial.score);

@@ -19,7 +19,7 @@ enum class WeakBest {
 
 // The encodings that have the best score of a row, or the second.
 struct BestEncodings {
-  // Several if scores tie as they are printed; see Metric::rounded.
+  // Several if scores tie as they are printed; see Metric::rank.
   std::vector<EncodingLabel> encodings;
   std::size_t scored = 0;      // Encodings that have a score.
   bool measured_alike = true;  // See are_measured_alike().

@@ -179,25 +179,17 @@ std::size_t unfinished_runs(const ResultTable& table, const EncodingLabel& encod
 
 }  // namespace
 
-Comparison compare(const ResultTable& table, const std::string& one, const std::string& other,
-                   Aggregate aggregate, ComparisonRows rows) {
+namespace {
+
+// Compares two columns, without an adjustment of p-values.
+Comparison compare_columns(const ResultTable& table, const EncodingLabel& first, const EncodingLabel& second,
+                           Aggregate aggregate, ComparisonRows rows) {
+  const std::string one = first.text();
+  const std::string other = second.text();
   if (aggregate == Aggregate::kMax) {
     throw Error(
         "the maximum over a cell's runs cannot be compared: it grows with their number and keeps nothing of "
         "the pairs; choose the aggregate mean, median or iqm");
-  }
-  const ColumnNames names{.columns = table.encodings, .not_chosen = table.not_chosen};
-  const EncodingLabel first = column_named(one, names, "--compare", other);
-  const EncodingLabel second = column_named(other, names, "--compare", one);
-  if (first == second && table.encodings.size() == 1) {
-    throw Error(fmt::format("--compare: there is one column, {}; nothing to compare it with",
-                            column_list(table.encodings)));
-  }
-  if (first == second) {
-    throw Error(
-        fmt::format("--compare: '{}' is named twice, compared with itself; name two of these columns: "
-                    "{}",
-                    one, column_list(table.encodings)));
   }
   Comparison comparison{.one = first, .other = second, .aggregate = aggregate};
   std::size_t pairs = 0;
@@ -231,6 +223,27 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
                         : fmt::format("{} {} not finished; `che run` with the config goes on",
                                       counted(unfinished, "run"), unfinished == 1 ? "is" : "are")));
   }
+  return comparison;
+}
+
+}  // namespace
+
+Comparison compare(const ResultTable& table, const std::string& one, const std::string& other,
+                   Aggregate aggregate, ComparisonRows rows) {
+  const ColumnNames names{.columns = table.encodings, .not_chosen = table.not_chosen};
+  const EncodingLabel first = column_named(one, names, "--compare", other);
+  const EncodingLabel second = column_named(other, names, "--compare", one);
+  if (first == second && table.encodings.size() == 1) {
+    throw Error(fmt::format("--compare: there is one column, {}; nothing to compare it with",
+                            column_list(table.encodings)));
+  }
+  if (first == second) {
+    throw Error(
+        fmt::format("--compare: '{}' is named twice, compared with itself; name two of these columns: "
+                    "{}",
+                    one, column_list(table.encodings)));
+  }
+  Comparison comparison = compare_columns(table, first, second, aggregate, rows);
   std::vector<ComparedTask*> compared;
   add_rows(compared, comparison);
   adjust(compared);
@@ -244,7 +257,7 @@ ComparedWithAll compare_with_all(const ResultTable& table, const std::string& na
   for (const EncodingLabel& other : table.encodings) {
     if (other == column) continue;
     try {
-      all.comparisons.push_back(compare(table, name, other.text(), aggregate));
+      all.comparisons.push_back(compare_columns(table, column, other, aggregate, ComparisonRows::kTasks));
     } catch (const Error& error) {
       all.left_out.push_back(fmt::format("{}: {}", other.text(), error.what()));
     }

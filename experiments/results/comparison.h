@@ -28,7 +28,7 @@ struct ComparedRuns {
 struct ComparedTask {
   Level level = Level::kRegular;
   TaskLabel task;
-  Metric metric;                       // Of the scores.
+  Metric metric;                       // The scores are in this metric.
   std::optional<std::int64_t> length;  // The only length that counts; without it, all scored lengths count.
   bool paired = true;
   std::size_t seeds = 0;        // Pairs, or the repetitions of `one`

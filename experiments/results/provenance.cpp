@@ -84,7 +84,7 @@ std::vector<Fact> provenance(const ResultTable& table) {
   std::set<std::int64_t> seeds;
   std::set<std::int64_t> data_seeds;
   std::set<double> rates;
-  std::map<std::string, std::set<std::string>> foreign;  // What their authors state of their training.
+  std::map<std::string, std::set<std::string>> foreign;  // Holds what their authors state about training.
   for (const TableRun& run : table.runs) {
     updated = std::max(updated, run.status.updated);
     if (run.config.is_foreign()) {

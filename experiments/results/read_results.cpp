@@ -46,7 +46,7 @@ struct FoundRuns {
 std::string score_text(const RunFolder& run) {
   const Metric metric = create_workload(run.config())->metric();
   const auto value = score(run.read().evaluation, run.config(), metric);
-  return value ? metric.format(*value) + " %" : "none";
+  return value ? fmt::format("{}{}", metric.format(*value), metric.unit()) : "none";
 }
 
 // Adds the runs of folders[i] that no folder before it holds.

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/parallel.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/results/columns.h"
@@ -77,7 +78,7 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
     run.scored_lengths.clear();
     for (const EvaluationRow& row : run.evaluation) run.scored_lengths.push_back(row.length);
     std::ranges::copy_if(rows, std::back_inserter(run.measured),
-                         [settings = config.evaluation_settings()](const EvaluationRow& row) {
+                         [settings = evaluation_settings(config)](const EvaluationRow& row) {
                            return row.encoding_settings == settings;
                          });
   } else {
@@ -97,9 +98,9 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
   }
   std::set<OptionValues> settings;
   for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
-  settings.erase(folder.config().evaluation_settings());
+  settings.erase(evaluation_settings(folder.config()));
   for (const OptionValues& other : settings) {
-    const RunConfig config = folder.config().with_evaluation_settings(other);
+    const RunConfig config = with_evaluation_settings(folder.config(), other);
     TableRun run = make_run(folder, config, stored, rules, judge);
     if (run.score) runs.push_back(std::move(run));
   }
@@ -231,7 +232,10 @@ TableRow make_row(const TableRun& run) {
   const auto task = create_task(run.config.task);
   return {.level = task->level(),
           .task = run.task,
-          .metric = create_workload(run.config)->metric(run.scored_lengths),
+          .metric = run.metric,
+          .chance =
+              create_workload(run.config)
+                  ->chance(run.scored_lengths.empty() ? run.config.evaluation.lengths() : run.scored_lengths),
           .permutation_invariant = !run.config.task.is_declared() &&
                                    Registry<TaskEntry>::instance().get(task->name()).permutation_invariant,
           .settings = {},

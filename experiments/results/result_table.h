@@ -31,8 +31,8 @@ struct TableRun {
   EncodingLabel encoding;  // Its column.
   RunConfig config;
   RunStatus status;
-  Metric metric = {};                     // Of the score.
-  std::optional<double> score;            // Of a finished run.
+  Metric metric = {};                     // The score is in this metric.
+  std::optional<double> score;            // Only a finished run has one.
   std::optional<double> score_error;      // Its standard error; see mean_error().
   std::vector<EvaluationRow> evaluation;  // The score is the mean of these rows, by ascending length.
   // The lengths of `evaluation`; without a score, the lengths that a score would be the mean of.
@@ -94,7 +94,8 @@ struct TableCell {
 struct TableRow {
   Level level = Level::kRegular;
   TaskLabel task;
-  Metric metric;                              // Of the scores.
+  Metric metric;                              // The scores are in this metric.
+  std::optional<double> chance;               // See Workload::chance.
   bool permutation_invariant = false;         // See TaskEntry.
   std::vector<SettingValue> settings;         // See CellLabels::of_task.
   std::optional<TrivialBaselines> baselines;  // See add_trivial_baselines.

@@ -70,18 +70,17 @@ PrintedCell difference_cell(const std::optional<double>& difference, const Metri
 }
 
 void mark_best(const std::vector<PrintedCell*>& cells, const Metric& metric, bool with_second) {
-  const auto gain = [&](const PrintedCell& cell) { return metric.gain(metric.rounded(*cell.value)); };
   std::set<double, std::greater<>> distinct;
   std::size_t numbers = 0;
   for (const PrintedCell* cell : cells) {
     if (!cell->value) continue;
-    distinct.insert(gain(*cell));
+    distinct.insert(metric.rank(*cell->value));
     ++numbers;
   }
   if (numbers < 2) return;
   for (PrintedCell* const cell : cells) {
     if (!cell->value) continue;
-    const auto place = std::distance(distinct.begin(), distinct.find(gain(*cell)));
+    const auto place = std::distance(distinct.begin(), distinct.find(metric.rank(*cell->value)));
     if (place == 0) cell->mark = Mark::kBest;
     if (place == 1 && with_second) cell->mark = Mark::kSecond;
   }

@@ -140,6 +140,20 @@ TEST(ComparisonTable, MarksWhereNoComparedRunTrained) {
   expect_contains(format_table(table, "md"), {"no run that is compared reached"});
 }
 
+TEST(ComparisonTable, NamesNoLowerPThanRandomSplitsGive) {
+  const ScratchFolder scratch;
+  const ResultTable results = made_up_experiment(scratch.path());
+  Comparison comparison = compare(results, "dape_kerple", "rope", Aggregate::kMean);
+  comparison.paired = false;
+  for (ComparedTask& task : comparison.tasks) {
+    task.paired = false;
+    task.seeds = task.other_seeds = 15;
+    task.p = 0.5;
+  }
+  expect_contains(format_table(comparison_table(comparison, results), "md"),
+                  {"With 15 and 15 seeds p is 1e-05 at least", "that its column finished with every seed"});
+}
+
 TEST(AgreementTable, IsGoldenForPeopleAndPrograms) {
   const ScratchFolder scratch;
   made_up_experiment(scratch.path());

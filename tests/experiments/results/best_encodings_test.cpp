@@ -32,10 +32,8 @@ TEST_F(BestEncodingsTest, HaveTheHighestScore) {
 
 TEST_F(BestEncodingsTest, HaveTheLowestPerplexity) {
   ResultTable table = table_of(scratch_, {{"rope", 0.75}, {"alibi", 0.5}, {"kerple", 0.625}});
-  table.rows[0].metric = {.name = "perplexity",
-                          .source = Metric::Source::kPerplexity,
-                          .greater_is_better = false,
-                          .chance = 0.625};
+  table.rows[0].metric = {.source = Metric::Source::kPerplexity, .greater_is_better = false};
+  table.rows[0].chance = 0.625;
   EXPECT_EQ(texts_of(best_encodings(table, table.rows[0], Aggregate::kMean).encodings), Names{"alibi"});
   EXPECT_EQ(texts_of(second_encodings(table, table.rows[0], Aggregate::kMean).encodings), Names{"kerple"});
   EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMean).passes_chance);
@@ -107,7 +105,7 @@ TEST_F(BestEncodingsTest, SecondsFollowTheRuleOfTheBest) {
     EXPECT_TRUE(best_encodings(table, table.rows[0], Aggregate::kMax).is_distinct());
   }
   table.rows[0].baselines.reset();
-  table.rows[0].metric.chance = 0.6;
+  table.rows[0].chance = 0.6;
   EXPECT_EQ(second().weaknesses(), Weaknesses{WeakBest::kNotAboveChance});
   const ScratchFolder tied;
   const ResultTable seconds = table_of(tied, {{"rope", 0.75}, {"alibi", 0.625}, {"kerple", 0.625}});

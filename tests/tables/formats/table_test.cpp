@@ -21,8 +21,7 @@ std::vector<Mark> marks_of(const std::vector<std::optional<double>>& values, con
   return marks;
 }
 
-const Metric kPerplexity{
-    .name = "perplexity", .source = Metric::Source::kPerplexity, .greater_is_better = false};
+const Metric kPerplexity{.source = Metric::Source::kPerplexity, .greater_is_better = false};
 
 constexpr Mark kNone = Mark::kNone;
 constexpr Mark kBest = Mark::kBest;
