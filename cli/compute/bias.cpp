@@ -83,19 +83,9 @@ void draw_sample(const BiasOptions& options, const RunFolder& run, const Restore
 }
 
 int show_bias(const BiasOptions& options) {
-  if (!fs::exists(fs::path(options.run) / "config.yaml")) {
-    throw Error(fmt::format("no run in '{}'; name a folder results/<experiment>/runs/<run id>", options.run));
-  }
-  const RunFolder run = RunFolder::open(options.run);
-  RunConfig config = run.config();
-  check_gives_bias(config);
-  config.execution.device = ExecutionConfig().device;  // A few samples, and machines that draw have no GPU.
-  config.execution.precision = ExecutionConfig().precision;
-  const RestoredModel restored = restore_model(run, config, DamagedCheckpoints::kLeave);
-  for (const std::string& warning : restored.warnings) print_warning(warning);
-  if (restored.step < config.training.steps) {
-    fmt::print(stderr, "che: note: the run stands at step {} of {}\n", restored.step, config.training.steps);
-  }
+  const RunFolder run = open_run(options.run);
+  check_gives_bias(run.config());
+  const RestoredModel restored = restore_for_reading(run);
   for (const std::int64_t sample : samples_of(options.samples)) draw_sample(options, run, restored, sample);
   return 0;
 }

@@ -1,7 +1,6 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <map>
 #include <string>
 
@@ -23,18 +22,11 @@ struct ExportModelOptions {
 };
 
 int export_model(const ExportModelOptions& options) {
-  if (!std::filesystem::exists(std::filesystem::path(options.run) / "config.yaml")) {
-    throw Error(fmt::format("no run in '{}'; name a folder results/<experiment>/runs/<run id>", options.run));
-  }
-  const RunFolder run = RunFolder::open(options.run);
+  const RunFolder run = open_run(options.run);
   if (run.config().is_foreign()) {
     throw Error(fmt::format("{} has predictions of a model outside che, and no model", run.id()));
   }
-  RunConfig config = run.config();
-  config.execution.device = ExecutionConfig().device;  // The parameters are only read.
-  config.execution.precision = ExecutionConfig().precision;
-  const RestoredModel restored = restore_model(run, config, DamagedCheckpoints::kLeave);
-  for (const std::string& warning : restored.warnings) print_warning(warning);
+  const RestoredModel restored = restore_for_reading(run);
   const ParameterSet& parameters = restored.model->parameters();
   const at::Tensor values = parameters.values()[0].contiguous();
   const std::map<std::string, std::string> metadata = {{"run", run.id()},

@@ -82,14 +82,7 @@ BundledRun parse_run(const std::string& id, const Texts& texts, const std::strin
   for (const auto& [step, rows] : run.at_steps) {
     check_accuracies(run.config, rows, place + "/evaluation_at_steps.csv");
   }
-  std::map<std::string, std::string> kept;
-  for (const auto& [name, text] : texts) {
-    if (is_kept_predictions(name)) kept.emplace(name, text);
-  }
-  if (!kept.empty() && !run.config.is_foreign()) {
-    throw Error(fmt::format("{}/{}: the run is of che", place, kept.begin()->first));
-  }
-  check_kept_predictions(run.config, run.evaluation, kept, place);
+  check_kept_predictions(run.config, run.evaluation, texts, place);
   // A model outside che is not trained here.
   const std::int64_t steps = run.config.is_foreign() ? 0 : run.config.training.steps;
   const std::int64_t step = run.status.step;
@@ -134,6 +127,9 @@ Texts read_texts(const fs::path& run) {
   for (const fs::path& entry : entries_of(run, error)) {
     const std::string name = entry.filename().string();
     if (is_kept_predictions(name)) texts.emplace(name, read_file(entry));
+  }
+  if (error) {
+    throw Error(fmt::format("cannot read '{}': {}", run.string(), error.message()), ErrorKind::kRuntime);
   }
   return texts;
 }

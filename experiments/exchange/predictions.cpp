@@ -160,7 +160,7 @@ void check_suite(const PredictionLines& lines, const SampleHeader& header) {
   }
 }
 
-// What the header states about the model's training, as one line for people.
+// Writes as one line what the header states about the model's training.
 std::string read_training(const PredictionLines& lines, const Json& header) {
   std::vector<std::string> parts;
   if (header.contains("training")) {
@@ -274,6 +274,7 @@ ScoredPredictions score_predictions(const std::filesystem::path& file) {
 }
 
 ScoredPredictions score_predictions(std::string content, const std::filesystem::path& file) {
+  std::string packed = is_compressed(content) ? content : std::string();
   PredictionLines lines(std::move(content), file);
   Json object;
   ScoredPredictions scored = read_header(lines, object);
@@ -322,7 +323,7 @@ ScoredPredictions score_predictions(std::string content, const std::filesystem::
   }
   Json surplus;
   if (lines.next(surplus)) lines.fail("a surplus sample: the header's samples end on the line before");
-  scored.packed = compressed(lines.content());
+  scored.packed = packed.empty() ? compressed(lines.content()) : std::move(packed);
   return scored;
 }
 

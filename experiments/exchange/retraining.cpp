@@ -90,7 +90,7 @@ std::vector<BundledRun> RetrainingChoice::chosen() const {
       passed_over -= runs;
     }
     if (passed_over > 0)
-      others.push_back(fmt::format("{} not chosen by {}", passed_over, filters_.front().option()));
+      others.push_back(fmt::format("{} not chosen by {}", passed_over, options_text(filters_)));
     throw Error(fmt::format(
         "--retrain: {} of {} can be trained again{}; allowed: {}", eligible_, counted(considered_, "run"),
         others.empty() ? "" : fmt::format(" ({})", fmt::join(others, ", ")),

@@ -151,10 +151,10 @@ bool is_kept_predictions(std::string_view name) {
 }
 
 void check_kept_predictions(const RunConfig& config, const std::vector<EvaluationRow>& rows,
-                            const std::map<std::string, std::string>& kept, const std::string& place) {
-  if (kept.empty()) return;
+                            const std::map<std::string, std::string>& files, const std::string& place) {
   std::vector<EvaluationRow> again;
-  for (const auto& [name, content] : kept) {
+  for (const auto& [name, content] : files) {
+    if (!is_kept_predictions(name)) continue;
     const std::string file = fmt::format("{}/{}", place, name);
     ScoredPredictions scored = score_predictions(content, file);
     if (run_id(prediction_config(scored)) != run_id(config) || kept_name(scored.header) != name) {
@@ -163,14 +163,15 @@ void check_kept_predictions(const RunConfig& config, const std::vector<Evaluatio
     std::ranges::move(scored.rows, std::back_inserter(again));
   }
   for (const EvaluationRow& row : rows) {
-    const bool is_confirmed = std::ranges::any_of(again, [&](const EvaluationRow& scored) {
-      return scored.length == row.length && scored.samples == row.samples && scored.seed == row.seed &&
-             scored.accuracy == row.accuracy;
+    const auto kept = std::ranges::find_if(again, [&](const EvaluationRow& scored) {
+      return scored.length == row.length && scored.samples == row.samples && scored.seed == row.seed;
     });
-    if (is_confirmed) continue;
+    // Large predictions are not kept; see keep().
+    if (kept == again.end() || kept->accuracy == row.accuracy) continue;
     throw Error(
-        fmt::format("{}/evaluation.csv: the kept predictions do not have the accuracy {} at length {}", place,
-                    row.accuracy, row.length));
+        fmt::format("{}/evaluation.csv: has the accuracy {} at length {}, and the kept predictions have {}; "
+                    "score the file again with `che score`",
+                    place, row.accuracy, row.length, kept->accuracy));
   }
 }
 

@@ -34,10 +34,10 @@ RunFolder store_predictions(const std::filesystem::path& experiment, const Score
 // compressed: predictions-<12 hexadecimal digits>.jsonl.zst, one file for each choice of samples.
 bool is_kept_predictions(std::string_view name);
 
-// Scores the kept predictions of a run again: name of the file and its content. Throws Error (usage) that
-// names the file, or `place`, for predictions of another run, and for a row whose accuracy none of the files
-// has. Without files there is nothing to check.
+// Scores the kept predictions among a run's files (content by name) again. Throws Error (usage) that names
+// the file, or `place`, for predictions of another run, and for a row with another accuracy than the kept
+// predictions of its samples. Rows without kept predictions are not checked.
 void check_kept_predictions(const RunConfig& config, const std::vector<EvaluationRow>& rows,
-                            const std::map<std::string, std::string>& kept, const std::string& place);
+                            const std::map<std::string, std::string>& files, const std::string& place);
 
 }  // namespace che

@@ -100,6 +100,25 @@ RestoredModel restore_model(const RunFolder& run, const RunConfig& config, Damag
   return restored;
 }
 
+RunFolder open_run(const std::string& folder) {
+  if (!std::filesystem::exists(std::filesystem::path(folder) / "config.yaml")) {
+    throw Error(fmt::format("no run in '{}'; name a folder results/<experiment>/runs/<run id>", folder));
+  }
+  return RunFolder::open(folder);
+}
+
+RestoredModel restore_for_reading(const RunFolder& run) {
+  RunConfig config = run.config();
+  config.execution.device = ExecutionConfig().device;  // A machine that only reads may have no GPU.
+  config.execution.precision = ExecutionConfig().precision;
+  RestoredModel restored = restore_model(run, config, DamagedCheckpoints::kLeave);
+  for (const std::string& warning : restored.warnings) print_warning(warning);
+  if (restored.step < config.training.steps) {
+    fmt::print(stderr, "che: note: the run stands at step {} of {}\n", restored.step, config.training.steps);
+  }
+  return restored;
+}
+
 void copy_values(std::vector<float>& values, const at::Tensor& tensor) {
   tensor.copy_(at::from_blob(values.data(), tensor.sizes(), at::TensorOptions().dtype(at::kFloat)));
 }

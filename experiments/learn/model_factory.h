@@ -51,6 +51,13 @@ struct RestoredModel {
 // good checkpoint, which names each damaged one, why it is damaged and where it is now.
 RestoredModel restore_model(const RunFolder& run, const RunConfig& config, DamagedCheckpoints damaged);
 
+// The run in `folder`, for a command that reads its model. Throws Error (usage) if there is none.
+RunFolder open_run(const std::string& folder);
+
+// The model of a run as it stands, on the CPU in single precision, for a command that reads it. Prints the
+// warnings, and a note if the run is not finished.
+RestoredModel restore_for_reading(const RunFolder& run);
+
 // Copies a replica's values from a checkpoint into `tensor`, which has as many.
 void copy_values(std::vector<float>& values, const at::Tensor& tensor);
 

@@ -76,7 +76,8 @@ double resident_bytes() {
   return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
-// Equal for runs whose steps cost the same, but for what their tasks make of a length.
+// Returns a text that is equal for runs whose steps cost the same, except for how long their tasks' sequences
+// are.
 std::string shape_of(const RunConfig& config) {
   RunConfig shape = config;
   shape.task = {};
@@ -102,7 +103,8 @@ double evaluation_bytes(const RunConfig& config, const Backend& backend) {
   const Dropout dropout{.seeds = {config.seed}, .purpose = Purpose::kEvaluationDropout};
   const auto peak = [&](std::int64_t examples) {
     return static_cast<double>(peak_tensor_bytes([&] {
-      predict_rows(*state.model, batch, 0, examples, {.positions = positions, .dropout = dropout});
+      predict_rows(*state.model, batch, 0, examples,
+                   {.positions = positions, .dropout = dropout, .is_evaluation = true});
     }));
   };
   const double one = peak(1);
@@ -114,13 +116,16 @@ double evaluation_bytes(const RunConfig& config, const Backend& backend) {
 
 double job_memory_bytes(const std::vector<RunConfig>& runs) {
   const double before = resident_bytes();
-  std::map<std::string, const RunConfig*> longest;  // By shape.
+  // The run with the longest sequence of each shape, and that sequence's tokens.
+  std::map<std::string, std::pair<std::int64_t, const RunConfig*>> longest;
   for (const RunConfig& run : runs) {
-    const RunConfig*& known = longest[shape_of(run)];
-    if (known == nullptr || run.longest_sequence() > known->longest_sequence()) known = &run;
+    const std::pair candidate{run.longest_sequence(), &run};
+    auto& known = longest[shape_of(run)];
+    if (candidate.first > known.first) known = candidate;
   }
   double most = 0;
-  for (const auto& [shape, run] : longest) {
+  for (const auto& [shape, measured] : longest) {
+    const RunConfig* const run = measured.second;
     const Backend backend{Kernels::kFused, at::TensorOptions().dtype(at::kFloat)};
     const ThreadLimit limit(run->execution.threads);
     RunConfig alone = *run;

@@ -166,7 +166,8 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
       const c10::NoGradGuard no_grad;
       const auto positions =
           create_positions(config, config.data_seed, Purpose::kPositions, static_cast<std::uint64_t>(step));
-      wait_for(predict(*state.model, to_tensors(batch, 0, batch.size, device), {.positions = positions})
+      wait_for(predict(*state.model, to_tensors(batch, 0, batch.size, device),
+                       {.positions = positions, .is_evaluation = true})
                    .score.loss);
     } else {
       wait_for(state.make_step(batch));

@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "core/files.h"
+#include "experiments/exchange/stored_predictions.h"
 #include "tasks/declared/task_definition.h"
 #include "tests/contains.h"
 #include "tests/message_of.h"
@@ -80,6 +85,29 @@ TEST_F(Predictions, ThatAreRightScoreOne) {
     EXPECT_EQ(2, row.seed);
     EXPECT_TRUE(std::isnan(row.loss));
   }
+}
+
+// Rows are checked against the kept predictions of their samples; others have none.
+TEST_F(Predictions, ThatAreKeptAreScoredAgain) {
+  const ScoredPredictions scored = score();
+  const RunFolder run = store_predictions(path().parent_path() / "results", scored);
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(run.path())) {
+    files.emplace(entry.path().filename().string(), read_file(entry.path()));
+  }
+  ASSERT_EQ(1,
+            std::ranges::count_if(files, [](const auto& file) { return is_kept_predictions(file.first); }));
+  std::vector<EvaluationRow> rows = scored.rows;
+  rows.push_back({.length = 70, .samples = 64, .seed = 2, .accuracy = 0.5});
+  check_kept_predictions(run.config(), rows, files, "run");
+  rows[0].accuracy = 0.5;
+  const auto message = [&](const RunConfig& config) {
+    return message_of([&] { check_kept_predictions(config, rows, files, "run"); });
+  };
+  expect_contains(message(run.config()), {"run/evaluation.csv: has the accuracy 0.5 at length 5", "have 1;"});
+  RunConfig other = run.config();
+  other.seed = 7;
+  expect_contains(message(other), {"has predictions of another run"});
 }
 
 TEST_F(Predictions, AreCountedSymbolBySymbol) {
