@@ -41,8 +41,10 @@ int show_plan(const Sweep& sweep, const std::vector<std::string>& described,
               const std::filesystem::path& experiment, std::int64_t workers, bool retrain,
               const std::function<void()>& announce);
 
-// Whether this program may still be replaced, and che-compute then reads the config and warns again.
-bool may_be_replaced();
+// Returns a sink for the warnings of a config. `che` may be replaced by che-compute, which reads the config
+// and warns again, and so holds them in `held`, to be printed when that is settled. che-compute prints at
+// once, so that a later error hides none.
+WarningSink warnings_of_config(std::vector<std::string>& held);
 
 // One line for users about an exception that is no Error.
 std::string describe_failure(const std::exception& error);

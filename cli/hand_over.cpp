@@ -58,7 +58,9 @@ int show_plan(const Sweep&, const std::vector<std::string>&, const std::filesyst
   hand_over();
 }
 
-bool may_be_replaced() { return true; }
+WarningSink warnings_of_config(std::vector<std::string>& held) {
+  return [&held](const std::string& text) { held.push_back(text); };
+}
 
 std::string describe_failure(const std::exception& error) {
   return dynamic_cast<const std::bad_alloc*>(&error) != nullptr

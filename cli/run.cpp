@@ -45,13 +45,7 @@ struct PlannedSweep {
 
 PlannedSweep plan_sweep(const RunOptions& options) {
   PlannedSweep planned;
-  planned.sweep = options.config.sweep([&](const std::string& text) {
-    if (may_be_replaced()) {
-      planned.warnings.push_back(text);
-    } else {
-      print_warning(text);  // What is refused later is refused with its warnings.
-    }
-  });
+  planned.sweep = options.config.sweep(warnings_of_config(planned.warnings));
   for (const RunConfig& run : planned.sweep.runs) {
     planned.chosen.push_back(run.execution.replicas == kAutoReplicas);
   }

@@ -70,7 +70,7 @@ int submit(const SubmitOptions& options) {
     throw Error("name the batch system: --slurm, or --manifest for another one");
   }
   std::vector<std::string> warnings;
-  Sweep sweep = options.config.sweep([&](const std::string& text) { warnings.push_back(text); });
+  Sweep sweep = options.config.sweep(warnings_of_config(warnings));
   for (const RunConfig& run : sweep.runs) {
     if (run.execution.devices.empty()) continue;
     throw Error("execution.devices: is for `che run`; the batch system gives each task its GPUs (--gpus)");

@@ -5,7 +5,7 @@
 namespace che {
 namespace {
 
-// Every program's file holds it, as is_of_this_build() does.
+// The file of each program contains this text, for which is_of_this_build() looks.
 constexpr std::string_view kStamp = "<che " CHE_VERSION " of commit " CHE_GIT_COMMIT ">";
 
 }  // namespace

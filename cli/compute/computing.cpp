@@ -19,7 +19,7 @@ void fill_computing_command(CLI::App& command, Action& action) {
 
 double measured_job_bytes(const std::vector<RunConfig>& runs) { return job_memory_bytes(runs); }
 
-bool may_be_replaced() { return false; }
+WarningSink warnings_of_config(std::vector<std::string>& /*held*/) { return print_warning; }
 
 std::string describe_failure(const std::exception& error) {
   const std::string text = failure_text(error);

@@ -91,7 +91,7 @@ std::string load_text(const std::vector<RunConfig>& pending, std::optional<doubl
                      counted(available_resources().cores, "core"));
 }
 
-// What a job needs at most: "memory of a job: at most about 0.6 GiB (--mem 700M)".
+// Says how much memory a job needs at most: "memory of a job: at most about 0.6 GiB (submit --mem 700M)".
 std::string memory_text(const std::vector<RunConfig>& pending) {
   if (pending.empty()) return "";
   try {

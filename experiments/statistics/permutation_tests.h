@@ -27,7 +27,8 @@ double sign_flip_p(const std::vector<double>& differences, Aggregate aggregate);
 // are looked at. The same values always give the same p. One value or more in each group.
 double relabelling_p(const std::vector<double>& one, const std::vector<double>& other, Aggregate aggregate);
 
-// In how many ways so many values are split into groups of these sizes; infinite where a double cannot say.
+// Returns in how many ways values can be split into groups of these sizes, or infinity beyond a double's
+// range.
 double relabellings(std::size_t one, std::size_t other);
 
 struct Interval {

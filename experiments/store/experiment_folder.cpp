@@ -12,6 +12,7 @@
 #include "core/parallel.h"
 #include "core/suggestion.h"
 #include "core/text.h"
+#include "experiments/plan/extended_config.h"
 
 namespace che {
 namespace {
@@ -38,12 +39,10 @@ std::optional<InspectedRun> inspect_entry(const fs::path& path) {
   return is_run ? std::optional(RunFolder::inspect(path)) : std::nullopt;
 }
 
-bool is_config(const fs::path& path) { return path.extension() == ".yaml" || path.extension() == ".yml"; }
-
 // Returns the results folder with the closest name, beside `folder` or in results/; empty for none.
 fs::path closest_experiment(const fs::path& folder) {
   // A config's name, without its .yaml, is that of its results folder.
-  const std::string name = (is_config(folder) ? folder.stem() : folder.filename()).string();
+  const std::string name = (is_config_file(folder) ? folder.stem() : folder.filename()).string();
   return closest_path(name, {folder.parent_path(), "results"}, [](const fs::path& entry) {
     std::error_code ignored;
     return fs::is_directory(entry / "runs", ignored);
@@ -66,7 +65,7 @@ std::string folder_hint(const fs::path& named) {
   }
   const fs::path closest = closest_experiment(folder);
   if (!closest.empty()) return fmt::format("did you mean {}?", closest.string());
-  if (fs::is_regular_file(folder, ignored) && is_config(folder)) {
+  if (fs::is_regular_file(folder, ignored) && is_config_file(folder)) {
     return fmt::format("it is a config that has not been run yet; `che run {}` writes a results folder",
                        folder.string());
   }
@@ -147,7 +146,7 @@ std::vector<RunFolder> RunChoice::of(std::vector<RunFolder> runs, const WarningS
   }
   if (chosen.empty()) {
     const std::string problem =
-        fmt::format("{} leaves none of {}", filters.front().option(), counted(runs.size(), "stored run"));
+        fmt::format("{} leaves none of {}", options_text(filters), counted(runs.size(), "stored run"));
     std::vector<RunConfig> configs;
     configs.reserve(runs.size());
     for (const RunFolder& run : runs) configs.push_back(run.config());

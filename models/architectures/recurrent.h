@@ -14,7 +14,7 @@
 namespace che {
 
 struct RecurrentOptions {
-  std::int64_t width = 256;  // Of the hidden state.
+  std::int64_t width = 256;  // The hidden state has so many values.
 
   void visit_fields(FieldVisitor& visit) {
     visit.integer({"width", "of the hidden state"}, width, 1, 65'536);
@@ -22,11 +22,11 @@ struct RecurrentOptions {
 };
 
 struct MemoryOptions {
-  std::int64_t width = 256;       // Of the hidden state.
+  std::int64_t width = 256;       // The hidden state has so many values.
   std::int64_t memory_cell = 8;   // Width of a vector in the memory.
   std::int64_t memory_size = 40;  // Vectors in the memory. The program's example has 40, its classes have 30.
-  // In evaluation, which the program leaves to its caller; 0 for the sequence's tokens or memory_size,
-  // whichever is more, so that no stack overflows and no tape ends.
+  // The size in evaluation, which the program leaves to its caller. 0 stands for the sequence's tokens or
+  // memory_size, whichever is more, so that no stack overflows and no tape ends.
   std::int64_t memory_size_test = 0;
 
   std::int64_t size_for(std::int64_t tokens, bool is_evaluation) const {
@@ -50,8 +50,9 @@ struct MemoryOptions {
 // The layers between the hidden state and what is written to a tape, as released.
 inline constexpr std::int64_t kTapeWriterWidth = 64;
 
-// An entry of a network with `gates` blocks of the width. Per token the hidden state and what is read from
-// the memory are multiplied by the cell's weights; the memory's own operations are few beside that.
+// Returns the entry of a network with `gates` blocks of the width. The operations count the cell's products
+// with the hidden state and with the vector read from the memory. They leave out the memory itself, which for
+// the default tape is about a third as much in training.
 template <class Options>
 ModelEntry recurrent_entry(const std::string& name, const std::string& summary, const std::string& source,
                            double gates) {

@@ -19,11 +19,8 @@ class Kerple : public Encoding {
   // As released: clamped in place before each forward pass, so that the gradient is not cut. The kernel of a
   // power above 2 is not conditionally positive definite.
   void project(const ParameterView& parameters) const override {
-    if (options_.kind == KerpleKind::kPower) {
-      parameters["p"].data().clamp_(0.01, 2);
-    } else {
-      parameters["p"].data().clamp_min_(0.01);
-    }
+    parameters["p"].data().clamp_min_(0.01);
+    if (options_.kind == KerpleKind::kPower) parameters["p"].data().clamp_max_(2);
     parameters["a"].data().clamp_min_(0.01);
   }
 
@@ -32,16 +29,11 @@ class Kerple : public Encoding {
     const at::Tensor p = context.parameters["p"].view({-1, heads, 1});
     const at::Tensor a = context.parameters["a"].view({-1, heads, 1});
     const PairValues distances = distance(context, options_.distance);
-    const auto logarithm = [](const at::Tensor& factor, const at::Tensor& slope, const at::Tensor& distance) {
-      return -factor * at::log1p(slope * distance);
+    const auto bias = [is_power = options_.kind == KerpleKind::kPower](
+                          const at::Tensor& exponent, const at::Tensor& slope, const at::Tensor& r) {
+      return is_power ? -slope * at::pow(r, exponent) : -exponent * at::log1p(slope * r);
     };
-    const auto power = [](const at::Tensor& exponent, const at::Tensor& factor, const at::Tensor& distance) {
-      return -factor * at::pow(distance, exponent);
-    };
-    if (options_.kind == KerpleKind::kPower) {
-      return PairValues{by_replica(power, p, a, distances.values), distances.by_offset};
-    }
-    return PairValues{by_replica(logarithm, p, a, distances.values), distances.by_offset};
+    return PairValues{by_replica(bias, p, a, distances.values), distances.by_offset};
   }
 
  private:

@@ -75,6 +75,9 @@ TEST_P(AttentionBackward, IsTheCpus) {
   expect_near(expected_of(operands), got_of(operands), kBound);
 }
 
+INSTANTIATE_TEST_SUITE_P(Causal, AttentionBackward, testing::ValuesIn(causal_cases()),
+                         [](const auto& attention) { return name_of(attention.param); });
+
 INSTANTIATE_TEST_SUITE_P(
     Shapes, AttentionBackward,
     testing::ValuesIn(std::vector<AttentionCase>{
@@ -85,14 +88,6 @@ INSTANTIATE_TEST_SUITE_P(
         {.shape = {1, 1, 3, 19, 16, 32, 0}, .bias = Pairs::kByPair},
         {.shape = {1, 1, 2, 3, 1, 4, 0}},
         {.shape = {1, 1, 9, 9, 8, 64, 0}},
-        // Causal: all tokens as queries, or the last ones.
-        {.shape = {1, 1, 1, 1, 8, 32, 0, true}, .bias = Pairs::kNone},
-        {.shape = {2, 2, 40, 40, 8, 32, 0, true}, .replicas_share = true},
-        {.shape = {1, 2, 5, 70, 3, 12, 0, true}, .bias = Pairs::kByPair},
-        {.shape = {1, 1, 33, 50, 16, 32, 0, true}},
-        {.shape = {2, 1, 41, 41, 8, 32, 16, true}},
-        {.shape = {1, 2, 17, 35, 4, 16, 8, true}, .bias = Pairs::kByPair, .hidden_bias = Pairs::kByPair},
-        {.shape = {1, 1, 18, 18, 5, 8, 6, true}, .bias = Pairs::kNone},
         // f.
         {.shape = {1, 2, 41, 41, 8, 32, 64}},
         {.shape = {2, 2, 17, 20, 8, 32, 64}},

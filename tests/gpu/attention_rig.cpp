@@ -8,6 +8,18 @@
 
 namespace che {
 
+std::vector<AttentionCase> causal_cases() {
+  return {
+      {.shape = {1, 1, 1, 1, 8, 32, 0, true}, .bias = Pairs::kNone},
+      {.shape = {2, 2, 40, 40, 8, 32, 0, true}, .replicas_share = true},
+      {.shape = {1, 2, 5, 70, 3, 12, 0, true}, .bias = Pairs::kByPair},
+      {.shape = {1, 1, 33, 50, 16, 32, 0, true}},
+      {.shape = {2, 1, 41, 41, 8, 32, 16, true}},
+      {.shape = {1, 2, 17, 35, 4, 16, 8, true}, .bias = Pairs::kByPair, .hidden_bias = Pairs::kByPair},
+      {.shape = {1, 1, 18, 18, 5, 8, 6, true}, .bias = Pairs::kNone},
+  };
+}
+
 std::string name_of(const AttentionCase& c) {
   constexpr const char* kKinds[] = {"none", "offset", "pair"};
   const AttentionShape& s = c.shape;

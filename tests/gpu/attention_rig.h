@@ -20,6 +20,9 @@ struct AttentionCase {
 
 std::string name_of(const AttentionCase& c);
 
+// Cases in which a query sees no later key: all tokens are queries, or the last ones.
+std::vector<AttentionCase> causal_cases();
+
 // Random operands of one case, and views of them.
 class AttentionOperands {
  public:

@@ -294,8 +294,7 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                      const AttentionTerms& terms, const Backend& backend, const AttentionOptions& options) {
   check_operands(q, k, v, terms);
   const KernelTable* const fused = options.observer ? nullptr : fused_kernels(backend, q);
-  const bool has_gradients =
-      need_gradients(q, k, v, terms) || (options.scale.defined() && needs_gradient({options.scale}));
+  const bool has_gradients = need_gradients(q, k, v, terms) || needs_gradient({options.scale});
   const AttentionShape shape{.replicas = q.size(0),
                              .batch = q.size(1),
                              .queries = q.size(2),

@@ -13,7 +13,7 @@ namespace che {
 struct AttentionLogits {
   at::Tensor scaled;  // A, q k / sqrt(head_width) by the scale: (replicas, batch, heads, queries, keys)
   at::Tensor bias;    // The additive bias B: (replicas or 1, heads, queries, keys), or undefined
-  at::Tensor total;   // The softmax sees these, like `scaled`; causal attention, those up to the query.
+  at::Tensor total;   // The softmax sees these, like `scaled`; in causal attention those up to the query.
 };
 
 using LogitsObserver = std::function<void(const AttentionLogits& logits)>;

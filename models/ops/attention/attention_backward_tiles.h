@@ -123,8 +123,7 @@ inline std::int64_t rows_of_heads(const AttentionShape& shape) {
   return shape.replicas * shape.batch * shape.heads * shape.queries;
 }
 
-// For how many blocks a processor is to have registers: two, at the price of some that spill, but where many
-// would.
+// Returns for how many blocks a processor must have registers: two, unless many registers would spill then.
 constexpr int blocks_at_once(int heads, int columns) { return heads <= 8 && columns == 1 ? 2 : 1; }
 
 // Floats that the forward pass keeps.

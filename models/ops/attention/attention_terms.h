@@ -88,7 +88,8 @@ at::Tensor by_replica(const Compute& compute, const Tensors&... inputs) {
   return at::cat(results);
 }
 
-// x times `factor`, both with replicas first.
+// x times `factor`, both with replicas first. The factor's gradient sums in one order for any number of
+// replicas.
 inline at::Tensor multiplied(const at::Tensor& x, const at::Tensor& factor) {
   return by_replica([](const at::Tensor& a, const at::Tensor& b) { return a * b; }, x, factor);
 }

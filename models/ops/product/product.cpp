@@ -144,11 +144,7 @@ void matrix_product(const Matrices& a, const Matrices& b, T* out, std::int64_t o
          a_data + a.offsets[index] + row * a.row_stride + first * a.column_stride, a.leading_stride(),
          part == 0 && write == Write::kAdd ? T{1} : T{0}, result + row * n + column, static_cast<int>(n));
   };
-  at::parallel_for(0, matrices * row_tiles * column_tiles * parts, 1,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     const OneThread one_thread;
-                     for (std::int64_t item = begin; item < end; ++item) compute(item);
-                   });
+  for_each_in_parallel(matrices * row_tiles * column_tiles * parts, compute);
   for (std::int64_t matrix = 0; matrix < matrices; ++matrix) {
     for (std::int64_t part = 1; part < parts; ++part) {
       const T* const sum = sums.data() + (matrix * (parts - 1) + part - 1) * m * n;

@@ -1,6 +1,7 @@
 #include "models/ops/recurrent/recurrent.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <string_view>
@@ -21,7 +22,9 @@ void check_operands(const at::Tensor& tokens, std::int64_t outputs, const Recurr
   const std::int64_t width = network.width();
   check_operand("unroll: tokens", tokens, {tokens.size(0), tokens.size(1)}, at::kLong, table.device());
   if (outputs < 1 || outputs > tokens.size(1)) {
-    throw Error("unroll: the outputs are to be 1 to as many as the tokens", ErrorKind::kRuntime);
+    throw Error(fmt::format("unroll: {} outputs of {} tokens; ask for 1 to {}", outputs, tokens.size(1),
+                            tokens.size(1)),
+                ErrorKind::kRuntime);
   }
   const std::int64_t memory_width = network.weights.size(1) - width;
   check_operand(
@@ -29,8 +32,15 @@ void check_operands(const at::Tensor& tokens, std::int64_t outputs, const Recurr
       {table.size(0), network.memory ? memory_width + width : width, gates_of(network.cell) * width}, table);
   if (!network.memory) return;
   const Memory& memory = *network.memory;
-  if (network.cell == Cell::kGru || memory.size < 1 || memory_width < 1 || memory.writes.empty()) {
-    throw Error("unroll: a memory has a vector and is beside an RNN or LSTM", ErrorKind::kRuntime);
+  if (network.cell == Cell::kGru) {
+    throw Error("unroll: a GRU takes no memory; use an RNN or LSTM", ErrorKind::kRuntime);
+  }
+  if (memory.size < 1 || memory_width < 1 || memory.writes.empty()) {
+    throw Error(
+        fmt::format("unroll: a memory needs a size, a width and a number of write layers of at least 1; "
+                    "got {}, {} and {}",
+                    memory.size, memory_width, memory.writes.size()),
+        ErrorKind::kRuntime);
   }
   check_affine("unroll: actions", memory.actions, width, actions_of(memory.kind), table);
   std::int64_t in = width;

@@ -28,7 +28,7 @@ struct Affine {
 
 enum class MemoryKind : std::uint8_t { kStack, kTape };
 
-// What a step can do with a memory: 3 for a stack, 5 for a tape.
+// Returns the number of actions that a step chooses from: 3 for a stack, 5 for a tape.
 std::int64_t actions_of(MemoryKind memory);
 
 // A memory of vectors m_0, m_1, ... beside the cell, which reads m_0 before each step; all 0 at first. After

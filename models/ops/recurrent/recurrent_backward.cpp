@@ -132,7 +132,7 @@ class Backward {
   Block block_;
   std::vector<float> d_state_;  // (rows, memory's width + width): of m and h
   std::vector<float> d_cell_, d_reset_;
-  std::vector<float> d_memory_, d_next_memory_;  // Of the memory before the step, and after it.
+  std::vector<float> d_memory_, d_next_memory_;  // These belong to the memory before the step and after it.
 };
 
 }  // namespace

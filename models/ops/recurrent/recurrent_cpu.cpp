@@ -23,7 +23,7 @@ namespace {
 HWY_INLINE Vector all(float x) { return hn::Set(Floats(), x); }
 HWY_INLINE Vector one_minus(Vector x) { return hn::Sub(all(1), x); }
 
-// `value`, or x where x is NaN: comparisons would hide it.
+// Returns `value`, or x where x is NaN, which comparisons would hide.
 HWY_INLINE Vector or_nan(Vector value, Vector x) { return hn::IfThenElse(hn::Eq(x, x), value, x); }
 
 // 1 / (1 + exp(-x)), without overflow.
@@ -188,7 +188,7 @@ void softmax(float* values, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) values[i] /= sum;
 }
 
-// From the gradient of a softmax to that of its argument.
+// Turns the gradient of a softmax into that of its argument.
 void softmax_gradient(const float* values, const float* d_values, float* d_logits, std::int64_t count) {
   float mean = 0;
   for (std::int64_t i = 0; i < count; ++i) mean += values[i] * d_values[i];
@@ -256,7 +256,7 @@ void stack_gradient(const MemoryGradient& in) {
     for_columns(in.used * width, [&](std::int64_t c, std::int64_t count) HWY_ATTR {
       const Vector own = load_part(d_next + c, count);
       stayed = hn::MulAdd(load_part(m + c, count), own, stayed);
-      // What lies behind the last vector of the next memory has no gradient.
+      // Values beyond the last vector of the next memory have no gradient.
       const std::int64_t behind = used_after * width - (width + c);
       const Vector deeper =
           behind > 0 ? load_part(d_next + width + c, std::min(count, behind)) : hn::Zero(Floats());
@@ -273,7 +273,7 @@ void stack_gradient(const MemoryGradient& in) {
   }
 }
 
-// The vectors of a ring twice over, so that those from any of them on follow each other.
+// Holds a ring's vectors twice, so that those from any one on follow each other.
 class Ring {
  public:
   Ring(std::int64_t size, std::int64_t width)
@@ -293,7 +293,7 @@ class Ring {
   std::vector<float> values_;
 };
 
-// Where the vectors start that come to the first place: stay, left, right, jump left, jump right.
+// Gives, for each action, the vector that comes to the first place: stay, left, right, jump left, jump right.
 struct Starts {
   std::int64_t of[kTapeActions];
 

@@ -23,7 +23,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Forward, one block.
+// Runs the forward pass of one block.
 class Forward {
  public:
   Forward(const Trace& trace, const at::Tensor& weights, const Writer& writer, const std::int64_t* tokens,
@@ -73,7 +73,7 @@ class Forward {
     }
   }
 
-  // Columns [first, first + count) of a.
+  // Computes the columns [first, first + count) of a.
   void multiply(const StridedRows& gates, const StridedRows& state, std::int64_t first,
                 std::int64_t count) const {
     multiply_here(gates.data + first, gates.stride, matrix(state), matrix(weights_, block_.replica, 0, first),

@@ -7,7 +7,7 @@ namespace che {
 // The work of a recurrent network between its products, which are a library's: one step of some rows of a
 // batch, in single precision on a CPU. Rows follow each other without gaps unless they have a stride.
 
-// Rows of a larger matrix.
+// Points to rows of a larger matrix.
 struct StridedRows {
   float* data;
   std::int64_t stride;
@@ -26,10 +26,11 @@ struct CellRows {
   StridedRows reset = {};       // (rows, width): a GRU's r' h
 };
 
-// Its gradient. d_hidden becomes that of h where the cell passes it on past a, which only a GRU does.
+// Holds the operands of that step's gradient. d_hidden becomes that of h where the cell passes it on past a,
+// which only a GRU does.
 struct CellGradient {
   std::int64_t rows, width;
-  float* gates;  // What forward left becomes the gradient of a.
+  float* gates;  // Holds forward's values, which the gradient of a replaces.
   StridedRows previous, hidden;
   StridedRows d_hidden;
   const float* cell = nullptr;
@@ -50,7 +51,7 @@ struct MemoryRows {
   StridedRows top;      // (rows, width): the next memory's first vector once more.
 };
 
-// Its gradient; `actions` are the softmax.
+// Holds the operands of that step's gradient; `actions` are the softmax.
 struct MemoryGradient {
   std::int64_t rows, size, width, jump, used;
   const float* memory;
@@ -68,8 +69,8 @@ struct RecurrentKernels {
   // A GRU has two products a step: z and r come before the second, h' after it.
   void (*gru_reset)(const CellRows&);
   void (*gru)(const CellRows&);
-  void (*gru_gradient)(const CellGradient&);        // Of z and n.
-  void (*gru_reset_gradient)(const CellGradient&);  // Of r.
+  void (*gru_gradient)(const CellGradient&);        // Computes those of z and n.
+  void (*gru_reset_gradient)(const CellGradient&);  // Computes that of r.
   void (*stack)(const MemoryRows&);
   void (*stack_gradient)(const MemoryGradient&);
   void (*tape)(const MemoryRows&);

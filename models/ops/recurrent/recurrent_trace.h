@@ -1,4 +1,4 @@
-// What the passes of the fused recurrent network share.
+// The data that both passes of the fused recurrent network use.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,7 +14,7 @@
 
 namespace che::unrolled {
 
-// Values by step. Where nothing keeps them, a few slots serve all steps in turn.
+// Holds values by step. If no backward pass follows, a few slots serve all steps in turn.
 struct Steps {
   at::Tensor values;  // (replicas, slots, batch, features)
 
@@ -34,14 +34,14 @@ struct Steps {
 
 inline MatrixRows matrix(const StridedRows& rows) { return {rows.data, rows.stride}; }
 
-// Matrix `replica` of (replicas, rows, columns) without gaps, from a row and column on.
+// Returns matrix `replica` of contiguous (replicas, rows, columns), from a row and column on.
 inline MatrixRows matrix(const at::Tensor& matrices, std::int64_t replica, std::int64_t row = 0,
                          std::int64_t column = 0) {
   const std::int64_t stride = matrices.size(2);
   return {matrices.const_data_ptr<float>() + (replica * matrices.size(1) + row) * stride + column, stride};
 }
 
-// Some rows of one replica.
+// Consecutive rows of one replica, which one thread computes.
 struct Block {
   std::int64_t replica, first, rows;
 };
@@ -59,7 +59,7 @@ void for_each_block(std::int64_t replicas, std::int64_t batch, const Work& work)
   });
 }
 
-// What the network is, without its weights.
+// Describes the network without its weights.
 struct Plan {
   Cell cell;
   std::int64_t replicas, batch, tokens, outputs, symbols, width, gates;
@@ -85,14 +85,14 @@ struct Writer {
   }
 };
 
-// What a forward pass leaves.
+// Holds the values of a forward pass that the backward pass reads.
 struct Trace {
   Plan plan;
   Steps state;                 // (x, m, h) before each step, and after the last
   Steps gates;                 // See CellRows.
   Steps cell;                  // An LSTM's c.
   Steps reset;                 // A GRU's (x, r h).
-  std::vector<Steps> written;  // What each layer of the writer makes.
+  std::vector<Steps> written;  // Has the output of each layer of the writer.
   Steps memory;
 
   Trace(const Plan& of, const Writer& writer, const at::TensorOptions& options, bool keeps) : plan(of) {
