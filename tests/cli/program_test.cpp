@@ -251,9 +251,8 @@ TEST_F(ProgramTest, PrintsTablesInEveryFormat) {
   EXPECT_EQ(0, che({"table", "--paper", results()}).exit_code)
       << "a folder is not taken for the option's value";
   expect_contains(output_of({"table", results(), "--paper", "full"}, 2), {"allowed: comparable or plain"});
-  expect_refusal(
-      che({"table", results(), "--compare", "randomized_dape_kerple", "rope", "--aggregate", "max"}),
-      {"maximum", "mean, median or iqm"});
+  expect_refusal(che({"table", results(), "--compare", "randomized_dape_kerple", "rope"}),
+                 {"'rope' is no encoding", "known: randomized_dape_kerple"});
   const auto lines = [&](const char* notes) {
     const std::string text = che({"table", results(), "--notes", notes}).output;
     return std::count(text.begin(), text.end(), '\n');
