@@ -50,18 +50,18 @@ std::string shared_data_text(const std::vector<RunConfig>& runs) {
   return "repetitions share batches and random positions, which data_seed draws\n";
 }
 
-// Says how small a p-value `che table --compare` can find with this number of repetitions. Runs of a cell
+// Says how small a p-value `che compare` can find with this number of repetitions. Runs of a cell
 // count as repetitions if they differ in their draw.
 std::string comparison_limit(const std::vector<RunConfig>& runs) {
   std::map<std::string, std::set<Draw>> draws_of_cell;
   for (const RunConfig& run : runs) draws_of_cell[cell_id(run)].insert(draw_of(run));
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (const auto& [cell, draws] : draws_of_cell) fewest = std::min(fewest, draws.size());
-  if (fewest == 1) return "one repetition per cell: `che table --compare` has no test of a difference";
+  if (fewest == 1) return "one repetition per cell: `che compare` has no test of a difference";
   const double smallest = fewest <= kMaxExactPairs ? std::exp2(1 - static_cast<double>(fewest))
                                                    : 1 / static_cast<double>(kRandomAssignments + 1);
   return fmt::format(
-      "{} repetitions per cell: the smallest p-value of `che table --compare`, a two-sided paired "
+      "{} repetitions per cell: the smallest p-value of `che compare`, a two-sided paired "
       "permutation test, is {:.3g} for one task and before Holm's adjustment over the tasks",
       fewest, smallest);
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -21,6 +22,14 @@
 
 namespace che {
 namespace {
+
+// Leaves out of help which options exclude one another: an error says so where it matters.
+struct ShortHelp : CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string text = Formatter::make_option_opts(option);
+    return text.substr(0, text.find(" Excludes:"));
+  }
+};
 
 // Adds them in the order in which help shows them.
 void add_commands(CLI::App& app, Action& action) {
@@ -40,7 +49,7 @@ void add_commands(CLI::App& app, Action& action) {
                                 add_prune_command});
   add_group(
       "Look at results",
-      {add_table_command, add_plot_command, add_report_command,
+      {add_table_command, add_compare_command, add_agreement_command, add_plot_command, add_report_command,
        computing("bias", "Draw what a trained run's encoding adds to its attention logits, for test samples"),
        add_time_command});
   add_group("Look at tasks, encodings and configs",
@@ -176,6 +185,7 @@ int run(int argc, char** argv) {
   CLI::App app{"che: Chomsky Hierarchy Evaluation of positional encodings"};
   app.set_version_flag("--version", fmt::format("che {} ({})", program_version(), git_commit()));
   app.require_subcommand(1);
+  app.formatter(std::make_shared<ShortHelp>());
   Action action;
   add_commands(app, action);
   app.footer("`che COMMAND --help` lists what a command takes.");

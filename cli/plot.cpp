@@ -83,11 +83,9 @@ void add_plot_command(CLI::App& app, Action& action) {
   command->add_option("--format", options->formats, "svg, pdf, png, several with commas; all unless given")
       ->check(one_of(figure_formats()))
       ->delimiter(',');
-  command
-      ->add_option("--aggregate", options->aggregate,
-                   "what stands for a cell's runs: mean, median, iqm, or max: the best run, over several "
-                   "seeds the mean at its learning rate; max unless given, mean with --select")
-      ->check(one_of(aggregate_names()));
+  add_aggregate(*command, options->aggregate,
+                "max, which is the best run, over several seeds the mean at its learning rate, unless given; "
+                "mean with --select");
   command
       ->add_option(
           "--compare", options->compared,

@@ -112,6 +112,15 @@ std::string ReadExperiments::narrowing() const {
   return select.empty() ? "" : "--select";
 }
 
+CLI::Option* add_aggregate(CLI::App& command, std::string& aggregate, std::string_view otherwise) {
+  return command
+      .add_option("--aggregate", aggregate,
+                  fmt::format("what stands for a cell's runs: max, mean, median, or iqm, the interquartile "
+                              "mean; {}",
+                              otherwise))
+      ->check(one_of(aggregate_names()));
+}
+
 void add_width_option(CLI::App& command, double& width_mm) {
   command
       .add_option("--width", width_mm,
@@ -150,6 +159,24 @@ void add_printed_output(CLI::App& command, PrintedOutput& output) {
       ->check(one_of(table_formats()))
       ->capture_default_str();
   command.add_option("-o,--output", output.file, "file to write instead of printing");
+}
+
+void NotedOutput::add_to(CLI::App& command) {
+  add_printed_output(command, output);
+  command
+      .add_option("--notes", notes,
+                  "notes below the table: none, short (how to read it and which runs do not count), or all "
+                  "(also how numbers are computed and where the runs come from)")
+      ->check(one_of({"none", "short", "all"}))
+      ->capture_default_str();
+}
+
+int NotedOutput::write(Table table) const {
+  choose_notes(table, notes == "none"  ? NoteChoice::kNone
+                      : notes == "all" ? NoteChoice::kAll
+                                       : NoteChoice::kShort);
+  output.write(table);
+  return 0;
 }
 
 }  // namespace che

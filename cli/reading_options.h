@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "experiments/plan/sweep.h"
+#include "experiments/results/read_results.h"
 #include "experiments/results/reading_rules.h"
+#include "experiments/results/result_table.h"
 #include "experiments/store/experiment_folder.h"
 #include "tables/formats/table.h"
 
@@ -66,10 +68,14 @@ struct ReadExperiments {
   // given.
   std::string narrowing() const;
   std::vector<std::filesystem::path> paths() const { return {folders.begin(), folders.end()}; }
+  ResultTable table() const { return read_table(paths(), choice(), rules()); }
 };
 
 // Adds EXPERIMENT_DIR..., --only, --skip, --score-lengths and --select.
 void add_read_experiments(CLI::App& command, ReadExperiments& experiments);
+
+// Adds --aggregate. `otherwise` says what counts unless it is given.
+CLI::Option* add_aggregate(CLI::App& command, std::string& aggregate, std::string_view otherwise);
 
 // Adds --width, of figures, in mm.
 void add_width_option(CLI::App& command, double& width_mm);
@@ -90,5 +96,16 @@ struct PrintedOutput {
 
 // Adds --format and -o,--output.
 void add_printed_output(CLI::App& command, PrintedOutput& output);
+
+// The output of a command whose table has notes.
+struct NotedOutput {
+  PrintedOutput output;
+  std::string notes = "short";
+
+  // Adds the options of the output, and --notes.
+  void add_to(CLI::App& command);
+  // Returns the exit code.
+  int write(Table table) const;
+};
 
 }  // namespace che

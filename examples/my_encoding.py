@@ -39,8 +39,8 @@ def main():
   for name, encoding in (("Gate", Gate), ("alibi-torch", encodings.Alibi)):
     train(config, encoding, model=name, seeds=range(options.seeds), out=f"predictions/{name}", results=options.results)
 
-  for arguments in (["--spread"], ["--compare", "Gate", "alibi-torch"]):
-    subprocess.run([sys.executable, "-m", "che_tasks", "table", options.results, *arguments], check=True)
+  for command, *arguments in (["table", "--spread"], ["compare", "--column", "Gate", "--base", "alibi-torch"]):
+    subprocess.run([sys.executable, "-m", "che_tasks", command, options.results, *arguments], check=True)
 
 
 if __name__ == "__main__":

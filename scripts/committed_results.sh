@@ -118,12 +118,12 @@ write() {
     compared=yes
     for form in dape randomized_dape; do
       has_column "${form}_$encoding" || continue
-      "$che" table "$folder" --compare "${form}_$encoding" "randomized_$encoding" --notes all --format md \
+      "$che" compare "$folder" --column "${form}_$encoding" --base "randomized_$encoding" --notes all --format md \
         --output "$committed/compare_${form}_$encoding.md"
     done
   done
   if [[ $compared ]]; then
-    "$che" table "$folder" --rank-correlation --notes all --format md --output "$committed/agreement.md"
+    "$che" agreement "$folder" --notes all --format md --output "$committed/agreement.md"
   fi
   draw_figures
   # The same runs give the same bytes.

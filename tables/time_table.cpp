@@ -149,8 +149,8 @@ EncodingLabel base_column(const StepTimes& times, const std::string& base) {
         std::ranges::find(columns, kUsualBase, [](const EncodingLabel& label) { return label.form.text(); });
     return usual == columns.end() ? columns.front() : *usual;
   }
-  return column_named(
-      base, {.columns = columns, .not_chosen = times.not_chosen, .unfinished = times.unfinished}, "--base");
+  return column_named(base,
+                      {.columns = columns, .not_chosen = times.not_chosen, .unfinished = times.unfinished});
 }
 
 }  // namespace

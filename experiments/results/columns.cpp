@@ -90,13 +90,12 @@ std::string column_list(const std::vector<EncodingLabel>& labels) {
   return joined(labels, ", ", [](const EncodingLabel& label) { return shell_word(label.text()); });
 }
 
-EncodingLabel column_named(std::string_view name, const ColumnNames& names, std::string_view option,
-                           std::string_view other) {
+EncodingLabel column_named(std::string_view name, const ColumnNames& names, std::string_view other) {
   const std::vector<EncodingLabel>& columns = names.columns;
   const auto found = std::ranges::find(columns, name, &EncodingLabel::text);
   if (found != columns.end()) return *found;
   const auto refusal = [&](const std::string& problem) {
-    return Error(fmt::format("{}: '{}' {}", option, one_line(name), problem));
+    return Error(fmt::format("'{}' {}", one_line(name), problem));
   };
   const std::vector<EncodingLabel> same_form = of_form(name, columns);
   if (same_form.size() > 1) {

@@ -34,11 +34,10 @@ struct ColumnNames {
 // "rope, 'rope(scaling=yarn)'".
 std::string column_list(const std::vector<EncodingLabel>& labels);
 
-// Returns the column that tables print as `name`. Throws Error (usage), which begins with `option` and lists
-// the columns, for a form that stands for several columns, for a column that --only leaves out or that has no
+// Returns the column that tables print as `name`. Throws Error (usage), which lists the columns,
+// for a form that stands for several columns, for a column that --only leaves out or that has no
 // finished run, and for any other name, with the closest column. It does not suggest the column `other`,
 // which the command line names already.
-EncodingLabel column_named(std::string_view name, const ColumnNames& names, std::string_view option,
-                           std::string_view other = "");
+EncodingLabel column_named(std::string_view name, const ColumnNames& names, std::string_view other = "");
 
 }  // namespace che

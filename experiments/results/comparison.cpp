@@ -231,15 +231,15 @@ Comparison compare_columns(const ResultTable& table, const EncodingLabel& first,
 Comparison compare(const ResultTable& table, const std::string& one, const std::string& other,
                    Aggregate aggregate, ComparisonRows rows) {
   const ColumnNames names{.columns = table.encodings, .not_chosen = table.not_chosen};
-  const EncodingLabel first = column_named(one, names, "--compare", other);
-  const EncodingLabel second = column_named(other, names, "--compare", one);
+  const EncodingLabel first = column_named(one, names, other);
+  const EncodingLabel second = column_named(other, names, one);
   if (first == second && table.encodings.size() == 1) {
-    throw Error(fmt::format("--compare: there is one column, {}; nothing to compare it with",
-                            column_list(table.encodings)));
+    throw Error(
+        fmt::format("there is one column, {}; nothing to compare it with", column_list(table.encodings)));
   }
   if (first == second) {
     throw Error(
-        fmt::format("--compare: '{}' is named twice, compared with itself; name two of these columns: "
+        fmt::format("'{}' is named twice, compared with itself; name two of these columns: "
                     "{}",
                     one, column_list(table.encodings)));
   }
@@ -252,7 +252,7 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
 
 ComparedWithAll compare_with_all(const ResultTable& table, const std::string& name, Aggregate aggregate) {
   const EncodingLabel column =
-      column_named(name, {.columns = table.encodings, .not_chosen = table.not_chosen}, "--compare-all", "");
+      column_named(name, {.columns = table.encodings, .not_chosen = table.not_chosen});
   ComparedWithAll all;
   for (const EncodingLabel& other : table.encodings) {
     if (other == column) continue;
@@ -263,7 +263,7 @@ ComparedWithAll compare_with_all(const ResultTable& table, const std::string& na
     }
   }
   if (all.comparisons.empty()) {
-    throw Error(fmt::format("--compare-all: no other column can be compared with '{}'{}{}", name,
+    throw Error(fmt::format("no other column can be compared with '{}'{}{}", name,
                             all.left_out.empty() ? "" : ": ", fmt::join(all.left_out, "; ")));
   }
   std::vector<ComparedTask*> rows;

@@ -70,7 +70,7 @@ TEST_F(ExchangeProgram, ShowsScoredModelsNextToEachOther) {
 
   expect_contains(output_of({"table", one, other, "--format", "csv"}),
                   {"regular,even_pairs,constant,", "regular,even_pairs,my_model,"});
-  output_of({"table", one, other, "--compare", "my_model", "constant"});
+  output_of({"compare", one, other, "--column", "my_model", "--base", "constant"});
   const std::string page = (folder_ / "page.html").string();
   expect_refusal(che({"report", one, other}), {"several experiments need --output"});
   expect_refusal(che({"plot", one, other}), {"several experiments need --output"});

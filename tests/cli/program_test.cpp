@@ -54,7 +54,7 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong({"--versio"}, "che: unknown option --versio; did you mean '--version'?");
   expect_wrong({"status", results(), "more"},
                "che: status: unexpected argument 'more'\nRun `che status --help`");
-  expect_wrong({"table", results(), "--runs", "--aggregate", "mean"}, "--aggregate excludes --runs");
+  expect_wrong({"table", results(), "--runs", "--aggregate", "mean"}, "--runs excludes --aggregate");
   // An unset variable of a shell leaves an empty value.
   expect_wrong({"run", small_config(), "-o", ""}, "che: run: --output: is empty; give it a value\n");
   expect_wrong({"table", ""}, "che: table: EXPERIMENT_DIR: is empty; give it a value\n");
@@ -65,7 +65,7 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   expect_wrong(
       {"table", results(), "--format", "cvs"},
       "che: table: --format: got 'cvs'; did you mean 'csv'?; allowed: terminal, md, csv, json, tex\n");
-  expect_wrong({"table", results(), "--compare", "rope"}, "che: table: --compare: got 1 value; needs 2\n");
+  expect_wrong({"compare", results(), "--column", "rope", "--by-length"}, "--by-length requires --base");
   // Settings without effect are refused.
   expect_wrong(
       {"check", small_config(), "encoding=rope", "encoding.scaling=linear", "encoding.beta_fast=16"},
@@ -251,7 +251,7 @@ TEST_F(ProgramTest, PrintsTablesInEveryFormat) {
   EXPECT_EQ(0, che({"table", "--paper", results()}).exit_code)
       << "a folder is not taken for the option's value";
   expect_contains(output_of({"table", results(), "--paper", "full"}, 2), {"allowed: comparable or plain"});
-  expect_refusal(che({"table", results(), "--compare", "randomized_dape_kerple", "rope"}),
+  expect_refusal(che({"compare", results(), "--column", "randomized_dape_kerple", "--base", "rope"}),
                  {"'rope' is no encoding", "known: randomized_dape_kerple"});
   const auto lines = [&](const char* notes) {
     const std::string text = che({"table", results(), "--notes", notes}).output;

@@ -60,11 +60,9 @@ TEST_F(ReadingProgram, EveryCommandChoosesRunsAlike) {
 }
 
 TEST_F(ReadingProgram, SaysWhichColumnsAndLengthsThereAre) {
-  expect_refusal(che(reading({"table", "--compare", "rope", "dape_kerple"}, {"--only", "encoding=rope"})),
-                 {"--compare: 'dape_kerple' is left out by --only or --skip; there are: rope"});
-  expect_refusal(che({"table", results(), "--lengths", "30"}),
-                 {"--lengths takes no value and shows every length that was measured; got 30"});
-  expect_refusal(che({"table", "--lengths", "30"}), {"--lengths takes no value"});
+  expect_refusal(
+      che(reading({"compare", "--column", "rope", "--base", "dape_kerple"}, {"--only", "encoding=rope"})),
+      {"'dape_kerple' is left out by --only or --skip; there are: rope"});
 }
 
 TEST_F(ReadingProgram, ScoresAreReadByRules) {
@@ -75,9 +73,10 @@ TEST_F(ReadingProgram, ScoresAreReadByRules) {
   EXPECT_EQ(2, che({"table", results(), "--by-length"}).exit_code);
   expect_contains(che({"table", results(), "--score-lengths", "1:900", "--select", "training"}).output,
                   {"the mean over the measured test lengths in 1:900", "(--select training): "});
-  expect_contains(
-      che({"table", results(), "--compare", "dape_kerple", "rope", "--by-length", "--format", "csv"}).output,
-      {"level,task,length,one,other,", ",detectable"});
+  expect_contains(che({"compare", results(), "--column", "dape_kerple", "--base", "rope", "--by-length",
+                       "--format", "csv"})
+                      .output,
+                  {"level,task,length,one,other,", ",detectable"});
 }
 
 TEST_F(ReadingProgram, OutputGoesIntoAFileAsItIsPrinted) {

@@ -132,10 +132,9 @@ TEST_F(SweepProgramTest, ComparesRanksAndTimesWhatItRan) {
              "axes.encoding=[randomized_rope, randomized_alibi, randomized_kerple, randomized_dape_fire]",
              "training.steps=5", "-o", results()});
   expect_contains(
-      output_of({"table", results(), "--compare", "randomized_rope", "randomized_kerple"}),
+      output_of({"compare", results(), "--column", "randomized_rope", "--base", "randomized_kerple"}),
       {"seeds  randomized_rope  randomized_kerple  difference", "With 2 seeds p is 0.5 at least"});
-  expect_contains(output_of({"table", results(), "--rank-correlation", "--format", "csv"}),
-                  {"\nregular,even_pairs,max,4,"});
+  expect_contains(output_of({"agreement", results(), "--format", "csv"}), {"\nregular,even_pairs,max,4,"});
   expect_contains(output_of({"time", results(), "--base", "randomized_rope"}),
                   {"even_pairs: milliseconds per test batch of 64"});
 }

@@ -36,7 +36,7 @@ small=(axes.task=[even_pairs] model.width=16 model.layers=1 model.heads=2 traini
 grep -q 'even_pairs *4 / 4 ' printed || fail "no comparison of four with four repetitions"
 grep -qw 'Gate' printed || fail "no column of the encoding"
 "$program" run "$source/configs/quick.yaml" "${small[@]}" 'axes.encoding=[dape_kerple]' -o results/own > run.log || fail "$(cat run.log)"
-"$program" table results/my_encoding results/own --compare-all Gate --format md | tee printed
+"$program" compare results/my_encoding results/own --column Gate --format md | tee printed
 grep -q 'dape_kerple.* 4 / 1 ' printed || fail "not compared with che's encoding"
 grep -q 'alibi-torch.* 4 / 4 ' printed || fail "not compared with ALiBi"
 

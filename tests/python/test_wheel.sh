@@ -52,7 +52,7 @@ for share in (0, 1):
     che_tasks.write_predictions(f"{share}-{seed}.jsonl", predict, sets, model=f"model{share}", model_seed=seed)
 PYTHON
 che score ./*.jsonl -o results/wheel > /dev/null
-che table results/wheel --compare model1 model0 --format csv -o comparison.csv
+che compare results/wheel --column model1 --base model0 --format csv -o comparison.csv
 grep -q ',4,4,no,' comparison.csv || fail "$(cat comparison.csv)"
 che table results/wheel --format csv | grep -q ',model1,.*,1,' || fail "no score of 100 %"
 che report results/wheel > /dev/null

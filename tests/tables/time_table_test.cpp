@@ -53,7 +53,7 @@ TEST_F(TimeTable, GivesMediansAndRatios) {
         << format;
   }
   EXPECT_EQ(message_of([&] { time_table(step_times(open_runs(scratch_.path())), "fire"); }),
-            "--base: 'fire' is no encoding of this experiment; known: rope, dape_kerple");
+            "'fire' is no encoding of this experiment; known: rope, dape_kerple");
   EXPECT_EQ(time_table(step_times(open_runs(scratch_.path())), ""),
             time_table(step_times(open_runs(scratch_.path())), "dape_kerple"));
 }
@@ -166,8 +166,8 @@ TEST_F(TimeTable, SaysWhyTheBaseIsMissing) {
                  base);
     });
   };
-  EXPECT_EQ(refusal("alibi"), "--base: 'alibi' is left out by --only or --skip; there are: rope");
-  EXPECT_EQ(refusal("kerple"), "--base: 'kerple' has no finished run; there are: rope");
+  EXPECT_EQ(refusal("alibi"), "'alibi' is left out by --only or --skip; there are: rope");
+  EXPECT_EQ(refusal("kerple"), "'kerple' has no finished run; there are: rope");
 }
 
 TEST_F(TimeTable, SaysWhereTheBaseHasNoTime) {

@@ -168,7 +168,7 @@ TEST_F(PredictionRuns, OneIsComparedWithEveryColumn) {
   expect_contains(printed, {"| 4 / 2 |", "| 4 / 4 |", "| gru ", "| dape_kerple ",
                             "With 4 and 4 seeds p is 0.029 at least"});
   expect_contains(message_of([&] { compare_with_all(table, "gru2", Aggregate::kMean); }),
-                  {"gru2", "--compare-all"});
+                  {"'gru2' is no encoding"});
 }
 
 TEST_F(PredictionRuns, AreChosenByTheModelsName) {

@@ -65,26 +65,26 @@ EncodingLabel column(const std::string& name, const std::string& scaling = "") {
 }
 
 std::string refusal(const std::string& name, const ColumnNames& names, const std::string& other = "") {
-  return message_of([&] { column_named(name, names, "--compare", other); });
+  return message_of([&] { column_named(name, names, other); });
 }
 
 TEST(EncodingNames, AreThoseOfTables) {
   const ColumnNames names{.columns = {column("rope"), column("rope", "yarn")}};
-  EXPECT_EQ(column_named("rope", names, "--compare"), column("rope"));
-  EXPECT_EQ(column_named("rope(scaling=yarn, model.width=16)", names, "--compare"), column("rope", "yarn"));
+  EXPECT_EQ(column_named("rope", names), column("rope"));
+  EXPECT_EQ(column_named("rope(scaling=yarn, model.width=16)", names), column("rope", "yarn"));
 }
 
 // What a message suggests can be typed as it stands there.
 TEST(EncodingNames, AreListedAsAShellTakesThem) {
   const ColumnNames names{.columns = {column("kerple"), column("rope", "ntk"), column("rope", "yarn")}};
   EXPECT_EQ(refusal("rope", names),
-            "--compare: 'rope' stands for 2 columns; name one of them: 'rope(scaling=ntk, model.width=16)', "
+            "'rope' stands for 2 columns; name one of them: 'rope(scaling=ntk, model.width=16)', "
             "'rope(scaling=yarn, model.width=16)'");
   EXPECT_EQ(refusal("kerpel", names),
-            "--compare: 'kerpel' is no encoding of this experiment; did you mean 'kerple'?; known: kerple, "
+            "'kerpel' is no encoding of this experiment; did you mean 'kerple'?; known: kerple, "
             "'rope(scaling=ntk, model.width=16)', 'rope(scaling=yarn, model.width=16)'");
   EXPECT_EQ(refusal("quantum", {.columns = {column("kerple")}}),
-            "--compare: 'quantum' is no encoding of this experiment; known: kerple");
+            "'quantum' is no encoding of this experiment; known: kerple");
 }
 
 TEST(EncodingNames, SuggestTheFormWithSettings) {
@@ -97,7 +97,7 @@ TEST(EncodingNames, SuggestTheFormWithSettings) {
 TEST(EncodingNames, SuggestNothingThatIsNamedAlready) {
   const ColumnNames names{.columns = {column("kerple"), column("rope")}};
   EXPECT_EQ(refusal("kerp", names, "kerple"),
-            "--compare: 'kerp' is no encoding of this experiment; known: kerple, rope");
+            "'kerp' is no encoding of this experiment; known: kerple, rope");
 }
 
 TEST(EncodingNames, SayWhyAColumnIsNotThere) {
@@ -106,7 +106,7 @@ TEST(EncodingNames, SayWhyAColumnIsNotThere) {
   for (const char* const name : {"rope", "rope(scaling=yarn, model.width=16)"}) {
     expect_contains(refusal(name, names), {"' is left out by --only or --skip; there are: kerple"});
   }
-  EXPECT_EQ(refusal("alibi", names), "--compare: 'alibi' has no finished run; there are: kerple");
+  EXPECT_EQ(refusal("alibi", names), "'alibi' has no finished run; there are: kerple");
 }
 
 }  // namespace

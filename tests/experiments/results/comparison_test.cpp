@@ -127,7 +127,7 @@ TEST_F(ComparisonTest, RefusesWhatItCannotCompare) {
   expect_contains(message("rope", "none", Aggregate::kMax), {"mean, median or iqm"});
   expect_contains(message("roep", "none", Aggregate::kMean), {"did you mean 'rope'"});
   EXPECT_EQ(message("rope", "rope", Aggregate::kMean),
-            "--compare: 'rope' is named twice, compared with itself; name two of these columns: none, rope");
+            "'rope' is named twice, compared with itself; name two of these columns: none, rope");
   const ScratchFolder apart;
   store(apart, "reverse_string", "rope", 0, 1e-3, 0.5);
   store(apart, "reverse_string", "none", 1, 1e-3, 0.5);
@@ -152,12 +152,12 @@ TEST_F(ComparisonTest, SaysWhenOnlyLeavesAColumnOut) {
   small_table(scratch_);
   const ResultTable table = read_table({scratch_.path()}, RunChoice({.only = {"encoding=rope"}}));
   EXPECT_EQ(message_of([&] { compare(table, "none", "rope", Aggregate::kMean); }),
-            "--compare: 'none' is left out by --only or --skip; there are: rope");
+            "'none' is left out by --only or --skip; there are: rope");
   const ScratchFolder single;
   store(single, "reverse_string", "rope", 0, 1e-3, 0.5);
   EXPECT_EQ(
       message_of([&] { compare(make_table(open_runs(single.path())), "rope", "rope", Aggregate::kMean); }),
-      "--compare: there is one column, rope; nothing to compare it with");
+      "there is one column, rope; nothing to compare it with");
 }
 
 // What only evaluation reads is a setting of the encoding: the samples are the same.
