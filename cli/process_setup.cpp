@@ -60,9 +60,11 @@ std::filesystem::path program_file(std::string_view name) {
 std::filesystem::path compute_program() {
   std::filesystem::path program = program_file("che-compute");
   if (!std::filesystem::exists(program)) {
-    throw Error(fmt::format(
-        "this needs {}, which is missing; `scripts/setup.sh` builds it, with LibTorch, beside che",
-        program.string()));
+    throw Error(
+        fmt::format("this needs {}, which is missing; `scripts/setup.sh` in the source tree builds it, with "
+                    "LibTorch, and "
+                    "a che beside it, build/che",
+                    program.string()));
   }
   if (is_of_this_build(read_file(std::filesystem::canonical(program)))) return program;
   throw Error(fmt::format(

@@ -98,6 +98,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
   std::size_t max_seeds = 0;
   bool has_interval = false;
   bool lacks_interval = false;
+  bool lacks_test = false;
   bool has_pairs = false;
   bool has_groups = false;
   const ComparedTask* most = nullptr;  // This one has the least possible p.
@@ -106,6 +107,7 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
     for (const ComparedTask& task : comparison.tasks) {
       if (before == nullptr || *before != task.task) tests += task.p ? 1U : 0U;
       before = &task.task;
+      lacks_test = lacks_test || !task.p;
       (task.paired ? has_pairs : has_groups) = true;
       if (task.paired) max_seeds = std::max(max_seeds, task.seeds);
       if (task.p && (most == nullptr || least_p(task) < least_p(*most))) most = &task;
@@ -135,20 +137,26 @@ void append_method_notes(std::vector<Note>& notes, const std::vector<Comparison>
              "Where a model outside che is compared, seeds are not paired, whatever their numbers, and its "
              "learning rates count as one.");
   }
-  if (tests == 0) {
-    add_note(notes, NoteKind::kReading, "Tests need two seeds or more.");
-  } else {
+  if (lacks_test) {
+    add_note(notes, NoteKind::kReading, "A test needs two seeds or more{}.",
+             has_groups ? " on both sides" : "");
+  }
+  if (tests > 0) {
     if (most != nullptr && (!most->paired || most->seeds <= kMaxExactPairs)) {
-      add_note(notes, NoteKind::kReading, "With {} seeds p is {:.2g} at least, whatever the difference.",
+      add_note(notes, NoteKind::kReading, "With {} seeds p is {:.2g} at least, whatever the difference{}.",
                most->paired ? fmt::format("{}", most->seeds)
                             : fmt::format("{} and {}", most->seeds, most->other_seeds),
-               least_p(*most));
+               least_p(*most),
+               tests > 1 ? fmt::format(", and the least adjusted p is {:.2g}",
+                                       std::min(1.0, static_cast<double>(tests) * least_p(*most)))
+                         : "");
     }
-    add_note(notes, NoteKind::kMethod,
-             "80 % power: the least true mean difference that a two-sided t-test at p < .05 finds with "
-             "probability 80 % in as many {} with this spread, before Holm's adjustment, which lowers the "
-             "probability.",
-             has_groups ? "seeds" : "pairs");
+    add_note(
+        notes, NoteKind::kMethod,
+        "80 % power, in points: the least true mean difference that a two-sided t-test at p < .05 finds with "
+        "probability 80 % in as many {} with this spread, before Holm's adjustment, which lowers the "
+        "probability.",
+        has_groups ? "seeds" : "pairs");
   }
   const bool is_mean = comparisons.front().aggregate == Aggregate::kMean;
   if (has_interval && has_pairs && is_mean) {

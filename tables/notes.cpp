@@ -22,7 +22,7 @@ void append_provenance(std::vector<Note>& notes, const ResultTable& table) {
   NoteKind kind = table.conditions.only.empty() && table.conditions.skip.empty() ? NoteKind::kProvenance
                                                                                  : NoteKind::kReading;
   for (const Fact& fact : provenance(table)) {
-    add_note(notes, kind, "{}: {}.", fact.name, fact.value);
+    add_note(notes, fact.is_needed ? NoteKind::kReading : kind, "{}: {}.", fact.name, fact.value);
     kind = NoteKind::kProvenance;
   }
 }

@@ -37,7 +37,7 @@ std::string describe(const BundleSummary& summary, const fs::path& file) {
     add("computed on", one_line(fmt::format("{}", fmt::join(summary.hardware, "; ")), kWholeText));
   }
   if (summary.is_complete()) {
-    add("complete", "every run has a score");
+    add("complete", "every run in it has a score; whether the config has more, `che run CONFIG --list` says");
     return text;
   }
   add("incomplete", fmt::format("{} without a score:", counted(summary.unfinished.size(), "run")));

@@ -100,7 +100,7 @@ std::vector<Fact> provenance(const ResultTable& table) {
       joined(table.shared_settings, ", ", [](const SettingValue& setting) { return setting.text(); });
   std::vector<Fact> facts;
   if (!seeds.empty()) {
-    facts = {{"Training", each_once(table, describe_training)},
+    facts = {{"Training", each_once(table, describe_training), !foreign.empty()},
              {"Seeds", fmt::format("{}; data seeds: {}; learning rates: {}", fmt::join(seeds, ", "),
                                    fmt::join(data_seeds, ", "), fmt::join(rates, ", "))}};
   }
@@ -108,13 +108,15 @@ std::vector<Fact> provenance(const ResultTable& table) {
     facts.push_back({"Models outside che",
                      fmt::format("{}; their predictions were scored; training as their authors state it: {}",
                                  joined(foreign, ", ", [](const auto& model) { return model.first; }),
-                                 joined(foreign, "; ", [](const auto& model) {
-                                   return fmt::format(
-                                       "{}: {}", model.first,
-                                       model.second.empty()
-                                           ? "nothing"
-                                           : fmt::format("{}", fmt::join(model.second, " | ")));
-                                 }))});
+                                 joined(foreign, "; ",
+                                        [](const auto& model) {
+                                          return fmt::format(
+                                              "{}: {}", model.first,
+                                              model.second.empty()
+                                                  ? "nothing"
+                                                  : fmt::format("{}", fmt::join(model.second, " | ")));
+                                        })),
+                     true});
   }
   const std::vector<Fact> common = {
       {"Evaluation", describe_evaluation(table)},

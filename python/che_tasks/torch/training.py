@@ -26,6 +26,8 @@ __all__ = ["BatchDataset", "TensorBatch", "Trainer", "predict", "to_tensors", "t
 
 EVALUATION_BATCH = 64
 
+REPORT_SECONDS = 10
+
 
 @dataclasses.dataclass(frozen=True)
 class TensorBatch:
@@ -120,15 +122,21 @@ class Trainer:
     self.adam.step()
     return loss.detach(), accuracy.detach(), norm.detach()
 
-  def train(self) -> float:
+  def train(self, report: Callable[[int, float], None] | None = None) -> float:
     """Makes the run's remaining steps, and returns the mean accuracy over the last tenth of the run.
 
-    Raises ValueError if no step is left.
+    `report` is called every few seconds with the steps made and the accuracy of the last. Raises ValueError if no step
+    is left.
     """
     steps = self.run.settings["training.steps"]
     if steps <= self.steps_made:
       raise ValueError(f"training.steps: got {steps}, and {self.steps_made} are made; raise it")
-    accuracies = [self.step()[1] for _ in range(self.steps_made, steps)]
+    accuracies, reported = [], time.monotonic()
+    for _ in range(self.steps_made, steps):
+      accuracies.append(self.step()[1])
+      if report is not None and time.monotonic() - reported > REPORT_SECONDS:
+        report(self.steps_made, float(accuracies[-1]))
+        reported = time.monotonic()
     return float(torch.stack(accuracies[-max(1, steps // 10) :]).mean())
 
 
@@ -205,6 +213,7 @@ def train(
   out: str | os.PathLike[str] = "predictions",
   results: str | os.PathLike[str] | None = None,
   device: str = "cpu",
+  threads: int = 1,
 ) -> list[Score]:
   """Trains che's encoder with an encoding of your own on every task of a config, and scores its predictions.
 
@@ -219,19 +228,26 @@ def train(
     out: folder for the predictions, <task>-seed<seed>.jsonl.
     results: results folder in which the scores are stored, for `che table`.
     device: where PyTorch computes.
+    threads: of PyTorch on the CPU, from here on; small models gain nothing from more.
 
   Returns one score per task and repetition. Raises ValueError for a bad config, a name that is an encoding's of che,
   and configs with several sizes or lengths of training.
   """
   name = model or getattr(encoding, "__name__", type(encoding).__name__)
   read = config if isinstance(config, Config) else read_config(config)
+  torch.set_num_threads(threads)
   files = []
   for run in _repetitions(read, positions, None if seeds is None else list(seeds), learning_rate):
     began = time.monotonic()
     torch.manual_seed(run.seed)
     trainer = Trainer(run, make_encoder(run, encoding), device)
-    accuracy = trainer.train()
     file = pathlib.Path(out) / f"{run.task.name}-seed{run.seed}.jsonl"
+    steps = run.settings["training.steps"]
+    accuracy = trainer.train(
+      lambda step, accuracy, file=file, steps=steps: print(  # type: ignore[misc]
+        f"{file}: step {step}/{steps}, training accuracy {accuracy:.3f}", file=sys.stderr, flush=True
+      )
+    )
     files.append(
       write_predictions(
         file,
@@ -241,7 +257,7 @@ def train(
         model_seed=run.seed,
         data_seed=run.data_seed,
         training={
-          "steps": run.settings["training.steps"],
+          "steps": steps,
           "batch_size": run.settings["training.batch_size"],
           "learning_rate": run.settings["learning_rate"],
           "parameters": sum(parameter.numel() for parameter in trainer.parameters),

@@ -107,7 +107,7 @@ TEST_F(Bundle, HoldsWhatTheManifestSays) {
   EXPECT_EQ(sha256(read_file(file())), verified.digits);
   expect_contains(describe(verified, file()),
                   {"2 runs of the experiment made_up, 9 files", verified.digits, "even_pairs (version 1)",
-                   "2 finished in each cell, of 1 cell", "every run has a score"});
+                   "2 finished in each cell, of 1 cell", "every run in it has a score"});
 }
 
 TEST_F(Bundle, HasTheEvaluationOnTheWay) {
