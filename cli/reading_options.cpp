@@ -24,11 +24,22 @@ CLI::Validator one_of(const std::vector<std::string>& allowed) {
   return {problem, fmt::format("{{{}}}", fmt::join(allowed, ","))};
 }
 
-void check_output_folder(std::string_view option, const std::string& file) {
+void check_output_file(std::string_view option, const std::string& file,
+                       const std::vector<std::string>& inputs) {
+  namespace fs = std::filesystem;
   if (file.empty()) return;
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  if (std::filesystem::is_directory(folder)) return;
-  throw Error(fmt::format("{} {}: there is no folder {}; create it first", option, file, folder.string()));
+  const fs::path folder = fs::absolute(file).parent_path();
+  if (!fs::is_directory(folder)) {
+    throw Error(fmt::format("{} {}: there is no folder {}; create it first", option, file, folder.string()));
+  }
+  if (fs::exists(folder / "config.yaml") && fs::canonical(folder).parent_path().filename() == "runs") {
+    throw Error(fmt::format("{} {}: lies in the folder of a run; name another place", option, file));
+  }
+  std::error_code ignored;
+  for (const std::string& input : inputs) {
+    if (!fs::equivalent(file, input, ignored)) continue;
+    throw Error(fmt::format("{} {}: would replace what the command reads; name another file", option, file));
+  }
 }
 
 std::filesystem::path results_folder(const std::string& output, const std::string& name) {
@@ -143,6 +154,7 @@ TerminalStyle standard_output_style() {
 }
 
 void PrintedOutput::write(const std::string& text) const {
+  check_output_file("--output", file);
   if (file.empty()) {
     fmt::print("{}", text);
   } else {

@@ -18,9 +18,11 @@ namespace che {
 // Allows one of these words, and suggests one for a misspelt word.
 CLI::Validator one_of(const std::vector<std::string>& allowed);
 
-// Throws Error (usage) if `file`, which `option` ("--json") names, would lie in a folder that does not exist.
-// This is checked before the work whose result it takes. An empty name is no file.
-void check_output_folder(std::string_view option, const std::string& file);
+// Throws Error (usage) if `file`, which `option` ("--json") names, would lie in a folder that does not exist
+// or in that of a run, or is one of the command's `inputs`. This is checked before the work whose result it
+// takes. An empty name is no file.
+void check_output_file(std::string_view option, const std::string& file,
+                       const std::vector<std::string>& inputs = {});
 
 // Returns the folder that -o names, or results/`name` unless it is given.
 std::filesystem::path results_folder(const std::string& output, const std::string& name);

@@ -30,7 +30,7 @@ void print_path(const fs::path& path) { fmt::print("{}\n", one_line(path.string(
 
 // Keeps the folders among `paths`: `results/*` may name files, too.
 std::vector<fs::path> result_folders(std::vector<fs::path> paths) {
-  std::erase_if(paths, [](const fs::path& path) { return !fs::is_directory(path); });
+  std::erase_if(paths, [](const fs::path& path) { return fs::exists(path) && !fs::is_directory(path); });
   return paths;
 }
 
@@ -47,7 +47,7 @@ int report(const ReportOptions& options) {
   if (is_apart && options.output.empty()) {
     throw Error(narrowing + " needs --output: a page read another way does not replace the experiment's own");
   }
-  check_output_folder("--output", options.output);
+  check_output_file("--output", options.output);
   const std::vector<fs::path> folders =
       options.entries ? result_folders(options.runs.paths()) : options.runs.paths();
   ResultTable table =

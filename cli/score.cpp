@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "core/files.h"
 #include "core/text.h"
 #include "experiments/exchange/stored_predictions.h"
@@ -20,6 +21,7 @@ struct ScoreOptions {
 };
 
 int score(const ScoreOptions& options) {
+  check_output_file("--csv", options.csv, options.files);
   std::vector<ScoredPredictions> all;
   all.reserve(options.files.size());
   for (const std::string& file : options.files) all.push_back(score_predictions(file));

@@ -65,7 +65,7 @@ def main():
   parser.add_argument("--lengths", default="41:500:9", help="test lengths first:last:step (default 41:500:9)")
   parser.add_argument("--samples", type=int, default=512, help="test samples per length (default 512)")
   parser.add_argument("--seed", type=int, default=0, help="of the initial parameters (default 0)")
-  parser.add_argument("--out", default="lstm.jsonl", help="file of predictions (default lstm.jsonl)")
+  parser.add_argument("--out", default="my_lstm.jsonl", help="file of predictions (default my_lstm.jsonl)")
   parser.add_argument("--results", help="results folder to store the score in, for `che table`")
   options = parser.parse_args()
   torch.set_num_threads(1)  # Small models gain nothing from more.
@@ -80,7 +80,7 @@ def main():
 
   first, last, step = map(int, options.lengths.split(":"))
   test_sets = che_tasks.test_sets(options.task, range(first, last + 1, step), options.samples)
-  file = che_tasks.write_predictions(options.out, model.predict, test_sets, model="lstm", model_seed=options.seed)
+  file = che_tasks.write_predictions(options.out, model.predict, test_sets, model="my_lstm", model_seed=options.seed)
   print(f"score: {che_tasks.score(file, options.results)[0].score:.4f}")
 
 

@@ -62,7 +62,7 @@ nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, con
 }
 
 int bench(const BenchOptions& options) {
-  check_output_folder("--json", options.json);
+  check_output_file("--json", options.json);
   std::vector<RunConfig> configs;
   for (const std::string& encoding : options.encodings) configs.push_back(config_of(options, encoding));
   const std::int64_t threads = configs.front().execution.threads;

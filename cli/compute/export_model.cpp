@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/computing.h"
+#include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/text.h"
@@ -22,6 +23,7 @@ struct ExportModelOptions {
 };
 
 int export_model(const ExportModelOptions& options) {
+  check_output_file("--output", options.output);
   const RunFolder run = open_run(options.run);
   if (run.config().is_foreign()) {
     throw Error(fmt::format("{} has predictions of a model outside che, and no model", run.id()));

@@ -22,7 +22,7 @@ struct SelftestOptions {
 };
 
 int selftest(const SelftestOptions& options) {
-  check_output_folder("--json", options.json);
+  check_output_file("--json", options.json);
   ExecutionConfig execution;
   execution.device = options.device;
   if (device_choice(options.device).kind == DeviceChoice::Kind::kCpu) {

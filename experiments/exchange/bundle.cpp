@@ -20,6 +20,7 @@
 #include "core/version.h"
 #include "experiments/exchange/archive.h"
 #include "experiments/exchange/stored_predictions.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/store/bounded_json.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_files.h"
@@ -45,9 +46,17 @@ using Texts = std::map<std::string, std::string>;  // By name of the file.
 // The finished seeds of each cell, by its id.
 using Seeds = std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>>;
 
-// Throws Error for an accuracy that so many samples cannot have, which shows where one symbol is the answer.
-void check_accuracies(const RunConfig& config, const std::vector<EvaluationRow>& rows,
-                      const std::string& file) {
+// Throws Error for settings of the evaluation that the run cannot have, and for an accuracy that so many
+// samples cannot have, which shows where one symbol is the answer.
+void check_rows(const RunConfig& config, const std::vector<EvaluationRow>& rows, const std::string& file) {
+  for (const EvaluationRow& row : rows) {
+    if (row.encoding_settings.empty()) continue;
+    try {
+      with_evaluation_settings(config, row.encoding_settings);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}: {}", file, error.what()));
+    }
+  }
   if (!is_drawn(config.task)) return;
   const std::unique_ptr<Task> task = create_task(config.task);
   for (const EvaluationRow& row : rows) {
@@ -78,11 +87,11 @@ BundledRun parse_run(const std::string& id, const Texts& texts, const std::strin
   if (!texts.contains(kStatus) && texts.size() > 1) {
     throw Error(fmt::format("{}: has results and no {}", place, kStatus));
   }
-  check_accuracies(run.config, run.evaluation, place + "/evaluation.csv");
+  check_rows(run.config, run.evaluation, place + "/evaluation.csv");
   for (const auto& [step, rows] : run.at_steps) {
-    check_accuracies(run.config, rows, place + "/evaluation_at_steps.csv");
+    check_rows(run.config, rows, place + "/evaluation_at_steps.csv");
   }
-  check_kept_predictions(run.config, run.evaluation, texts, place);
+  run.rows_without_predictions = check_kept_predictions(run.config, run.evaluation, texts, place);
   // A model outside che is not trained here.
   const std::int64_t steps = run.config.is_foreign() ? 0 : run.config.training.steps;
   const std::int64_t step = run.status.step;
@@ -97,6 +106,7 @@ void add_run(BundleSummary& summary, Seeds& seeds, const BundledRun& run) {
   const RunConfig& config = run.config;
   const RunStatus& status = run.status;
   ++summary.runs;
+  summary.rows_without_predictions += run.rows_without_predictions;
   summary.task_versions[config.task.label().text()] = task_version(config.task);
   const std::string cell = cell_id(config);
   auto& of_cell = seeds[cell];

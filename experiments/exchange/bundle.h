@@ -33,6 +33,7 @@ struct BundleSummary {
   std::map<std::string, std::string> unfinished;      // Runs without a score by id, and why.
   std::map<std::string, std::int64_t> task_versions;  // By task as tables label it.
   std::map<std::string, std::size_t> seeds;           // Finished seeds of each cell, by its cell_id().
+  std::size_t rows_without_predictions = 0;           // Sums those of the runs.
   std::vector<std::string> hardware;                  // "processor on host" of the runs, each once.
 
   bool is_complete() const { return unfinished.empty(); }
@@ -46,6 +47,7 @@ struct BundledRun {
   std::vector<EvaluationRow> evaluation;
   StepRows at_steps;
   std::vector<MetricsRow> metrics;
+  std::size_t rows_without_predictions = 0;  // Of a model outside che; nobody can score them again.
 };
 
 // Receives each run while a bundle is read, before the later bytes are checked.

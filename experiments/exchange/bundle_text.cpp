@@ -36,6 +36,10 @@ std::string describe(const BundleSummary& summary, const fs::path& file) {
   if (!summary.hardware.empty()) {
     add("computed on", one_line(fmt::format("{}", fmt::join(summary.hardware, "; ")), kWholeText));
   }
+  if (summary.rows_without_predictions > 0) {
+    add("unchecked", fmt::format("{} of models outside che, whose predictions the bundle does not have",
+                                 counted(summary.rows_without_predictions, "row")));
+  }
   if (summary.is_complete()) {
     add("complete", "every run in it has a score; whether the config has more, `che run CONFIG --list` says");
     return text;

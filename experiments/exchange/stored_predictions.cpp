@@ -150,8 +150,9 @@ bool is_kept_predictions(std::string_view name) {
          digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-void check_kept_predictions(const RunConfig& config, const std::vector<EvaluationRow>& rows,
-                            const std::map<std::string, std::string>& files, const std::string& place) {
+std::size_t check_kept_predictions(const RunConfig& config, const std::vector<EvaluationRow>& rows,
+                                   const std::map<std::string, std::string>& files,
+                                   const std::string& place) {
   std::vector<EvaluationRow> again;
   for (const auto& [name, content] : files) {
     if (!is_kept_predictions(name)) continue;
@@ -162,17 +163,24 @@ void check_kept_predictions(const RunConfig& config, const std::vector<Evaluatio
     }
     std::ranges::move(scored.rows, std::back_inserter(again));
   }
+  std::size_t missing = 0;  // Large predictions are not kept; see keep().
   for (const EvaluationRow& row : rows) {
-    const auto kept = std::ranges::find_if(again, [&](const EvaluationRow& scored) {
+    const auto is_of_row = [&](const EvaluationRow& scored) {
       return scored.length == row.length && scored.samples == row.samples && scored.seed == row.seed;
+    };
+    // Some lengths of a file may have been scored again with another file.
+    const auto kept = std::ranges::find_if(again, is_of_row);
+    if (kept == again.end()) ++missing;
+    const bool is_confirmed = std::ranges::any_of(again, [&](const EvaluationRow& scored) {
+      return is_of_row(scored) && scored.accuracy == row.accuracy;
     });
-    // Large predictions are not kept; see keep().
-    if (kept == again.end() || kept->accuracy == row.accuracy) continue;
+    if (kept == again.end() || is_confirmed) continue;
     throw Error(
         fmt::format("{}/evaluation.csv: has the accuracy {} at length {}, and the kept predictions have {}; "
                     "score the file again with `che score`",
                     place, row.accuracy, row.length, kept->accuracy));
   }
+  return config.is_foreign() ? missing : 0;
 }
 
 }  // namespace che

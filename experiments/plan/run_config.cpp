@@ -274,15 +274,16 @@ std::string foreign_name_problem(std::string_view name) {
     return fmt::format("allowed: a name of 1 to {} letters, digits, '_', '-' and '.', no '.' or '-' first",
                        kMaxForeignName);
   }
+  const bool is_model = std::ranges::count(Registry<ModelEntry>::instance().names(), name) > 0;
   try {
-    EncodingConfig().reset(name);
+    if (!is_model) EncodingConfig().reset(name);
   } catch (const Error&) {
     return "";
   }
   return fmt::format(
-      "'{0}' is an encoding of che, next to which the model stands in tables; give the model "
-      "another name, such as my_{0}",
-      name);
+      "'{0}' is {1} of che, next to which the model stands in tables; give the model another name, such as "
+      "my_{0}",
+      name, is_model ? "a model" : "an encoding");
 }
 
 std::optional<ConfigProblem> RunConfig::problem() const {

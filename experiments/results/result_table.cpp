@@ -100,7 +100,14 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
   for (const EvaluationRow& row : stored.evaluation) settings.insert(row.encoding_settings);
   settings.erase(evaluation_settings(folder.config()));
   for (const OptionValues& other : settings) {
-    const RunConfig config = with_evaluation_settings(folder.config(), other);
+    RunConfig config;
+    try {
+      config = with_evaluation_settings(folder.config(), other);
+    } catch (const Error& error) {
+      runs[0].damage = fmt::format("evaluation.csv: {}", error.what());
+      runs[0].score.reset();
+      return {runs[0]};
+    }
     TableRun run = make_run(folder, config, stored, rules, judge);
     if (run.score) runs.push_back(std::move(run));
   }

@@ -20,6 +20,16 @@ namespace statistics = boost::math::statistics;
 // likeliest.
 constexpr std::int64_t kMinFitted = 1024;
 
+// Input symbols that are drawn for a baseline, at most: a stranger's run may ask for hours of sampling.
+constexpr std::int64_t kMaxDrawn = std::int64_t{1} << 28;
+
+// The evaluation's samples at a length, or as many as its share of kMaxDrawn allows.
+std::int64_t samples_drawn(std::int64_t samples, std::int64_t length, std::size_t lengths) {
+  const std::int64_t share =
+      kMaxDrawn / static_cast<std::int64_t>(lengths) / std::max(length, std::int64_t{1});
+  return std::min(samples, std::max(share / kEvaluationBatch, std::int64_t{1}) * kEvaluationBatch);
+}
+
 // How often each symbol stands at each place of some outputs, where accuracy counts it.
 class SymbolCounts {
  public:
@@ -179,14 +189,15 @@ TrivialBaselines measure_trivial_baselines(const TaskConfig& task_config, const 
   for (const std::int64_t length : lengths) {
     const SymbolCounts none(static_cast<std::size_t>(task->output_length(length)), symbols);
     SymbolCounts seen = none;
+    const std::int64_t samples = samples_drawn(evaluation.samples, length, lengths.size());
     // The examples that follow those of the evaluation.
-    each_batch(*task, evaluation, length, evaluation.samples, std::max(evaluation.samples, kMinFitted),
+    each_batch(*task, evaluation, length, evaluation.samples, std::max(samples, kMinFitted),
                [&](const Batch& batch) { seen.add(batch); });
     const std::vector<std::size_t> answer = seen.likeliest();
     for (BatchAccuracies& accuracies : constant) accuracies.begin_length();
     position_only.begin_length();
     frequent.begin_length();
-    each_batch(*task, evaluation, length, 0, evaluation.samples, [&](const Batch& batch) {
+    each_batch(*task, evaluation, length, 0, samples, [&](const Batch& batch) {
       SymbolCounts counts = none;
       counts.add(batch);
       const std::vector<double> of_symbols = counts.constant_accuracy();

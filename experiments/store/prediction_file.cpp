@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 
 namespace che {
@@ -32,6 +33,9 @@ std::string header_of(const RunConfig& config) {
   header["lengths"] = config.evaluation.lengths();
   header["samples"] = config.evaluation.samples;
   header["seed"] = config.evaluation.seed;
+  if (const std::string settings = evaluation_settings_text(evaluation_settings(config)); !settings.empty()) {
+    header["training"]["note"] = "evaluated with " + settings;  // Predictions of other settings are others.
+  }
   return header.dump() + "\n";
 }
 

@@ -153,8 +153,11 @@ def save(figures: Sequence[Figure], folder: pathlib.Path, stem: str, formats: Se
     for number, figure in enumerate(figures, 1):
       file = folder / (f"{stem}.{kind}" if len(figures) == 1 else f"{stem}-{number}.{kind}")
       unfinished = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-      figure.savefig(unfinished, format=kind, metadata=METADATA[kind])
-      os.replace(unfinished, file)
+      try:
+        figure.savefig(unfinished, format=kind, metadata=METADATA[kind])
+        os.replace(unfinished, file)
+      finally:
+        unfinished.unlink(missing_ok=True)
       files.append(file)
     for file in old - {*files}:
       file.unlink(missing_ok=True)

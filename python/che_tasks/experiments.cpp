@@ -36,7 +36,13 @@ struct BoundRun {
       if (field.boolean) value = py::bool_(field.value == "true");
       if (field.number) {
         const std::optional<std::int64_t> integer = parse_integer(field.value);
-        value = integer ? py::object(py::int_(*integer)) : py::object(py::float_(py::str(field.value)));
+        const std::optional<double> real = parse_real(field.value);
+        // Others are words, such as auto, and lists.
+        if (integer) {
+          value = py::int_(*integer);
+        } else if (real) {
+          value = py::float_(*real);
+        }
       }
       if (!field.group) all[py::str(field.path)] = value;
     }
@@ -132,6 +138,13 @@ void bind_experiments(py::module_& module) {
                       [](const std::string& yaml) { return BoundRun(parse_run_config(yaml, "run")); }));
   module.def("read_config", &read_config, "file"_a, "overrides"_a);
   module.def("header", &header_of, "task"_a, "suite"_a, "lengths"_a, "samples"_a, "seed"_a);
+  module.def(
+      "check_model_name",
+      [](const std::string& name) {
+        const std::string problem = foreign_name_problem(name);
+        if (!problem.empty()) throw py::value_error(fmt::format("model: got '{}'; {}", name, problem));
+      },
+      "name"_a);
   module.def("score", &score_files, "files"_a, "results"_a);
 }
 

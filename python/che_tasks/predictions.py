@@ -56,6 +56,13 @@ def _symbols(predicted: Any, batch: Batch, symbols: int) -> np.ndarray[Any, Any]
   return array
 
 
+def check_target(model: str, results: File | None) -> None:
+  """Raises ValueError, before anything is trained, if `score` would refuse the model's name or the results folder."""
+  _core.check_model_name(model)
+  if results is not None and pathlib.Path(results).is_file():
+    raise ValueError(f"{results}: is a file; allowed: a folder of results, new or not")
+
+
 def write_predictions(
   file: File,
   predict: Predict,
@@ -90,7 +97,7 @@ def write_predictions(
   part = path.with_name(path.name + ".part")
   try:
     with open(part, "w", encoding="utf-8") as out:
-      out.write(json.dumps(header) + "\n")
+      out.write(json.dumps(header, default=lambda scalar: scalar.item()) + "\n")  # Of numpy.
       for batch in test_sets:
         predicted = _symbols(predict(batch), batch, len(test_sets.task.output_symbols))
         for index, output in enumerate(predicted.tolist()):
@@ -129,6 +136,10 @@ def evaluate(
   `tasks` chooses from the suite. Raises ValueError as `write_predictions` and `score` do, and for an unknown task or
   suite.
   """
+  check_target(model, results)
+  seeds = list(seeds)
+  if len(set(seeds)) < len(seeds):
+    raise ValueError(f"seeds: got {seeds}; allowed: each once")
   chosen = find_suite(suite)
   sets = [chosen.test_sets(task) for task in (chosen.tasks if tasks is None else tasks)]
   files = [

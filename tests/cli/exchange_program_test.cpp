@@ -79,6 +79,9 @@ TEST_F(ExchangeProgram, ShowsScoredModelsNextToEachOther) {
   expect_contains(read_file(page), {"my_model", "constant", "oracle (quoted)", "a paper"});
 
   expect_refusal(che({"score", right, right, "-o", one}), {"the model, model_seed and task of"});
+  expect_refusal(che({"score", right, "--csv", right}), {"would replace what the command reads"});
+  const std::filesystem::path run = std::filesystem::directory_iterator(one + "/runs")->path();
+  expect_refusal(che({"table", one, "-o", run / "evaluation.csv"}), {"lies in the folder of a run"});
 }
 
 TEST_F(ExchangeProgram, BundlesAndVerifies) {

@@ -39,7 +39,7 @@ def right_answers(folder, suite, *choice):
   files = []
   for samples in sorted((folder / "right" / suite).glob("*.jsonl")):
     header, *rows = map(json.loads, samples.read_text().splitlines())
-    header |= {"format": "che-predictions/1", "model": "lstm", "model_seed": 0}
+    header |= {"format": "che-predictions/1", "model": "my_lstm", "model_seed": 0}
     rows = [{key: row[key] for key in ("length", "index", "output")} for row in rows]
     files.append(samples.with_suffix(".predictions"))
     files[-1].write_text("".join(json.dumps(line) + "\n" for line in [header, *rows]))
@@ -66,7 +66,7 @@ def main():
       if status.returncode not in (0, 75):
         sys.exit(f"commands: che run {arguments[0]} exits with {status.returncode}: {status.stderr}")
     files = right_answers(folder, "quick/v1", "--lengths", "17:24:7", "--samples", "64")
-    subprocess.run(["build/che", "score", *files, "-o", "results/lstm"], cwd=folder, capture_output=True, check=True)
+    subprocess.run(["build/che", "score", *files, "-o", "results/my_lstm"], cwd=folder, capture_output=True, check=True)
     run = next((folder / "results/quick/runs").glob("even_pairs-randomized_alibi-*")).name
     for page in pages:
       for number, words in commands(page):

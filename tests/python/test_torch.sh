@@ -24,8 +24,8 @@ fail() {
   --results results/parity | tee printed
 accuracy=$(sed -n 's/^accuracy at lengths 1 to 16: //p' printed)
 python3 -c "import sys; sys.exit(not float('${accuracy:-nan}') > 0.99)" || fail "accuracy '$accuracy' at training lengths"
-"$program" score lstm.jsonl --csv lstm.csv > /dev/null
-awk -F, 'NR > 1 && !($8 > 0.99) {exit 1}' lstm.csv || fail "$(cat lstm.csv)"
+"$program" score my_lstm.jsonl --csv my_lstm.csv > /dev/null
+awk -F, 'NR > 1 && !($8 > 0.99) {exit 1}' my_lstm.csv || fail "$(cat my_lstm.csv)"
 "$python" "$source/examples/pytorch_model.py" "$source/tasks/files/tomita_4.yaml" --first-length 3 --last-length 8 --steps 5 --width 8 \
   --lengths 17:17:1 --samples 64 | grep -q '^score: ' || fail "no score on a declared task"
 

@@ -276,6 +276,11 @@ class Interface(unittest.TestCase):
       rates = che_tasks.config(config, "axes.learning_rate=[1e-3, 1e-4]")
       with self.assertRaisesRegex(ValueError, "several values of learning_rate"):
         ct.train(rates, ct.Encoding, out=folder)
+      widths = che_tasks.config(config, "axes.model.layers=[1,2]")
+      with self.assertRaisesRegex(ValueError, "which differ in model.layers; choose one value of each"):
+        ct.train(widths, ct.Encoding, out=folder)
+      with self.assertRaisesRegex(ValueError, "model: got 'rope'; 'rope' is an encoding of che"):
+        ct.train(config, ct.Encoding, model="rope", out=folder)
 
   def test_a_loader_gives_the_batches_in_order(self):
     with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from ..configs import Config, Run
 from ..configs import config as read_config
-from ..predictions import Score, score, write_predictions
+from ..predictions import Score, check_target, score, write_predictions
 from ..tasks import Batch, Batches
 from .encoder import Encoder, PositionSource, contiguous
 from .encodings import Positions, Shape, encoding_of
@@ -126,17 +126,20 @@ class Trainer:
     """Makes the run's remaining steps, and returns the mean accuracy over the last tenth of the run.
 
     `report` is called every few seconds with the steps made and the accuracy of the last. Raises ValueError if no step
-    is left.
+    is left, and FloatingPointError if the last loss is not finite.
     """
     steps = self.run.settings["training.steps"]
     if steps <= self.steps_made:
       raise ValueError(f"training.steps: got {steps}, and {self.steps_made} are made; raise it")
     accuracies, reported = [], time.monotonic()
     for _ in range(self.steps_made, steps):
-      accuracies.append(self.step()[1])
+      loss, accuracy, _ = self.step()
+      accuracies.append(accuracy)
       if report is not None and time.monotonic() - reported > REPORT_SECONDS:
         report(self.steps_made, float(accuracies[-1]))
         reported = time.monotonic()
+    if not torch.isfinite(loss):
+      raise FloatingPointError(f"the loss of step {steps} is {float(loss)}; a smaller learning rate may help")
     return float(torch.stack(accuracies[-max(1, steps // 10) :]).mean())
 
 
@@ -202,6 +205,24 @@ def _repetitions(config: Config, positions: str, seeds: Iterable[int] | None, le
   return chosen
 
 
+def _files(runs: list[Run], folder: pathlib.Path) -> list[pathlib.Path]:
+  """The file of each run's predictions. Raises ValueError for runs that are not repetitions of one another."""
+  seeds = [(run.task.name, run.seed) for run in runs]
+  draws = [(run.task.name, run.seed, run.data_seed) for run in runs]
+  for place, draw in enumerate(draws):
+    first = runs[draws.index(draw)].settings
+    if draws.index(draw) < place:
+      differing = sorted(key for key, value in runs[place].settings.items() if first.get(key) != value)
+      raise ValueError(
+        f"{draw[0]}: several runs of seed {draw[1]} and data seed {draw[2]}"
+        + (f", which differ in {', '.join(differing)}; choose one value of each" if differing else "; name each once")
+      )
+  return [
+    folder / f"{task}-seed{seed}{f'-data{data}' if seeds.count((task, seed)) > 1 else ''}.jsonl"
+    for task, seed, data in draws
+  ]
+
+
 def train(
   config: Config | str | os.PathLike[str],
   encoding: Callable[[Shape], nn.Module],
@@ -225,45 +246,45 @@ def train(
     seeds: of the repetitions; the config's unless given. A seed that the config lacks gets the data seed of its first.
     positions: "contiguous", or "randomized" positions as che draws them.
     learning_rate: needed where the config has several.
-    out: folder for the predictions, <task>-seed<seed>.jsonl.
+    out: folder for the predictions, <task>-seed<seed>.jsonl, or <task>-seed<seed>-data<data seed>.jsonl where a seed
+      has several.
     results: results folder in which the scores are stored, for `che table`.
     device: where PyTorch computes.
     threads: of PyTorch on the CPU, from here on; small models gain nothing from more.
 
-  Returns one score per task and repetition. Raises ValueError for a bad config, a name that is an encoding's of che,
-  and configs with several sizes or lengths of training.
+  Returns one score per task and repetition. Raises ValueError, before it trains, for a bad config, a name that tables
+  have already, and runs that differ in more than task and seeds; FloatingPointError if a loss is not finite.
   """
   name = model or getattr(encoding, "__name__", type(encoding).__name__)
   read = config if isinstance(config, Config) else read_config(config)
+  runs = _repetitions(read, positions, None if seeds is None else list(seeds), learning_rate)
+  files = _files(runs, pathlib.Path(out))
+  check_target(name, results)
   torch.set_num_threads(threads)
-  files = []
-  for run in _repetitions(read, positions, None if seeds is None else list(seeds), learning_rate):
+  for run, file in zip(runs, files):
     began = time.monotonic()
     torch.manual_seed(run.seed)
     trainer = Trainer(run, make_encoder(run, encoding), device)
-    file = pathlib.Path(out) / f"{run.task.name}-seed{run.seed}.jsonl"
     steps = run.settings["training.steps"]
     accuracy = trainer.train(
       lambda step, accuracy, file=file, steps=steps: print(  # type: ignore[misc]
         f"{file}: step {step}/{steps}, training accuracy {accuracy:.3f}", file=sys.stderr, flush=True
       )
     )
-    files.append(
-      write_predictions(
-        file,
-        lambda batch, trainer=trainer: predict(trainer.run, trainer.model, batch, device),  # type: ignore[misc]
-        run.test_sets(),
-        model=name,
-        model_seed=run.seed,
-        data_seed=run.data_seed,
-        training={
-          "steps": steps,
-          "batch_size": run.settings["training.batch_size"],
-          "learning_rate": run.settings["learning_rate"],
-          "parameters": sum(parameter.numel() for parameter in trainer.parameters),
-          "training_accuracy": round(accuracy, 4),
-        },
-      )
+    write_predictions(
+      file,
+      lambda batch, trainer=trainer: predict(trainer.run, trainer.model, batch, device),  # type: ignore[misc]
+      run.test_sets(),
+      model=name,
+      model_seed=run.seed,
+      data_seed=run.data_seed,
+      training={
+        "steps": steps,
+        "batch_size": run.settings["training.batch_size"],
+        "learning_rate": run.settings["learning_rate"],
+        "parameters": sum(parameter.numel() for parameter in trainer.parameters),
+        "training_accuracy": round(accuracy, 4),
+      },
     )
     seconds = time.monotonic() - began
     print(f"{file}: training accuracy {accuracy:.3f}, {seconds:.0f} s", file=sys.stderr, flush=True)

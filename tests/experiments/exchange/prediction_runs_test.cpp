@@ -48,11 +48,11 @@ void store_own_runs(const std::filesystem::path& experiment) {
 }
 
 TEST_F(PredictionRuns, AreReadLikeFinishedRuns) {
-  const RunFolder stored = store_predictions(scratch_.path(), made_up_predictions("lstm", 3, 0.875));
-  EXPECT_TRUE(stored.id().starts_with("reverse_string-lstm-seed3-")) << stored.id();
+  const RunFolder stored = store_predictions(scratch_.path(), made_up_predictions("my_lstm", 3, 0.875));
+  EXPECT_TRUE(stored.id().starts_with("reverse_string-my_lstm-seed3-")) << stored.id();
 
   const RunFolder opened = RunFolder::open(stored.path());
-  EXPECT_EQ("lstm", opened.config().foreign_name());
+  EXPECT_EQ("my_lstm", opened.config().foreign_name());
   EXPECT_EQ(3, opened.config().seed);
   EXPECT_EQ(RunState::kFinished, opened.status().state);
   EXPECT_EQ("predictions", opened.status().device);
@@ -62,8 +62,8 @@ TEST_F(PredictionRuns, AreReadLikeFinishedRuns) {
 }
 
 TEST_F(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
-  store_predictions(scratch_.path(), made_up_predictions("lstm", 0, 0.5));
-  ScoredPredictions longer = made_up_predictions("lstm", 0, 0.25);
+  store_predictions(scratch_.path(), made_up_predictions("my_lstm", 0, 0.5));
+  ScoredPredictions longer = made_up_predictions("my_lstm", 0, 0.25);
   longer.header.lengths = {44, 45};
   longer.rows.erase(longer.rows.begin(), longer.rows.begin() + 2);
   longer.rows[0].length = 44;
@@ -73,7 +73,8 @@ TEST_F(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
   const RunFolder folder = store_predictions(scratch_.path(), longer, warn);
   ASSERT_EQ(1U, warnings.size());
   EXPECT_EQ(
-      "reverse_string of lstm, model_seed 0: replaced the stored accuracy at 1 test length (mean 50.0 %, now "
+      "reverse_string of my_lstm, model_seed 0: replaced the stored accuracy at 1 test length (mean 50.0 %, "
+      "now "
       "25.0 %); a repetition needs a model_seed of its own",
       warnings[0]);
   store_predictions(scratch_.path(), longer, warn);
@@ -88,36 +89,36 @@ TEST_F(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
 TEST_F(PredictionRuns, StandNextToEncodingsInOneTable) {
   const ScratchFolder foreign;
   store_own_runs(scratch_.path());
-  store_predictions(foreign.path(), made_up_predictions("lstm", 0, 0.875));
-  store_predictions(foreign.path(), made_up_predictions("lstm", 0, 0.25, "even_pairs"));
+  store_predictions(foreign.path(), made_up_predictions("my_lstm", 0, 0.875));
+  store_predictions(foreign.path(), made_up_predictions("my_lstm", 0, 0.25, "even_pairs"));
 
   const ResultTable table = read_table({scratch_.path(), foreign.path()});
-  EXPECT_EQ((std::vector<std::string>{"dape_kerple", "lstm"}), texts_of(table.encodings))
+  EXPECT_EQ((std::vector<std::string>{"dape_kerple", "my_lstm"}), texts_of(table.encodings))
       << "no settings: both were measured on the same samples";
-  ASSERT_NE(nullptr, cell_called(table, "reverse_string", "lstm"));
-  EXPECT_DOUBLE_EQ(0.875, cell_called(table, "reverse_string", "lstm")->scores->max);
+  ASSERT_NE(nullptr, cell_called(table, "reverse_string", "my_lstm"));
+  EXPECT_DOUBLE_EQ(0.875, cell_called(table, "reverse_string", "my_lstm")->scores->max);
   EXPECT_DOUBLE_EQ(0.75, cell_called(table, "reverse_string", "dape_kerple")->scores->max);
-  EXPECT_FALSE(cell_called(table, "reverse_string", "lstm")->paper);
+  EXPECT_FALSE(cell_called(table, "reverse_string", "my_lstm")->paper);
   EXPECT_EQ(table.name, scratch_.path().filename().string() + " + " + foreign.path().filename().string());
 
   const std::string printed = format_table(score_table(table), "md");
-  expect_contains(printed, {" lstm |", "87.5", "75.0", "Models outside che: lstm;"});
+  expect_contains(printed, {" my_lstm |", "87.5", "75.0", "Models outside che: my_lstm;"});
   const std::string runs = format_table(run_table(table), "csv");
-  expect_contains(runs,
-                  {"reverse_string,lstm,0,,,,finished,0.875,,,,", "reverse_string,dape_kerple,0,0,0.0003"});
+  expect_contains(
+      runs, {"reverse_string,my_lstm,0,,,,finished,0.875,,,,", "reverse_string,dape_kerple,0,0,0.0003"});
   const std::string lengths = format_table(length_table(table), "csv");
   expect_contains(lengths, {",0,,,41,64,0,no,yes,", ",0.875,\n"});
 }
 
 TEST_F(PredictionRuns, MeasuredOnOtherSamplesSaySoInTheirLabel) {
   store_own_runs(scratch_.path());
-  ScoredPredictions scored = made_up_predictions("lstm", 0, 0.875);
+  ScoredPredictions scored = made_up_predictions("my_lstm", 0, 0.875);
   scored.header.lengths = {41, 42};
   scored.rows.resize(2);
   store_predictions(scratch_.path(), scored);
-  EXPECT_EQ(
-      (std::vector<std::string>{"dape_kerple(evaluation.last_length=44)", "lstm(evaluation.last_length=42)"}),
-      texts_of(read_table({scratch_.path()}).encodings));
+  EXPECT_EQ((std::vector<std::string>{"dape_kerple(evaluation.last_length=44)",
+                                      "my_lstm(evaluation.last_length=42)"}),
+            texts_of(read_table({scratch_.path()}).encodings));
 }
 
 TEST_F(PredictionRuns, AreComparedWithoutPairs) {
@@ -126,11 +127,11 @@ TEST_F(PredictionRuns, AreComparedWithoutPairs) {
   other_rate.learning_rate = 1e-4;
   store_run(scratch_.path(), other_rate, RunState::kFinished, 0.25);
   for (std::int64_t seed = 0; seed < 3; ++seed) {
-    store_predictions(scratch_.path(), made_up_predictions("lstm", seed, 0.875));
-    store_predictions(scratch_.path(), made_up_predictions("gru", seed, 0.5));
+    store_predictions(scratch_.path(), made_up_predictions("my_lstm", seed, 0.875));
+    store_predictions(scratch_.path(), made_up_predictions("my_gru", seed, 0.5));
   }
   const ResultTable table = read_table({scratch_.path()});
-  const ComparedTask task = compare(table, "lstm", "dape_kerple", Aggregate::kMean).tasks.at(0);
+  const ComparedTask task = compare(table, "my_lstm", "dape_kerple", Aggregate::kMean).tasks.at(0);
   EXPECT_FALSE(task.paired);
   EXPECT_EQ(3U, task.seeds);
   EXPECT_EQ(2U, task.other_seeds);
@@ -139,7 +140,7 @@ TEST_F(PredictionRuns, AreComparedWithoutPairs) {
   EXPECT_DOUBLE_EQ(0.875 - 0.6875, *task.difference);
   EXPECT_DOUBLE_EQ(1.0 / 10, *task.p) << "one of the ways to split five into three and two";
 
-  const ComparedTask foreign = compare(table, "lstm", "gru", Aggregate::kMean).tasks.at(0);
+  const ComparedTask foreign = compare(table, "my_lstm", "my_gru", Aggregate::kMean).tasks.at(0);
   EXPECT_EQ(3U, foreign.seeds);
   EXPECT_DOUBLE_EQ(2.0 / 20, *foreign.p);
   EXPECT_TRUE(foreign.rates.empty());
@@ -151,21 +152,21 @@ TEST_F(PredictionRuns, OneIsComparedWithEveryColumn) {
   store_own_runs(scratch_.path());
   for (std::int64_t seed = 0; seed < 4; ++seed) {
     const double drop = 0.0625 * static_cast<double>(seed);
-    store_predictions(scratch_.path(), made_up_predictions("lstm", seed, 1 - drop));
-    store_predictions(scratch_.path(), made_up_predictions("gru", seed, 0.5 - drop));
+    store_predictions(scratch_.path(), made_up_predictions("my_lstm", seed, 1 - drop));
+    store_predictions(scratch_.path(), made_up_predictions("my_gru", seed, 0.5 - drop));
   }
   const ResultTable table = read_table({scratch_.path()});
-  const ComparedWithAll all = compare_with_all(table, "lstm", Aggregate::kMean);
+  const ComparedWithAll all = compare_with_all(table, "my_lstm", Aggregate::kMean);
   ASSERT_EQ(2U, all.comparisons.size());
   EXPECT_TRUE(all.left_out.empty());
   const ComparedTask& encoding = all.comparisons[0].tasks.at(0);
-  const ComparedTask& gru = all.comparisons[1].tasks.at(0);
-  EXPECT_EQ("gru", all.comparisons[1].other.text());
-  EXPECT_DOUBLE_EQ(2.0 / 70, *gru.p);
-  EXPECT_DOUBLE_EQ(2 * 2.0 / 70, *gru.adjusted_p) << "over both rows";
+  const ComparedTask& my_gru = all.comparisons[1].tasks.at(0);
+  EXPECT_EQ("my_gru", all.comparisons[1].other.text());
+  EXPECT_DOUBLE_EQ(2.0 / 70, *my_gru.p);
+  EXPECT_DOUBLE_EQ(2 * 2.0 / 70, *my_gru.adjusted_p) << "over both rows";
   EXPECT_GT(*encoding.adjusted_p, 2 * 2.0 / 70);
   const std::string printed = format_table(comparison_table(all, table), "md");
-  expect_contains(printed, {"| 4 / 2 |", "| 4 / 4 |", "| gru ", "| dape_kerple ",
+  expect_contains(printed, {"| 4 / 2 |", "| 4 / 4 |", "| my_gru ", "| dape_kerple ",
                             "With 4 and 4 seeds p is 0.029 at least"});
   expect_contains(message_of([&] { compare_with_all(table, "gru2", Aggregate::kMean); }),
                   {"'gru2' is no encoding"});
@@ -173,21 +174,21 @@ TEST_F(PredictionRuns, OneIsComparedWithEveryColumn) {
 
 TEST_F(PredictionRuns, AreChosenByTheModelsName) {
   store_own_runs(scratch_.path());
-  store_predictions(scratch_.path(), made_up_predictions("lstm", 0, 0.875));
-  store_predictions(scratch_.path(), made_up_predictions("gru", 0, 0.5));
+  store_predictions(scratch_.path(), made_up_predictions("my_lstm", 0, 0.875));
+  store_predictions(scratch_.path(), made_up_predictions("my_gru", 0, 0.5));
   const auto columns = [&](const std::string& condition) {
     return texts_of(read_table({scratch_.path()}, RunChoice({.only = {condition}})).encodings);
   };
-  EXPECT_EQ((std::vector<std::string>{"dape_kerple", "lstm"}), columns("encoding=[lstm,dape_kerple]"));
-  EXPECT_EQ((std::vector<std::string>{"gru"}), columns("model.name=gru"));
+  EXPECT_EQ((std::vector<std::string>{"dape_kerple", "my_lstm"}), columns("encoding=[my_lstm,dape_kerple]"));
+  EXPECT_EQ((std::vector<std::string>{"my_gru"}), columns("model.name=my_gru"));
   EXPECT_EQ((std::vector<std::string>{"dape_kerple"}), columns("encoding=dape_kerple"));
   expect_contains(message_of([&] { columns("encoding=mamba"); }), {"unknown encoding 'mamba'"});
 }
 
 TEST_F(PredictionRuns, OfTwoFoldersCountOnce) {
   const ScratchFolder other;
-  store_predictions(scratch_.path(), made_up_predictions("lstm", 0, 0.875));
-  store_predictions(other.path(), made_up_predictions("lstm", 0, 0.5));
+  store_predictions(scratch_.path(), made_up_predictions("my_lstm", 0, 0.875));
+  store_predictions(other.path(), made_up_predictions("my_lstm", 0, 0.5));
   const ResultTable table = read_table({scratch_.path(), other.path()});
   ASSERT_EQ(1U, table.runs.size());
   EXPECT_DOUBLE_EQ(0.875, *table.runs[0].score);
@@ -195,12 +196,12 @@ TEST_F(PredictionRuns, OfTwoFoldersCountOnce) {
   expect_contains(table.left_out[0], {"the same run is in " + scratch_.path().string(),
                                       "that one counts; scores: 50.0 % here, 87.5 % there"});
   const ScratchFolder equal;
-  store_predictions(equal.path(), made_up_predictions("lstm", 0, 0.875));
+  store_predictions(equal.path(), made_up_predictions("my_lstm", 0, 0.875));
   const ResultTable same = read_table({scratch_.path(), equal.path()});
   ASSERT_EQ(1U, same.left_out.size());
   EXPECT_TRUE(same.left_out[0].ends_with("and that one counts")) << same.left_out[0];
-  store_predictions(scratch_.path(), made_up_predictions("gru", 0, 0.25));
-  store_predictions(equal.path(), made_up_predictions("gru", 0, 0.25));
+  store_predictions(scratch_.path(), made_up_predictions("my_gru", 0, 0.25));
+  store_predictions(equal.path(), made_up_predictions("my_gru", 0, 0.25));
   EXPECT_EQ(
       (std::vector<std::string>{fmt::format("{}: 2 runs are in {} too, with the same scores, and those count",
                                             equal.path().string(), scratch_.path().string())}),
@@ -208,7 +209,7 @@ TEST_F(PredictionRuns, OfTwoFoldersCountOnce) {
 }
 
 TEST_F(PredictionRuns, KeepTheLengthsOfThePredictions) {
-  ScoredPredictions scored = made_up_predictions("lstm", 0, 1);
+  ScoredPredictions scored = made_up_predictions("my_lstm", 0, 1);
   for (const auto& lengths : std::vector<std::vector<std::int64_t>>{{41, 42, 44}, {41, 43, 45}, {41}}) {
     scored.header.lengths = lengths;
     EXPECT_EQ(lengths, prediction_config(scored).evaluation.lengths());
@@ -219,6 +220,7 @@ TEST_F(PredictionRuns, RefuseWhatAFolderCannotHold) {
   const auto problem_of = [](const std::string& name) { return foreign_name_problem(name); };
   EXPECT_EQ("", problem_of("my_model-1.5"));
   expect_contains(problem_of("randomized_rope"), {"is an encoding of che"});
+  expect_contains(problem_of("lstm"), {"is a model of che", "my_lstm"});
   expect_contains(problem_of("../up"), {"allowed: a name"});
   expect_contains(problem_of("-x"), {"allowed: a name"});
   expect_contains(problem_of(std::string(61, 'a')), {"allowed: a name"});

@@ -40,7 +40,7 @@ class Predictions : public testing::Test {
       Json object = Json::parse(line);
       if (lines_.empty()) {
         object["format"] = "che-predictions/1";
-        object["model"] = "lstm";
+        object["model"] = "my_lstm";
       } else {
         object.erase("input");
         object.erase("mask");
@@ -75,7 +75,7 @@ class Predictions : public testing::Test {
 
 TEST_F(Predictions, ThatAreRightScoreOne) {
   const ScoredPredictions scored = score();
-  EXPECT_EQ("lstm", scored.model);
+  EXPECT_EQ("my_lstm", scored.model);
   ASSERT_EQ(2U, scored.rows.size());
   EXPECT_EQ(5, scored.rows[0].length);
   EXPECT_EQ(9, scored.rows[1].length);
@@ -99,7 +99,7 @@ TEST_F(Predictions, ThatAreKeptAreScoredAgain) {
             std::ranges::count_if(files, [](const auto& file) { return is_kept_predictions(file.first); }));
   std::vector<EvaluationRow> rows = scored.rows;
   rows.push_back({.length = 70, .samples = 64, .seed = 2, .accuracy = 0.5});
-  check_kept_predictions(run.config(), rows, files, "run");
+  EXPECT_EQ(1U, check_kept_predictions(run.config(), rows, files, "run")) << "none of length 70";
   rows[0].accuracy = 0.5;
   const auto message = [&](const RunConfig& config) {
     return message_of([&] { check_kept_predictions(config, rows, files, "run"); });
@@ -108,6 +108,22 @@ TEST_F(Predictions, ThatAreKeptAreScoredAgain) {
   RunConfig other = run.config();
   other.seed = 7;
   expect_contains(message(other), {"has predictions of another run"});
+}
+
+// A file of which some lengths were scored again with another file confirms the others.
+TEST_F(Predictions, ThatWereReplacedInPartConfirmTheRest) {
+  const std::filesystem::path results = path().parent_path() / "results";
+  const ScoredPredictions all = score();
+  ScoredPredictions some = all;
+  some.rows.pop_back();
+  some.rows[0].accuracy = 0.5;
+  store_predictions(results, all);
+  const RunFolder run = store_predictions(results, some, [](const std::string&) {});
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(run.path())) {
+    files.emplace(entry.path().filename().string(), read_file(entry.path()));
+  }
+  EXPECT_EQ(0U, check_kept_predictions(run.config(), all.rows, files, "run"));
 }
 
 TEST_F(Predictions, AreCountedSymbolBySymbol) {

@@ -82,7 +82,7 @@ TEST(RetrainingChoice, SaysWhyRunsCannotBeTrainedAgain) {
   BundledRun incomplete = finished_run(1);
   incomplete.evaluation.pop_back();
   BundledRun foreign = finished_run(2);
-  foreign.config.model = foreign_model("lstm");
+  foreign.config.model = foreign_model("my_lstm");
   for (const BundledRun& run : {failed, incomplete, foreign}) choice.consider(run);
   EXPECT_EQ(
       "--retrain: 0 of 3 runs can be trained again (1 predictions of a model outside che, 2 without a "

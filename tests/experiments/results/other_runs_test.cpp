@@ -109,12 +109,12 @@ TEST_F(OtherRuns, MayHaveDapeOrLackIt) {
 
 // Of which only the task, the seed and the evaluation are known.
 TEST_F(OtherRuns, MayBePredictionsOfAModelOutsideChe) {
-  RunConfig lstm;
-  lstm.model = foreign_model("lstm");
-  lstm.task.reset("even_pairs");
-  store_run(scratch_.path(), lstm, RunState::kFinished, 0.5);
+  RunConfig my_lstm;
+  my_lstm.model = foreign_model("my_lstm");
+  my_lstm.task.reset("even_pairs");
+  store_run(scratch_.path(), my_lstm, RunState::kFinished, 0.5);
   EXPECT_EQ(scratch_.path().string() +
-                " holds 1 stored run that is not of this config; it differs in model.name (lstm)",
+                " holds 1 stored run that is not of this config; it differs in model.name (my_lstm)",
             other_runs({made_up_config("even_pairs", "none")}, scratch_.path()));
 }
 

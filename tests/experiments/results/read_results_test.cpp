@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Runs of rope and kerple, and predictions of an lstm.
+// Runs of rope and kerple, and predictions of an my_lstm.
 class ModelsLeftOut : public testing::Test {
  protected:
   ModelsLeftOut() {
@@ -22,12 +22,12 @@ class ModelsLeftOut : public testing::Test {
       store_run(scratch_.path(), made_up_config("even_pairs", encoding), RunState::kFinished, 0.5);
     }
     for (const std::int64_t seed : {0, 1}) {
-      RunConfig lstm;
-      lstm.model = foreign_model("lstm");
-      lstm.task.reset("even_pairs");
-      lstm.seed = seed;
-      lstm.evaluation = made_up_config("even_pairs", "rope").evaluation;
-      store_run(scratch_.path(), lstm, RunState::kFinished, 0.75);
+      RunConfig my_lstm;
+      my_lstm.model = foreign_model("my_lstm");
+      my_lstm.task.reset("even_pairs");
+      my_lstm.seed = seed;
+      my_lstm.evaluation = made_up_config("even_pairs", "rope").evaluation;
+      store_run(scratch_.path(), my_lstm, RunState::kFinished, 0.75);
     }
   }
 
@@ -40,10 +40,11 @@ class ModelsLeftOut : public testing::Test {
 
 TEST_F(ModelsLeftOut, ByAChoiceOfEncodingsThatDoesNotNameThem) {
   const std::string line =
-      "the model lstm (2 runs), by --only encoding=[rope]; to keep it, name it too: encoding=[rope,lstm]";
+      "the model my_lstm (2 runs), by --only encoding=[rope]; to keep it, name it too: "
+      "encoding=[rope,my_lstm]";
   EXPECT_THAT(by({"encoding=[rope]"}), ElementsAre(line));
-  EXPECT_THAT(by({"encoding=[rope,lstm]"}), IsEmpty());
-  EXPECT_THAT(by({"encoding=lstm"}), IsEmpty());
+  EXPECT_THAT(by({"encoding=[rope,my_lstm]"}), IsEmpty());
+  EXPECT_THAT(by({"encoding=my_lstm"}), IsEmpty());
   // And the table says it.
   bool is_noted = false;
   for (const Fact& fact :
@@ -56,11 +57,11 @@ TEST_F(ModelsLeftOut, ByAChoiceOfEncodingsThatDoesNotNameThem) {
 TEST_F(ModelsLeftOut, ByASettingThatPredictionsDoNotHave) {
   EXPECT_THAT(
       by({"learning_rate=0.0003", "seed=0"}),
-      ElementsAre("the model lstm (1 run), by --only learning_rate=0.0003; of a model outside che only "
+      ElementsAre("the model my_lstm (1 run), by --only learning_rate=0.0003; of a model outside che only "
                   "task, seed and evaluation are known"));
   EXPECT_THAT(
       by({"model.width=64"}),
-      ElementsAre("the model lstm (2 runs), by --only model.width=64; of a model outside che only task, "
+      ElementsAre("the model my_lstm (2 runs), by --only model.width=64; of a model outside che only task, "
                   "seed and evaluation are known"));
   EXPECT_THAT(by({"model.kind=encoder"}), IsEmpty()) << "predictions have a kind, and it was not asked for";
 }
