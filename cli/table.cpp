@@ -91,7 +91,8 @@ Table make_contents(const TableOptions& options) {
   return score_table(results, {.aggregate = aggregate,
                                .paper = paper_values(options.paper),
                                .difference = options.difference,
-                               .spread = options.spread || results.rates_selected});
+                               .spread = options.spread || results.rates_selected,
+                               .quoted = true});
 }
 
 int print_table(const TableOptions& options) {
