@@ -85,23 +85,22 @@ class Backward {
     const RecurrentKernels& kernels = cpu::recurrent_kernels();
     const CellStep cell = trace_.cell_step(step, block_);
     const MatrixRows gates = matrix(rows(trace_.gates, step));
-    const auto transposed = [&](std::int64_t row) {
-      return matrix(operands_.transposed, block_.replica, row);
-    };
+    const std::vector<PackedMatrix>& weights = operands_.transposed[static_cast<std::size_t>(block_.replica)];
     const CellGradient gradient{.d_hidden = d_hidden(), .d_cell = d_cell_.data(), .d_reset = d_reset_.data()};
     if (plan_.cell == Cell::kGru) {
       const std::int64_t width = plan_.width;
       kernels.gru_gradient(cell, gradient);
-      multiply_here(d_reset_.data(), width, {gates.data + 2 * width, gates.stride}, transposed(2 * width),
-                    block_.rows, width, width, Write::kReplace);
+      weights[1].multiply(d_reset_.data(), width, {gates.data + 2 * width, gates.stride}, block_.rows,
+                          Write::kReplace);
       kernels.gru_reset_gradient(cell, gradient);
-      multiply_here(d_hidden().data, d_hidden().stride, gates, transposed(0), block_.rows, width, 2 * width,
-                    Write::kAdd);
+      weights[0].multiply(d_hidden().data, d_hidden().stride, gates, block_.rows, Write::kAdd);
       return;
     }
     (plan_.cell == Cell::kLstm ? kernels.lstm_gradient : kernels.rnn_gradient)(cell, gradient);
-    multiply_here(d_state_.data(), plan_.memory_width + plan_.width, gates, transposed(0), block_.rows,
-                  plan_.memory_width + plan_.width, plan_.gates * plan_.width, Write::kReplace);
+    // The state before the first step has no gradient.
+    if (step == 0) return;
+    weights[0].multiply(d_state_.data(), plan_.memory_width + plan_.width, gates, block_.rows,
+                        Write::kReplace);
   }
 
   const BackwardOperands& operands_;

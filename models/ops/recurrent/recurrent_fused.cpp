@@ -26,8 +26,8 @@ using torch::autograd::variable_list;
 // Runs the forward pass of one block.
 class Forward {
  public:
-  Forward(const Trace& trace, const at::Tensor& weights, const Writer& writer, const std::int64_t* tokens,
-          const Block& block)
+  Forward(const Trace& trace, const std::vector<PackedMatrix>& weights, const Writer& writer,
+          const std::int64_t* tokens, const Block& block)
       : trace_(trace),
         plan_(trace.plan),
         weights_(weights),
@@ -73,11 +73,10 @@ class Forward {
     }
   }
 
-  // Computes the columns [first, first + count) of a.
-  void multiply(const StridedRows& gates, const StridedRows& state, std::int64_t first,
-                std::int64_t count) const {
-    multiply_here(gates.data + first, gates.stride, matrix(state), matrix(weights_, block_.replica, 0, first),
-                  block_.rows, count, plan_.state_width(), Write::kReplace);
+  // Computes a part of a.
+  void multiply(const StridedRows& gates, const StridedRows& state, std::size_t part) const {
+    weights_[part].multiply(gates.data + plan_.parts()[part].first, gates.stride, matrix(state), block_.rows,
+                            Write::kReplace);
   }
 
   void run_cell(std::int64_t step) const {
@@ -85,14 +84,14 @@ class Forward {
     const StridedRows gates = rows(trace_.gates, step), state = rows(trace_.state, step);
     const CellStep cell = trace_.cell_step(step, block_);
     if (plan_.cell == Cell::kGru) {
-      multiply(gates, state, 0, 2 * plan_.width);
+      multiply(gates, state, 0);
       write_symbols(trace_.reset, step);
       kernels.gru_reset(cell);
-      multiply(gates, rows(trace_.reset, step), 2 * plan_.width, plan_.width);
+      multiply(gates, rows(trace_.reset, step), 1);
       kernels.gru(cell);
       return;
     }
-    multiply(gates, state, 0, plan_.gates * plan_.width);
+    multiply(gates, state, 0);
     (plan_.cell == Cell::kLstm ? kernels.lstm : kernels.rnn)(cell);
   }
 
@@ -124,11 +123,25 @@ class Forward {
 
   const Trace& trace_;
   const Plan& plan_;
-  const at::Tensor& weights_;  // (replicas, state's width, gates width)
+  const std::vector<PackedMatrix>& weights_;  // Each (state's width, the part's width)
   const Writer& writer_;
   const std::int64_t* tokens_;
   Block block_;
 };
+
+// `weights` (replicas, state's width, gates width) from a row on.
+PackedWeights pack(const at::Tensor& weights, const Plan& plan, std::int64_t first_row, bool is_transposed) {
+  const std::int64_t rows = weights.size(1) - first_row;
+  PackedWeights packed(static_cast<std::size_t>(plan.replicas));
+  for_each_in_parallel(plan.replicas, [&](std::int64_t replica) {
+    for (const auto& [first, count] : plan.parts()) {
+      packed[static_cast<std::size_t>(replica)].emplace_back(matrix(weights, replica, first_row, first),
+                                                             is_transposed ? rows : count,
+                                                             is_transposed ? count : rows, is_transposed);
+    }
+  });
+  return packed;
+}
 
 at::Tensor transposed(const at::Tensor& matrices) { return matrices.transpose(1, 2).contiguous(); }
 
@@ -153,8 +166,10 @@ class Unroll : public torch::autograd::Function<Unroll> {
     Trace trace(plan, writer, weights.options(), keeps);
     const at::Tensor out =
         at::empty({plan.replicas, plan.outputs, plan.batch, plan.width}, weights.options());
+    const PackedWeights packed = pack(weights, plan, 0, false);
     for_each_block(plan.replicas, plan.batch, [&](const Block& block) {
-      Forward(trace, weights, writer, tokens.const_data_ptr<std::int64_t>(), block)
+      Forward(trace, packed[static_cast<std::size_t>(block.replica)], writer,
+              tokens.const_data_ptr<std::int64_t>(), block)
           .run(out.data_ptr<float>());
     });
     if (keeps) {
@@ -174,7 +189,7 @@ class Unroll : public torch::autograd::Function<Unroll> {
     const auto& trace = kept<Trace>(context);
     const Plan& plan = trace.plan;
     const Writer writer = writer_of({saved[1], saved[3], saved[5]}, {saved[2], saved[4], saved[6]});
-    BackwardOperands operands{trace, writer, transposed(saved[0].slice(1, plan.symbols)), {}, {}};
+    BackwardOperands operands{trace, writer, pack(saved[0], plan, plan.symbols, true), {}, {}};
     for (std::size_t layer = 0; layer < writer.w.size(); ++layer) {
       operands.writer_transposed.push_back(transposed(writer.w[layer]));
       operands.d_written.push_back({at::empty_like(trace.written[layer].values)});

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/ops/product/packed_matrix.h"
 #include "models/ops/product/product.h"
 #include "models/ops/recurrent/recurrent.h"
 #include "models/ops/recurrent/recurrent_kernels.h"
@@ -66,6 +67,15 @@ struct Plan {
   bool has_memory = false;
   MemoryKind kind = MemoryKind::kStack;
   std::int64_t memory_width = 0, size = 0, jump = 0, actions = 0;
+
+  // One product makes the gates of these columns: all of them, or a GRU's z and r, then n.
+  struct Columns {
+    std::int64_t first, count;
+  };
+  std::vector<Columns> parts() const {
+    if (cell == Cell::kGru) return {{0, 2 * width}, {2 * width, width}};
+    return {{0, gates * width}};
+  }
 
   std::int64_t state_width() const { return symbols + memory_width + width; }
   std::int64_t hidden_column() const { return symbols + memory_width; }
@@ -139,10 +149,13 @@ struct Trace {
   }
 };
 
+// The weights of each replica, by part.
+using PackedWeights = std::vector<std::vector<PackedMatrix>>;
+
 struct BackwardOperands {
   const Trace& trace;
   const Writer& writer;
-  at::Tensor transposed;                      // The weights: (replicas, gates width, memory's width + width)
+  PackedWeights transposed;                   // Each (the part's width, memory's width + width)
   std::vector<at::Tensor> writer_transposed;  // The writer's weights.
   std::vector<Steps> d_written;               // To write to: gradients of what the writer's layers give.
 };
