@@ -179,7 +179,7 @@ ResultTable read_table(const std::vector<std::filesystem::path>& folders, const 
     }
   }
   if (found.runs.empty()) {
-    throw Error("no entry has runs; name folders that `che run` or `che score` wrote");
+    throw Error("no folder has runs; name one that `che run` or `che score` wrote");
   }
   const std::vector<RunFolder> chosen = choice.of(found.runs);
   for (std::string& line : models_left_out(found.runs, chosen, choice.conditions().only)) {
