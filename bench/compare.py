@@ -1,4 +1,4 @@
-"""Runs che and its encoder in PyTorch alternately on one core and writes the comparison; see compare.sh."""
+"""Runs che and a peer alternately on one core and writes the comparison; see compare.sh."""
 
 import argparse
 import datetime
@@ -13,8 +13,9 @@ import tempfile
 
 CHE = "build/che"
 TORCH = "bench/torch_steps.py"
+PROGRAM = "bench/program_steps.py"
 
-# task, length, width, encoding, training or evaluation of a batch of 64
+# task, length, width, encoding or recurrent network, training or evaluation of a batch of 64
 ROWS = [
     ("even_pairs", 40, 256, "alibi", "training"),
     ("even_pairs", 40, 256, "rope", "training"),
@@ -25,11 +26,16 @@ ROWS = [
     ("even_pairs", 40, 64, "dape_kerple", "training"),
     ("even_pairs", 200, 256, "alibi", "evaluation"),
     ("even_pairs", 200, 256, "dape_kerple", "evaluation"),
+    ("even_pairs", 40, 256, "lstm", "training"),
+    ("reverse_string", 40, 256, "stack_rnn", "training"),
+    ("reverse_string", 40, 256, "tape_rnn", "training"),
 ]
+# Recurrent networks, with the peer of each: PyTorch's layer, or the released program under JAX.
+MACHINES = {"lstm": "PyTorch", "stack_rnn": "JAX", "tape_rnn": "JAX"}
 
 
-def start(command, core):
-    environment = dict(os.environ, OMP_NUM_THREADS="1")
+def start(command, core, **variables):
+    environment = dict(os.environ, OMP_NUM_THREADS="1", **variables)
     return subprocess.Popen(["taskset", "-c", str(core), *command], stdout=subprocess.DEVNULL,
                             stderr=subprocess.PIPE, text=True, env=environment)
 
@@ -40,13 +46,14 @@ def finish(process):
         sys.exit(f"compare: {' '.join(process.args)} failed:\n{errors}")
 
 
-def run(command):
-    finish(start(command, core=0))
+def run(command, **variables):
+    finish(start(command, core=0, **variables))
 
 
 def che_command(row, steps, file):
     task, length, width, encoding, mode = row
-    command = [CHE, "bench", "--task", task, "--encoding", encoding, "--length", str(length), "--steps", str(steps)]
+    command = [CHE, "bench", "--task", task, "--length", str(length), "--steps", str(steps)]
+    command += [f"model.kind={encoding}"] if encoding in MACHINES else ["--encoding", encoding]
     if mode == "evaluation":
         command.append("--evaluate")
     return [*command, "--json", file, f"model.width={width}"]
@@ -61,13 +68,23 @@ def che_row(row, steps, file):
     return che_result(file)
 
 
-def torch_row(row, steps, file, compiled):
+def peer_name(row):
+    return MACHINES.get(row[3], "PyTorch")
+
+
+def peer_row(row, steps, file, compiled):
     task, length, width, encoding, mode = row
-    command = [sys.executable, TORCH, "--task", task, "--encoding", encoding, "--length", str(length), "--width", str(width),
-               "--steps", str(steps), "--json", file]
-    if mode == "evaluation":
-        command += ["--evaluate", "--warmup", "1"]
-    run(command + ["--compile"] * compiled)
+    options = ["--task", task, "--length", str(length), "--width", str(width), "--steps", str(steps), "--json", file]
+    if peer_name(row) == "JAX":
+        program = os.environ["CHE_PROGRAM"]
+        run([f"{program}/venv/bin/python", PROGRAM, "--model", encoding, *options], PYTHONPATH=program,
+            XLA_FLAGS="--xla_cpu_multi_thread_eigen=false")
+    else:
+        command = [sys.executable, TORCH, *options]
+        command += ["--model", encoding, "--encoding", "none"] if encoding in MACHINES else ["--encoding", encoding]
+        if mode == "evaluation":
+            command += ["--evaluate", "--warmup", "1"]
+        run(command + ["--compile"] * compiled)
     report = json.loads(pathlib.Path(file).read_text())
     return {"milliseconds": 1e3 * report["step_seconds"], "peak_mib": report["peak_rss_mib"]}
 
@@ -94,19 +111,20 @@ def processor():
 
 def markdown(report):
     lines = [
-        "| d | tokens | encoding | batch of | che ms | PyTorch ms | faster by | share of matrix rate | che MiB | PyTorch MiB |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| d | tokens | model | batch of | peer | che ms | peer ms | faster by | share of matrix rate | che MiB | peer MiB |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in report["rows"]:
         batch = "128, training" if row["mode"] == "training" else "64, evaluation"
         lines.append(
             f"| {row['width']} | {row['tokens']} ({row['task']}, length {row['length']}) | {row['encoding']} | {batch} "
-            f"| {row['che_ms']:,.0f} | {row['peer_ms']:,.0f} | {row['ratio']:.2f} | {row['share']:.2f} "
+            f"| {row['peer']} | {row['che_ms']:,.0f} | {row['peer_ms']:,.0f} | {row['ratio']:.2f} | {row['share']:.2f} "
             f"| {row['che_mib']:,.0f} | {row['peer_mib']:,.0f} |")
     lines += [
         "",
         f"Medians of {report['repetitions']} alternating runs of {report['steps']} steps each, one thread on one core "
-        f"({report['processor']}), PyTorch {report['torch']} {'compiled' if report['compiled'] else 'eager'}; "
+        f"({report['processor']}), PyTorch {report['torch']} {'compiled' if report['compiled'] else 'eager'}, JAX the "
+        f"released program of arXiv 2207.02098; "
         f"\"faster by\" is the median ratio of neighbouring runs. The share relates nominal operations to the product "
         f"of a (tokens x d) and a (d x 4 d) matrix in the same run ({report['matrix_gflops']:.0f} GFLOP/s in the "
         f"first row).",
@@ -128,6 +146,9 @@ def main():
     rows = [row for row in ROWS if options.filter in " ".join(map(str, row))]
     if not rows:
         parser.error(f"--filter {options.filter}: no such row")
+    if "CHE_PROGRAM" not in os.environ:
+        print("compare: without CHE_PROGRAM no row beside the released program", file=sys.stderr)
+        rows = [row for row in rows if peer_name(row) != "JAX"]
     report = {"command": " ".join(["bench/compare.sh", *sys.argv[1:]]), "date": datetime.date.today().isoformat(),
               "processor": processor(), "compiled": options.compiled, "repetitions": options.repetitions,
               "steps": options.steps, "rows": []}
@@ -137,11 +158,12 @@ def main():
         for row in rows:
             pairs = []
             for _ in range(options.repetitions):
-                peer = torch_row(row, options.steps, f"{folder}/peer.json", options.compiled)
+                peer = peer_row(row, options.steps, f"{folder}/peer.json", options.compiled)
                 pairs.append((che_row(row, options.steps, f"{folder}/che.json"), peer))
             median = lambda values: statistics.median(list(values))
             report["rows"].append({
                 "task": row[0], "length": row[1], "width": row[2], "encoding": row[3], "mode": row[4],
+                "peer": peer_name(row),
                 "tokens": pairs[0][0]["tokens"],
                 "che_ms": median(che["milliseconds"] for che, _ in pairs),
                 "peer_ms": median(peer["milliseconds"] for _, peer in pairs),
@@ -152,7 +174,7 @@ def main():
                 "pairs": [{"che": che, "peer": peer} for che, peer in pairs],
             })
             last = report["rows"][-1]
-            print(f"{row}: che {last['che_ms']:.0f} ms, PyTorch {last['peer_ms']:.0f} ms, {last['ratio']:.2f}", flush=True)
+            print(f"{row}: che {last['che_ms']:.0f} ms, {last['peer']} {last['peer_ms']:.0f} ms, {last['ratio']:.2f}", flush=True)
         if not options.filter and os.cpu_count() > 1:
             report["side_by_side"] = side_by_side(ROWS[0], options.steps, options.repetitions, folder)
     report["matrix_gflops"] = statistics.median(pair["che"]["matrix_rate"] for pair in report["rows"][0]["pairs"]) / 1e9

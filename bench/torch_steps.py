@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times training steps, or evaluated batches of 64, of che's encoder in PyTorch (`che_tasks.torch`).
+"""Times training steps, or evaluated batches of 64, in PyTorch: che's encoder (`che_tasks.torch`) or an nn.LSTM.
 
 Prints JSON. Example: bench/torch_steps.py --task reverse_string --encoding dape_kerple --length 40 --steps 10
 """
@@ -34,6 +34,27 @@ def run_of(options):
     return che_tasks.config(file).runs()[0]
 
 
+class Lstm(torch.nn.Module):
+  """The recurrent network of che's `lstm` around PyTorch's layer; called as an encoder is."""
+
+  def __init__(self, symbols, width, classes):
+    super().__init__()
+    self.symbols = symbols
+    self.lstm = torch.nn.LSTM(symbols, width, batch_first=True)
+    self.out = torch.nn.Linear(width, classes)
+
+  def forward(self, tokens, outputs, _positions):
+    hidden, _ = self.lstm(torch.nn.functional.one_hot(tokens, self.symbols).float())
+    return self.out(torch.relu(hidden[:, -outputs:]))
+
+
+def model_of(run, options):
+  if options.model == "encoder":
+    return che_tasks.torch.make_encoder(run)
+  # A token behind the input stands for each output symbol.
+  return Lstm(len(run.task.input_symbols) + 1, options.width, len(run.task.output_symbols))
+
+
 def timed(work, count, warmup, synchronize):
   """Seconds of each call of `work` after the first `warmup`."""
   seconds = []
@@ -48,6 +69,7 @@ def timed(work, count, warmup, synchronize):
 def main():
   parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
   parser.add_argument("--task", default="reverse_string", help="a task of che")
+  parser.add_argument("--model", default="encoder", choices=["encoder", "lstm"], help="encoder unless given")
   parser.add_argument(
     "--encoding", default="dape_kerple", help="an encoding of che_tasks.torch, such as randomized_rope"
   )
@@ -65,7 +87,7 @@ def main():
   torch.set_num_threads(options.threads)
   torch.manual_seed(0)
   run = run_of(options)
-  model = che_tasks.torch.make_encoder(run)
+  model = model_of(run, options)
   if options.compile:
     if options.device == "cpu" and options.encoding.endswith(("dape_alibi", "dape_kerple")):
       # Inductor of torch 2.11 stores 16 lanes into a buffer of 8 heads, which corrupts the heap (cf. pytorch#196681).

@@ -57,8 +57,10 @@ class FigureColumns {
     }
     if (settings.size() == 1) number = parse_real(settings.front().value);
     const EncodingForm& form = label.form;
+    const auto values = values_.find(label);
+    const bool has_positions = values != values_.end() && values->second.contains("encoding.positions");
     for (const std::string& value : {label.text(), text, form.name,
-                                     std::string(form.foreign      ? ""
+                                     std::string(!has_positions    ? ""
                                                  : form.randomized ? "randomized"
                                                                    : "contiguous")}) {
       row.emplace_back(value);

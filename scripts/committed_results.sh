@@ -102,15 +102,18 @@ write() {
     echo "committed_results: $folder/runs is missing; run the experiment first, or restore it" >&2
     exit 2
   fi
-  local che=build/che
+  local che=build/che quoted=()
+  if [[ -e data/$name/quoted.csv ]]; then
+    quoted=("data/$name")
+  fi
   mkdir -p "$committed"
-  "$che" table "$folder" --paper --baselines --notes all --format md --output "$committed/table.md"
+  "$che" table "$folder" "${quoted[@]}" --paper --baselines --notes all --format md --output "$committed/table.md"
   "$che" table "$folder" --baselines --format csv --output "$committed/table.csv"
   "$che" table "$folder" --runs --format csv --output "$committed/runs.csv"
   rm -f "$committed/agreement.md" "$committed/table_mean.md" "$committed"/compare_*.md
   # Where a cell has several runs, the maxima of table.md say little of a typical one.
   if has_several_runs; then
-    "$che" table "$folder" --paper --baselines --aggregate mean --spread --notes all --format md --output "$committed/table_mean.md"
+    "$che" table "$folder" "${quoted[@]}" --paper --baselines --aggregate mean --spread --notes all --format md --output "$committed/table_mean.md"
   fi
   local encoding form compared=
   for encoding in alibi kerple fire; do

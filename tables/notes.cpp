@@ -295,10 +295,15 @@ void append_defaults_note(std::vector<Note>& notes, const ResultTable& table) {
   }
   std::vector<std::string> defaults;
   for (const FieldRecord& field : list_fields(RunConfig())) {
-    // A model outside che has no settings of training, and no defaults of them.
+    // A model outside che has no settings of training, and a recurrent machine no layers, nor defaults of
+    // them.
     const auto has_default = [&](const EncodingLabel& label) {
-      const bool is_known = !label.form.foreign || is_below(field.path, "evaluation");
-      return is_known && std::ranges::count(label.settings, field.path, &SettingValue::path) == 0;
+      const auto run = std::ranges::find(table.runs, label, &TableRun::encoding);
+      if (run == table.runs.end() || (label.form.foreign && !is_below(field.path, "evaluation")))
+        return false;
+      return std::ranges::any_of(list_fields(run->config), [&](const FieldRecord& own) {
+        return own.path == field.path && own.value == field.value;
+      });
     };
     if (paths.contains(field.path) && std::ranges::any_of(table.encodings, has_default)) {
       defaults.push_back(fmt::format("{}={}", field.path, field.value));

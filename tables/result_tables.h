@@ -24,6 +24,7 @@ struct ScoreTableOptions {
   PaperValues paper = PaperValues::kNone;  // In parentheses.
   bool difference = false;                 // Ours minus the paper's comparable value, in parentheses too.
   bool spread = false;                     // See ScoreSummary::spread.
+  bool quoted = false;                     // Columns of the scores that the folders quote.
   // Where the scores of a row and column, both from 0, lead; nowhere unless given.
   std::function<std::string(std::size_t row, std::size_t column)> link = {};
 };
@@ -61,7 +62,7 @@ Table comparison_table(const ComparedWithAll& compared, const ResultTable& table
 // One row per task; `table` is where the agreement comes from, with trivial baselines.
 Table agreement_table(const PaperAgreement& agreement, const ResultTable& table);
 
-// What the entries of `table` quote, one row per score, marked as quoted. It stands apart from the measured
+// What the folders of `table` quote, one row per score, marked as quoted. It stands apart from the measured
 // scores and is never ranked with them.
 Table quoted_table(const ResultTable& table);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "core/error.h"
@@ -15,6 +16,8 @@
 
 namespace che {
 namespace {
+
+constexpr const char* kQuotedSign = " (quoted)";
 
 // Scores of the trivial baselines in the order of kBaselineColumns.
 constexpr std::array<const char*, 3> kBaselineColumns = {"constant", "position", "frequent"};
@@ -71,6 +74,36 @@ std::string missing_footnote(const ResultTable& table, const TableRow& row, cons
   return fmt::format("{}, {}, not counted: {}.", row.task.text(), encoding.text(), fmt::join(runs, "; "));
 }
 
+Note quoted_note(const ResultTable& table) {
+  std::set<std::string> sources;
+  for (const QuotedScore& score : table.quoted) sources.insert(score.source);
+  return {
+      NoteKind::kReading,
+      fmt::format("Quoted, not measured here: another training, other samples and often other lengths. Not "
+                  "marked and not ranked with measured scores. Sources: {}.",
+                  fmt::join(sources, "; "))};
+}
+
+// Adds a column for every model that the folders quote, behind the measured ones.
+void append_quoted(PrintedTable& printed, const ResultTable& table) {
+  std::vector<std::string> models;
+  for (const QuotedScore& score : table.quoted) {
+    if (std::ranges::count(models, score.model) == 0) models.push_back(score.model);
+  }
+  for (const std::string& model : models) {
+    printed.columns.push_back({.title = model + kQuotedSign});
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      const TableRow& row = table.rows[i];
+      const auto score = std::ranges::find_if(table.quoted, [&](const QuotedScore& one) {
+        return one.model == model && row.task == TaskLabel{one.task};
+      });
+      printed.rows[i].cells.push_back(
+          number_cell(score == table.quoted.end() ? std::nullopt : std::optional(score->score), row.metric));
+    }
+  }
+  if (!models.empty()) printed.notes.insert(printed.notes.begin() + 1, quoted_note(table));
+}
+
 PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
   PrintedTable printed{.group_title = "level",
                        .columns = {{.title = "task", .number = false}, {.title = "chance"}},
@@ -107,6 +140,7 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
       mark_best(scores, row.metric, second_encodings(table, row, options.aggregate).is_distinct());
     }
   }
+  if (options.quoted) append_quoted(printed, table);
   return printed;
 }
 
@@ -218,10 +252,7 @@ Table step_table(const ResultTable& table) {
 }
 
 Table quoted_table(const ResultTable& table) {
-  const Note note{
-      NoteKind::kReading,
-      "Quoted from the sources named, not measured here: another training, other samples and often "
-      "other lengths. Not marked and not ranked with measured scores."};
+  const Note note = quoted_note(table);
   Table quoted{
       .title = "Scores that entries quote.",
       .printed = {.group_title = "",
@@ -235,7 +266,7 @@ Table quoted_table(const ResultTable& table) {
   for (const QuotedScore& score : table.quoted) {
     PrintedRow& row = quoted.printed.rows.emplace_back();
     row.cells = {{.text = score.task},
-                 {.text = score.model + " (quoted)"},
+                 {.text = score.model + kQuotedSign},
                  number_cell(score.score, Metric()),
                  {.text = score.source},
                  {.text = score.entry}};

@@ -1,6 +1,8 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -22,9 +24,11 @@
 namespace che {
 namespace {
 
+constexpr std::array kEncodings = {"alibi", "dape_kerple"};
+
 struct BenchOptions {
   std::string task = "even_pairs";
-  std::vector<std::string> encodings{"alibi", "dape_kerple"};
+  std::vector<std::string> encodings;  // Empty: kEncodings.
   std::vector<std::int64_t> lengths{40};
   std::vector<std::string> settings;  // key=value
   BenchmarkPlan plan;
@@ -44,9 +48,24 @@ RunConfig config_of(const BenchOptions& options, const std::string& encoding) {
   return config;
 }
 
+// Returns one config for each encoding, or one in all for a kind of model without encodings.
+std::vector<RunConfig> configs_of(const BenchOptions& options) {
+  std::vector<std::string> encodings = options.encodings;
+  if (encodings.empty()) encodings.assign(kEncodings.begin(), kEncodings.end());
+  std::vector<RunConfig> configs;
+  for (const std::string& encoding : encodings) {
+    configs.push_back(config_of(options, encoding));
+    if (configs.back().model.entry().takes_encoding) continue;
+    if (options.encodings.empty()) break;
+    throw Error(
+        fmt::format("--encoding: model.kind={} takes no encoding; leave it out", configs.back().model.kind));
+  }
+  return configs;
+}
+
 nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, const StepCost& cost) {
   nlohmann::ordered_json row{{"task", config.task.name},
-                             {"encoding", config.encoding.label().text()},
+                             {"encoding", config.column_label().text()},
                              {"length", length},
                              {"tokens", cost.tokens},
                              {"width", config.model.width()},
@@ -63,8 +82,7 @@ nlohmann::ordered_json to_json(const RunConfig& config, std::int64_t length, con
 
 int bench(const BenchOptions& options) {
   check_output_file("--json", options.json);
-  std::vector<RunConfig> configs;
-  for (const std::string& encoding : options.encodings) configs.push_back(config_of(options, encoding));
+  std::vector<RunConfig> configs = configs_of(options);
   const std::int64_t threads = configs.front().execution.threads;
   check_devices(configs);
   if (const auto warning = threads_warning(configs)) print_warning(*warning);
@@ -74,7 +92,7 @@ int bench(const BenchOptions& options) {
   for (RunConfig& config : configs) {
     if (config.execution.replicas != kAutoReplicas) continue;
     config.execution.replicas = most_replicas(config, 1);
-    fmt::print("{}: execution.replicas: auto chooses {}\n", config.encoding.label().text(),
+    fmt::print("{}: execution.replicas: auto chooses {}\n", config.column_label().text(),
                config.execution.replicas);
   }
   fmt::print("{} of {}, {}, batch {}, {} thread{}, {} kernels, {}; medians of {}, ms\n\n",
@@ -82,7 +100,7 @@ int bench(const BenchOptions& options) {
              options.plan.evaluate ? kEvaluationBatch : first.training.batch_size, threads,
              threads == 1 ? "" : "s", first.execution.kernels, device, options.plan.steps);
   fmt::print("{:<24} {:>6} {:>6} {:>9} {:>9} {:>9} {:>8} {:>9} {:>7} {:>7} {:>9} {:>7} {:>6} {:>8}\n",
-             "encoding", "length", "tokens", options.plan.evaluate ? "batch" : "step", "attention", "linear",
+             "model", "length", "tokens", options.plan.evaluate ? "batch" : "step", "attention", "linear",
              "norm", "optimiser", "data", "other", "samples/s", "GFLOP/s", "share", "peak MiB");
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const RunConfig& config : configs) {
@@ -92,7 +110,7 @@ int bench(const BenchOptions& options) {
       fmt::print(
           "{:<24} {:>6} {:>6} {:>9.1f} {:>9.1f} {:>9.1f} {:>8.1f} {:>9.1f} {:>7.1f} {:>7.1f} {:>9.0f} "
           "{:>7.1f} {:>6.2f} {:>8.0f}\n",
-          config.encoding.label().text(), length, cost.tokens, 1e3 * cost.seconds, part("attention"),
+          config.column_label().text(), length, cost.tokens, 1e3 * cost.seconds, part("attention"),
           part("linear"), part("norm"), part("optimiser"), part("data"), part("other"),
           cost.samples_per_second, cost.matrix_rate / 1e9, cost.share, cost.peak_bytes / 0x1p20);
       std::fflush(stdout);
@@ -118,7 +136,7 @@ void fill_bench_command(CLI::App& command, Action& action) {
   command.add_option("--encoding", options->encodings, "NAME,NAME...: one row each ('che list encodings')")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->capture_default_str();
+      ->default_str(fmt::format("[{}]", fmt::join(kEncodings, ",")));
   command.add_option("--length", options->lengths, "LENGTH,LENGTH...: one row each")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -28,7 +28,7 @@ std::string_view part_of(std::string_view operation) {
       {"aten::layer_norm", "norm"},    {"che::adam", "optimiser"},     {"che::bias_relu", "linear"},
       {"che::product", "linear"},      {"aten::bmm", "linear"},        {"aten::baddbmm", "linear"},
       {"aten::baddbmm_", "linear"},    {"aten::mm", "linear"},         {"aten::matmul", "linear"},
-      {"che::batch", "data"},
+      {"che::unroll", "linear"},       {"che::batch", "data"},
   };
   const auto found = parts.find(operation);
   return found == parts.end() ? "" : found->second;

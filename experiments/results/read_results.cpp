@@ -81,24 +81,22 @@ void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& 
   }
 }
 
-// Adds all runs of folders[i], which may have none, and returns the scores that it quotes.
-std::vector<QuotedScore> add_entry(FoundRuns& found, const std::vector<std::filesystem::path>& folders,
-                                   std::size_t i) {
+// Adds all runs of folders[i], which may have none.
+void add_entry(FoundRuns& found, const std::vector<std::filesystem::path>& folders, std::size_t i,
+               bool quotes) {
   const std::string name = folder_name(folders[i]);
   if (std::ranges::count(found.origins.entries, name) > 0) {
     throw Error(fmt::format("two entries are called {}; rename one of the folders", name));
   }
   found.origins.entries.push_back(name);
-  std::vector<QuotedScore> quoted = read_quoted_scores(folders[i]);
   if (std::filesystem::is_directory(folders[i] / "runs")) {
     for (RunFolder& run : open_runs(folders[i], print_warning, &found.left_out)) {
       found.add(std::move(run), i);
     }
-  } else if (quoted.empty()) {
+  } else if (!quotes) {
     print_warning(fmt::format("left out: '{}' is no results folder: it has neither runs nor a {}",
                               folders[i].string(), kQuotedFile));
   }
-  return quoted;
 }
 
 // True if predictions of a model outside che have the setting that the condition asks for.
@@ -170,15 +168,18 @@ ResultTable read_table(const std::vector<std::filesystem::path>& folders, const 
   std::vector<QuotedScore> quoted;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < folders.size(); ++i) {
+    std::vector<QuotedScore> here = read_quoted_scores(folders[i]);
+    const bool quotes = !here.empty();
+    std::ranges::move(here, std::back_inserter(quoted));
     if (are_entries) {
-      std::ranges::move(add_entry(found, folders, i), std::back_inserter(quoted));
-    } else {
+      add_entry(found, folders, i, quotes);
+    } else if (!quotes || std::filesystem::is_directory(folders[i] / "runs")) {
       add_experiment(found, folders, i);
       names.push_back(folder_name(folders[i]));
     }
   }
   if (found.runs.empty()) {
-    throw Error("no entry has runs; name folders that `che run` or `che score` wrote");
+    throw Error("no folder has runs; name one that `che run` or `che score` wrote");
   }
   const std::vector<RunFolder> chosen = choice.of(found.runs);
   for (std::string& line : models_left_out(found.runs, chosen, choice.conditions().only)) {

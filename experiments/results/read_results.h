@@ -14,11 +14,12 @@ enum class FolderRole {
   // Experiments of one author. A run that two of them hold is read from the first one.
   kExperiments,
   // Results of several authors. A column that more than one of them has names the entry, so that repetitions
-  // by others stand side by side, and the scores that they quote are read too. A folder may lack runs.
+  // by others stand side by side. A folder may lack runs.
   kEntries,
 };
 
-// Reads the chosen runs of these results folders into one table. Warns of damage, of runs that are left out,
+// Reads the chosen runs of these results folders, and the scores that they quote, into one table. A folder
+// that quotes scores needs no runs. Warns of damage, of runs that are left out,
 // and of models outside che that have no run left because a condition asks for a setting that predictions do
 // not have. Throws Error (usage) if no run is left, and as open_runs, RunChoice::of and make_table do.
 ResultTable read_table(const std::vector<std::filesystem::path>& folders, const RunChoice& choice = {},

@@ -113,7 +113,7 @@ struct ResultTable {
   bool has_baselines = false;              // Tables show the baselines; see add_trivial_baselines.
   bool rates_selected = false;             // Each cell has the runs of one learning rate that a rule chose.
   std::vector<std::string> left_out;       // Says why read_table left runs out.
-  std::vector<QuotedScore> quoted;         // Read from folders of entries; see read_table.
+  std::vector<QuotedScore> quoted;         // Read from the folders; see read_table.
   std::vector<std::string> reading_notes;  // Sentences that say how the reading rules were applied.
   RunConditions conditions;                // The runs were chosen by these; see RunChoice.
   std::vector<EncodingLabel> not_chosen;   // Columns of which that choice leaves nothing.

@@ -22,21 +22,8 @@ constexpr std::uint32_t kEmbeddingSite = 0;
 std::uint32_t attention_site(std::int64_t layer) { return static_cast<std::uint32_t>(2 * layer + 1); }
 std::uint32_t ffn_site(std::int64_t layer) { return static_cast<std::uint32_t>(2 * layer + 2); }
 
-// x (replicas, ..., in) times w (replicas, in, out), plus b (replicas, out) where given.
-at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b = {}) {
-  std::vector<std::int64_t> shape = x.sizes().vec();
-  shape.back() = w.size(2);
-  const at::Tensor rows = x.reshape({x.size(0), -1, x.size(-1)});
-  const at::Tensor xw = product(rows, w);
-  return (b.defined() ? xw + b.unsqueeze(1) : xw).view(shape);
-}
-
 std::string layer_prefix(std::int64_t layer) { return fmt::format("layer{}.", layer); }
 std::string attention_prefix(std::int64_t layer) { return layer_prefix(layer) + "attn."; }
-
-Init fan_in(std::int64_t inputs) {
-  return Init::truncated_normal(1 / std::sqrt(static_cast<double>(inputs)));
-}
 
 void add_layer_norm(std::vector<ParameterSpec>& specs, const std::string& name, std::int64_t width) {
   specs.push_back({name + ".scale", {width}, Init::constant(1)});
@@ -63,17 +50,18 @@ std::vector<ParameterSpec> encoder_parameters(const ModelParts& parts) {
   add_prefixed(specs, kSharedPrefix, encoding.embedding_parameters(shape));
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     const std::string attention = attention_prefix(layer);
-    for (const char* name : {"wq", "wk", "wv", "wo"}) specs.push_back({attention + name, {d, d}, fan_in(d)});
+    for (const char* name : {"wq", "wk", "wv", "wo"})
+      specs.push_back({attention + name, {d, d}, Init::fan_in(d)});
     add_prefixed(specs, attention, encoding.layer_parameters(shape));
     const std::string prefix = layer_prefix(layer);
     add_layer_norm(specs, prefix + "ln1", d);
-    specs.push_back({prefix + "ffn.w1", {d, hidden}, fan_in(d)});
+    specs.push_back({prefix + "ffn.w1", {d, hidden}, Init::fan_in(d)});
     specs.push_back({prefix + "ffn.b1", {hidden}, Init::constant(0)});
-    specs.push_back({prefix + "ffn.w2", {hidden, d}, fan_in(hidden)});
+    specs.push_back({prefix + "ffn.w2", {hidden, d}, Init::fan_in(hidden)});
     specs.push_back({prefix + "ffn.b2", {d}, Init::constant(0)});
     add_layer_norm(specs, prefix + "ln2", d);
   }
-  specs.push_back({"out.w", {d, parts.vocabulary.classes}, fan_in(d)});
+  specs.push_back({"out.w", {d, parts.vocabulary.classes}, Init::fan_in(d)});
   specs.push_back({"out.b", {parts.vocabulary.classes}, Init::constant(0)});
   return specs;
 }

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <fmt/core.h>
 
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +26,7 @@ struct Machine {
 // The options of a machine with or without a memory, whose size is 0 then.
 MemoryOptions options_of(const Machine& machine, const ModelParts& parts) {
   if (machine.memory) return parts.options.as<MemoryOptions>();
-  return {.width = parts.options.as<RecurrentOptions>().width, .memory_cell = 0, .memory_size = 0};
+  return {parts.options.as<RecurrentOptions>(), 0, 0, 0};
 }
 
 // The widths of the layers that make what is written, without the last.
@@ -41,7 +40,7 @@ std::string writer_name(std::size_t layer) { return fmt::format("write{}", layer
 class ParameterList {
  public:
   void add_weights(const std::string& name, std::int64_t in, std::int64_t out, double gain = 1) {
-    specs_.push_back({name, {in, out}, Init::truncated_normal(gain / std::sqrt(static_cast<double>(in)))});
+    specs_.push_back({name, {in, out}, Init::fan_in(in, gain)});
   }
   void add_bias(const std::string& name, std::int64_t out) {
     specs_.push_back({name, {out}, Init::constant(0)});
@@ -108,13 +107,12 @@ class RecurrentModel : public Model {
           memory(options_.size_for(tokens.size(1), pass.is_evaluation), tokens.size(1) - outputs);
     }
     const at::Tensor hidden = at::relu(unroll(tokens, outputs, network, backend()));
-    const Affine out = affine("out");
-    const at::Tensor logits = product(hidden.flatten(1, 2), out.w) + out.b.unsqueeze(1);
-    return logits.view({logits.size(0), outputs, tokens.size(0), -1}).transpose(1, 2);
+    const Affine out = layer("out");
+    return affine(hidden, out.w, out.b).transpose(1, 2);
   }
 
  private:
-  Affine affine(const std::string& name) const {
+  Affine layer(const std::string& name) const {
     return {parameters()[name + ".w"], parameters()[name + ".b"]};
   }
 
@@ -124,22 +122,22 @@ class RecurrentModel : public Model {
       return w.slice(1, 0, symbols_) + b.unsqueeze(1);
     };
     if (machine_.cell == Cell::kLstm) {
-      const Affine all = affine("core");
+      const Affine all = layer("core");
       return {Cell::kLstm, symbols(all.w, all.b), all.w.slice(1, symbols_)};
     }
     if (machine_.cell == Cell::kGru) {
       return {Cell::kGru, symbols(parameters()["core.w_i"], parameters()["core.b"]),
               parameters()["core.w_h"]};
     }
-    const Affine input = affine("core.input"), hidden = affine("core.hidden");
+    const Affine input = layer("core.input"), hidden = layer("core.hidden");
     return {Cell::kRnn, symbols(input.w, input.b + hidden.b),
             at::cat({input.w.slice(1, symbols_), hidden.w}, 1)};
   }
 
   Memory memory(std::int64_t size, std::int64_t input_length) const {
-    Memory memory{*machine_.memory, size, input_length, affine("actions"), {}};
+    Memory memory{*machine_.memory, size, input_length, layer("actions"), {}};
     for (std::size_t i = 0; i <= inner_writer_widths(memory.kind).size(); ++i) {
-      memory.writes.push_back(affine(writer_name(i)));
+      memory.writes.push_back(layer(writer_name(i)));
     }
     return memory;
   }

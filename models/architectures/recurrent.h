@@ -17,12 +17,11 @@ struct RecurrentOptions {
   std::int64_t width = 256;  // The hidden state has so many values.
 
   void visit_fields(FieldVisitor& visit) {
-    visit.integer({"width", "of the hidden state"}, width, 1, 65'536);
+    visit.integer({"width", "width of the hidden state"}, width, 1, 65'536);
   }
 };
 
-struct MemoryOptions {
-  std::int64_t width = 256;       // The hidden state has so many values.
+struct MemoryOptions : RecurrentOptions {
   std::int64_t memory_cell = 8;   // Width of a vector in the memory.
   std::int64_t memory_size = 40;  // Vectors in the memory. The program's example has 40, its classes have 30.
   // The size in evaluation, which the program leaves to its caller. 0 stands for the sequence's tokens or
@@ -36,7 +35,7 @@ struct MemoryOptions {
 
   void visit_fields(FieldVisitor& visit) {
     constexpr std::int64_t kMaxSize = 100'000;
-    visit.integer({"width", "of the hidden state"}, width, 1, 65'536);
+    RecurrentOptions::visit_fields(visit);
     visit.integer({"memory_cell", "width of a vector in the memory"}, memory_cell, 1, 4'096);
     visit.integer({"memory_size", "vectors in the memory"}, memory_size, 1, kMaxSize);
     visit.role(Role::kEvaluation);
@@ -50,12 +49,25 @@ struct MemoryOptions {
 // The layers between the hidden state and what is written to a tape, as released.
 inline constexpr std::int64_t kTapeWriterWidth = 64;
 
-// Returns the entry of a network with `gates` blocks of the width. The operations count the cell's products
-// with the hidden state and with the vector read from the memory. They leave out the memory itself, which for
-// the default tape is about a third as much in training.
+// Operations of a step beside the cell: the layers that write and choose, and the memory's move.
+inline double stack_operations(const MemoryOptions& options) {
+  const auto width = static_cast<double>(options.width), cell = static_cast<double>(options.memory_cell);
+  constexpr double kActions = 3;
+  return 2 * width * (cell + kActions) + 2 * kActions * cell * static_cast<double>(options.memory_size);
+}
+
+inline double tape_operations(const MemoryOptions& options) {
+  const auto width = static_cast<double>(options.width), cell = static_cast<double>(options.memory_cell);
+  constexpr double kActions = 5, kWriter = kTapeWriterWidth;
+  return 2 * (width * (kWriter + kActions) + kWriter * (kWriter + cell)) +
+         2 * kActions * cell * static_cast<double>(options.memory_size);
+}
+
+// Returns the entry of a network with `gates` blocks of the width, whose memory costs so many operations a
+// step. The size of a memory is that of training.
 template <class Options>
 ModelEntry recurrent_entry(const std::string& name, const std::string& summary, const std::string& source,
-                           double gates) {
+                           double gates, double (*memory_operations)(const Options&) = nullptr) {
   return {
       .name = name,
       .summary = summary,
@@ -65,12 +77,13 @@ ModelEntry recurrent_entry(const std::string& name, const std::string& summary, 
       .problem = [](const AnyOptions&) -> std::optional<ConfigProblem> { return std::nullopt; },
       .width = [](const AnyOptions& set) { return set.as<Options>().width; },
       .operations =
-          [gates](const AnyOptions& set, const std::optional<DapeOptions>&, double tokens) {
+          [=](const AnyOptions& set, const std::optional<DapeOptions>&, double tokens) {
             const auto& options = set.as<Options>();
             const auto width = static_cast<double>(options.width);
             double read = width;
             if constexpr (requires { options.memory_cell; }) read += static_cast<double>(options.memory_cell);
-            return 2 * tokens * gates * width * read;
+            const double of_memory = memory_operations == nullptr ? 0 : memory_operations(options);
+            return tokens * (2 * gates * width * read + of_memory);
           },
   };
 }
@@ -81,14 +94,14 @@ inline const Registered<ModelEntry> lstm_entry{recurrent_entry<RecurrentOptions>
     "lstm", "long short-term memory", "Hochreiter and Schmidhuber 1997; as in arXiv 2207.02098", 4)};
 inline const Registered<ModelEntry> gru_entry{
     recurrent_entry<RecurrentOptions>("gru", "gated recurrent unit", "Cho et al., arXiv 1406.1078", 3)};
-inline const Registered<ModelEntry> stack_rnn_entry{
-    recurrent_entry<MemoryOptions>("stack_rnn", "rnn that pushes to and pops from a stack",
-                                   "Joulin and Mikolov, arXiv 1503.01007; as in arXiv 2207.02098", 1)};
-inline const Registered<ModelEntry> stack_lstm_entry{
-    recurrent_entry<MemoryOptions>("stack_lstm", "lstm that pushes to and pops from a stack",
-                                   "Joulin and Mikolov, arXiv 1503.01007; as in arXiv 2207.02098", 4)};
+inline const Registered<ModelEntry> stack_rnn_entry{recurrent_entry<MemoryOptions>(
+    "stack_rnn", "rnn that pushes to and pops from a stack",
+    "Joulin and Mikolov, arXiv 1503.01007; as in arXiv 2207.02098", 1, stack_operations)};
+inline const Registered<ModelEntry> stack_lstm_entry{recurrent_entry<MemoryOptions>(
+    "stack_lstm", "lstm that pushes to and pops from a stack",
+    "Joulin and Mikolov, arXiv 1503.01007; as in arXiv 2207.02098", 4, stack_operations)};
 inline const Registered<ModelEntry> tape_rnn_entry{recurrent_entry<MemoryOptions>(
     "tape_rnn", "rnn that writes to a tape and moves on it by one or by the input's length",
-    "Delétang et al., arXiv 2207.02098", 1)};
+    "Delétang et al., arXiv 2207.02098", 1, tape_operations)};
 
 }  // namespace che

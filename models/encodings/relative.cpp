@@ -18,7 +18,7 @@ class Relative : public Encoding {
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
     const std::int64_t d = shape.width;
     const std::vector<std::int64_t> per_head{shape.heads, shape.head_width()};
-    return {{"wr", {d, d}, Init::truncated_normal(1 / std::sqrt(static_cast<double>(d)))},
+    return {{"wr", {d, d}, Init::fan_in(d)},
             {"u", per_head, Init::normal(0.02)},
             {"v", per_head, Init::normal(0.02)}};
   }

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 #include "models/ops/adam/adam_update.h"
 #include "models/ops/attention/attention.h"
@@ -13,6 +15,7 @@
 #include "models/ops/dropout/dropout.h"
 #include "models/ops/embedding/embedding.h"
 #include "models/ops/feed_forward/feed_forward.h"
+#include "models/ops/recurrent/recurrent.h"
 #include "models/ops/residual_norm/residual_norm.h"
 #include "models/ops/rotation/rotation.h"
 
@@ -88,6 +91,56 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
   return all;
 }
 
+// Recurrent networks of the model's width. A GPU has no kernel of its own for them.
+std::vector<OperationCase> recurrences(const CaseSizes& sizes, std::int64_t tokens, std::int64_t batch) {
+  Numbers numbers;
+  constexpr std::int64_t kSymbols = 12, kMemoryWidth = 8, kMemorySize = 40, kWriterWidth = 64;
+  const std::int64_t width = sizes.heads * sizes.head_width;
+  const at::Tensor symbols = numbers.whole({batch, tokens}, kSymbols);
+  std::vector<OperationCase> all;
+  // The layers of `writer_widths` write to the memory.
+  const auto add = [&](const std::string& name, Cell cell, std::optional<MemoryKind> memory,
+                       const std::vector<std::int64_t>& writer_widths) {
+    const std::int64_t gates = gates_of(cell), read = width + (memory ? kMemoryWidth : 0);
+    Tensors inputs{symbols, numbers.variable({1, kSymbols, gates * width}, 0.3),
+                   numbers.variable({1, read, gates * width}, 0.05)};
+    const auto add_layer = [&](std::int64_t in, std::int64_t out) {
+      inputs.push_back(numbers.variable({1, in, out}, 0.1));
+      inputs.push_back(numbers.variable({1, out}, 0.1));
+    };
+    if (memory) add_layer(width, actions_of(*memory));
+    std::int64_t in = width;
+    for (const std::int64_t out : writer_widths) add_layer(std::exchange(in, out), out);
+    const auto steps = static_cast<double>(batch * tokens);
+    all.push_back({.name = "recurrent, " + name,
+                   .inputs = inputs,
+                   .apply =
+                       [cell, memory](const Tensors& of, const Backend& backend) {
+                         Recurrence network{.cell = cell, .table = of[1], .weights = of[2]};
+                         if (memory) {
+                           network.memory = Memory{.kind = *memory,
+                                                   .size = kMemorySize,
+                                                   .jump = of[0].size(1) / 2,
+                                                   .actions = {of[3], of[4]},
+                                                   .writes = {}};
+                           for (std::size_t i = 5; i < of.size(); i += 2) {
+                             network.memory->writes.push_back({of[i], of[i + 1]});
+                           }
+                         }
+                         return unroll(of[0], of[0].size(1), network, backend);
+                       },
+                   .operations = 2 * steps * static_cast<double>(gates * width * read),
+                   .bytes = 4 * steps * static_cast<double>((gates + 1) * width),
+                   .has_tf32 = true});
+  };
+  add("LSTM", Cell::kLstm, std::nullopt, {});
+  add("GRU", Cell::kGru, std::nullopt, {});
+  if (tokens == 1) return all;  // Nothing reads what a memory gets, so that its layers have no gradient.
+  add("RNN with a stack", Cell::kRnn, MemoryKind::kStack, {kMemoryWidth});
+  add("RNN with a tape", Cell::kRnn, MemoryKind::kTape, {kWriterWidth, kWriterWidth, kMemoryWidth});
+  return all;
+}
+
 std::vector<OperationCase> others(const CaseSizes& sizes, std::int64_t tokens, std::int64_t batch) {
   Numbers numbers;
   const std::int64_t width = sizes.heads * sizes.head_width;
@@ -156,6 +209,7 @@ std::vector<OperationCase> others(const CaseSizes& sizes, std::int64_t tokens, s
 std::vector<OperationCase> sequence_cases(const CaseSizes& sizes, std::int64_t tokens, std::int64_t batch) {
   std::vector<OperationCase> all = attentions(sizes, tokens, batch);
   std::ranges::move(others(sizes, tokens, batch), std::back_inserter(all));
+  std::ranges::move(recurrences(sizes, tokens, batch), std::back_inserter(all));
   return all;
 }
 

@@ -31,7 +31,8 @@ struct CaseSizes {
   std::int64_t hidden = 64;  // The width of DAPE's f.
 };
 
-// Attention and the other operations of a layer, the embedding and the loss, of `batch` sequences.
+// Attention and the other operations of a layer, the embedding, the loss and recurrent networks, of `batch`
+// sequences.
 std::vector<OperationCase> sequence_cases(const CaseSizes& sizes, std::int64_t tokens, std::int64_t batch);
 
 // An update of `size` parameters.

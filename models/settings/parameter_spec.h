@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ struct Init {
   static Init constant(double value) { return {Kind::kConstant, value, 0}; }
   static Init normal(double sigma) { return {Kind::kNormal, sigma, 0}; }
   static Init truncated_normal(double sigma) { return {Kind::kTruncatedNormal, sigma, 0}; }
+  // A standard deviation of gain / sqrt(inputs).
+  static Init fan_in(std::int64_t inputs, double gain = 1) {
+    return truncated_normal(gain / std::sqrt(static_cast<double>(inputs)));
+  }
   static Init uniform(double low, double high) { return {Kind::kUniform, high, low}; }
 };
 

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from che_plots.data import Row, by_column, by_task, caption_of, from_to, grouped, known, of_runs, passing
+from che_plots.data import Row, by_column, by_task, caption_of, from_to, grouped, kind_of, known, of_runs, passing
 from che_plots.page import MM, Place, Sheet, panel_sheet
 from che_plots.style import BEHIND, CHANCE, SHADE, SMALL, TRIVIAL, Style, handle, styles_of
 
@@ -166,7 +166,7 @@ def accuracy(rows: list[Row], width: float) -> Sheet:
   lowest = {lowest_percent(known(members, *ACCURACIES)) for members in tasks.values()}
   caption = caption_of(
     rows,
-    "How far does each encoding extrapolate?",
+    f"How far does each {kind_of(rows)} extrapolate?",
     f"Lines show the accuracy over the test length{', on scales that differ by panel' * (len(lowest) > 1)}. "
     f"Each is {of_runs(shown, True)}.",
     "Lines stand a little apart to show their ranges."

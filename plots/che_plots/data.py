@@ -75,6 +75,11 @@ def of_runs(rows: Sequence[Row], is_curve: bool = False) -> str:
   return f"the {aggregate} of {count} runs"
 
 
+def kind_of(rows: Sequence[Row]) -> str:
+  """What the columns are: only encodings have positions."""
+  return "encoding" if all(row.text("positions") for row in rows) else "model"
+
+
 def caption_of(rows: Sequence[Row], *sentences: str) -> str:
   """The sentences that are not empty, and how many runs of an unfinished experiment have finished."""
   finished, runs = rows[0].text("finished_runs"), rows[0].text("all_runs")

@@ -13,7 +13,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize, to_hex
 from matplotlib.patches import Patch, Polygon, Rectangle
 
-from che_plots.data import AGGREGATES, Row, by_column, by_task, caption_of, from_to, known, of_runs, passing
+from che_plots.data import AGGREGATES, Row, by_column, by_task, caption_of, from_to, kind_of, known, of_runs, passing
 from che_plots.page import Place, Sheet, panel_sheet
 from che_plots.style import SMALL, TEXT, TRIVIAL, contrast, handle, styles_of
 
@@ -190,7 +190,7 @@ def score_map(rows: list[Row], width: float) -> Sheet:
     handles.append(handle("some runs are unfinished", **dot(6, True, UNFINISHED, "v")))
   caption = caption_of(
     rows,
-    "How does each encoding do on each task?",
+    f"How does each {kind_of(rows)} do on each task?",
     f"Numbers are scores, the mean accuracy over the test lengths in percent; each is {of_runs(rows)}.",
     "Their colour goes from the best trivial baseline of the task to 100 %.",
     "The paper's, in italics, have another size, budget and lengths." if has_paper else "",

@@ -313,6 +313,15 @@ TEST_F(ProgramTest, BenchesStepsAndBatchesByPart) {
   EXPECT_EQ(0, bench({"--evaluate", "--steps", "1", "execution.kernels=reference"}).exit_code);
   expect_refusal(bench({"--encoding", "kerpel"}), {"kerpel", "kerple"});
   expect_refusal(bench({"model.widht=8"}), {"widht", "width"});
+  // A recurrent network has one row, as it takes no encoding.
+  const std::vector<std::string> lstm{"bench", "--steps", "1", "--json", report, "model.kind=lstm"};
+  EXPECT_EQ(0, che(lstm).exit_code);
+  const auto machine = nlohmann::json::parse(read_file(report)).at("rows");
+  ASSERT_EQ(1U, machine.size());
+  EXPECT_EQ("lstm", machine[0].at("encoding"));
+  EXPECT_GT(machine[0].at("parts").at("linear").get<double>(), 0);
+  expect_refusal(che({"bench", "--encoding", "rope", "model.kind=lstm"}),
+                 {"model.kind=lstm takes no encoding"});
   const std::string shared = (folder_ / "shared.json").string();
   EXPECT_EQ(0, bench({"--steps", "1", "--json", shared, "execution.replicas=3"}).exit_code);
   EXPECT_GT(nlohmann::json::parse(read_file(shared)).at("rows")[0].at("samples_per_second").get<double>(), 0);

@@ -116,6 +116,19 @@ TEST(FigureData, EveryColumnOfAnEncodingNamesItsSettingsTheDefaultToo) {
   EXPECT_EQ(column(only(data, "label", "rope"), "value"), Texts{""});
 }
 
+// Figures draw columns without positions in a style of their own, and call them models.
+TEST(FigureData, ARecurrentNetworkHasNoPositions) {
+  const ScratchFolder scratch;
+  RunConfig lstm;
+  lstm.task.reset("even_pairs");
+  lstm.model.kind = "lstm";
+  lstm.evaluation.last_length = 44;
+  store_run(scratch.path(), lstm, RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_config("even_pairs", "randomized_rope"), RunState::kFinished, 0.5);
+  EXPECT_EQ(column(map_data({.table = make_table(open_runs(scratch.path()))}), "positions"),
+            (Texts{"", "randomized"}));
+}
+
 TEST(FigureData, AMapMarksWhatDidNotTrain) {
   const ScratchFolder scratch;
   ResultTable table = made_up_experiment(scratch.path());

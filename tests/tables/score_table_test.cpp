@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <utility>
 
+#include "experiments/results/read_results.h"
 #include "models/architectures/foreign.h"
 #include "tables/result_tables.h"
 #include "tests/contains.h"
@@ -37,6 +39,45 @@ TEST_F(ScoreTable, SaysWhenThePaperHasNothing) {
       format_table(score_table(make_table(open_runs(scratch_.path())), {.paper = PaperValues::kAll}), "md");
   expect_contains(text, {"The paper's table has no value for any of these"});
   EXPECT_FALSE(contains(text, "arXiv")) << text;
+}
+
+RunConfig machine(const std::string& kind) {
+  RunConfig config;
+  config.task.reset("reverse_string");
+  config.model.kind = kind;
+  config.evaluation.last_length = 44;
+  return config;
+}
+
+// The folder that quotes has no runs.
+TEST_F(ScoreTable, HasColumnsOfQuotedScoresThatAreNotMarked) {
+  store_run(scratch_.path(), machine("stack_rnn"), RunState::kFinished, 0.875);
+  store_run(scratch_.path(), machine("lstm"), RunState::kFinished, 0.5);
+  const ResultTable results =
+      read_table({scratch_.path(), std::filesystem::path(CHE_SOURCE_DIR) / "data" / "machines"});
+  const PrintedTable printed = score_table(results, {.quoted = true}).printed;
+  const auto cell = [&](const std::string& title) {
+    const auto column = std::ranges::find(printed.columns, title, &PrintedColumn::title);
+    EXPECT_NE(column, printed.columns.end()) << title;
+    return printed.rows.at(0).cells.at(static_cast<std::size_t>(column - printed.columns.begin()));
+  };
+  EXPECT_EQ("100.0", cell("stack_rnn (quoted)").text);
+  EXPECT_EQ(Mark::kNone, cell("stack_rnn (quoted)").mark);
+  EXPECT_EQ(Mark::kBest, cell("stack_rnn").mark);
+  EXPECT_EQ("60.9", cell("lstm (quoted)").text);
+  expect_contains(printed.notes.at(1).text, {"not measured here", "arXiv 2207.02098 Table 2"});
+  EXPECT_EQ(4U, score_table(results).printed.columns.size()) << "task, chance, lstm, stack_rnn";
+}
+
+// A recurrent network has no layers, so none by default.
+TEST_F(ScoreTable, NamesDefaultsOfColumnsThatHaveThem) {
+  const auto text = [&] { return format_table(score_table(make_table(open_runs(scratch_.path()))), "md"); };
+  RunConfig encoder = made_up_config("reverse_string", "none");
+  encoder.model.shape().layers = 3;
+  store_run(scratch_.path(), encoder, RunState::kFinished, 0.5);
+  store_run(scratch_.path(), machine("lstm"), RunState::kFinished, 0.5);
+  EXPECT_FALSE(contains(text(), "model.layers=5")) << text();
+  expect_contains(text(), {"training.steps=200000"});
 }
 
 TEST_F(ScoreTable, SaysWhereBaselinesHaveNoOneNumber) {

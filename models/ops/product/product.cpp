@@ -219,6 +219,13 @@ void for_each_in_parallel(std::int64_t items, const std::function<void(std::int6
   });
 }
 
+at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b) {
+  std::vector<std::int64_t> shape = x.sizes().vec();
+  shape.back() = w.size(2);
+  const at::Tensor xw = product(x.reshape({x.size(0), -1, x.size(-1)}), w);
+  return (b.defined() ? xw + b.unsqueeze(1) : xw).view(shape);
+}
+
 void write_product(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, Write write) {
   if (!out.select(0, 0).is_contiguous()) {
     throw Error("write_product: the rows of each matrix of the result are to follow each other without gaps",

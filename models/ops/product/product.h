@@ -14,6 +14,9 @@ namespace che {
 // of the BLAS. So neither the number of threads nor other matrices of the batch change a bit of it.
 at::Tensor product(const at::Tensor& a, const at::Tensor& b);
 
+// x (replicas, ..., in) times w (replicas, in, out), plus b (replicas, out) where given. Has gradients.
+at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b = {});
+
 // Writes a b to `out` (replicas, m, n), whose matrices are each without gaps, or adds it; a (replicas, m, k),
 // b (replicas, k, n). Has no gradients.
 enum class Write : bool { kReplace, kAdd };

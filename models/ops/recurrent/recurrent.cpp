@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "models/ops/recurrent/recurrent_trace.h"
 
 namespace che {
 namespace {

@@ -62,11 +62,6 @@ struct Recurrence {
 at::Tensor unroll(const at::Tensor& tokens, std::int64_t outputs, const Recurrence& network,
                   const Backend& backend);
 
-// Whether unroll() has a fused form for this network: single precision on a CPU, at most three layers in the
-// memory's MLP.
-bool unrolls_fused(const Recurrence& network, const Backend& backend);
-at::Tensor unroll_fused(const at::Tensor& tokens, std::int64_t outputs, const Recurrence& network);
-
 namespace reference {
 
 // The composition of LibTorch's operations.

@@ -9,14 +9,11 @@ namespace {
 // See run_backward.
 class Backward {
  public:
-  Backward(const Trace& trace, const at::Tensor& transposed, const std::vector<at::Tensor>& writer_transposed,
-           const Writer& writer, const std::vector<Steps>& d_written, const Block& block)
-      : trace_(trace),
-        plan_(trace.plan),
-        transposed_(transposed),
-        writer_transposed_(writer_transposed),
-        writer_(writer),
-        d_written_(d_written),
+  Backward(const BackwardOperands& operands, const Block& block)
+      : operands_(operands),
+        trace_(operands.trace),
+        plan_(trace_.plan),
+        writer_(operands.writer),
         block_(block),
         d_state_(values(plan_.memory_width + plan_.width)),
         d_cell_(values(plan_.cell == Cell::kLstm ? plan_.width : 0)),
@@ -60,75 +57,56 @@ class Backward {
   void memory_gradient(std::int64_t step) {
     std::swap(d_memory_, d_next_memory_);
     const std::size_t last = writer_.w.size() - 1;
-    const std::int64_t values_of_first = writer_.values(0, plan_);
-    const MemoryGradient memory{.rows = block_.rows,
-                                .size = plan_.size,
-                                .width = plan_.memory_width,
-                                .jump = plan_.jump,
-                                .used = plan_.used(step),
-                                .memory = rows(trace_.memory, step).data,
-                                .written = rows(trace_.written[last], step),
-                                .actions = rows(trace_.written[0], step, values_of_first),
-                                .d_next = d_next_memory_.data(),
-                                .d_memory = d_memory_.data(),
-                                .d_written = rows(d_written_[last], step),
-                                .d_actions = rows(d_written_[0], step, values_of_first)};
+    const std::vector<Steps>& d_written = operands_.d_written;
+    const MemoryGradient gradient{.d_next = d_next_memory_.data(),
+                                  .d_memory = d_memory_.data(),
+                                  .d_written = rows(d_written[last], step),
+                                  .d_actions = rows(d_written[0], step, writer_.values(0, plan_))};
     const RecurrentKernels& kernels = cpu::recurrent_kernels();
-    (plan_.kind == MemoryKind::kStack ? kernels.stack_gradient : kernels.tape_gradient)(memory);
+    (plan_.kind == MemoryKind::kStack ? kernels.stack_gradient : kernels.tape_gradient)(
+        trace_.memory_step(step, block_), gradient);
     for (std::size_t layer = last; layer > 0; --layer) {
-      const StridedRows d_out = rows(d_written_[layer], step), d_in = rows(d_written_[layer - 1], step);
+      const StridedRows d_out = rows(d_written[layer], step), d_in = rows(d_written[layer - 1], step);
       const StridedRows in = rows(trace_.written[layer - 1], step);
       const std::int64_t width = writer_.values(layer - 1, plan_);
-      multiply_here(d_in.data, d_in.stride, matrix(d_out), matrix(writer_transposed_[layer], block_.replica),
-                    block_.rows, width, writer_.b[layer].size(1), Write::kReplace);
+      multiply_here(d_in.data, d_in.stride, matrix(d_out),
+                    matrix(operands_.writer_transposed[layer], block_.replica), block_.rows, width,
+                    writer_.b[layer].size(1), Write::kReplace);
       for (std::int64_t r = 0; r < block_.rows; ++r) {
         for (std::int64_t i = 0; i < width; ++i) d_in.row(r)[i] = in.row(r)[i] > 0 ? d_in.row(r)[i] : 0;
       }
     }
-    multiply_here(d_hidden().data, d_hidden().stride, matrix(rows(d_written_[0], step)),
-                  matrix(writer_transposed_[0], block_.replica), block_.rows, plan_.width,
+    multiply_here(d_hidden().data, d_hidden().stride, matrix(rows(d_written[0], step)),
+                  matrix(operands_.writer_transposed[0], block_.replica), block_.rows, plan_.width,
                   writer_.b[0].size(1), Write::kAdd);
   }
 
   void cell_gradient(std::int64_t step) {
     const RecurrentKernels& kernels = cpu::recurrent_kernels();
-    const StridedRows gates = rows(trace_.gates, step);
-    CellGradient cell{.rows = block_.rows,
-                      .width = plan_.width,
-                      .gates = gates.data,
-                      .previous = rows(trace_.state, step, plan_.hidden_column()),
-                      .hidden = rows(trace_.state, step + 1, plan_.hidden_column()),
-                      .d_hidden = d_hidden()};
+    const CellStep cell = trace_.cell_step(step, block_);
+    const MatrixRows gates = matrix(rows(trace_.gates, step));
+    const std::vector<PackedMatrix>& weights = operands_.transposed[static_cast<std::size_t>(block_.replica)];
+    const CellGradient gradient{.d_hidden = d_hidden(), .d_cell = d_cell_.data(), .d_reset = d_reset_.data()};
     if (plan_.cell == Cell::kGru) {
-      kernels.gru_gradient(cell);
-      multiply_here(d_reset_.data(), plan_.width, {gates.data + 2 * plan_.width, gates.stride},
-                    matrix(transposed_, block_.replica, 2 * plan_.width), block_.rows, plan_.width,
-                    plan_.width, Write::kReplace);
-      cell.d_reset = d_reset_.data();
-      kernels.gru_reset_gradient(cell);
-      multiply_here(d_hidden().data, d_hidden().stride, matrix(gates), matrix(transposed_, block_.replica),
-                    block_.rows, plan_.width, 2 * plan_.width, Write::kAdd);
+      const std::int64_t width = plan_.width;
+      kernels.gru_gradient(cell, gradient);
+      weights[1].multiply(d_reset_.data(), width, {gates.data + 2 * width, gates.stride}, block_.rows,
+                          Write::kReplace);
+      kernels.gru_reset_gradient(cell, gradient);
+      weights[0].multiply(d_hidden().data, d_hidden().stride, gates, block_.rows, Write::kAdd);
       return;
     }
-    if (plan_.cell == Cell::kLstm) {
-      cell.cell = rows(trace_.cell, step).data;
-      cell.next_cell = rows(trace_.cell, step + 1).data;
-      cell.d_cell = d_cell_.data();
-      kernels.lstm_gradient(cell);
-    } else {
-      kernels.rnn_gradient(cell);
-    }
-    multiply_here(d_state_.data(), plan_.memory_width + plan_.width, matrix(gates),
-                  matrix(transposed_, block_.replica), block_.rows, plan_.memory_width + plan_.width,
-                  plan_.gates * plan_.width, Write::kReplace);
+    (plan_.cell == Cell::kLstm ? kernels.lstm_gradient : kernels.rnn_gradient)(cell, gradient);
+    // The state before the first step has no gradient.
+    if (step == 0) return;
+    weights[0].multiply(d_state_.data(), plan_.memory_width + plan_.width, gates, block_.rows,
+                        Write::kReplace);
   }
 
+  const BackwardOperands& operands_;
   const Trace& trace_;
   const Plan& plan_;
-  const at::Tensor& transposed_;  // (replicas, gates width, memory's width + width)
-  const std::vector<at::Tensor>& writer_transposed_;
   const Writer& writer_;
-  const std::vector<Steps>& d_written_;
   Block block_;
   std::vector<float> d_state_;  // (rows, memory's width + width): of m and h
   std::vector<float> d_cell_, d_reset_;
@@ -137,10 +115,8 @@ class Backward {
 
 }  // namespace
 
-void run_backward(const Trace& trace, const at::Tensor& transposed,
-                  const std::vector<at::Tensor>& writer_transposed, const Writer& writer,
-                  const std::vector<Steps>& d_written, const Block& block, const float* d_out) {
-  Backward(trace, transposed, writer_transposed, writer, d_written, block).run(d_out);
+void run_backward(const BackwardOperands& operands, const Block& block, const float* d_out) {
+  Backward(operands, block).run(d_out);
 }
 
 }  // namespace che::unrolled

@@ -56,7 +56,7 @@ HWY_INLINE void for_columns(std::int64_t width, const F& f) {
   }
 }
 
-void rnn(const CellRows& in) {
+void rnn(const CellStep& in) {
   for (std::int64_t r = 0; r < in.rows; ++r) {
     for_columns(in.width, [&](std::int64_t c, std::int64_t count) HWY_ATTR {
       const Vector a = load_part(in.gates + r * in.width + c, count);
@@ -66,33 +66,38 @@ void rnn(const CellRows& in) {
   }
 }
 
-void rnn_gradient(const CellGradient& in) {
+void rnn_gradient(const CellStep& in, const CellGradient& gradient) {
   for (std::int64_t r = 0; r < in.rows; ++r) {
     for_columns(in.width, [&](std::int64_t c, std::int64_t count) HWY_ATTR {
       const auto is_active = hn::Gt(load_part(in.hidden.row(r) + c, count), hn::Zero(Floats()));
-      store_part(hn::IfThenElseZero(is_active, load_part(in.d_hidden.row(r) + c, count)),
+      store_part(hn::IfThenElseZero(is_active, load_part(gradient.d_hidden.row(r) + c, count)),
                  in.gates + r * in.width + c, count);
     });
   }
 }
 
-void lstm(const CellRows& in) {
+// The blocks of a row of an LSTM's gates.
+struct LstmGates {
+  float *i, *g, *f, *o;
+
+  LstmGates(const CellStep& in, std::int64_t row)
+      : i(in.gates + row * 4 * in.width), g(i + in.width), f(g + in.width), o(f + in.width) {}
+};
+
+void lstm(const CellStep& in) {
   for (std::int64_t r = 0; r < in.rows; ++r) {
-    float* const i = in.gates + r * 4 * in.width;
-    float* const g = i + in.width;
-    float* const f = g + in.width;
-    float* const o = f + in.width;
+    const LstmGates gates(in, r);
     for_columns(in.width, [&](std::int64_t c, std::int64_t count) HWY_ATTR {
-      const Vector input = sigmoid(load_part(i + c, count));
-      const Vector value = tanh_of(load_part(g + c, count));
-      const Vector forget = sigmoid(hn::Add(load_part(f + c, count), all(1)));
-      const Vector output = sigmoid(load_part(o + c, count));
+      const Vector input = sigmoid(load_part(gates.i + c, count));
+      const Vector value = tanh_of(load_part(gates.g + c, count));
+      const Vector forget = sigmoid(hn::Add(load_part(gates.f + c, count), all(1)));
+      const Vector output = sigmoid(load_part(gates.o + c, count));
       const Vector cell =
           hn::MulAdd(forget, load_part(in.cell + r * in.width + c, count), hn::Mul(input, value));
-      store_part(input, i + c, count);
-      store_part(value, g + c, count);
-      store_part(forget, f + c, count);
-      store_part(output, o + c, count);
+      store_part(input, gates.i + c, count);
+      store_part(value, gates.g + c, count);
+      store_part(forget, gates.f + c, count);
+      store_part(output, gates.o + c, count);
       store_part(cell, in.next_cell + r * in.width + c, count);
       store_part(hn::Mul(output, tanh_of(cell)), in.hidden.row(r) + c, count);
     });
@@ -102,31 +107,28 @@ void lstm(const CellRows& in) {
 // x (1 - x), the derivative of a sigmoid by its value.
 HWY_INLINE Vector slope(Vector x) { return hn::Mul(x, one_minus(x)); }
 
-void lstm_gradient(const CellGradient& in) {
+void lstm_gradient(const CellStep& in, const CellGradient& gradient) {
   for (std::int64_t r = 0; r < in.rows; ++r) {
-    float* const i = in.gates + r * 4 * in.width;
-    float* const g = i + in.width;
-    float* const f = g + in.width;
-    float* const o = f + in.width;
+    const LstmGates gates(in, r);
     for_columns(in.width, [&](std::int64_t c, std::int64_t count) HWY_ATTR {
       const std::int64_t at = r * in.width + c;
-      const Vector input = load_part(i + c, count), value = load_part(g + c, count);
-      const Vector forget = load_part(f + c, count), output = load_part(o + c, count);
+      const Vector input = load_part(gates.i + c, count), value = load_part(gates.g + c, count);
+      const Vector forget = load_part(gates.f + c, count), output = load_part(gates.o + c, count);
       const Vector bent = tanh_of(load_part(in.next_cell + at, count));
-      const Vector d_hidden = load_part(in.d_hidden.row(r) + c, count);
+      const Vector d_hidden = load_part(gradient.d_hidden.row(r) + c, count);
       const Vector d_cell = hn::MulAdd(hn::Mul(d_hidden, output), hn::NegMulAdd(bent, bent, all(1)),
-                                       load_part(in.d_cell + at, count));
+                                       load_part(gradient.d_cell + at, count));
       const Vector cell = load_part(in.cell + at, count);
-      store_part(hn::Mul(hn::Mul(d_cell, value), slope(input)), i + c, count);
-      store_part(hn::Mul(hn::Mul(d_cell, input), hn::NegMulAdd(value, value, all(1))), g + c, count);
-      store_part(hn::Mul(hn::Mul(d_cell, cell), slope(forget)), f + c, count);
-      store_part(hn::Mul(hn::Mul(d_hidden, bent), slope(output)), o + c, count);
-      store_part(hn::Mul(d_cell, forget), in.d_cell + at, count);
+      store_part(hn::Mul(hn::Mul(d_cell, value), slope(input)), gates.i + c, count);
+      store_part(hn::Mul(hn::Mul(d_cell, input), hn::NegMulAdd(value, value, all(1))), gates.g + c, count);
+      store_part(hn::Mul(hn::Mul(d_cell, cell), slope(forget)), gates.f + c, count);
+      store_part(hn::Mul(hn::Mul(d_hidden, bent), slope(output)), gates.o + c, count);
+      store_part(hn::Mul(d_cell, forget), gradient.d_cell + at, count);
     });
   }
 }
 
-void gru_reset(const CellRows& in) {
+void gru_reset(const CellStep& in) {
   for (std::int64_t r = 0; r < in.rows; ++r) {
     float* const z = in.gates + r * 3 * in.width;
     float* const reset = z + in.width;
@@ -139,7 +141,7 @@ void gru_reset(const CellRows& in) {
   }
 }
 
-void gru(const CellRows& in) {
+void gru(const CellStep& in) {
   for (std::int64_t r = 0; r < in.rows; ++r) {
     const float* const z = in.gates + r * 3 * in.width;
     float* const n = in.gates + (r * 3 + 2) * in.width;
@@ -153,29 +155,29 @@ void gru(const CellRows& in) {
   }
 }
 
-void gru_gradient(const CellGradient& in) {
+void gru_gradient(const CellStep& in, const CellGradient& gradient) {
   for (std::int64_t r = 0; r < in.rows; ++r) {
     float* const z = in.gates + r * 3 * in.width;
     float* const n = z + 2 * in.width;
     for_columns(in.width, [&](std::int64_t c, std::int64_t count) HWY_ATTR {
       const Vector share = load_part(z + c, count), value = load_part(n + c, count);
       const Vector previous = load_part(in.previous.row(r) + c, count);
-      const Vector d_hidden = load_part(in.d_hidden.row(r) + c, count);
+      const Vector d_hidden = load_part(gradient.d_hidden.row(r) + c, count);
       store_part(hn::Mul(hn::Mul(d_hidden, hn::Sub(value, previous)), slope(share)), z + c, count);
       store_part(hn::Mul(hn::Mul(d_hidden, share), hn::NegMulAdd(value, value, all(1))), n + c, count);
-      store_part(hn::Mul(d_hidden, one_minus(share)), in.d_hidden.row(r) + c, count);
+      store_part(hn::Mul(d_hidden, one_minus(share)), gradient.d_hidden.row(r) + c, count);
     });
   }
 }
 
-void gru_reset_gradient(const CellGradient& in) {
+void gru_reset_gradient(const CellStep& in, const CellGradient& gradient) {
   for (std::int64_t r = 0; r < in.rows; ++r) {
     float* const reset = in.gates + (r * 3 + 1) * in.width;
     for_columns(in.width, [&](std::int64_t c, std::int64_t count) HWY_ATTR {
       const Vector kept = load_part(reset + c, count);
-      const Vector d_reset = load_part(in.d_reset + r * in.width + c, count);
+      const Vector d_reset = load_part(gradient.d_reset + r * in.width + c, count);
       const Vector previous = load_part(in.previous.row(r) + c, count);
-      add_part(hn::Mul(d_reset, kept), in.d_hidden.row(r) + c, count);
+      add_part(hn::Mul(d_reset, kept), gradient.d_hidden.row(r) + c, count);
       store_part(hn::Mul(hn::Mul(d_reset, previous), slope(kept)), reset + c, count);
     });
   }
@@ -199,7 +201,7 @@ constexpr std::int64_t kStackActions = 3;
 constexpr std::int64_t kTapeActions = 5;
 
 // The vectors in use end with one of zeros, in the room that each row has behind them.
-void stack(const MemoryRows& in) {
+void stack(const MemoryStep& in, const MemoryResult& result) {
   const std::int64_t width = in.width, row_size = (in.size + 1) * width;
   const std::int64_t used_after = std::min(in.size, in.used + 1);
   for (std::int64_t r = 0; r < in.rows; ++r) {
@@ -207,7 +209,7 @@ void stack(const MemoryRows& in) {
     softmax(action, kStackActions);
     const float push = action[0], pop = action[1], stay = action[2];
     const float* const m = in.memory + r * row_size;
-    float* const next = in.next + r * row_size;
+    float* const next = result.next + r * row_size;
     const float* const written = in.written.row(r);
     for (std::int64_t i = 0; i < width; ++i) {
       const float below = in.used > 1 ? m[width + i] : 0;
@@ -226,23 +228,23 @@ void stack(const MemoryRows& in) {
       }
     }
     std::memset(next + used_after * width, 0, static_cast<std::size_t>(width) * sizeof(float));
-    std::memcpy(in.top.row(r), next, static_cast<std::size_t>(width) * sizeof(float));
+    std::memcpy(result.top.row(r), next, static_cast<std::size_t>(width) * sizeof(float));
   }
 }
 
-void stack_gradient(const MemoryGradient& in) {
+void stack_gradient(const MemoryStep& in, const MemoryGradient& gradient) {
   const std::int64_t width = in.width, row_size = (in.size + 1) * width;
   const std::int64_t used_after = std::min(in.size, in.used + 1);
   for (std::int64_t r = 0; r < in.rows; ++r) {
     const float* const action = in.actions.row(r);
     const float push = action[0], pop = action[1], stay = action[2];
     const float* const m = in.memory + r * row_size;
-    const float* const d_next = in.d_next + r * row_size;
-    float* const d_m = in.d_memory + r * row_size;
+    const float* const d_next = gradient.d_next + r * row_size;
+    float* const d_m = gradient.d_memory + r * row_size;
     float d_action[kStackActions] = {};
     for (std::int64_t i = 0; i < width; ++i) {
       d_action[0] += d_next[i] * in.written.row(r)[i];
-      in.d_written.row(r)[i] = push * d_next[i];
+      gradient.d_written.row(r)[i] = push * d_next[i];
     }
     // m_{i-1} is pushed to place i, m_{i+1} popped, m_i stays.
     Vector pushed = hn::Zero(Floats()), popped = pushed, stayed = pushed;
@@ -269,7 +271,7 @@ void stack_gradient(const MemoryGradient& in) {
     d_action[0] += sum_of_lanes(pushed);
     d_action[1] = sum_of_lanes(popped);
     d_action[2] = sum_of_lanes(stayed);
-    softmax_gradient(action, d_action, in.d_actions.row(r), kStackActions);
+    softmax_gradient(action, d_action, gradient.d_actions.row(r), kStackActions);
   }
 }
 
@@ -301,7 +303,7 @@ struct Starts {
       : of{0, 1 % size * width, (size - 1) * width, jump * width, (size - jump) % size * width} {}
 };
 
-void tape(const MemoryRows& in) {
+void tape(const MemoryStep& in, const MemoryResult& result) {
   const std::int64_t width = in.width, row_size = (in.size + 1) * width;
   const Starts starts(in.size, width, in.jump);
   Ring ring(in.size, width);
@@ -309,7 +311,7 @@ void tape(const MemoryRows& in) {
     float* const action = in.actions.row(r);
     softmax(action, kTapeActions);
     ring.fill(in.memory + r * row_size, in.written.row(r), in.size, width);
-    float* const next = in.next + r * row_size;
+    float* const next = result.next + r * row_size;
     for_columns(in.size * width, [&](std::int64_t c, std::int64_t count) HWY_ATTR {
       Vector sum = hn::Mul(all(action[0]), load_part(ring.from(c), count));
       for (int a = 1; a < kTapeActions; ++a) {
@@ -317,11 +319,11 @@ void tape(const MemoryRows& in) {
       }
       store_part(sum, next + c, count);
     });
-    std::memcpy(in.top.row(r), next, static_cast<std::size_t>(width) * sizeof(float));
+    std::memcpy(result.top.row(r), next, static_cast<std::size_t>(width) * sizeof(float));
   }
 }
 
-void tape_gradient(const MemoryGradient& in) {
+void tape_gradient(const MemoryStep& in, const MemoryGradient& gradient) {
   const std::int64_t width = in.width, row_size = (in.size + 1) * width;
   const Starts starts(in.size, width, in.jump);
   // A vector goes where the opposite move brings it from.
@@ -330,8 +332,8 @@ void tape_gradient(const MemoryGradient& in) {
   Ring gradients(in.size, width);
   for (std::int64_t r = 0; r < in.rows; ++r) {
     const float* const action = in.actions.row(r);
-    const float* const d_next = in.d_next + r * row_size;
-    float* const d_m = in.d_memory + r * row_size;
+    const float* const d_next = gradient.d_next + r * row_size;
+    float* const d_m = gradient.d_memory + r * row_size;
     ring.fill(in.memory + r * row_size, in.written.row(r), in.size, width);
     gradients.fill(d_next, nullptr, in.size, width);
     Vector sums[kTapeActions];
@@ -346,11 +348,11 @@ void tape_gradient(const MemoryGradient& in) {
       }
       store_part(d_value, d_m + c, count);
     });
-    std::memcpy(in.d_written.row(r), d_m, static_cast<std::size_t>(width) * sizeof(float));
+    std::memcpy(gradient.d_written.row(r), d_m, static_cast<std::size_t>(width) * sizeof(float));
     std::memset(d_m, 0, static_cast<std::size_t>(width) * sizeof(float));
     float d_action[kTapeActions];
     for (int a = 0; a < kTapeActions; ++a) d_action[a] = sum_of_lanes(sums[a]);
-    softmax_gradient(action, d_action, in.d_actions.row(r), kTapeActions);
+    softmax_gradient(action, d_action, gradient.d_actions.row(r), kTapeActions);
   }
 }
 

@@ -26,8 +26,8 @@ using torch::autograd::variable_list;
 // Runs the forward pass of one block.
 class Forward {
  public:
-  Forward(const Trace& trace, const at::Tensor& weights, const Writer& writer, const std::int64_t* tokens,
-          const Block& block)
+  Forward(const Trace& trace, const std::vector<PackedMatrix>& weights, const Writer& writer,
+          const std::int64_t* tokens, const Block& block)
       : trace_(trace),
         plan_(trace.plan),
         weights_(weights),
@@ -73,38 +73,26 @@ class Forward {
     }
   }
 
-  // Computes the columns [first, first + count) of a.
-  void multiply(const StridedRows& gates, const StridedRows& state, std::int64_t first,
-                std::int64_t count) const {
-    multiply_here(gates.data + first, gates.stride, matrix(state), matrix(weights_, block_.replica, 0, first),
-                  block_.rows, count, plan_.state_width(), Write::kReplace);
+  // Computes a part of a.
+  void multiply(const StridedRows& gates, const StridedRows& state, std::size_t part) const {
+    weights_[part].multiply(gates.data + plan_.parts()[part].first, gates.stride, matrix(state), block_.rows,
+                            Write::kReplace);
   }
 
   void run_cell(std::int64_t step) const {
     const RecurrentKernels& kernels = cpu::recurrent_kernels();
     const StridedRows gates = rows(trace_.gates, step), state = rows(trace_.state, step);
-    CellRows cell{.rows = block_.rows,
-                  .width = plan_.width,
-                  .gates = gates.data,
-                  .previous = rows(trace_.state, step, plan_.hidden_column()),
-                  .hidden = rows(trace_.state, step + 1, plan_.hidden_column())};
+    const CellStep cell = trace_.cell_step(step, block_);
     if (plan_.cell == Cell::kGru) {
-      multiply(gates, state, 0, 2 * plan_.width);
+      multiply(gates, state, 0);
       write_symbols(trace_.reset, step);
-      cell.reset = rows(trace_.reset, step, plan_.symbols);
       kernels.gru_reset(cell);
-      multiply(gates, rows(trace_.reset, step), 2 * plan_.width, plan_.width);
+      multiply(gates, rows(trace_.reset, step), 1);
       kernels.gru(cell);
       return;
     }
-    multiply(gates, state, 0, plan_.gates * plan_.width);
-    if (plan_.cell == Cell::kRnn) {
-      kernels.rnn(cell);
-      return;
-    }
-    cell.cell = rows(trace_.cell, step).data;
-    cell.next_cell = rows(trace_.cell, step + 1).data;
-    kernels.lstm(cell);
+    multiply(gates, state, 0);
+    (plan_.cell == Cell::kLstm ? kernels.lstm : kernels.rnn)(cell);
   }
 
   void run_memory(std::int64_t step) const {
@@ -126,27 +114,34 @@ class Forward {
       in = out;
       in_width = values;
     }
-    const MemoryRows memory{.rows = block_.rows,
-                            .size = plan_.size,
-                            .width = plan_.memory_width,
-                            .jump = plan_.jump,
-                            .used = plan_.used(step),
-                            .memory = rows(trace_.memory, step).data,
-                            .written = in,
-                            .actions = rows(trace_.written[0], step, writer_.values(0, plan_)),
-                            .next = rows(trace_.memory, step + 1).data,
-                            .top = rows(trace_.state, step + 1, plan_.symbols)};
+    const MemoryResult result{.next = rows(trace_.memory, step + 1).data,
+                              .top = rows(trace_.state, step + 1, plan_.symbols)};
     const RecurrentKernels& kernels = cpu::recurrent_kernels();
-    (plan_.kind == MemoryKind::kStack ? kernels.stack : kernels.tape)(memory);
+    (plan_.kind == MemoryKind::kStack ? kernels.stack : kernels.tape)(trace_.memory_step(step, block_),
+                                                                      result);
   }
 
   const Trace& trace_;
   const Plan& plan_;
-  const at::Tensor& weights_;  // (replicas, state's width, gates width)
+  const std::vector<PackedMatrix>& weights_;  // Each (state's width, the part's width)
   const Writer& writer_;
   const std::int64_t* tokens_;
   Block block_;
 };
+
+// `weights` (replicas, state's width, gates width) from a row on.
+PackedWeights pack(const at::Tensor& weights, const Plan& plan, std::int64_t first_row, bool is_transposed) {
+  const std::int64_t rows = weights.size(1) - first_row;
+  PackedWeights packed(static_cast<std::size_t>(plan.replicas));
+  for_each_in_parallel(plan.replicas, [&](std::int64_t replica) {
+    for (const auto& [first, count] : plan.parts()) {
+      packed[static_cast<std::size_t>(replica)].emplace_back(matrix(weights, replica, first_row, first),
+                                                             is_transposed ? rows : count,
+                                                             is_transposed ? count : rows, is_transposed);
+    }
+  });
+  return packed;
+}
 
 at::Tensor transposed(const at::Tensor& matrices) { return matrices.transpose(1, 2).contiguous(); }
 
@@ -171,8 +166,10 @@ class Unroll : public torch::autograd::Function<Unroll> {
     Trace trace(plan, writer, weights.options(), keeps);
     const at::Tensor out =
         at::empty({plan.replicas, plan.outputs, plan.batch, plan.width}, weights.options());
+    const PackedWeights packed = pack(weights, plan, 0, false);
     for_each_block(plan.replicas, plan.batch, [&](const Block& block) {
-      Forward(trace, weights, writer, tokens.const_data_ptr<std::int64_t>(), block)
+      Forward(trace, packed[static_cast<std::size_t>(block.replica)], writer,
+              tokens.const_data_ptr<std::int64_t>(), block)
           .run(out.data_ptr<float>());
     });
     if (keeps) {
@@ -192,18 +189,14 @@ class Unroll : public torch::autograd::Function<Unroll> {
     const auto& trace = kept<Trace>(context);
     const Plan& plan = trace.plan;
     const Writer writer = writer_of({saved[1], saved[3], saved[5]}, {saved[2], saved[4], saved[6]});
-    const at::Tensor weights_transposed = transposed(saved[0].slice(1, plan.symbols));
-    std::vector<at::Tensor> writer_transposed;
-    std::vector<Steps> d_written;
+    BackwardOperands operands{trace, writer, pack(saved[0], plan, plan.symbols, true), {}, {}};
     for (std::size_t layer = 0; layer < writer.w.size(); ++layer) {
-      writer_transposed.push_back(transposed(writer.w[layer]));
-      d_written.push_back({at::empty_like(trace.written[layer].values)});
+      operands.writer_transposed.push_back(transposed(writer.w[layer]));
+      operands.d_written.push_back({at::empty_like(trace.written[layer].values)});
     }
     const at::Tensor d_out = gradients[0].contiguous();
-    for_each_block(plan.replicas, plan.batch, [&](const Block& block) {
-      run_backward(trace, weights_transposed, writer_transposed, writer, d_written, block,
-                   d_out.const_data_ptr<float>());
-    });
+    for_each_block(plan.replicas, plan.batch,
+                   [&](const Block& block) { run_backward(operands, block, d_out.const_data_ptr<float>()); });
 
     variable_list result(kArguments);
     result[0] = weights_gradient(trace);
@@ -212,7 +205,7 @@ class Unroll : public torch::autograd::Function<Unroll> {
       const at::Tensor in =
           layer == 0 ? trace.state.matrix(1, steps, plan.hidden_column())
                      : trace.written[layer - 1].matrix(0, steps).slice(2, 0, writer.values(layer - 1, plan));
-      const at::Tensor d_values = d_written[layer].matrix(0, steps);
+      const at::Tensor d_values = operands.d_written[layer].matrix(0, steps);
       const at::Tensor ones = at::ones({1, 1, 1}, d_values.options());
       result[1 + 2 * layer] = sum_of_outer_products(in, d_values);
       result[2 + 2 * layer] =

@@ -16,7 +16,7 @@ struct StridedRows {
 };
 
 // A step of a cell; see unroll() for a and the formulas.
-struct CellRows {
+struct CellStep {
   std::int64_t rows, width;
   float* gates;                 // (rows, gates width): a, in place of which stands what the gradient reads.
   StridedRows previous;         // (rows, width): a GRU's h.
@@ -26,55 +26,50 @@ struct CellRows {
   StridedRows reset = {};       // (rows, width): a GRU's r' h
 };
 
-// Holds the operands of that step's gradient. d_hidden becomes that of h where the cell passes it on past a,
-// which only a GRU does.
+// Gradients of that step, whose a is replaced by its gradient. d_hidden becomes that of h where the cell
+// passes it on past a, which only a GRU does.
 struct CellGradient {
-  std::int64_t rows, width;
-  float* gates;  // Holds forward's values, which the gradient of a replaces.
-  StridedRows previous, hidden;
   StridedRows d_hidden;
-  const float* cell = nullptr;
-  const float* next_cell = nullptr;
-  float* d_cell = nullptr;         // (rows, width): the gradient of c' becomes that of c.
-  const float* d_reset = nullptr;  // (rows, width): the gradient of a GRU's r' h, for the second part.
+  float* d_cell;         // (rows, width): the gradient of c' becomes that of c.
+  const float* d_reset;  // (rows, width): the gradient of a GRU's r' h, for the second part.
 };
 
 // A step of a memory of `size` vectors of `width`. Behind each row of vectors there is room for another one.
-struct MemoryRows {
+struct MemoryStep {
   std::int64_t rows, size, width;
   std::int64_t jump;    // A tape's, below the size.
   std::int64_t used;    // So many vectors of a stack may differ from 0 before the step.
   const float* memory;  // (rows, size + 1, width)
   StridedRows written;  // (rows, width)
   StridedRows actions;  // (rows, actions): logits, which become their softmax.
-  float* next;          // (rows, size + 1, width)
-  StridedRows top;      // (rows, width): the next memory's first vector once more.
 };
 
-// Holds the operands of that step's gradient; `actions` are the softmax.
+struct MemoryResult {
+  float* next;      // (rows, size + 1, width)
+  StridedRows top;  // (rows, width): the next memory's first vector once more.
+};
+
+// Gradients of that step, whose actions are the softmax.
 struct MemoryGradient {
-  std::int64_t rows, size, width, jump, used;
-  const float* memory;
-  StridedRows written, actions;
   const float* d_next;
   float* d_memory;
   StridedRows d_written, d_actions;  // d_actions is that of the logits.
 };
 
 struct RecurrentKernels {
-  void (*rnn)(const CellRows&);
-  void (*rnn_gradient)(const CellGradient&);
-  void (*lstm)(const CellRows&);
-  void (*lstm_gradient)(const CellGradient&);
+  void (*rnn)(const CellStep&);
+  void (*rnn_gradient)(const CellStep&, const CellGradient&);
+  void (*lstm)(const CellStep&);
+  void (*lstm_gradient)(const CellStep&, const CellGradient&);
   // A GRU has two products a step: z and r come before the second, h' after it.
-  void (*gru_reset)(const CellRows&);
-  void (*gru)(const CellRows&);
-  void (*gru_gradient)(const CellGradient&);        // Computes those of z and n.
-  void (*gru_reset_gradient)(const CellGradient&);  // Computes that of r.
-  void (*stack)(const MemoryRows&);
-  void (*stack_gradient)(const MemoryGradient&);
-  void (*tape)(const MemoryRows&);
-  void (*tape_gradient)(const MemoryGradient&);
+  void (*gru_reset)(const CellStep&);
+  void (*gru)(const CellStep&);
+  void (*gru_gradient)(const CellStep&, const CellGradient&);        // Computes those of z and n.
+  void (*gru_reset_gradient)(const CellStep&, const CellGradient&);  // Computes that of r.
+  void (*stack)(const MemoryStep&, const MemoryResult&);
+  void (*stack_gradient)(const MemoryStep&, const MemoryGradient&);
+  void (*tape)(const MemoryStep&, const MemoryResult&);
+  void (*tape_gradient)(const MemoryStep&, const MemoryGradient&);
 };
 
 namespace cpu {

@@ -9,11 +9,6 @@
 namespace che::reference {
 namespace {
 
-// x (replicas, batch, in)
-at::Tensor affine(const at::Tensor& x, const Affine& layer) {
-  return product(x, layer.w) + layer.b.unsqueeze(1);
-}
-
 struct State {
   at::Tensor hidden;  // (replicas, batch, width)
   at::Tensor cell;    // Likewise, of an LSTM.
@@ -62,12 +57,12 @@ at::Tensor tape_update(const at::Tensor& memory, const at::Tensor& written, cons
 }
 
 at::Tensor updated(const Memory& memory, const State& state) {
-  at::Tensor written = affine(state.hidden, memory.writes.front());
+  at::Tensor written = affine(state.hidden, memory.writes.front().w, memory.writes.front().b);
   for (std::size_t i = 1; i < memory.writes.size(); ++i)
-    written = affine(at::relu(written), memory.writes[i]);
+    written = affine(at::relu(written), memory.writes[i].w, memory.writes[i].b);
   // (replicas, batch, actions, 1, 1)
   const at::Tensor actions =
-      at::softmax(affine(state.hidden, memory.actions), -1).unsqueeze(-1).unsqueeze(-1);
+      at::softmax(affine(state.hidden, memory.actions.w, memory.actions.b), -1).unsqueeze(-1).unsqueeze(-1);
   return memory.kind == MemoryKind::kStack ? stack_update(state.memory, written, actions)
                                            : tape_update(state.memory, written, actions, memory.jump);
 }

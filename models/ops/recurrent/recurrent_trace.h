@@ -1,4 +1,4 @@
-// The data that both passes of the fused recurrent network use.
+// The fused recurrent network, and the data that its two passes use.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/ops/product/packed_matrix.h"
 #include "models/ops/product/product.h"
 #include "models/ops/recurrent/recurrent.h"
 #include "models/ops/recurrent/recurrent_kernels.h"
@@ -67,6 +68,15 @@ struct Plan {
   MemoryKind kind = MemoryKind::kStack;
   std::int64_t memory_width = 0, size = 0, jump = 0, actions = 0;
 
+  // One product makes the gates of these columns: all of them, or a GRU's z and r, then n.
+  struct Columns {
+    std::int64_t first, count;
+  };
+  std::vector<Columns> parts() const {
+    if (cell == Cell::kGru) return {{0, 2 * width}, {2 * width, width}};
+    return {{0, gates * width}};
+  }
+
   std::int64_t state_width() const { return symbols + memory_width + width; }
   std::int64_t hidden_column() const { return symbols + memory_width; }
   std::int64_t used(std::int64_t step) const { return std::min(size, step); }
@@ -108,13 +118,59 @@ struct Trace {
     memory = steps(tokens, 2, (plan.size + 1) * plan.memory_width);
     for (const at::Tensor& b : writer.b) written.push_back(steps(tokens, 1, b.size(1)));
   }
+
+  CellStep cell_step(std::int64_t step, const Block& block) const {
+    const auto rows = [&](const Steps& steps, std::int64_t at, std::int64_t column = 0) {
+      return steps.rows(block.replica, at, block.first, column);
+    };
+    CellStep result{.rows = block.rows,
+                    .width = plan.width,
+                    .gates = rows(gates, step).data,
+                    .previous = rows(state, step, plan.hidden_column()),
+                    .hidden = rows(state, step + 1, plan.hidden_column())};
+    if (plan.cell == Cell::kLstm) {
+      result.cell = rows(cell, step).data;
+      result.next_cell = rows(cell, step + 1).data;
+    }
+    if (plan.cell == Cell::kGru) result.reset = rows(reset, step, plan.symbols);
+    return result;
+  }
+
+  MemoryStep memory_step(std::int64_t step, const Block& block) const {
+    const std::int64_t actions = written[0].values.size(3) - plan.actions;
+    return {.rows = block.rows,
+            .size = plan.size,
+            .width = plan.memory_width,
+            .jump = plan.jump,
+            .used = plan.used(step),
+            .memory = memory.row(block.replica, step, block.first),
+            .written = written.back().rows(block.replica, step, block.first),
+            .actions = written[0].rows(block.replica, step, block.first, actions)};
+  }
+};
+
+// The weights of each replica, by part.
+using PackedWeights = std::vector<std::vector<PackedMatrix>>;
+
+struct BackwardOperands {
+  const Trace& trace;
+  const Writer& writer;
+  PackedWeights transposed;                   // Each (the part's width, memory's width + width)
+  std::vector<at::Tensor> writer_transposed;  // The writer's weights.
+  std::vector<Steps> d_written;               // To write to: gradients of what the writer's layers give.
 };
 
 // Leaves the gradients of a in trace.gates and those of the writer's layers in `d_written`, for one block.
-// `transposed` (replicas, gates width, memory's width + width) and `writer_transposed` are the weights
-// transposed; d_out (replicas, outputs, batch, width).
-void run_backward(const Trace& trace, const at::Tensor& transposed,
-                  const std::vector<at::Tensor>& writer_transposed, const Writer& writer,
-                  const std::vector<Steps>& d_written, const Block& block, const float* d_out);
+// d_out (replicas, outputs, batch, width).
+void run_backward(const BackwardOperands& operands, const Block& block, const float* d_out);
 
 }  // namespace che::unrolled
+
+namespace che {
+
+// Whether unroll() has a fused form for this network: single precision on a CPU, at most three layers in the
+// memory's MLP.
+bool unrolls_fused(const Recurrence& network, const Backend& backend);
+at::Tensor unroll_fused(const at::Tensor& tokens, std::int64_t outputs, const Recurrence& network);
+
+}  // namespace che

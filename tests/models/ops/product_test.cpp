@@ -4,10 +4,13 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "models/ops/product/packed_matrix.h"
 #include "tests/models/encodings/encoding_rig.h"
 #include "tests/models/ops/fused_comparison.h"
 #include "tests/models/reference_files.h"
@@ -119,6 +122,30 @@ TEST(WriteProduct, ReplacesAndAdds) {
   EXPECT_THROW(write_product(at::zeros({2, 700, 9}).narrow(2, 0, 5), a, b, Write::kReplace), Error);
   EXPECT_TRUE(room.narrow(1, 0, 50).eq(7).all().item<bool>() &&
               room.narrow(1, 750, 50).eq(7).all().item<bool>());
+}
+
+// Whatever the number of rows, the stride of the operands and the orientation.
+TEST(PackedMatrix, GivesTheBitsOfOneCall) {
+  for (const auto& [n, k] : {std::pair<std::int64_t, std::int64_t>{256, 67}, {1024, 259}, {17, 1}, {1, 33}}) {
+    const at::Tensor b = some_numbers({k, n + 3}, 1).to(at::kFloat);
+    const at::Tensor turned = b.t().contiguous();
+    const PackedMatrix packed({b.data_ptr<float>(), n + 3}, n, k, false);
+    const PackedMatrix packed_turned({turned.data_ptr<float>(), k}, n, k, true);
+    for (const std::int64_t m : {1, 7, 64, 100}) {
+      const at::Tensor a = some_numbers({m, k + 1}, 2).to(at::kFloat);
+      const MatrixRows rows{a.data_ptr<float>() + 1, k + 1};
+      for (const Write write : {Write::kReplace, Write::kAdd}) {
+        const at::Tensor expected = at::ones({m, n}), out = at::ones({m, n}), out_turned = at::ones({m, n});
+        for_each_in_parallel(1, [&](std::int64_t) {
+          multiply_here(expected.data_ptr<float>(), n, rows, {b.data_ptr<float>(), n + 3}, m, n, k, write);
+          packed.multiply(out.data_ptr<float>(), n, rows, m, write);
+          packed_turned.multiply(out_turned.data_ptr<float>(), n, rows, m, write);
+        });
+        EXPECT_TRUE(at::equal(expected, out)) << m << ' ' << n << ' ' << k;
+        EXPECT_TRUE(at::equal(expected, out_turned)) << m << ' ' << n << ' ' << k;
+      }
+    }
+  }
 }
 
 }  // namespace
