@@ -50,7 +50,7 @@ class EveryEncodingOnADevice : public testing::TestWithParam<Case> {
  protected:
   std::string label_ = std::get<std::string>(GetParam());
   RunConfig config_ = small_config(label_);
-  NamedEncoding encoding_{label_, config_.encoding, config_.model.kind};
+  NamedEncoding encoding_{label_, config_.encoding, config_.model.kind, config_.model.shape().block};
   Kernels kernels_ = std::get<Kernels>(GetParam());
 };
 
@@ -113,7 +113,11 @@ std::int64_t operations_of(const NamedEncoding& named, Kernels kernels) {
   // The mask of the reference, and distances to one side.
   const std::int64_t of_mask = named.model == "decoder" ? (is_version_2 ? 28 : 14) : 0;
   const std::int64_t of_scale = encoding.attention_scale == AttentionScale::kSqrtD ? 0 : 22;
-  const std::int64_t others = of_mask + of_scale;
+  // Biases of q, k and v, GELU and one more norm.
+  const std::int64_t of_block = named.block == BlockForm::kPostNorm ? 0
+                                : kernels == Kernels::kFused        ? 16
+                                                                    : 24;
+  const std::int64_t others = of_mask + of_scale + of_block;
   if (!encoding.dape) return of.plain + others;
   return (is_version_2 ? of.dape_v2 : of.dape) + others;
 }
