@@ -13,6 +13,10 @@ import tempfile
 
 CHE = "build/che"
 TORCH = "bench/torch_steps.py"
+# A language model's decoder, which both programs build for themselves.
+CHE_DECODER = "build/decoder_steps"
+TORCH_DECODER = "bench/torch_decoder.py"
+DECODER = "decoder"
 
 # task, length, width, encoding, training or evaluation of a batch of 64
 ROWS = [
@@ -25,6 +29,9 @@ ROWS = [
     ("even_pairs", 40, 64, "dape_kerple", "training"),
     ("even_pairs", 200, 256, "alibi", "evaluation"),
     ("even_pairs", 200, 256, "dape_kerple", "evaluation"),
+    (DECODER, 128, 128, "none", "training"),
+    (DECODER, 128, 128, "kerple", "training"),
+    (DECODER, 128, 128, "dape_kerple", "training"),
 ]
 
 
@@ -46,6 +53,8 @@ def run(command):
 
 def che_command(row, steps, file):
     task, length, width, encoding, mode = row
+    if task == DECODER:
+        return [CHE_DECODER, encoding, str(steps), file]
     command = [CHE, "bench", "--task", task, "--encoding", encoding, "--length", str(length), "--steps", str(steps)]
     if mode == "evaluation":
         command.append("--evaluate")
@@ -67,6 +76,8 @@ def torch_row(row, steps, file, compiled):
                "--steps", str(steps), "--json", file]
     if mode == "evaluation":
         command += ["--evaluate", "--warmup", "1"]
+    if task == DECODER:
+        command = [sys.executable, TORCH_DECODER, encoding, str(steps), file]
     run(command + ["--compile"] * compiled)
     report = json.loads(pathlib.Path(file).read_text())
     return {"milliseconds": 1e3 * report["step_seconds"], "peak_mib": report["peak_rss_mib"]}
@@ -98,7 +109,7 @@ def markdown(report):
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in report["rows"]:
-        batch = "128, training" if row["mode"] == "training" else "64, evaluation"
+        batch = "64, evaluation" if row["mode"] == "evaluation" else "32, training" if row["task"] == DECODER else "128, training"
         lines.append(
             f"| {row['width']} | {row['tokens']} ({row['task']}, length {row['length']}) | {row['encoding']} | {batch} "
             f"| {row['che_ms']:,.0f} | {row['peer_ms']:,.0f} | {row['ratio']:.2f} | {row['share']:.2f} "

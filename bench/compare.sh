@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The speed table of docs/performance.md: che beside its model in PyTorch (che_tasks.torch), interleaved on one core,
-# medians of the repetitions. Needs a built che (scripts/setup.sh); installs PyTorch (4.6 GB, once) into a
+# The speed table of docs/performance.md: che beside its model in PyTorch (che_tasks.torch, and for a language model's
+# decoder bench/torch_decoder.py), interleaved on one core, medians of the repetitions. Needs a built che (scripts/setup.sh); installs PyTorch (4.6 GB, once) into a
 # virtual environment outside the clone.
 #   bench/compare.sh [--repetitions N] [--steps N] [--filter TEXT] [--output FOLDER] [--compiled]
 set -euo pipefail
