@@ -62,7 +62,8 @@ EncodingContext EncodingContext::of_queries(std::int64_t part, std::int64_t coun
   EncodingContext context = *this;
   context.tokens = part;
   context.first_query = part - count;
-  if (logit_scale.defined() && logit_scale.size(2) > 1) {
+  // One factor may serve all queries.
+  if (logit_scale.defined() && logit_scale.size(2) > 1 && logit_scale.size(2) != count) {
     context.logit_scale = logit_scale.narrow(2, context.first_query - first_query, count);
   }
   return context;
