@@ -14,6 +14,10 @@ import tempfile
 CHE = "build/che"
 TORCH = "bench/torch_steps.py"
 PROGRAM = "bench/program_steps.py"
+# A language model's decoder, which both programs build for themselves.
+CHE_DECODER = "build/decoder_steps"
+TORCH_DECODER = "bench/torch_decoder.py"
+DECODER = "decoder"
 
 # task, length, width, encoding or recurrent network, training or evaluation of a batch of 64
 ROWS = [
@@ -29,6 +33,9 @@ ROWS = [
     ("even_pairs", 40, 256, "lstm", "training"),
     ("reverse_string", 40, 256, "stack_rnn", "training"),
     ("reverse_string", 40, 256, "tape_rnn", "training"),
+    (DECODER, 128, 128, "none", "training"),
+    (DECODER, 128, 128, "kerple", "training"),
+    (DECODER, 128, 128, "dape_kerple", "training"),
 ]
 # Recurrent networks, with the peer of each: PyTorch's layer, or the released program under JAX.
 MACHINES = {"lstm": "PyTorch", "stack_rnn": "JAX", "tape_rnn": "JAX"}
@@ -52,6 +59,8 @@ def run(command, **variables):
 
 def che_command(row, steps, file):
     task, length, width, encoding, mode = row
+    if task == DECODER:
+        return [CHE_DECODER, encoding, str(steps), file]
     command = [CHE, "bench", "--task", task, "--length", str(length), "--steps", str(steps)]
     command += [f"model.kind={encoding}"] if encoding in MACHINES else ["--encoding", encoding]
     if mode == "evaluation":
@@ -79,6 +88,8 @@ def peer_row(row, steps, file, compiled):
         program = os.environ["CHE_PROGRAM"]
         run([f"{program}/venv/bin/python", PROGRAM, "--model", encoding, *options], PYTHONPATH=program,
             XLA_FLAGS="--xla_cpu_multi_thread_eigen=false")
+    elif task == DECODER:
+        run([sys.executable, TORCH_DECODER, encoding, str(steps), file] + ["--compile"] * compiled)
     else:
         command = [sys.executable, TORCH, *options]
         command += ["--model", encoding, "--encoding", "none"] if encoding in MACHINES else ["--encoding", encoding]
@@ -115,7 +126,7 @@ def markdown(report):
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in report["rows"]:
-        batch = "128, training" if row["mode"] == "training" else "64, evaluation"
+        batch = "64, evaluation" if row["mode"] == "evaluation" else "32, training" if row["task"] == DECODER else "128, training"
         lines.append(
             f"| {row['width']} | {row['tokens']} ({row['task']}, length {row['length']}) | {row['encoding']} | {batch} "
             f"| {row['peer']} | {row['che_ms']:,.0f} | {row['peer_ms']:,.0f} | {row['ratio']:.2f} | {row['share']:.2f} "

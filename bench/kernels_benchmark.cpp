@@ -1,9 +1,11 @@
 // Every operation with its kernels next to its composition of library operations, forward and backward, one
-// thread: at the model's sizes (d = 256, 8 heads) for 128 examples of T tokens.
+// thread: at the model's sizes (d = 256, 8 heads) for 128 examples of T tokens, and 8 of 512.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 #include <oneapi/tbb/global_control.h>
+
+#include <utility>
 
 #include "models/ops/cases.h"
 
@@ -42,8 +44,8 @@ void add_row(const OperationCase& operation, const std::string& name) {
 int main(int argc, char** argv) {
   at::set_num_threads(1);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 1);
-  for (const std::int64_t tokens : {41, 120}) {
-    for (const che::OperationCase& operation : che::sequence_cases({}, tokens, 128)) {
+  for (const auto& [tokens, batch] : {std::pair(41, 128), {120, 128}, {512, 8}}) {
+    for (const che::OperationCase& operation : che::sequence_cases({}, tokens, batch)) {
       che::add_row(operation, operation.name + "/T:" + std::to_string(tokens));
     }
   }

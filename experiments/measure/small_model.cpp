@@ -22,7 +22,8 @@ RunConfig config_of(const NamedEncoding& encoding, std::int64_t width) {
   config.encoding = encoding.config;
   config.encoding.max_position = 256;
   if (config.encoding.dape) config.encoding.dape->hidden = 8;
-  config.model.shape() = {.width = width, .layers = 2, .heads = 2, .ffn_multiple = 2};
+  config.model.shape() = {
+      .width = width, .layers = 2, .heads = 2, .ffn_multiple = 2, .block = encoding.block};
   return config;
 }
 

@@ -220,6 +220,12 @@ std::vector<NamedEncoding> every_encoding() {
       all.push_back({.name = kind + "_" + encoding.name, .config = encoding.config, .model = kind});
     }
   }
+  for (const char* shorthand : {"rope", "sin_cos", "fire", "dape_kerple"}) {
+    add(shorthand);
+    all.back().name = std::string("pre_norm_decoder_") + shorthand;
+    all.back().model = "decoder";
+    all.back().block = BlockForm::kPreNorm;
+  }
   return all;
 }
 

@@ -61,15 +61,17 @@ struct EncodingConfig {
 
 struct NamedEncoding {
   // The shorthand; DAPE V2 (arXiv 2410.04798) has none and is called "dape_v2_" and the base, and "ssmax_"
-  // stands before one with that scale. In a model that is no encoder, the kind stands before it:
-  // "decoder_rope".
+  // stands before one with that scale. In a model that is no encoder, the kind stands before it, and before
+  // that the form of its blocks: "pre_norm_decoder_rope".
   std::string name;
   EncodingConfig config;
   std::string model = ModelConfig().kind;
+  BlockForm block = BlockForm::kPostNorm;
 };
 
 // Every registered encoding in every kind of model that takes one, randomized where it reads positions, and
-// DAPE and DAPE V2 around those with a bias: what checks of all encodings go through.
+// DAPE and DAPE V2 around those with a bias, and some in blocks with pre-norm: what checks of all encodings
+// go through.
 std::vector<NamedEncoding> every_encoding();
 
 }  // namespace che

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -16,6 +17,10 @@ namespace {
 
 // Begins the names of the encoding's parameters next to the embedding.
 constexpr const char* kSharedPrefix = "pos.";
+// LayerNorm before the head, of pre_norm.
+constexpr const char* kLastNorm = "ln_f";
+// The most logits that one part of forward_in_parts() has.
+constexpr std::int64_t kLogitsOfPart = std::int64_t{1} << 24;
 
 // Dropout sites: the embedding, then two a layer.
 constexpr std::uint32_t kEmbeddingSite = 0;
@@ -28,6 +33,14 @@ std::string attention_prefix(std::int64_t layer) { return layer_prefix(layer) + 
 void add_layer_norm(std::vector<ParameterSpec>& specs, const std::string& name, std::int64_t width) {
   specs.push_back({name + ".scale", {width}, Init::constant(1)});
   specs.push_back({name + ".offset", {width}, Init::constant(0)});
+}
+
+// As GPT-NeoX: small_init for what reads the residual stream, wang_init for what adds to it.
+Init small_init(const ModelShape& shape) {
+  return Init::normal(std::sqrt(0.4 / static_cast<double>(shape.width)));
+}
+Init wang_init(const ModelShape& shape) {
+  return Init::normal(2 / (static_cast<double>(shape.layers) * std::sqrt(static_cast<double>(shape.width))));
 }
 
 void add_prefixed(std::vector<ParameterSpec>& specs, const std::string& prefix,
@@ -45,24 +58,32 @@ std::vector<ParameterSpec> encoder_parameters(const ModelParts& parts) {
   const Encoding& encoding = *parts.encoding;
   const std::int64_t d = shape.width;
   const std::int64_t hidden = d * shape.ffn_multiple;
+  const bool is_pre_norm = shape.block == BlockForm::kPreNorm;
+  const Init reads = is_pre_norm ? small_init(shape) : Init::fan_in(d);
   std::vector<ParameterSpec> specs;
-  specs.push_back({"embed.w", {parts.vocabulary.tokens, d}, Init::truncated_normal(0.02)});
+  specs.push_back(
+      {"embed.w", {parts.vocabulary.tokens, d}, is_pre_norm ? reads : Init::truncated_normal(0.02)});
   add_prefixed(specs, kSharedPrefix, encoding.embedding_parameters(shape));
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     const std::string attention = attention_prefix(layer);
-    for (const char* name : {"wq", "wk", "wv", "wo"})
-      specs.push_back({attention + name, {d, d}, Init::fan_in(d)});
+    for (const char* name : {"wq", "wk", "wv"}) specs.push_back({attention + name, {d, d}, reads});
+    specs.push_back({attention + "wo", {d, d}, is_pre_norm ? wang_init(shape) : reads});
+    if (is_pre_norm) {
+      for (const char* name : {"bq", "bk", "bv", "bo"})
+        specs.push_back({attention + name, {d}, Init::constant(0)});
+    }
     add_prefixed(specs, attention, encoding.layer_parameters(shape));
     const std::string prefix = layer_prefix(layer);
     add_layer_norm(specs, prefix + "ln1", d);
-    specs.push_back({prefix + "ffn.w1", {d, hidden}, Init::fan_in(d)});
+    specs.push_back({prefix + "ffn.w1", {d, hidden}, reads});
     specs.push_back({prefix + "ffn.b1", {hidden}, Init::constant(0)});
-    specs.push_back({prefix + "ffn.w2", {hidden, d}, Init::fan_in(hidden)});
+    specs.push_back({prefix + "ffn.w2", {hidden, d}, is_pre_norm ? wang_init(shape) : Init::fan_in(hidden)});
     specs.push_back({prefix + "ffn.b2", {d}, Init::constant(0)});
     add_layer_norm(specs, prefix + "ln2", d);
   }
-  specs.push_back({"out.w", {d, parts.vocabulary.classes}, Init::fan_in(d)});
-  specs.push_back({"out.b", {parts.vocabulary.classes}, Init::constant(0)});
+  if (is_pre_norm) add_layer_norm(specs, kLastNorm, d);
+  specs.push_back({"out.w", {d, parts.vocabulary.classes}, reads});
+  if (!is_pre_norm) specs.push_back({"out.b", {parts.vocabulary.classes}, Init::constant(0)});
   return specs;
 }
 
@@ -73,32 +94,93 @@ Encoder::Encoder(ModelParts parts, std::int64_t replicas, const Backend& backend
       encoding_(std::move(parts.encoding)) {}
 
 at::Tensor Encoder::forward(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const {
+  return logits(outputs_of(tokens, outputs, pass));
+}
+
+void Encoder::forward_in_parts(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass,
+                               const LogitsSink& take) const {
+  const at::Tensor x = outputs_of(tokens, outputs, pass);
+  const std::int64_t part =
+      std::max<std::int64_t>(1, kLogitsOfPart / (x.size(0) * x.size(1) * vocabulary_.classes));
+  for (std::int64_t first = 0; first < outputs; first += part) {
+    take(first, logits(x.narrow(2, first, std::min(part, outputs - first))));
+  }
+}
+
+at::Tensor Encoder::logits(const at::Tensor& x) const {
+  return affine(x, parameters()["out.w"], is_pre_norm() ? at::Tensor() : parameters()["out.b"]);
+}
+
+at::Tensor Encoder::outputs_of(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const {
   const std::int64_t length = tokens.size(1);
-  const Dropout& dropout = pass.dropout;
-  const EmbeddedInput input{Embedding(tokens, vocabulary_.tokens, parameters().replicas(), backend()),
-                            parameters()["embed.w"] * std::sqrt(shape_.width)};
+  const at::Tensor& vectors = parameters()["embed.w"];
+  EmbeddedInput input{Embedding(tokens, vocabulary_.tokens, parameters().replicas(), backend()),
+                      is_pre_norm() ? vectors : vectors * std::sqrt(shape_.width)};
   at::Tensor x = input.tokens.rows(input.vectors, 0);
 
   EncodingContext embedding = context_of(Positions::kEmbeddingLayer, length, 0, pass.positions);
   embedding.parameters = embedding.shared;
   const at::Tensor absolute = encoding_->embedding(embedding);
-  if (absolute.defined()) x = che::dropout(x + absolute, {dropout, kEmbeddingSite, 0}, backend());
+  if (absolute.defined()) x = che::dropout(x + absolute, {pass.dropout, kEmbeddingSite, 0}, backend());
+  // Products once per symbol lose where a large vocabulary has more symbols than the batch has tokens.
+  const bool once_per_symbol =
+      !absolute.defined() && vocabulary_.tokens <= std::max(Embedding::kMostOneHot, tokens.numel());
+  x = is_pre_norm() ? pre_norm(x, once_per_symbol ? &input : nullptr, length - outputs, pass)
+                    : post_norm(x, once_per_symbol ? &input : nullptr, length - outputs, pass);
+  return x.slice(2, x.size(2) - outputs);
+}
 
+at::Tensor Encoder::post_norm(at::Tensor x, const EmbeddedInput* input, std::int64_t first_output,
+                              const Pass& pass) const {
   for (std::int64_t layer = 0; layer < shape_.layers; ++layer) {
-    const std::int64_t first_query = layer + 1 == shape_.layers ? length - outputs : 0;
+    const std::int64_t first_query = layer + 1 == shape_.layers ? first_output : 0;
     const ParameterView weights(parameters(), layer_prefix(layer));
     const at::Tensor attended =
-        affine(attend(x, layer == 0 && !absolute.defined() ? &input : nullptr, layer, first_query, pass),
-               weights["attn.wo"]);
+        affine(attend(x, layer == 0 ? input : nullptr, layer, first_query, pass), weights["attn.wo"]);
     const at::Tensor a =
         residual_norm(x.slice(2, first_query), attended, {}, weights["ln1.scale"], weights["ln1.offset"],
-                      {dropout, attention_site(layer), first_query}, backend());
-    const at::Tensor transformed =
-        feed_forward(a, weights["ffn.w1"], weights["ffn.b1"], weights["ffn.w2"], backend());
+                      {pass.dropout, attention_site(layer), first_query}, backend());
+    const at::Tensor transformed = feed_forward(a, weights["ffn.w1"], weights["ffn.b1"], weights["ffn.w2"],
+                                                Activation::kRelu, backend());
     x = residual_norm(a, transformed, weights["ffn.b2"], weights["ln2.scale"], weights["ln2.offset"],
-                      {dropout, ffn_site(layer), first_query}, backend());
+                      {pass.dropout, ffn_site(layer), first_query}, backend());
   }
-  return affine(x.slice(2, x.size(2) - outputs), parameters()["out.w"], parameters()["out.b"]);
+  return x;
+}
+
+at::Tensor Encoder::pre_norm(at::Tensor x, EmbeddedInput* input, std::int64_t first_output,
+                             const Pass& pass) const {
+  // The norm that follows layer - 1.
+  const auto next_norm = [&](std::int64_t layer) {
+    return ParameterView(parameters(),
+                         layer < shape_.layers ? layer_prefix(layer) + "ln1." : std::string(kLastNorm) + ".");
+  };
+  const ParameterView first_norm = next_norm(0);
+  at::Tensor normal;
+  if (input != nullptr) {
+    input->vectors = layer_norm(input->vectors, first_norm["scale"], first_norm["offset"]);
+    normal = input->tokens.rows(input->vectors, 0);
+  } else {
+    normal = layer_norm(x, first_norm["scale"], first_norm["offset"]);
+  }
+  for (std::int64_t layer = 0; layer < shape_.layers; ++layer) {
+    const std::int64_t first_query = layer + 1 == shape_.layers ? first_output : 0;
+    const ParameterView weights(parameters(), layer_prefix(layer));
+    const at::Tensor attended =
+        affine(attend(normal, layer == 0 ? input : nullptr, layer, first_query, pass), weights["attn.wo"]);
+    const SumAndNorm a = residual_sum_norm(x.slice(2, first_query), attended, weights["attn.bo"],
+                                           weights["ln2.scale"], weights["ln2.offset"],
+                                           {pass.dropout, attention_site(layer), first_query}, backend());
+    const at::Tensor transformed = feed_forward(a.norm, weights["ffn.w1"], weights["ffn.b1"],
+                                                weights["ffn.w2"], Activation::kGelu, backend());
+    const ParameterView norm = next_norm(layer + 1);
+    const SumAndNorm next =
+        residual_sum_norm(a.sum, transformed, weights["ffn.b2"], norm["scale"], norm["offset"],
+                          {pass.dropout, ffn_site(layer), first_query}, backend());
+    x = next.sum;
+    normal = next.norm;
+  }
+  return normal;
 }
 
 EncodingContext Encoder::context_of(std::int64_t layer, std::int64_t tokens, std::int64_t first_query,
@@ -119,17 +201,18 @@ at::Tensor Encoder::attend(const at::Tensor& x, const EmbeddedInput* input, std:
                            std::int64_t first_query, const Pass& pass) const {
   EncodingContext context = context_of(layer, x.size(2), first_query, pass.positions);
   context.logit_scale = encoding_->logit_scale(context);
-  // The product with a weight, for the tokens from `first` on.
-  const auto heads = [&](std::int64_t first, const char* weight) {
+  // The product with a weight, and the bias that goes with it, for the tokens from `first` on.
+  const auto heads = [&](std::int64_t first, const char* weight, const char* bias) {
     const at::Tensor& w = context.parameters[weight];
-    const at::Tensor projected = input != nullptr ? input->tokens.rows(product(input->vectors, w), first)
-                                                  : affine(x.slice(2, first), w);
+    const at::Tensor b = is_pre_norm() ? context.parameters[bias] : at::Tensor();
+    const at::Tensor projected = input != nullptr ? input->tokens.rows(affine(input->vectors, w, b), first)
+                                                  : affine(x.slice(2, first), w, b);
     return projected.unflatten(3, {shape_.heads, shape_.head_width()});
   };
   // (replicas, batch, n, heads, head_width)
-  const at::Tensor q = encoding_->rotate(heads(first_query, "wq"), first_query, context);
-  const at::Tensor k = encoding_->rotate(heads(0, "wk"), 0, context);
-  const at::Tensor v = heads(0, "wv");
+  const at::Tensor q = encoding_->rotate(heads(first_query, "wq", "bq"), first_query, context);
+  const at::Tensor k = encoding_->rotate(heads(0, "wk", "bk"), 0, context);
+  const at::Tensor v = heads(0, "wv", "bv");
   const auto observe = [&](const AttentionLogits& logits) { pass.observer(layer, logits); };
   return attention(q, k, v, encoding_->attention_terms(context), backend(),
                    {.scale = context.logit_scale,

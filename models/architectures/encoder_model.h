@@ -20,6 +20,13 @@ std::vector<ParameterSpec> encoder_parameters(const ModelParts& parts);
 //
 //   a  = LN1(x + drop(Attention(x))),  x' = LN2(a + drop(W2 relu(W1 a + b1) + b2)).
 //
+// and with pre_norm, the block of GPT-NeoX,
+//
+//   a  = x + drop(Attention(LN1(x)) + b_o),  x' = a + drop(W2 gelu(W1 LN2(a) + b1) + b2),
+//
+// with biases in the queries, keys and values, an embedding that is not scaled, a LayerNorm before the head
+// and none of the head's biases.
+//
 // Every token attends to every other; where the shape is causal, to itself and those before it. The last
 // layer computes its queries, projection and FFN for the tokens with an output only, and Pass::observer sees
 // those queries of it.
@@ -30,6 +37,8 @@ class Encoder : public Model {
 
   void project() override;
   at::Tensor forward(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const override;
+  void forward_in_parts(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass,
+                        const LogitsSink& take) const override;
   std::optional<AttentionSize> attention_size() const override {
     return AttentionSize{shape_.layers, shape_.heads};
   }
@@ -45,6 +54,18 @@ class Encoder : public Model {
     Embedding tokens;
     at::Tensor vectors;  // (replicas, symbols, width)
   };
+
+  bool is_pre_norm() const { return shape_.block == BlockForm::kPreNorm; }
+
+  // What the head reads, (replicas, batch, outputs, width), and the head.
+  at::Tensor outputs_of(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const;
+  at::Tensor logits(const at::Tensor& x) const;
+
+  // All layers, for the tokens from `first_output` on; pre_norm() changes input->vectors to their norms.
+  // `input` is as for attend().
+  at::Tensor post_norm(at::Tensor x, const EmbeddedInput* input, std::int64_t first_output,
+                       const Pass& pass) const;
+  at::Tensor pre_norm(at::Tensor x, EmbeddedInput* input, std::int64_t first_output, const Pass& pass) const;
 
   // The result before W_o. `input` says what x consists of, if x is nothing else; otherwise it is null.
   at::Tensor attend(const at::Tensor& x, const EmbeddedInput* input, std::int64_t layer,

@@ -57,6 +57,14 @@ class Model {
   // type long.
   virtual at::Tensor forward(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const = 0;
 
+  // Calls take(first, logits of the outputs from number `first` on) for one part of forward()'s result after
+  // the other, so that a large vocabulary's logits need not be in memory at once. Without gradients.
+  using LogitsSink = std::function<void(std::int64_t first, const at::Tensor& logits)>;
+  virtual void forward_in_parts(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass,
+                                const LogitsSink& take) const {
+    take(0, forward(tokens, outputs, pass));
+  }
+
   // The attention that Pass::observer sees; nothing if the model has none.
   virtual std::optional<AttentionSize> attention_size() const { return std::nullopt; }
 

@@ -36,10 +36,11 @@ class Cope : public Encoding {
 
   // A logit reads those of its neighbours.
   AttentionTerms attention_terms(const EncodingContext& context) const override {
-    return CustomLogits{[context](const at::Tensor& scaled, const at::Tensor& q, const at::Tensor&) {
+    return CustomLogits{[context](const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k) {
+      const EncodingContext of_queries = context.of_queries(k.size(3), q.size(3));
       const auto of_replica = [&](const at::Tensor& part, const at::Tensor& queries,
                                   const at::Tensor& tables) {
-        return logits(part, queries, tables, context);
+        return logits(part, queries, tables, of_queries);
       };
       const at::Tensor& left = context.parameters["e_left"];
       return by_replica(of_replica, scaled, q,

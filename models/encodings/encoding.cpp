@@ -58,6 +58,17 @@ std::string EncodingTable::csv() const {
   return fmt::to_string(text);
 }
 
+EncodingContext EncodingContext::of_queries(std::int64_t part, std::int64_t count) const {
+  EncodingContext context = *this;
+  context.tokens = part;
+  context.first_query = part - count;
+  // One factor may serve all queries.
+  if (logit_scale.defined() && logit_scale.size(2) > 1 && logit_scale.size(2) != count) {
+    context.logit_scale = logit_scale.narrow(2, context.first_query - first_query, count);
+  }
+  return context;
+}
+
 at::Tensor EncodingContext::table(std::string_view name, const Builder& build) const {
   // On a CPU there is nothing to copy, and the measured memory of an evaluation, which decides how it is
   // split, must not depend on earlier passes.

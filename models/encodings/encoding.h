@@ -70,6 +70,9 @@ struct EncodingContext {
 
   std::int64_t queries() const { return tokens - first_query; }
 
+  // The same place for `count` queries, the last ones of the first `part` tokens.
+  EncodingContext of_queries(std::int64_t part, std::int64_t count) const;
+
   // Returns `build(positions)`, a table that the host computes from positions, tokens and the encoding's
   // options, with the type and on the device of the activations. `name` distinguishes the tables of the
   // encoding. On a GPU the table is kept where positions are contiguous; else a training step may be replayed

@@ -1,6 +1,7 @@
 #include "models/encodings/fire.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <cmath>
 
@@ -39,27 +40,39 @@ class Fire : public Encoding {
     const auto normalizer = [&](const at::Tensor& largest) {
       return psi(at::maximum(largest, least)) + kEpsilon;
     };
-    PairValues ratio = distance(context, options_.distance);
-    const at::Tensor distances = ratio.values;  // (1, 1, pairs)
-    ratio.values = psi(distances);              // (replicas, 1, pairs)
+    const PairValues distances = distance(context, options_.distance);        // (1, 1, pairs)
+    const PairValues numerators{psi(distances.values), distances.by_offset};  // (replicas, 1, pairs)
     if (draws_distances(context)) {
       // Found on the device, where a replayed step has distances of its own.
-      ratio.values = ratio.values / normalizer(distances.amax(-1, /*keepdim=*/true));
-    } else {
-      // Both (replicas, queries, keys).
-      const at::Tensor numerator = ratio.dense(context.queries(), context.tokens).squeeze(1);
-      ratio = {(numerator / normalizer(largest_index(context))).flatten(1).unsqueeze(1), false};
+      const at::Tensor largest = distances.values.amax(-1, /*keepdim=*/true);
+      return PairValues{network(numerators.values / normalizer(largest), context), distances.by_offset};
     }
-    // Pairs last, so that the result needs no transpose.
-    const auto layer = [&](const char* w, const char* b, const at::Tensor& x) {
-      return product(context.parameters[w].transpose(1, 2), x) + context.parameters[b].unsqueeze(2);
+    const at::Tensor denominators = normalizer(largest_index(context));  // (replicas, queries, keys or 1)
+    const auto compute = [this, context, numerators, denominators](std::int64_t first, std::int64_t count,
+                                                                   std::int64_t keys) {
+      const at::Tensor numerator =
+          numerators.part(context.queries(), context.tokens, first, count, keys).squeeze(1);
+      const bool has_all = count == context.queries() && keys == context.tokens;
+      const at::Tensor denominator =
+          has_all ? denominators : denominators.narrow(1, first, count).slice(2, 0, keys);
+      return network((numerator / denominator).flatten(1).unsqueeze(1), context);
     };
-    const at::Tensor hidden = layer("fire.w1", "fire.b1", ratio.values);
-    const at::Tensor active = leaky_ ? at::leaky_relu(hidden, 0.01) : at::relu(hidden);
-    return PairValues{layer("fire.w2", "fire.b2", active), ratio.by_offset};
+    // Fewer tokens have their values at once, with the bits that stored results have.
+    constexpr std::int64_t kMostDense = 2048;
+    if (context.tokens > kMostDense && !c10::GradMode::is_enabled()) return PairValues{{}, false, compute};
+    return PairValues{compute(0, context.queries(), context.tokens), false};
   }
 
  private:
+  // FIRE's MLP of ratios (replicas, 1, pairs). Pairs last, so that the result needs no transpose.
+  at::Tensor network(const at::Tensor& ratios, const EncodingContext& context) const {
+    const auto layer = [&](const char* w, const char* b, const at::Tensor& x) {
+      return product(context.parameters[w].transpose(1, 2), x) + context.parameters[b].unsqueeze(2);
+    };
+    const at::Tensor hidden = layer("fire.w1", "fire.b1", ratios);
+    return layer("fire.w2", "fire.b2", leaky_ ? at::leaky_relu(hidden, 0.01) : at::relu(hidden));
+  }
+
   // Whether distances have no tokens' positions behind them.
   bool draws_distances(const EncodingContext& context) const {
     return !context.positions.contiguous() &&

@@ -26,14 +26,15 @@ class Relative : public Encoding {
   // The bias reads the queries.
   AttentionTerms attention_terms(const EncodingContext& context) const override {
     return CustomLogits{[this, context](const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k) {
-      return logits(scaled, q, k, context);
+      return logits(scaled, q, k, context.of_queries(k.size(3), q.size(3)), context.tokens);
     }};
   }
 
   // Without W_r, u and v, which meet queries and keys: the sinusoid R of what each offset encodes.
   std::optional<EncodingTable> table(const EncodingContext& context) const override {
     const std::vector<std::int64_t> padded =
-        encoded_distances(context.positions, context.layer, context.tokens, context.queries(), context.shape);
+        encoded_distances(context.positions.of_offsets(context.layer, context.tokens),
+                          context.positions.max_position(), context.tokens, context.queries(), context.shape);
     const std::vector<std::int64_t> encoded(padded.begin() + 1, padded.end());
     std::vector<std::int64_t> offsets(encoded.size());
     std::iota(offsets.begin(), offsets.end(), 1 - context.tokens);
@@ -45,8 +46,9 @@ class Relative : public Encoding {
   }
 
  private:
+  // Distances are drawn for `all_tokens` tokens, of which `context` may have some.
   at::Tensor logits(const at::Tensor& logits, const at::Tensor& queries, const at::Tensor& keys,
-                    const EncodingContext& context) const {
+                    const EncodingContext& context, std::int64_t all_tokens) const {
     const double scale = 1 / std::sqrt(static_cast<double>(queries.size(4)));
     const auto per_head = [&](const char* name) {  // (replicas, 1, heads, 1, head_width)
       return context.parameters[name].unsqueeze(1).unsqueeze(3);
@@ -55,8 +57,10 @@ class Relative : public Encoding {
     const at::Tensor& wr = context.parameters["wr"];  // (replicas, width, heads * head_width)
     const at::Tensor sinusoids = context.table(
         "relative", [this, layer = context.layer, tokens = context.tokens, queries = context.queries(),
-                     shape = context.shape](const Positions& positions) {
-          return sinusoid(encoded_distances(positions, layer, tokens, queries, shape), shape.width);
+                     shape = context.shape, all_tokens](const Positions& positions) {
+          return sinusoid(encoded_distances(positions.of_offsets(layer, all_tokens), positions.max_position(),
+                                            tokens, queries, shape),
+                          shape.width);
         });
     // (1, offsets, width) by (replicas, width, heads * head_width).
     const at::Tensor rows =
@@ -68,14 +72,12 @@ class Relative : public Encoding {
   }
 
   // The distances that the sinusoids encode at each offset -T .. queries-1 of a key from its query; the first
-  // one never occurs and pads.
-  std::vector<std::int64_t> encoded_distances(const Positions& positions, std::int64_t layer,
+  // one never occurs and pads. `drawn` are those of tokens 0, 1, ... apart, below `limit`; 0 for contiguous.
+  std::vector<std::int64_t> encoded_distances(const std::vector<std::int64_t>& drawn, std::int64_t limit,
                                               std::int64_t tokens, std::int64_t queries,
                                               const ModelShape& shape) const {
-    const std::vector<std::int64_t> drawn = positions.of_offsets(layer, tokens);
-    const std::int64_t limit = positions.max_position();
-    const bool as_released = options_.randomized_relative == RandomizedRelative::kAsReleased &&
-                             !positions.contiguous() && !shape.causal;
+    const bool as_released =
+        options_.randomized_relative == RandomizedRelative::kAsReleased && limit != 0 && !shape.causal;
     std::vector<std::int64_t> encoded{0};
     for (std::int64_t offset = 1 - tokens; offset < queries; ++offset) {
       const std::int64_t distance = drawn[static_cast<std::size_t>(std::abs(offset))];

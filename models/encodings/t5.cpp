@@ -50,15 +50,21 @@ class T5 : public Encoding {
     at::Tensor buckets = at::bucketize(r.abs(), starts, /*out_int32=*/false, /*right=*/true);
     if (!context.shape.causal) buckets = buckets + side * r.gt(0).to(at::kLong);
     const at::Tensor& table_of_layer = (shared() ? context.shared : context.parameters)["table"];
-    return PairValues{table_of_layer.view({-1, heads, kBuckets}).index_select(2, buckets.flatten()),
+    const at::Tensor scaled =
+        scaled_by_head() ? table_of_layer * std::sqrt(static_cast<double>(context.shape.head_width()))
+                         : table_of_layer;
+    return PairValues{scaled.view({-1, heads, kBuckets}).index_select(2, buckets.flatten()),
                       distances.by_offset};
   }
 
  private:
   bool shared() const { return options_.table == T5Table::kShared; }
 
-  static std::vector<ParameterSpec> table(const ModelShape& shape) {
-    return {{"table", {shape.heads, kBuckets}, Init::normal(0.02)}};
+  bool scaled_by_head() const { return options_.scale == T5Scale::kSqrtHead; }
+
+  std::vector<ParameterSpec> table(const ModelShape& shape) const {
+    const double sigma = scaled_by_head() ? std::sqrt(2 / static_cast<double>(kBuckets + shape.heads)) : 0.02;
+    return {{"table", {shape.heads, kBuckets}, Init::normal(sigma)}};
   }
 
   T5Options options_;

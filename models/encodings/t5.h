@@ -15,15 +15,22 @@ namespace che {
 
 enum class T5Table : std::uint8_t { kShared, kPerLayer };
 
+// one: the scalar itself. sqrt_head: times sqrt(head width), from a table whose values start with Xavier's
+// deviation sqrt(2 / (32 + heads)), as GPT-NeoX and the released decoder of arXiv 2405.14722 have it.
+enum class T5Scale : std::uint8_t { kOne, kSqrtHead };
+
 struct T5Options {
   T5Table table = T5Table::kShared;  // One table for all layers, as released, or one a layer.
   RandomizedDistance randomized_distance = RandomizedDistance::kPerOffset;
+  T5Scale scale = T5Scale::kOne;
 
   void visit_fields(FieldVisitor& visit) {
     visit.choice(
         {.name = "table", .help = "one table for all layers or one per layer", .hashed_name = "t5_table"},
         table, {"shared", "per_layer"});
     visit_randomized_distance(visit, randomized_distance);
+    visit.choice({"scale", "factor of the bias: one, or the square root of a head's width"}, scale,
+                 {"one", "sqrt_head"});
   }
 };
 

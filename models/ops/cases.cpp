@@ -164,15 +164,16 @@ std::vector<OperationCase> others(const CaseSizes& sizes, std::int64_t tokens, s
                      },
                  .operations = 30 * values,
                  .bytes = 12 * values});
-  all.push_back(
-      {.name = "feed forward",
-       .inputs = {numbers.variable(rows), numbers.variable({1, width, 4 * width}, 0.05),
-                  numbers.variable({1, 4 * width}), numbers.variable({1, 4 * width, width}, 0.05)},
-       .apply = [](const Tensors& in,
-                   const Backend& backend) { return feed_forward(in[0], in[1], in[2], in[3], backend); },
-       .operations = 16 * values * static_cast<double>(width),
-       .bytes = 40 * values,
-       .has_tf32 = true});
+  all.push_back({.name = "feed forward",
+                 .inputs = {numbers.variable(rows), numbers.variable({1, width, 4 * width}, 0.05),
+                            numbers.variable({1, 4 * width}), numbers.variable({1, 4 * width, width}, 0.05)},
+                 .apply =
+                     [](const Tensors& in, const Backend& backend) {
+                       return feed_forward(in[0], in[1], in[2], in[3], Activation::kRelu, backend);
+                     },
+                 .operations = 16 * values * static_cast<double>(width),
+                 .bytes = 40 * values,
+                 .has_tf32 = true});
   all.push_back({.name = "rotation",
                  .inputs = {numbers.variable({1, batch, tokens, sizes.heads, sizes.head_width}),
                             numbers.constant({tokens, sizes.head_width / 2}),

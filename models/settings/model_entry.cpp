@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 #include "core/config/field_list.h"
 #include "core/text.h"
@@ -28,8 +29,11 @@ ModelShape& ModelConfig::shape() {
 }
 
 std::string ModelConfig::text() const {
-  return fmt::format("{} ({})", kind,
-                     joined(list_fields(fields_of(all_options())), ", ", [](const FieldRecord& field) {
+  std::vector<FieldRecord> fields = list_fields(fields_of(all_options()));
+  // Texts are older than blocks.
+  std::erase_if(fields,
+                [](const FieldRecord& field) { return field.path == "block" && field.value == "post_norm"; });
+  return fmt::format("{} ({})", kind, joined(fields, ", ", [](const FieldRecord& field) {
                        return fmt::format("{} {}", field.path, field.value);
                      }));
 }

@@ -7,13 +7,17 @@
 
 namespace che {
 
-// The sizes of a transformer that its config sets.
+// How a block of a transformer is built; see models/architectures/encoder_model.h.
+enum class BlockForm : std::uint8_t { kPostNorm, kPreNorm };
+
+// The sizes of a transformer that its config sets, and the form of its blocks.
 struct ModelShape {
   std::int64_t width = 256;  // d, features per token
   std::int64_t layers = 5;
   std::int64_t heads = 8;
   std::int64_t ffn_multiple = 4;  // FFN width over d
-  bool causal = false;            // A token sees no later one. The kind of model says so, no config.
+  BlockForm block = BlockForm::kPostNorm;
+  bool causal = false;  // A token sees no later one. The kind of model says so, no config.
 
   std::int64_t head_width() const { return width / heads; }
 

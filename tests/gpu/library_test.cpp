@@ -17,8 +17,8 @@ TEST(CudaLibrary, HasEveryFunction) {
   EXPECT_NE(nullptr, library.describe_device);
   EXPECT_NE(nullptr, library.error_text);
   const auto has_functions = [](const auto&... functions) { return ((functions != nullptr) && ...); };
-  const auto& [attention, bias_relu, dropout, residual_norm, rotation, adam, embedding, batch_score] =
-      library.kernels;
+  const auto& [attention, bias_relu, bias_gelu, dropout, residual_norm, rotation, adam, embedding,
+               batch_score] = library.kernels;
   EXPECT_TRUE(has_functions(attention.serves, attention.saved_values, attention.forward, attention.backward));
   EXPECT_TRUE(has_functions(bias_relu.forward, bias_relu.backward));
   EXPECT_TRUE(has_functions(dropout.serves, dropout.apply));

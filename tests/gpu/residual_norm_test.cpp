@@ -88,15 +88,19 @@ class ResidualNorm : public testing::TestWithParam<Case> {};
 
 TEST_P(ResidualNorm, ForwardIsTheCpus) {
   const Operands operands(GetParam());
-  const Results fresh = {{"out", unwritten(operands.size())}, {"moments", unwritten(operands.moments())}};
-  const ResidualNormInputs in = operands.inputs();
+  const Results fresh = {{"out", unwritten(operands.size())},
+                         {"moments", unwritten(operands.moments())},
+                         {"sum", unwritten(operands.size())}};
+  ResidualNormInputs in = operands.inputs();
   const Results expected = on_the_cpu(fresh, kBound, [&](const KernelCall& call, Results& results) {
+    in.sum = operands.view(results[2].values.data());
     cpu_kernels().residual_norm.forward(call, in, operands.view(results[0].values.data()),
                                         operands.moments_view(results[1].values.data()));
   });
   const Results got = in_every_schedule(fresh, [&](const KernelCall& call, Results& results) {
     const ExampleView<float> out = operands.view(results[0].values.data());
     const ExampleView<float> moments = operands.moments_view(results[1].values.data());
+    in.sum = operands.view(results[2].values.data());
     return cuda_kernels().residual_norm.forward(call, in, out, moments);
   });
   expect_near(expected, got, kBound);
@@ -120,7 +124,9 @@ TEST_P(ResidualNorm, BackwardIsTheCpus) {
                                  .d_offset = data(4)};
   };
   const ExampleView<const float> moments = operands.moments_view<const float>(kept.data());
-  const ResidualNormInputs in = operands.inputs();
+  ResidualNormInputs in = operands.inputs();
+  // The gradient of the sum, which half of the shapes have.
+  if (GetParam().width % 2 == 0) in.d_sum = operands.view(operands.x().data());
   const ExampleView<const float> d_out = operands.d_out();
   const Results expected = on_the_cpu(fresh, kBound, [&](const KernelCall& call, Results& results) {
     const ResidualNormKernels& form = cpu_kernels().residual_norm;

@@ -269,6 +269,8 @@ class Interface(unittest.TestCase):
       run = che_tasks.config(config, "axes.encoding=[{name: rope, frequencies: evq}]").runs()[0]
       with self.assertRaisesRegex(ValueError, "encoding.frequencies: evq"):
         ct.make_encoder(run)
+      with self.assertRaisesRegex(ValueError, "model.block: pre_norm"):
+        ct.make_encoder(run.with_settings("encoding=rope", "model.block=pre_norm"))
       with self.assertRaisesRegex(ValueError, "evaluation.eval_dropout"):
         ct.make_encoder(run.with_settings("encoding=rope", "evaluation.eval_dropout=true"))
       with self.assertRaisesRegex(ValueError, "training.steps: got 0"):

@@ -44,9 +44,17 @@ FusedTerms fused_terms(const AttentionTerms& terms) {
   const auto layer = [](const at::Tensor& w, const at::Tensor& b, const at::Tensor& x) {
     return product(w.transpose(1, 2), x) + b.unsqueeze(2);
   };
+  const auto with_f = [layer, f, adds_bias = adapted->adds_bias](const at::Tensor& bias) {
+    const at::Tensor values = layer(f.w2, f.b2, at::leaky_relu(layer(f.w1, f.b1, bias), 0.01));
+    return adds_bias ? bias + values : values;
+  };
   const PairValues& bias = adapted->bias;
-  const at::Tensor values = layer(f.w2, f.b2, at::leaky_relu(layer(f.w1, f.b1, bias.values), 0.01));
-  return {{adapted->adds_bias ? bias.values + values : values, bias.by_offset}, {}};
+  if (!bias.compute) return {{with_f(bias.values), bias.by_offset}, {}};
+  const auto compute = [with_f, of_bias = bias.compute](std::int64_t first, std::int64_t count,
+                                                        std::int64_t seen) {
+    return with_f(of_bias(first, count, seen));
+  };
+  return {{{}, false, compute}, {}};
 }
 
 // f for the bias `bias`, B or some queries of it, or none.
@@ -176,9 +184,9 @@ class Attention : public torch::autograd::Function<Attention> {
 // Queries first .. first + count - 1 of `pairs` and their first `seen` keys.
 PairValues of_queries(const PairValues& pairs, std::int64_t queries, std::int64_t keys, std::int64_t first,
                       std::int64_t count, std::int64_t seen) {
-  if (!pairs.defined() || pairs.by_offset) return pairs;
-  const at::Tensor part = pairs.dense(queries, keys).narrow(2, first, count);
-  return {(seen < keys ? part.slice(3, 0, seen) : part).flatten(2), false};
+  if (!pairs.defined() || (pairs.by_offset && seen == keys)) return pairs;
+  if (pairs.by_offset) return {pairs.values.narrow(2, keys - seen, 2 * seen - 1), true};
+  return {pairs.part(queries, keys, first, count, seen).flatten(2), false};
 }
 
 // Whether a backward pass may follow.
@@ -245,7 +253,48 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
   return out;
 }
 
+// The terms of queries first .. first + count - 1, the last ones of the first `seen` keys.
+AttentionTerms terms_of_queries(const AttentionTerms& terms, std::int64_t queries, std::int64_t keys,
+                                std::int64_t first, std::int64_t count, std::int64_t seen) {
+  if (const auto* const bias = std::get_if<PairValues>(&terms)) {
+    return of_queries(*bias, queries, keys, first, count, seen);
+  }
+  if (const auto* const adapted = std::get_if<AdaptedBias>(&terms)) {
+    AdaptedBias part = *adapted;
+    part.bias = of_queries(adapted->bias, queries, keys, first, count, seen);
+    return part;
+  }
+  return terms;
+}
+
+// reference::attention() of causal attention without gradients, with memory for the logits of a few queries.
+at::Tensor attention_in_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                               const AttentionTerms& terms, const AttentionOptions& options) {
+  constexpr std::int64_t kQueriesOfBlock = 256;
+  const std::int64_t queries = q.size(2);
+  const std::int64_t keys = k.size(2);
+  // f over neighbouring keys reads its hidden layer at the key behind a query's own, so that a block has the
+  // query behind it, too.
+  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
+  const std::int64_t behind = adapted == nullptr ? 0 : adapted->mlp.taps() / 2;
+  const at::Tensor out = at::empty(q.sizes(), q.options());
+  for (std::int64_t first = 0; first < queries; first += kQueriesOfBlock) {
+    const std::int64_t wanted = std::min(kQueriesOfBlock, queries - first);
+    const std::int64_t count = std::min(wanted + behind, queries - first);
+    const std::int64_t seen = keys - queries + first + count;
+    AttentionOptions of_block = options;
+    if (options.scale.defined() && options.scale.size(2) > 1)
+      of_block.scale = options.scale.narrow(2, first, count);
+    const at::Tensor part =
+        reference::attention(q.narrow(2, first, count), k.narrow(2, 0, seen), v.narrow(2, 0, seen),
+                             terms_of_queries(terms, queries, keys, first, count, seen), of_block);
+    out.narrow(2, first, wanted).copy_(part.narrow(2, 0, wanted));
+  }
+  return out;
+}
+
 void check_bias(const PairValues& bias, const at::Tensor& q, std::int64_t keys) {
+  if (bias.compute) return;
   const std::int64_t pairs = bias.by_offset ? 2 * keys - 1 : q.size(2) * keys;
   const std::int64_t own = bias.values.size(0) == 1 ? 1 : q.size(0);
   check_operand("attention: bias", bias.values, {own, q.size(3), pairs}, q);
@@ -303,7 +352,11 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                              .head_width = q.size(4),
                              .causal = options.causal};
   if (fused == nullptr || !covers(fused->attention, terms, shape, has_gradients)) {
-    return reference::attention(q, k, v, terms, options);
+    constexpr std::int64_t kMostAtOnce = 2048;
+    const bool in_blocks =
+        options.causal && !has_gradients && options.observer == nullptr && q.size(2) > kMostAtOnce;
+    return in_blocks ? attention_in_blocks(q, k, v, terms, options)
+                     : reference::attention(q, k, v, terms, options);
   }
   const at::Tensor scaled = options.scale.defined() ? multiplied(q, options.scale) : q;
   return fused_attention(scaled, k, v, fused_terms(terms), backend, options.causal, has_gradients);

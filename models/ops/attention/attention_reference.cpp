@@ -37,9 +37,22 @@ class Softmax : public torch::autograd::Function<Softmax> {
 at::Tensor softmax_last(const at::Tensor& x) { return Softmax::apply(x); }
 
 at::Tensor PairValues::dense(std::int64_t queries, std::int64_t keys) const {
-  if (!by_offset) return values.view({values.size(0), values.size(1), queries, keys});
-  // Query i, key j read offset j - i, element j - i + T - 1: windows of T, the first query's last.
-  return values.unfold(2, keys, 1).flip(2).slice(2, keys - queries);
+  return part(queries, keys, 0, queries, keys);
+}
+
+at::Tensor PairValues::part(std::int64_t queries, std::int64_t keys, std::int64_t first, std::int64_t count,
+                            std::int64_t seen) const {
+  if (by_offset) {
+    // Query i, key j read offset j - i, element j - i + T - 1: windows of `seen`, the first query's last.
+    const std::int64_t offsets = count + seen - 1;
+    const std::int64_t start = queries - first - count;
+    const at::Tensor some = offsets == values.size(2) ? values : values.slice(2, start, start + offsets);
+    return some.unfold(2, seen, 1).flip(2);
+  }
+  const at::Tensor pairs = compute ? compute(first, count, seen) : values;
+  const bool has_all = compute || (count == queries && seen == keys);
+  if (has_all) return pairs.view({pairs.size(0), pairs.size(1), count, seen});
+  return pairs.view({pairs.size(0), pairs.size(1), queries, keys}).narrow(2, first, count).narrow(3, 0, seen);
 }
 
 PairValues additive_bias(const AttentionTerms& terms) {

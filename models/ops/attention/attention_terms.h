@@ -19,11 +19,18 @@ struct PairValues {
   // or queries * keys, query by query. Undefined for none.
   at::Tensor values;
   bool by_offset = false;
+  // In place of `values` by pair, which would take O(tokens^2) memory: returns those of the queries first ..
+  // first + count - 1 and the keys 0 .. keys - 1, (replicas or 1, rows, count * keys). Without gradients.
+  std::function<at::Tensor(std::int64_t first, std::int64_t count, std::int64_t keys)> compute = {};
 
-  bool defined() const { return values.defined(); }
+  bool defined() const { return values.defined() || compute; }
 
   // (replicas or 1, rows, queries, keys); the queries are the last ones of `keys` tokens.
   at::Tensor dense(std::int64_t queries, std::int64_t keys) const;
+  // Those of the queries first .. first + count - 1 and the first `seen` keys, (replicas or 1, rows, count,
+  // seen).
+  at::Tensor part(std::int64_t queries, std::int64_t keys, std::int64_t first, std::int64_t count,
+                  std::int64_t seen) const;
 };
 
 // DAPE's f (arXiv 2405.14722), an MLP across heads at every pair:
@@ -53,8 +60,8 @@ struct AdaptedBias {
 };
 
 // Any other function of the scaled logits A = q k / sqrt(head_width), (replicas, batch, heads, queries,
-// keys), and of q and k, (replicas, batch, heads, n, head_width), which gives logits like A. No fused
-// operation covers it.
+// keys), and of q and k, (replicas, batch, heads, n, head_width), which gives logits like A. The queries are
+// the last ones of as many tokens as there are keys. No fused operation covers it.
 struct CustomLogits {
   std::function<at::Tensor(const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k)> apply;
 };

@@ -20,6 +20,7 @@ namespace che {
 struct KernelTable {
   AttentionKernels attention;
   BiasReluKernels bias_relu;
+  BiasGeluKernels bias_gelu{};
   DropoutKernels dropout;
   ResidualNormKernels residual_norm;
   RotationKernels rotation;
@@ -47,7 +48,7 @@ struct CudaDevice {
 };
 
 // Changes with everything in this header and in the headers that it includes.
-constexpr std::int32_t kCudaLibraryVersion = 5;
+constexpr std::int32_t kCudaLibraryVersion = 6;
 
 // libche_cuda.so. docs/gpu.md lists the shapes that its kernels serve.
 struct CudaLibrary {

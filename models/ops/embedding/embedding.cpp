@@ -7,6 +7,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "models/ops/product/product.h"
@@ -23,6 +24,12 @@ at::Tensor one_hot(const at::Tensor& tokens, std::int64_t symbols, std::int64_t 
 at::Tensor embedding(const at::Tensor& one_hot, const at::Tensor& table) {
   return product(one_hot.reshape({one_hot.size(0), -1, one_hot.size(3)}), table)
       .view({one_hot.size(0), one_hot.size(1), one_hot.size(2), -1});
+}
+
+at::Tensor gather(const at::Tensor& tokens, const at::Tensor& table) {
+  std::vector<at::Tensor> rows;
+  for (const at::Tensor& of_replica : table.unbind(0)) rows.push_back(at::embedding(of_replica, tokens));
+  return at::stack(rows);
 }
 
 }  // namespace reference
@@ -82,14 +89,16 @@ Embedding::Embedding(const at::Tensor& tokens, std::int64_t symbols, std::int64_
   check_operand("embedding: tokens", tokens, tokens.sizes(), at::kLong, backend.options.device());
   const KernelTable* const fused = fused_kernels(backend);
   if (fused != nullptr && fused->embedding.serves != nullptr && fused->embedding.serves(replicas, symbols)) {
+    is_fused_ = true;
     return;
   }
-  one_hot_ = reference::one_hot(tokens, symbols, replicas, backend.options);
+  if (symbols <= kMostOneHot) one_hot_ = reference::one_hot(tokens, symbols, replicas, backend.options);
 }
 
 at::Tensor Embedding::rows(const at::Tensor& table, std::int64_t first) const {
   check_operand("embedding: table", table, {replicas_, symbols_, table.size(-1)}, table);
   if (one_hot_.defined()) return reference::embedding(one_hot_.slice(2, first), table);
+  if (!is_fused_) return reference::gather(tokens_.slice(1, first), table);
   return Rows::apply(table.contiguous(), tokens_.slice(1, first), backend_);
 }
 

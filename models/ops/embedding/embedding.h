@@ -9,9 +9,14 @@
 
 namespace che {
 
-// The tokens of a batch, the same for all replicas, as rows of tables by symbol.
+// The tokens of a batch, the same for all replicas, as rows of tables by symbol. Where no fused operation
+// serves, up to kMostOneHot symbols are a product with ones and zeros, which keeps the bits of stored
+// results; more are gathered, which is faster from about a width's number of symbols on, and takes no memory
+// for tokens times symbols.
 class Embedding {
  public:
+  static constexpr std::int64_t kMostOneHot = 128;
+
   // tokens (batch, tokens) of type long on the backend's device, each 0 <= token < symbols, which is not
   // checked. Throws Error for another number of dimensions, type or device.
   Embedding(const at::Tensor& tokens, std::int64_t symbols, std::int64_t replicas, const Backend& backend);
@@ -26,7 +31,8 @@ class Embedding {
   at::Tensor tokens_;
   std::int64_t symbols_;
   std::int64_t replicas_;
-  // Defined where no fused operation serves: (replicas, batch, tokens, symbols).
+  bool is_fused_ = false;
+  // Defined where no fused operation serves and symbols are few: (replicas, batch, tokens, symbols).
   at::Tensor one_hot_;
 };
 
@@ -39,6 +45,10 @@ at::Tensor one_hot(const at::Tensor& tokens, std::int64_t symbols, std::int64_t 
 
 // Returns the rows of `table` that `one_hot` chooses.
 at::Tensor embedding(const at::Tensor& one_hot, const at::Tensor& table);
+
+// Returns the rows of the symbols of tokens (batch, tokens) in table (replicas, symbols, width). A row's
+// gradient sums those of its tokens in their order.
+at::Tensor gather(const at::Tensor& tokens, const at::Tensor& table);
 
 }  // namespace reference
 

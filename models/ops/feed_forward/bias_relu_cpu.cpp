@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "models/ops/feed_forward/bias_relu_cpu.cpp"
 #include <hwy/foreach_target.h>
 // Behind foreach_target.h, which includes this file once for every instruction set.
+#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include "models/ops/device/simd-inl.h"
@@ -40,6 +41,52 @@ void relu_gradient(float* gradient, const float* activation, float* d_bias, std:
   }
 }
 
+// Phi(x) and its density. erfc(z), z >= 0, is a polynomial of 1 / (1 + p z) times exp(-z^2) up to 1.5e-7
+// (Abramowitz and Stegun, 7.1.26), about the rounding of 1 + erf(z) in single precision.
+struct Normal {
+  Vector below, density;
+};
+HWY_INLINE Normal normal_of(Vector x) {
+  const Floats d;
+  const Vector z = hn::Mul(hn::Abs(x), hn::Set(d, 0.70710678118F));
+  const Vector t = hn::Div(hn::Set(d, 1.0F), hn::MulAdd(hn::Set(d, 0.3275911F), z, hn::Set(d, 1.0F)));
+  Vector sum = hn::Set(d, 1.061405429F);
+  sum = hn::MulAdd(sum, t, hn::Set(d, -1.453152027F));
+  sum = hn::MulAdd(sum, t, hn::Set(d, 1.421413741F));
+  sum = hn::MulAdd(sum, t, hn::Set(d, -0.284496736F));
+  sum = hn::MulAdd(sum, t, hn::Set(d, 0.254829592F));
+  const Vector power = hn::Exp(d, hn::Neg(hn::Mul(z, z)));
+  const Vector tail = hn::Mul(hn::Mul(hn::Mul(sum, t), power), hn::Set(d, 0.5F));
+  return {hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0F), tail)),
+          hn::Mul(power, hn::Set(d, 0.39894228040F))};
+}
+
+void bias_gelu(const float* values, const float* bias, float* active, std::int64_t rows, std::int64_t width) {
+  for (std::int64_t row = 0; row < rows; ++row, values += width, active += width) {
+    for (std::int64_t f = 0; f < width; f += kLanes) {
+      const std::int64_t n = width - f;
+      const Vector x = hn::Add(load_part(values + f, n), load_part(bias + f, n));
+      store_part(hn::Mul(x, normal_of(x).below), active + f, n);
+    }
+  }
+}
+
+void gelu_gradient(float* gradient, const float* values, const float* bias, float* active, float* d_bias,
+                   std::int64_t rows, std::int64_t width) {
+  for (std::int64_t row = 0; row < rows; ++row, gradient += width, values += width, active += width) {
+    for (std::int64_t f = 0; f < width; f += kLanes) {
+      const std::int64_t n = width - f;
+      const Vector x = hn::Add(load_part(values + f, n), load_part(bias + f, n));
+      const Normal normal = normal_of(x);
+      store_part(hn::Mul(x, normal.below), active + f, n);
+      const Vector slope = hn::MulAdd(x, normal.density, normal.below);
+      const Vector through = first_lanes(hn::Mul(load_part(gradient + f, n), slope), n);
+      store_part(through, gradient + f, n);
+      add_part(through, d_bias + f, n);
+    }
+  }
+}
+
 }  // namespace che::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -48,6 +95,8 @@ namespace che {
 
 HWY_EXPORT(add_bias_relu);
 HWY_EXPORT(relu_gradient);
+HWY_EXPORT(bias_gelu);
+HWY_EXPORT(gelu_gradient);
 
 void add_bias_relu(float* values, const float* bias, std::int64_t rows, std::int64_t width) {
   HWY_DYNAMIC_DISPATCH(add_bias_relu)(values, bias, rows, width);
@@ -56,6 +105,15 @@ void add_bias_relu(float* values, const float* bias, std::int64_t rows, std::int
 void relu_gradient(float* gradient, const float* activation, float* d_bias, std::int64_t rows,
                    std::int64_t width) {
   HWY_DYNAMIC_DISPATCH(relu_gradient)(gradient, activation, d_bias, rows, width);
+}
+
+void bias_gelu(const float* values, const float* bias, float* active, std::int64_t rows, std::int64_t width) {
+  HWY_DYNAMIC_DISPATCH(bias_gelu)(values, bias, active, rows, width);
+}
+
+void gelu_gradient(float* gradient, const float* values, const float* bias, float* active, float* d_bias,
+                   std::int64_t rows, std::int64_t width) {
+  HWY_DYNAMIC_DISPATCH(gelu_gradient)(gradient, values, bias, active, d_bias, rows, width);
 }
 
 namespace cpu {
@@ -93,7 +151,30 @@ int backward(const KernelCall& /*call*/, const HiddenRows& gradient, const Hidde
   return kKernelDone;
 }
 
+int gelu_forward(const KernelCall& /*call*/, const HiddenRows& values, const float* bias,
+                 const HiddenRows& active) {
+  for_each_rows(values, [&](std::int64_t replica, std::int64_t, std::int64_t first, std::int64_t count) {
+    bias_gelu(values.row(replica, first), bias + replica * values.width, active.row(replica, first), count,
+              values.width);
+  });
+  return kKernelDone;
+}
+
+int gelu_backward(const KernelCall& /*call*/, const HiddenRows& gradient, const HiddenRows& values,
+                  const float* bias, const HiddenRows& active, float* d_bias) {
+  const std::int64_t width = gradient.width;
+  for_each_rows(gradient,
+                [&](std::int64_t replica, std::int64_t part, std::int64_t first, std::int64_t count) {
+                  gelu_gradient(gradient.row(replica, first), values.row(replica, first),
+                                bias + replica * width, active.row(replica, first),
+                                d_bias + (replica * kPartsOfBlock + part) * width, count, width);
+                });
+  return kKernelDone;
+}
+
 }  // namespace
+
+BiasGeluKernels bias_gelu_kernels() { return {.forward = gelu_forward, .backward = gelu_backward}; }
 
 BiasReluKernels bias_relu_kernels() {
   return {.block_rows = kBlockRows, .partial_sums = kPartsOfBlock, .forward = forward, .backward = backward};

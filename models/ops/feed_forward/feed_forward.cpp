@@ -6,17 +6,22 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "models/ops/attention/attention_terms.h"
 #include "models/ops/product/product.h"
 
 namespace che {
 
 namespace reference {
 
-at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& w1, const at::Tensor& b1,
-                        const at::Tensor& w2) {
-  const at::Tensor hidden = at::relu(product(x.flatten(1, 2), w1) + b1.unsqueeze(1));
-  return product(hidden, w2).view(x.sizes());
+at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& w1, const at::Tensor& b1, const at::Tensor& w2,
+                        Activation activation) {
+  const at::Tensor hidden = product(x.flatten(1, 2), w1) + b1.unsqueeze(1);
+  const auto gelu = [](const at::Tensor& values) { return at::gelu(values); };
+  return product(activation == Activation::kRelu ? at::relu(hidden) : by_replica(gelu, hidden), w2)
+      .view(x.sizes());
 }
 
 }  // namespace reference
@@ -43,75 +48,101 @@ class FeedForward : public torch::autograd::Function<FeedForward> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& w1,
                             const at::Tensor& b1, const at::Tensor& w2, bool keep_hidden,
-                            const Backend& backend) {
-    const BiasReluKernels& kernels = device_kernels(backend).bias_relu;
-    keep(context, backend);
+                            Activation activation, const Backend& backend) {
+    const KernelTable& kernels = device_kernels(backend);
+    const std::int64_t block_rows = kernels.bias_relu.block_rows;
+    keep(context, std::pair(activation, backend));
     const at::Tensor rows = x.view({x.size(0), -1, x.size(3)});  // (replicas, tokens, width)
     const std::int64_t tokens = rows.size(1);
+    // Of GELU, whose slope depends on them, the values before it are kept.
     const at::Tensor hidden = at::empty(
-        {rows.size(0), keep_hidden ? tokens : std::min(tokens, kernels.block_rows), w1.size(2)}, x.options());
+        {rows.size(0), keep_hidden ? tokens : std::min(tokens, block_rows), w1.size(2)}, x.options());
+    const at::Tensor scratch =
+        keep_hidden && activation == Activation::kGelu
+            ? at::empty({rows.size(0), std::min(tokens, block_rows), w1.size(2)}, x.options())
+            : hidden;
     const at::Tensor out = at::empty(x.sizes(), x.options());
     const at::Tensor out_rows = out.view(rows.sizes());
-    for (std::int64_t first = 0; first < tokens; first += kernels.block_rows) {
-      const at::Tensor input = block_of(rows, first, kernels.block_rows);
-      at::Tensor block =
-          keep_hidden ? block_of(hidden, first, kernels.block_rows) : hidden.narrow(1, 0, input.size(1));
+    for (std::int64_t first = 0; first < tokens; first += block_rows) {
+      const at::Tensor input = block_of(rows, first, block_rows);
+      const at::Tensor block =
+          keep_hidden ? block_of(hidden, first, block_rows) : hidden.narrow(1, 0, input.size(1));
+      const at::Tensor active = scratch.is_same(hidden) ? block : scratch.narrow(1, 0, input.size(1));
       write_product(block, input, w1, Write::kReplace);
       {
         RECORD_FUNCTION("che::bias_relu", {});
-        run_kernel(backend, "bias and ReLU", kernels.forward, rows_of(block), b1.const_data_ptr<float>());
+        if (activation == Activation::kRelu) {
+          run_kernel(backend, "bias and ReLU", kernels.bias_relu.forward, rows_of(block),
+                     b1.const_data_ptr<float>());
+        } else {
+          run_kernel(backend, "bias and GELU", kernels.bias_gelu.forward, rows_of(block),
+                     b1.const_data_ptr<float>(), rows_of(active));
+        }
       }
-      at::Tensor result = block_of(out_rows, first, kernels.block_rows);
-      write_product(result, block, w2, Write::kReplace);
+      write_product(block_of(out_rows, first, block_rows), active, w2, Write::kReplace);
     }
-    if (keep_hidden) context->save_for_backward({rows, w1, w2, hidden});
+    if (keep_hidden) context->save_for_backward({rows, w1, b1, w2, hidden});
     return out;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
-    const at::Tensor &rows = saved[0], &w1 = saved[1], &w2 = saved[2], &hidden = saved[3];
-    const auto& backend = kept<Backend>(context);
-    const BiasReluKernels& kernels = device_kernels(backend).bias_relu;
+    const at::Tensor &rows = saved[0], &w1 = saved[1], &b1 = saved[2], &w2 = saved[3], &hidden = saved[4];
+    const auto& [activation, backend] = kept<std::pair<Activation, Backend>>(context);
+    const KernelTable& kernels = device_kernels(backend);
+    const std::int64_t block_rows = kernels.bias_relu.block_rows;
     const at::Tensor d_out = gradients[0].contiguous().view(rows.sizes());
     const at::Tensor d_rows = at::empty(rows.sizes(), rows.options());
-    at::Tensor d_w1 = at::empty(w1.sizes(), w1.options());
-    at::Tensor d_w2 = at::empty(w2.sizes(), w2.options());
+    const at::Tensor d_w1 = at::empty(w1.sizes(), w1.options());
+    const at::Tensor d_w2 = at::empty(w2.sizes(), w2.options());
     const std::int64_t tokens = rows.size(1);
-    const at::Tensor d_hidden =
-        at::empty({rows.size(0), std::min(tokens, kernels.block_rows), w1.size(2)}, rows.options());
-    const at::Tensor d_b1 = at::zeros({rows.size(0), kernels.partial_sums, w1.size(2)}, rows.options());
-    for (std::int64_t first = 0; first < tokens; first += kernels.block_rows) {
+    const std::vector<std::int64_t> of_block{rows.size(0), std::min(tokens, block_rows), w1.size(2)};
+    const at::Tensor d_hidden = at::empty(of_block, rows.options());
+    const at::Tensor scratch =
+        activation == Activation::kGelu ? at::empty(of_block, rows.options()) : at::Tensor();
+    const at::Tensor d_b1 =
+        at::zeros({rows.size(0), kernels.bias_relu.partial_sums, w1.size(2)}, rows.options());
+    for (std::int64_t first = 0; first < tokens; first += block_rows) {
       const Write write = first == 0 ? Write::kReplace : Write::kAdd;
-      const at::Tensor d_result = block_of(d_out, first, kernels.block_rows);
-      const at::Tensor active = block_of(hidden, first, kernels.block_rows);
-      at::Tensor d_block = d_hidden.narrow(1, 0, active.size(1));
+      const at::Tensor d_result = block_of(d_out, first, block_rows);
+      const at::Tensor block = block_of(hidden, first, block_rows);
+      const at::Tensor active = scratch.defined() ? scratch.narrow(1, 0, block.size(1)) : block;
+      const at::Tensor d_block = d_hidden.narrow(1, 0, block.size(1));
       write_product(d_block, d_result, w2.transpose(1, 2), Write::kReplace);
       {
         RECORD_FUNCTION("che::bias_relu", {});
-        run_kernel(backend, "bias and ReLU's gradient", kernels.backward, rows_of(d_block), rows_of(active),
-                   d_b1.mutable_data_ptr<float>());
+        if (activation == Activation::kRelu) {
+          run_kernel(backend, "bias and ReLU's gradient", kernels.bias_relu.backward, rows_of(d_block),
+                     rows_of(active), d_b1.mutable_data_ptr<float>());
+        } else {
+          run_kernel(backend, "bias and GELU's gradient", kernels.bias_gelu.backward, rows_of(d_block),
+                     rows_of(block), b1.const_data_ptr<float>(), rows_of(active),
+                     d_b1.mutable_data_ptr<float>());
+        }
       }
       write_product(d_w2, active.transpose(1, 2), d_result, write);
-      write_product(d_w1, block_of(rows, first, kernels.block_rows).transpose(1, 2), d_block, write);
-      at::Tensor d_input = block_of(d_rows, first, kernels.block_rows);
-      write_product(d_input, d_block, w1.transpose(1, 2), Write::kReplace);
+      write_product(d_w1, block_of(rows, first, block_rows).transpose(1, 2), d_block, write);
+      write_product(block_of(d_rows, first, block_rows), d_block, w1.transpose(1, 2), Write::kReplace);
     }
-    return {d_rows.view(gradients[0].sizes()), d_w1, d_b1.sum(1), d_w2, at::Tensor(), at::Tensor()};
+    return {
+        d_rows.view(gradients[0].sizes()), d_w1, d_b1.sum(1), d_w2, at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
 
 at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& w1, const at::Tensor& b1, const at::Tensor& w2,
-                        const Backend& backend) {
+                        Activation activation, const Backend& backend) {
   const std::int64_t replicas = x.size(0);
   check_operand("feed_forward: w1", w1, {replicas, x.size(3), w1.size(-1)}, x);
   check_operand("feed_forward: b1", b1, {replicas, w1.size(2)}, x);
   check_operand("feed_forward: w2", w2, {replicas, w1.size(2), x.size(3)}, x);
-  if (fused_kernels(backend, x) == nullptr) return reference::feed_forward(x, w1, b1, w2);
+  const KernelTable* const fused = fused_kernels(backend, x);
+  if (fused == nullptr || (activation == Activation::kGelu && fused->bias_gelu.forward == nullptr)) {
+    return reference::feed_forward(x, w1, b1, w2, activation);
+  }
   return FeedForward::apply(x.contiguous(), w1, b1.contiguous(), w2, needs_gradient({x, w1, b1, w2}),
-                            backend);
+                            activation, backend);
 }
 
 }  // namespace che

@@ -1,6 +1,6 @@
 // LayerNorm (arXiv 1607.06450) of x + drop(y + y_bias): with z the sum, (z - mean) / sqrt(variance + epsilon)
-// scale + offset over the features. x, y (replicas, batch, rows, width); the dropout's factors are those of
-// models/ops/dropout/dropout_mask.h, bit by bit.
+// scale + offset over the features; z is a second result where it is asked for. x, y (replicas, batch, rows,
+// width); the dropout's factors are those of models/ops/dropout/dropout_mask.h, bit by bit.
 //
 // Forward 12 bytes of memory traffic a value, backward 20, and 30 and 45 operations, most of them Philox's.
 //
@@ -90,9 +90,13 @@ __global__ void __launch_bounds__(kThreads)
     if (at >= in.batch * in.rows) break;
     __syncwarp();  // Another row may give a feature to another lane.
     const Row row = row_of(in, dropout, step, replica, at);
+    const std::int64_t example = at / in.rows;
+    const std::int64_t place = at % in.rows * width;
+    float* const kept_sum = in.sum.data == nullptr ? nullptr : example_of(in.sum, replica, example) + place;
     float sum = 0;
     for_each_value(in, dropout.first, row, lane, [&](int f, float factor) {
       z[f] = sum_at(y_bias, row, f, factor);
+      if (kept_sum != nullptr) kept_sum[f] = z[f];
       sum += z[f];
     });
     const float mean = warp_sum(sum) / static_cast<float>(width);
@@ -108,8 +112,7 @@ __global__ void __launch_bounds__(kThreads)
     };
     for_each_feature([&](int f) { squares += (z[f] - mean) * (z[f] - mean); });
     const float inverse = 1 / sqrtf(warp_sum(squares) / static_cast<float>(width) + in.epsilon);
-    const std::int64_t example = at / in.rows;
-    float* const to = example_of(out, replica, example) + at % in.rows * width;
+    float* const to = example_of(out, replica, example) + place;
     for_each_feature([&](int f) { to[f] = (z[f] - mean) * inverse * scale[f] + offset[f]; });
     if (lane == 0) {
       float* const kept = example_of(moments, replica, example) + at % in.rows * 2;
@@ -145,6 +148,8 @@ __global__ void __launch_bounds__(kThreads)
     const float mean = example_of(moments, replica, example)[at % in.rows * 2];
     const float inverse = example_of(moments, replica, example)[at % in.rows * 2 + 1];
     const float* const g = example_of(d_out, replica, example) + place;
+    const float* const g_sum =
+        in.d_sum.data == nullptr ? nullptr : example_of(in.d_sum, replica, example) + place;
     float* const to_x = example_of(d_x, replica, example) + place;
     float* const to_y = example_of(d_y, replica, example) + place;
     float sum = 0;
@@ -164,7 +169,8 @@ __global__ void __launch_bounds__(kThreads)
     const int skipped = static_cast<int>(row.first_value % kGroup);
     for (int group = lane; group * kGroup < width + skipped; group += kWarp) {
       for (int f = max(0, group * kGroup - skipped); f < min(width, (group + 1) * kGroup - skipped); ++f) {
-        const float d_sum = inverse * (g[f] * scale[f] - mean_gradient - to_x[f] * mean_product);
+        const float d_sum = inverse * (g[f] * scale[f] - mean_gradient - to_x[f] * mean_product) +
+                            (g_sum == nullptr ? 0.0F : g_sum[f]);
         const float d_added = d_sum * to_y[f];
         to_x[f] = d_sum;
         to_y[f] = d_added;

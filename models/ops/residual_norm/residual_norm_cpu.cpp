@@ -130,6 +130,7 @@ void residual_norm_forward(const ResidualNormRows& in, float* out, float* moment
   const auto width = static_cast<float>(in.width);
   for (std::int64_t row = 0; row < in.rows; ++row, out += in.width) {
     const float* z = reader.sum(row);
+    if (in.sum != nullptr) std::copy_n(z, in.width, in.sum + row * in.width);
     Vector total = hn::Zero(d);
     for (std::int64_t f = 0; f < in.width; f += kLanes) total = hn::Add(total, hn::LoadU(d, z + f));
     const float mean = sum_of_lanes(total) / width;
@@ -179,7 +180,8 @@ void residual_norm_row_gradients(const ResidualNormRows& in, const float* moment
     for (std::int64_t f = 0; f < in.width; f += kLanes) {
       const std::int64_t n = in.width - f;
       const Vector centred = hn::Sub(hn::LoadU(d, scaled.data() + f), mean_gradient);
-      const Vector d_sum = hn::Mul(inverse, hn::NegMulAdd(hn::LoadU(d, normal + f), mean_product, centred));
+      Vector d_sum = hn::Mul(inverse, hn::NegMulAdd(hn::LoadU(d, normal + f), mean_product, centred));
+      if (in.d_sum != nullptr) d_sum = hn::Add(d_sum, load_part(in.d_sum + row * in.width + f, n));
       const Vector d_added = hn::Mul(d_sum, reader.factor(f));
       store_part(d_sum, out.d_x + row * in.width + f, n);
       store_part(d_added, out.d_y + row * in.width + f, n);
@@ -224,7 +226,9 @@ ResidualNormRows rows_of(const ResidualNormInputs& in, std::int64_t replica, std
           .offset = vector_of(in.offset),
           .dropout = in.draws.bits(replica, example),
           .first_value = in.draws.first_token * in.width,
-          .epsilon = in.epsilon};
+          .epsilon = in.epsilon,
+          .sum = in.sum.data == nullptr ? nullptr : in.sum.of(replica, example),
+          .d_sum = in.d_sum.data == nullptr ? nullptr : in.d_sum.of(replica, example)};
 }
 
 int forward(const KernelCall& /*call*/, const ResidualNormInputs& in, const ExampleView<float>& out,

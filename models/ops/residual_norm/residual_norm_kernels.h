@@ -20,6 +20,9 @@ struct ResidualNormInputs {
   const float* offset;         // (replicas, width)
   DropoutDraws draws;
   float epsilon;  // Added to the variance.
+  // Where the sum under the norm, like x, is a result, too; data is null where it is none.
+  ExampleView<float> sum = {};          // Written by forward().
+  ExampleView<const float> d_sum = {};  // Its gradient, read by backward().
 };
 
 // Where gradients are written. The first two are like x and contiguous, the others (replicas, width).
@@ -62,6 +65,8 @@ struct ResidualNormRows {
   DropoutBits dropout;
   std::int64_t first_value;  // The place of y's first value in its example.
   float epsilon;             // Added to the variance.
+  float* sum;                // (rows, width), or null
+  const float* d_sum;        // (rows, width), or null
 };
 
 // Writes out (rows, width) and, for the backward pass, moments (rows, 2): mean and 1 / deviation.

@@ -168,6 +168,8 @@ def make_encoder(run: Run, encoding: Callable[[Shape], nn.Module] | None = None)
     raise ValueError("evaluation.eval_dropout: true is not in che_tasks.torch; allowed: false")
   if settings.get("model.kind", "encoder") != "encoder":
     raise ValueError(f"model.kind: {settings['model.kind']} is not in che_tasks.torch; allowed: encoder")
+  if settings.get("model.block", "post_norm") != "post_norm":
+    raise ValueError(f"model.block: {settings['model.block']} is not in che_tasks.torch; allowed: post_norm")
   shape = Shape(*(settings[f"model.{name}"] for name in ("width", "layers", "heads", "ffn_multiple")))
   task = run.task
   return Encoder(

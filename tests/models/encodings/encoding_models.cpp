@@ -62,7 +62,11 @@ RunConfig small_config(const std::string& label) {
   } else {
     config.encoding.reset(label);
   }
-  config.model.shape() = {.width = 16, .layers = 2, .heads = 2, .ffn_multiple = 2};
+  config.model.shape() = {.width = 16,
+                          .layers = 2,
+                          .heads = 2,
+                          .ffn_multiple = 2,
+                          .block = named == all.end() ? BlockForm::kPostNorm : named->block};
   config.encoding.max_position = 256;
   if (config.encoding.dape) config.encoding.dape->hidden = 8;
   return config;

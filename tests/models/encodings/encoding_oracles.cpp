@@ -148,7 +148,10 @@ Index t5_bucket(Index r, bool causal) {
 }
 
 double t5(const OracleInput& in, Index h, Index i, Index j) {
-  return in.parameter("table", {h, t5_bucket(static_cast<Index>(relative_position(in, i, j)), in.causal)});
+  const auto scale = in.options.find("scale");
+  const bool by_head = scale != in.options.end() && scale->second == "sqrt_head";
+  return (by_head ? std::sqrt(static_cast<double>(in.head_width)) : 1) *
+         in.parameter("table", {h, t5_bucket(static_cast<Index>(relative_position(in, i, j)), in.causal)});
 }
 
 // The slopes of a power of two, or those of the powers of two around.

@@ -200,7 +200,11 @@ TEST_P(EveryEncoding, TrainsToTheSameBitsWithOneThreadAndTwo) {
                           Case{16, 2, 8, 3, 12, "reference"}}) {
     RunConfig config = config_;
     config.execution.kernels = one.kernels;
-    config.model.shape() = {.width = one.width, .layers = 2, .heads = one.heads, .ffn_multiple = 4};
+    config.model.shape() = {.width = one.width,
+                            .layers = 2,
+                            .heads = one.heads,
+                            .ffn_multiple = 4,
+                            .block = config_.model.shape().block};
     config.training.batch_size = one.batch;
     config.training.steps = one.steps;
     config.training.first_length = one.last_length / 2;
@@ -236,7 +240,8 @@ TEST_P(EveryEncoding, TrainsToTheSameBitsAloneAndInLockStep) {
     const ThreadLimit limit(one.threads);
     RunConfig config = config_;
     config.execution.kernels = one.kernels;
-    config.model.shape() = {.width = one.width, .layers = 2, .heads = 2, .ffn_multiple = 2};
+    config.model.shape() = {
+        .width = one.width, .layers = 2, .heads = 2, .ffn_multiple = 2, .block = config_.model.shape().block};
     config.training.batch_size = 4;
     config.training.steps = one.steps;
     config.training.first_length = 1;

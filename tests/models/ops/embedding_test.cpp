@@ -1,6 +1,7 @@
 #include "models/ops/embedding/embedding.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include "core/error.h"
@@ -48,6 +49,32 @@ TEST(EmbeddingRows, SumTheGradientsOfASymbolsTokens) {
     }
   }
   EXPECT_TRUE(at::equal(expected, table.grad()));
+}
+
+// A large vocabulary, and a small one, have the same values and gradients.
+TEST(EmbeddingRows, AreGatheredFromALargeTable) {
+  constexpr std::int64_t kMany = Embedding::kMostOneHot + 1;
+  const at::Tensor tokens = at::arange(60).mul(413).remainder(kMany).fmod(7 * kMany / 8).view({4, 15});
+  const auto outcome = [&](const at::Tensor& found, const at::Tensor& table) {
+    found.mul(at::arange(found.numel(), at::kDouble).view(found.sizes())).sum().backward();
+    return table.grad();
+  };
+  const at::Tensor values = at::rand({kReplicas, kMany, 5}, at::kDouble);
+  const at::Tensor table = values.clone().requires_grad_();
+  const at::Tensor other = values.clone().requires_grad_();
+  const at::Tensor found =
+      Embedding(tokens, kMany, kReplicas, test_backend(Kernels::kReference)).rows(table, 3);
+  const at::Tensor expected =
+      reference::embedding(reference::one_hot(tokens, kMany, kReplicas, values.options()).slice(2, 3), other);
+  EXPECT_TRUE(at::equal(expected, found));
+  const at::Tensor gradient = outcome(found, table);
+  EXPECT_TRUE(at::allclose(outcome(expected, other), gradient, 1e-12));
+  const at::Tensor with_threads = values.clone().requires_grad_();
+  at::set_num_threads(2);
+  outcome(Embedding(tokens, kMany, kReplicas, test_backend(Kernels::kReference)).rows(with_threads, 3),
+          with_threads);
+  at::set_num_threads(1);
+  EXPECT_TRUE(at::equal(gradient, with_threads.grad())) << "threads change the gradient";
 }
 
 TEST(EmbeddingRows, RefuseOperandsThatDoNotFit) {

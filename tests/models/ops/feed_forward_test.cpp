@@ -17,6 +17,7 @@ namespace {
 
 struct FeedForwardCase {
   std::int64_t replicas, batch, tokens, width, hidden;
+  Activation activation = Activation::kRelu;
 };
 
 class FeedForward : public testing::TestWithParam<FeedForwardCase> {
@@ -31,7 +32,7 @@ class FeedForward : public testing::TestWithParam<FeedForwardCase> {
   static Operation operation(Kernels kernels) {
     return [kernels](const std::vector<at::Tensor>& in) {
       // Sums stay near 1, so that rounding is that of one value.
-      return feed_forward(in[0], in[1], in[2], in[3], test_backend(kernels)) /
+      return feed_forward(in[0], in[1], in[2], in[3], GetParam().activation, test_backend(kernels)) /
              static_cast<double>(in[2].size(1));
     };
   }
@@ -54,17 +55,35 @@ TEST_P(FeedForward, WithoutGradientsIsTheSame) {
 INSTANTIATE_TEST_SUITE_P(Shapes, FeedForward,
                          testing::Values(FeedForwardCase{1, 2, 3, 8, 32}, FeedForwardCase{2, 3, 5, 7, 19},
                                          FeedForwardCase{1, 1, 1, 16, 16}, FeedForwardCase{1, 30, 41, 4, 9},
-                                         FeedForwardCase{2, 30, 41, 3, 5},
-                                         FeedForwardCase{1, 9, 120, 2, 17}));
+                                         FeedForwardCase{2, 30, 41, 3, 5}, FeedForwardCase{1, 9, 120, 2, 17},
+                                         FeedForwardCase{2, 3, 5, 7, 19, Activation::kGelu},
+                                         FeedForwardCase{1, 30, 41, 4, 9, Activation::kGelu},
+                                         FeedForwardCase{2, 30, 41, 3, 32, Activation::kGelu}));
+
+// Phi is 1 at infinity, so that values there stay as they are, and small ones keep their digits.
+TEST(FeedForward, GeluEqualsItsFormulaOverItsRange) {
+  const at::Tensor x = at::arange(-1280, 1280, at::kDouble).view({1, 1, -1, 1}) / 128;
+  const at::Tensor one = at::ones({1, 1, 1});
+  const at::Tensor expected = x * at::special_ndtr(x);
+  for (const std::int64_t target : kernel_targets()) {
+    const OnTarget on(target);
+    const at::Tensor found = feed_forward(x.to(at::kFloat), one, at::zeros({1, 1}), one, Activation::kGelu,
+                                          test_backend(Kernels::kFused));
+    EXPECT_EQ("", difference(found, expected, 5e-7));
+  }
+}
 
 TEST(FeedForward, RefusesOperandsThatDoNotFit) {
   const at::Tensor x = at::zeros({2, 3, 4, 8});
   const at::Tensor w1 = at::zeros({2, 8, 16});
   const at::Tensor w2 = at::zeros({2, 16, 8});
-  EXPECT_THROW(feed_forward(x, w1, at::zeros({1, 16}), w2, test_backend(Kernels::kFused)), Error);
-  EXPECT_THROW(feed_forward(x, w1, at::zeros({2, 16}), at::zeros({2, 8, 16}), test_backend(Kernels::kFused)),
+  EXPECT_THROW(feed_forward(x, w1, at::zeros({1, 16}), w2, Activation::kRelu, test_backend(Kernels::kFused)),
                Error);
-  EXPECT_THROW(feed_forward(x, w1.to(at::kDouble), at::zeros({2, 16}), w2, test_backend(Kernels::kFused)),
+  EXPECT_THROW(feed_forward(x, w1, at::zeros({2, 16}), at::zeros({2, 8, 16}), Activation::kRelu,
+                            test_backend(Kernels::kFused)),
+               Error);
+  EXPECT_THROW(feed_forward(x, w1.to(at::kDouble), at::zeros({2, 16}), w2, Activation::kRelu,
+                            test_backend(Kernels::kFused)),
                Error);
 }
 
@@ -73,10 +92,12 @@ TEST(FeedForward, WhatIsNoNumberShows) {
     const OnTarget on(target);
     at::Tensor x = at::ones({1, 1, 2, 8});
     x[0][0][1][3] = std::numeric_limits<float>::quiet_NaN();
-    const at::Tensor value = feed_forward(x, at::ones({1, 8, 16}), at::zeros({1, 16}), at::ones({1, 16, 8}),
-                                          test_backend(Kernels::kFused));
-    EXPECT_FALSE(at::isnan(value.select(2, 0)).any().item<bool>());
-    EXPECT_TRUE(at::isnan(value.select(2, 1)).all().item<bool>());
+    for (const Activation activation : {Activation::kRelu, Activation::kGelu}) {
+      const at::Tensor value = feed_forward(x, at::ones({1, 8, 16}), at::zeros({1, 16}), at::ones({1, 16, 8}),
+                                            activation, test_backend(Kernels::kFused));
+      EXPECT_FALSE(at::isnan(value.select(2, 0)).any().item<bool>());
+      EXPECT_TRUE(at::isnan(value.select(2, 1)).all().item<bool>());
+    }
   }
 }
 

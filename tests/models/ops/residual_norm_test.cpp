@@ -36,6 +36,40 @@ TEST_P(ResidualNorm, FusedEqualsReference) {
       {.value = 1e-4});
 }
 
+// The sum and the norm are read, as in a block with pre-norm.
+TEST_P(ResidualNorm, FusedSumAndNormEqualTheReference) {
+  const ResidualNormCase& c = GetParam();
+  Dropout dropout{c.rate, {5, 6}, Purpose::kDropout, 3, 0};
+  dropout.seeds.resize(static_cast<std::size_t>(c.replicas));
+  const auto operation = [&](Kernels kernels) {
+    return [&, kernels](const std::vector<at::Tensor>& in) {
+      const SumAndNorm both = residual_sum_norm(in[0].slice(2, c.first_token), in[1], in[2], in[3], in[4],
+                                                {dropout, 7, c.first_token}, test_backend(kernels));
+      return at::stack({both.sum, both.norm});
+    };
+  };
+  expect_fused_equals_reference(
+      operation(Kernels::kFused), operation(Kernels::kReference),
+      {some_numbers({c.replicas, c.batch, c.first_token + c.tokens, c.width}, 1),
+       some_numbers({c.replicas, c.batch, c.tokens, c.width}, 2), some_numbers({c.replicas, c.width}, 3),
+       some_numbers({c.replicas, c.width}, 4), some_numbers({c.replicas, c.width}, 5)},
+      {.value = 1e-4});
+}
+
+// Only the sum is read.
+TEST(ResidualNorm, PassesTheGradientOfTheSumAlone) {
+  const Dropout dropout{0.1, {5}, Purpose::kDropout, 3, 0};
+  const auto operation = [&](Kernels kernels) {
+    return [&, kernels](const std::vector<at::Tensor>& in) {
+      return residual_sum_norm(in[0], in[1], in[2], in[3], in[4], {dropout, 7, 0}, test_backend(kernels)).sum;
+    };
+  };
+  expect_fused_equals_reference(
+      operation(Kernels::kFused), operation(Kernels::kReference),
+      {some_numbers({1, 3, 4, 20}, 1), some_numbers({1, 3, 4, 20}, 2), some_numbers({1, 20}, 3),
+       some_numbers({1, 20}, 4), some_numbers({1, 20}, 5)});
+}
+
 // Widths around a vector's, an odd one, one token, more examples than pieces, trimmed sequences.
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ResidualNorm,

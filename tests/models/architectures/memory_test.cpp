@@ -1,0 +1,98 @@
+// Evaluations of long sequences: memory by what LibTorch's allocators hand out.
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "experiments/learn/limits.h"
+#include "experiments/learn/model_factory.h"
+#include "models/settings/encoding_entry.h"
+#include "tests/models/encodings/encoding_models.h"
+#include "tests/models/reference_files.h"
+
+namespace che {
+namespace {
+
+// A decoder of one layer.
+RunConfig long_config(const std::string& label) {
+  RunConfig config = small_config(label);
+  config.model.shape().layers = 1;
+  config.evaluation.last_length = 4096;
+  if (config.encoding.name == "learned") config.encoding.set_options({{"rows", "5000"}});
+  return config;
+}
+
+class LongSequences : public testing::TestWithParam<std::string> {};
+
+// The decoder's forms of all encodings at contiguous positions.
+std::vector<std::string> decoders() {
+  std::vector<std::string> labels{"pre_norm_decoder_fire", "decoder_dape_kerple", "decoder_dape_fire",
+                                  "decoder_dape_v2_kerple"};
+  for (const std::string& name : Registry<EncodingEntry>::instance().names())
+    labels.push_back("decoder_" + name);
+  return labels;
+}
+
+TEST_P(LongSequences, TakeMemoryInProportionToTheirLength) {
+  const c10::NoGradGuard no_grad;
+  const RunConfig config = long_config(GetParam());
+  const auto model = initialised(config, {3});
+  // Twice as many logits, and as many windows of a sequence, at twice the length.
+  const auto bytes = [&](std::int64_t tokens) {
+    const at::Tensor ids = some_tokens(1, tokens);
+    return static_cast<double>(peak_tensor_bytes([&] { forward(*model, config, ids, tokens); }));
+  };
+  const double shorter = bytes(2304);
+  EXPECT_LE(bytes(4608), 2.2 * shorter);
+}
+
+// Whole attention has gradients, blocks of queries have none.
+TEST_P(LongSequences, HaveTheValuesOfShortOnesPieceByPiece) {
+  RunConfig config = long_config(GetParam());
+  if (config.encoding.name == "fire" && !config.encoding.dape) config.encoding.set_options({{"hidden", "4"}});
+  const auto model = initialised(config, {3, 4});
+  constexpr std::int64_t kTokens = 2061;
+  const at::Tensor ids = some_tokens(1, kTokens);
+  const at::Tensor whole = forward(*model, config, ids, kTokens).detach();
+  const c10::NoGradGuard no_grad;
+  EXPECT_EQ("", difference(forward(*model, config, ids, kTokens), whole, 2e-5));
+}
+
+INSTANTIATE_TEST_SUITE_P(Encodings, LongSequences, testing::ValuesIn(decoders()),
+                         [](const auto& label) { return label.param; });
+
+// The scale of a block's queries is theirs.
+INSTANTIATE_TEST_SUITE_P(Scales, LongSequences,
+                         testing::Values("decoder_ssmax_cope", "decoder_ssmax_relative"),
+                         [](const auto& label) { return label.param; });
+
+TEST(LogitsInParts, AreThoseOfTheWhole) {
+  const c10::NoGradGuard no_grad;
+  for (const char* label : {"decoder_rope", "pre_norm_decoder_rope"}) {
+    const ModelShape shape = small_config(label).model.shape();
+    // Three parts, the last one shorter.
+    constexpr std::int64_t kClasses = (std::int64_t{1} << 24) / 7;
+    constexpr std::int64_t kBatch = 2, kTokens = 8;
+    const ModelShape narrow{.width = 4, .layers = 1, .heads = 2, .block = shape.block, .causal = true};
+    Encoder model({narrow, {3, kClasses}, create_encoding("rope")}, 1,
+                  {Kernels::kFused, at::TensorOptions().dtype(at::kFloat)});
+    model.parameters().initialise(std::vector<std::int64_t>{3});
+    const at::Tensor ids = some_tokens(kBatch, kTokens);
+    const Positions positions;
+    const at::Tensor whole = model.forward(ids, kTokens, {.positions = positions});
+    std::int64_t next = 0;
+    model.forward_in_parts(ids, kTokens, {.positions = positions},
+                           [&](std::int64_t first, const at::Tensor& part) {
+                             EXPECT_EQ(next, first);
+                             EXPECT_LE(part.numel(), std::int64_t{1} << 24);
+                             EXPECT_EQ("", difference(part, whole.narrow(2, first, part.size(2)), 1e-6));
+                             next += part.size(2);
+                           });
+    EXPECT_EQ(kTokens, next);
+  }
+}
+
+}  // namespace
+}  // namespace che
