@@ -146,7 +146,7 @@ EncodingForm EncodingConfig::form() const {
 
 EncodingLabel EncodingConfig::label() const {
   EncodingConfig defaults = with_defaults();
-  defaults.positions = positions;
+  if (is_randomized()) defaults.positions = positions;  // The form says so.
   return {.form = form(),
           .settings = settings_off_default("encoding", fields_of(*this), fields_of(std::as_const(defaults)))};
 }
@@ -164,7 +164,7 @@ std::optional<ConfigProblem> EncodingConfig::problem() const {
                                            "variant reads",
                                            only, name)};
   }
-  if (is_randomized() && !entry.reads_positions) {
+  if (positions != PositionSource::kContiguous && !entry.reads_positions) {
     return ConfigProblem{{"encoding.positions"},
                          fmt::format("{} reads no positions; allowed: contiguous", name)};
   }
@@ -177,6 +177,13 @@ std::optional<ConfigProblem> EncodingConfig::idle_setting() const {
 
 EncodingConfig EncodingConfig::with_defaults() const {
   EncodingConfig defaults;
+  if (is_real(positions) && entry.needs_whole_positions) {
+    return ConfigProblem{
+        {"encoding.positions"},
+        fmt::format("{} has a table by whole positions, and these are fractions; allowed: contiguous, "
+                    "randomized",
+                    name)};
+  }
   defaults.name = name;
   if (dape) defaults.dape = entry().default_dape();
   return defaults;
@@ -210,7 +217,7 @@ std::vector<NamedEncoding> every_encoding() {
     add_ssmax(entry.takes_dape() ? "dape_" + name : name);
     if (entry.reads_positions) add("randomized_" + name);
     if (entry.takes_dape()) add("dape_" + name);
-    if (entry.gives_bias) add("randomized_dape_" + name);
+    if (entry.gives_bias && entry.reads_positions) add("randomized_dape_" + name);
     if (entry.takes_dape()) add_version_2(name);
   }
   const std::vector<NamedEncoding> of_default = all;

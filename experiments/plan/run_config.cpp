@@ -330,9 +330,8 @@ std::optional<ConfigProblem> RunConfig::problem() const {
             "to {}, or train and test on shorter lengths",
             encoding.max_position, tokens, task.name, tokens)};
   }
-  const std::int64_t max_position = encoding.is_randomized() ? encoding.max_position : 0;
-  return encoding.entry().problem(
-      {model.shape(), tokens, max_position, encoding.all_options(), encoding.dape});
+  return encoding.entry().problem({model.shape(), tokens, encoding.position_limit(), encoding.all_options(),
+                                   encoding.dape, encoding.positions});
 }
 
 void RunConfig::check() const {

@@ -124,6 +124,7 @@ EncodingContext Encoder::context_of(std::int64_t layer, std::int64_t tokens, std
           {parameters(), kSharedPrefix},
           backend(),
           tables_,
+          {},
           {}};
 }
 

@@ -42,9 +42,9 @@ class TableCache {
 
 // Numbers by index, for a reader's eye: a row for every combination of its keys.
 struct EncodingTable {
-  std::vector<std::string> columns;             // Names of the keys, then of the values.
-  std::vector<std::vector<std::int64_t>> keys;  // The values of each key; the first one changes slowest.
-  std::vector<double> values;                   // Row after row.
+  std::vector<std::string> columns;       // Names of the keys, then of the values.
+  std::vector<std::vector<double>> keys;  // The values of each key; the first one changes slowest.
+  std::vector<double> values;             // Row after row.
 
   // With a header line; numbers have the digits of single precision.
   std::string csv() const;
@@ -52,7 +52,7 @@ struct EncodingTable {
 
 // The table of `values` (key..., or key..., value columns), one axis a key; a key whose entry in
 // `keys` is empty counts from 0.
-EncodingTable make_table(std::vector<std::string> columns, std::vector<std::vector<std::int64_t>> keys,
+EncodingTable make_table(std::vector<std::string> columns, std::vector<std::vector<double>> keys,
                          const at::Tensor& values);
 
 // The place in a forward pass at which an encoding is called.
@@ -80,16 +80,13 @@ struct EncodingContext {
   // Returns `build()` likewise, a table that depends on the encoding's options alone.
   at::Tensor table(std::string_view name, const std::function<at::Tensor()>& build) const;
 
-  // Returns the positions of all tokens, whole numbers as a table().
+  // Returns the positions of all tokens as a table().
   at::Tensor token_positions() const;
 };
 
-// Whole numbers as a tensor of the host.
-at::Tensor whole_numbers(const std::vector<std::int64_t>& values);
-
 // Rows of sin(p w_k), then cos(p w_k), w_k = max_time^(-2k/width), k = 0 .. width/2 - 1: all sines
 // first, (positions, width). Computed in double. `width` is even.
-at::Tensor sinusoid(const std::vector<std::int64_t>& positions, std::int64_t width, double max_time = 10000);
+at::Tensor sinusoid(const Positions::List& positions, std::int64_t width, double max_time = 10000);
 
 // A positional encoding as a set of hooks that do nothing by default. Stateless: parameters come
 // with the context.

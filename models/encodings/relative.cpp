@@ -32,11 +32,11 @@ class Relative : public Encoding {
 
   // Without W_r, u and v, which meet queries and keys: the sinusoid R of what each offset encodes.
   std::optional<EncodingTable> table(const EncodingContext& context) const override {
-    const std::vector<std::int64_t> padded =
+    const Positions::List padded =
         encoded_distances(context.positions, context.layer, context.tokens, context.queries(), context.shape);
-    const std::vector<std::int64_t> encoded(padded.begin() + 1, padded.end());
-    std::vector<std::int64_t> offsets(encoded.size());
-    std::iota(offsets.begin(), offsets.end(), 1 - context.tokens);
+    const Positions::List encoded(padded.begin() + 1, padded.end());
+    std::vector<double> offsets(encoded.size());
+    std::iota(offsets.begin(), offsets.end(), static_cast<double>(1 - context.tokens));
     const at::Tensor rows = sinusoid(encoded, context.shape.width);
     const at::Tensor distances =
         at::tensor(encoded, at::kDouble).view({-1, 1, 1}).expand({-1, rows.size(1), 1});
@@ -69,16 +69,15 @@ class Relative : public Encoding {
 
   // The distances that the sinusoids encode at each offset -T .. queries-1 of a key from its query; the first
   // one never occurs and pads.
-  std::vector<std::int64_t> encoded_distances(const Positions& positions, std::int64_t layer,
-                                              std::int64_t tokens, std::int64_t queries,
-                                              const ModelShape& shape) const {
-    const std::vector<std::int64_t> drawn = positions.of_offsets(layer, tokens);
-    const std::int64_t limit = positions.max_position();
+  Positions::List encoded_distances(const Positions& positions, std::int64_t layer, std::int64_t tokens,
+                                    std::int64_t queries, const ModelShape& shape) const {
+    const Positions::List drawn = positions.of_offsets(layer, tokens);
+    const auto limit = static_cast<double>(positions.max_position());
     const bool as_released = options_.randomized_relative == RandomizedRelative::kAsReleased &&
                              !positions.contiguous() && !shape.causal;
-    std::vector<std::int64_t> encoded{0};
+    Positions::List encoded{0};
     for (std::int64_t offset = 1 - tokens; offset < queries; ++offset) {
-      const std::int64_t distance = drawn[static_cast<std::size_t>(std::abs(offset))];
+      const double distance = drawn[static_cast<std::size_t>(std::abs(offset))];
       if (as_released) {
         encoded.push_back(offset < 0 ? limit - distance : limit - 1);
       } else {

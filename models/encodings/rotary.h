@@ -22,8 +22,7 @@ struct PairTurns {
 class RotaryEncoding : public Encoding {
  public:
   // For tokens at `positions`, some of those of `context`.
-  virtual PairTurns turns(const std::vector<std::int64_t>& positions,
-                          const EncodingContext& context) const = 0;
+  virtual PairTurns turns(const Positions::List& positions, const EncodingContext& context) const = 0;
 
   at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
                     const EncodingContext& context) const override;
@@ -35,7 +34,7 @@ class RotaryEncoding : public Encoding {
 at::Tensor rotary_frequencies(std::int64_t width, double max_time);
 
 // The angle of every position (row) and frequency (column), double.
-at::Tensor rotary_angles(const std::vector<std::int64_t>& positions, const at::Tensor& frequencies);
+at::Tensor rotary_angles(const Positions::List& positions, const at::Tensor& frequencies);
 
 // Sines and cosines times the factor, (2, tokens, head_width / 2), double.
 at::Tensor sines_and_cosines(const PairTurns& turns);

@@ -57,7 +57,7 @@ struct DapeOptions {
 struct EncodingUse {
   const ModelShape& shape;
   std::int64_t tokens;        // The length of the longest sequence that the run sees.
-  std::int64_t max_position;  // Randomized positions lie below it; 0 for contiguous ones.
+  std::int64_t max_position;  // Drawn positions lie below it; 0 for those without a limit.
   const AnyOptions& options;
   const std::optional<DapeOptions>& dape;
 };
@@ -68,10 +68,12 @@ struct EncodingEntry {
   std::string name;
   std::string summary;  // One line.
   std::string formula;  // One line.
+  PositionSource positions = PositionSource::kContiguous;
   std::string source;   // Paper or program.
   bool reads_positions = true;
-  bool gives_bias = false;    // An additive bias on the logits, which DAPE can wrap.
-  bool does_nothing = false;  // No encoding at all: DAPE around it reads the logits alone.
+  bool needs_whole_positions = false;  // It has a table by position or distance.
+  bool gives_bias = false;             // An additive bias on the logits, which DAPE can wrap.
+  bool does_nothing = false;           // No encoding at all: DAPE around it reads the logits alone.
   // Where it stands in tables and legends: by ascending place, then by name. The paper's columns are 1 to 7.
   int place = 100;
   AnyOptions options = NoOptions();  // The defaults.

@@ -12,7 +12,7 @@ namespace che {
 // The values that attention computes before its softmax.
 struct AttentionLogits {
   at::Tensor scaled;  // A, q k / sqrt(head_width) by the scale: (replicas, batch, heads, queries, keys)
-  at::Tensor bias;    // The additive bias B: (replicas or 1, heads, queries, keys), or undefined
+  at::Tensor bias;    // The additive bias B as PairValues::dense() gives it, or undefined
   at::Tensor total;   // The softmax sees these, like `scaled`; in causal attention those up to the query.
 };
 
@@ -53,7 +53,8 @@ at::Tensor softmax_last(const at::Tensor& x);
 // (batch, queries, keys, hidden), is never written; its backward pass forms it again. Operations per pair: 4
 // width forward and 8 backward; with f, another 4 heads hidden forward, and 10 heads hidden + 2 width
 // backward. Bytes of memory traffic per pair with gradients: 4 heads forward, 4 heads backward. Causal
-// attention passes over the keys up to the last one that a vector of queries sees. Not fused:
+// attention passes over the keys up to the last one that a vector of queries sees. A bias by example is the
+// bias of a replica with one example. Not fused:
 // CustomLogits, f with three taps, shapes that the device's form does not serve.
 //
 // Throws Error for shapes that do not fit together.

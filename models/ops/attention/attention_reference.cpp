@@ -37,7 +37,7 @@ class Softmax : public torch::autograd::Function<Softmax> {
 at::Tensor softmax_last(const at::Tensor& x) { return Softmax::apply(x); }
 
 at::Tensor PairValues::dense(std::int64_t queries, std::int64_t keys) const {
-  if (!by_offset) return values.view({values.size(0), values.size(1), queries, keys});
+  if (!by_offset) return values.unflatten(-1, {queries, keys});
   // Query i, key j read offset j - i, element j - i + T - 1: windows of T, the first query's last.
   return values.unfold(2, keys, 1).flip(2).slice(2, keys - queries);
 }
@@ -89,8 +89,8 @@ at::Tensor adapted_logits(const at::Tensor& logits, const at::Tensor& bias, cons
   const std::int64_t heads = logits.size(2);
   // Heads last, for the MLP.
   at::Tensor a = logits.permute({0, 1, 3, 4, 2});  // (r, b, q, k, h)
-  at::Tensor b;                                    // (r, 1, q, k, h)
-  if (bias.defined()) b = bias.permute({0, 2, 3, 1}).unsqueeze(1).expand({replicas, -1, -1, -1, -1});
+  at::Tensor b;                                    // (r, b or 1, q, k, h)
+  if (bias.defined()) b = bias.permute({0, 1, 3, 4, 2}).expand({replicas, -1, -1, -1, -1});
   if (causal && mlp.taps() > 1) {
     const at::Tensor later = later_keys(a.size(2), a.size(3), a.options()).unsqueeze(2);
     a = a.masked_fill(later, 0);
@@ -118,7 +118,7 @@ at::Tensor adapted_logits(const at::Tensor& logits, const at::Tensor& bias, cons
   const at::Tensor f =
       (apply_layer(at::leaky_relu(hidden, 0.01), mlp.w2) + mlp.b2.view({replicas, 1, 1, 1, -1}))
           .permute({0, 1, 4, 2, 3});
-  return adds_bias ? logits + bias.unsqueeze(1) + f : logits + f;
+  return adds_bias ? logits + bias + f : logits + f;
 }
 
 }  // namespace
@@ -131,14 +131,14 @@ at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tenso
   if (const auto* const adapted = std::get_if<AdaptedBias>(&terms)) {
     return adapted_logits(scaled, dense, adapted->mlp, adapted->adds_bias, causal);
   }
-  return dense.defined() ? scaled + dense.unsqueeze(1) : scaled;
+  return dense.defined() ? scaled + dense : scaled;
 }
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const AttentionTerms& terms, const AttentionOptions& options) {
   const at::Tensor queries = q.transpose(2, 3);  // (replicas, batch, heads, n, head_width)
   const at::Tensor keys = k.transpose(2, 3);
-  at::Tensor scaled = product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
+  at::Tensor scaled = product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(v.size(4)));
   if (options.scale.defined()) scaled = multiplied(scaled, options.scale.transpose(2, 3));
   at::Tensor total = logits(scaled, queries, keys, terms, options.causal);
   if (options.observer) {

@@ -78,17 +78,19 @@ TEST(Config, UnknownTasksAndEncodings) {
             unknown("dape_randomised_kerpel", "; did you mean 'randomized_dape_kerple'?"));
   EXPECT_EQ(set_error("encoding", "randomised_none"), unknown("randomised_none", "; did you mean 'none'?"));
   EXPECT_EQ(set_error("encoding", "dape_randomized_y"), unknown("dape_randomized_y", ""));
-  EXPECT_EQ(set_error("encoding.name", "rop"),
-            "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed: alibi, cope, fire, kerple, "
-            "learned, none, relative, rope, sandwich, sin_cos, t5; next to "
-            "it, `dape: {}` wraps it in DAPE and `positions: randomized` draws its positions");
+  EXPECT_EQ(
+      set_error("encoding.name", "rop"),
+      "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed: alibi, cope, fire, kerple, "
+      "learned, none, relative, rope, sandwich, sin_cos, t5; next to "
+      "it, `dape: {}` wraps it in DAPE and `positions: randomized` draws its positions");
   const std::string name = set_error("task", "{name: parity}");
   EXPECT_TRUE(name.starts_with("x.yaml:1: task.name: got parity")) << name;
 }
 
 TEST(Config, DapeNeedsABias) {
   const std::string reason =
-      "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, fire, kerple, none, "
+      "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, fire, kerple, "
+      "none, "
       "sandwich, t5";
   for (const std::string form : {"dape_rope", "dape_rop", "DAPE-rope"}) {
     EXPECT_EQ(set_error("encoding", form), "x.yaml:1: encoding: " + reason);

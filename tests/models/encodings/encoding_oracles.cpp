@@ -22,9 +22,7 @@ double dot(const OracleInput& in, Index h, Index i, Index j) {
   return sum;
 }
 
-double at_index(const std::vector<Index>& values, Index i) {
-  return static_cast<double>(values.at(static_cast<std::size_t>(i)));
-}
+double at_index(const std::vector<double>& values, Index i) { return values.at(static_cast<std::size_t>(i)); }
 
 // r = key - query.
 double relative_position(const OracleInput& in, Index i, Index j) {
@@ -57,7 +55,7 @@ double sin_cos(const OracleInput& in, Index t, Index f) {
 }
 
 double learned(const OracleInput& in, Index t, Index f) {
-  return in.parameter("table", {in.input_positions.at(static_cast<std::size_t>(t)), f});
+  return in.parameter("table", {static_cast<Index>(at_index(in.input_positions, t)), f});
 }
 
 // Radians per position at which RoPE turns a pair of features.
@@ -184,7 +182,7 @@ double fire(const OracleInput& in, Index h, Index i, Index j) {
   const auto psi = [&](double x) { return std::log(std::abs(in.parameter("c", {}) * x) + 1); };
   double normalizer = 0;
   if (in.max_position != 0 && in.options.at("randomized_distance") == "per_offset") {
-    normalizer = static_cast<double>(*std::max_element(in.offsets.begin(), in.offsets.end()));
+    normalizer = *std::max_element(in.offsets.begin(), in.offsets.end());
   } else {
     normalizer = at_index(in.positions, i);
     if (!in.causal && in.options.at("normalizer") == "max_index")

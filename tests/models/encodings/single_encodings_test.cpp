@@ -6,6 +6,7 @@
 
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/identity.h"
+#include "experiments/plan/run_workload.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/message_of.h"
 #include "tests/models/encodings/encoding_models.h"
@@ -65,6 +66,43 @@ TEST(AttentionScale, SsmaxContainsLogN) {
     model->parameters()[name].data().fill_(1 / std::log(trained));
   }
   EXPECT_EQ("", difference(forward(*model, config, tokens, 4), expected, 1e-5));
+}
+
+// Training draws a stretch, the same for distances and positions; tests have 0, 1, 2, ...
+TEST(EqualMean, StretchesTrainingAlone) {
+  RunConfig config = small_config("kerple");
+  const std::string id = run_id(config);
+  config.encoding.positions = PositionSource::kEqualMean;
+  EXPECT_NE(id, run_id(config));
+  EXPECT_EQ("kerple(positions=equal_mean)", config.encoding.label().text());
+  EXPECT_FALSE(create_positions(config, 0, Purpose::kPositions, 0).contiguous());
+  EXPECT_TRUE(create_positions(config, 0, Purpose::kEvaluationPositions, 0).contiguous());
+  config.encoding.positions = PositionSource::kRandomizedReal;
+  EXPECT_TRUE(create_positions(config, 0, Purpose::kEvaluationPositions, 0).draws_distances());
+}
+
+TEST(RealPositions, AreRefusedByTables) {
+  for (const auto source : {PositionSource::kEqualMean, PositionSource::kRandomizedReal}) {
+    const auto message = [&](const char* label, const OptionValues& options = {}) {
+      RunConfig config = small_config(label);
+      config.encoding.positions = source;
+      config.encoding.set_options(options);
+      return message_of([&] { config.check(); });
+    };
+    for (const std::string name : {"learned", "t5", "sandwich"}) {
+      EXPECT_EQ(
+          "encoding.positions: " + name +
+              " has a table by whole positions, and these are fractions; allowed: contiguous, randomized",
+          message(name.c_str()));
+    }
+    EXPECT_EQ(
+        "encoding.randomized_relative, encoding.positions: randomized_relative: as_released reads a table at "
+        "whole distances; set it to intended, or positions to contiguous or randomized",
+        message("relative", {{"randomized_relative", "as_released"}}));
+    for (const char* label : {"sin_cos", "rope", "relative", "kerple", "dape_fire"}) {
+      EXPECT_EQ("(no error)", message(label)) << label;
+    }
+  }
 }
 
 // Alone, inside DAPE and in a decoder; distance 0 has no logarithm.
