@@ -269,6 +269,10 @@ class Interface(unittest.TestCase):
       run = che_tasks.config(config, "axes.encoding=[{name: rope, frequencies: evq}]").runs()[0]
       with self.assertRaisesRegex(ValueError, "encoding.frequencies: evq"):
         ct.make_encoder(run)
+      for name in ("position_mlp",):
+        run = che_tasks.config(config, f"axes.encoding=[{name}]").runs()[0]
+        with self.assertRaisesRegex(ValueError, f"encoding {name}: is not in che_tasks.torch"):
+          ct.make_encoder(run)
       for positions in ("equal_mean", "randomized_real"):
         stretched = che_tasks.config(config, f"axes.encoding=[{{name: rope, positions: {positions}}}]")
         with self.assertRaisesRegex(ValueError, f"encoding.positions: {positions} is not in che_tasks.torch"):

@@ -80,9 +80,9 @@ at::Tensor later_keys(std::int64_t queries, std::int64_t keys, const at::TensorO
   return at::ones({queries, keys}, options.dtype(at::kBool)).triu(keys - queries + 1);
 }
 
-// bias (replicas or 1, heads, queries, keys), undefined where `mlp` reads the logits alone. Where f of causal
-// attention reads neighbouring keys, it finds zeros at those after the query, as in the released program:
-// its hidden layer has a value at the next key, made of these zeros and of the query's own key.
+// bias (replicas or 1, batch or 1, heads, queries, keys), undefined where `mlp` reads the logits alone. Where
+// f of causal attention reads neighbouring keys, it finds zeros at those after the query, as in the released
+// program: its hidden layer has a value at the next key, made of these zeros and of the query's own key.
 at::Tensor adapted_logits(const at::Tensor& logits, const at::Tensor& bias, const PairMlp& mlp,
                           bool adds_bias, bool causal) {
   const std::int64_t replicas = logits.size(0);

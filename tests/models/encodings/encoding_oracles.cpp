@@ -199,6 +199,24 @@ double fire(const OracleInput& in, Index h, Index i, Index j) {
   return sum;
 }
 
+double silu(double x) { return x / (1 + std::exp(-x)); }
+
+double position_mlp(const OracleInput& in, Index h, Index i, Index j) {
+  const double r = relative_position(in, i, j);
+  const double x = r < 0 ? std::log(1 - r) : -std::log(1 + r);
+  const Index hidden = std::stoll(in.options.at("hidden"));
+  double bias = in.parameter("mlp.b3", {h});
+  for (Index n = 0; n < hidden; ++n) {
+    double sum = in.parameter("mlp.b2", {n});
+    for (Index m = 0; m < hidden; ++m) {
+      const double first = silu(x * in.parameter("mlp.w1", {0, m}) + in.parameter("mlp.b1", {m}));
+      sum += first * in.parameter("mlp.w2", {m, n});
+    }
+    bias += silu(sum) * in.parameter("mlp.w3", {n, h});
+  }
+  return bias;
+}
+
 double cope(const OracleInput& in, Index h, Index i, Index j) {
   double position = 0;
   for (Index k = std::min(i, j); k <= std::max(i, j); ++k) {
@@ -229,6 +247,7 @@ const std::map<std::string, EncodingOracle>& encoding_oracles() {
       {"t5", {.bias = t5, .product = {}, .embedding = {}}},
       {"alibi", {.bias = alibi, .product = {}, .embedding = {}}},
       {"kerple", {.bias = kerple, .product = {}, .embedding = {}}},
+      {"position_mlp", {.bias = position_mlp, .product = {}, .embedding = {}}},
       {"sandwich", {.bias = sandwich, .product = {}, .embedding = {}}},
       {"fire", {.bias = fire, .product = {}, .embedding = {}}},
       {"cope", {.bias = cope, .product = {}, .embedding = {}}},

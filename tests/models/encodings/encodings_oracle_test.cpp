@@ -135,6 +135,7 @@ TEST_P(EncodingOracles, Agree) {
     SCOPED_TRACE(text_of(config) + (causal ? " causal" : ""));
     // Small enough that FIRE's normalizer takes either side of its maximum.
     if (config.all_options().values().contains("length")) config.set_options({{"length", "4"}});
+    if (config.all_options().values().contains("hidden")) config.set_options({{"hidden", "3"}});
     // Three heads: no power of two.
     const ModelShape shape{.width = 12, .layers = 2, .heads = 3, .ffn_multiple = 1, .causal = causal};
     EncodingRig rig(config, shape, 1);
