@@ -140,8 +140,8 @@ at::Tensor Encoder::attend(const at::Tensor& x, const EmbeddedInput* input, std:
     return projected.unflatten(3, {shape_.heads, shape_.head_width()});
   };
   // (replicas, batch, n, heads, head_width)
-  const at::Tensor q = encoding_->rotate(heads(first_query, "wq"), first_query, context);
-  const at::Tensor k = encoding_->rotate(heads(0, "wk"), 0, context);
+  const at::Tensor q = encoding_->rotate(heads(first_query, "wq"), Operand::kQueries, context);
+  const at::Tensor k = encoding_->rotate(heads(0, "wk"), Operand::kKeys, context);
   const at::Tensor v = heads(0, "wv");
   const auto observe = [&](const AttentionLogits& logits) { pass.observer(layer, logits); };
   return attention(q, k, v, encoding_->attention_terms(context), backend(),

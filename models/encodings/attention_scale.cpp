@@ -36,9 +36,8 @@ at::Tensor ScaledAttention::embedding(const EncodingContext& context) const {
   return base_->embedding(context);
 }
 
-at::Tensor ScaledAttention::rotate(const at::Tensor& heads, std::int64_t first_token,
-                                   const EncodingContext& context) const {
-  return base_->rotate(heads, first_token, context);
+at::Tensor ScaledAttention::rotate(const at::Tensor& heads, Operand operand, const EncodingContext& context) const {
+  return base_->rotate(heads, operand, context);
 }
 
 at::Tensor ScaledAttention::logit_scale(const EncodingContext& context) const {

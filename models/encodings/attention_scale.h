@@ -24,8 +24,7 @@ class ScaledAttention : public Encoding {
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override;
   void project(const ParameterView& parameters) const override;
   at::Tensor embedding(const EncodingContext& context) const override;
-  at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
-                    const EncodingContext& context) const override;
+  at::Tensor rotate(const at::Tensor& heads, Operand operand, const EncodingContext& context) const override;
   at::Tensor logit_scale(const EncodingContext& context) const override;
   AttentionTerms attention_terms(const EncodingContext& context) const override;
   std::optional<EncodingTable> table(const EncodingContext& context) const override;

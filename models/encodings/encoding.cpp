@@ -92,9 +92,7 @@ at::Tensor sinusoid(const Positions::List& positions, std::int64_t width, double
 
 at::Tensor Encoding::embedding(const EncodingContext&) const { return {}; }
 
-at::Tensor Encoding::rotate(const at::Tensor& heads, std::int64_t, const EncodingContext&) const {
-  return heads;
-}
+at::Tensor Encoding::rotate(const at::Tensor& heads, Operand, const EncodingContext&) const { return heads; }
 
 AttentionTerms Encoding::attention_terms(const EncodingContext&) const { return PairValues(); }
 

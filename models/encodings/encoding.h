@@ -55,6 +55,9 @@ struct EncodingTable {
 EncodingTable make_table(std::vector<std::string> columns, std::vector<std::vector<double>> keys,
                          const at::Tensor& values);
 
+// What attention multiplies: queries or keys.
+enum class Operand : std::uint8_t { kQueries, kKeys };
+
 // The place in a forward pass at which an encoding is called.
 struct EncodingContext {
   const ModelShape& shape;
@@ -70,6 +73,7 @@ struct EncodingContext {
 
   std::int64_t queries() const { return tokens - first_query; }
 
+  std::int64_t first_token(Operand operand) const { return operand == Operand::kQueries ? first_query : 0; }
   // Returns `build(positions)`, a table that the host computes from positions, tokens and the encoding's
   // options, with the type and on the device of the activations. `name` distinguishes the tables of the
   // encoding. On a GPU the table is kept where positions are contiguous; else a training step may be replayed
@@ -106,10 +110,9 @@ class Encoding {
   // nothing.
   virtual at::Tensor embedding(const EncodingContext& context) const;
 
-  // Turns queries or keys; `heads` is (replicas, batch, n, heads, head_width) for the tokens
-  // first_token .. first_token + n - 1.
-  virtual at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
-                            const EncodingContext& context) const;
+  // Turns the queries or the keys; `heads` is (replicas, batch, queries or tokens, heads, head_width). The
+  // result may be wider, with one width for both.
+  virtual at::Tensor rotate(const at::Tensor& heads, Operand operand, const EncodingContext& context) const;
 
   // Returns the factor of the logits A of rotated queries and keys, before the terms: (replicas or 1, 1,
   // queries or 1, heads or 1, 1); undefined for 1.

@@ -6,8 +6,9 @@
 
 namespace che {
 
-at::Tensor RotaryEncoding::rotate(const at::Tensor& heads, std::int64_t first_token,
+at::Tensor RotaryEncoding::rotate(const at::Tensor& heads, Operand operand,
                                   const EncodingContext& context) const {
+  const std::int64_t first_token = context.first_token(operand);
   const auto of_rows = [this, context, first_token, rows = heads.size(2)](const Positions& positions) {
     const Positions::List all = positions.of_tokens(context.layer, context.tokens);
     const auto first = all.begin() + first_token;

@@ -21,7 +21,7 @@ constexpr std::int64_t kMeasuredSteps = 100;  // The last ones.
 const std::map<std::string, double> kBounds{
     {"alibi", 0.35},   {"cope", 0.1},      {"dape_kerple", 0.15}, {"fire", 0.45},        {"kerple", 0.35},
     {"learned", 0.02}, {"relative", 0.02}, {"rope", 0.02},        {"sandwich", 0.35},    {"sin_cos", 0.02},
-    {"t5", 0.02},                   {"position_mlp", 0.2},
+    {"t5", 0.02},            {"pope", 0.03},        {"position_mlp", 0.2},
 };
 
 struct Measurement {

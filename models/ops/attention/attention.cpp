@@ -257,7 +257,8 @@ void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
   const std::int64_t replicas = q.size(0);
   const std::int64_t heads = q.size(3);
   check_operand("attention: k", k, {replicas, q.size(1), k.size(2), heads, q.size(4)}, q);
-  check_operand("attention: v", v, k.sizes(), q);
+  check_operand("attention: v", v, {replicas, q.size(1), k.size(2), heads, std::min(v.size(4), k.size(4))},
+                q);
   if (const PairValues bias = additive_bias(terms); bias.defined()) check_bias(bias, q, k.size(2));
   const auto* const adapted = std::get_if<AdaptedBias>(&terms);
   if (adapted == nullptr) return;
@@ -307,7 +308,14 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
     return reference::attention(q, k, v, terms, options);
   }
   const at::Tensor scaled = options.scale.defined() ? multiplied(q, options.scale) : q;
-  return fused_attention(scaled, k, v, fused_terms(terms), backend, options.causal, has_gradients);
+  const auto fuse = [&](const at::Tensor& queries, const at::Tensor& values) {
+    return fused_attention(queries, k, values, fused_terms(terms), backend, options.causal, has_gradients);
+  };
+  const std::int64_t width = v.size(4);
+  if (width == k.size(4)) return fuse(scaled, v);
+  // The kernels divide by the root of the width that they see.
+  const double factor = std::sqrt(static_cast<double>(k.size(4)) / static_cast<double>(width));
+  return fuse(scaled * factor, at::constant_pad_nd(v, {0, k.size(4) - width})).slice(4, 0, width);
 }
 
 }  // namespace che

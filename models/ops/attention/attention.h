@@ -45,8 +45,9 @@ at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tenso
 at::Tensor softmax_last(const at::Tensor& x);
 
 // softmax(A changed by `terms`) v over all keys, A = q k / sqrt(head_width). q (replicas, batch, queries,
-// heads, head_width), the last ones of the tokens; k, v (replicas, batch, keys, heads, head_width); the
-// result is like q.
+// heads, width), the last ones of the tokens; k (replicas, batch, keys, heads, width) and v (replicas, batch,
+// keys, heads, head_width); the result is like q with the width of v. `width` is head_width, or more where an
+// encoding has widened q and k; then fused operations see v with zeros in the rest.
 //
 // On a CPU, fused: queries pass 16 at a time. Without gradients, memory holds the logits of 16 queries per
 // thread; with them, attention's weights are kept, (replicas, batch, heads, keys, queries). f's hidden layer,

@@ -199,6 +199,19 @@ double fire(const OracleInput& in, Index h, Index i, Index j) {
   return sum;
 }
 
+double pope(const OracleInput& in, Index h, Index i, Index j) {
+  const auto softplus = [](double x) { return std::log(1 + std::exp(x)); };
+  double sum = 0;
+  for (Index c = 0; c < in.head_width; ++c) {
+    const double exponent = static_cast<double>(c) / static_cast<double>(in.head_width);
+    const double delta = std::min(0.0, std::max(in.parameter("delta", {h, c}), -2 * 3.14159265358979323846));
+    const double angle =
+        (at_index(in.positions, j) - at_index(in.positions, i)) / std::pow(10000.0, exponent);
+    sum += softplus(in.q(h, i, c)) * softplus(in.k(h, j, c)) * std::cos(angle + delta);
+  }
+  return sum;
+}
+
 double silu(double x) { return x / (1 + std::exp(-x)); }
 
 double position_mlp(const OracleInput& in, Index h, Index i, Index j) {
@@ -248,6 +261,7 @@ const std::map<std::string, EncodingOracle>& encoding_oracles() {
       {"alibi", {.bias = alibi, .product = {}, .embedding = {}}},
       {"kerple", {.bias = kerple, .product = {}, .embedding = {}}},
       {"position_mlp", {.bias = position_mlp, .product = {}, .embedding = {}}},
+      {"pope", {.bias = {}, .product = pope, .embedding = {}}},
       {"sandwich", {.bias = sandwich, .product = {}, .embedding = {}}},
       {"fire", {.bias = fire, .product = {}, .embedding = {}}},
       {"cope", {.bias = cope, .product = {}, .embedding = {}}},

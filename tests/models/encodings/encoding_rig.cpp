@@ -95,8 +95,9 @@ at::Tensor EncodingRig::logits(const at::Tensor& q, const at::Tensor& k, const P
                           {parameters_, kShared},
                           kDouble,
                           tables_};
-  const at::Tensor queries = encoding_->rotate(q.slice(2, first_query), first_query, context).transpose(2, 3);
-  const at::Tensor keys = encoding_->rotate(k, 0, context).transpose(2, 3);
+  const at::Tensor queries =
+      encoding_->rotate(q.slice(2, first_query), Operand::kQueries, context).transpose(2, 3);
+  const at::Tensor keys = encoding_->rotate(k, Operand::kKeys, context).transpose(2, 3);
   context.logit_scale = encoding_->logit_scale(context);
   at::Tensor scaled = at::matmul(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
   if (context.logit_scale.defined()) scaled = scaled * context.logit_scale.transpose(2, 3);

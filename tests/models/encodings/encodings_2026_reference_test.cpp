@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -60,6 +61,30 @@ TEST(Encodings2026Reference, PositionMlp) {
     const PairValues bias = additive_bias((*encoding).attention_terms(encoding.context(positions, tokens)));
     EXPECT_EQ("", difference(bias.dense(tokens, tokens).squeeze(0), reference_tensor(one.at("bias")),
                              kReleasedTolerance));
+  }
+}
+
+TEST(Encodings2026Reference, Pope) {
+  for (const json& one : cases_of("pope")) {
+    const std::int64_t heads = one.at("heads");
+    const std::int64_t width = one.at("head_width");
+    const auto positions = one.at("positions").get<Positions::List>();
+    ReferenceEncoding encoding("pope", {}, {.width = heads * width, .layers = 1, .heads = heads});
+    encoding.set("delta", one.at("delta"));
+    const at::Tensor q = reference_input(one.at("q")).to(at::kDouble).unsqueeze(0).requires_grad_(true);
+    const at::Tensor k = reference_input(one.at("k")).to(at::kDouble).unsqueeze(0).requires_grad_(true);
+    const Positions given = Positions::given({positions}, {}, 1000);
+    const EncodingContext context = encoding.context(given, q.size(2));
+    const at::Tensor turned_q = (*encoding).rotate(q, Operand::kQueries, context).transpose(2, 3);
+    const at::Tensor turned_k = (*encoding).rotate(k, Operand::kKeys, context).transpose(2, 3);
+    const at::Tensor logits =
+        at::matmul(turned_q, turned_k.transpose(3, 4)) / std::sqrt(static_cast<double>(width));
+    EXPECT_EQ("", difference(logits.squeeze(0), reference_tensor(one.at("logits")), kReleasedTolerance));
+    (logits.squeeze(0) * reference_tensor(one.at("weight"))).sum().backward();
+    EXPECT_EQ("", difference(q.grad().squeeze(0), reference_tensor(one.at("d_q")), kReleasedTolerance));
+    EXPECT_EQ("", difference(k.grad().squeeze(0), reference_tensor(one.at("d_k")), kReleasedTolerance));
+    EXPECT_EQ("", difference(encoding.parameter("delta").grad().squeeze(0),
+                             reference_tensor(one.at("d_delta")), kReleasedTolerance));
   }
 }
 
