@@ -132,6 +132,7 @@ at::Tensor Encoder::attend(const at::Tensor& x, const EmbeddedInput* input, std:
                            std::int64_t first_query, const Pass& pass) const {
   EncodingContext context = context_of(layer, x.size(2), first_query, pass.positions);
   context.logit_scale = encoding_->logit_scale(context);
+  context.input = x;
   // The product with a weight, for the tokens from `first` on.
   const auto heads = [&](std::int64_t first, const char* weight) {
     const at::Tensor& w = context.parameters[weight];

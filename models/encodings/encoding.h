@@ -70,10 +70,11 @@ struct EncodingContext {
   const Backend& backend;
   TableCache& tables;           // The model's.
   at::Tensor logit_scale = {};  // Encoding::logit_scale() of this layer, for terms that add to A's products.
+  at::Tensor input = {};        // The layer's, (replicas, batch, tokens, width); undefined outside of a pass.
 
   std::int64_t queries() const { return tokens - first_query; }
-
   std::int64_t first_token(Operand operand) const { return operand == Operand::kQueries ? first_query : 0; }
+
   // Returns `build(positions)`, a table that the host computes from positions, tokens and the encoding's
   // options, with the type and on the device of the activations. `name` distinguishes the tables of the
   // encoding. On a GPU the table is kept where positions are contiguous; else a training step may be replayed

@@ -91,6 +91,9 @@ struct EncodingEntry {
   std::function<std::optional<ConfigProblem>(const AnyOptions& options)> idle_setting =
       [](const AnyOptions&) -> std::optional<ConfigProblem> { return std::nullopt; };
 
+  // Whether no program has released its form in an encoder with these options, so that its part for keys on
+  // the right is ours. Tables say so.
+  std::function<bool(const AnyOptions& options)> right_side_is_ours = [](const AnyOptions&) { return false; };
   bool takes_dape() const { return gives_bias || does_nothing; }
   // The DAPE around it unless a config says otherwise.
   DapeOptions default_dape() const {

@@ -269,7 +269,7 @@ class Interface(unittest.TestCase):
       run = che_tasks.config(config, "axes.encoding=[{name: rope, frequencies: evq}]").runs()[0]
       with self.assertRaisesRegex(ValueError, "encoding.frequencies: evq"):
         ct.make_encoder(run)
-      for name in ("pope", "position_mlp"):
+      for name in ("pope", "fox", "position_mlp"):
         run = che_tasks.config(config, f"axes.encoding=[{name}]").runs()[0]
         with self.assertRaisesRegex(ValueError, f"encoding {name}: is not in che_tasks.torch"):
           ct.make_encoder(run)

@@ -255,6 +255,10 @@ void check_bias(const PairValues& bias, const at::Tensor& q, std::int64_t keys) 
 void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                     const AttentionTerms& terms) {
   const std::int64_t replicas = q.size(0);
+  if (bias.by_example()) {
+    check_operand("attention: bias", bias.values, {q.size(0), q.size(1), q.size(3), pairs}, q);
+    return;
+  }
   const std::int64_t heads = q.size(3);
   check_operand("attention: k", k, {replicas, q.size(1), k.size(2), heads, q.size(4)}, q);
   check_operand("attention: v", v, {replicas, q.size(1), k.size(2), heads, std::min(v.size(4), k.size(4))},
@@ -286,6 +290,22 @@ bool covers(const AttentionKernels& kernels, const AttentionTerms& terms, Attent
   if (std::holds_alternative<CustomLogits>(terms)) return false;
   const auto* const adapted = std::get_if<AdaptedBias>(&terms);
   if (adapted != nullptr && adapted->mlp.taps() != 1) return false;
+// The terms of examples that are replicas of one example each, where their bias is by example.
+AttentionTerms by_example(AttentionTerms terms, std::int64_t batch) {
+  const auto bias_of_each = [](PairValues& bias) { bias.values = bias.values.flatten(0, 1); };
+  if (auto* const bias = std::get_if<PairValues>(&terms)) bias_of_each(*bias);
+  if (auto* const adapted = std::get_if<AdaptedBias>(&terms)) {
+    bias_of_each(adapted->bias);
+    PairMlp& f = adapted->mlp;
+    for (at::Tensor* const weight : {&f.w1, &f.b1, &f.w2, &f.b2}) {
+      std::vector<std::int64_t> shape(static_cast<std::size_t>(weight->dim()) + 1, -1);
+      shape[1] = batch;
+      *weight = weight->unsqueeze(1).expand(shape).flatten(0, 1);
+    }
+  }
+  return terms;
+}
+
   // f of the bias alone is an additive bias.
   const bool is_adapted = adapted != nullptr && adapted->mlp.reads != PairMlp::Reads::kBias;
   shape.hidden = is_adapted ? adapted->mlp.w1.size(-1) : 0;
@@ -303,6 +323,15 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                              .keys = k.size(2),
                              .heads = q.size(3),
                              .head_width = q.size(4),
+  if (fused != nullptr && additive_bias(terms).by_example()) {
+    const auto each = [](const at::Tensor& x) { return x.flatten(0, 1).unsqueeze(1); };
+    AttentionOptions of_each = options;
+    if (options.scale.defined()) {
+      of_each.scale = options.scale.expand({q.size(0), q.size(1), -1, -1, -1}).flatten(0, 1).unsqueeze(1);
+    }
+    return attention(each(q), each(k), each(v), by_example(terms, q.size(1)), backend, of_each)
+        .view({q.size(0), q.size(1), q.size(2), q.size(3), v.size(4)});
+  }
                              .causal = options.causal};
   if (fused == nullptr || !covers(fused->attention, terms, shape, has_gradients)) {
     return reference::attention(q, k, v, terms, options);

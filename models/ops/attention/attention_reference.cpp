@@ -127,7 +127,8 @@ at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tenso
                   const AttentionTerms& terms, bool causal) {
   if (const auto* const custom = std::get_if<CustomLogits>(&terms)) return custom->apply(scaled, q, k);
   const PairValues bias = additive_bias(terms);
-  const at::Tensor dense = bias.defined() ? bias.dense(scaled.size(3), scaled.size(4)) : at::Tensor();
+  at::Tensor dense = bias.defined() ? bias.dense(scaled.size(3), scaled.size(4)) : at::Tensor();
+  if (bias.defined() && !bias.by_example()) dense = dense.unsqueeze(1);
   if (const auto* const adapted = std::get_if<AdaptedBias>(&terms)) {
     return adapted_logits(scaled, dense, adapted->mlp, adapted->adds_bias, causal);
   }

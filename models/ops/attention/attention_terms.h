@@ -22,6 +22,7 @@ struct PairValues {
   bool by_offset = false;
 
   bool defined() const { return values.defined(); }
+  bool by_example() const { return defined() && values.dim() == 4; }
 
   // (replicas or 1, rows, queries, keys), by example (replicas, batch, rows, queries, keys); the queries are
   // the last ones of `keys` tokens.

@@ -66,7 +66,7 @@ TEST(Config, ShorthandIsWhatResetReads) {
 TEST(Config, UnknownTasksAndEncodings) {
   const auto unknown = [](const std::string& form, const std::string& suggestion) {
     return fmt::format(
-        "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, cope, fire, kerple, learned, none, "
+        "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, cope, fire, fox, kerple, learned, none, "
         "pope, position_mlp, relative, rope, sandwich, sin_cos, t5; dape_ may stand "
         "before those that give a bias, randomized_ before those that read positions",
         form, suggestion);
@@ -80,7 +80,7 @@ TEST(Config, UnknownTasksAndEncodings) {
   EXPECT_EQ(set_error("encoding", "dape_randomized_y"), unknown("dape_randomized_y", ""));
   EXPECT_EQ(
       set_error("encoding.name", "rop"),
-      "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed: alibi, cope, fire, kerple, "
+      "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed: alibi, cope, fire, fox, kerple, "
       "learned, none, pope, position_mlp, relative, rope, sandwich, sin_cos, t5; next to "
       "it, `dape: {}` wraps it in DAPE and `positions: randomized` draws its positions");
   const std::string name = set_error("task", "{name: parity}");
@@ -89,7 +89,7 @@ TEST(Config, UnknownTasksAndEncodings) {
 
 TEST(Config, DapeNeedsABias) {
   const std::string reason =
-      "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, fire, kerple, "
+      "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, fire, fox, kerple, "
       "none, "
       "position_mlp, sandwich, t5";
   for (const std::string form : {"dape_rope", "dape_rop", "DAPE-rope"}) {

@@ -118,7 +118,7 @@ TEST(Sweep, AnAxisInsideAnotherNamesTheRunThatItDoesNotFit) {
           "name: a\naxes: {task: [even_pairs], encoding: [dape_kerple, rope], encoding.dape.hidden: [4]}\n"),
       "x.yaml:2: encoding.dape.hidden: dape wraps an encoding that gives a bias and rope gives none; "
       "allowed: "
-      "alibi, fire, kerple, none, position_mlp, sandwich, t5 (task=even_pairs, encoding=rope, "
+      "alibi, fire, fox, kerple, none, position_mlp, sandwich, t5 (task=even_pairs, encoding=rope, "
       "encoding.dape.hidden=4); "
       "an axis of named variants sets both, and only where they fit");
 }
@@ -244,7 +244,7 @@ TEST(Sweep, UnfitValuesNameTheLineThatSetsThem) {
       error_of(
           "name: a\naxes:\n  encoding:\n    - name: rope\n      positions: contiguous\n      dape: {}\n"),
       "x.yaml:6: encoding.dape: dape wraps an encoding that gives a bias and rope gives none; allowed: "
-      "alibi, fire, kerple, none, position_mlp, sandwich, t5 (encoding={name: rope, positions: "
+      "alibi, fire, fox, kerple, none, position_mlp, sandwich, t5 (encoding={name: rope, positions: "
       "contiguous, dape: {}})");
   EXPECT_EQ(error_of("name: a\nbase:\n  task: duplicate_string\n  evaluation:\n    last_length: 9999\n"
                      "  encoding: randomized_rope\n"),

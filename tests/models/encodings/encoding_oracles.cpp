@@ -199,6 +199,20 @@ double fire(const OracleInput& in, Index h, Index i, Index j) {
   return sum;
 }
 
+// Gate by gate from the earlier token, which is left out, to the later one. The layer's input is q.
+double fox(const OracleInput& in, Index h, Index i, Index j) {
+  const Index gate = j > i ? in.heads + h : h;
+  double sum = 0;
+  for (Index l = std::min(i, j) + 1; l <= std::max(i, j); ++l) {
+    double x = in.parameter("fox.b", {gate});
+    for (Index f = 0; f < in.heads * in.head_width; ++f) {
+      x += in.q(f / in.head_width, l, f % in.head_width) * in.parameter("fox.w", {f, gate});
+    }
+    sum -= std::log(1 + std::exp(-x));
+  }
+  return sum;
+}
+
 double pope(const OracleInput& in, Index h, Index i, Index j) {
   const auto softplus = [](double x) { return std::log(1 + std::exp(x)); };
   double sum = 0;
@@ -260,6 +274,7 @@ const std::map<std::string, EncodingOracle>& encoding_oracles() {
       {"t5", {.bias = t5, .product = {}, .embedding = {}}},
       {"alibi", {.bias = alibi, .product = {}, .embedding = {}}},
       {"kerple", {.bias = kerple, .product = {}, .embedding = {}}},
+      {"fox", {.bias = fox, .product = {}, .embedding = {}}},
       {"position_mlp", {.bias = position_mlp, .product = {}, .embedding = {}}},
       {"pope", {.bias = {}, .product = pope, .embedding = {}}},
       {"sandwich", {.bias = sandwich, .product = {}, .embedding = {}}},

@@ -99,6 +99,7 @@ at::Tensor EncodingRig::logits(const at::Tensor& q, const at::Tensor& k, const P
       encoding_->rotate(q.slice(2, first_query), Operand::kQueries, context).transpose(2, 3);
   const at::Tensor keys = encoding_->rotate(k, Operand::kKeys, context).transpose(2, 3);
   context.logit_scale = encoding_->logit_scale(context);
+  context.input = q.flatten(3);  // Any input serves; an oracle finds the queries there.
   at::Tensor scaled = at::matmul(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
   if (context.logit_scale.defined()) scaled = scaled * context.logit_scale.transpose(2, 3);
   return reference::logits(scaled, queries, keys, encoding_->attention_terms(context), shape_.causal);

@@ -88,5 +88,33 @@ TEST(Encodings2026Reference, Pope) {
   }
 }
 
+TEST(Encodings2026Reference, Fox) {
+  for (const json& one : cases_of("fox")) {
+    const std::int64_t heads = one.at("heads");
+    const std::int64_t tokens = one.at("tokens");
+    ReferenceEncoding encoding(
+        "fox", {},
+        {.width = one.at("width"), .layers = 1, .heads = heads, .causal = one.at("causal").get<bool>()});
+    encoding.set("fox.w", one.at("w"));
+    encoding.set("fox.b", one.at("b"));
+    const Positions positions;
+    EncodingContext context = encoding.context(positions, tokens);
+    context.input = reference_input(one.at("x")).to(at::kDouble).unsqueeze(0).requires_grad_(true);
+    const at::Tensor bias =
+        additive_bias((*encoding).attention_terms(context)).dense(tokens, tokens).squeeze(0);
+    (bias * reference_tensor(one.at("weight"))).sum().backward();
+    // Keys after the query of a decoder are the mask's.
+    const auto seen = [&](const at::Tensor& x) { return one.at("causal").get<bool>() ? x.tril() : x; };
+    EXPECT_EQ("", difference(seen(bias), seen(reference_tensor(one.at("bias"))), kReleasedTolerance));
+    EXPECT_EQ(
+        "", difference(context.input.grad().squeeze(0), reference_tensor(one.at("d_x")), kReleasedTolerance));
+    for (const std::string name : {"w", "b"}) {
+      EXPECT_EQ("", difference(encoding.parameter("fox." + name).grad().squeeze(0),
+                               reference_tensor(one.at("d_" + name)), kReleasedTolerance))
+          << name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace che

@@ -99,6 +99,7 @@ TEST(RealPositions, AreRefusedByTables) {
         "encoding.randomized_relative, encoding.positions: randomized_relative: as_released reads a table at "
         "whole distances; set it to intended, or positions to contiguous or randomized",
         message("relative", {{"randomized_relative", "as_released"}}));
+    EXPECT_EQ("encoding.positions: fox reads no positions; allowed: contiguous", message("fox"));
     for (const char* label : {"sin_cos", "rope", "relative", "kerple", "dape_fire", "position_mlp", "pope"}) {
       EXPECT_EQ("(no error)", message(label)) << label;
     }
