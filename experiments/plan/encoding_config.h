@@ -21,6 +21,7 @@ struct EncodingConfig {
   std::int64_t max_position = 2048;  // Randomized positions, whole or real, lie below it.
   std::optional<DapeOptions> dape;
   AttentionScale attention_scale = AttentionScale::kSqrtD;
+  AttentionWindow window;
 
   // From a shorthand [randomized_][dape_]NAME; an empty string gives the defaults. Throws Error for
   // an unknown name and for dape around an encoding that gives no bias.
@@ -29,12 +30,12 @@ struct EncodingConfig {
 
   bool is_randomized() const { return positions == PositionSource::kRandomized; }
 
-  // DAPE around an encoding that gives no bias, or randomized positions of one that reads none.
   // The max_position that positions obey; 0 where they have none.
   std::int64_t position_limit() const {
     return is_randomized() || positions == PositionSource::kRandomizedReal ? max_position : 0;
   }
 
+  // DAPE around an encoding that gives no bias, or randomized positions of one that reads none.
   std::optional<ConfigProblem> problem() const;
 
   // A setting without effect, which a run of an earlier version may have; see EncodingEntry.

@@ -321,6 +321,11 @@ std::optional<ConfigProblem> RunConfig::problem() const {
   if (entry.is_causal) {
     if (auto problem = right_side_problem(encoding, model.kind)) return problem;
   }
+  if (encoding.window.is_cut() && encoding.window.heads > model.shape().heads) {
+    return ConfigProblem{{"encoding.window_heads", "model.heads"},
+                         fmt::format("{} heads are to have a window, and the model has {}; allowed: 1 to {}",
+                                     encoding.window.heads, model.shape().heads, model.shape().heads)};
+  }
   const std::int64_t tokens = longest_sequence();
   if (encoding.is_randomized() && tokens > encoding.max_position) {
     return ConfigProblem{

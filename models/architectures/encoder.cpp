@@ -147,6 +147,7 @@ at::Tensor Encoder::attend(const at::Tensor& x, const EmbeddedInput* input, std:
   const auto observe = [&](const AttentionLogits& logits) { pass.observer(layer, logits); };
   return attention(q, k, v, encoding_->attention_terms(context), backend(),
                    {.scale = context.logit_scale,
+                    .mask = encoding_->mask(context),
                     .causal = shape_.causal,
                     .observer = pass.observer ? LogitsObserver(observe) : nullptr})
       .flatten(3);

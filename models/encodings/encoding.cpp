@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "models/encodings/attention_scale.h"
+#include "models/encodings/attention_settings.h"
 #include "models/encodings/dape.h"
 #include "models/ops/device/step_uploads.h"
 #include "models/settings/encoding_entry.h"
@@ -115,7 +115,7 @@ std::optional<EncodingTable> Encoding::table(const EncodingContext& context) con
 
 std::unique_ptr<Encoding> create_encoding(std::string_view name, const AnyOptions& options,
                                           const std::optional<DapeOptions>& dape, TrainedTokens trained,
-                                          AttentionScale scale) {
+                                          AttentionScale scale, AttentionWindow window) {
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
   std::unique_ptr<Encoding> encoding =
       Registry<EncodingMaker>::instance().get(name).make(options.or_defaults(entry.options), dape, trained);
@@ -125,8 +125,8 @@ std::unique_ptr<Encoding> create_encoding(std::string_view name, const AnyOption
     }
     encoding = std::make_unique<Dape>(std::move(encoding), *dape);
   }
-  if (scale == AttentionScale::kSqrtD) return encoding;
-  return std::make_unique<ScaledAttention>(std::move(encoding), scale, trained);
+  if (scale == AttentionScale::kSqrtD && !window.is_cut()) return encoding;
+  return std::make_unique<AttentionSettings>(std::move(encoding), scale, window, trained);
 }
 
 }  // namespace che

@@ -123,6 +123,10 @@ class Encoding {
   // adapts, or any other function. Serves as long as the encoding and what `context` refers to.
   virtual AttentionTerms attention_terms(const EncodingContext& context) const;
 
+  // Returns what is added to the logits after the terms, by offset: 0 at keys that a head sees and
+  // kOutOfSight at others; undefined where every head sees all.
+  virtual PairValues mask(const EncodingContext&) const { return {}; }
+
   // Returns the effect on tokens whatever they are, for people to read: the first replica's bias or addition
   // to the embedding, unless overridden; nothing where that takes an input.
   virtual std::optional<EncodingTable> table(const EncodingContext& context) const;
@@ -144,12 +148,13 @@ struct EncodingMaker {
   static const char* kind() { return "encoding"; }
 };
 
-// The encoding `name` with `options`, wrapped by DAPE where `dape` is given, beside attention with `scale`.
-// Throws Error for an unknown name, bad options or a base without a bias.
+// The encoding `name` with `options`, wrapped by DAPE where `dape` is given, beside attention with `scale`
+// and `window`. Throws Error for an unknown name, bad options or a base without a bias.
 std::unique_ptr<Encoding> create_encoding(std::string_view name, const AnyOptions& options = {},
                                           const std::optional<DapeOptions>& dape = {},
                                           TrainedTokens trained = {},
-                                          AttentionScale scale = AttentionScale::kSqrtD);
+                                          AttentionScale scale = AttentionScale::kSqrtD,
+                                          AttentionWindow window = {});
 
 // The `make` of an encoding `E` that is built from its Options, and also from DAPE's if it differs inside
 // DAPE, or from the tokens of training if it differs beyond these.

@@ -262,7 +262,7 @@ class Interface(unittest.TestCase):
       run = che_tasks.config(config, "axes.encoding=[{name: kerple, dape: {variant: concat}}]").runs()[0]
       with self.assertRaisesRegex(ValueError, "encoding.dape.variant: concat"):
         ct.make_encoder(run)
-      for setting in ("attention_scale: ssmax", "kind: power"):
+      for setting in ("attention_scale: ssmax", "kind: power", "window: 5"):
         run = che_tasks.config(config, f"axes.encoding=[{{name: kerple, {setting}}}]").runs()[0]
         with self.assertRaisesRegex(ValueError, f"encoding.{setting} is not in che_tasks.torch"):
           ct.make_encoder(run)

@@ -50,6 +50,13 @@ FusedTerms fused_terms(const AttentionTerms& terms) {
   return {{adapted->adds_bias ? bias.values + values : values, bias.by_offset}, {}};
 }
 
+// The sum of a bias, which may be undefined, and a mask by offset.
+PairValues masked(const PairValues& bias, const PairValues& mask, std::int64_t queries, std::int64_t keys) {
+  if (!bias.defined()) return mask;
+  if (bias.by_offset) return {bias.values + mask.values, true};
+  return {bias.values + mask.dense(queries, keys).flatten(2), false};
+}
+
 // f for the bias `bias`, B or some queries of it, or none.
 SplitMlp split(const PairMlp& f, const PairValues& bias, std::int64_t heads, std::int64_t keys) {
   const at::Tensor of_logits = f.w1.narrow(1, 0, heads);
@@ -248,6 +255,10 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
 
 void check_bias(const PairValues& bias, const at::Tensor& q, std::int64_t keys) {
   const std::int64_t pairs = bias.by_offset ? 2 * keys - 1 : q.size(2) * keys;
+  if (bias.by_example()) {
+    check_operand("attention: bias", bias.values, {q.size(0), q.size(1), q.size(3), pairs}, q);
+    return;
+  }
   const std::int64_t own = bias.values.size(0) == 1 ? 1 : q.size(0);
   check_operand("attention: bias", bias.values, {own, q.size(3), pairs}, q);
 }
@@ -255,10 +266,6 @@ void check_bias(const PairValues& bias, const at::Tensor& q, std::int64_t keys) 
 void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                     const AttentionTerms& terms) {
   const std::int64_t replicas = q.size(0);
-  if (bias.by_example()) {
-    check_operand("attention: bias", bias.values, {q.size(0), q.size(1), q.size(3), pairs}, q);
-    return;
-  }
   const std::int64_t heads = q.size(3);
   check_operand("attention: k", k, {replicas, q.size(1), k.size(2), heads, q.size(4)}, q);
   check_operand("attention: v", v, {replicas, q.size(1), k.size(2), heads, std::min(v.size(4), k.size(4))},
@@ -283,13 +290,6 @@ void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
   check_operand("attention: mlp.b2", mlp.b2, {replicas, heads}, q);
 }
 
-}  // namespace
-
-bool covers(const AttentionKernels& kernels, const AttentionTerms& terms, AttentionShape shape,
-            bool has_gradients) {
-  if (std::holds_alternative<CustomLogits>(terms)) return false;
-  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
-  if (adapted != nullptr && adapted->mlp.taps() != 1) return false;
 // The terms of examples that are replicas of one example each, where their bias is by example.
 AttentionTerms by_example(AttentionTerms terms, std::int64_t batch) {
   const auto bias_of_each = [](PairValues& bias) { bias.values = bias.values.flatten(0, 1); };
@@ -306,6 +306,13 @@ AttentionTerms by_example(AttentionTerms terms, std::int64_t batch) {
   return terms;
 }
 
+}  // namespace
+
+bool covers(const AttentionKernels& kernels, const AttentionTerms& terms, AttentionShape shape,
+            bool has_gradients) {
+  if (std::holds_alternative<CustomLogits>(terms)) return false;
+  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
+  if (adapted != nullptr && adapted->mlp.taps() != 1) return false;
   // f of the bias alone is an additive bias.
   const bool is_adapted = adapted != nullptr && adapted->mlp.reads != PairMlp::Reads::kBias;
   shape.hidden = is_adapted ? adapted->mlp.w1.size(-1) : 0;
@@ -316,13 +323,6 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                      const AttentionTerms& terms, const Backend& backend, const AttentionOptions& options) {
   check_operands(q, k, v, terms);
   const KernelTable* const fused = options.observer ? nullptr : fused_kernels(backend, q);
-  const bool has_gradients = need_gradients(q, k, v, terms) || needs_gradient({options.scale});
-  const AttentionShape shape{.replicas = q.size(0),
-                             .batch = q.size(1),
-                             .queries = q.size(2),
-                             .keys = k.size(2),
-                             .heads = q.size(3),
-                             .head_width = q.size(4),
   if (fused != nullptr && additive_bias(terms).by_example()) {
     const auto each = [](const at::Tensor& x) { return x.flatten(0, 1).unsqueeze(1); };
     AttentionOptions of_each = options;
@@ -332,13 +332,22 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
     return attention(each(q), each(k), each(v), by_example(terms, q.size(1)), backend, of_each)
         .view({q.size(0), q.size(1), q.size(2), q.size(3), v.size(4)});
   }
+  const bool has_gradients = need_gradients(q, k, v, terms) || needs_gradient({options.scale});
+  const AttentionShape shape{.replicas = q.size(0),
+                             .batch = q.size(1),
+                             .queries = q.size(2),
+                             .keys = k.size(2),
+                             .heads = q.size(3),
+                             .head_width = q.size(4),
                              .causal = options.causal};
   if (fused == nullptr || !covers(fused->attention, terms, shape, has_gradients)) {
     return reference::attention(q, k, v, terms, options);
   }
   const at::Tensor scaled = options.scale.defined() ? multiplied(q, options.scale) : q;
   const auto fuse = [&](const at::Tensor& queries, const at::Tensor& values) {
-    return fused_attention(queries, k, values, fused_terms(terms), backend, options.causal, has_gradients);
+    FusedTerms added = fused_terms(terms);
+    if (options.mask.defined()) added.bias = masked(added.bias, options.mask, q.size(2), k.size(2));
+    return fused_attention(queries, k, values, added, backend, options.causal, has_gradients);
   };
   const std::int64_t width = v.size(4);
   if (width == k.size(4)) return fuse(scaled, v);

@@ -21,6 +21,8 @@ using LogitsObserver = std::function<void(const AttentionLogits& logits)>;
 struct AttentionOptions {
   // Multiplies A before the terms: (replicas or 1, 1, queries or 1, heads or 1, 1), undefined for 1.
   at::Tensor scale = {};
+  // Is added to the logits after the terms, and no gradient is asked for: see Encoding::mask().
+  PairValues mask = {};
   // A query sees no key after its own token. The mask comes after the terms.
   bool causal = false;
   // Is called with the logits, where there is one, which keeps attention from being fused.

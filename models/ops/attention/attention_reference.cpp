@@ -142,6 +142,7 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   at::Tensor scaled = product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(v.size(4)));
   if (options.scale.defined()) scaled = multiplied(scaled, options.scale.transpose(2, 3));
   at::Tensor total = logits(scaled, queries, keys, terms, options.causal);
+  if (options.mask.defined()) total = total + options.mask.dense(q.size(2), k.size(2)).unsqueeze(1);
   if (options.observer) {
     const PairValues bias = additive_bias(terms);
     options.observer({scaled, bias.defined() ? bias.dense(q.size(2), k.size(2)) : at::Tensor(), total});

@@ -29,6 +29,9 @@ struct PairValues {
   at::Tensor dense(std::int64_t queries, std::int64_t keys) const;
 };
 
+// A logit below any other, whose weight is 0. It is finite, so that a tile of nothing else has a softmax.
+inline constexpr double kOutOfSight = -1e9;
+
 // DAPE's f (arXiv 2405.14722), an MLP across heads at every pair:
 //
 //   f(x) = w2 LeakyReLU_0.01(w1 x + b1) + b2.

@@ -68,6 +68,51 @@ TEST(AttentionScale, SsmaxContainsLogN) {
   EXPECT_EQ("", difference(forward(*model, config, tokens, 4), expected, 1e-5));
 }
 
+// With a bias by offset, by pair, by example, none and of another kind; inside DAPE, whose f sees every key.
+TEST(AttentionWindow, IsAMaskAfterTheLogitsInBothKernels) {
+  for (const char* label : {"rope", "alibi", "fire", "fox", "relative", "dape_kerple", "dape_fox",
+                            "dape_v2_kerple", "decoder_rope", "decoder_dape_kerple"}) {
+    SCOPED_TRACE(label);
+    RunConfig config = small_config(label);
+    EncodingRig plain(config.encoding, config.model.shape(), 1);
+    config.encoding.window = {.reach = 2, .heads = 1};
+    EncodingRig rig(config.encoding, config.model.shape(), 1);
+    plain.randomise(3);
+    rig.randomise(3);
+    const at::Tensor q = some_numbers({1, 1, 9, 2, 8}, 1);
+    const at::Tensor k = some_numbers({1, 1, 9, 2, 8}, 2);
+    constexpr std::int64_t kFirstQuery = 3;
+    const at::Tensor expected = plain.logits(q, k, Positions(), 0, kFirstQuery)[0][0];
+    const at::Tensor cut = rig.logits(q, k, Positions(), 0, kFirstQuery)[0][0];
+    const at::Tensor token = at::arange(9);
+    const at::Tensor is_near = (token.unsqueeze(0) - token.slice(0, kFirstQuery).unsqueeze(1)).abs().le(2);
+    EXPECT_TRUE(at::equal(expected[1], cut[1])) << "a head without a window";
+    EXPECT_TRUE(at::equal(expected[0].masked_select(is_near), cut[0].masked_select(is_near)));
+    EXPECT_LT(cut[0].masked_select(is_near.logical_not()).max().item<double>(), kOutOfSight / 2);
+    expect_fused_equals_reference(config,
+                                  std::string(label) != "relative" && std::string(label) != "dape_v2_kerple");
+    EXPECT_NE("", difference(forward(*initialised(config, {3}), config, some_tokens(2, 9), 4),
+                             forward(*initialised(small_config(label), {3}), small_config(label),
+                                     some_tokens(2, 9), 4),
+                             1e-4));
+  }
+}
+
+TEST(AttentionWindow, NeedsItsHeadsAndAnIdOfItsOwn) {
+  RunConfig config = small_config("rope");
+  const std::string id = run_id(config);
+  config.encoding.window.heads = 3;
+  EXPECT_EQ(id, run_id(config)) << "nothing reads it without a window";
+  EXPECT_EQ("(no error)", message_of([&] { config.check(); }));
+  config.encoding.window.reach = 5;
+  EXPECT_NE(id, run_id(config));
+  EXPECT_EQ("rope(window=5, window_heads=3)", config.encoding.label().text());
+  EXPECT_EQ(
+      "encoding.window_heads, model.heads: 3 heads are to have a window, and the model has 2; allowed: 1 to "
+      "2",
+      message_of([&] { config.check(); }));
+}
+
 // Training draws a stretch, the same for distances and positions; tests have 0, 1, 2, ...
 TEST(EqualMean, StretchesTrainingAlone) {
   RunConfig config = small_config("kerple");
