@@ -89,6 +89,9 @@ std::vector<ListRow> encoding_rows() {
     ListRow row{{name, entry.reads_positions ? "yes" : "no", entry.takes_dape() ? "yes" : "no",
                  columns_of(name), entry.summary},
                 {"formula: " + entry.formula, "source: " + entry.source}};
+    if (entry.right_side_is_ours(entry.options)) {
+      row.details.emplace_back("in an encoder: the part for keys on the right is ours");
+    }
     append_options(entry.options, row.details);
     rows.push_back(std::move(row));
   }

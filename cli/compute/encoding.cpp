@@ -54,14 +54,10 @@ int show_encoding(const EncodingOptions& options) {
   ModelShape shape = options.shape;
   shape.layers = 1;
   if (const auto problem = shape.problem()) throw Error(problem->message());
-  const bool randomized = config.is_randomized();
-  const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(config.name);
-  if (randomized && !entry.reads_positions) {
-    throw Error(fmt::format("{} reads no positions that could be randomized", config.name));
-  }
-  const std::int64_t max_position = randomized ? config.max_position : 0;
-  if (const auto problem =
-          entry.problem({shape, options.length, max_position, config.all_options(), config.dape})) {
+  if (const auto problem = config.problem()) throw Error(problem->message());
+  const EncodingEntry& entry = config.entry();
+  if (const auto problem = entry.problem({shape, options.length, config.position_limit(),
+                                          config.all_options(), config.dape, config.positions})) {
     throw Error(problem->message());
   }
   const auto length = static_cast<double>(options.length);

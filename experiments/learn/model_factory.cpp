@@ -49,7 +49,8 @@ std::string missing_checkpoint_text(const RunFolder& run, const std::vector<std:
 }  // namespace
 
 std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config, TrainedTokens trained) {
-  return create_encoding(config.name, config.options, config.dape, trained, config.attention_scale);
+  return create_encoding(config.name, config.options, config.dape, trained, config.attention_scale,
+                         config.window);
 }
 
 ComputingDevice open_device(const ExecutionConfig& execution) {

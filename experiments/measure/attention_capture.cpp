@@ -44,7 +44,7 @@ void append_distances(const RunConfig& config, const Positions& positions, std::
   const bool per_position = std::ranges::any_of(list_fields(config), [](const FieldRecord& field) {
     return field.path == "encoding.randomized_distance" && field.value == "per_position";
   });
-  const std::vector<std::int64_t> drawn =
+  const Positions::List drawn =
       per_position ? positions.of_tokens(layer, bias.tokens) : positions.of_offsets(layer, bias.tokens);
   const auto at = [&](std::int64_t i) { return drawn[static_cast<std::size_t>(i)]; };
   for (std::int64_t query = 0; query < bias.tokens; ++query) {
@@ -138,8 +138,8 @@ std::string attention_bias_csv(const AttentionBias& bias) {
           // Adding 0 takes the sign off zeros.
           const std::size_t i = bias.index(layer, head, query, key);
           const auto pair = static_cast<std::size_t>((layer * bias.tokens + query) * bias.tokens + key);
-          fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{}", layer, head, query, key,
-                         key >= bias.first_output ? 1 : 0, bias.distance[pair], bias.logit[i] + 0.0F,
+          fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{:.9g},{},{},{}", layer, head, query, key,
+                         key >= bias.first_output ? 1 : 0, bias.distance[pair] + 0.0, bias.logit[i] + 0.0F,
                          bias.bias[i] + 0.0F, bias.adapted[i] + 0.0F);
           if (bias.has_f) fmt::format_to(std::back_inserter(text), ",{}", bias.f(i) + 0.0F);
           text += '\n';

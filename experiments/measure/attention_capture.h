@@ -27,7 +27,7 @@ struct AttentionBias {
   std::int64_t first_output = 0;  // Tokens before it are the input, the others stand for the output.
 
   // (layers, queries, keys): position of the key minus that of the query, as the encoding sees them.
-  std::vector<std::int64_t> distance = {};
+  std::vector<double> distance = {};
 
   // (layers, heads, queries, keys) each, tokens as queries and keys.
   std::vector<float> logit = {};    // A, q k / sqrt(d_head)

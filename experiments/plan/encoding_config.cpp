@@ -133,10 +133,19 @@ void EncodingConfig::visit_fields(FieldVisitor& visit) {
   visit.choice(
       {"attention_scale", "logits q k / sqrt(d) as they are, times log n / log L, or times s_h log n"},
       attention_scale, {"sqrt_d", "log_n", "ssmax"});
-  visit.choice({"positions", "0, 1, 2, ... or a random subset of 0 .. max_position-1"}, positions,
-               {"contiguous", "randomized"});
-  // Contiguous positions do not read it.
-  if (!is_randomized()) visit.role(Role::kExecution);
+  visit.integer({.name = "window",
+                 .help = "tokens to each side of the query whose keys some heads see",
+                 .zero_word = "all"},
+                window.reach, 0, 1'000'000);
+  if (!window.is_cut()) visit.role(Role::kExecution);  // Nothing reads it.
+  visit.integer({"window_heads", "heads with a window, the first ones"}, window.heads, 1, 1'024);
+  visit.role(Role::kCell);
+  visit.choice(
+      {"positions",
+       "0, 1, 2, ..., a random subset of 0 .. max_position-1, 0, s, 2 s, ... with a random s of mean 1 "
+       "in training, or sorted random reals below max_position"},
+      positions, {"contiguous", "randomized", "equal_mean", "randomized_real"});
+  if (position_limit() == 0) visit.role(Role::kExecution);  // Nothing reads it.
   visit.integer({"max_position", "randomized positions lie below it"}, max_position, 1, 10'000'000);
 }
 
@@ -146,7 +155,7 @@ EncodingForm EncodingConfig::form() const {
 
 EncodingLabel EncodingConfig::label() const {
   EncodingConfig defaults = with_defaults();
-  defaults.positions = positions;
+  if (is_randomized()) defaults.positions = positions;  // The form says so.
   return {.form = form(),
           .settings = settings_off_default("encoding", fields_of(*this), fields_of(std::as_const(defaults)))};
 }
@@ -164,9 +173,16 @@ std::optional<ConfigProblem> EncodingConfig::problem() const {
                                            "variant reads",
                                            only, name)};
   }
-  if (is_randomized() && !entry.reads_positions) {
+  if (positions != PositionSource::kContiguous && !entry.reads_positions) {
     return ConfigProblem{{"encoding.positions"},
                          fmt::format("{} reads no positions; allowed: contiguous", name)};
+  }
+  if (is_real(positions) && entry.needs_whole_positions) {
+    return ConfigProblem{
+        {"encoding.positions"},
+        fmt::format("{} has a table by whole positions, and these are fractions; allowed: contiguous, "
+                    "randomized",
+                    name)};
   }
   return std::nullopt;
 }
@@ -210,7 +226,7 @@ std::vector<NamedEncoding> every_encoding() {
     add_ssmax(entry.takes_dape() ? "dape_" + name : name);
     if (entry.reads_positions) add("randomized_" + name);
     if (entry.takes_dape()) add("dape_" + name);
-    if (entry.gives_bias) add("randomized_dape_" + name);
+    if (entry.gives_bias && entry.reads_positions) add("randomized_dape_" + name);
     if (entry.takes_dape()) add_version_2(name);
   }
   const std::vector<NamedEncoding> of_default = all;

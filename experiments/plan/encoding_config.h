@@ -13,17 +13,15 @@
 
 namespace che {
 
-// The positions of tokens: 0, 1, 2, ... or a random subset of 0 .. max_position-1.
-enum class PositionSource : std::uint8_t { kContiguous, kRandomized };
-
 // Which encoding, over which positions, and whether DAPE wraps it.
 struct EncodingConfig {
   std::string name = "none";
   AnyOptions options;
   PositionSource positions = PositionSource::kContiguous;
-  std::int64_t max_position = 2048;  // Randomized positions are drawn from 0 .. max_position-1.
+  std::int64_t max_position = 2048;  // Randomized positions, whole or real, lie below it.
   std::optional<DapeOptions> dape;
   AttentionScale attention_scale = AttentionScale::kSqrtD;
+  AttentionWindow window;
 
   // From a shorthand [randomized_][dape_]NAME; an empty string gives the defaults. Throws Error for
   // an unknown name and for dape around an encoding that gives no bias.
@@ -31,6 +29,11 @@ struct EncodingConfig {
   void visit_fields(FieldVisitor& visit);
 
   bool is_randomized() const { return positions == PositionSource::kRandomized; }
+
+  // The max_position that positions obey; 0 where they have none.
+  std::int64_t position_limit() const {
+    return is_randomized() || positions == PositionSource::kRandomizedReal ? max_position : 0;
+  }
 
   // DAPE around an encoding that gives no bias, or randomized positions of one that reads none.
   std::optional<ConfigProblem> problem() const;

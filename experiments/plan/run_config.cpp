@@ -322,6 +322,11 @@ std::optional<ConfigProblem> RunConfig::problem() const {
   if (entry.is_causal) {
     if (auto problem = right_side_problem(encoding, model.kind)) return problem;
   }
+  if (encoding.window.is_cut() && encoding.window.heads > model.shape().heads) {
+    return ConfigProblem{{"encoding.window_heads", "model.heads"},
+                         fmt::format("{} heads are to have a window, and the model has {}; allowed: 1 to {}",
+                                     encoding.window.heads, model.shape().heads, model.shape().heads)};
+  }
   const std::int64_t tokens = longest_sequence();
   if (encoding.is_randomized() && tokens > encoding.max_position) {
     return ConfigProblem{
@@ -331,9 +336,8 @@ std::optional<ConfigProblem> RunConfig::problem() const {
             "to {}, or train and test on shorter lengths",
             encoding.max_position, tokens, task.name, tokens)};
   }
-  const std::int64_t max_position = encoding.is_randomized() ? encoding.max_position : 0;
-  return encoding.entry().problem(
-      {model.shape(), tokens, max_position, encoding.all_options(), encoding.dape});
+  return encoding.entry().problem({model.shape(), tokens, encoding.position_limit(), encoding.all_options(),
+                                   encoding.dape, encoding.positions});
 }
 
 void RunConfig::check() const {

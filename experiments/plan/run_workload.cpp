@@ -18,12 +18,13 @@ std::unique_ptr<Workload> create_workload(const RunConfig& config) {
 
 Positions create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose, std::uint64_t step,
                            std::uint64_t batch) {
-  if (!config.encoding.is_randomized()) return {};
+  const PositionSource source = config.encoding.positions;
+  const bool is_stretched = source == PositionSource::kEqualMean && purpose != Purpose::kEvaluationPositions;
+  if (config.encoding.position_limit() == 0 && !is_stretched) return {};
   // The name of a registered task is its key.
   const std::string& stream_key = config.task.is_declared() ? config.task.definition : config.task.name;
-  return Positions::randomized(config.encoding.max_position,
-                               keyed_seed(static_cast<std::uint64_t>(seed), stream_key), purpose, step,
-                               batch);
+  return Positions::drawn(source, config.encoding.max_position,
+                          keyed_seed(static_cast<std::uint64_t>(seed), stream_key), purpose, step, batch);
 }
 
 }  // namespace che

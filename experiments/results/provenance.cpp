@@ -79,6 +79,20 @@ std::string protocol_options(const ResultTable& table) {
 
 }  // namespace
 
+std::string own_forms(const ResultTable& table) {
+  std::set<std::string> columns;
+  for (const TableRun& run : table.runs) {
+    const ModelEntry& model = run.config.model.entry();
+    const EncodingConfig& encoding = run.config.encoding;
+    if (!model.takes_encoding || model.is_causal) continue;
+    if (encoding.entry().right_side_is_ours(encoding.all_options())) columns.insert(run.encoding.text());
+  }
+  if (columns.empty()) return "";
+  return fmt::format(
+      "No program has released the form in an encoder of {}: the part for keys on the right is ours.",
+      fmt::join(columns, ", "));
+}
+
 std::vector<Fact> provenance(const ResultTable& table) {
   std::string updated;
   std::set<std::int64_t> seeds;

@@ -19,4 +19,7 @@ struct Fact {
 // defaults, commit and device, and runs that were left out.
 std::vector<Fact> provenance(const ResultTable& table);
 
+// Names the columns whose form in an encoder no program has released, in a sentence; empty without any.
+std::string own_forms(const ResultTable& table);
+
 }  // namespace che

@@ -194,6 +194,7 @@ EncodingContext Encoder::context_of(std::int64_t layer, std::int64_t tokens, std
           {parameters(), kSharedPrefix},
           backend(),
           tables_,
+          {},
           {}};
 }
 
@@ -201,6 +202,7 @@ at::Tensor Encoder::attend(const at::Tensor& x, const EmbeddedInput* input, std:
                            std::int64_t first_query, const Pass& pass) const {
   EncodingContext context = context_of(layer, x.size(2), first_query, pass.positions);
   context.logit_scale = encoding_->logit_scale(context);
+  context.input = x;
   // The product with a weight, and the bias that goes with it, for the tokens from `first` on.
   const auto heads = [&](std::int64_t first, const char* weight, const char* bias) {
     const at::Tensor& w = context.parameters[weight];
@@ -210,12 +212,13 @@ at::Tensor Encoder::attend(const at::Tensor& x, const EmbeddedInput* input, std:
     return projected.unflatten(3, {shape_.heads, shape_.head_width()});
   };
   // (replicas, batch, n, heads, head_width)
-  const at::Tensor q = encoding_->rotate(heads(first_query, "wq", "bq"), first_query, context);
-  const at::Tensor k = encoding_->rotate(heads(0, "wk", "bk"), 0, context);
+  const at::Tensor q = encoding_->rotate(heads(first_query, "wq", "bq"), Operand::kQueries, context);
+  const at::Tensor k = encoding_->rotate(heads(0, "wk", "bk"), Operand::kKeys, context);
   const at::Tensor v = heads(0, "wv", "bv");
   const auto observe = [&](const AttentionLogits& logits) { pass.observer(layer, logits); };
   return attention(q, k, v, encoding_->attention_terms(context), backend(),
                    {.scale = context.logit_scale,
+                    .mask = encoding_->mask(context),
                     .causal = shape_.causal,
                     .observer = pass.observer ? LogitsObserver(observe) : nullptr})
       .flatten(3);

@@ -18,6 +18,7 @@ inline const Registered<EncodingEntry> cope_entry{{
     .source = "Golovneva et al., arXiv 2405.18719",
     .reads_positions = false,
     .place = 9,
+    .right_side_is_ours = [](const AnyOptions&) { return true; },
 }};
 
 }  // namespace che

@@ -9,7 +9,7 @@ namespace {
 
 // Whether distances are differences of positions that are drawn for each token.
 bool subtracts_positions(const EncodingContext& context, RandomizedDistance randomized_distance) {
-  return randomized_distance == RandomizedDistance::kPerPosition && !context.positions.contiguous();
+  return randomized_distance == RandomizedDistance::kPerPosition && context.positions.draws_distances();
 }
 
 }  // namespace
@@ -21,11 +21,11 @@ PairValues signed_distance(const EncodingContext& context, RandomizedDistance ra
     return {r.view({1, 1, -1}), false};
   }
   const auto both_sides = [layer = context.layer, tokens = context.tokens](const Positions& from) {
-    const std::vector<std::int64_t> offsets = from.of_offsets(layer, tokens);
-    std::vector<std::int64_t> all;
+    const Positions::List offsets = from.of_offsets(layer, tokens);
+    Positions::List all;
     for (std::size_t i = offsets.size() - 1; i > 0; --i) all.push_back(-offsets[i]);
     all.insert(all.end(), offsets.begin(), offsets.end());
-    return whole_numbers(all);
+    return at::tensor(all, at::kDouble);
   };
   return {context.table("distance", both_sides).view({1, 1, -1}), true};
 }

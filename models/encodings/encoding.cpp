@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "models/encodings/attention_scale.h"
+#include "models/encodings/attention_settings.h"
 #include "models/encodings/dape.h"
 #include "models/ops/device/step_uploads.h"
 #include "models/settings/encoding_entry.h"
@@ -27,7 +27,7 @@ at::Tensor TableCache::get(Key key, const std::function<at::Tensor()>& build) {
   return tables_.emplace(std::move(key), table).first->second;
 }
 
-EncodingTable make_table(std::vector<std::string> columns, std::vector<std::vector<std::int64_t>> keys,
+EncodingTable make_table(std::vector<std::string> columns, std::vector<std::vector<double>> keys,
                          const at::Tensor& values) {
   for (std::size_t axis = 0; axis < keys.size(); ++axis) {
     if (!keys[axis].empty()) continue;
@@ -46,7 +46,7 @@ std::string EncodingTable::csv() const {
   std::vector<std::size_t> index(keys.size(), 0);
   for (std::size_t first = 0; first < values.size(); first += value_columns) {
     for (std::size_t axis = 0; axis < keys.size(); ++axis) {
-      fmt::format_to(std::back_inserter(text), "{},", keys[axis][index[axis]]);
+      fmt::format_to(std::back_inserter(text), "{:.9g},", keys[axis][index[axis]] + 0.0);
     }
     for (std::size_t i = 0; i < value_columns; ++i) {
       fmt::format_to(std::back_inserter(text), "{:.9g}{}",
@@ -91,13 +91,11 @@ at::Tensor EncodingContext::table(std::string_view name, const std::function<at:
 
 at::Tensor EncodingContext::token_positions() const {
   return table("positions", [layer = layer, tokens = tokens](const Positions& from) {
-    return whole_numbers(from.of_tokens(layer, tokens));
+    return at::tensor(from.of_tokens(layer, tokens), at::kDouble);
   });
 }
 
-at::Tensor whole_numbers(const std::vector<std::int64_t>& values) { return at::tensor(values, at::kLong); }
-
-at::Tensor sinusoid(const std::vector<std::int64_t>& positions, std::int64_t width, double max_time) {
+at::Tensor sinusoid(const Positions::List& positions, std::int64_t width, double max_time) {
   const at::Tensor exponents = at::arange(0, width, 2, at::kDouble) / -static_cast<double>(width);
   const at::Tensor angles = at::tensor(positions, at::kDouble).unsqueeze(1) * at::pow(max_time, exponents);
   return at::cat({angles.sin(), angles.cos()}, 1);
@@ -105,9 +103,7 @@ at::Tensor sinusoid(const std::vector<std::int64_t>& positions, std::int64_t wid
 
 at::Tensor Encoding::embedding(const EncodingContext&) const { return {}; }
 
-at::Tensor Encoding::rotate(const at::Tensor& heads, std::int64_t, const EncodingContext&) const {
-  return heads;
-}
+at::Tensor Encoding::rotate(const at::Tensor& heads, Operand, const EncodingContext&) const { return heads; }
 
 AttentionTerms Encoding::attention_terms(const EncodingContext&) const { return PairValues(); }
 
@@ -130,7 +126,7 @@ std::optional<EncodingTable> Encoding::table(const EncodingContext& context) con
 
 std::unique_ptr<Encoding> create_encoding(std::string_view name, const AnyOptions& options,
                                           const std::optional<DapeOptions>& dape, TrainedTokens trained,
-                                          AttentionScale scale) {
+                                          AttentionScale scale, AttentionWindow window) {
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
   std::unique_ptr<Encoding> encoding =
       Registry<EncodingMaker>::instance().get(name).make(options.or_defaults(entry.options), dape, trained);
@@ -140,8 +136,8 @@ std::unique_ptr<Encoding> create_encoding(std::string_view name, const AnyOption
     }
     encoding = std::make_unique<Dape>(std::move(encoding), *dape);
   }
-  if (scale == AttentionScale::kSqrtD) return encoding;
-  return std::make_unique<ScaledAttention>(std::move(encoding), scale, trained);
+  if (scale == AttentionScale::kSqrtD && !window.is_cut()) return encoding;
+  return std::make_unique<AttentionSettings>(std::move(encoding), scale, window, trained);
 }
 
 }  // namespace che

@@ -42,9 +42,9 @@ class TableCache {
 
 // Numbers by index, for a reader's eye: a row for every combination of its keys.
 struct EncodingTable {
-  std::vector<std::string> columns;             // Names of the keys, then of the values.
-  std::vector<std::vector<std::int64_t>> keys;  // The values of each key; the first one changes slowest.
-  std::vector<double> values;                   // Row after row.
+  std::vector<std::string> columns;       // Names of the keys, then of the values.
+  std::vector<std::vector<double>> keys;  // The values of each key; the first one changes slowest.
+  std::vector<double> values;             // Row after row.
 
   // With a header line; numbers have the digits of single precision.
   std::string csv() const;
@@ -52,8 +52,11 @@ struct EncodingTable {
 
 // The table of `values` (key..., or key..., value columns), one axis a key; a key whose entry in
 // `keys` is empty counts from 0.
-EncodingTable make_table(std::vector<std::string> columns, std::vector<std::vector<std::int64_t>> keys,
+EncodingTable make_table(std::vector<std::string> columns, std::vector<std::vector<double>> keys,
                          const at::Tensor& values);
+
+// What attention multiplies: queries or keys.
+enum class Operand : std::uint8_t { kQueries, kKeys };
 
 // The place in a forward pass at which an encoding is called.
 struct EncodingContext {
@@ -67,8 +70,10 @@ struct EncodingContext {
   const Backend& backend;
   TableCache& tables;           // The model's.
   at::Tensor logit_scale = {};  // Encoding::logit_scale() of this layer, for terms that add to A's products.
+  at::Tensor input = {};        // The layer's, (replicas, batch, tokens, width); undefined outside of a pass.
 
   std::int64_t queries() const { return tokens - first_query; }
+  std::int64_t first_token(Operand operand) const { return operand == Operand::kQueries ? first_query : 0; }
 
   // The same place for `count` queries, the last ones of the first `part` tokens.
   EncodingContext of_queries(std::int64_t part, std::int64_t count) const;
@@ -83,16 +88,13 @@ struct EncodingContext {
   // Returns `build()` likewise, a table that depends on the encoding's options alone.
   at::Tensor table(std::string_view name, const std::function<at::Tensor()>& build) const;
 
-  // Returns the positions of all tokens, whole numbers as a table().
+  // Returns the positions of all tokens as a table().
   at::Tensor token_positions() const;
 };
 
-// Whole numbers as a tensor of the host.
-at::Tensor whole_numbers(const std::vector<std::int64_t>& values);
-
 // Rows of sin(p w_k), then cos(p w_k), w_k = max_time^(-2k/width), k = 0 .. width/2 - 1: all sines
 // first, (positions, width). Computed in double. `width` is even.
-at::Tensor sinusoid(const std::vector<std::int64_t>& positions, std::int64_t width, double max_time = 10000);
+at::Tensor sinusoid(const Positions::List& positions, std::int64_t width, double max_time = 10000);
 
 // A positional encoding as a set of hooks that do nothing by default. Stateless: parameters come
 // with the context.
@@ -112,10 +114,9 @@ class Encoding {
   // nothing.
   virtual at::Tensor embedding(const EncodingContext& context) const;
 
-  // Turns queries or keys; `heads` is (replicas, batch, n, heads, head_width) for the tokens
-  // first_token .. first_token + n - 1.
-  virtual at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
-                            const EncodingContext& context) const;
+  // Turns the queries or the keys; `heads` is (replicas, batch, queries or tokens, heads, head_width). The
+  // result may be wider, with one width for both.
+  virtual at::Tensor rotate(const at::Tensor& heads, Operand operand, const EncodingContext& context) const;
 
   // Returns the factor of the logits A of rotated queries and keys, before the terms: (replicas or 1, 1,
   // queries or 1, heads or 1, 1); undefined for 1.
@@ -124,6 +125,10 @@ class Encoding {
   // Returns the change of the scaled logits of rotated queries and keys: an additive bias, one that an MLP
   // adapts, or any other function. Serves as long as the encoding and what `context` refers to.
   virtual AttentionTerms attention_terms(const EncodingContext& context) const;
+
+  // Returns what is added to the logits after the terms, by offset: 0 at keys that a head sees and
+  // kOutOfSight at others; undefined where every head sees all.
+  virtual PairValues mask(const EncodingContext&) const { return {}; }
 
   // Returns the effect on tokens whatever they are, for people to read: the first replica's bias or addition
   // to the embedding, unless overridden; nothing where that takes an input.
@@ -146,12 +151,13 @@ struct EncodingMaker {
   static const char* kind() { return "encoding"; }
 };
 
-// The encoding `name` with `options`, wrapped by DAPE where `dape` is given, beside attention with `scale`.
-// Throws Error for an unknown name, bad options or a base without a bias.
+// The encoding `name` with `options`, wrapped by DAPE where `dape` is given, beside attention with `scale`
+// and `window`. Throws Error for an unknown name, bad options or a base without a bias.
 std::unique_ptr<Encoding> create_encoding(std::string_view name, const AnyOptions& options = {},
                                           const std::optional<DapeOptions>& dape = {},
                                           TrainedTokens trained = {},
-                                          AttentionScale scale = AttentionScale::kSqrtD);
+                                          AttentionScale scale = AttentionScale::kSqrtD,
+                                          AttentionWindow window = {});
 
 // The `make` of an encoding `E` that is built from its Options, and also from DAPE's if it differs inside
 // DAPE, or from the tokens of training if it differs beyond these.

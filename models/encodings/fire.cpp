@@ -75,7 +75,7 @@ class Fire : public Encoding {
 
   // Whether distances have no tokens' positions behind them.
   bool draws_distances(const EncodingContext& context) const {
-    return !context.positions.contiguous() &&
+    return context.positions.draws_distances() &&
            options_.distance.randomized_distance == RandomizedDistance::kPerOffset;
   }
 

@@ -47,6 +47,7 @@ inline const Registered<EncodingEntry> learned_entry{{
     .summary = "a learned vector for each absolute position, added to the embedding",
     .formula = "x_t += E[p_t]",
     .source = "Gehring et al., arXiv 1705.03122",
+    .needs_whole_positions = true,
     .place = 1,
     .options = LearnedOptions(),
     .problem = learned_problem,

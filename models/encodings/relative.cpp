@@ -32,12 +32,12 @@ class Relative : public Encoding {
 
   // Without W_r, u and v, which meet queries and keys: the sinusoid R of what each offset encodes.
   std::optional<EncodingTable> table(const EncodingContext& context) const override {
-    const std::vector<std::int64_t> padded =
+    const Positions::List padded =
         encoded_distances(context.positions.of_offsets(context.layer, context.tokens),
-                          context.positions.max_position(), context.tokens, context.queries(), context.shape);
-    const std::vector<std::int64_t> encoded(padded.begin() + 1, padded.end());
-    std::vector<std::int64_t> offsets(encoded.size());
-    std::iota(offsets.begin(), offsets.end(), 1 - context.tokens);
+                          limit_of(context.positions), context.tokens, context.queries(), context.shape);
+    const Positions::List encoded(padded.begin() + 1, padded.end());
+    std::vector<double> offsets(encoded.size());
+    std::iota(offsets.begin(), offsets.end(), static_cast<double>(1 - context.tokens));
     const at::Tensor rows = sinusoid(encoded, context.shape.width);
     const at::Tensor distances =
         at::tensor(encoded, at::kDouble).view({-1, 1, 1}).expand({-1, rows.size(1), 1});
@@ -58,7 +58,7 @@ class Relative : public Encoding {
     const at::Tensor sinusoids = context.table(
         "relative", [this, layer = context.layer, tokens = context.tokens, queries = context.queries(),
                      shape = context.shape, all_tokens](const Positions& positions) {
-          return sinusoid(encoded_distances(positions.of_offsets(layer, all_tokens), positions.max_position(),
+          return sinusoid(encoded_distances(positions.of_offsets(layer, all_tokens), limit_of(positions),
                                             tokens, queries, shape),
                           shape.width);
         });
@@ -71,16 +71,19 @@ class Relative : public Encoding {
     return logits + (context.logit_scale.defined() ? added * context.logit_scale.transpose(2, 3) : added);
   }
 
+  static double limit_of(const Positions& positions) {
+    return positions.contiguous() ? 0 : static_cast<double>(positions.max_position());
+  }
+
   // The distances that the sinusoids encode at each offset -T .. queries-1 of a key from its query; the first
   // one never occurs and pads. `drawn` are those of tokens 0, 1, ... apart, below `limit`; 0 for contiguous.
-  std::vector<std::int64_t> encoded_distances(const std::vector<std::int64_t>& drawn, std::int64_t limit,
-                                              std::int64_t tokens, std::int64_t queries,
-                                              const ModelShape& shape) const {
+  Positions::List encoded_distances(const Positions::List& drawn, double limit, std::int64_t tokens,
+                                    std::int64_t queries, const ModelShape& shape) const {
     const bool as_released =
         options_.randomized_relative == RandomizedRelative::kAsReleased && limit != 0 && !shape.causal;
-    std::vector<std::int64_t> encoded{0};
+    Positions::List encoded{0};
     for (std::int64_t offset = 1 - tokens; offset < queries; ++offset) {
-      const std::int64_t distance = drawn[static_cast<std::size_t>(std::abs(offset))];
+      const double distance = drawn[static_cast<std::size_t>(std::abs(offset))];
       if (as_released) {
         encoded.push_back(offset < 0 ? limit - distance : limit - 1);
       } else {

@@ -28,6 +28,13 @@ struct RelativeOptions {
 };
 
 inline std::optional<ConfigProblem> relative_problem(const EncodingUse& use) {
+  const bool as_released =
+      use.options.as<RelativeOptions>().randomized_relative == RandomizedRelative::kAsReleased;
+  if (as_released && is_real(use.positions)) {
+    return ConfigProblem{{"encoding.randomized_relative", "encoding.positions"},
+                         "randomized_relative: as_released reads a table at whole distances; set it to "
+                         "intended, or positions to contiguous or randomized"};
+  }
   if (use.shape.width % 2 == 0) return std::nullopt;
   return ConfigProblem{
       {"model.width"},

@@ -24,7 +24,7 @@ class Rope : public RotaryEncoding {
     }
   }
 
-  PairTurns turns(const std::vector<std::int64_t>& positions, const EncodingContext& context) const override {
+  PairTurns turns(const Positions::List& positions, const EncodingContext& context) const override {
     const std::int64_t width = context.shape.head_width();
     const double stretch =
         options_.is_scaled()

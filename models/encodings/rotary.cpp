@@ -6,10 +6,11 @@
 
 namespace che {
 
-at::Tensor RotaryEncoding::rotate(const at::Tensor& heads, std::int64_t first_token,
+at::Tensor RotaryEncoding::rotate(const at::Tensor& heads, Operand operand,
                                   const EncodingContext& context) const {
+  const std::int64_t first_token = context.first_token(operand);
   const auto of_rows = [this, context, first_token, rows = heads.size(2)](const Positions& positions) {
-    const std::vector<std::int64_t> all = positions.of_tokens(context.layer, context.tokens);
+    const Positions::List all = positions.of_tokens(context.layer, context.tokens);
     const auto first = all.begin() + first_token;
     return sines_and_cosines(turns({first, first + rows}, context));
   };
@@ -18,7 +19,7 @@ at::Tensor RotaryEncoding::rotate(const at::Tensor& heads, std::int64_t first_to
 }
 
 std::optional<EncodingTable> RotaryEncoding::table(const EncodingContext& context) const {
-  const std::vector<std::int64_t> positions = context.positions.of_tokens(context.layer, context.tokens);
+  const Positions::List positions = context.positions.of_tokens(context.layer, context.tokens);
   const at::Tensor of_tokens = sines_and_cosines(turns(positions, context));
   return make_table({"position", "pair", "cos", "sin"}, {positions, {}},
                     at::stack({of_tokens[1], of_tokens[0]}, 2));
@@ -28,7 +29,7 @@ at::Tensor rotary_frequencies(std::int64_t width, double max_time) {
   return at::pow(max_time, at::arange(0, width, 2, at::kDouble) / -static_cast<double>(width));
 }
 
-at::Tensor rotary_angles(const std::vector<std::int64_t>& positions, const at::Tensor& frequencies) {
+at::Tensor rotary_angles(const Positions::List& positions, const at::Tensor& frequencies) {
   return at::tensor(positions, at::kDouble).unsqueeze(1) * frequencies;
 }
 

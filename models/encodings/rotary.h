@@ -13,7 +13,7 @@ namespace che {
 
 // How far the feature pairs of queries and keys turn, and by what they are multiplied after that.
 struct PairTurns {
-  at::Tensor angles;  // (tokens, head_width / 2), radians, double
+  at::Tensor angles;  // (tokens, pairs), radians, double
   double factor = 1;
 };
 
@@ -22,11 +22,9 @@ struct PairTurns {
 class RotaryEncoding : public Encoding {
  public:
   // For tokens at `positions`, some of those of `context`.
-  virtual PairTurns turns(const std::vector<std::int64_t>& positions,
-                          const EncodingContext& context) const = 0;
+  virtual PairTurns turns(const Positions::List& positions, const EncodingContext& context) const = 0;
 
-  at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
-                    const EncodingContext& context) const override;
+  at::Tensor rotate(const at::Tensor& heads, Operand operand, const EncodingContext& context) const override;
   std::optional<EncodingTable> table(const EncodingContext& context) const override;
 };
 
@@ -35,9 +33,9 @@ class RotaryEncoding : public Encoding {
 at::Tensor rotary_frequencies(std::int64_t width, double max_time);
 
 // The angle of every position (row) and frequency (column), double.
-at::Tensor rotary_angles(const std::vector<std::int64_t>& positions, const at::Tensor& frequencies);
+at::Tensor rotary_angles(const Positions::List& positions, const at::Tensor& frequencies);
 
-// Sines and cosines times the factor, (2, tokens, head_width / 2), double.
+// Sines and cosines times the factor, (2, tokens, pairs), double.
 at::Tensor sines_and_cosines(const PairTurns& turns);
 
 }  // namespace che

@@ -30,6 +30,7 @@ inline const Registered<EncodingEntry> sandwich_entry{{
     .summary = "fixed bias, the product of two sinusoids",
     .formula = "(sum_k cos(r 10000^(-2k/D)) - D/2) / (8h/H), k = 1 .. D/2",
     .source = "Chi et al., arXiv 2212.10356",
+    .needs_whole_positions = true,
     .gives_bias = true,
     .place = 10,
     .options = SandwichOptions(),

@@ -39,6 +39,7 @@ inline const Registered<EncodingEntry> t5_entry{{
     .summary = "learned bias per bucket of the relative position",
     .formula = "b_h[bucket(j - i)], 32 buckets, exact to 8 (decoder: 16), logarithmic to 128",
     .source = "Raffel et al., arXiv 1910.10683",
+    .needs_whole_positions = true,
     .gives_bias = true,
     .place = 8,
     .options = T5Options(),

@@ -30,8 +30,16 @@ enum class DapeVariant : std::uint8_t {
 // How many keys f sees at once; three is DAPE V2 (arXiv 2410.04798).
 enum class DapeKernel : std::uint8_t { kOneKey, kThreeKeys };
 
-// The factor of the logits q k / sqrt(d_head); see models/encodings/attention_scale.h.
+// The factor of the logits q k / sqrt(d_head); see models/encodings/attention_settings.h.
 enum class AttentionScale : std::uint8_t { kSqrtD, kLogN, kSsmax };
+
+// The keys that the first `heads` heads see: those at most `reach` tokens from the query; all where it is 0.
+struct AttentionWindow {
+  std::int64_t reach = 0;
+  std::int64_t heads = 4;
+
+  bool is_cut() const { return reach > 0; }
+};
 
 // Settings of the DAPE wrapper (arXiv 2405.14722).
 struct DapeOptions {
@@ -57,9 +65,10 @@ struct DapeOptions {
 struct EncodingUse {
   const ModelShape& shape;
   std::int64_t tokens;        // The length of the longest sequence that the run sees.
-  std::int64_t max_position;  // Randomized positions lie below it; 0 for contiguous ones.
+  std::int64_t max_position;  // Drawn positions lie below it; 0 for those without a limit.
   const AnyOptions& options;
   const std::optional<DapeOptions>& dape;
+  PositionSource positions = PositionSource::kContiguous;
 };
 
 // A positional encoding as a config names it. Its header registers it and knows no LibTorch, so that configs
@@ -70,8 +79,9 @@ struct EncodingEntry {
   std::string formula;  // One line.
   std::string source;   // Paper or program.
   bool reads_positions = true;
-  bool gives_bias = false;    // An additive bias on the logits, which DAPE can wrap.
-  bool does_nothing = false;  // No encoding at all: DAPE around it reads the logits alone.
+  bool needs_whole_positions = false;  // It has a table by position or distance.
+  bool gives_bias = false;             // An additive bias on the logits, which DAPE can wrap.
+  bool does_nothing = false;           // No encoding at all: DAPE around it reads the logits alone.
   // Where it stands in tables and legends: by ascending place, then by name. The paper's columns are 1 to 7.
   int place = 100;
   AnyOptions options = NoOptions();  // The defaults.
@@ -81,6 +91,9 @@ struct EncodingEntry {
   // Options that say what becomes of keys to the right: a decoder reads none of them, and refuses others than
   // the defaults.
   std::vector<std::string> encoder_options = {};
+  // Whether no program has released its form in an encoder with these options, so that its part for keys on
+  // the right is ours. Tables say so.
+  std::function<bool(const AnyOptions& options)> right_side_is_ours = [](const AnyOptions&) { return false; };
   // A model or a number of positions that it cannot serve with these options; nothing where it can.
   std::function<std::optional<ConfigProblem>(const EncodingUse& use)> problem =
       [](const EncodingUse&) -> std::optional<ConfigProblem> { return std::nullopt; };

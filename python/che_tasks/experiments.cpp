@@ -66,12 +66,20 @@ struct BoundRun {
                                                                             std::int64_t step_or_length,
                                                                             std::int64_t batch,
                                                                             bool is_test) const {
+    if (is_real(config.encoding.positions)) {
+      throw Error(
+          "encoding.positions: these are fractions, which che_tasks does not draw; allowed: contiguous, "
+          "randomized");
+    }
     const auto number = static_cast<std::uint64_t>(step_or_length);
     const Positions drawn =
         is_test ? create_positions(config, config.evaluation.seed, Purpose::kEvaluationPositions, number,
                                    static_cast<std::uint64_t>(batch))
                 : create_positions(config, config.data_seed, Purpose::kPositions, number);
-    return {drawn.of_tokens(layer, tokens), drawn.of_offsets(layer, tokens)};
+    const auto whole = [](const Positions::List& list) -> std::vector<std::int64_t> {
+      return {list.begin(), list.end()};
+    };
+    return {whole(drawn.of_tokens(layer, tokens)), whole(drawn.of_offsets(layer, tokens))};
   }
 };
 

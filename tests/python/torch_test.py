@@ -262,7 +262,7 @@ class Interface(unittest.TestCase):
       run = che_tasks.config(config, "axes.encoding=[{name: kerple, dape: {variant: concat}}]").runs()[0]
       with self.assertRaisesRegex(ValueError, "encoding.dape.variant: concat"):
         ct.make_encoder(run)
-      for setting in ("attention_scale: ssmax", "kind: power"):
+      for setting in ("attention_scale: ssmax", "kind: power", "window: 5"):
         run = che_tasks.config(config, f"axes.encoding=[{{name: kerple, {setting}}}]").runs()[0]
         with self.assertRaisesRegex(ValueError, f"encoding.{setting} is not in che_tasks.torch"):
           ct.make_encoder(run)
@@ -271,6 +271,14 @@ class Interface(unittest.TestCase):
         ct.make_encoder(run)
       with self.assertRaisesRegex(ValueError, "model.block: pre_norm"):
         ct.make_encoder(run.with_settings("encoding=rope", "model.block=pre_norm"))
+      for name in ("pope", "fox", "position_mlp"):
+        run = che_tasks.config(config, f"axes.encoding=[{name}]").runs()[0]
+        with self.assertRaisesRegex(ValueError, f"encoding {name}: is not in che_tasks.torch"):
+          ct.make_encoder(run)
+      for positions in ("equal_mean", "randomized_real"):
+        stretched = che_tasks.config(config, f"axes.encoding=[{{name: rope, positions: {positions}}}]")
+        with self.assertRaisesRegex(ValueError, f"encoding.positions: {positions} is not in che_tasks.torch"):
+          ct.make_encoder(stretched.runs()[0])
       with self.assertRaisesRegex(ValueError, "evaluation.eval_dropout"):
         ct.make_encoder(run.with_settings("encoding=rope", "evaluation.eval_dropout=true"))
       with self.assertRaisesRegex(ValueError, "training.steps: got 0"):

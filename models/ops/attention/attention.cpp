@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -55,6 +56,13 @@ FusedTerms fused_terms(const AttentionTerms& terms) {
     return with_f(of_bias(first, count, seen));
   };
   return {{{}, false, compute}, {}};
+}
+
+// The sum of a bias, which may be undefined, and a mask by offset.
+PairValues masked(const PairValues& bias, const PairValues& mask, std::int64_t queries, std::int64_t keys) {
+  if (!bias.defined()) return mask;
+  if (bias.by_offset) return {bias.values + mask.values, true};
+  return {bias.values + mask.dense(queries, keys).flatten(2), false};
 }
 
 // f for the bias `bias`, B or some queries of it, or none.
@@ -296,6 +304,10 @@ at::Tensor attention_in_blocks(const at::Tensor& q, const at::Tensor& k, const a
 void check_bias(const PairValues& bias, const at::Tensor& q, std::int64_t keys) {
   if (bias.compute) return;
   const std::int64_t pairs = bias.by_offset ? 2 * keys - 1 : q.size(2) * keys;
+  if (bias.by_example()) {
+    check_operand("attention: bias", bias.values, {q.size(0), q.size(1), q.size(3), pairs}, q);
+    return;
+  }
   const std::int64_t own = bias.values.size(0) == 1 ? 1 : q.size(0);
   check_operand("attention: bias", bias.values, {own, q.size(3), pairs}, q);
 }
@@ -305,7 +317,8 @@ void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
   const std::int64_t replicas = q.size(0);
   const std::int64_t heads = q.size(3);
   check_operand("attention: k", k, {replicas, q.size(1), k.size(2), heads, q.size(4)}, q);
-  check_operand("attention: v", v, k.sizes(), q);
+  check_operand("attention: v", v, {replicas, q.size(1), k.size(2), heads, std::min(v.size(4), k.size(4))},
+                q);
   if (const PairValues bias = additive_bias(terms); bias.defined()) check_bias(bias, q, k.size(2));
   const auto* const adapted = std::get_if<AdaptedBias>(&terms);
   if (adapted == nullptr) return;
@@ -326,6 +339,22 @@ void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
   check_operand("attention: mlp.b2", mlp.b2, {replicas, heads}, q);
 }
 
+// The terms of examples that are replicas of one example each, where their bias is by example.
+AttentionTerms by_example(AttentionTerms terms, std::int64_t batch) {
+  const auto bias_of_each = [](PairValues& bias) { bias.values = bias.values.flatten(0, 1); };
+  if (auto* const bias = std::get_if<PairValues>(&terms)) bias_of_each(*bias);
+  if (auto* const adapted = std::get_if<AdaptedBias>(&terms)) {
+    bias_of_each(adapted->bias);
+    PairMlp& f = adapted->mlp;
+    for (at::Tensor* const weight : {&f.w1, &f.b1, &f.w2, &f.b2}) {
+      std::vector<std::int64_t> shape(static_cast<std::size_t>(weight->dim()) + 1, -1);
+      shape[1] = batch;
+      *weight = weight->unsqueeze(1).expand(shape).flatten(0, 1);
+    }
+  }
+  return terms;
+}
+
 }  // namespace
 
 bool covers(const AttentionKernels& kernels, const AttentionTerms& terms, AttentionShape shape,
@@ -343,6 +372,15 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                      const AttentionTerms& terms, const Backend& backend, const AttentionOptions& options) {
   check_operands(q, k, v, terms);
   const KernelTable* const fused = options.observer ? nullptr : fused_kernels(backend, q);
+  if (fused != nullptr && additive_bias(terms).by_example()) {
+    const auto each = [](const at::Tensor& x) { return x.flatten(0, 1).unsqueeze(1); };
+    AttentionOptions of_each = options;
+    if (options.scale.defined()) {
+      of_each.scale = options.scale.expand({q.size(0), q.size(1), -1, -1, -1}).flatten(0, 1).unsqueeze(1);
+    }
+    return attention(each(q), each(k), each(v), by_example(terms, q.size(1)), backend, of_each)
+        .view({q.size(0), q.size(1), q.size(2), q.size(3), v.size(4)});
+  }
   const bool has_gradients = need_gradients(q, k, v, terms) || needs_gradient({options.scale});
   const AttentionShape shape{.replicas = q.size(0),
                              .batch = q.size(1),
@@ -359,7 +397,16 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                      : reference::attention(q, k, v, terms, options);
   }
   const at::Tensor scaled = options.scale.defined() ? multiplied(q, options.scale) : q;
-  return fused_attention(scaled, k, v, fused_terms(terms), backend, options.causal, has_gradients);
+  const auto fuse = [&](const at::Tensor& queries, const at::Tensor& values) {
+    FusedTerms added = fused_terms(terms);
+    if (options.mask.defined()) added.bias = masked(added.bias, options.mask, q.size(2), k.size(2));
+    return fused_attention(queries, k, values, added, backend, options.causal, has_gradients);
+  };
+  const std::int64_t width = v.size(4);
+  if (width == k.size(4)) return fuse(scaled, v);
+  // The kernels divide by the root of the width that they see.
+  const double factor = std::sqrt(static_cast<double>(k.size(4)) / static_cast<double>(width));
+  return fuse(scaled * factor, at::constant_pad_nd(v, {0, k.size(4) - width})).slice(4, 0, width);
 }
 
 }  // namespace che

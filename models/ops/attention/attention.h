@@ -12,7 +12,7 @@ namespace che {
 // The values that attention computes before its softmax.
 struct AttentionLogits {
   at::Tensor scaled;  // A, q k / sqrt(head_width) by the scale: (replicas, batch, heads, queries, keys)
-  at::Tensor bias;    // The additive bias B: (replicas or 1, heads, queries, keys), or undefined
+  at::Tensor bias;    // The additive bias B as PairValues::dense() gives it, or undefined
   at::Tensor total;   // The softmax sees these, like `scaled`; in causal attention those up to the query.
 };
 
@@ -21,6 +21,8 @@ using LogitsObserver = std::function<void(const AttentionLogits& logits)>;
 struct AttentionOptions {
   // Multiplies A before the terms: (replicas or 1, 1, queries or 1, heads or 1, 1), undefined for 1.
   at::Tensor scale = {};
+  // Is added to the logits after the terms, and no gradient is asked for: see Encoding::mask().
+  PairValues mask = {};
   // A query sees no key after its own token. The mask comes after the terms.
   bool causal = false;
   // Is called with the logits, where there is one, which keeps attention from being fused.
@@ -45,17 +47,19 @@ at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tenso
 at::Tensor softmax_last(const at::Tensor& x);
 
 // softmax(A changed by `terms`) v over all keys, A = q k / sqrt(head_width). q (replicas, batch, queries,
-// heads, head_width), the last ones of the tokens; k, v (replicas, batch, keys, heads, head_width); the
-// result is like q.
+// heads, width), the last ones of the tokens; k (replicas, batch, keys, heads, width) and v (replicas, batch,
+// keys, heads, head_width); the result is like q with the width of v. `width` is head_width, or more where an
+// encoding has widened q and k; then fused operations see v with zeros in the rest.
 //
 // On a CPU, fused: queries pass 16 at a time. Without gradients, memory holds the logits of 16 queries per
 // thread; with them, attention's weights are kept, (replicas, batch, heads, keys, queries). f's hidden layer,
 // (batch, queries, keys, hidden), is never written; its backward pass forms it again. Operations per pair: 4
 // width forward and 8 backward; with f, another 4 heads hidden forward, and 10 heads hidden + 2 width
 // backward. Bytes of memory traffic per pair with gradients: 4 heads forward, 4 heads backward. Causal
-// attention passes over the keys up to the last one that a vector of queries sees. Not fused:
-// CustomLogits, f with three taps, shapes that the device's form does not serve. Without gradients these pass
-// in blocks of queries where a causal operation has more than 2,048 of them.
+// attention passes over the keys up to the last one that a vector of queries sees. A bias by example is the
+// bias of a replica with one example. Not fused: CustomLogits, f with three taps, shapes that the device's
+// form does not serve. Without gradients these pass in blocks of queries where a causal operation has more
+// than 2,048 of them.
 //
 // Throws Error for shapes that do not fit together.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

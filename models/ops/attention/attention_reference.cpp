@@ -51,8 +51,8 @@ at::Tensor PairValues::part(std::int64_t queries, std::int64_t keys, std::int64_
   }
   const at::Tensor pairs = compute ? compute(first, count, seen) : values;
   const bool has_all = compute || (count == queries && seen == keys);
-  if (has_all) return pairs.view({pairs.size(0), pairs.size(1), count, seen});
-  return pairs.view({pairs.size(0), pairs.size(1), queries, keys}).narrow(2, first, count).narrow(3, 0, seen);
+  if (has_all) return pairs.unflatten(-1, {count, seen});
+  return pairs.unflatten(-1, {queries, keys}).narrow(-2, first, count).narrow(-1, 0, seen);
 }
 
 PairValues additive_bias(const AttentionTerms& terms) {
@@ -93,17 +93,17 @@ at::Tensor later_keys(std::int64_t queries, std::int64_t keys, const at::TensorO
   return at::ones({queries, keys}, options.dtype(at::kBool)).triu(keys - queries + 1);
 }
 
-// bias (replicas or 1, heads, queries, keys), undefined where `mlp` reads the logits alone. Where f of causal
-// attention reads neighbouring keys, it finds zeros at those after the query, as in the released program:
-// its hidden layer has a value at the next key, made of these zeros and of the query's own key.
+// bias (replicas or 1, batch or 1, heads, queries, keys), undefined where `mlp` reads the logits alone. Where
+// f of causal attention reads neighbouring keys, it finds zeros at those after the query, as in the released
+// program: its hidden layer has a value at the next key, made of these zeros and of the query's own key.
 at::Tensor adapted_logits(const at::Tensor& logits, const at::Tensor& bias, const PairMlp& mlp,
                           bool adds_bias, bool causal) {
   const std::int64_t replicas = logits.size(0);
   const std::int64_t heads = logits.size(2);
   // Heads last, for the MLP.
   at::Tensor a = logits.permute({0, 1, 3, 4, 2});  // (r, b, q, k, h)
-  at::Tensor b;                                    // (r, 1, q, k, h)
-  if (bias.defined()) b = bias.permute({0, 2, 3, 1}).unsqueeze(1).expand({replicas, -1, -1, -1, -1});
+  at::Tensor b;                                    // (r, b or 1, q, k, h)
+  if (bias.defined()) b = bias.permute({0, 1, 3, 4, 2}).expand({replicas, -1, -1, -1, -1});
   if (causal && mlp.taps() > 1) {
     const at::Tensor later = later_keys(a.size(2), a.size(3), a.options()).unsqueeze(2);
     a = a.masked_fill(later, 0);
@@ -131,7 +131,7 @@ at::Tensor adapted_logits(const at::Tensor& logits, const at::Tensor& bias, cons
   const at::Tensor f =
       (apply_layer(at::leaky_relu(hidden, 0.01), mlp.w2) + mlp.b2.view({replicas, 1, 1, 1, -1}))
           .permute({0, 1, 4, 2, 3});
-  return adds_bias ? logits + bias.unsqueeze(1) + f : logits + f;
+  return adds_bias ? logits + bias + f : logits + f;
 }
 
 }  // namespace
@@ -140,20 +140,22 @@ at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tenso
                   const AttentionTerms& terms, bool causal) {
   if (const auto* const custom = std::get_if<CustomLogits>(&terms)) return custom->apply(scaled, q, k);
   const PairValues bias = additive_bias(terms);
-  const at::Tensor dense = bias.defined() ? bias.dense(scaled.size(3), scaled.size(4)) : at::Tensor();
+  at::Tensor dense = bias.defined() ? bias.dense(scaled.size(3), scaled.size(4)) : at::Tensor();
+  if (bias.defined() && !bias.by_example()) dense = dense.unsqueeze(1);
   if (const auto* const adapted = std::get_if<AdaptedBias>(&terms)) {
     return adapted_logits(scaled, dense, adapted->mlp, adapted->adds_bias, causal);
   }
-  return dense.defined() ? scaled + dense.unsqueeze(1) : scaled;
+  return dense.defined() ? scaled + dense : scaled;
 }
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const AttentionTerms& terms, const AttentionOptions& options) {
   const at::Tensor queries = q.transpose(2, 3);  // (replicas, batch, heads, n, head_width)
   const at::Tensor keys = k.transpose(2, 3);
-  at::Tensor scaled = product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
+  at::Tensor scaled = product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(v.size(4)));
   if (options.scale.defined()) scaled = multiplied(scaled, options.scale.transpose(2, 3));
   at::Tensor total = logits(scaled, queries, keys, terms, options.causal);
+  if (options.mask.defined()) total = total + options.mask.dense(q.size(2), k.size(2)).unsqueeze(1);
   if (options.observer) {
     const PairValues bias = additive_bias(terms);
     options.observer({scaled, bias.defined() ? bias.dense(q.size(2), k.size(2)) : at::Tensor(), total});

@@ -12,11 +12,12 @@
 namespace che {
 
 // Values at every (query, key) pair, by rows (heads, features of a hidden layer), the same for all
-// examples. What depends only on the offset of a key from its query is kept by offset: O(tokens)
-// instead of O(tokens^2). Formulas that act on single values treat both alike.
+// examples or by example. What depends only on the offset of a key from its query is kept by offset:
+// O(tokens) instead of O(tokens^2). Formulas that act on single values treat both alike.
 struct PairValues {
   // (replicas or 1, rows, pairs): pairs are either the offsets -(T-1) .. T-1 of a key from its query
-  // or queries * keys, query by query. Undefined for none.
+  // or queries * keys, query by query. By example: (replicas, batch, rows, queries * keys). Undefined for
+  // none.
   at::Tensor values;
   bool by_offset = false;
   // In place of `values` by pair, which would take O(tokens^2) memory: returns those of the queries first ..
@@ -24,14 +25,19 @@ struct PairValues {
   std::function<at::Tensor(std::int64_t first, std::int64_t count, std::int64_t keys)> compute = {};
 
   bool defined() const { return values.defined() || compute; }
+  bool by_example() const { return values.defined() && values.dim() == 4; }
 
-  // (replicas or 1, rows, queries, keys); the queries are the last ones of `keys` tokens.
+  // (replicas or 1, rows, queries, keys), by example (replicas, batch, rows, queries, keys); the queries are
+  // the last ones of `keys` tokens.
   at::Tensor dense(std::int64_t queries, std::int64_t keys) const;
   // Those of the queries first .. first + count - 1 and the first `seen` keys, (replicas or 1, rows, count,
   // seen).
   at::Tensor part(std::int64_t queries, std::int64_t keys, std::int64_t first, std::int64_t count,
                   std::int64_t seen) const;
 };
+
+// A logit below any other, whose weight is 0. It is finite, so that a tile of nothing else has a softmax.
+inline constexpr double kOutOfSight = -1e9;
 
 // DAPE's f (arXiv 2405.14722), an MLP across heads at every pair:
 //

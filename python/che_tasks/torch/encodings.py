@@ -280,10 +280,11 @@ CLASSES = {
 }  # fmt: skip
 OPTIONS = ("direction", "randomized_distance", "hidden", "length", "normalizer", "rows")
 # Settings that are read elsewhere, or that matter only with a scaling.
-OTHERS = ("name", "positions", "max_position", "dape.hidden", "beta_fast", "beta_slow")
+OTHERS = ("name", "positions", "max_position", "window_heads", "dape.hidden", "beta_fast", "beta_slow")
 # Settings with one value here.
-FIXED = {"attention_scale": "sqrt_d", "fraction": 1, "frequencies": "geometric", "kind": "log", "scaling": "none",
-         "randomized_relative": "intended", "dape.variant": "concat_residual", "dape.kernel": "1x1"}  # fmt: skip
+FIXED = {"attention_scale": "sqrt_d", "window": "all", "fraction": 1, "frequencies": "geometric", "kind": "log",
+         "scaling": "none", "randomized_relative": "intended", "dape.variant": "concat_residual",
+         "dape.kernel": "1x1"}  # fmt: skip
 
 
 def encoding_of(run: Run) -> Callable[[Shape], nn.Module]:

@@ -69,8 +69,15 @@ class BatchDataset(torch.utils.data.IterableDataset[TensorBatch]):
       yield to_tensors(self.batches[step], inputs)
 
 
+def _are_randomized(run: Run) -> bool:
+  source = run.settings.get("encoding.positions", "contiguous")
+  if source not in ("contiguous", "randomized"):
+    raise ValueError(f"encoding.positions: {source} is not in che_tasks.torch; allowed: contiguous, randomized")
+  return source == "randomized"
+
+
 def _drawn(run: Run, draw: Callable[[int, int], tuple[list[int], list[int]]]) -> PositionSource:
-  if run.settings.get("encoding.positions") != "randomized":
+  if not _are_randomized(run):
     return contiguous
 
   def positions(tokens: int, layer: int, device: torch.device) -> Positions:
@@ -161,7 +168,8 @@ def predict(run: Run, model: nn.Module, batch: Batch, device: str | torch.device
 def make_encoder(run: Run, encoding: Callable[[Shape], nn.Module] | None = None) -> Encoder:
   """The model of a run, with the encoding that its config names or with another; PyTorch's generator draws it.
 
-  Raises ValueError for a kind of model, an encoding or dropout in evaluation, if it is not in `che_tasks.torch`.
+  Raises ValueError for a kind of model, an encoding, positions or dropout in evaluation, if it is not in
+  `che_tasks.torch`.
   """
   settings = run.settings
   if settings["evaluation.eval_dropout"]:
@@ -170,6 +178,7 @@ def make_encoder(run: Run, encoding: Callable[[Shape], nn.Module] | None = None)
     raise ValueError(f"model.kind: {settings['model.kind']} is not in che_tasks.torch; allowed: encoder")
   if settings.get("model.block", "post_norm") != "post_norm":
     raise ValueError(f"model.block: {settings['model.block']} is not in che_tasks.torch; allowed: post_norm")
+  _are_randomized(run)  # Raises for other positions.
   shape = Shape(*(settings[f"model.{name}"] for name in ("width", "layers", "heads", "ffn_multiple")))
   task = run.task
   return Encoder(

@@ -66,8 +66,8 @@ TEST(Config, ShorthandIsWhatResetReads) {
 TEST(Config, UnknownTasksAndEncodings) {
   const auto unknown = [](const std::string& form, const std::string& suggestion) {
     return fmt::format(
-        "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, cope, fire, kerple, learned, none, "
-        "relative, rope, sandwich, sin_cos, t5; dape_ may stand "
+        "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, cope, fire, fox, kerple, learned, none, "
+        "pope, position_mlp, relative, rope, sandwich, sin_cos, t5; dape_ may stand "
         "before those that give a bias, randomized_ before those that read positions",
         form, suggestion);
   };
@@ -78,18 +78,20 @@ TEST(Config, UnknownTasksAndEncodings) {
             unknown("dape_randomised_kerpel", "; did you mean 'randomized_dape_kerple'?"));
   EXPECT_EQ(set_error("encoding", "randomised_none"), unknown("randomised_none", "; did you mean 'none'?"));
   EXPECT_EQ(set_error("encoding", "dape_randomized_y"), unknown("dape_randomized_y", ""));
-  EXPECT_EQ(set_error("encoding.name", "rop"),
-            "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed: alibi, cope, fire, kerple, "
-            "learned, none, relative, rope, sandwich, sin_cos, t5; next to "
-            "it, `dape: {}` wraps it in DAPE and `positions: randomized` draws its positions");
+  EXPECT_EQ(
+      set_error("encoding.name", "rop"),
+      "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed: alibi, cope, fire, fox, kerple, "
+      "learned, none, pope, position_mlp, relative, rope, sandwich, sin_cos, t5; next to "
+      "it, `dape: {}` wraps it in DAPE and `positions: randomized` draws its positions");
   const std::string name = set_error("task", "{name: parity}");
   EXPECT_TRUE(name.starts_with("x.yaml:1: task.name: got parity")) << name;
 }
 
 TEST(Config, DapeNeedsABias) {
   const std::string reason =
-      "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, fire, kerple, none, "
-      "sandwich, t5";
+      "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, fire, fox, kerple, "
+      "none, "
+      "position_mlp, sandwich, t5";
   for (const std::string form : {"dape_rope", "dape_rop", "DAPE-rope"}) {
     EXPECT_EQ(set_error("encoding", form), "x.yaml:1: encoding: " + reason);
   }

@@ -118,7 +118,8 @@ TEST(Sweep, AnAxisInsideAnotherNamesTheRunThatItDoesNotFit) {
           "name: a\naxes: {task: [even_pairs], encoding: [dape_kerple, rope], encoding.dape.hidden: [4]}\n"),
       "x.yaml:2: encoding.dape.hidden: dape wraps an encoding that gives a bias and rope gives none; "
       "allowed: "
-      "alibi, fire, kerple, none, sandwich, t5 (task=even_pairs, encoding=rope, encoding.dape.hidden=4); "
+      "alibi, fire, fox, kerple, none, position_mlp, sandwich, t5 (task=even_pairs, encoding=rope, "
+      "encoding.dape.hidden=4); "
       "an axis of named variants sets both, and only where they fit");
 }
 
@@ -243,7 +244,8 @@ TEST(Sweep, UnfitValuesNameTheLineThatSetsThem) {
       error_of(
           "name: a\naxes:\n  encoding:\n    - name: rope\n      positions: contiguous\n      dape: {}\n"),
       "x.yaml:6: encoding.dape: dape wraps an encoding that gives a bias and rope gives none; allowed: "
-      "alibi, fire, kerple, none, sandwich, t5 (encoding={name: rope, positions: contiguous, dape: {}})");
+      "alibi, fire, fox, kerple, none, position_mlp, sandwich, t5 (encoding={name: rope, positions: "
+      "contiguous, dape: {}})");
   EXPECT_EQ(error_of("name: a\nbase:\n  task: duplicate_string\n  evaluation:\n    last_length: 9999\n"
                      "  encoding: randomized_rope\n"),
             "x.yaml:6: encoding.max_position: 2048 randomized positions are too few for the 29997 tokens of "

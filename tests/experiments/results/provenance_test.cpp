@@ -43,6 +43,23 @@ TEST(Provenance, SaysWhichEncodingHasWhichProtocolOption) {
   expect_contains(protocol_options(), {"encoding.direction=half_offset (dape_kerple), symmetric (kerple)"});
 }
 
+TEST(Provenance, SaysWhichFormsAreOurs) {
+  const ScratchFolder scratch;
+  RunConfig fox = made_up_config("even_pairs", "fox");
+  store_run(scratch.path(), fox, RunState::kFinished, 0.5);
+  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
+  RunConfig decoder = made_up_config("even_pairs", "cope");
+  decoder.model.kind = "decoder";
+  store_run(scratch.path(), decoder, RunState::kFinished, 0.5);
+  EXPECT_EQ("", own_forms(make_table(open_runs(scratch.path()))));
+  fox.encoding.set_options({{"start", "cable"}});
+  store_run(scratch.path(), fox, RunState::kFinished, 0.5);
+  EXPECT_EQ(
+      "No program has released the form in an encoder of fox(start=cable): the part for keys on the right is "
+      "ours.",
+      own_forms(make_table(open_runs(scratch.path()))));
+}
+
 // A table on disk says so itself: who reads it later has not seen the warning.
 TEST(Provenance, NamesRunsWithADamagedConfig) {
   const ScratchFolder scratch;

@@ -15,7 +15,7 @@ namespace che {
 namespace {
 
 using nlohmann::json;
-using Lists = std::vector<std::vector<std::int64_t>>;
+using Lists = Positions::Lists;
 
 std::unique_ptr<Encoder> model_of(const json& file, const json& parameters, const at::TensorOptions& options,
                                   OptionValues encoding_options = {}) {
@@ -98,7 +98,7 @@ TEST(ModelReference, RandomizedLogits) {
       if (section.contains("positions_per_layer")) {
         return Positions::given(section.at("positions_per_layer").get<Lists>(), {}, limit);
       }
-      return Positions::given({section.at("positions").get<std::vector<std::int64_t>>()}, {}, limit);
+      return Positions::given({section.at("positions").get<Positions::List>()}, {}, limit);
     }();
     if (section.contains("logits_intended")) {
       expect_logits(file, section, "logits_intended", positions, {{"randomized_relative", "intended"}});

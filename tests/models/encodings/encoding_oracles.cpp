@@ -22,9 +22,7 @@ double dot(const OracleInput& in, Index h, Index i, Index j) {
   return sum;
 }
 
-double at_index(const std::vector<Index>& values, Index i) {
-  return static_cast<double>(values.at(static_cast<std::size_t>(i)));
-}
+double at_index(const std::vector<double>& values, Index i) { return values.at(static_cast<std::size_t>(i)); }
 
 // r = key - query.
 double relative_position(const OracleInput& in, Index i, Index j) {
@@ -57,7 +55,7 @@ double sin_cos(const OracleInput& in, Index t, Index f) {
 }
 
 double learned(const OracleInput& in, Index t, Index f) {
-  return in.parameter("table", {in.input_positions.at(static_cast<std::size_t>(t)), f});
+  return in.parameter("table", {static_cast<Index>(at_index(in.input_positions, t)), f});
 }
 
 // Radians per position at which RoPE turns a pair of features.
@@ -187,7 +185,7 @@ double fire(const OracleInput& in, Index h, Index i, Index j) {
   const auto psi = [&](double x) { return std::log(std::abs(in.parameter("c", {}) * x) + 1); };
   double normalizer = 0;
   if (in.max_position != 0 && in.options.at("randomized_distance") == "per_offset") {
-    normalizer = static_cast<double>(*std::max_element(in.offsets.begin(), in.offsets.end()));
+    normalizer = *std::max_element(in.offsets.begin(), in.offsets.end());
   } else {
     normalizer = at_index(in.positions, i);
     if (!in.causal && in.options.at("normalizer") == "max_index")
@@ -202,6 +200,51 @@ double fire(const OracleInput& in, Index h, Index i, Index j) {
     sum += in.parameter("fire.w2", {n, h}) * (x > 0 ? x : in.dape ? 0.01 * x : 0);
   }
   return sum;
+}
+
+// Gate by gate from the earlier token, which is left out, to the later one. The layer's input is q.
+double fox(const OracleInput& in, Index h, Index i, Index j) {
+  const Index gate = j > i ? in.heads + h : h;
+  double sum = 0;
+  for (Index l = std::min(i, j) + 1; l <= std::max(i, j); ++l) {
+    double x = in.parameter("fox.b", {gate});
+    for (Index f = 0; f < in.heads * in.head_width; ++f) {
+      x += in.q(f / in.head_width, l, f % in.head_width) * in.parameter("fox.w", {f, gate});
+    }
+    sum -= std::log(1 + std::exp(-x));
+  }
+  return sum;
+}
+
+double pope(const OracleInput& in, Index h, Index i, Index j) {
+  const auto softplus = [](double x) { return std::log(1 + std::exp(x)); };
+  double sum = 0;
+  for (Index c = 0; c < in.head_width; ++c) {
+    const double exponent = static_cast<double>(c) / static_cast<double>(in.head_width);
+    const double delta = std::min(0.0, std::max(in.parameter("delta", {h, c}), -2 * 3.14159265358979323846));
+    const double angle =
+        (at_index(in.positions, j) - at_index(in.positions, i)) / std::pow(10000.0, exponent);
+    sum += softplus(in.q(h, i, c)) * softplus(in.k(h, j, c)) * std::cos(angle + delta);
+  }
+  return sum;
+}
+
+double silu(double x) { return x / (1 + std::exp(-x)); }
+
+double position_mlp(const OracleInput& in, Index h, Index i, Index j) {
+  const double r = relative_position(in, i, j);
+  const double x = r < 0 ? std::log(1 - r) : -std::log(1 + r);
+  const Index hidden = std::stoll(in.options.at("hidden"));
+  double bias = in.parameter("mlp.b3", {h});
+  for (Index n = 0; n < hidden; ++n) {
+    double sum = in.parameter("mlp.b2", {n});
+    for (Index m = 0; m < hidden; ++m) {
+      const double first = silu(x * in.parameter("mlp.w1", {0, m}) + in.parameter("mlp.b1", {m}));
+      sum += first * in.parameter("mlp.w2", {m, n});
+    }
+    bias += silu(sum) * in.parameter("mlp.w3", {n, h});
+  }
+  return bias;
 }
 
 double cope(const OracleInput& in, Index h, Index i, Index j) {
@@ -234,6 +277,9 @@ const std::map<std::string, EncodingOracle>& encoding_oracles() {
       {"t5", {.bias = t5, .product = {}, .embedding = {}}},
       {"alibi", {.bias = alibi, .product = {}, .embedding = {}}},
       {"kerple", {.bias = kerple, .product = {}, .embedding = {}}},
+      {"fox", {.bias = fox, .product = {}, .embedding = {}}},
+      {"position_mlp", {.bias = position_mlp, .product = {}, .embedding = {}}},
+      {"pope", {.bias = {}, .product = pope, .embedding = {}}},
       {"sandwich", {.bias = sandwich, .product = {}, .embedding = {}}},
       {"fire", {.bias = fire, .product = {}, .embedding = {}}},
       {"cope", {.bias = cope, .product = {}, .embedding = {}}},

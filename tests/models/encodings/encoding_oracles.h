@@ -17,13 +17,13 @@ struct OracleInput {
   std::int64_t heads;
   std::int64_t head_width;
   std::int64_t tokens;
-  bool causal;                                // Only keys up to the query are asked for.
-  std::vector<std::int64_t> positions;        // Of the tokens, in the layer.
-  std::vector<std::int64_t> input_positions;  // Of the tokens, at the embedding.
-  std::vector<std::int64_t> offsets;          // Distance of tokens k apart, in the layer.
-  std::int64_t max_position;                  // 0 for contiguous positions.
-  std::int64_t trained_tokens;                // Of the longest training sequence.
-  OptionValues options;                       // Every one.
+  bool causal;                          // Only keys up to the query are asked for.
+  std::vector<double> positions;        // Of the tokens, in the layer.
+  std::vector<double> input_positions;  // Of the tokens, at the embedding.
+  std::vector<double> offsets;          // Distance of tokens k apart, in the layer.
+  std::int64_t max_position;            // 0 for positions without a limit.
+  std::int64_t trained_tokens;          // Of the longest training sequence.
+  OptionValues options;                 // Every one.
   std::optional<DapeOptions> dape;
   AttentionScale scale;
   // Queries and keys as projected, and the encoding's parameters by name.

@@ -95,12 +95,17 @@ at::Tensor EncodingRig::logits(const at::Tensor& q, const at::Tensor& k, const P
                           {parameters_, kShared},
                           kDouble,
                           tables_};
-  const at::Tensor queries = encoding_->rotate(q.slice(2, first_query), first_query, context).transpose(2, 3);
-  const at::Tensor keys = encoding_->rotate(k, 0, context).transpose(2, 3);
+  const at::Tensor queries =
+      encoding_->rotate(q.slice(2, first_query), Operand::kQueries, context).transpose(2, 3);
+  const at::Tensor keys = encoding_->rotate(k, Operand::kKeys, context).transpose(2, 3);
   context.logit_scale = encoding_->logit_scale(context);
+  context.input = q.flatten(3);  // Any input serves; an oracle finds the queries there.
   at::Tensor scaled = at::matmul(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
   if (context.logit_scale.defined()) scaled = scaled * context.logit_scale.transpose(2, 3);
-  return reference::logits(scaled, queries, keys, encoding_->attention_terms(context), shape_.causal);
+  const at::Tensor logits =
+      reference::logits(scaled, queries, keys, encoding_->attention_terms(context), shape_.causal);
+  const PairValues mask = encoding_->mask(context);
+  return mask.defined() ? logits + mask.dense(queries.size(3), keys.size(3)).unsqueeze(1) : logits;
 }
 
 at::Tensor EncodingRig::embedding(std::int64_t tokens, const Positions& positions) const {

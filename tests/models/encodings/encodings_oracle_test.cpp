@@ -33,12 +33,19 @@ std::vector<EncodingConfig> configs_of(const std::string& name) {
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
   std::vector<EncodingConfig> configs;
   for (const OptionValues& options : option_combinations(name)) {
-    for (const auto positions : {PositionSource::kContiguous, PositionSource::kRandomized}) {
-      if (!entry.reads_positions && positions == PositionSource::kRandomized) continue;
+    for (const auto positions : {PositionSource::kContiguous, PositionSource::kRandomized,
+                                 PositionSource::kEqualMean, PositionSource::kRandomizedReal}) {
       EncodingConfig config;
       config.name = name;
       config.set_options(options);
       config.positions = positions;
+      if (config.problem()) continue;
+      if (is_real(positions)) {
+        const ModelShape shape{.width = 12, .heads = 3};
+        if (!entry.problem({shape, 7, kMaxPosition, config.options, {}, positions}))
+          configs.push_back(config);
+        continue;
+      }
       configs.push_back(config);
       if (entry.does_nothing) {
         for (const DapeKernel kernel : {DapeKernel::kOneKey, DapeKernel::kThreeKeys}) {
@@ -80,8 +87,8 @@ std::vector<std::pair<EncodingConfig, bool>> forms_of(const std::string& name) {
 }
 
 Positions positions_of(const EncodingConfig& config) {
-  if (!config.is_randomized()) return {};
-  return Positions::randomized(kMaxPosition, 5, Purpose::kPositions, 3);
+  if (config.positions == PositionSource::kContiguous) return {};
+  return Positions::drawn(config.positions, kMaxPosition, 5, Purpose::kPositions, 3);
 }
 
 OracleInput input_of(const EncodingConfig& config, const EncodingRig& rig, const at::Tensor& q,
@@ -100,7 +107,7 @@ OracleInput input_of(const EncodingConfig& config, const EncodingRig& rig, const
           .positions = positions.of_tokens(layer, tokens),
           .input_positions = positions.of_tokens(Positions::kEmbeddingLayer, tokens),
           .offsets = positions.of_offsets(layer, tokens),
-          .max_position = config.is_randomized() ? kMaxPosition : 0,
+          .max_position = config.position_limit() > 0 ? kMaxPosition : 0,
           .trained_tokens = kTrainedTokens,
           .options = config.all_options().values(),
           .dape = config.dape,
@@ -128,6 +135,7 @@ TEST_P(EncodingOracles, Agree) {
     SCOPED_TRACE(text_of(config) + (causal ? " causal" : ""));
     // Small enough that FIRE's normalizer takes either side of its maximum.
     if (config.all_options().values().contains("length")) config.set_options({{"length", "4"}});
+    if (config.all_options().values().contains("hidden")) config.set_options({{"hidden", "3"}});
     // Three heads: no power of two.
     const ModelShape shape{.width = 12, .layers = 2, .heads = 3, .ffn_multiple = 1, .causal = causal};
     EncodingRig rig(config, shape, 1);

@@ -50,8 +50,9 @@ at::Tensor bias_of(const std::string& name, const Positions& positions, std::int
 TEST_F(EncodingsReference, SinCosTable) {
   for (const json& one : cases("sin_cos")) {
     const auto first = one.value("first_position", std::int64_t{0});
-    std::vector<std::int64_t> positions;
-    for (std::int64_t p = first; p < one.at("length").get<std::int64_t>(); ++p) positions.push_back(p);
+    Positions::List positions;
+    for (std::int64_t p = first; p < one.at("length").get<std::int64_t>(); ++p)
+      positions.push_back(static_cast<double>(p));
     EXPECT_EQ("", difference(sinusoid(positions, one.at("dim"), one.at("max_time")),
                              reference_tensor(one.at("table")), 1e-8));
   }
@@ -59,7 +60,7 @@ TEST_F(EncodingsReference, SinCosTable) {
 
 TEST_F(EncodingsReference, SinCosRandomized) {
   for (const json& one : cases("sin_cos_randomized")) {
-    const auto positions = one.at("positions").get<std::vector<std::int64_t>>();
+    const auto positions = one.at("positions").get<Positions::List>();
     EXPECT_EQ("", difference(sinusoid(positions, one.at("dim"), one.at("max_time")),
                              reference_tensor(one.at("encodings")), kTolerance));
   }
@@ -83,10 +84,10 @@ TEST_F(EncodingsReference, AlibiRandomized) {
     const auto heads = one.at("heads").get<std::int64_t>();
     const auto length = one.at("length").get<std::int64_t>();
     const auto side = [&](const char* distances) {
-      return bias_of("alibi",
-                     positions_with_distances({one.at(distances).get<std::vector<std::int64_t>>()},
-                                              one.at("noise_max_length")),
-                     heads, length);
+      return bias_of(
+          "alibi",
+          positions_with_distances({one.at(distances).get<Positions::List>()}, one.at("noise_max_length")),
+          heads, length);
     };
     // The harness draws one list for both sides; where the file has two, each is checked on its own.
     const at::Tensor bias = at::triu(side("right_distances")) + at::tril(side("left_distances"), -1);
@@ -96,7 +97,7 @@ TEST_F(EncodingsReference, AlibiRandomized) {
 
 TEST_F(EncodingsReference, Rotary) {
   for (const json& one : cases("rotary")) {
-    const auto positions = one.at("positions").get<std::vector<std::int64_t>>();
+    const auto positions = one.at("positions").get<Positions::List>();
     for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
       const std::string twin = type == at::kDouble ? "_exact" : "";
       const double tolerance = type == at::kDouble ? 1e-8 : kTolerance;
@@ -175,9 +176,9 @@ TEST_F(EncodingsReference, RelativeRandomized) {
     // As with ALiBi, the harness draws one list for both sides.
     const auto logits = [&](const char* reading) {
       const auto side = [&](const char* distances) {
-        return relative.logits(positions_with_distances({one.at(distances).get<std::vector<std::int64_t>>()},
-                                                        one.at("noise_max_length")),
-                               {{"randomized_relative", reading}});
+        return relative.logits(
+            positions_with_distances({one.at(distances).get<Positions::List>()}, one.at("noise_max_length")),
+            {{"randomized_relative", reading}});
       };
       return at::triu(side("right_distances")) + at::tril(side("left_distances"), -1);
     };

@@ -6,6 +6,7 @@
 
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/identity.h"
+#include "experiments/plan/run_workload.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/message_of.h"
 #include "tests/models/encodings/encoding_models.h"
@@ -65,6 +66,89 @@ TEST(AttentionScale, SsmaxContainsLogN) {
     model->parameters()[name].data().fill_(1 / std::log(trained));
   }
   EXPECT_EQ("", difference(forward(*model, config, tokens, 4), expected, 1e-5));
+}
+
+// With a bias by offset, by pair, by example, none and of another kind; inside DAPE, whose f sees every key.
+TEST(AttentionWindow, IsAMaskAfterTheLogitsInBothKernels) {
+  for (const char* label : {"rope", "alibi", "fire", "fox", "relative", "dape_kerple", "dape_fox",
+                            "dape_v2_kerple", "decoder_rope", "decoder_dape_kerple"}) {
+    SCOPED_TRACE(label);
+    RunConfig config = small_config(label);
+    EncodingRig plain(config.encoding, config.model.shape(), 1);
+    config.encoding.window = {.reach = 2, .heads = 1};
+    EncodingRig rig(config.encoding, config.model.shape(), 1);
+    plain.randomise(3);
+    rig.randomise(3);
+    const at::Tensor q = some_numbers({1, 1, 9, 2, 8}, 1);
+    const at::Tensor k = some_numbers({1, 1, 9, 2, 8}, 2);
+    constexpr std::int64_t kFirstQuery = 3;
+    const at::Tensor expected = plain.logits(q, k, Positions(), 0, kFirstQuery)[0][0];
+    const at::Tensor cut = rig.logits(q, k, Positions(), 0, kFirstQuery)[0][0];
+    const at::Tensor token = at::arange(9);
+    const at::Tensor is_near = (token.unsqueeze(0) - token.slice(0, kFirstQuery).unsqueeze(1)).abs().le(2);
+    EXPECT_TRUE(at::equal(expected[1], cut[1])) << "a head without a window";
+    EXPECT_TRUE(at::equal(expected[0].masked_select(is_near), cut[0].masked_select(is_near)));
+    EXPECT_LT(cut[0].masked_select(is_near.logical_not()).max().item<double>(), kOutOfSight / 2);
+    expect_fused_equals_reference(config,
+                                  std::string(label) != "relative" && std::string(label) != "dape_v2_kerple");
+    EXPECT_NE("", difference(forward(*initialised(config, {3}), config, some_tokens(2, 9), 4),
+                             forward(*initialised(small_config(label), {3}), small_config(label),
+                                     some_tokens(2, 9), 4),
+                             1e-4));
+  }
+}
+
+TEST(AttentionWindow, NeedsItsHeadsAndAnIdOfItsOwn) {
+  RunConfig config = small_config("rope");
+  const std::string id = run_id(config);
+  config.encoding.window.heads = 3;
+  EXPECT_EQ(id, run_id(config)) << "nothing reads it without a window";
+  EXPECT_EQ("(no error)", message_of([&] { config.check(); }));
+  config.encoding.window.reach = 5;
+  EXPECT_NE(id, run_id(config));
+  EXPECT_EQ("rope(window=5, window_heads=3)", config.encoding.label().text());
+  EXPECT_EQ(
+      "encoding.window_heads, model.heads: 3 heads are to have a window, and the model has 2; allowed: 1 to "
+      "2",
+      message_of([&] { config.check(); }));
+}
+
+// Training draws a stretch, the same for distances and positions; tests have 0, 1, 2, ...
+TEST(EqualMean, StretchesTrainingAlone) {
+  RunConfig config = small_config("kerple");
+  const std::string id = run_id(config);
+  config.encoding.positions = PositionSource::kEqualMean;
+  EXPECT_NE(id, run_id(config));
+  EXPECT_EQ("kerple(positions=equal_mean)", config.encoding.label().text());
+  EXPECT_FALSE(create_positions(config, 0, Purpose::kPositions, 0).contiguous());
+  EXPECT_TRUE(create_positions(config, 0, Purpose::kEvaluationPositions, 0).contiguous());
+  config.encoding.positions = PositionSource::kRandomizedReal;
+  EXPECT_TRUE(create_positions(config, 0, Purpose::kEvaluationPositions, 0).draws_distances());
+}
+
+TEST(RealPositions, AreRefusedByTables) {
+  for (const auto source : {PositionSource::kEqualMean, PositionSource::kRandomizedReal}) {
+    const auto message = [&](const char* label, const OptionValues& options = {}) {
+      RunConfig config = small_config(label);
+      config.encoding.positions = source;
+      config.encoding.set_options(options);
+      return message_of([&] { config.check(); });
+    };
+    for (const std::string name : {"learned", "t5", "sandwich"}) {
+      EXPECT_EQ(
+          "encoding.positions: " + name +
+              " has a table by whole positions, and these are fractions; allowed: contiguous, randomized",
+          message(name.c_str()));
+    }
+    EXPECT_EQ(
+        "encoding.randomized_relative, encoding.positions: randomized_relative: as_released reads a table at "
+        "whole distances; set it to intended, or positions to contiguous or randomized",
+        message("relative", {{"randomized_relative", "as_released"}}));
+    EXPECT_EQ("encoding.positions: fox reads no positions; allowed: contiguous", message("fox"));
+    for (const char* label : {"sin_cos", "rope", "relative", "kerple", "dape_fire", "position_mlp", "pope"}) {
+      EXPECT_EQ("(no error)", message(label)) << label;
+    }
+  }
 }
 
 // Alone, inside DAPE and in a decoder; distance 0 has no logarithm.

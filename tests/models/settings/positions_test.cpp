@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
+#include <cmath>
 
 #include "core/error.h"
 
@@ -15,8 +16,8 @@ Positions randomized(std::int64_t max_position, std::uint64_t step, std::uint64_
 }
 
 TEST(ContiguousPositions, CountFromZero) {
-  EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3}), Positions().of_tokens(0, 4));
-  EXPECT_EQ((std::vector<std::int64_t>{0, 1, 2, 3}), Positions().of_offsets(2, 4));
+  EXPECT_EQ((Positions::List{0, 1, 2, 3}), Positions().of_tokens(0, 4));
+  EXPECT_EQ((Positions::List{0, 1, 2, 3}), Positions().of_offsets(2, 4));
 }
 
 TEST(RandomizedPositions, AreSortedDistinctAndInRange) {
@@ -29,7 +30,7 @@ TEST(RandomizedPositions, AreSortedDistinctAndInRange) {
     EXPECT_LT(tokens.back(), 64);
     const auto offsets = randomized(64, step).of_offsets(0, 64);
     ASSERT_EQ(64U, offsets.size());
-    for (std::size_t k = 0; k < offsets.size(); ++k) EXPECT_EQ(static_cast<std::int64_t>(k), offsets[k]);
+    for (std::size_t k = 0; k < offsets.size(); ++k) EXPECT_EQ(static_cast<double>(k), offsets[k]);
   }
 }
 
@@ -38,7 +39,7 @@ TEST(RandomizedPositions, AreUniform) {
   constexpr std::int64_t kMax = 20;
   std::vector<double> counts(kMax);
   for (int step = 0; step < kDraws; ++step) {
-    for (const std::int64_t p : randomized(kMax, static_cast<std::uint64_t>(step)).of_tokens(3, 5)) {
+    for (const double p : randomized(kMax, static_cast<std::uint64_t>(step)).of_tokens(3, 5)) {
       ++counts[static_cast<std::size_t>(p)];
     }
   }
@@ -64,6 +65,54 @@ TEST(RandomizedPositions, DependOnSeedPurposeStepBatchAndLayerOnly) {
   EXPECT_NE(tokens, randomized(2048, 7, 2).of_tokens(0, 50));
   EXPECT_NE(tokens, Positions::randomized(2048, 2, Purpose::kPositions, 7, 1).of_tokens(0, 50));
   EXPECT_NE(tokens, Positions::randomized(2048, 1, Purpose::kEvaluationPositions, 7, 1).of_tokens(0, 50));
+}
+
+// An exponential stretch has mean 1 and variance 1, and is above 1 with probability 1/e.
+TEST(EqualMeanPositions, AreMultiplesOfAStretchWithMeanOne) {
+  constexpr int kDraws = 20'000;
+  double sum = 0;
+  int long_ones = 0;
+  for (int step = 0; step < kDraws; ++step) {
+    const auto drawn = Positions::drawn(PositionSource::kEqualMean, 7, 1, Purpose::kPositions,
+                                        static_cast<std::uint64_t>(step));
+    const auto tokens = drawn.of_tokens(2, 9);
+    EXPECT_EQ(tokens, drawn.of_offsets(2, 9));
+    for (std::size_t k = 0; k < tokens.size(); ++k)
+      EXPECT_DOUBLE_EQ(static_cast<double>(k) * tokens[1], tokens[k]);
+    EXPECT_NE(tokens, drawn.of_tokens(1, 9));
+    sum += tokens[1];
+    long_ones += tokens[1] > 1 ? 1 : 0;
+    EXPECT_EQ(0, drawn.max_position());
+    EXPECT_FALSE(drawn.contiguous() || drawn.draws_distances());
+  }
+  EXPECT_NEAR(1, sum / kDraws, 4 / std::sqrt(kDraws));
+  EXPECT_NEAR(std::exp(-1), static_cast<double>(long_ones) / kDraws, 4 * 0.49 / std::sqrt(kDraws));
+}
+
+TEST(RandomizedRealPositions, AreSortedAndUniformBelowTheirLimit) {
+  constexpr int kDraws = 4'000;
+  constexpr std::int64_t kMax = 10;
+  std::vector<double> counts(kMax);
+  for (int step = 0; step < kDraws; ++step) {
+    const auto drawn = Positions::drawn(PositionSource::kRandomizedReal, kMax, 1, Purpose::kPositions,
+                                        static_cast<std::uint64_t>(step));
+    const auto tokens = drawn.of_tokens(0, 25);  // More than there are whole positions.
+    ASSERT_EQ(25U, tokens.size());
+    EXPECT_TRUE(std::is_sorted(tokens.begin(), tokens.end()));
+    for (const double p : tokens) ++counts.at(static_cast<std::size_t>(p));
+    const auto offsets = drawn.of_offsets(0, 25);
+    ASSERT_EQ(25U, offsets.size());
+    EXPECT_EQ(0, offsets.front());
+    EXPECT_TRUE(std::is_sorted(offsets.begin(), offsets.end()));
+    EXPECT_EQ(kMax, drawn.max_position());
+    EXPECT_TRUE(drawn.draws_distances());
+  }
+  const double expected = kDraws * 25.0 / kMax;
+  double statistic = 0;
+  for (const double count : counts) statistic += (count - expected) * (count - expected) / expected;
+  const boost::math::chi_squared distribution(kMax - 1);
+  EXPECT_GT(boost::math::cdf(boost::math::complement(distribution, statistic)), 1e-4);
+  EXPECT_GT(boost::math::cdf(distribution, statistic), 1e-4);
 }
 
 TEST(RandomizedPositions, RefuseMoreTokensThanPositions) {

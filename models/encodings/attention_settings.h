@@ -6,8 +6,9 @@
 
 namespace che {
 
-// An encoding beside which the logits A = q k / sqrt(d_head) grow with the number n of keys that a query sees
-// (all tokens in an encoder, i + 1 in a decoder), against the dispersion of a softmax over many keys:
+// An encoding beside which attention has a scale and a window. With a scale the logits A = q k / sqrt(d_head)
+// grow with the number n of keys that a query sees (all tokens in an encoder, i + 1 in a decoder), against
+// the dispersion of a softmax over many keys:
 //
 //   log_n   A log(n) / log(L), L the tokens of the longest training sequence (Su, kexue.fm/archives/8823)
 //   ssmax   A s_h log(n), s_h learned for each head of a layer (SSMax, arXiv 2501.19399)
@@ -15,24 +16,30 @@ namespace che {
 // The factor belongs to A: a bias is added to the product, and DAPE's f reads it. s_h starts from the inverse
 // of the mean of log(n) over n = 1 .. L, so that training begins near the usual scale; the start is our
 // choice.
-class ScaledAttention : public Encoding {
+//
+// A window lets the first heads see the keys with |i - j| <= reach only, in tokens whatever their positions
+// are (local attention, as in arXiv 2605.00768). It comes after the bias and DAPE, whose f reads every key; n
+// above counts all keys.
+class AttentionSettings : public Encoding {
  public:
-  // `scale` is not kSqrtD. Throws Error where `trained` has fewer than two tokens.
-  ScaledAttention(std::unique_ptr<Encoding> base, AttentionScale scale, TrainedTokens trained);
+  // Throws Error where `scale` is not kSqrtD and `trained` has fewer than two tokens.
+  AttentionSettings(std::unique_ptr<Encoding> base, AttentionScale scale, AttentionWindow window,
+                    TrainedTokens trained);
 
   std::vector<ParameterSpec> embedding_parameters(const ModelShape& shape) const override;
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override;
   void project(const ParameterView& parameters) const override;
   at::Tensor embedding(const EncodingContext& context) const override;
-  at::Tensor rotate(const at::Tensor& heads, std::int64_t first_token,
-                    const EncodingContext& context) const override;
+  at::Tensor rotate(const at::Tensor& heads, Operand operand, const EncodingContext& context) const override;
   at::Tensor logit_scale(const EncodingContext& context) const override;
   AttentionTerms attention_terms(const EncodingContext& context) const override;
+  PairValues mask(const EncodingContext& context) const override;
   std::optional<EncodingTable> table(const EncodingContext& context) const override;
 
  private:
   std::unique_ptr<Encoding> base_;
   AttentionScale scale_;
+  AttentionWindow window_;
   double trained_;  // Tokens.
 };
 
