@@ -20,6 +20,7 @@ std::shared_ptr<Options> set_action(CLI::App& command, Action& action, int (*wor
 // Each adds one command to `app` whose callback sets `action`. Those that need LibTorch are in computing.h.
 void add_bundle_command(CLI::App& app, Action& action);
 void add_check_command(CLI::App& app, Action& action);
+void add_corpus_command(CLI::App& app, Action& action);
 void add_evaluate_command(CLI::App& app, Action& action);
 void add_export_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
