@@ -111,6 +111,12 @@ void add_table_command(CLI::App& app, Action& action) {
       "aggregate, spread and n.");
   add_read_experiments(*command, options->runs_read);
   add_printed_output(*command, options->output);
+  command
+      ->add_option("--metric", options->runs_read.metric,
+                   "what a score is: accuracy; ppl, bits or loss, of a prediction, where lower is better; "
+                   "accuracy for "
+                   "tasks and ppl for texts unless given")
+      ->check(one_of(metric_names()));
   CLI::Option* const aggregate =
       command
           ->add_option(

@@ -48,7 +48,7 @@ using Seeds = std::map<std::string, std::set<std::pair<std::int64_t, std::int64_
 // Throws Error for an accuracy that so many samples cannot have, which shows where one symbol is the answer.
 void check_accuracies(const RunConfig& config, const std::vector<EvaluationRow>& rows,
                       const std::string& file) {
-  if (!is_drawn(config.task)) return;
+  if (config.has_text() || !config.is_drawn()) return;
   const std::unique_ptr<Task> task = create_task(config.task);
   for (const EvaluationRow& row : rows) {
     if (task->output_length(row.length) != 1) continue;
@@ -97,7 +97,7 @@ void add_run(BundleSummary& summary, Seeds& seeds, const BundledRun& run) {
   const RunConfig& config = run.config;
   const RunStatus& status = run.status;
   ++summary.runs;
-  summary.task_versions[config.task.label().text()] = task_version(config.task);
+  summary.task_versions[config.row_label().text()] = config.has_text() ? 1 : task_version(config.task);
   const std::string cell = cell_id(config);
   auto& of_cell = seeds[cell];
   if (status.state != RunState::kFinished) {

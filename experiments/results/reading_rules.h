@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/number_text.h"
+#include "workloads/metric.h"
 
 namespace che {
 
@@ -38,6 +39,7 @@ SelectionRule selection_rule_named(const std::string& name);
 struct ReadingRules {
   // The test lengths whose mean is a score. By default they are those of each run's config.
   std::optional<LengthChoice> score_lengths;
+  std::optional<Metric> metric;         // In place of the workload's own.
   std::optional<SelectionRule> select;  // Without it, the runs of every learning rate stay in a cell.
 };
 
