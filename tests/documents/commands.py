@@ -22,6 +22,8 @@ import tempfile
 SHORT = ["model.width=16", "model.heads=2", "model.layers=1", "training.steps=2", "training.warmup_steps=0",
          "training.batch_size=4", "evaluation.samples=64", "evaluation.first_length=17", "evaluation.last_length=24",
          "evaluation.length_step=7"]
+SHORT_TEXT = ["model.width=16", "model.heads=2", "model.layers=1", "training.steps=2", "training.batch_size=4",
+              "evaluation.lengths=[128,256]"]
 CONFIG_COMMANDS = ("run", "check", "submit")
 
 
@@ -83,7 +85,8 @@ def main():
           continue
         allowed = (0,)
         if words[1] in CONFIG_COMMANDS:
-          words = [word for word in words if not word.startswith("training.steps=")] + SHORT
+          short = SHORT_TEXT if "/lm_" in words[2] else SHORT
+          words = [word for word in words if not word.startswith("training.steps=")] + short
         if words[1] == "run" and "--dry-run" not in words:
           words += ["--max-jobs", "1"]
           allowed = (0, 75)
