@@ -200,7 +200,8 @@ def perplexity(rows: list[Row], width: float) -> Sheet:
   caption = caption_of(
     rows,
     "How does each encoding fare beyond the training length?",
-    f"Lines show the perplexity over the test length, both on logarithmic scales; lower is better. Each is {of_runs(rows)}.",
+    "Lines show the perplexity over the test length, both on logarithmic scales; lower is better. "
+    f"Each is {of_runs(rows)}.",
   )
   return panel_sheet(draw, by_task(rows), width, 50.0, handles, caption)
 
