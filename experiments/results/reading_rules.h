@@ -39,8 +39,8 @@ SelectionRule selection_rule_named(const std::string& name);
 struct ReadingRules {
   // The test lengths whose mean is a score. By default they are those of each run's config.
   std::optional<LengthChoice> score_lengths;
-  std::optional<Metric> metric;         // In place of the workload's own.
   std::optional<SelectionRule> select;  // Without it, the runs of every learning rate stay in a cell.
+  std::optional<Metric> metric = {};    // In place of the workload's own.
 };
 
 // Writes ascending lengths as --score-lengths takes them: "41:500:27" if the steps are equal, else

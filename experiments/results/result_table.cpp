@@ -79,8 +79,8 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
     run.scored_lengths.clear();
     for (const EvaluationRow& row : run.evaluation) run.scored_lengths.push_back(row.length);
     std::ranges::copy_if(rows, std::back_inserter(run.measured),
-                         [settings = evaluation_settings(config)](const EvaluationRow& row) {
-                           return row.encoding_settings == settings;
+                         [&, settings = evaluation_settings(config)](const EvaluationRow& row) {
+                           return row.encoding_settings == settings && stands_in_row(row, config);
                          });
   } else {
     run.missing_lengths = missing_lengths(rows, config).size();

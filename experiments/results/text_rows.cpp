@@ -7,24 +7,28 @@
 #include <set>
 
 #include "core/error.h"
+#include "experiments/plan/evaluation_settings.h"
 
 namespace che {
 
 std::vector<RunConfig> row_configs(const RunConfig& config, const std::vector<EvaluationRow>& rows,
                                    const ReadingRules& rules) {
   if (!config.has_text()) return {config};
-  std::vector<std::int64_t> lengths = config.evaluation.lengths();
-  if (rules.score_lengths) {
-    lengths.clear();
-    for (const EvaluationRow& row : rows_of_any_length(rows, config)) {
-      if (rules.score_lengths->contains(row.length)) lengths.push_back(row.length);
-    }
-  }
+  const OptionValues own = evaluation_settings(config);
+  std::set<OptionValues> settings = {own};
+  for (const EvaluationRow& row : rows) settings.insert(row.encoding_settings);
   std::vector<RunConfig> configs;
-  for (const std::int64_t length : lengths) {
-    RunConfig& at_length = configs.emplace_back(config);
-    at_length.evaluation.text.longest = longest_window(config.evaluation);
-    at_length.evaluation.listed_lengths = {length};
+  for (const OptionValues& measured_with : settings) {
+    const RunConfig with = with_evaluation_settings(config, measured_with);
+    std::set<std::int64_t> lengths;
+    for (const EvaluationRow& row : rows_of_any_length(rows, with)) lengths.insert(row.length);
+    if (measured_with == own) {
+      for (const std::int64_t length : config.evaluation.lengths()) lengths.insert(length);
+    }
+    for (const std::int64_t length : lengths) {
+      if (rules.score_lengths && !rules.score_lengths->contains(length)) continue;
+      configs.emplace_back(with).evaluation.listed_lengths = {length};
+    }
   }
   return configs;
 }

@@ -9,10 +9,16 @@
 
 namespace che {
 
-// The configs that stand for a run in tables: its own or, for a text, one for each test length, because
-// perplexities at several lengths have no mean that says anything.
+// The configs that stand for a run in tables: its own or, for a text, one for each test length and for each
+// way in which `che evaluate` measured it, because perplexities at several lengths have no mean that says
+// anything.
 std::vector<RunConfig> row_configs(const RunConfig& config, const std::vector<EvaluationRow>& rows,
                                    const ReadingRules& rules);
+
+// Whether the table's row of such a config shows the measurement: a text's shows one length.
+inline bool stands_in_row(const EvaluationRow& row, const RunConfig& config) {
+  return !config.has_text() || row.length == config.evaluation.lengths().front();
+}
 
 // Throws Error (usage) for two corpora of one name with different contents.
 void check_corpora(const std::vector<RunFolder>& runs);
