@@ -20,13 +20,15 @@ void EvaluationConfig::visit_fields(FieldVisitor& visit) {
   visit.integer_list({.name = "lengths", .help = "test lengths, in place of a range", .replaces = kRange},
                      listed_lengths, 1, longest);
   std::ranges::sort(listed_lengths);
-  const std::string_view list = listed_lengths.empty() ? "" : "lengths";
-  visit.integer({.name = kRange[0], .help = "shortest test length", .replaced_by = list}, first_length, 1,
-                longest);
-  visit.integer({.name = kRange[1], .help = "longest test length", .replaced_by = list}, last_length, 1,
-                longest);
-  visit.integer({.name = kRange[2], .help = "from one test length to the next", .replaced_by = list},
-                length_step, 1, longest);
+  if (!of_text) {  // A text's default is a list, which a range could not stand beside.
+    const std::string_view list = listed_lengths.empty() ? "" : "lengths";
+    visit.integer({.name = kRange[0], .help = "shortest test length", .replaced_by = list}, first_length, 1,
+                  longest);
+    visit.integer({.name = kRange[1], .help = "longest test length", .replaced_by = list}, last_length, 1,
+                  longest);
+    visit.integer({.name = kRange[2], .help = "from one test length to the next", .replaced_by = list},
+                  length_step, 1, longest);
+  }
   visit.integer({"samples", "samples per length, a multiple of 64"}, samples, kEvaluationBatch, kMaxSamples);
   visit.integer({"seed", "of the test samples"}, seed, 0, kMaxSeed);
   visit.boolean({"eval_dropout", "whether dropout stays on in evaluation"}, eval_dropout);

@@ -207,8 +207,6 @@ RunConfig defaults_of(const RunConfig& config) {
     defaults.text = config.text;
     defaults.text.documents = TextConfig().documents;
     take_text_defaults(defaults);
-    // A range of lengths has other fields than a list.
-    if (config.evaluation.listed_lengths.empty()) defaults.evaluation.listed_lengths.clear();
     defaults.training.of_text = defaults.evaluation.of_text = defaults.log.of_text = true;
   }
   defaults.model.kind = config.model.kind;

@@ -248,6 +248,9 @@ void check_trains(const SweepPlan& plan, const RunConfig& run) {
 // are read where their corpus is no more.
 std::optional<ConfigProblem> windows_problem(const RunConfig& run) {
   if (!run.has_text()) return std::nullopt;
+  if (run.evaluation.listed_lengths.empty()) {
+    return ConfigProblem{{"evaluation.lengths"}, "is empty; allowed with a text: a list of test lengths"};
+  }
   const auto workload = create_workload(run);
   SequenceBatch batch;
   try {

@@ -33,8 +33,7 @@ TEST(TextConfig, NamingATextSetsOtherDefaults) {
 }
 
 TEST(TextConfig, StoredConfigsAreReadWithoutTheCorpus) {
-  RunConfig run =
-      text_run("  text: austen\n  evaluation: {first_length: 16, last_length: 64, length_step: 16}\n");
+  RunConfig run = text_run("  text: austen\n  evaluation: {lengths: [16, 32, 48, 64]}\n");
   run.text.corpus = "/nowhere/austen";
   const RunConfig read_back = parse_run_config(to_yaml(run), "config.yaml");
   EXPECT_EQ(to_yaml(read_back), to_yaml(run));
@@ -82,6 +81,9 @@ TEST(TextConfig, RefusesWhatDoesNotGoTogether) {
       "  text: austen\n  training: {last_length: 900000, first_length: 900000, batch_size: 1}\n"
       "  evaluation: {lengths: [500000], part: train}\n  log: {validation_steps: 100}\n",
       {"log.validation_steps", "no document of the validation part"});
+  refused("  text: austen\n  evaluation: {lengths: []}\n",
+          {"evaluation.lengths", "is empty", "a list of test lengths"});
+  refused("  text: austen\n  evaluation: {first_length: 16}\n", {"evaluation.first_length", "unknown key"});
   refused("  text: austen\n  log: {validation_steps: 150}\n",
           {"log.validation_steps", "no multiple of every_steps"});
 }
