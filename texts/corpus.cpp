@@ -125,8 +125,8 @@ CorpusCard read_corpus_card(const fs::path& folder) {
   const auto files = json.find("files");
   if (files == json.end() || !files->is_array() || files->empty()) reader.fail("files", "a list of files");
   for (const Json& file : *files) {
-    const std::string& name =
-        card.files.emplace_back(reader.text(file, "name"), reader.text(file, "sha256")).name;
+    card.files.push_back({reader.text(file, "name"), reader.text(file, "sha256")});
+    const std::string& name = card.files.back().name;
     if (!is_plain_name(name, kMaxNameLength)) reader.fail("files", "names of files in the same folder");
     if (!is_sha256(card.files.back().sha256)) reader.fail("files", "sha256 of 64 hexadecimal digits");
   }

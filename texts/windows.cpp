@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "core/error.h"
@@ -109,8 +110,8 @@ std::vector<EvaluationWindow> aligned_windows(const Corpus& corpus, TextPart par
     const TextSpan document = corpus.document(i);
     passed += document.count;
     // Shares that are rounded so add up to `count`.
-    const auto until = static_cast<std::int64_t>(
-        static_cast<double>(count) * static_cast<double>(passed) / static_cast<double>(tokens) + 0.5);
+    const std::int64_t until =
+        std::llround(static_cast<double>(count) * static_cast<double>(passed) / static_cast<double>(tokens));
     const std::int64_t share = until - given;
     const std::int64_t ends = document.count - longest;  // Places where a window may end.
     for (std::int64_t n = 0; n < share; ++n) {
