@@ -31,7 +31,7 @@ struct CorpusCard {
     std::string sha256;
   };
 
-  std::string name;
+  std::string name = {};
   std::string tokenizer;
   std::int64_t vocabulary = 0;  // Token ids are below it.
   std::int64_t end = 0;         // The token behind each document.
@@ -40,10 +40,10 @@ struct CorpusCard {
   std::int64_t bytes = 0;   // The text's; 0 where they are not known.
   std::array<std::int64_t, 3> parts =
       {};  // Documents of each TextPart, which follow each other in this order.
-  std::string source;
-  std::string licence;
+  std::string source = {};
+  std::string licence = {};
   // tokens.bin and tokens.idx, or the texts of a corpus that is stored as texts, a document each.
-  std::vector<File> files;
+  std::vector<File> files = {};
 
   bool is_tokenized() const { return files.front().name == kTokenFile; }
 
