@@ -22,6 +22,7 @@ void add_agreement_command(CLI::App& app, Action& action);
 void add_bundle_command(CLI::App& app, Action& action);
 void add_check_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
+void add_corpus_command(CLI::App& app, Action& action);
 void add_evaluate_command(CLI::App& app, Action& action);
 void add_export_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);

@@ -53,7 +53,7 @@ void add_commands(CLI::App& app, Action& action) {
        computing("bias", "Draw what a trained run's encoding adds to its attention logits, for test samples"),
        add_time_command});
   add_group("Look at tasks, encodings and configs",
-            {add_list_command, add_sample_command,
+            {add_list_command, add_sample_command, add_corpus_command,
              computing("encoding",
                        "Print the table of an untrained encoding: its bias, its rotations or what it adds"),
              add_check_command});

@@ -112,6 +112,7 @@ void add_read_experiments(CLI::App& command, ReadExperiments& experiments) {
 ReadingRules ReadExperiments::rules() const {
   ReadingRules rules;
   if (!score_lengths.empty()) rules.score_lengths = LengthChoice(score_lengths);
+  if (!metric.empty()) rules.metric = Metric::named(metric);
   if (!select.empty()) rules.select = selection_rule_named(select);
   return rules;
 }

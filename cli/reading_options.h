@@ -63,6 +63,7 @@ struct ReadExperiments {
   RunConditions conditions;
   std::string score_lengths;  // Empty: those of each run's config.
   std::string select;         // Empty: no selection.
+  std::string metric;         // Empty: that of the task or the text.
 
   RunChoice choice() const { return RunChoice(conditions); }
   ReadingRules rules() const;

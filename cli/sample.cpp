@@ -1,10 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <string>
@@ -13,10 +15,13 @@
 #include "cli/commands.h"
 #include "cli/reading_options.h"
 #include "core/error.h"
+#include "core/random.h"
+#include "core/text.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/declared/task_files.h"
 #include "tasks/symbols.h"
 #include "tasks/task.h"
+#include "texts/windows.h"
 
 namespace che {
 namespace {
@@ -56,7 +61,37 @@ bool print(const fmt::memory_buffer& text) {
   throw Error(fmt::format("cannot write samples: {}", std::strerror(errno)), ErrorKind::kRuntime);
 }
 
+// Prints windows of a corpus' train part, as its bytes.
+int sample_corpus(const SampleOptions& options) {
+  if (!options.settings.empty()) throw Error("--set: a corpus has no options");
+  const auto corpus = Corpus::open(corpus_folder(options.task));
+  const TrainingWindows windows(*corpus, options.length, DocumentUse::kPacked,
+                                keyed_seed(static_cast<std::uint64_t>(options.seed), corpus->card().name));
+  std::vector<std::int32_t> tokens(static_cast<std::size_t>(options.length));
+  fmt::memory_buffer text;
+  for (std::int64_t i = 0; i < options.count; ++i) {
+    corpus->copy_tokens(windows.first_token(i), options.length, tokens.data());
+    text.clear();
+    if (options.format == "jsonl") {
+      fmt::format_to(std::back_inserter(text), "{{\"text\":\"{}\",\"tokens\":[{}]}}\n", corpus->card().name,
+                     fmt::join(tokens, ","));
+    } else {
+      fmt::format_to(std::back_inserter(text), "{}\n",
+                     one_line(token_text(corpus->card(), tokens), kWholeText));
+    }
+    if (!print(text)) return 0;
+  }
+  return 0;
+}
+
+bool is_corpus(const std::string& name) {
+  std::error_code ignored;
+  return std::ranges::count(shipped_corpora(), name) > 0 ||
+         std::filesystem::is_regular_file(std::filesystem::path(name) / CorpusCard::kFileName, ignored);
+}
+
 int sample(const SampleOptions& options) {
+  if (is_corpus(options.task)) return sample_corpus(options);
   const OptionValues settings = task_options(options.settings);
   const bool is_file = is_task_file(options.task);
   if (!is_file) registered_task(options.task);  // Says what it knows of a misspelt name.
@@ -93,11 +128,13 @@ int sample(const SampleOptions& options) {
 }  // namespace
 
 void add_sample_command(CLI::App& app, Action& action) {
-  CLI::App* const command = app.add_subcommand("sample", "Print samples of a task, 'input -> output'");
+  CLI::App* const command =
+      app.add_subcommand("sample", "Print samples of a task, 'input -> output', or windows of a corpus");
   const auto options = set_action(*command, action, sample);
   command
       ->add_option("task", options->task,
-                   "name of the task, 'che list tasks' shows them; or the .yaml file of one")
+                   "name of the task, 'che list tasks' shows them, or the .yaml file of one; or a corpus, "
+                   "see 'che corpus'")
       ->required();
   command
       ->add_option("--length", options->length, fmt::format("length asked of the task, 1 .. {}", kMaxLength))

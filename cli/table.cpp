@@ -60,6 +60,11 @@ void add_table_command(CLI::App& app, Action& action) {
       "aggregate, spread and n.");
   add_read_experiments(*command, options->runs_read);
   options->output.add_to(*command);
+  command
+      ->add_option("--metric", options->runs_read.metric,
+                   "what a score is: accuracy; ppl, bits or loss, of a prediction, where lower is better; "
+                   "accuracy for tasks and ppl for texts unless given")
+      ->check(one_of(metric_names()));
   // In place of scores, at most one of these.
   std::vector<CLI::Option*> rows;
   const auto add_rows = [&](const char* name, bool& value, const char* help) {

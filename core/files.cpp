@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <fmt/format.h>
+#include <openssl/evp.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <optional>
 
 namespace che {
@@ -345,6 +347,23 @@ fs::path set_aside(const fs::path& path, std::string_view ending) {
 std::string checksum(std::string_view key, std::string_view text) {
   return fmt::format("{:016x}",
                      XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(key.data(), key.size())));
+}
+
+std::string sha256_bytes(std::string_view text) {
+  std::string bytes(32, '\0');
+  auto* const out = reinterpret_cast<unsigned char*>(bytes.data());
+  if (EVP_Digest(text.data(), text.size(), out, nullptr, EVP_sha256(), nullptr) != 1) {
+    throw Error("the library of cryptography gives no SHA-256", ErrorKind::kRuntime);
+  }
+  return bytes;
+}
+
+std::string sha256(std::string_view text) {
+  std::string digits;
+  for (const char byte : sha256_bytes(text)) {
+    fmt::format_to(std::back_inserter(digits), "{:02x}", static_cast<unsigned char>(byte));
+  }
+  return digits;
 }
 
 }  // namespace che

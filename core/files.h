@@ -110,4 +110,8 @@ std::filesystem::path set_aside(const std::filesystem::path& path, std::string_v
 // file which is whole but of another owner is told too. Guards against damage, not against intent.
 std::string checksum(std::string_view key, std::string_view text);
 
+// The SHA-256 of a text: 32 bytes, or 64 hexadecimal digits as `sha256sum` prints it.
+std::string sha256_bytes(std::string_view text);
+std::string sha256(std::string_view text);
+
 }  // namespace che

@@ -9,114 +9,16 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/number_text.h"
 #include "experiments/results/comparison.h"
 #include "experiments/results/effects.h"
 #include "experiments/store/run_rows.h"
 #include "plots/curves.h"
+#include "plots/figure_columns.h"
 
 namespace che {
 namespace {
 
-using Row = std::vector<TableValue>;
-
-TableValue yes_or_no(bool value) { return std::string(value ? "yes" : "no"); }
-TableValue count_value(std::size_t count) { return static_cast<std::int64_t>(count); }
-
-std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
-
-// How a figure names and tells apart the columns of a table.
-class FigureColumns {
- public:
-  explicit FigureColumns(const ResultTable& table) {
-    std::map<std::string, std::set<std::string>> paths_of_name;
-    for (const EncodingLabel& label : table.encodings) {
-      for (const SettingValue& setting : label.settings) {
-        paths_[label.form].insert(setting.path);
-        paths_of_name[last_part(setting.path)].insert(setting.path);
-      }
-    }
-    for (const auto& [name, paths] : paths_of_name) {
-      if (paths.size() > 1) ambiguous_.insert(paths.begin(), paths.end());
-    }
-    for (const TableRun& run : table.runs) {
-      if (values_.contains(run.encoding)) continue;
-      std::map<std::string, std::string>& values = values_[run.encoding];
-      for (const FieldRecord& field : list_fields(run.config)) values.emplace(field.path, field.value);
-    }
-  }
-
-  // The values of kNames; `without` is a setting that the column does not name.
-  void append(Row& row, const EncodingLabel& label, const std::string& without = "") const {
-    std::string text = label.form.text();
-    std::optional<double> number;
-    const std::vector<SettingValue> settings = settings_of(label, without);
-    for (const SettingValue& setting : settings) {
-      const std::string& path = setting.path;
-      text += " " + (ambiguous_.contains(path) ? path : last_part(path)) + "=" + setting.value;
-    }
-    if (settings.size() == 1) number = parse_real(settings.front().value);
-    const EncodingForm& form = label.form;
-    const auto values = values_.find(label);
-    const bool has_positions = values != values_.end() && values->second.contains("encoding.positions");
-    for (const std::string& value : {label.text(), text, form.name,
-                                     std::string(!has_positions    ? ""
-                                                 : form.randomized ? "randomized"
-                                                                   : "contiguous")}) {
-      row.emplace_back(value);
-    }
-    row.push_back(yes_or_no(form.dape));
-    row.push_back(table_value(number));
-  }
-
-  static constexpr std::array kNames = {"encoding", "label", "family", "positions", "dape", "value"};
-
- private:
-  // The settings in which columns of the label's form differ, with the defaults of this one.
-  std::vector<SettingValue> settings_of(const EncodingLabel& label, const std::string& without) const {
-    const auto paths = paths_.find(label.form);
-    const auto values = values_.find(label);
-    if (paths == paths_.end() || values == values_.end()) return label.settings;
-    std::vector<SettingValue> settings = label.settings;
-    for (const std::string& path : paths->second) {
-      if (std::ranges::find(settings, path, &SettingValue::path) != settings.end()) continue;
-      for (const std::string& whole : {path, "encoding." + path}) {
-        const auto value = values->second.find(whole);
-        if (value != values->second.end()) settings.push_back({.path = path, .value = value->second});
-      }
-    }
-    std::erase_if(settings, [&](const SettingValue& setting) {
-      return setting.path == without || "encoding." + setting.path == without;
-    });
-    std::ranges::sort(settings, {}, &SettingValue::path);
-    return settings;
-  }
-
-  std::map<EncodingForm, std::set<std::string>> paths_;  // The settings that a label of the form names.
-  std::set<std::string> ambiguous_;                      // Paths that share their last part with another one.
-  std::map<EncodingLabel, std::map<std::string, std::string>>
-      values_;  // All settings of a run of the column.
-};
-
-// "level", "task", the columns of FigureColumns, then these.
-DataTable empty_data(std::initializer_list<const char*> columns) {
-  DataTable data{.columns = {"level", "task"}, .rows = {}};
-  data.columns.insert(data.columns.end(), FigureColumns::kNames.begin(), FigureColumns::kNames.end());
-  data.columns.insert(data.columns.end(), columns.begin(), columns.end());
-  return data;
-}
-
-Row begin_row(const TableRow& task, const EncodingLabel& encoding, const FigureColumns& columns,
-              const std::string& without = "") {
-  Row row = {std::string(level_name(task.level)), task.task.text()};
-  columns.append(row, encoding, without);
-  return row;
-}
-
-void add_row(DataTable& data, Row row, std::initializer_list<TableValue> values) {
-  row.insert(row.end(), values);
-  data.rows.push_back(std::move(row));
-}
+using Row = FigureRow;
 
 // The best score without a model: that of a trivial baseline, or of guessing.
 double floor_of(const TableRow& row) {
@@ -319,6 +221,29 @@ DataTable run_data(const FigureSource& source) {
                  cell.scores->median, run.training ? yes_or_no(run.training->trained) : TableValue(),
                  table_value(row.chance), floor_of(row)});
       }
+    }
+  }
+  return data;
+}
+
+DataTable perplexity_data(const FigureSource& source) {
+  DataTable data = empty_data({"aggregate", "length", "runs", "score", "low", "high", "trained_to"});
+  const FigureColumns columns(source.table);
+  for (const TableRow& row : source.table.rows) {
+    for (const EncodingLabel* encoding : scored_columns(source.table, row)) {
+      const TableCell& cell = *source.table.cell(row.task, *encoding);
+      std::vector<double> scores;
+      for (const std::size_t run : cell.finished) scores.push_back(*source.table.runs[run].score);
+      const auto [low, high] = std::ranges::minmax_element(scores);
+      const RunConfig& config = source.table.runs[cell.finished.front()].config;
+      // A panel shows all lengths of a corpus and a training length.
+      TableRow panel = row;
+      std::erase_if(panel.task.settings,
+                    [](const SettingValue& setting) { return setting.path == "task.length"; });
+      add_row(data, begin_row(panel, *encoding, columns),
+              {std::string(aggregate_name(source.aggregate)), config.evaluation.lengths().front(),
+               count_value(scores.size()), cell.scores->value(source.aggregate), *low, *high,
+               config.training.last_length});
     }
   }
   return data;

@@ -24,6 +24,7 @@ DataTable accuracy_data(const FigureSource& source);
 DataTable difference_data(const FigureSource& source);
 DataTable map_data(const FigureSource& source);
 DataTable run_data(const FigureSource& source);
+DataTable perplexity_data(const FigureSource& source);  // Of texts.
 DataTable learning_data(const FigureSource& source);
 DataTable step_data(const FigureSource& source);
 DataTable effect_data(const FigureSource& source);

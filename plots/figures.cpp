@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <set>
 #include <sstream>
 #include <system_error>
 
@@ -35,6 +36,21 @@ std::string last_line(const std::string& text) {
   return one_line(last, kWholeText);
 }
 
+// The table with the rows that a figure shows. A text has a row for each test length, of which a figure that
+// shows tasks too takes the first.
+ResultTable with_rows(const ResultTable& table, FigureRows rows) {
+  ResultTable chosen = table;
+  std::set<std::string> texts;
+  std::erase_if(chosen.rows, [&](const TableRow& row) {
+    if (row.level != Level::kText) return rows == FigureRows::kTexts;
+    if (rows != FigureRows::kAll) return rows == FigureRows::kTasks;
+    TaskLabel label = row.task;
+    std::erase_if(label.settings, [](const SettingValue& setting) { return setting.path == "task.length"; });
+    return !texts.insert(label.text()).second;
+  });
+  return chosen;
+}
+
 }  // namespace
 
 const std::vector<Figure>& figures() {
@@ -63,7 +79,13 @@ const std::vector<Figure>& figures() {
       {.name = "learning",
        .title = "Training loss over steps",
        .needs = "a finished run with records of its training",
-       .data = learning_data},
+       .data = learning_data,
+       .rows = FigureRows::kAll},
+      {.name = "perplexity",
+       .title = "Perplexity over length",
+       .needs = "a finished run on a text",
+       .data = perplexity_data,
+       .rows = FigureRows::kTexts},
       {.name = "steps",
        .title = "Score over training steps",
        .needs = "a finished run with evaluation.at_steps",
@@ -100,7 +122,11 @@ std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& c
   std::vector<const Figure*> drawable;
   const fs::path data_folder = folder / kFigureDataFolder;
   for (const Figure* figure : chosen) {
-    DataTable data = figure->data(source);
+    const ResultTable table = with_rows(source.table, figure->rows);
+    DataTable data = figure->data({.table = table,
+                                   .aggregate = source.aggregate,
+                                   .compared = source.compared,
+                                   .by_length = source.by_length});
     if (data.rows.empty()) continue;
     add_run_counts(data, source.table);
     std::error_code error;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -11,6 +12,9 @@
 
 namespace che {
 
+// Which rows of a table a figure shows.
+enum class FigureRows : std::uint8_t { kTasks, kTexts, kAll };
+
 // A figure of an experiment.
 struct Figure {
   std::string name;        // Its files are called so, and `che plot --figure` knows it by this name.
@@ -18,6 +22,7 @@ struct Figure {
   std::string needs;       // Results without it have nothing to draw.
   bool baselines = false;  // Whether its data have trivial baselines; see add_trivial_baselines.
   std::function<DataTable(const FigureSource&)> data;
+  FigureRows rows = FigureRows::kTasks;
 };
 
 // All of them, in the order of a report.

@@ -328,6 +328,16 @@ void append_tested_lengths_note(std::vector<Note>& notes, const ResultTable& tab
            counted(runs.size(), "run"));
 }
 
+// What the scores of the rows are.
+std::string score_words(const ResultTable& table) {
+  constexpr std::array kWords = {"Accuracy in percent, mean over test lengths", "Perplexity, lower is better",
+                                 "Bits a prediction, lower is better",
+                                 "Loss in nats a prediction, lower is better"};  // By Metric::Source.
+  std::set<std::string_view> words;
+  for (const TableRow& row : table.rows) words.insert(kWords.at(static_cast<std::size_t>(row.metric.source)));
+  return words.empty() ? kWords[0] : fmt::format("{}", fmt::join(words, "; of texts: "));
+}
+
 }  // namespace
 
 bool shows_paper(const TableCell& cell, PaperValues values) {
@@ -338,7 +348,7 @@ bool shows_paper(const TableCell& cell, PaperValues values) {
 std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions& options) {
   std::vector<Note> notes;
   const RunCounts counts = run_counts(table);
-  add_note(notes, NoteKind::kReading, "Accuracy in percent, mean over test lengths{}; {}: no finished run.",
+  add_note(notes, NoteKind::kReading, "{}{}; {}: no finished run.", score_words(table),
            counts.most == 1 ? std::string(", of the one finished run of a cell (n = 1)")
                             : fmt::format(": {} over the finished runs of a cell ({}), which differ in {}",
                                           aggregate_phrase(options.aggregate), count_text(counts),

@@ -8,6 +8,7 @@
 
 #include "core/number_text.h"
 #include "experiments/plan/identity.h"
+#include "experiments/plan/run_workload.h"
 #include "experiments/results/columns.h"
 #include "tasks/task.h"
 
@@ -30,8 +31,7 @@ RunGrid::RunGrid(const std::vector<RunConfig>& runs) {
     ++counts_[key];
     encodings.insert(key.encoding);
     if (levels.contains(key.task)) continue;
-    const auto task = create_task(runs[i].task);
-    levels.emplace(key.task, task->level());
+    levels.emplace(key.task, level_of(runs[i]));
     tasks_.push_back(key.task);
   }
   encodings_.assign(encodings.begin(), encodings.end());

@@ -31,6 +31,8 @@ std::string_view level_name(Level level) {
       return "dcf";
     case Level::kCs:
       return "cs";
+    case Level::kText:
+      return "text";
   }
   throw Error("level of a task out of range", ErrorKind::kRuntime);
 }

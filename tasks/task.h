@@ -18,9 +18,10 @@ namespace che {
 inline constexpr std::int64_t kMaxLength = 1'000'000;
 
 // Level of the Chomsky hierarchy, as the benchmark groups its tasks.
-enum class Level { kRegular, kDcf, kCs };
+// Of a task, by the Chomsky hierarchy; a text has none.
+enum class Level { kRegular, kDcf, kCs, kText };
 
-std::string_view level_name(Level level);  // "regular", "dcf", "cs"
+std::string_view level_name(Level level);  // "regular", "dcf", "cs", "text"
 
 // The properties of a task apart from its samples.
 struct TaskTraits {

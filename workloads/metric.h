@@ -2,16 +2,20 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace che {
 
 // The number that a workload's results are judged by. Every evaluation stores the accuracy and the loss, and
 // the metric is read off these two, so that results of any workload are stored in the same columns.
 struct Metric {
-  enum class Source { kAccuracy, kPerplexity };
+  enum class Source { kAccuracy, kPerplexity, kBits, kLoss };  // Bits and loss are of a prediction.
 
   Source source = Source::kAccuracy;
   bool greater_is_better = true;
+
+  // The metric of this name. Throws Error (usage) for another than metric_names().
+  static Metric named(std::string_view name);
 
   // `accuracy` is 0 to 1, `loss` is in nats.
   double value(double accuracy, double loss) const;
@@ -30,5 +34,8 @@ struct Metric {
   // The gain of the number that format() prints. Equal ranks tie.
   double rank(double value) const;
 };
+
+// "accuracy", "ppl", "bits", "loss".
+const std::vector<std::string>& metric_names();
 
 }  // namespace che

@@ -55,6 +55,8 @@ class Workload {
   // Fills it with the test examples first .. first + count - 1 of a point. Throws Error if there are none.
   virtual void evaluation_batch(std::int64_t point, std::int64_t first, std::int64_t count,
                                 SequenceBatch& batch) const = 0;
+  // Fills it with the examples that training watches its loss on; false where a workload has none.
+  virtual bool validation_batch(SequenceBatch& /*batch*/) const { return false; }
 };
 
 }  // namespace che

@@ -36,6 +36,8 @@ struct Field {
   std::span<const std::string_view> replaces = {};
   // If set, a list of this name replaces the field: readers refuse it, and nothing lists or writes it.
   std::string_view replaced_by = {};
+  // For a component: which of its fields names it, and a map of it must have.
+  std::string_view named_by = "name";
   bool structural = false;  // For a choice that decides which other fields exist.
 };
 

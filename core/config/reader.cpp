@@ -192,16 +192,16 @@ class Reader : public FieldVisitor {
                       const std::function<void(std::string_view)>& reset, const Members& members) const {
     const std::string prefix = (path_of(field) + ".").substr(shown_);
     const std::vector<FieldRecord> now = list_fields(members);
-    const auto name = std::ranges::find(now, "name", &FieldRecord::path);
+    const auto name = std::ranges::find(now, field.named_by, &FieldRecord::path);
     if (name == now.end() || name->value == node.text) {
-      written_.push_back(prefix + "name");
+      written_.push_back(prefix + std::string(field.named_by));
       return;
     }
     reset(name->value);
     const std::vector<FieldRecord> plain = list_fields(members);
     for (const FieldRecord& record : now) {
       const auto same = std::ranges::find(plain, record.path, &FieldRecord::path);
-      if (record.path == "name" || (same != plain.end() && same->value != record.value)) {
+      if (record.path == field.named_by || (same != plain.end() && same->value != record.value)) {
         written_.push_back(prefix + record.path);
       }
     }
@@ -272,15 +272,15 @@ class Reader : public FieldVisitor {
   }
 
   void check_has_name(const ConfigNode& map, const Field& field) const {
-    if (map.find("name")) return;
+    if (map.find(field.named_by)) return;
     for (const ConfigEntry& entry : map.entries) {
-      if (closest_name(entry.key, {"name"}).empty()) continue;
+      if (closest_name(entry.key, {std::string(field.named_by)}).empty()) continue;
       throw config_error(entry.location, path_of(field) + "." + entry.key,
-                         "unknown key; did you mean 'name'?");
+                         fmt::format("unknown key; did you mean '{}'?", field.named_by));
     }
-    throw config_error(
-        map.location, path_of(field),
-        fmt::format("'name' is missing; allowed: a name, or a map with one ({}: {{name: ...}})", field.name));
+    throw config_error(map.location, path_of(field),
+                       fmt::format("'{0}' is missing; allowed: a name, or a map with one ({1}: {{{0}: ...}})",
+                                   field.named_by, field.name));
   }
 
   void check_known(const std::string& key, const ConfigLocation& location) const {

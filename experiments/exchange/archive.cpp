@@ -3,11 +3,9 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
-#include <openssl/evp.h>
 #include <zstd.h>
 
 #include <algorithm>
-#include <iterator>
 #include <new>
 
 #include "core/error.h"
@@ -46,25 +44,7 @@ std::string_view kind_of(archive_entry* entry) {
   return type == AE_IFDIR ? "a folder" : "a device or FIFO";
 }
 
-// Returns the SHA-256 of a text: 32 bytes.
-std::string sha256_bytes(std::string_view text) {
-  std::string bytes(32, '\0');
-  auto* const out = reinterpret_cast<unsigned char*>(bytes.data());
-  if (EVP_Digest(text.data(), text.size(), out, nullptr, EVP_sha256(), nullptr) != 1) {
-    throw Error("the library of cryptography gives no SHA-256", ErrorKind::kRuntime);
-  }
-  return bytes;
-}
-
 }  // namespace
-
-std::string sha256(std::string_view text) {
-  std::string digits;
-  for (const char byte : sha256_bytes(text)) {
-    fmt::format_to(std::back_inserter(digits), "{:02x}", static_cast<unsigned char>(byte));
-  }
-  return digits;
-}
 
 Packer::Packer(Format format) : output_(archive_write_new(), archive_write_free) {
   archive* const output = output_.get();

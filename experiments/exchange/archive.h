@@ -12,9 +12,6 @@ struct archive;  // libarchive's.
 
 namespace che {
 
-// Returns the SHA-256 of a text as `sha256sum` prints it: 64 hexadecimal digits.
-std::string sha256(std::string_view text);
-
 // Archives are packed and read by libarchive, in a form that allows only one way to write them: regular files
 // with owner 0, time 0 and mode 644, in the order in which they are added.
 

@@ -57,7 +57,7 @@ void check_rows(const RunConfig& config, const std::vector<EvaluationRow>& rows,
       throw Error(fmt::format("{}: {}", file, error.what()));
     }
   }
-  if (!is_drawn(config.task)) return;
+  if (config.has_text() || !config.is_drawn()) return;
   const std::unique_ptr<Task> task = create_task(config.task);
   for (const EvaluationRow& row : rows) {
     if (task->output_length(row.length) != 1) continue;
@@ -107,7 +107,7 @@ void add_run(BundleSummary& summary, Seeds& seeds, const BundledRun& run) {
   const RunStatus& status = run.status;
   ++summary.runs;
   summary.rows_without_predictions += run.rows_without_predictions;
-  summary.task_versions[config.task.label().text()] = task_version(config.task);
+  summary.task_versions[config.row_label().text()] = config.has_text() ? 1 : task_version(config.task);
   const std::string cell = cell_id(config);
   auto& of_cell = seeds[cell];
   if (status.state != RunState::kFinished) {

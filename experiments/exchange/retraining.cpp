@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 std::string obstacle(const BundledRun& run) {
   if (run.config.is_foreign()) return "predictions of a model outside che";
   if (run.status.state != RunState::kFinished || !score(run.evaluation, run.config)) return "without a score";
-  if (!is_drawn(run.config.task)) return "on a version of the task that this che does not draw";
+  if (!run.config.is_drawn()) return "on a version of the task that this che does not draw";
   return "";
 }
 

@@ -85,6 +85,7 @@ void MetricsLog::add(const MetricsRow& measured) {
   sums_.gradient_norm += measured.gradient_norm;
   if (measured.step % log_steps_ == 0 || measured.step == last_step_) {
     end_row(measured.step, measured.seconds);
+    rows_.back().validation_loss = measured.validation_loss;
   }
 }
 

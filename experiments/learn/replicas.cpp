@@ -195,14 +195,17 @@ void ReplicaSet::add_step(const MeasuredStep& measured) {
     if (replica.has_failed()) continue;
     const double loss = measured.result.loss[r];
     const double gradient_norm = measured.result.gradient_norm[r];
+    const std::vector<double>& validation = measured.result.validation_loss;
     replica.status.step = measured.step;
     replica.status.training_seconds += measured.seconds;
     if (std::isfinite(loss) && std::isfinite(gradient_norm)) {
-      replica.metrics.add({.step = measured.step,
-                           .loss = loss,
-                           .accuracy = measured.result.accuracy[r],
-                           .gradient_norm = gradient_norm,
-                           .seconds = replica.status.training_seconds});
+      replica.metrics.add(
+          {.step = measured.step,
+           .loss = loss,
+           .accuracy = measured.result.accuracy[r],
+           .gradient_norm = gradient_norm,
+           .seconds = replica.status.training_seconds,
+           .validation_loss = validation.empty() ? std::nullopt : std::optional(validation[r])});
     } else {
       fail(replica, fmt::format("{} is not finite at step {}, length {} (loss {}, gradient norm {}): lower "
                                 "learning_rate or try another seed",

@@ -89,7 +89,7 @@ at::Tensor StepGraphs::step(const SequenceBatch& batch, const Pass& pass, std::i
   positions_ = pass.positions;
   pass_.dropout = pass.dropout;
   step_ = step;
-  rate_fraction_ = rate_fraction;
+  adam_.rate_fraction = rate_fraction_ = rate_fraction;
   const Shape shape{batch.size, batch.width, batch.outputs};
   const auto found = by_shape_.find(shape);
   if (found == by_shape_.end()) {

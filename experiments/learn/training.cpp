@@ -1,10 +1,14 @@
 #include "experiments/learn/training.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
+#include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "core/clock.h"
+#include "experiments/learn/evaluation.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/run_workload.h"
 
@@ -16,6 +20,24 @@ std::vector<double> learning_rates(const std::vector<RunConfig>& runs) {
   rates.reserve(runs.size());
   for (const RunConfig& run : runs) rates.push_back(run.learning_rate);
   return rates;
+}
+
+AdamOptions adam_options(const TrainingConfig& training) {
+  return {.clip_norm = training.clip_norm, .beta2 = training.beta2, .weight_decay = training.weight_decay};
+}
+
+// The loss of each replica on the workload's validation examples; nothing where it has none.
+std::vector<double> validation_loss(const TrainingState& state) {
+  const RunConfig& config = state.runs.front();
+  SequenceBatch batch;
+  if (!state.workload->validation_batch(batch)) return {};
+  const c10::NoGradGuard no_grad;
+  state.model->project();
+  const auto positions = create_positions(config, config.data_seed, Purpose::kEvaluationPositions, 0);
+  const Pass pass{.positions = positions, .dropout = {.seeds = state.seeds()}, .is_evaluation = true};
+  const at::Tensor loss =
+      predict_rows(*state.model, batch, 0, batch.size, pass).score.loss.to(at::kCPU, at::kDouble);
+  return {loss.const_data_ptr<double>(), loss.const_data_ptr<double>() + loss.numel()};
 }
 
 // Steps whose results the host has not read yet.
@@ -39,9 +61,12 @@ class UnreadSteps {
       steps_[i].result = read_result(results[static_cast<std::int64_t>(i)]);
     }
     results_.clear();
-    start_ = Clock::now();
+    restart_clock();
     return std::exchange(steps_, {});
   }
+
+  // What was done since take() is no part of the next step's time.
+  void restart_clock() { start_ = Clock::now(); }
 
  private:
   static constexpr std::size_t kMostOnADevice = 64;
@@ -65,8 +90,12 @@ StepResult read_result(const at::Tensor& measured) {
 }
 
 double rate_fraction(const TrainingConfig& training, std::int64_t step) {
-  if (step >= training.warmup_steps) return 1;
-  return static_cast<double>(step + 1) / static_cast<double>(training.warmup_steps);
+  const auto update = static_cast<double>(step + 1);
+  const auto warmup = static_cast<double>(training.warmup());
+  if (update <= warmup) return update / warmup;
+  if (training.schedule == RateSchedule::kConstant) return 1;
+  const double passed = (update - warmup) / (static_cast<double>(training.steps) - warmup);
+  return training.final_rate + (1 - training.final_rate) / 2 * (std::cos(std::numbers::pi * passed) + 1);
 }
 
 at::Tensor training_step(Model& model, Adam& adam, const TensorBatch& batch, const Pass& pass,
@@ -87,7 +116,7 @@ TrainingState::TrainingState(std::vector<RunConfig> replicas, const Backend& bac
     : runs(std::move(replicas)),
       workload(create_workload(runs.front())),
       model(create_model(runs.front(), static_cast<std::int64_t>(runs.size()), backend)),
-      adam(model->parameters(), learning_rates(runs), runs.front().training.clip_norm, model->backend()) {
+      adam(model->parameters(), learning_rates(runs), adam_options(runs.front().training), model->backend()) {
   model->parameters().initialise(seeds());
   if (runs.front().execution.graphs && !backend.device().is_cpu()) {
     graphs = std::make_unique<StepGraphs>(*model, adam);
@@ -124,7 +153,13 @@ void train(TrainingState& state, const AfterSteps& after_steps, std::optional<st
     const at::Tensor measured = state.make_step(batch);
     unread.add(state.step, batch.point, measured);
     const bool ends_a_row = state.step % config.log.every_steps == 0 || state.step == last_step;
-    if (ends_a_row || unread.are_due()) go_on = after_steps(unread.take());
+    if (!ends_a_row && !unread.are_due()) continue;
+    std::vector<MeasuredStep> steps = unread.take();
+    if (config.log.validation_steps > 0 && state.step % config.log.validation_steps == 0) {
+      steps.back().result.validation_loss = validation_loss(state);
+    }
+    go_on = after_steps(steps);
+    unread.restart_clock();
   }
 }
 

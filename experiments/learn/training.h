@@ -23,10 +23,11 @@ struct StepResult {
   std::vector<double> loss;           // Nats per output.
   std::vector<double> accuracy;       // A share of 1, of the outputs that count.
   std::vector<double> gradient_norm;  // Before clipping.
+  // On the workload's validation examples, with the parameters after the update; empty where none are due.
+  std::vector<double> validation_loss = {};
 };
 
-// The fraction of the learning rate at which update number `step` (from 0) is made; see
-// TrainingConfig::warmup_steps.
+// The fraction of the learning rate at which update number `step` (from 0) is made; see TrainingConfig.
 double rate_fraction(const TrainingConfig& training, std::int64_t step);
 
 // Reads what training_step() returned. The host waits for the device.

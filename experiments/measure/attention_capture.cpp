@@ -101,7 +101,7 @@ AttentionBias capture_bias(const Model& model, const RunConfig& config, std::int
                                           static_cast<std::uint64_t>(length),
                                           static_cast<std::uint64_t>(sample / kEvaluationBatch));
   AttentionBias bias{.encoding = config.encoding.label().text(),
-                     .task = config.task.name,
+                     .task = config.subject(),
                      .length = length,
                      .sample = sample,
                      .has_f = config.encoding.dape.has_value(),

@@ -39,7 +39,7 @@ SmallModel::SmallModel(const NamedEncoding& encoding, const Backend& backend, st
     : config_(config_of(encoding, width)),
       batch_(batch_of(config_)),
       model_(create_model(config_, kReplicas, backend)),
-      adam_(model_->parameters(), {1e-2, 1e-3}, 1, backend) {
+      adam_(model_->parameters(), {1e-2, 1e-3}, {.clip_norm = 1}, backend) {
   model_->parameters().initialise(std::vector<std::int64_t>{1, 2});
 }
 

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "core/config/field_list.h"
 #include "core/config/node.h"
@@ -15,21 +17,31 @@
 namespace che {
 namespace {
 
-// The part of a run that has such settings, and the same part at its defaults.
+// A part of a run that has such settings, and the same part at its defaults.
 struct EvaluatedPart {
-  std::string name;  // The encoding's or the model's.
+  std::string name;  // The encoding's, the model's or the text's.
   std::string group;
   FieldVisitor::Members fields;
   FieldVisitor::Members defaults;
 };
 
-EvaluatedPart evaluated_part(RunConfig& config, RunConfig& defaults) {
+std::vector<EvaluatedPart> evaluated_parts(RunConfig& config, RunConfig& defaults) {
+  std::vector<EvaluatedPart> parts;
   if (config.model.entry().takes_encoding) {
     defaults.encoding = config.encoding.with_defaults();
-    return {config.encoding.name, "encoding", fields_of(config.encoding), fields_of(defaults.encoding)};
+    parts.push_back(
+        {config.encoding.name, "encoding", fields_of(config.encoding), fields_of(defaults.encoding)});
+  } else {
+    defaults.model.kind = config.model.kind;
+    parts.push_back({config.model.kind, "model", fields_of(config.model), fields_of(defaults.model)});
   }
-  defaults.model.kind = config.model.kind;
-  return {config.model.kind, "model", fields_of(config.model), fields_of(defaults.model)};
+  if (config.has_text()) {
+    // Windows depend on it, so that rows have it as a number.
+    config.evaluation.text.longest = longest_window(config.evaluation);
+    parts.push_back({config.text.name, "evaluation", fields_of(config.evaluation.text),
+                     fields_of(defaults.evaluation.text)});
+  }
+  return parts;
 }
 
 // Lists the settings of `fields` that only evaluation reads.
@@ -46,38 +58,47 @@ OptionValues of_evaluation(const std::vector<FieldRecord>& fields) {
 OptionValues evaluation_settings(const RunConfig& config) {
   RunConfig copy = config;
   RunConfig defaults;
-  const EvaluatedPart part = evaluated_part(copy, defaults);
-  return of_evaluation(distinct_fields(part.fields, part.defaults));
+  OptionValues settings;
+  for (const EvaluatedPart& part : evaluated_parts(copy, defaults)) {
+    settings.merge(of_evaluation(distinct_fields(part.fields, part.defaults)));
+  }
+  return settings;
 }
 
 bool has_evaluation_settings(const RunConfig& config, const OptionValues& settings) {
   RunConfig copy = config;
   RunConfig defaults;
-  const OptionValues known = of_evaluation(list_fields(evaluated_part(copy, defaults).fields));
+  OptionValues known;
+  for (const EvaluatedPart& part : evaluated_parts(copy, defaults))
+    known.merge(of_evaluation(list_fields(part.fields)));
   return std::ranges::all_of(settings, [&](const auto& setting) { return known.contains(setting.first); });
 }
 
 RunConfig with_evaluation_settings(const RunConfig& config, const OptionValues& settings) {
   RunConfig changed = config;
   RunConfig defaults;
-  const EvaluatedPart part = evaluated_part(changed, defaults);
-  OptionValues values = of_evaluation(list_fields(part.defaults));
+  const std::vector<EvaluatedPart> parts = evaluated_parts(changed, defaults);
+  std::map<std::string, std::pair<std::string, const EvaluatedPart*>> values;
+  for (const EvaluatedPart& part : parts) {
+    for (const auto& [name, value] : of_evaluation(list_fields(part.defaults))) values[name] = {value, &part};
+  }
   for (const auto& [name, value] : settings) {
     if (!values.contains(name)) {
       std::vector<std::string> known;
       for (const auto& [other, ignored] : values) known.push_back(other);
       throw Error(
-          fmt::format("'{}' is no setting of {} that only evaluation reads; {}", name, part.name,
+          fmt::format("'{}' is no setting of {} that only evaluation reads; {}", name, parts.front().name,
                       known.empty() ? "it has none" : fmt::format("allowed: {}", fmt::join(known, ", "))));
     }
-    values[name] = value;
+    values[name].first = value;
   }
-  for (const auto& [name, value] : values) {
+  for (const auto& [name, setting] : values) {
+    const auto& [value, part] = setting;
     ConfigNode node;
     node.kind = ConfigNode::Kind::kScalar;
     node.location.source = std::make_shared<const std::string>("command line");
     node.text = value;
-    assign_path(name, node, part.fields, part.group + ".");
+    assign_path(name, node, part->fields, part->group + ".");
   }
   return changed;
 }
@@ -107,9 +128,10 @@ std::vector<std::string> all_evaluation_paths() {
   std::set<std::string> paths;
   const auto add = [&](RunConfig config) {
     RunConfig defaults;
-    const EvaluatedPart part = evaluated_part(config, defaults);
-    for (const auto& [name, value] : of_evaluation(list_fields(part.fields))) {
-      paths.insert(fmt::format("{}.{}", part.group, name));
+    for (const EvaluatedPart& part : evaluated_parts(config, defaults)) {
+      for (const auto& [name, value] : of_evaluation(list_fields(part.fields))) {
+        paths.insert(fmt::format("{}.{}", part.group, name));
+      }
     }
   };
   for (const std::string& name : Registry<EncodingEntry>::instance().names()) {
@@ -122,6 +144,9 @@ std::vector<std::string> all_evaluation_paths() {
     config.model.kind = kind;
     add(config);
   }
+  RunConfig of_text;
+  of_text.text.corpus = "any";
+  add(of_text);
   return {paths.begin(), paths.end()};
 }
 

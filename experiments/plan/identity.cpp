@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -22,9 +23,7 @@ constexpr const char* kModelKind = "model.kind";
 // The fields of `roles` that are off their default, with one of their paths, sorted by their text.
 std::vector<SettingValue> settings_of_roles(const RunConfig& config, const std::vector<Role>& roles,
                                             std::string FieldRecord::*path) {
-  RunConfig defaults;
-  defaults.task = config.task.with_defaults();
-  defaults.model.kind = config.model.kind;
+  RunConfig defaults = defaults_of(config);
   defaults.encoding = config.encoding.with_identity_defaults();
   std::vector<SettingValue> settings;
   for (const FieldRecord& record : distinct_fields(fields_of(config), fields_of(std::as_const(defaults)))) {
@@ -62,11 +61,21 @@ Settings without(const Settings& settings, const Settings& removed) {
   return rest;
 }
 
+// Whether the label of a text's row says the setting at a path.
+bool is_in_text_row(std::string_view path) {
+  constexpr std::array kSaid = {"training.first_length",  "training.last_length",
+                                "evaluation.lengths",     "evaluation.first_length",
+                                "evaluation.last_length", "evaluation.length_step"};
+  return std::ranges::any_of(kSaid, [&](const char* said) { return path == said; });
+}
+
 // Everything a cell's numbers depend on that its task's and its encoding's labels do not say.
 Settings other_settings(const RunConfig& config, const std::vector<Role>& roles) {
   Settings settings;
   for (SettingValue& setting : identity_settings(config, roles)) {
     const bool is_in_label = is_below(setting.path, "task") || is_below(setting.path, "encoding") ||
+                             is_below(setting.path, "text.name") || is_below(setting.path, "text.hash") ||
+                             (config.has_text() && is_in_text_row(setting.path)) ||
                              (setting.path == kModelKind && !config.model.entry().takes_encoding) ||
                              (is_below(setting.path, "model") && config.is_foreign());
     if (!is_in_label) settings.insert(std::move(setting));
@@ -135,6 +144,7 @@ std::set<std::string> ambiguous_tasks(const std::vector<RunConfig>& configs) {
   std::map<std::string, std::string> definitions;
   std::set<std::string> ambiguous;
   for (const RunConfig& config : configs) {
+    if (config.has_text()) continue;
     const auto [first, is_new] = definitions.emplace(config.task.name, config.task.definition);
     if (first->second != config.task.definition) ambiguous.insert(config.task.name);
   }
@@ -162,12 +172,12 @@ std::string identity_text(const RunConfig& config, const std::vector<Role>& role
 
 std::string run_id(const RunConfig& config) {
   const std::string rate = config.is_foreign() ? "" : fmt::format("lr{}-", real_text(config.learning_rate));
-  return fmt::format("{}-{}-{}seed{}-{}", config.task.name, model_name(config), rate, config.seed,
+  return fmt::format("{}-{}-{}seed{}-{}", config.subject(), model_name(config), rate, config.seed,
                      hash_text("che-run-1", hashed_fields(config, {Role::kCell, Role::kReplica})));
 }
 
 std::string cell_id(const RunConfig& config) {
-  return fmt::format("{}-{}-{}", config.task.name, model_name(config),
+  return fmt::format("{}-{}-{}", config.subject(), model_name(config),
                      hash_text("che-cell-1", hashed_fields(config, {Role::kCell})));
 }
 
@@ -182,7 +192,7 @@ CellLabels label_cells(const std::vector<RunConfig>& configs, const std::vector<
   labels.of.reserve(configs.size());
   for (std::size_t i = 0; i < configs.size(); ++i) {
     CellKey& key = labels.of.emplace_back(
-        CellKey{.task = configs[i].task.label(), .encoding = configs[i].column_label()});
+        CellKey{.task = configs[i].row_label(), .encoding = configs[i].column_label()});
     if (ambiguous.contains(key.task.name)) {
       const TaskDefinition definition = parse_task_definition(configs[i].task.definition, "definition");
       key.task.settings.push_back({.path = "task.definition", .value = definition.digest()});

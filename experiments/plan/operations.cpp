@@ -1,17 +1,17 @@
 #include "experiments/plan/operations.h"
 
-#include "tasks/task.h"
+#include "experiments/plan/run_workload.h"
 
 namespace che {
 namespace {
 
 // Operations of a forward pass over one example of each of `lengths`, summed.
 double forward_operations(const RunConfig& config, const std::vector<std::int64_t>& lengths) {
-  const auto task = create_task(config.task);
+  const auto workload = create_workload(config);
   const ModelEntry& model = config.model.entry();
   double sum = 0;
   for (const std::int64_t length : lengths) {
-    const auto tokens = static_cast<double>(task->input_length(length) + task->output_length(length));
+    const auto tokens = static_cast<double>(workload->tokens(length));
     sum += model.operations(config.model.all_options(), config.encoding.dape, tokens);
   }
   return sum;

@@ -11,24 +11,15 @@
 #include "core/config/node.h"
 #include "core/config/reader.h"
 #include "core/text.h"
+#include "experiments/plan/run_workload.h"
 #include "models/architectures/foreign.h"
 #include "models/settings/encoding_entry.h"
-#include "tasks/declared/task_definition.h"
-#include "tasks/declared/task_files.h"
 
 namespace che {
 namespace {
 
-constexpr std::int64_t kMaxSeed = std::int64_t{1} << 53;
-constexpr std::int64_t kMaxConfigLength = 10'000;
-constexpr std::int64_t kMaxSteps = 4'000'000'000;
-constexpr std::int64_t kMaxSamples = 1'000'000;
 constexpr std::int64_t kMaxLogSteps = 1'000'000'000;
 constexpr std::size_t kMaxForeignName = 60;
-
-std::int64_t tokens_of(const Task& task, std::int64_t length) {
-  return task.input_length(length) + task.output_length(length);
-}
 
 std::optional<ConfigProblem> reversed_lengths(std::string_view group, std::int64_t first, std::int64_t last) {
   if (first <= last) return std::nullopt;
@@ -56,6 +47,7 @@ std::optional<ConfigProblem> right_side_problem(const EncodingConfig& encoding, 
 
 // The problem of a task that has no samples of a length that the config asks for.
 std::optional<ConfigProblem> length_problem(const RunConfig& config) {
+  if (config.has_text()) return std::nullopt;
   const std::unique_ptr<Task> task = create_task(config.task);
   const auto problem_of = [&](std::int64_t length, std::string_view path) -> std::optional<ConfigProblem> {
     const std::string problem = task->length_problem(length);
@@ -87,151 +79,87 @@ std::optional<ConfigProblem> evaluation_problem(const EvaluationConfig& evaluati
                        fmt::format("got {}; allowed: multiples of {}", evaluation.samples, kEvaluationBatch)};
 }
 
-// `text`, which must be one line.
-std::string one_line_text(std::string_view text) {
-  if (one_line(text, kWholeText) != text) throw Error("more than one line, or control characters");
-  return std::string(text);
+// Sets the fields of a task's defaults to those of a text's.
+void take_text_defaults(RunConfig& config) {
+  const auto change = [](auto& value, const auto& of_task, const auto& of_text) {
+    if (value == of_task) value = of_text;
+  };
+  const TrainingConfig training;
+  change(config.training.first_length, training.first_length, 128);
+  change(config.training.last_length, training.last_length, 128);
+  change(config.training.dropout, training.dropout, 0.0);
+  change(config.training.beta2, training.beta2, 0.95);
+  change(config.training.weight_decay, training.weight_decay, 0.1);
+  change(config.training.schedule, training.schedule, RateSchedule::kCosine);
+  const EvaluationConfig evaluation;
+  change(config.evaluation.samples, evaluation.samples, 64);
+  const bool has_own_lengths = config.evaluation.lengths() != evaluation.lengths();
+  if (!has_own_lengths) config.evaluation.listed_lengths = {128, 256, 512, 1024, 2048, 4096, 8192};
+  change(config.model.kind, ModelConfig().kind, std::string("decoder"));
 }
 
 }  // namespace
 
-void TaskConfig::reset(std::string_view new_name) {
-  if (is_declared() && new_name == name) return;
-  TaskConfig fresh;
-  if (!new_name.empty()) {
-    const TaskEntry& entry = task_of_config(new_name);
-    fresh.name = entry.name;
-    fresh.version = entry.version;
-  }
-  *this = std::move(fresh);
+std::int64_t TrainingConfig::warmup() const {
+  constexpr std::int64_t kShare = 100;
+  return of_text && warmup_steps == 0 ? (steps + kShare - 1) / kShare : warmup_steps;
 }
 
-void TaskConfig::visit_fields(FieldVisitor& visit) {
-  const std::string old_definition = definition;
-  visit.text({"definition", "a task of your own, which a file declares"}, definition,
-             [](std::string_view text) { return parse_task_definition(text, "definition").canonical(); });
-  if (definition != old_definition) {
-    name = parse_task_definition(definition, "definition").name;
-    options = {};
-  }
-  if (is_declared()) {
-    visit.choice({.name = "name", .help = "which task", .structural = true}, name, {name});
-    visit.role(Role::kExecution);
-    visit.text({"description", "what the task is, in one line"}, description, one_line_text);
-    visit.role(Role::kCell);
-    return;
-  }
-  const auto& registry = Registry<TaskEntry>::instance();
-  const std::string old_name = name;
-  visit.choice({.name = "name", .help = "which task", .structural = true}, name, registry.names());
-  const TaskEntry& entry = registry.get(name);
-  if (name != old_name) {
-    options = entry.options;
-    version = 1;
-  }
-  if (entry.version > 1) {
-    visit.integer({"version", "of the generator; every version draws other samples"}, version, 1,
-                  entry.version);
-  }
-  options = options.or_defaults(entry.options);
-  options.visit_fields(visit);
-}
-
-std::int64_t task_version(const TaskConfig& config) {
-  if (!config.is_declared()) return config.version;
-  return parse_task_definition(config.definition, "definition").version;
-}
-
-bool is_drawn(const TaskConfig& config) {
-  return config.is_declared() || config.version == Registry<TaskEntry>::instance().get(config.name).version;
-}
-
-std::unique_ptr<Task> create_task(const TaskConfig& config) {
-  return config.is_declared() ? make_task(parse_task_definition(config.definition, "definition"))
-                              : create_task(Registry<TaskEntry>::instance().get(config.name), config.options);
-}
-
-TaskConfig TaskConfig::with_defaults() const {
-  return {.name = name, .options = {}, .definition = definition, .description = description};
-}
-
-TaskLabel TaskConfig::label() const {
-  const TaskConfig defaults = with_defaults();
-  return {.name = name, .settings = settings_off_default("task", fields_of(*this), fields_of(defaults))};
+bool TrainingConfig::is_begin_of_longer_run() const {
+  return schedule == RateSchedule::kConstant && warmup() == warmup_steps;
 }
 
 void TrainingConfig::visit_fields(FieldVisitor& visit) {
+  const std::int64_t longest = of_text ? kMaxTextLength : kMaxTaskLength;
   visit.integer({"steps", "updates of the parameters; 0 measures the untrained model"}, steps, 0, kMaxSteps);
-  visit.integer({"warmup_steps", "first steps over which the learning rate rises linearly from 0"},
+  visit.integer({.name = "warmup_steps",
+                 .help = "first steps over which the learning rate rises linearly from 0",
+                 .zero_word = of_text ? "auto" : ""},
                 warmup_steps, 0, kMaxSteps);
+  visit.choice({"schedule", "of the learning rate behind the warm-up"}, schedule, {"constant", "cosine"});
+  visit.real({"final_rate", "share of the learning rate at the last step of a cosine"}, final_rate, 0, 1);
   visit.integer({"batch_size", "samples per step"}, batch_size, 1, 1'000'000);
-  visit.integer({"first_length", "shortest training length"}, first_length, 1, kMaxConfigLength);
-  visit.integer({"last_length", "longest training length"}, last_length, 1, kMaxConfigLength);
+  visit.integer({"first_length", "shortest training length"}, first_length, 1, longest);
+  visit.integer({"last_length", "longest training length"}, last_length, 1, longest);
   visit.real({"clip_norm", "largest Euclidean norm of the gradient"}, clip_norm, 1e-12, 1e12);
+  visit.real({"beta2", "Adam's decay of the mean square of the gradient"}, beta2, 0, 0.999999999);
+  visit.real({"weight_decay", "decoupled decay of parameters other than LayerNorms and biases"}, weight_decay,
+             0, 1);
   visit.real({"dropout", "probability that a feature is dropped in training"}, dropout, 0, 0.99);
-}
-
-void EvaluationConfig::visit_fields(FieldVisitor& visit) {
-  static constexpr std::array<std::string_view, 3> kRange = {"first_length", "last_length", "length_step"};
-  visit.integer_list({.name = "lengths", .help = "test lengths, in place of a range", .replaces = kRange},
-                     listed_lengths, 1, kMaxConfigLength);
-  std::ranges::sort(listed_lengths);
-  const std::string_view list = listed_lengths.empty() ? "" : "lengths";
-  visit.integer({.name = kRange[0], .help = "shortest test length", .replaced_by = list}, first_length, 1,
-                kMaxConfigLength);
-  visit.integer({.name = kRange[1], .help = "longest test length", .replaced_by = list}, last_length, 1,
-                kMaxConfigLength);
-  visit.integer({.name = kRange[2], .help = "from one test length to the next", .replaced_by = list},
-                length_step, 1, kMaxConfigLength);
-  visit.integer({"samples", "samples per length, a multiple of 64"}, samples, kEvaluationBatch, kMaxSamples);
-  visit.integer({"seed", "of the test samples"}, seed, 0, kMaxSeed);
-  visit.boolean({"eval_dropout", "whether dropout stays on in evaluation"}, eval_dropout);
-  visit.role(Role::kExecution);  // They change no score: runs that differ in them share a cell.
-  visit.integer_list({"at_steps", "training steps after which the model is evaluated too"}, at_steps, 1,
-                     kMaxSteps);
-  std::ranges::sort(at_steps);
-  visit.boolean({"predictions", "whether predictions of the test samples are stored"}, predictions);
-}
-
-std::vector<std::int64_t> EvaluationConfig::lengths() const {
-  std::vector<std::int64_t> lengths = listed_lengths;
-  if (!lengths.empty()) return lengths;
-  for (std::int64_t length = first_length; length <= last_length; length += length_step)
-    lengths.push_back(length);
-  return lengths;
-}
-
-EvaluationConfig with_exact_lengths(EvaluationConfig evaluation) {
-  const std::vector<std::int64_t> lengths = evaluation.lengths();
-  if (lengths.empty()) return evaluation;  // A reversed range, which measures nothing.
-  evaluation.listed_lengths.clear();
-  evaluation.first_length = lengths.front();
-  evaluation.last_length = lengths.back();
-  evaluation.length_step = lengths.size() == 1 ? 1 : lengths[1] - lengths[0];
-  if (evaluation.lengths() != lengths) evaluation.listed_lengths = lengths;
-  return evaluation;
-}
-
-std::string lengths_text(const EvaluationConfig& evaluation) {
-  const EvaluationConfig exact = with_exact_lengths(evaluation);
-  if (!exact.listed_lengths.empty()) return fmt::format("{}", fmt::join(exact.listed_lengths, ", "));
-  return fmt::format("{}..{}{}", exact.first_length, exact.last_length,
-                     exact.length_step == 1 ? "" : fmt::format(" in steps of {}", exact.length_step));
 }
 
 void LogConfig::visit_fields(FieldVisitor& visit) {
   visit.integer({"every_steps", "training steps between two rows of metrics"}, every_steps, 1, kMaxLogSteps);
+  if (of_text) {
+    visit.integer(
+        {"validation_steps", "training steps between two losses on the validation part; 0 for none"},
+        validation_steps, 0, kMaxLogSteps);
+  }
   visit.boolean({"tensorboard", "whether to write an event file for TensorBoard"}, tensorboard);
 }
 
 void RunConfig::visit_fields(FieldVisitor& visit) {
   visit.role(Role::kCell);
+  const bool had_text = has_text();
   visit.component(
-      {"task", "what is learned"}, [&](std::string_view text) { task.reset(text); }, fields_of(task));
+      {.name = "text", .help = "a corpus that is modelled, in place of a task", .named_by = "corpus"},
+      [&](std::string_view named) { text.reset(named); }, fields_of(text));
+  if (has_text() && !had_text) take_text_defaults(*this);
+  training.of_text = evaluation.of_text = log.of_text = has_text();
+  if (has_text()) {
+    const auto refuse_task = [&](std::string_view) {
+      throw Error(
+          fmt::format("the run models the text {}; allowed: a task or a text, never both", text.name));
+    };
+    visit.component({"task", "what is learned"}, refuse_task, [](FieldVisitor&) {});
+  } else {
+    visit.component(
+        {"task", "what is learned"}, [&](std::string_view named) { task.reset(named); }, fields_of(task));
+  }
   visit.group({"model", "what is trained"}, fields_of(model));
   if (model.entry().takes_encoding) {
     visit.component(
-        {"encoding", "positional encoding"}, [&](std::string_view text) { encoding.reset(text); },
+        {"encoding", "positional encoding"}, [&](std::string_view named) { encoding.reset(named); },
         fields_of(encoding));
   } else {
     const auto refuse = [&](std::string_view) {
@@ -257,6 +185,32 @@ void RunConfig::visit_fields(FieldVisitor& visit) {
   visit.role(Role::kExecution);
   visit.group({"execution", "how it is computed"}, fields_of(execution));
   visit.group({"log", "what is written next to the results"}, fields_of(log));
+}
+
+TaskLabel RunConfig::row_label() const {
+  if (!has_text()) return task.label();
+  TaskLabel label{.name = text.name};
+  const std::string first =
+      training.first_length < training.last_length ? fmt::format("{}..", training.first_length) : "";
+  label.settings.push_back(
+      {.path = "task.trained", .value = fmt::format("{}{}", first, training.last_length)});
+  const std::vector<std::int64_t> lengths = evaluation.lengths();
+  if (lengths.size() == 1)
+    label.settings.push_back({.path = "task.length", .value = std::to_string(lengths[0])});
+  return label;
+}
+
+RunConfig defaults_of(const RunConfig& config) {
+  RunConfig defaults;
+  defaults.task = config.task.with_defaults();
+  if (config.has_text()) {
+    defaults.text = config.text;
+    defaults.text.documents = TextConfig().documents;
+    take_text_defaults(defaults);
+    defaults.training.of_text = defaults.evaluation.of_text = defaults.log.of_text = true;
+  }
+  defaults.model.kind = config.model.kind;
+  return defaults;
 }
 
 EncodingForm RunConfig::column_form() const {
@@ -299,6 +253,17 @@ std::optional<ConfigProblem> RunConfig::problem() const {
   if (auto problem = execution.problem()) return problem;
   if (auto problem = reversed_lengths("training", training.first_length, training.last_length))
     return problem;
+  if (has_text() && !entry.is_causal) {
+    return ConfigProblem{
+        {"model.kind", "text"},
+        fmt::format("a token of a {} sees those that it is to predict; allowed with a text: decoder",
+                    model.kind)};
+  }
+  if (log.validation_steps % log.every_steps != 0) {
+    return ConfigProblem{{"log.validation_steps", "log.every_steps"},
+                         fmt::format("{} is no multiple of every_steps, {}, at which a row of metrics ends",
+                                     log.validation_steps, log.every_steps)};
+  }
   if (training.warmup_steps > training.steps) {
     return ConfigProblem{{"training.warmup_steps", "training.steps"},
                          fmt::format("{} warm-up steps are more than the {} steps of training; allowed: 0 to "
@@ -334,7 +299,7 @@ std::optional<ConfigProblem> RunConfig::problem() const {
         fmt::format(
             "{} randomized positions are too few for the {} tokens of {}'s longest sequence; raise it "
             "to {}, or train and test on shorter lengths",
-            encoding.max_position, tokens, task.name, tokens)};
+            encoding.max_position, tokens, subject(), tokens)};
   }
   return encoding.entry().problem({model.shape(), tokens, encoding.position_limit(), encoding.all_options(),
                                    encoding.dape, encoding.positions});
@@ -345,21 +310,14 @@ void RunConfig::check() const {
 }
 
 std::int64_t RunConfig::longest_training_sequence() const {
-  const std::unique_ptr<Task> created = create_task(task);
-  std::int64_t longest = 0;
-  // A greater length need not be the longer sequence.
-  for (std::int64_t length = training.first_length; length <= training.last_length; ++length) {
-    longest = std::max(longest, tokens_of(*created, length));
-  }
-  return longest;
+  const auto workload = create_workload(*this);
+  return workload->tokens(workload->longest_training_point());
 }
 
 std::int64_t RunConfig::longest_sequence() const {
-  const std::unique_ptr<Task> created = create_task(task);
+  const auto workload = create_workload(*this);
   std::int64_t longest = longest_training_sequence();
-  for (const std::int64_t length : evaluation.lengths()) {
-    longest = std::max(longest, tokens_of(*created, length));
-  }
+  for (const std::int64_t point : workload->points()) longest = std::max(longest, workload->tokens(point));
   return longest;
 }
 
@@ -368,7 +326,8 @@ std::string RunConfig::foreign_name() const {
 }
 
 bool is_tested_within_training(const RunConfig& config) {
-  return config.evaluation.lengths().front() <= config.training.last_length;
+  // A text is tested at the training length on purpose.
+  return !config.has_text() && config.evaluation.lengths().front() <= config.training.last_length;
 }
 
 std::vector<FieldRecord> list_fields(const RunConfig& config) { return list_fields(fields_of(config)); }

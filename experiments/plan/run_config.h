@@ -11,92 +11,48 @@
 #include "core/config/fields.h"
 #include "experiments/plan/cell_key.h"
 #include "experiments/plan/encoding_config.h"
+#include "experiments/plan/evaluation_config.h"
 #include "experiments/plan/execution_config.h"
+#include "experiments/plan/task_config.h"
+#include "experiments/plan/text_config.h"
 #include "models/settings/model_entry.h"
-#include "tasks/task.h"
 
 namespace che {
 
-// Which task, with its options, or one that a file declares.
-struct TaskConfig {
-  std::string name = "reverse_string";
-  AnyOptions options = {};
-  std::int64_t version = 1;  // The version of a registered task's generator that draws the samples.
-  // The canonical text of a declared task (see TaskDefinition); empty for a registered one.
-  std::string definition = {};
-  std::string description = {};  // A declared task's, one line; determines nothing.
-
-  // From a task's name; an empty string gives the defaults. The name of the declared task that this is
-  // changes nothing.
-  void reset(std::string_view name);
-  void visit_fields(FieldVisitor& visit);
-
-  bool is_declared() const { return !definition.empty(); }
-
-  // The same task with every setting at its default.
-  TaskConfig with_defaults() const;
-
-  // The task with every setting that is off its default.
-  TaskLabel label() const;
-};
-
-// The version of the task that a config names: of its generator, or of its definition.
-std::int64_t task_version(const TaskConfig& config);
-
-// Whether this program still draws the samples that the config means.
-bool is_drawn(const TaskConfig& config);
-
-// The task of a config, in the version that this program draws. Throws Error (usage) for an unknown name.
-std::unique_ptr<Task> create_task(const TaskConfig& config);
+enum class RateSchedule : std::uint8_t { kConstant, kCosine };
 
 // One training length for the whole batch, uniform over first_length .. last_length, each step.
 struct TrainingConfig {
   std::int64_t steps = 200'000;
-  // Update n (from 1) of the first `warmup_steps` is made at the fraction n / warmup_steps of the learning
-  // rate, as is usual for post-norm transformers (arXiv 1706.03762, section 5.3); every later one at all of
-  // it.
-  std::int64_t warmup_steps = 0;
+  // Update n (from 1) of the first warmup() is made at the fraction n / warmup() of the learning rate, as is
+  // usual for post-norm transformers (arXiv 1706.03762, section 5.3). Then the schedule begins: all of the
+  // rate, or a half cosine down to `final_rate` of it at the last step.
+  std::int64_t warmup_steps = 0;  // For a text, 0 is 1 % of the steps.
+  RateSchedule schedule = RateSchedule::kConstant;
+  double final_rate = 0.1;
   std::int64_t batch_size = 128;
   std::int64_t first_length = 1;
   std::int64_t last_length = 40;
-  double clip_norm = 1.0;  // Largest Euclidean norm of a replica's gradient.
+  double clip_norm = 1.0;   // Largest Euclidean norm of a replica's gradient.
+  double beta2 = 0.999;     // Of Adam.
+  double weight_decay = 0;  // Decoupled (arXiv 1711.05101); not of LayerNorms and the biases of linear maps.
   double dropout = 0.1;
+  bool of_text = false;  // RunConfig sets it.
+
+  std::int64_t warmup() const;
+  // Whether a step is made as it is in a run of more steps.
+  bool is_begin_of_longer_run() const;
 
   void visit_fields(FieldVisitor& visit);
 };
-
-struct EvaluationConfig {
-  std::int64_t first_length = 41;  // 42 reproduces a slice in the released program.
-  std::int64_t last_length = 500;
-  std::int64_t length_step = 1;
-  std::int64_t samples = 512;  // Per length; a multiple of kEvaluationBatch.
-  std::int64_t seed = 0;
-  bool eval_dropout = false;  // true as in the released program.
-  // Test lengths that need not follow a range, ascending; the three above mean nothing where there are some.
-  std::vector<std::int64_t> listed_lengths = {};
-  // Steps of training after which the model is evaluated too, ascending.
-  std::vector<std::int64_t> at_steps = {};
-  bool predictions = false;  // Whether the run's predictions of its test samples are stored.
-
-  void visit_fields(FieldVisitor& visit);
-  std::vector<std::int64_t> lengths() const;  // Ascending.
-};
-
-// The same evaluation in the only way of writing that all evaluations at these test lengths share: the last
-// length is one that is measured, a single length has step 1, and a list with even steps is a range. 17..80
-// in steps of 30 and [17, 47, 77] become 17..77.
-EvaluationConfig with_exact_lengths(EvaluationConfig evaluation);
-
-// "17..77 in steps of 30", "50, 100, 200, 400".
-std::string lengths_text(const EvaluationConfig& evaluation);
-
-// Samples that one evaluation batch holds (and one draw of randomized positions serves).
-inline constexpr std::int64_t kEvaluationBatch = 64;
 
 // The files that are written next to the results.
 struct LogConfig {
   std::int64_t every_steps = 100;  // Training steps between two rows of metrics.csv.
-  bool tensorboard = false;        // Whether the run's folder gets a TensorBoard event file.
+  // Training steps between two losses on the validation part of a text; 0: none.
+  std::int64_t validation_steps = 0;
+  bool tensorboard = false;  // Whether the run's folder gets a TensorBoard event file.
+  bool of_text = false;      // RunConfig sets it.
 
   void visit_fields(FieldVisitor& visit);
 };
@@ -104,7 +60,8 @@ struct LogConfig {
 // A complete description of one run, or of what the predictions of a model outside che are for. Only the
 // task, the name, the seeds and the evaluation of such a model are known, and the other members mean nothing.
 struct RunConfig {
-  TaskConfig task;
+  TaskConfig task;  // At its default where a text is set.
+  TextConfig text;  // Not set where a task is.
   ModelConfig model;
   EncodingConfig encoding;  // At its default where the model takes none.
   std::int64_t seed = 0;    // Initial parameters and dropout.
@@ -117,6 +74,14 @@ struct RunConfig {
 
   // Every field, once, with its role, help and limits.
   void visit_fields(FieldVisitor& visit);
+
+  bool has_text() const { return text.is_set(); }
+  // The name of the task or the text, as ids begin with.
+  const std::string& subject() const { return has_text() ? text.name : task.name; }
+  // The row of a table that the run stands in. A text has one for each test length.
+  TaskLabel row_label() const;
+  // Whether this program still draws the samples that the config means.
+  bool is_drawn() const { return has_text() || che::is_drawn(task); }
 
   bool is_foreign() const { return !model.entry().is_trained; }
   // The name of a model outside che; empty for another.
@@ -137,6 +102,10 @@ struct RunConfig {
   std::int64_t longest_training_sequence() const;
   std::int64_t longest_sequence() const;
 };
+
+// The defaults of a config that has the same kind of model and, if any, the same text. Naming a text sets
+// other defaults of training, evaluation and model than a task has.
+RunConfig defaults_of(const RunConfig& config);
 
 // Whether a run is tested at a length that is not beyond those that it is trained on.
 bool is_tested_within_training(const RunConfig& config);

@@ -92,7 +92,7 @@ std::string canonical(const std::string& text) {
 // The value of a run at a key path, as messages show it: the mere name of a task or an encoding. Empty for a
 // path that is more than one setting.
 std::string value_text(const AskedRun& run, const std::string& key) {
-  if (key == "task") return run.config.task.name;
+  if (key == "task" || key == "text") return run.config.subject();
   if (key == "encoding") return run.config.column_form().text();
   const auto field = std::ranges::find(run.fields, key, &FieldRecord::path);
   return field == run.fields.end() || field->group ? "" : field->value;

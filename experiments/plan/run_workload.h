@@ -13,6 +13,9 @@ namespace che {
 // The workload of a run: the only place that knows which kinds of workloads a config can name.
 std::unique_ptr<Workload> create_workload(const RunConfig& config);
 
+// The group of tables that its rows stand in.
+Level level_of(const RunConfig& config);
+
 // Returns the positions of one forward pass; those of an evaluation are contiguous where training has
 // equal_mean. If they are random, `seed` (data or evaluation seed, keyed
 // by the task inside), `step` (or length) and `batch` select the draw.

@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "experiments/plan/identity.h"
+#include "experiments/plan/run_workload.h"
 #include "experiments/plan/sweep_plan.h"
 
 namespace che {
@@ -165,7 +166,7 @@ std::string_view missing_key(const SweepPlan& plan, const RunConfig& run,
            std::ranges::any_of(
                settings, [&](const RunSetting& setting) { return is_below(setting.setting->path, key); });
   };
-  if (!is_set("task")) return "task";
+  if (!run.has_text() && !is_set("task")) return "task";
   return is_set("encoding") || !run.model.entry().takes_encoding ? "" : "encoding";
 }
 
@@ -243,6 +244,33 @@ void check_trains(const SweepPlan& plan, const RunConfig& run) {
                      "a config describes runs of che; results of a model outside che come from `che score`");
 }
 
+// The problem of a text that has no windows as the config asks for. Only a config's reader asks: stored runs
+// are read where their corpus is no more.
+std::optional<ConfigProblem> windows_problem(const RunConfig& run) {
+  if (!run.has_text()) return std::nullopt;
+  if (run.evaluation.listed_lengths.empty()) {
+    return ConfigProblem{{"evaluation.lengths"}, "is empty; allowed with a text: a list of test lengths"};
+  }
+  const auto workload = create_workload(run);
+  SequenceBatch batch;
+  try {
+    workload->training_batch(0, batch);
+  } catch (const Error& error) {
+    return ConfigProblem{{"training.last_length", "text"}, error.what()};
+  }
+  try {
+    for (const std::int64_t length : workload->points()) workload->evaluation_batch(length, 0, 1, batch);
+  } catch (const Error& error) {
+    return ConfigProblem{{"evaluation.lengths", "evaluation.part", "text"}, error.what()};
+  }
+  try {
+    if (run.log.validation_steps > 0) workload->validation_batch(batch);
+  } catch (const Error& error) {
+    return ConfigProblem{{"log.validation_steps", "text"}, error.what()};
+  }
+  return std::nullopt;
+}
+
 // A config means the tasks as this program draws them.
 void use_drawn_version(const SweepPlan& plan, TaskConfig& task) {
   if (is_drawn(task)) return;
@@ -299,13 +327,14 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
       }
     }
     check_trains(plan, run);
-    use_drawn_version(plan, run.task);
+    if (!run.has_text()) use_drawn_version(plan, run.task);
     written.check_apart(settings);
     const Wanted wanted = choice_of(plan, run, i);
     if (wanted == Wanted::kNotChosen) expanded.not_chosen.push_back(run);
     if (wanted != Wanted::kYes) continue;
     if (expanded.missing_key.empty()) expanded.missing_key = missing_key(plan, run, settings);
     if (const auto problem = run.problem()) throw locate_problem(plan, i, *problem);
+    if (const auto problem = windows_problem(run)) throw locate_problem(plan, i, *problem);
     if (const auto problem = run.encoding.idle_setting()) throw locate_problem(plan, i, *problem);
     const std::string id = run_id(run);
     const auto [same, is_new] = run_of_id.emplace(id, i);

@@ -45,6 +45,10 @@ bool task_before(Level one_level, const TaskLabel& one, Level other_level, const
   const auto key = [](Level level, const TaskLabel& task) {
     return std::tuple(level, place_of_task(task.name), task);
   };
+  // Numbers by value: length=256 before length=1024.
+  if (one_level == other_level && one_level == Level::kText) {
+    return ::strverscmp(one.text().c_str(), other.text().c_str()) < 0;
+  }
   return key(one_level, one) < key(other_level, other);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/number_text.h"
+#include "workloads/metric.h"
 
 namespace che {
 
@@ -39,6 +40,7 @@ struct ReadingRules {
   // The test lengths whose mean is a score. By default they are those of each run's config.
   std::optional<LengthChoice> score_lengths;
   std::optional<SelectionRule> select;  // Without it, the runs of every learning rate stay in a cell.
+  std::optional<Metric> metric = {};    // In place of the workload's own.
 };
 
 // Writes ascending lengths as --score-lengths takes them: "41:500:27" if the steps are equal, else

@@ -15,6 +15,7 @@
 #include "experiments/plan/run_workload.h"
 #include "experiments/results/columns.h"
 #include "experiments/results/read_results.h"
+#include "experiments/results/text_rows.h"
 #include "experiments/store/experiment_folder.h"
 #include "tasks/task.h"
 
@@ -24,7 +25,7 @@ namespace {
 // Returns the rows that the score of a finished run is the mean of, or none where one is missing.
 std::vector<EvaluationRow> scored_rows(const std::vector<EvaluationRow>& rows, const RunConfig& config,
                                        const ReadingRules& rules) {
-  if (!rules.score_lengths) {
+  if (!rules.score_lengths || config.has_text()) {
     return score(rows, config) ? present_rows(rows, config) : std::vector<EvaluationRow>();
   }
   std::vector<EvaluationRow> scored = rows_of_any_length(rows, config);
@@ -34,7 +35,7 @@ std::vector<EvaluationRow> scored_rows(const std::vector<EvaluationRow>& rows, c
 
 std::vector<std::int64_t> lengths_asked(const RunConfig& config, const ReadingRules& rules) {
   std::vector<std::int64_t> lengths = config.evaluation.lengths();
-  if (rules.score_lengths) {
+  if (rules.score_lengths && !config.has_text()) {
     std::erase_if(lengths, [&](std::int64_t length) { return !rules.score_lengths->contains(length); });
   }
   return lengths;
@@ -71,15 +72,15 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
   if (is_finished) run.training = judge.judge(run.config, run.metrics);
   const std::vector<EvaluationRow>& rows = stored.evaluation;
   if (is_finished) run.evaluation = scored_rows(rows, config, rules);
-  run.metric = create_workload(config)->metric();
+  run.metric = rules.metric.value_or(create_workload(config)->metric());
   run.score = mean_value(run.evaluation, run.metric);
   if (run.score) {
     run.score_error = mean_error(run.evaluation, run.metric);
     run.scored_lengths.clear();
     for (const EvaluationRow& row : run.evaluation) run.scored_lengths.push_back(row.length);
     std::ranges::copy_if(rows, std::back_inserter(run.measured),
-                         [settings = evaluation_settings(config)](const EvaluationRow& row) {
-                           return row.encoding_settings == settings;
+                         [&, settings = evaluation_settings(config)](const EvaluationRow& row) {
+                           return row.encoding_settings == settings && stands_in_row(row, config);
                          });
   } else {
     run.missing_lengths = missing_lengths(rows, config).size();
@@ -91,7 +92,10 @@ TableRun make_run(const RunFolder& folder, const RunConfig& config, const Stored
 // which `che evaluate` measured all test lengths.
 std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored, const ReadingRules& rules,
                                 TrainingJudge& judge) {
-  std::vector<TableRun> runs{make_run(folder, folder.config(), stored, rules, judge)};
+  std::vector<TableRun> runs;
+  for (const RunConfig& config : row_configs(folder.config(), stored.evaluation, rules))
+    runs.push_back(make_run(folder, config, stored, rules, judge));
+  if (folder.config().has_text()) return runs;
   const bool is_finished = runs[0].damage.empty() && runs[0].status.state == RunState::kFinished;
   if (rules.score_lengths && is_finished && !runs[0].score) {
     refuse_without_score(runs[0], stored.evaluation, *rules.score_lengths);
@@ -122,6 +126,7 @@ void check_task_versions(const std::vector<RunFolder>& runs) {
   };
   std::map<std::string, First> first_of;  // By the task's name.
   for (const RunFolder& run : runs) {
+    if (run.config().has_text()) continue;
     const TaskConfig& task = run.config().task;
     const auto [place, is_new] = first_of.try_emplace(task.name);
     First& first = place->second;
@@ -158,7 +163,7 @@ std::vector<RunConfig> configs_to_label(const std::vector<TableRun>& runs, const
   configs.reserve(runs.size());
   for (const TableRun& run : runs) {
     RunConfig& config = configs.emplace_back(run.config);
-    if (!rules.score_lengths) continue;
+    if (!rules.score_lengths || config.has_text()) continue;
     config.evaluation = {.samples = run.config.evaluation.samples,
                          .seed = run.config.evaluation.seed,
                          .eval_dropout = run.config.evaluation.eval_dropout};
@@ -203,6 +208,7 @@ void name_scored_lengths(std::vector<TableRun>& runs) {
 ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules& rules,
                           const RunOrigins& origins, CellLabels& labels) {
   check_task_versions(runs);
+  check_corpora(runs);
   ResultTable table;
   TrainingJudge judge;
   for_each_in_order(
@@ -220,6 +226,7 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
     table.runs[i].encoding = std::move(labels.of[i].encoding);
   }
   table.shared_settings = std::move(labels.shared_settings);
+  for (std::string& note : text_notes(table.runs)) table.reading_notes.push_back(std::move(note));
   if (!origins.entries.empty()) name_entries(table.runs, origins.entries);
   if (rules.score_lengths) {
     name_scored_lengths(table.runs);
@@ -236,17 +243,18 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
 }
 
 TableRow make_row(const TableRun& run) {
-  const auto task = create_task(run.config.task);
-  return {.level = task->level(),
-          .task = run.task,
-          .metric = run.metric,
-          .chance =
-              create_workload(run.config)
-                  ->chance(run.scored_lengths.empty() ? run.config.evaluation.lengths() : run.scored_lengths),
-          .permutation_invariant = !run.config.task.is_declared() &&
-                                   Registry<TaskEntry>::instance().get(task->name()).permutation_invariant,
-          .settings = {},
-          .baselines = std::nullopt};
+  const bool is_registered = !run.config.has_text() && !run.config.task.is_declared();
+  return {
+      .level = level_of(run.config),
+      .task = run.task,
+      .metric = run.metric,
+      .chance =
+          create_workload(run.config)
+              ->chance(run.scored_lengths.empty() ? run.config.evaluation.lengths() : run.scored_lengths),
+      .permutation_invariant =
+          is_registered && Registry<TaskEntry>::instance().get(run.config.task.name).permutation_invariant,
+      .settings = {},
+      .baselines = std::nullopt};
 }
 
 void fill_cells(ResultTable& table) {
@@ -256,7 +264,7 @@ void fill_cells(ResultTable& table) {
     if (cell.id.empty()) {
       cell.id = cell_id(run.config);
       // The paper's models are encoders.
-      if (run.config.model.kind == ModelConfig().kind) {
+      if (run.config.model.kind == ModelConfig().kind && !run.config.has_text()) {
         cell.paper = paper_value(run.task, run.config.encoding);
       }
     }
@@ -370,7 +378,7 @@ void add_trivial_baselines(ResultTable& table, BaselineUse use) {
     for (const TableRun& run : table.runs) {
       if (run.task != row.task) continue;
       if (first == nullptr) first = &run;
-      same = same && is_drawn(run.config.task) && same_samples(run, *first);
+      same = same && !run.config.has_text() && run.config.is_drawn() && same_samples(run, *first);
     }
     if (same && !first->scored_lengths.empty()) {
       row.baselines = measure_trivial_baselines(

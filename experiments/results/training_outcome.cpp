@@ -11,7 +11,8 @@
 namespace che {
 
 std::optional<Divergence> divergence(const RunConfig& config, const std::vector<MetricsRow>& metrics) {
-  if (metrics.empty()) return std::nullopt;
+  if (metrics.empty() || config.has_text())
+    return std::nullopt;  // A table has no corpus to ask for its symbols.
   const auto symbols = static_cast<double>(create_task(config.task)->output_symbols().size());
   const Divergence outcome{.loss = final_training_loss(metrics), .untrained = std::log(symbols) + 0.5};
   return outcome.loss > outcome.untrained ? std::optional(outcome) : std::nullopt;
@@ -24,7 +25,7 @@ std::string divergence_text(const Divergence& divergence) {
 
 std::optional<TrainingOutcome> TrainingJudge::judge(const RunConfig& config,
                                                     const std::vector<MetricsRow>& metrics) {
-  if (metrics.empty() || !is_drawn(config.task)) return std::nullopt;
+  if (metrics.empty() || config.has_text() || !config.is_drawn()) return std::nullopt;
   TrainingOutcome outcome{.accuracy = final_training_accuracy(metrics),
                           .diverged = divergence(config, metrics).has_value()};
   outcome.trained = outcome.accuracy >= best_without_input(config) + kTrainedMargin;

@@ -188,7 +188,7 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
           fmt::format("left out: {} has predictions of a model outside che; `che score` measures it at "
                       "further lengths",
                       run.path().string()));
-    } else if (!is_drawn(run.config().task)) {
+    } else if (!run.config().is_drawn()) {
       leave_out(
           fmt::format("left out: {} was measured on version {} of the task, of which this che draws no "
                       "samples",

@@ -14,6 +14,7 @@
 #include "core/file_lock.h"
 #include "core/resources.h"
 #include "core/text.h"
+#include "experiments/plan/run_workload.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/progress.h"
 #include "experiments/schedule/sweep_progress.h"
@@ -28,10 +29,23 @@ std::string ends_of(const EvaluationConfig& evaluation) {
   return fmt::format("lengths {}..{}", lengths.front(), lengths.back());
 }
 
+// "perplexity 4.59 to 4.46 over lengths 128..4096": what a text has in place of a mean.
+std::string perplexity_text(const std::vector<EvaluationRow>& rows, const RunConfig& config) {
+  const Metric metric = create_workload(config)->metric();
+  const std::vector<EvaluationRow> present = present_rows(rows, config);
+  const auto text = [&](const EvaluationRow& row) {
+    return metric.format(metric.value(row.accuracy, row.loss));
+  };
+  return fmt::format("perplexity {} to {} over {}", text(present.front()), text(present.back()),
+                     ends_of(config.evaluation));
+}
+
 // Empty while a length is missing.
 std::string score_text(const RunFolder& run) {
-  const auto mean = score(run.evaluation(), run.config());
+  const std::vector<EvaluationRow> rows = run.evaluation();
+  const auto mean = score(rows, run.config());
   if (!mean) return "";
+  if (run.config().has_text()) return ", " + perplexity_text(rows, run.config());
   return fmt::format(", score {:.1f} % (mean accuracy over {})", 100 * *mean,
                      ends_of(run.config().evaluation));
 }
@@ -73,6 +87,9 @@ std::string evaluation_line(const RunFolder& run, const EvaluationRequest& asked
     return fmt::format("{}: {}", run.id(), state_name(RunState::kInterrupted));
   }
   // No score, which counts the lengths of the run's config.
+  if (config.has_text()) {
+    return fmt::format("{}: evaluated, {}", run.id(), perplexity_text(run.evaluation(), config));
+  }
   return fmt::format("{}: evaluated, mean accuracy {:.1f} % over {}", run.id(), 100 * *mean,
                      ends_of(config.evaluation));
 }

@@ -95,7 +95,7 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment, cons
     const std::string detail = detail_text(run, config);
     const std::size_t lengths = config.evaluation.lengths().size();
     all.progress.push_back({.id = folder.id(),
-                            .task = config.task.label().text(),
+                            .task = config.row_label().text(),
                             .encoding = config.column_label().text(),
                             .seed = config.seed,
                             .data_seed = config.data_seed,

@@ -23,6 +23,7 @@ std::string readable_part(const std::string& id) { return id.substr(0, id.rfind(
 bool is_shorter(const RunFolder& other, const RunFolder& run) {
   const RunConfig& config = run.config();
   RunConfig as_long = other.config();
+  if (!config.training.is_begin_of_longer_run()) return false;
   if (as_long.training.steps == 0 || as_long.training.steps >= config.training.steps) return false;
   as_long.training.steps = config.training.steps;
   if (run_id(as_long) != run.id() || !has_checkpoint(other.path())) return false;

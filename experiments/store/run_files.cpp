@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -22,8 +23,15 @@
 namespace che {
 namespace {
 
-const std::vector<std::string> kMetricsColumns = {"step",          "loss",    "accuracy",
-                                                  "gradient_norm", "seconds", std::string(kChecksumColumn)};
+constexpr std::string_view kValidationColumn = "validation_loss";
+
+// With `has_validation`, also the column that only some texts have.
+std::vector<std::string> metrics_columns(bool has_validation) {
+  std::vector<std::string> names = {"step", "loss", "accuracy", "gradient_norm", "seconds"};
+  if (has_validation) names.emplace_back(kValidationColumn);
+  names.emplace_back(kChecksumColumn);
+  return names;
+}
 
 // Which columns a file of evaluation rows has. The optional ones are there where some row needs them, so that
 // files of earlier versions are read and written as they are.
@@ -175,16 +183,22 @@ StoredConfig parse_stored_config(std::string_view text, std::string_view id, con
 }
 
 std::string metrics_text(const std::vector<MetricsRow>& rows, std::string_view id) {
+  const bool has_validation =
+      std::ranges::any_of(rows, [](const MetricsRow& row) { return row.validation_loss.has_value(); });
   std::string text;
   for (const MetricsRow& row : rows) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}\n", row.step, row.loss, row.accuracy,
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}", row.step, row.loss, row.accuracy,
                    row.gradient_norm, row.seconds);
+    if (has_validation) text += row.validation_loss ? fmt::format(",{}", *row.validation_loss) : ",";
+    text += '\n';
   }
-  return csv_text(kMetricsColumns, text, id);
+  return csv_text(metrics_columns(has_validation), text, id);
 }
 
 std::vector<MetricsRow> parse_metrics(std::string_view text, std::string_view id, const std::string& file) {
-  const CsvRows csv(file, text, kMetricsColumns, std::string(kMetricsRemedy));
+  const bool has_validation =
+      text.substr(0, text.find('\n')).find(kValidationColumn) != std::string_view::npos;
+  const CsvRows csv(file, text, metrics_columns(has_validation), std::string(kMetricsRemedy));
   std::vector<MetricsRow> rows;
   rows.reserve(csv.size());
   for (std::size_t i = 0; i < csv.size(); ++i) {
@@ -193,6 +207,7 @@ std::vector<MetricsRow> parse_metrics(std::string_view text, std::string_view id
                     .accuracy = csv.real(i, 2),
                     .gradient_norm = csv.real(i, 3),
                     .seconds = csv.real(i, 4)});
+    if (has_validation && !csv.text(i, 5).empty()) rows.back().validation_loss = csv.real(i, 5);
     if (!is_share(rows.back().accuracy)) csv.fail(i, 2, "a number from 0 to 1");
   }
   csv.check_checksum(id);

@@ -10,7 +10,7 @@ from typing import Any
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
-from matplotlib.ticker import EngFormatter, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from che_plots.data import Row, by_column, by_task, caption_of, from_to, grouped, kind_of, known, of_runs, passing
@@ -175,6 +175,35 @@ def accuracy(rows: list[Row], width: float) -> Sheet:
     left_out,
   )  # fmt: skip
   return panel_sheet(draw, tasks, width, height, handles, caption)
+
+
+def perplexity(rows: list[Row], width: float) -> Sheet:
+  """How does a language model fare beyond its training length."""
+  styles = styles_of(rows)
+
+  def draw(task: str, members: list[Row], place: Place) -> None:
+    axes = place.axes(task, "test length (tokens)", "perplexity")
+    for encoding, line in by_column(members).items():
+      draw_line(axes, line, styles[encoding], "length", "score", 1)
+    for trained in sorted(set(known(members, "trained_to"))):
+      axes.axvline(trained, **SCORED, zorder=0)
+    lengths = sorted(set(known(members, "length")))
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(lengths, [f"{length:g}" for length in lengths])
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(MaxNLocator(5) if high < 3 * low else LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(ScalarFormatter())
+    axes.yaxis.set_minor_locator(NullLocator())
+
+  handles = [*legend_of(rows, styles, "length"), handle("training length", **SCORED)]
+  caption = caption_of(
+    rows,
+    "How does each encoding fare beyond the training length?",
+    "Lines show the perplexity over the test length, both on logarithmic scales; lower is better. "
+    f"Each is {of_runs(rows)}.",
+  )
+  return panel_sheet(draw, by_task(rows), width, 50.0, handles, caption)
 
 
 def over_steps(rows: list[Row], width: float, column: str, y_label: str, caption: str) -> Sheet:

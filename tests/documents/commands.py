@@ -23,6 +23,8 @@ SHORT = ["model.width=16", "model.heads=2", "model.layers=1", "training.steps=2"
          "training.batch_size=4", "evaluation.samples=64", "evaluation.first_length=17", "evaluation.last_length=24",
          "evaluation.length_step=7"]
 ENCODER_SHAPE = ("model.heads=", "model.layers=")  # Recurrent networks have no such settings.
+SHORT_TEXT = ["model.width=16", "model.heads=2", "model.layers=1", "training.steps=2", "training.batch_size=4",
+              "evaluation.lengths=[128,256]"]
 CONFIG_COMMANDS = ("run", "check", "submit")
 
 
@@ -84,7 +86,8 @@ def main():
           continue
         allowed = (0,)
         if words[1] in CONFIG_COMMANDS:
-          short = [word for word in SHORT if "machines" not in words[2] or not word.startswith(ENCODER_SHAPE)]
+          usual = [word for word in SHORT if "machines" not in words[2] or not word.startswith(ENCODER_SHAPE)]
+          short = SHORT_TEXT if "/lm_" in words[2] else usual
           words = [word for word in words if not word.startswith("training.steps=")] + short
         if words[1] == "run" and "--dry-run" not in words:
           words += ["--max-jobs", "1"]

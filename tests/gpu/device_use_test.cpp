@@ -45,7 +45,7 @@ TEST(GradientsOnADevice, AreOneTensorForNormsAndUpdate) {
     const Backend backend = on_the_device(Kernels::kFused);
     ParameterSet parameters(specs, 2, backend.options);
     parameters.initialise(std::vector<std::int64_t>{1, 2});
-    Adam adam(parameters, {1e-2, 1e-3}, 1, backend);
+    Adam adam(parameters, {1e-2, 1e-3}, {.clip_norm = 1}, backend);
     at::Tensor sum = parameters["p0"].square().sum();
     for (std::int64_t i = 1; i < count; ++i) sum = sum + parameters["p" + std::to_string(i)].square().sum();
     sum.backward();

@@ -22,6 +22,15 @@ TEST(RateFraction, RisesLinearlyAndStays) {
   EXPECT_EQ(rate_fraction(training, 100), 1);
 }
 
+TEST(RateFraction, FallsAlongAHalfCosine) {
+  const TrainingConfig training{
+      .steps = 12, .warmup_steps = 2, .schedule = RateSchedule::kCosine, .final_rate = 0.2};
+  EXPECT_EQ(rate_fraction(training, 0), 0.5);
+  EXPECT_EQ(rate_fraction(training, 1), 1);
+  EXPECT_NEAR(rate_fraction(training, 6), 0.6, 1e-12);
+  EXPECT_NEAR(rate_fraction(training, 11), 0.2, 1e-12);
+}
+
 RunConfig small_config(const std::string& encoding) {
   RunConfig config;
   config.task.reset("even_pairs");

@@ -120,7 +120,7 @@ void expect_curve_of(const json& file) {
     const auto options = at::TensorOptions().dtype(twin ? at::kDouble : at::kFloat);
     const auto model = model_of(file, file.at("initial_params"), options);
     Adam adam(model->parameters(), {adam_config.at("learning_rate").get<double>()},
-              file.at("optimizer").at("clip_global_norm"), model->backend());
+              {.clip_norm = file.at("optimizer").at("clip_global_norm")}, model->backend());
 
     std::vector<double> loss;
     std::vector<double> accuracy;

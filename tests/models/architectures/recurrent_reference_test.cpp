@@ -103,7 +103,7 @@ TEST_P(RecurrentReference, TwentyTrainingSteps) {
       SCOPED_TRACE(std::string(precision.section) + (kernels == Kernels::kFused ? ", fused" : ", reference"));
       const auto model = model_of(place, kernels, precision.type);
       const std::vector<double> rates(static_cast<std::size_t>(place.replicas), file_.at("learning_rate"));
-      Adam adam(model->parameters(), rates, file_.at("clip_norm"), model->backend());
+      Adam adam(model->parameters(), rates, {.clip_norm = file_.at("clip_norm")}, model->backend());
       const json& expected = file_.at(precision.section);
       const auto own = static_cast<std::size_t>(place.own);
       std::vector<double> loss, accuracy, norm;

@@ -82,7 +82,7 @@ TEST_P(Recurrent, FusedEqualsReference) {
       const Backend backend{kernels, at::TensorOptions().dtype(type)};
       const auto model = create_model(config, 2, backend);
       model->parameters().initialise(std::vector<std::int64_t>{1, 2});
-      Adam adam(model->parameters(), {0, 0}, 1, backend);
+      Adam adam(model->parameters(), {0, 0}, {.clip_norm = 1}, backend);
       SequenceBatch batch;
       create_workload(config)->evaluation_batch(9, 0, 7, batch);
       training_step(*model, adam, to_tensors(batch, 0, 7, at::kCPU), {.positions = Positions()}, 0);

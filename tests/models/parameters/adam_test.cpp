@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "experiments/learn/training.h"
 #include "tests/models/encodings/encoding_rig.h"
 #include "tests/models/reference_files.h"
 
@@ -22,7 +23,7 @@ struct Updated {
 Updated after_three_updates(Kernels kernels, const at::TensorOptions& options) {
   ParameterSet parameters({{"w", {kSize}, Init::normal(1)}}, 2, options);
   parameters.initialise(std::vector<std::int64_t>{1, 2});
-  Adam adam(parameters, {1e-2, 3e-2}, 1.0, {kernels, parameters.values().options()});
+  Adam adam(parameters, {1e-2, 3e-2}, {.clip_norm = 1}, {kernels, parameters.values().options()});
   Updated updated;
   for (std::int64_t step = 0; step < 3; ++step) {
     // The first replica's gradient is clipped, the second's is not.
@@ -71,7 +72,7 @@ TEST(Adam, AFractionOfTheRateIsASmallerRate) {
   for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
     const auto updated = [&](double rate, double fraction) {
       ParameterSet parameters({{"w", {5}, Init::constant(0.5)}}, 1, at::kFloat);
-      Adam adam(parameters, {rate}, 1.0, {kernels, parameters.values().options()});
+      Adam adam(parameters, {rate}, {.clip_norm = 1}, {kernels, parameters.values().options()});
       parameters.gradients().fill_(0.25);
       adam.update(parameters, 0, fraction);
       return parameters.values().clone();
@@ -81,10 +82,56 @@ TEST(Adam, AFractionOfTheRateIsASmallerRate) {
   }
 }
 
+// Twenty steps of torch.optim.AdamW with two groups, clipped gradients, warm-up and cosine, as
+// tests/reference/adamw.py prints them.
+TEST(Adam, WithDecayEqualsTorch) {
+  constexpr double kRate = 0.02;
+  constexpr std::int64_t kSteps = 20;
+  const TrainingConfig training{.steps = kSteps, .warmup_steps = 4, .schedule = RateSchedule::kCosine};
+  const at::Tensor expected = at::tensor(
+      {1.184286906474, -2.1628718381, 0.276655193689, 2.793904965489, -0.058165980219}, at::kDouble);
+  for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
+    const auto type = kernels == Kernels::kFused ? at::kFloat : at::kDouble;
+    ParameterSet parameters({{"w", {3}, Init::constant(0)}, {"ffn.b1", {2}, Init::constant(0)}}, 1, type);
+    parameters.values().copy_(at::tensor({1.0, -2.0, 0.5, 3.0, -0.25}, at::kDouble).unsqueeze(0));
+    Adam adam(parameters, {kRate}, {.clip_norm = 1, .beta2 = 0.95, .weight_decay = 0.1},
+              {kernels, parameters.values().options()});
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      const at::Tensor weight = parameters["w"].detach()[0];
+      const at::Tensor bias = parameters["ffn.b1"].detach()[0];
+      const at::Tensor slope = (weight * bias[0]).cos() / 2;
+      at::Tensor of_weight = slope * bias[0];
+      of_weight[2] += static_cast<double>(step + 1) * weight[2];
+      at::Tensor of_bias = bias.clone();
+      of_bias[0] += (slope * weight).sum();
+      parameters.gradients().copy_(at::cat({of_weight, of_bias}).unsqueeze(0));
+      adam.update(parameters, step, rate_fraction(training, step));
+    }
+    const at::Tensor found = parameters.values()[0].to(at::kDouble);
+    EXPECT_EQ("", difference(found, expected, kernels == Kernels::kFused ? 2e-5 : 1e-6));
+  }
+}
+
+// The parameters that models and encodings have, as encoder.cpp, recurrent.cpp, dape.cpp and fire.cpp name
+// them.
+TEST(Adam, LayerNormsAndBiasesDoNotDecay) {
+  for (const char* name :
+       {"layer0.ln1.scale", "layer11.ln2.offset", "layer0.ffn.b1", "layer0.ffn.b2", "out.b",
+        "layer0.attn.dape.b1", "layer0.attn.fire.b2", "ln_f.scale", "layer0.attn.bq"}) {
+    EXPECT_FALSE(decays(name)) << name;
+  }
+  for (const char* name :
+       {"embed.w", "layer0.attn.wq", "layer0.ffn.w1", "out.w", "layer0.attn.p", "layer0.attn.a",
+        "layer0.attn.c", "layer0.attn.L_multiplier", "layer0.attn.table", "layer0.attn.dape.w1",
+        "layer0.attn.u", "layer0.attn.e_left", "pos.table", "layer0.attn.scale"}) {
+    EXPECT_TRUE(decays(name)) << name;
+  }
+}
+
 TEST(Adam, AGradientThatIsNoNumberShows) {
   for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
     ParameterSet parameters({{"w", {5}, Init::normal(1)}}, 1, at::kFloat);
-    Adam adam(parameters, {1e-2}, 1.0, {kernels, parameters.values().options()});
+    Adam adam(parameters, {1e-2}, {.clip_norm = 1}, {kernels, parameters.values().options()});
     parameters.gradients().fill_(1);
     parameters.gradients()[0][3] = std::numeric_limits<float>::quiet_NaN();
     EXPECT_TRUE(at::isnan(adam.update(parameters, 0)).all().item<bool>());

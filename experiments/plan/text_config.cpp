@@ -1,0 +1,64 @@
+#include "experiments/plan/text_config.h"
+
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace che {
+
+void TextConfig::read_card(std::string_view name_or_folder) {
+  const std::filesystem::path folder = corpus_folder(name_or_folder);
+  const CorpusCard card = read_corpus_card(folder);
+  const bool is_shipped = folder.filename() == name_or_folder && card.name == name_or_folder;
+  corpus = is_shipped ? card.name : folder.string();
+  name = card.name;
+  hash = card.hash();
+}
+
+void TextConfig::reset(std::string_view name_or_folder) {
+  *this = TextConfig();
+  if (!name_or_folder.empty()) read_card(name_or_folder);
+}
+
+void TextConfig::visit_fields(FieldVisitor& visit) {
+  const auto as_it_is = [](std::string_view text) {
+    if (one_line(text, kWholeText) != text) throw Error("more than one line, or control characters");
+    return std::string(text);
+  };
+  // A stored config has all three, and is read where the corpus is no more. A written one has the corpus.
+  const std::string old_hash = hash;
+  visit.text({"name", "of the corpus, as its corpus.json has it; a config need not say it"}, name, as_it_is);
+  visit.text({"hash", "of the corpus' contents; a config need not say it"}, hash, as_it_is);
+  visit.role(Role::kExecution);
+  visit.text({"corpus", "name of a corpus that comes with che, or the folder of one"}, corpus,
+             [&](std::string_view text) {
+               const bool is_stored = hash != old_hash && !name.empty();
+               if (!is_stored && text != corpus) read_card(text);
+               return is_stored ? as_it_is(text) : corpus;
+             });
+  visit.role(Role::kCell);
+  if (!is_set()) return;
+  visit.choice({"documents", "packed: windows of training run over ends of documents; separate: they do not"},
+               documents, {"packed", "separate"});
+}
+
+void TextEvaluation::visit_fields(FieldVisitor& visit) {
+  visit.role(Role::kEvaluation);
+  visit.choice({"part", "which part of the corpus is read"}, part, text_part_names());
+  visit.choice(
+      {"protocol", "which predictions count: the last ones of each window, all, or those of a stride"},
+      protocol, {"last", "full", "sliding"});
+  visit.integer({"last", "predictions of each window that count with protocol last"}, last, 1, 1'000'000);
+  visit.integer({"stride", "tokens from one window's end to the next, with protocol sliding"}, stride, 1,
+                1'000'000);
+  visit.choice(
+      {"windows", "aligned: windows of all lengths end with the same tokens; packed: chunks of the part"},
+      windows, {"aligned", "packed"});
+  visit.integer({.name = "longest",
+                 .help = "length up to which aligned windows fit into their documents",
+                 .zero_word = "auto"},
+                longest, 0, 1'000'000);
+}
+
+}  // namespace che

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/config/fields.h"
+#include "workloads/text_workload.h"
+
+namespace che {
+
+// Which text a run models, in place of a task.
+struct TextConfig {
+  std::string corpus;  // The name of one that comes with che, or the folder of another; empty: a task.
+  std::string name;    // The corpus' own.
+  std::string
+      hash;  // CorpusCard::hash() of its contents, which are part of a run's identity; the folder is not.
+  DocumentUse documents = DocumentUse::kPacked;
+
+  bool is_set() const { return !corpus.empty(); }
+
+  // From a corpus' name or folder, whose card is read; an empty string gives the defaults. Throws Error
+  // (usage) where there is no such corpus.
+  void reset(std::string_view name_or_folder);
+  void visit_fields(FieldVisitor& visit);
+
+ private:
+  void read_card(std::string_view name_or_folder);
+};
+
+// What only the evaluation of a text has; fields of `evaluation`.
+struct TextEvaluation {
+  TextPart part = TextPart::kTest;
+  TextProtocol protocol = TextProtocol::kLast;
+  std::int64_t last = 256;
+  std::int64_t stride = 256;
+  WindowChoice windows = WindowChoice::kAligned;
+  std::int64_t longest = 0;  // 0: the longest test length.
+
+  void visit_fields(FieldVisitor& visit);
+};
+
+}  // namespace che

@@ -1,0 +1,76 @@
+#include "experiments/results/text_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/error.h"
+#include "experiments/plan/evaluation_settings.h"
+
+namespace che {
+
+std::vector<RunConfig> row_configs(const RunConfig& config, const std::vector<EvaluationRow>& rows,
+                                   const ReadingRules& rules) {
+  if (!config.has_text()) return {config};
+  const OptionValues own = evaluation_settings(config);
+  std::set<OptionValues> settings = {own};
+  for (const EvaluationRow& row : rows) settings.insert(row.encoding_settings);
+  std::vector<RunConfig> configs;
+  for (const OptionValues& measured_with : settings) {
+    const RunConfig with = with_evaluation_settings(config, measured_with);
+    std::set<std::int64_t> lengths;
+    for (const EvaluationRow& row : rows_of_any_length(rows, with)) lengths.insert(row.length);
+    if (measured_with == own) {
+      for (const std::int64_t length : config.evaluation.lengths()) lengths.insert(length);
+    }
+    for (const std::int64_t length : lengths) {
+      if (rules.score_lengths && !rules.score_lengths->contains(length)) continue;
+      configs.emplace_back(with).evaluation.listed_lengths = {length};
+    }
+  }
+  return configs;
+}
+
+void check_corpora(const std::vector<RunFolder>& runs) {
+  std::map<std::string, const RunFolder*> first_of;  // By the name of a corpus.
+  for (const RunFolder& run : runs) {
+    if (!run.config().has_text()) continue;
+    const TextConfig& text = run.config().text;
+    const RunFolder& first = *first_of.try_emplace(text.name, &run).first->second;
+    if (first.config().text.hash == text.hash) continue;
+    throw Error(fmt::format(
+        "two corpora are called {}: {} has the hash {}, {} has {}; allowed side by side: one corpus "
+        "of a name; leave out a folder, or choose one with --only text.hash={}",
+        text.name, first.path().string(), first.config().text.hash, run.path().string(), text.hash,
+        text.hash));
+  }
+}
+
+std::vector<std::string> text_notes(const std::vector<TableRun>& runs) {
+  std::set<std::string> notes;
+  for (const TableRun& run : runs) {
+    if (!run.config.has_text()) continue;
+    const EvaluationConfig& asked = run.config.evaluation;
+    const std::string& part = text_part_names()[static_cast<std::size_t>(asked.text.part)];
+    const char* const windows = asked.text.windows == WindowChoice::kAligned ? "aligned" : "packed";
+    std::string counted = "all predictions";
+    if (asked.text.protocol == TextProtocol::kLast)
+      counted = fmt::format("the last {} predictions", asked.text.last);
+    if (asked.text.protocol == TextProtocol::kSliding) {
+      counted = fmt::format("the last {} predictions, one window's end to the next,", asked.text.stride);
+    }
+    notes.insert(fmt::format("{}: {} of {} {} windows of the {} part count.", run.config.text.name, counted,
+                             asked.samples, windows, part));
+    if (asked.text.protocol == TextProtocol::kLast && asked.lengths().front() < asked.text.last) {
+      notes.insert(fmt::format(
+          "Below a length of {} all predictions count, those with little context too, which raises "
+          "the perplexity there.",
+          asked.text.last));
+    }
+  }
+  return {notes.begin(), notes.end()};
+}
+
+}  // namespace che

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/results/reading_rules.h"
+#include "experiments/results/result_table.h"
+#include "experiments/store/run_folder.h"
+
+namespace che {
+
+// The configs that stand for a run in tables: its own or, for a text, one for each test length and for each
+// way in which `che evaluate` measured it, because perplexities at several lengths have no mean that says
+// anything.
+std::vector<RunConfig> row_configs(const RunConfig& config, const std::vector<EvaluationRow>& rows,
+                                   const ReadingRules& rules);
+
+// Whether the table's row of such a config shows the measurement: a text's shows one length.
+inline bool stands_in_row(const EvaluationRow& row, const RunConfig& config) {
+  return !config.has_text() || row.length == config.evaluation.lengths().front();
+}
+
+// Throws Error (usage) for two corpora of one name with different contents.
+void check_corpora(const std::vector<RunFolder>& runs);
+
+// A sentence for each way in which the runs on texts were measured.
+std::vector<std::string> text_notes(const std::vector<TableRun>& runs);
+
+}  // namespace che

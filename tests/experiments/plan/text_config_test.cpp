@@ -1,0 +1,92 @@
+// Configs of runs on a text: second defaults, identity, and what does not go together.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "experiments/plan/evaluation_settings.h"
+#include "experiments/plan/identity.h"
+#include "experiments/plan/run_workload.h"
+#include "tests/experiments/plan/read_sweep_text.h"
+#include "tests/scratch_folder.h"
+#include "texts/corpus_maker.h"
+
+namespace che {
+namespace {
+
+std::string with(const std::string& settings) { return "name: x\nbase:\n  encoding: kerple\n" + settings; }
+
+RunConfig text_run(const std::string& settings = "  text: austen\n") {
+  return read(with(settings)).runs.at(0);
+}
+
+TEST(TextConfig, NamingATextSetsOtherDefaults) {
+  const RunConfig run = text_run();
+  EXPECT_EQ(run.training.last_length, 128);
+  EXPECT_EQ(run.training.dropout, 0);
+  EXPECT_EQ(run.training.beta2, 0.95);
+  EXPECT_EQ(run.training.warmup(), 2000);
+  EXPECT_EQ(run.evaluation.samples, 64);
+  EXPECT_EQ(run.evaluation.lengths().back(), 8192);
+  EXPECT_EQ(run.model.kind, "decoder");
+  EXPECT_EQ(text_run("  training: {dropout: 0.2, steps: 50}\n  text: austen\n").training.dropout, 0.2);
+  EXPECT_EQ(text_run("  training: {steps: 50, warmup_steps: 7}\n  text: austen\n").training.warmup(), 7);
+}
+
+TEST(TextConfig, StoredConfigsAreReadWithoutTheCorpus) {
+  RunConfig run = text_run("  text: austen\n  evaluation: {lengths: [16, 32, 48, 64]}\n");
+  run.text.corpus = "/nowhere/austen";
+  const RunConfig read_back = parse_run_config(to_yaml(run), "config.yaml");
+  EXPECT_EQ(to_yaml(read_back), to_yaml(run));
+  EXPECT_EQ(run_id(read_back), run_id(run));
+  expect_error(ErrorKind::kUsage, {"there is no corpus '/nowhere/austen'"},
+               [&] { create_workload(read_back)->vocabulary(); });
+}
+
+TEST(TextConfig, TheIdHasTheContentsAndNotTheFolder) {
+  const ScratchFolder scratch;
+  const auto copy = [&](const std::string& name) {
+    std::filesystem::copy(CHE_SOURCE_DIR "/data/text/austen", scratch.path() / name);
+    return text_run("  text: " + (scratch.path() / name).string() + "\n");
+  };
+  EXPECT_EQ(run_id(copy("one")), run_id(text_run()));
+  RunConfig other = text_run();
+  other.text.hash = "0123456789abcdef";
+  EXPECT_NE(run_id(other), run_id(text_run()));
+  // The defaults of its kind are no part of an id.
+  EXPECT_EQ(run_id(text_run("  text: austen\n  training: {beta2: 0.95}\n")), run_id(text_run()));
+  EXPECT_NE(run_id(text_run("  text: austen\n  training: {beta2: 0.999}\n")), run_id(text_run()));
+  EXPECT_EQ(run_id(text_run("  text: austen\n  evaluation: {part: validation}\n")), run_id(text_run()));
+}
+
+TEST(TextConfig, WindowsAreSettingsOfEvaluation) {
+  const RunConfig run = text_run("  text: austen\n  evaluation: {lengths: [64, 128], protocol: full}\n");
+  EXPECT_EQ(evaluation_settings(run), (OptionValues{{"longest", "128"}, {"protocol", "full"}}));
+  const RunConfig other = with_evaluation_settings(run, {{"protocol", "sliding"}, {"longest", "256"}});
+  EXPECT_EQ(other.evaluation.text.protocol, TextProtocol::kSliding);
+  EXPECT_EQ(other.evaluation.text.longest, 256);
+}
+
+TEST(TextConfig, RefusesWhatDoesNotGoTogether) {
+  const auto refused = [](const std::string& settings, const std::vector<std::string>& parts) {
+    expect_contains(error_of(with(settings)), parts);
+  };
+  refused("  text: austen\n  task: parity_check\n", {"base.task", "models the text austen", "never both"});
+  refused("  text: austin\n", {"base.text", "there is no corpus 'austin'", "did you mean 'austen'?"});
+  refused("  text: {documents: packed}\n", {"base.text", "'corpus' is missing"});
+  refused("  text: austen\n  model: {kind: encoder}\n",
+          {"model.kind", "a token of a encoder sees", "decoder"});
+  refused("  text: austen\n  evaluation: {lengths: [500000]}\n",
+          {"evaluation.lengths", "no document of the test part"});
+  refused(
+      "  text: austen\n  training: {last_length: 900000, first_length: 900000, batch_size: 1}\n"
+      "  evaluation: {lengths: [500000], part: train}\n  log: {validation_steps: 100}\n",
+      {"log.validation_steps", "no document of the validation part"});
+  refused("  text: austen\n  evaluation: {lengths: []}\n",
+          {"evaluation.lengths", "is empty", "a list of test lengths"});
+  refused("  text: austen\n  evaluation: {first_length: 16}\n", {"evaluation.first_length", "unknown key"});
+  refused("  text: austen\n  log: {validation_steps: 150}\n",
+          {"log.validation_steps", "no multiple of every_steps"});
+}
+
+}  // namespace
+}  // namespace che

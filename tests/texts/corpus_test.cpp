@@ -1,0 +1,176 @@
+// Corpora: GPT-NeoX's token files, readers, parts, and the refusals of files that are not what they should
+// be.
+#include "texts/corpus.h"
+
+#include <gtest/gtest.h>
+#include <zstd.h>
+
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "core/files.h"
+#include "tests/message_of.h"
+#include "tests/scratch_folder.h"
+#include "texts/corpus_maker.h"
+#include "texts/token_file.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+std::string compressed(const std::string& text) {
+  std::string bytes(ZSTD_compressBound(text.size()), '\0');
+  bytes.resize(ZSTD_compress(bytes.data(), bytes.size(), text.data(), text.size(), 3));
+  return bytes;
+}
+
+std::vector<std::int32_t> all_tokens(const Corpus& corpus) {
+  std::vector<std::int32_t> tokens(static_cast<std::size_t>(corpus.card().tokens));
+  corpus.copy_tokens(0, corpus.card().tokens, tokens.data());
+  return tokens;
+}
+
+std::vector<std::string> documents_of(const fs::path& source, const CorpusPlan& with = {}) {
+  CorpusPlan plan = with;
+  plan.sources = {source};
+  std::vector<std::string> documents;
+  for_each_document(plan, [&](std::string_view document) { documents.emplace_back(document); });
+  return documents;
+}
+
+class CorpusTest : public ScratchTest {
+ protected:
+  fs::path at(const std::string& name) const { return scratch_.path() / name; }
+
+  // A corpus of "abc" and "\xff" (which is no UTF-8), one each in training and test.
+  void make_small() {
+    write(at("1.txt"), "abc");
+    write(at("2.txt"), "\xff");
+    make_corpus({.sources = {at("1.txt"), at("2.txt")}, .split = {1, 0, 1}}, at("small"));
+  }
+};
+
+TEST(ShippedCorpus, AustenHasSixNovelsInThreeParts) {
+  const auto corpus = Corpus::open(CHE_SOURCE_DIR "/data/text/austen");
+  corpus->verify();
+  EXPECT_EQ(corpus->card().tokens, 4'025'029 + 6);
+  EXPECT_EQ(corpus->documents_of(TextPart::kTrain).count, 4);
+  EXPECT_EQ(corpus->tokens_of(TextPart::kTest).count, 466'854 + 1);
+  // The hash is in the ids of runs.
+  EXPECT_EQ(corpus->card().hash(), read_corpus_card(CHE_SOURCE_DIR "/data/text/austen").hash());
+  EXPECT_EQ(corpus->card().hash(), "5a8e82007660bccb");
+}
+
+TEST_F(CorpusTest, KeepsBytesAndEndsDocuments) {
+  make_small();
+  const auto corpus = Corpus::open(at("small"));
+  EXPECT_EQ(all_tokens(*corpus), (std::vector<std::int32_t>{'a', 'b', 'c', 256, 255, 256}));
+  EXPECT_EQ(corpus->document(1).first, 4);
+  EXPECT_EQ(corpus->tokens_of(TextPart::kTrain).count, 4);
+  EXPECT_EQ(corpus->tokens_of(TextPart::kTest).first, 4);
+  EXPECT_EQ(corpus->card().name, "small");
+}
+
+// The index as GPT-NeoX's MMapIndexedDataset.Index.writer writes it for these documents.
+TEST_F(CorpusTest, WritesTheIndexOfGptNeoX) {
+  make_small();
+  const std::string index = read_file(at("small/tokens.idx"));
+  std::string expected("MMIDIDX\0\0", 9);
+  const auto add = [&](std::uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) expected += static_cast<char>(value >> (8 * i) & 255);
+  };
+  add(1, 8);
+  add(8, 1);  // uint16
+  add(2, 8);
+  add(3, 8);
+  add(4, 4), add(2, 4);             // Lengths.
+  add(0, 8), add(8, 8);             // Offsets in bytes.
+  add(0, 8), add(1, 8), add(2, 8);  // First sequences.
+  EXPECT_EQ(index, expected);
+  EXPECT_EQ(read_file(at("small/tokens.bin")).size(), 12U);
+}
+
+TEST_F(CorpusTest, ReadsTheSameDocumentsFromEveryForm) {
+  const std::vector<std::string> documents = {"one", "two\nlines", "\xc3\xa4"};
+  const std::string lines =
+      "{\"text\": \"one\", \"meta\": {\"set\": \"A\"}}\n{\"text\": \"two\\nlines\", \"meta\": {\"set\": "
+      "\"A\"}}\n"
+      "{\"text\": \"\\u00e4\", \"meta\": {\"set\": \"A\"}}";
+  write(at("a.jsonl"), lines);
+  write(at("a.jsonl.zst"), compressed(lines));
+  fs::create_directories(at("folder/below"));
+  write(at("folder/1.txt"), documents[0]);
+  write(at("folder/2.txt"), documents[1]);
+  write(at("folder/below/3.txt"), documents[2]);
+  write(at("folder/picture.png"), "no text");
+  for (const char* source : {"a.jsonl", "a.jsonl.zst", "folder"})
+    EXPECT_EQ(documents_of(at(source)), documents) << source;
+  EXPECT_EQ(documents_of(at("a.jsonl"), {.where = {{"meta.set", "A"}}}).size(), 3U);
+  EXPECT_TRUE(documents_of(at("a.jsonl"), {.where = {{"meta.set", "B"}}}).empty());
+  EXPECT_TRUE(documents_of(at("a.jsonl"), {.where = {{"meta.other", "A"}}}).empty());
+}
+
+TEST_F(CorpusTest, DropsEmptyDocuments) {
+  write(at("a.jsonl"), "{\"text\": \"\"}\n{\"text\": \"x\"}\n");
+  const ReadTexts read = make_corpus({.sources = {at("a.jsonl")}}, at("corpus"));
+  EXPECT_EQ(read.empty, 1);
+  EXPECT_EQ(Corpus::open(at("corpus"))->card().documents, 1);
+}
+
+// Values of get_train_valid_test_split_ of GPT-NeoX@007d6d0.
+TEST(CorpusParts, AreRoundedAsGptNeoXDoes) {
+  using Parts = std::array<std::int64_t, 3>;
+  EXPECT_EQ(split_documents(1000, {969, 30, 1}), (Parts{969, 30, 1}));
+  EXPECT_EQ(split_documents(100, {969, 30, 1}), (Parts{97, 3, 0}));
+  EXPECT_EQ(split_documents(1, {969, 30, 1}), (Parts{1, 0, 0}));
+  EXPECT_EQ(split_documents(5, {1, 1, 1}), (Parts{1, 2, 2}));
+}
+
+TEST_F(CorpusTest, ImportsTokenFiles) {
+  TokenWriter writer(at("x.bin"), 70'000);
+  writer.add_document({69'999, 5, 0});
+  writer.add_document({1, 0});
+  write_file_atomically(at("x.idx"), token_index_bytes(writer.finish()));
+  import_corpus(at("x"), {.split = {1, 0, 1}}, 70'000, 0, at("corpus"));
+  EXPECT_EQ(all_tokens(*Corpus::open(at("corpus"))), (std::vector<std::int32_t>{69'999, 5, 0, 1, 0}));
+  expect_error(ErrorKind::kUsage, {"tokens.bin", "token 0 has the id 69999", "--vocabulary"},
+               [&] { import_corpus(at("x"), {}, 60'000, 0, at("other")); });
+}
+
+TEST_F(CorpusTest, RefusesWhatIsNotAsItShouldBe) {
+  make_small();
+  const auto refused = [&](const std::vector<std::string>& parts) {
+    expect_error(ErrorKind::kUsage, parts, [&] { Corpus::open(at("small"))->verify(); });
+  };
+  const std::string card = read_file(at("small/corpus.json"));
+  const std::string tokens = read_file(at("small/tokens.bin"));
+  const auto with_hash = [&](const std::string& digits) {  // Another hash, so that the corpus is opened anew.
+    std::string text = card;
+    return text.replace(text.rfind("sha256\": \"") + 10, 4, digits);
+  };
+  write(at("small/corpus.json"), with_hash("0000"));
+  refused({"tokens.idx", "SHA-256", "make or import the corpus again"});
+  write(at("small/corpus.json"), with_hash("1111"));
+  write(at("small/tokens.bin"), tokens.substr(0, 8));
+  refused({"tokens.bin", "8 bytes", "12"});
+  write(at("small/tokens.idx"), read_file(at("small/tokens.idx")).substr(0, 30));
+  refused({"tokens.idx", "cut off"});
+  write(at("small/corpus.json"), "{\"name\": \"small\"}");
+  refused({"corpus.json", "tokenizer", "a text"});
+  expect_error(ErrorKind::kUsage, {"there is no corpus 'nowhere'", "austen"},
+               [] { corpus_folder("nowhere"); });
+  write(at("bad.jsonl"), "{\"text\": \"x\"}\n{\"body\": \"x\"}\n");
+  expect_error(ErrorKind::kUsage, {"bad.jsonl", "line 2", "--field"}, [&] { documents_of(at("bad.jsonl")); });
+  write(at("bad.jsonl.zst"), compressed("{\"text\": \"x\"}\n").substr(0, 12));
+  expect_error(ErrorKind::kUsage, {"bad.jsonl.zst", "cut off"}, [&] { documents_of(at("bad.jsonl.zst")); });
+  expect_error(ErrorKind::kUsage, {"holds a corpus", "-o"},
+               [&] { make_corpus({.sources = {at("1.txt")}}, at("small")); });
+}
+
+}  // namespace
+}  // namespace che

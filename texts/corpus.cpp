@@ -1,0 +1,287 @@
+#include "texts/corpus.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/suggestion.h"
+#include "core/text.h"
+#include "texts/token_file.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kMaxTokens = std::int64_t{1} << 44;
+constexpr std::size_t kMaxCardBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxNameLength = 60;
+constexpr const char* kRemedy = "; make or import the corpus again (che corpus make --help)";
+
+// Reads members of corpus.json.
+class CardReader {
+ public:
+  explicit CardReader(const fs::path& file) : file_(one_line(file.string(), kWholeText)) {
+    json_ = Json::parse(read_input_file(file, kMaxCardBytes), nullptr, /*allow_exceptions=*/false);
+    if (!json_.is_object()) throw Error(fmt::format("{}: is no object of JSON{}", file_, kRemedy));
+  }
+
+  [[noreturn]] void fail(std::string_view key, std::string_view allowed) const {
+    throw Error(fmt::format("{}: {}: allowed: {}", file_, key, allowed));
+  }
+
+  std::int64_t integer(const Json& object, std::string_view key, std::int64_t min, std::int64_t max) const {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_number_integer() || *found < min || *found > max) {
+      fail(key, fmt::format("a whole number from {} to {}", min, max));
+    }
+    return *found;
+  }
+
+  std::string text(const Json& object, std::string_view key) const {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_string()) fail(key, "a text");
+    return one_line(found->get<std::string>(), kWholeText);
+  }
+
+  const Json& json() const { return json_; }
+
+ private:
+  std::string file_;
+  Json json_;
+};
+
+bool is_sha256(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+fs::path shipped_folder() {
+  std::error_code unknown;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+  return program.parent_path().parent_path() / "data" / "text";
+}
+
+}  // namespace
+
+const std::vector<std::string>& text_part_names() {
+  static const std::vector<std::string> names = {"train", "validation", "test"};
+  return names;
+}
+
+std::string CorpusCard::hash() const {
+  std::string text =
+      fmt::format("che-corpus-1\n{}\n{} {}\n{}\n", tokenizer, vocabulary, end, fmt::join(parts, " "));
+  for (const File& file : files) text += file.sha256 + "\n";
+  return sha256(text).substr(0, 16);
+}
+
+std::string CorpusCard::to_json() const {
+  Json json{{"name", name},  {"tokenizer", tokenizer}, {"vocabulary", vocabulary},
+            {"end", end},    {"documents", documents}, {"tokens", tokens},
+            {"bytes", bytes}};
+  for (std::size_t i = 0; i < parts.size(); ++i) json["parts"][text_part_names()[i]] = parts[i];
+  json["source"] = source;
+  json["licence"] = licence;
+  for (const File& file : files) json["files"].push_back({{"name", file.name}, {"sha256", file.sha256}});
+  return json.dump(2) + "\n";
+}
+
+CorpusCard read_corpus_card(const fs::path& folder) {
+  const CardReader reader(folder / CorpusCard::kFileName);
+  const Json& json = reader.json();
+  CorpusCard card{.name = reader.text(json, "name"), .tokenizer = reader.text(json, "tokenizer")};
+  if (!is_plain_name(card.name, kMaxNameLength)) {
+    reader.fail("name", fmt::format("1 to {} letters, digits, '_', '-' and '.', no '.' or '-' first",
+                                    kMaxNameLength));
+  }
+  card.vocabulary = reader.integer(json, "vocabulary", 1, std::int64_t{1} << 24);
+  card.end = reader.integer(json, "end", 0, card.vocabulary - 1);
+  card.documents = reader.integer(json, "documents", 1, kMaxTokens);
+  card.tokens = reader.integer(json, "tokens", 1, kMaxTokens);
+  card.bytes = reader.integer(json, "bytes", 0, kMaxTokens);
+  const auto parts = json.find("parts");
+  if (parts == json.end() || !parts->is_object()) reader.fail("parts", "an object of counts of documents");
+  std::int64_t documents = 0;
+  for (std::size_t i = 0; i < card.parts.size(); ++i) {
+    card.parts[i] = reader.integer(*parts, text_part_names()[i], 0, card.documents);
+    documents += card.parts[i];
+  }
+  if (documents != card.documents) reader.fail("parts", "counts whose sum is documents");
+  card.source = reader.text(json, "source");
+  card.licence = reader.text(json, "licence");
+  const auto files = json.find("files");
+  if (files == json.end() || !files->is_array() || files->empty()) reader.fail("files", "a list of files");
+  for (const Json& file : *files) {
+    card.files.push_back({reader.text(file, "name"), reader.text(file, "sha256")});
+    const std::string& name = card.files.back().name;
+    if (!is_plain_name(name, kMaxNameLength)) reader.fail("files", "names of files in the same folder");
+    if (!is_sha256(card.files.back().sha256)) reader.fail("files", "sha256 of 64 hexadecimal digits");
+  }
+  const bool are_two = card.files.size() == 2 && card.files.back().name == CorpusCard::kIndexFile;
+  if (card.is_tokenized() ? !are_two : static_cast<std::int64_t>(card.files.size()) != card.documents) {
+    reader.fail("files", "tokens.bin and tokens.idx, or one text for each document");
+  }
+  return card;
+}
+
+std::vector<std::string> shipped_corpora() {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const fs::path& folder : entries_of(shipped_folder(), none))
+    names.push_back(folder.filename().string());
+  return names;
+}
+
+fs::path corpus_folder(std::string_view name_or_folder) {
+  const std::vector<std::string> shipped = shipped_corpora();
+  if (std::ranges::count(shipped, name_or_folder) > 0) return shipped_folder() / name_or_folder;
+  std::error_code ignored;
+  const fs::path folder = name_or_folder;
+  if (fs::is_regular_file(folder / CorpusCard::kFileName, ignored)) return fs::canonical(folder);
+  throw Error(
+      fmt::format("there is no corpus '{}'; name one that comes with che, or a folder that `che corpus make` "
+                  "or `che corpus import` wrote{}",
+                  one_line(name_or_folder), known_names_hint(name_or_folder, shipped)));
+}
+
+Corpus::Corpus(fs::path folder, CorpusCard card) : folder_(std::move(folder)), card_(std::move(card)) {
+  card_.is_tokenized() ? map_tokens() : read_texts();
+  const auto documents = static_cast<std::int64_t>(starts_.size()) - 1;
+  if (documents != card_.documents || starts_.back() != card_.tokens) {
+    throw Error(fmt::format("{}: there are {} of {} in all, and corpus.json says {} of {}{}",
+                            folder_.string(), counted(documents, "document"),
+                            counted(starts_.back(), "token"), card_.documents, card_.tokens, kRemedy));
+  }
+}
+
+Corpus::~Corpus() {
+  if (!mapped_.empty()) munmap(const_cast<char*>(mapped_.data()), mapped_.size());
+}
+
+std::shared_ptr<const Corpus> Corpus::open(const fs::path& folder) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, std::string>, std::shared_ptr<const Corpus>> opened;
+  CorpusCard card = read_corpus_card(folder);
+  const std::scoped_lock lock(mutex);
+  std::shared_ptr<const Corpus>& corpus = opened[{fs::absolute(folder).string(), card.hash()}];
+  if (corpus == nullptr) corpus.reset(new Corpus(folder, std::move(card)));
+  return corpus;
+}
+
+void Corpus::read_texts() {
+  starts_ = {0};
+  read_.reserve(static_cast<std::size_t>(card_.tokens));
+  for (const CorpusCard::File& file : card_.files) {
+    const std::string text = read_file(folder_ / file.name);
+    read_hashes_.push_back({file.name, sha256(text)});
+    for (const char byte : text) read_.push_back(static_cast<unsigned char>(byte));
+    read_.push_back(kByteEnd);
+    starts_.push_back(static_cast<std::int64_t>(read_.size()));
+  }
+  tokens_ = reinterpret_cast<const char*>(read_.data());
+  verify();
+}
+
+void Corpus::map_tokens() {
+  TokenIndex index = read_token_index(folder_ / CorpusCard::kIndexFile);
+  starts_ = std::move(index.starts);
+  token_bytes_ = index.token_bytes;
+  const fs::path path = folder_ / CorpusCard::kTokenFile;
+  const Descriptor file = open_regular_file(path, O_RDONLY, "read", ErrorKind::kUsage);
+  struct stat status {};
+  if (fstat(file.value(), &status) != 0 || status.st_size != starts_.back() * token_bytes_) {
+    throw Error(fmt::format("{}: has {} bytes, and tokens.idx lists tokens of {}{}", path.string(),
+                            status.st_size, starts_.back() * token_bytes_, kRemedy));
+  }
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  void* const mapped = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.value(), 0);
+  if (mapped == MAP_FAILED) {
+    throw Error(fmt::format("cannot map {}: {}", path.string(), std::strerror(errno)), ErrorKind::kRuntime);
+  }
+  tokens_ = static_cast<const char*>(mapped);
+  mapped_ = {tokens_, bytes};
+}
+
+TextSpan Corpus::document(std::int64_t index) const {
+  const auto i = static_cast<std::size_t>(index);
+  return {.first = starts_[i], .count = starts_[i + 1] - starts_[i]};
+}
+
+TextSpan Corpus::documents_of(TextPart part) const {
+  TextSpan span;
+  const auto index = static_cast<std::size_t>(part);
+  for (std::size_t i = 0; i < index; ++i) span.first += card_.parts[i];
+  span.count = card_.parts[index];
+  return span;
+}
+
+TextSpan Corpus::tokens_of(TextPart part) const {
+  const TextSpan documents = documents_of(part);
+  const std::int64_t first = starts_[static_cast<std::size_t>(documents.first)];
+  return {.first = first, .count = starts_[static_cast<std::size_t>(documents.end())] - first};
+}
+
+void Corpus::copy_tokens(std::int64_t first, std::int64_t count, std::int32_t* out) const {
+  const char* const from = tokens_ + first * token_bytes_;
+  if (token_bytes_ == 4) {
+    std::memcpy(out, from, static_cast<std::size_t>(count) * sizeof *out);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::uint16_t id = 0;
+      std::memcpy(&id, from + i * token_bytes_, sizeof id);
+      out[i] = id;
+    }
+  }
+  const auto beyond =
+      std::find_if(out, out + count, [&](std::int32_t id) { return id < 0 || id >= card_.vocabulary; });
+  if (beyond == out + count) return;
+  throw Error(fmt::format(
+      "{}: token {} has the id {}, and ids are below the vocabulary, {}; import the corpus again with "
+      "its --vocabulary",
+      (folder_ / CorpusCard::kTokenFile).string(), first + (beyond - out), *beyond, card_.vocabulary));
+}
+
+std::vector<CorpusCard::File> Corpus::hashed_files() const {
+  if (!card_.is_tokenized()) return read_hashes_;
+  return {{CorpusCard::kTokenFile, sha256(mapped_)},
+          {CorpusCard::kIndexFile, sha256(read_file(folder_ / CorpusCard::kIndexFile))}};
+}
+
+void Corpus::verify() const {
+  const std::vector<CorpusCard::File> files = hashed_files();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].sha256 != card_.files[i].sha256) {
+      throw Error(fmt::format("{}: its SHA-256 is {}, and corpus.json says {}{}",
+                              (folder_ / files[i].name).string(), files[i].sha256, card_.files[i].sha256,
+                              kRemedy));
+    }
+  }
+}
+
+std::string token_text(const CorpusCard& card, const std::vector<std::int32_t>& tokens) {
+  if (card.tokenizer != "bytes") return fmt::format("{}", fmt::join(tokens, " "));
+  std::string text;
+  for (const std::int32_t token : tokens) {
+    if (token == card.end) {
+      text += "<end>";
+    } else {
+      text += static_cast<char>(token);
+    }
+  }
+  return text;
+}
+
+}  // namespace che

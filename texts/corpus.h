@@ -1,0 +1,119 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace che {
+
+// Documents belong to one part as a whole.
+enum class TextPart : std::uint8_t { kTrain, kValidation, kTest };
+
+// "train", "validation", "test".
+const std::vector<std::string>& text_part_names();
+
+// Neighbouring items: tokens of a corpus, or its documents.
+struct TextSpan {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+
+  std::int64_t end() const { return first + count; }
+};
+
+// A corpus apart from its tokens: what corpus.json in its folder says.
+struct CorpusCard {
+  struct File {
+    std::string name;
+    std::string sha256;
+  };
+
+  std::string name = {};
+  std::string tokenizer;
+  std::int64_t vocabulary = 0;  // Token ids are below it.
+  std::int64_t end = 0;         // The token behind each document.
+  std::int64_t documents = 0;
+  std::int64_t tokens = 0;  // Those behind the documents included.
+  std::int64_t bytes = 0;   // The text's; 0 where they are not known.
+  std::array<std::int64_t, 3> parts =
+      {};  // Documents of each TextPart, which follow each other in this order.
+  std::string source = {};
+  std::string licence = {};
+  // tokens.bin and tokens.idx, or the texts of a corpus that is stored as texts, a document each.
+  std::vector<File> files = {};
+
+  bool is_tokenized() const { return files.front().name == kTokenFile; }
+
+  // 16 hexadecimal digits that change with everything that decides on tokens, documents and parts.
+  std::string hash() const;
+
+  std::string to_json() const;
+
+  static constexpr const char* kFileName = "corpus.json";
+  static constexpr const char* kTokenFile = "tokens.bin";
+  static constexpr const char* kIndexFile = "tokens.idx";
+};
+
+// Reads corpus.json in `folder`. Throws Error (usage) that names the file, the key and what is allowed.
+CorpusCard read_corpus_card(const std::filesystem::path& folder);
+
+// The folder of the corpus that a config or a command names: the name of one that comes with che, which lies
+// in data/text beside the folder of the program, or a folder. Throws Error (usage) where there is none.
+std::filesystem::path corpus_folder(std::string_view name_or_folder);
+
+// The names of the corpora that come with che.
+std::vector<std::string> shipped_corpora();
+
+// The documents of a corpus as token ids. Stateless after construction; every function may be called from
+// several threads.
+class Corpus {
+ public:
+  // Maps the token files into memory, or reads the texts; once in a process. Throws Error (usage) with file
+  // and remedy for files that are missing, cut off or of other contents than corpus.json says; the contents
+  // of token files, which may be large, are compared by verify() alone.
+  static std::shared_ptr<const Corpus> open(const std::filesystem::path& folder);
+  ~Corpus();
+  Corpus(const Corpus&) = delete;
+  Corpus& operator=(const Corpus&) = delete;
+
+  const CorpusCard& card() const { return card_; }
+
+  // Its tokens, that behind the document included.
+  TextSpan document(std::int64_t index) const;
+  TextSpan documents_of(TextPart part) const;
+  TextSpan tokens_of(TextPart part) const;
+
+  // Copies tokens first .. first + count - 1. Throws Error (usage) for an id beyond the vocabulary.
+  void copy_tokens(std::int64_t first, std::int64_t count, std::int32_t* out) const;
+
+  // Its files with the SHA-256 of what they hold now.
+  std::vector<CorpusCard::File> hashed_files() const;
+  // Throws Error (usage) unless every file has the contents that corpus.json says.
+  void verify() const;
+
+ private:
+  Corpus(std::filesystem::path folder, CorpusCard card);
+  void read_texts();
+  void map_tokens();
+
+  std::filesystem::path folder_;
+  CorpusCard card_;
+  std::vector<std::int64_t> starts_;  // The first token of each document, and the end of the last.
+  std::vector<std::uint16_t> read_;   // The tokens of texts.
+  std::vector<CorpusCard::File> read_hashes_;
+  std::string_view mapped_;  // tokens.bin
+  std::int64_t token_bytes_ = 2;
+  const char* tokens_ = nullptr;
+};
+
+// The byte tokenizer: a byte is its own id, and this token follows each document.
+inline constexpr std::int32_t kByteEnd = 256;
+
+// Token ids as text for a terminal: bytes as they are, "<end>" for the token behind a document, other
+// tokenizers' ids as numbers.
+std::string token_text(const CorpusCard& card, const std::vector<std::int32_t>& tokens);
+
+}  // namespace che

@@ -1,0 +1,261 @@
+#include "texts/corpus_maker.h"
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/text.h"
+#include "texts/token_file.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+using Take = std::function<void(std::string_view)>;
+
+// Hands on the lines of a text that comes in parts.
+class LineSplitter {
+ public:
+  explicit LineSplitter(Take take) : take_(std::move(take)) {}
+
+  void add(std::string_view part) {
+    for (std::size_t end = part.find('\n'); end != std::string_view::npos; end = part.find('\n')) {
+      open_ += part.substr(0, end);
+      take_(open_);
+      open_.clear();
+      part.remove_prefix(end + 1);
+    }
+    open_ += part;
+  }
+
+  void finish() {
+    if (!open_.empty()) take_(open_);
+    open_.clear();
+  }
+
+ private:
+  Take take_;
+  std::string open_;
+};
+
+[[noreturn]] void fail_reading(const fs::path& file, std::string_view problem) {
+  throw Error(fmt::format("{}: {}", one_line(file.string(), kWholeText), problem));
+}
+
+// Reads a file in parts, through Zstandard if it is compressed.
+void read_parts(const fs::path& file, bool is_compressed, const Take& take) {
+  std::ifstream input(file, std::ios::binary);
+  if (!input) fail_reading(file, "cannot be read");
+  std::string in(ZSTD_DStreamInSize(), '\0');
+  std::string out(ZSTD_DStreamOutSize(), '\0');
+  const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(),
+                                                                          ZSTD_freeDStream);
+  std::size_t left = 0;  // 0 at the end of a frame.
+  while (input.read(in.data(), static_cast<std::streamsize>(in.size())), input.gcount() > 0) {
+    const auto count = static_cast<std::size_t>(input.gcount());
+    if (!is_compressed) {
+      take({in.data(), count});
+      continue;
+    }
+    ZSTD_inBuffer from{in.data(), count, 0};
+    while (from.pos < from.size) {
+      ZSTD_outBuffer to{out.data(), out.size(), 0};
+      left = ZSTD_decompressStream(stream.get(), &to, &from);
+      if (ZSTD_isError(left) != 0) fail_reading(file, "is no file of Zstandard, or is damaged");
+      take({out.data(), to.pos});
+    }
+  }
+  if (input.bad()) fail_reading(file, "cannot be read to its end");
+  if (left != 0) fail_reading(file, "is cut off");
+}
+
+// Null where a line has no such member.
+const nlohmann::json* member_at(const nlohmann::json& line, std::string_view path) {
+  const nlohmann::json* at = &line;
+  while (at->is_object()) {
+    const std::size_t dot = path.find('.');
+    const auto found = at->find(path.substr(0, dot));
+    if (found == at->end()) return nullptr;
+    at = &*found;
+    if (dot == std::string_view::npos) return at;
+    path.remove_prefix(dot + 1);
+  }
+  return nullptr;
+}
+
+class DocumentReader {
+ public:
+  DocumentReader(const CorpusPlan& plan, const Take& take) : plan_(plan), take_(take) {}
+
+  void read(const fs::path& path) {
+    if (fs::is_directory(path)) {
+      std::error_code error;
+      for (const fs::path& entry : entries_of(path, error)) {
+        if (fs::is_directory(entry) || is_text(entry)) read(entry);
+      }
+      if (error) fail_reading(path, error.message());
+      return;
+    }
+    if (!fs::is_regular_file(path)) fail_reading(path, "there is no such file or folder");
+    if (!is_text(path)) fail_reading(path, "allowed: .txt, .jsonl, .jsonl.zst, and folders of these");
+    if (path.extension() == ".txt") {
+      take(read_file(fs::canonical(path)));
+      return;
+    }
+    std::int64_t number = 0;
+    LineSplitter lines([&](std::string_view line) { read_line(path, ++number, line); });
+    read_parts(path, path.extension() == ".zst", [&](std::string_view part) { lines.add(part); });
+    lines.finish();
+  }
+
+  const ReadTexts& counts() const { return counts_; }
+
+ private:
+  static bool is_text(const fs::path& path) {
+    const std::string name = path.filename().string();
+    return name.ends_with(".txt") || name.ends_with(".jsonl") || name.ends_with(".jsonl.zst");
+  }
+
+  void read_line(const fs::path& path, std::int64_t number, std::string_view text) {
+    const auto line = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    const auto fail = [&](std::string_view problem) {
+      fail_reading(path, fmt::format("line {}: {}", number, problem));
+    };
+    if (!line.is_object()) fail("is no object of JSON");
+    if (plan_.where) {
+      const nlohmann::json* const value = member_at(line, plan_.where->first);
+      if (value == nullptr ||
+          (value->is_string() ? value->get<std::string>() : value->dump()) != plan_.where->second) {
+        ++counts_.skipped;
+        return;
+      }
+    }
+    const nlohmann::json* const document = member_at(line, plan_.field);
+    if (document == nullptr || !document->is_string()) {
+      fail(fmt::format("has no text in '{}'; --field names the member that has it", one_line(plan_.field)));
+    }
+    take(document->get_ref<const std::string&>());
+  }
+
+  void take(std::string_view document) {
+    if (document.empty()) {
+      ++counts_.empty;
+    } else {
+      take_(document);
+    }
+  }
+
+  const CorpusPlan& plan_;
+  const Take& take_;
+  ReadTexts counts_;
+};
+
+// The parts that the plan and the documents decide on, and the files' hashes.
+void finish_corpus(CorpusCard card, const CorpusPlan& plan, const fs::path& folder) {
+  card.name = plan.name.empty() ? fs::absolute(folder).lexically_normal().filename().string() : plan.name;
+  if (!is_plain_name(card.name, 60)) {
+    throw Error(fmt::format(
+        "a corpus cannot be called '{}'; --name gives it a name of 1 to 60 letters, digits, '_', '-' "
+        "and '.', no '.' or '-' first",
+        one_line(card.name)));
+  }
+  card.parts = split_documents(card.documents, plan.split);
+  card.source = plan.source;
+  card.licence = plan.licence;
+  const auto write_card = [&] { write_file_atomically(folder / CorpusCard::kFileName, card.to_json()); };
+  const std::string none(64, '0');
+  card.files = {{CorpusCard::kTokenFile, none}, {CorpusCard::kIndexFile, none}};
+  write_card();
+  // Reads every token once.
+  const auto corpus = Corpus::open(folder);
+  constexpr std::int64_t kBlock = 1 << 20;
+  std::vector<std::int32_t> tokens(kBlock);
+  for (std::int64_t first = 0; first < card.tokens; first += kBlock) {
+    corpus->copy_tokens(first, std::min(kBlock, card.tokens - first), tokens.data());
+  }
+  card.files = corpus->hashed_files();
+  write_card();
+}
+
+void check_is_new(const fs::path& folder) {
+  if (fs::exists(folder / CorpusCard::kFileName)) {
+    throw Error(
+        fmt::format("{} holds a corpus; name another folder with -o, or delete that one", folder.string()));
+  }
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error(fmt::format("cannot create {}: {}", folder.string(), error.message()));
+}
+
+}  // namespace
+
+ReadTexts for_each_document(const CorpusPlan& plan, const Take& take) {
+  DocumentReader reader(plan, take);
+  for (const fs::path& source : plan.sources) reader.read(source);
+  return reader.counts();
+}
+
+ReadTexts make_corpus(const CorpusPlan& plan, const fs::path& folder) {
+  check_is_new(folder);
+  CorpusCard card{.tokenizer = "bytes", .vocabulary = kByteEnd + 1, .end = kByteEnd};
+  TokenWriter writer(folder / CorpusCard::kTokenFile, card.vocabulary);
+  std::vector<std::int32_t> tokens;
+  const ReadTexts counts = for_each_document(plan, [&](std::string_view document) {
+    tokens.clear();
+    for (const char byte : document) tokens.push_back(static_cast<unsigned char>(byte));
+    tokens.push_back(kByteEnd);
+    writer.add_document(tokens);
+    card.bytes += static_cast<std::int64_t>(document.size());
+    ++card.documents;
+  });
+  if (card.documents == 0) throw Error("the sources have no document with a text");
+  card.tokens = card.bytes + card.documents;
+  write_file_atomically(folder / CorpusCard::kIndexFile, token_index_bytes(writer.finish()));
+  finish_corpus(std::move(card), plan, folder);
+  return counts;
+}
+
+void import_corpus(const fs::path& prefix, const CorpusPlan& plan, std::int64_t vocabulary, std::int64_t end,
+                   const fs::path& folder) {
+  const fs::path index_file = fs::path(prefix) += ".idx";
+  const fs::path token_file = fs::path(prefix) += ".bin";
+  const TokenIndex index = read_token_index(index_file);
+  check_is_new(folder);
+  const fs::path tokens = folder / CorpusCard::kTokenFile;
+  std::error_code error;
+  fs::create_hard_link(token_file, tokens, error);
+  if (error) fs::copy_file(token_file, tokens, error);
+  if (error) throw Error(fmt::format("cannot read {}: {}", token_file.string(), error.message()));
+  write_file_atomically(folder / CorpusCard::kIndexFile, read_file(index_file));
+  CorpusCard card{.tokenizer = "imported", .vocabulary = vocabulary, .end = end};
+  card.documents = static_cast<std::int64_t>(index.starts.size()) - 1;
+  card.tokens = index.starts.back();
+  finish_corpus(std::move(card), plan, folder);
+}
+
+std::array<std::int64_t, 3> split_documents(std::int64_t documents,
+                                            const std::array<std::int64_t, 3>& split) {
+  const auto sum = static_cast<double>(split[0] + split[1] + split[2]);
+  std::array<std::int64_t, 4> index{};
+  for (std::size_t i = 0; i < split.size(); ++i) {
+    const double share = static_cast<double>(split[i]) / sum * static_cast<double>(documents);
+    index[i + 1] = index[i] + static_cast<std::int64_t>(std::nearbyint(share));
+  }
+  const std::int64_t excess = index[3] - documents;
+  std::array<std::int64_t, 3> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i] = index[i + 1] - excess - (i == 0 ? 0 : index[i] - excess);
+  }
+  return parts;
+}
+
+}  // namespace che

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "texts/corpus.h"
+
+namespace che {
+
+// How texts are read and divided.
+struct CorpusPlan {
+  std::string name = {};                            // Empty: that of the folder that is written.
+  std::vector<std::filesystem::path> sources = {};  // Files and folders, in this order.
+  std::string field = "text";                  // The member of a line of .jsonl that is the text.
+  std::optional<std::pair<std::string, std::string>> where = {};  // A member's path ("meta.set") and its value.
+  std::array<std::int64_t, 3> split = {969, 30, 1};          // Shares of the parts, in file order.
+  std::string source = "the user's";
+  std::string licence = "the user's";
+};
+
+// What was read beside the corpus itself.
+struct ReadTexts {
+  std::int64_t empty = 0;    // Documents without text, which are dropped.
+  std::int64_t skipped = 0;  // Lines of .jsonl that `where` leaves out.
+};
+
+// Calls `take` with each document of a file or, sorted by name, of the files of a folder and its folders: a
+// .txt is a document, a line of .jsonl or .jsonl.zst has one. Throws Error (usage) that names file and line.
+ReadTexts for_each_document(const CorpusPlan& plan, const std::function<void(std::string_view)>& take);
+
+// Makes a corpus of bytes in `folder`, which may not hold one. Memory grows with the longest document.
+ReadTexts make_corpus(const CorpusPlan& plan, const std::filesystem::path& folder);
+
+// Makes a corpus of GPT-NeoX's PREFIX.bin and PREFIX.idx, which are linked, or copied where they lie on
+// another disk. Reads every id once. Throws Error (usage) for ids that are not below `vocabulary`.
+void import_corpus(const std::filesystem::path& prefix, const CorpusPlan& plan, std::int64_t vocabulary,
+                   std::int64_t end, const std::filesystem::path& folder);
+
+// Documents of each part, as GPT-NeoX rounds them (get_train_valid_test_split_ of its
+// megatron/data/data_utils).
+std::array<std::int64_t, 3> split_documents(std::int64_t documents, const std::array<std::int64_t, 3>& split);
+
+}  // namespace che

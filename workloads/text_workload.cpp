@@ -1,0 +1,128 @@
+#include "workloads/text_workload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/random.h"
+
+namespace che {
+namespace {
+
+constexpr std::int64_t kValidationWindows = 64;
+
+// Gives `batch` its sizes; every prediction counts.
+void resize(SequenceBatch& batch, std::int64_t size, std::int64_t length, std::int64_t outputs) {
+  batch.point = length;
+  batch.size = size;
+  batch.width = length;
+  batch.outputs = outputs;
+  batch.tokens.resize(static_cast<std::size_t>(size * length));
+  batch.targets.resize(static_cast<std::size_t>(size * outputs));
+  batch.mask.assign(static_cast<std::size_t>(size * outputs), 1);
+}
+
+}  // namespace
+
+const Corpus& TextWorkload::corpus() const {
+  const std::scoped_lock lock(mutex_);
+  if (corpus_ != nullptr) return *corpus_;
+  const std::filesystem::path folder = corpus_folder(batches_.corpus);
+  const CorpusCard card = read_corpus_card(folder);
+  if (card.hash() != batches_.hash) {
+    throw Error(fmt::format(
+        "the corpus in {} has the hash {}, and the run is about {} of hash {}; put that corpus back, or "
+        "run the config anew in another results folder",
+        folder.string(), card.hash(), batches_.name, batches_.hash));
+  }
+  corpus_ = Corpus::open(folder);
+  return *corpus_;
+}
+
+const TrainingWindows& TextWorkload::training_windows(std::int64_t length) const {
+  const Corpus& of = corpus();
+  const std::scoped_lock lock(mutex_);
+  std::unique_ptr<TrainingWindows>& windows = by_length_[length];
+  if (windows == nullptr) {
+    windows = std::make_unique<TrainingWindows>(of, length, batches_.documents, keyed(batches_.data_seed));
+  }
+  return *windows;
+}
+
+std::uint64_t TextWorkload::keyed(std::int64_t seed) const {
+  return keyed_seed(static_cast<std::uint64_t>(seed), batches_.name);
+}
+
+Vocabulary TextWorkload::vocabulary() const {
+  const std::int64_t ids = corpus().card().vocabulary;
+  return {.tokens = ids, .classes = ids};
+}
+
+void TextWorkload::training_batch(std::int64_t step, SequenceBatch& batch) const {
+  RandomStream random(keyed(batches_.data_seed), Purpose::kLengths, static_cast<std::uint64_t>(step));
+  const auto lengths = static_cast<std::uint64_t>(batches_.last_length - batches_.first_length + 1);
+  const std::int64_t length = batches_.first_length + random.below(lengths);
+  resize(batch, batches_.batch_size, length, length);
+  const TrainingWindows& windows = training_windows(length);
+  for (std::int64_t row = 0; row < batch.size; ++row) {
+    set_row(corpus(), windows.first_token(step * batch.size + row), row, batch);
+  }
+}
+
+std::vector<EvaluationWindow> TextWorkload::windows(std::int64_t length) const {
+  const Corpus& of = corpus();
+  const std::uint64_t seed = keyed(batches_.evaluation_seed);
+  if (batches_.protocol == TextProtocol::kSliding) {
+    return sliding_windows(of, batches_.part, batches_.longest, batches_.stride, batches_.samples, seed);
+  }
+  if (batches_.windows == WindowChoice::kPacked) {
+    return packed_windows(of, batches_.part, length, batches_.samples, seed);
+  }
+  std::vector<EvaluationWindow> chosen =
+      aligned_windows(of, batches_.part, batches_.longest, batches_.samples, seed);
+  if (batches_.protocol != TextProtocol::kFull) return chosen;
+  for (std::size_t i = 1; i < chosen.size(); ++i) {
+    if (chosen[i].document == chosen[i - 1].document && chosen[i].end - chosen[i - 1].end < length) {
+      throw Error(fmt::format(
+          "{} aligned windows of {} tokens overlap in {}, and protocol full counts no token twice; lower "
+          "evaluation.samples or the lengths, or set evaluation.windows to packed",
+          chosen.size(), length, of.card().name));
+    }
+  }
+  return chosen;
+}
+
+void TextWorkload::evaluation_batch(std::int64_t point, std::int64_t first, std::int64_t count,
+                                    SequenceBatch& batch) const {
+  std::int64_t outputs = point;
+  if (batches_.protocol == TextProtocol::kLast) outputs = std::min(batches_.last, point);
+  if (batches_.protocol == TextProtocol::kSliding) outputs = std::min(batches_.stride, point);
+  resize(batch, count, point, outputs);
+  set_evaluation_rows(windows(point), first, count, batch);
+}
+
+bool TextWorkload::validation_batch(SequenceBatch& batch) const {
+  const std::int64_t length = batches_.last_length;
+  resize(batch, kValidationWindows, length, length);
+  set_evaluation_rows(aligned_windows(corpus(), TextPart::kValidation, length, kValidationWindows, keyed(0)),
+                      0, kValidationWindows, batch);
+  return true;
+}
+
+void TextWorkload::set_evaluation_rows(const std::vector<EvaluationWindow>& chosen, std::int64_t first,
+                                       std::int64_t count, SequenceBatch& batch) const {
+  for (std::int64_t row = 0; row < count; ++row) {
+    set_row(corpus(), chosen[static_cast<std::size_t>(first + row)].end - batch.width - 1, row, batch);
+  }
+}
+
+void TextWorkload::set_row(const Corpus& from, std::int64_t first_token, std::int64_t row,
+                           SequenceBatch& batch) const {
+  from.copy_tokens(first_token, batch.width, batch.tokens.data() + row * batch.width);
+  from.copy_tokens(first_token + 1 + batch.width - batch.outputs, batch.outputs,
+                   batch.targets.data() + row * batch.outputs);
+}
+
+}  // namespace che
