@@ -59,7 +59,7 @@ void run(const std::string& encoding, std::int64_t steps, const std::string& fil
   const Backend backend{Kernels::kFused, at::TensorOptions().dtype(at::kFloat)};
   Encoder model({kShape, {kSymbols, kSymbols}, create_encoding(config, {kTokens})}, 1, backend);
   model.parameters().initialise(std::vector<std::int64_t>{0});
-  Adam adam(model.parameters(), {1e-3}, 1, backend);
+  Adam adam(model.parameters(), {1e-3}, {}, backend);
   const TensorBatch batch{at::randint(kSymbols, {kWindows, kTokens}, at::kLong),
                           at::randint(kSymbols, {kWindows, kTokens}, at::kLong),
                           at::ones({kWindows, kTokens}, at::kByte)};

@@ -138,11 +138,12 @@ TEST(RecurrentMemory, OfEvaluationIsNoPartOfTheRun) {
 }
 
 TEST(RecurrentMemory, HoldsTheWholeSequenceInEvaluation) {
-  const MemoryOptions options{.memory_size = 40};
+  MemoryOptions options;
   EXPECT_EQ(40, options.size_for(1000, false));
   EXPECT_EQ(1000, options.size_for(1000, true));
   EXPECT_EQ(40, options.size_for(12, true));
-  EXPECT_EQ(64, (MemoryOptions{.memory_size_test = 64}.size_for(1000, true)));
+  options.memory_size_test = 64;
+  EXPECT_EQ(64, options.size_for(1000, true));
 }
 
 }  // namespace
