@@ -16,9 +16,10 @@ namespace che {
 struct CorpusPlan {
   std::string name = {};                            // Empty: that of the folder that is written.
   std::vector<std::filesystem::path> sources = {};  // Files and folders, in this order.
-  std::string field = "text";                  // The member of a line of .jsonl that is the text.
-  std::optional<std::pair<std::string, std::string>> where = {};  // A member's path ("meta.set") and its value.
-  std::array<std::int64_t, 3> split = {969, 30, 1};          // Shares of the parts, in file order.
+  std::string field = "text";                       // The member of a line of .jsonl that is the text.
+  std::optional<std::pair<std::string, std::string>> where =
+      {};                                            // A member's path ("meta.set") and its value.
+  std::array<std::int64_t, 3> split = {969, 30, 1};  // Shares of the parts, in file order.
   std::string source = "the user's";
   std::string licence = "the user's";
 };

@@ -209,8 +209,7 @@ TEST(TimeOnGpus, IsOfMeasuredStepsOfTheDevice) {
             gpu_time_text(runs, hours, {"0", "3"}));
   EXPECT_EQ("GPU: 2.5 h of one cuda (emulated, fp32), by measured steps", gpu_time_text(runs, hours, {"0"}));
   hours.by_device["cuda (emulated, fp32)"].middle = 120.0 * 3600;
-  EXPECT_EQ("GPU: 120 h of one cuda (emulated, fp32), by measured steps",
-            gpu_time_text(runs, hours, {"0"}));
+  EXPECT_EQ("GPU: 120 h of one cuda (emulated, fp32), by measured steps", gpu_time_text(runs, hours, {"0"}));
   EXPECT_EQ("GPU: no time was measured, because no GPU is visible here", gpu_time_text(runs, {}, {}));
   EXPECT_EQ("GPU: no time was measured", gpu_time_text(runs, {}, {"0"}));
   for (RunConfig& run : runs) run.execution.device = "cpu";
