@@ -85,6 +85,7 @@ RunConfig with_evaluation_settings(const RunConfig& config, const OptionValues& 
   for (const auto& [name, value] : settings) {
     if (!values.contains(name)) {
       std::vector<std::string> known;
+      known.reserve(values.size());
       for (const auto& [other, ignored] : values) known.push_back(other);
       throw Error(
           fmt::format("'{}' is no setting of {} that only evaluation reads; {}", name, parts.front().name,

@@ -25,7 +25,7 @@ class PackedMatrix {
   };
 
   int n_, k_;
-  std::unique_ptr<float[], Free> values_;
+  std::unique_ptr<float, Free> values_;  // An array, aligned.
 };
 
 }  // namespace che

@@ -26,12 +26,13 @@ RunConfig long_config(const std::string& label) {
 
 class LongSequences : public testing::TestWithParam<std::string> {};
 
-// The decoder's forms of all encodings at contiguous positions.
+// The decoder's forms of all encodings at contiguous positions, but for fox: its bias is by example and pair.
 std::vector<std::string> decoders() {
   std::vector<std::string> labels{"pre_norm_decoder_fire", "decoder_dape_kerple", "decoder_dape_fire",
                                   "decoder_dape_v2_kerple"};
-  for (const std::string& name : Registry<EncodingEntry>::instance().names())
-    labels.push_back("decoder_" + name);
+  for (const std::string& name : Registry<EncodingEntry>::instance().names()) {
+    if (name != "fox") labels.push_back("decoder_" + name);
+  }
   return labels;
 }
 
