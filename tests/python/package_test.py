@@ -60,6 +60,10 @@ class Suites(unittest.TestCase):
 class Configs(unittest.TestCase):
   def test_expand_as_in_the_program(self):
     for config in sorted((SOURCE / "configs").glob("*.yaml")):
+      if config.name.startswith("lm_"):  # The package brings no corpora.
+        with self.assertRaisesRegex(ValueError, "base.text: there is no corpus 'austen'"):
+          che_tasks.config(config)
+        continue
       read = che_tasks.config(config)
       self.assertEqual(read.name, che("check", config, "--name").strip())
       printed = che("check", config)
