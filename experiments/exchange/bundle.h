@@ -47,7 +47,8 @@ struct BundledRun {
   std::vector<EvaluationRow> evaluation;
   StepRows at_steps;
   std::vector<MetricsRow> metrics;
-  std::size_t rows_without_predictions = 0;  // Of a model outside che; nobody can score them again.
+  std::size_t rows_without_predictions =
+      0;  // Counts rows of a model outside che that cannot be scored again.
 };
 
 // Receives each run while a bundle is read, before the later bytes are checked.

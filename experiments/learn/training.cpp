@@ -65,7 +65,7 @@ class UnreadSteps {
     return std::exchange(steps_, {});
   }
 
-  // What was done since take() is no part of the next step's time.
+  // The next step's time leaves out what was done since take().
   void restart_clock() { start_ = Clock::now(); }
 
  private:

@@ -137,7 +137,7 @@ void EncodingConfig::visit_fields(FieldVisitor& visit) {
                  .help = "tokens to each side of the query whose keys some heads see",
                  .zero_word = "all"},
                 window.reach, 0, 1'000'000);
-  if (!window.is_cut()) visit.role(Role::kExecution);  // Nothing reads it.
+  if (!window.is_cut()) visit.role(Role::kExecution);  // It has no effect.
   visit.integer({"window_heads", "heads with a window, the first ones"}, window.heads, 1, 1'024);
   visit.role(Role::kCell);
   visit.choice(
@@ -145,7 +145,7 @@ void EncodingConfig::visit_fields(FieldVisitor& visit) {
        "0, 1, 2, ..., a random subset of 0 .. max_position-1, 0, s, 2 s, ... with a random s of mean 1 "
        "in training, or sorted random reals below max_position"},
       positions, {"contiguous", "randomized", "equal_mean", "randomized_real"});
-  if (position_limit() == 0) visit.role(Role::kExecution);  // Nothing reads it.
+  if (position_limit() == 0) visit.role(Role::kExecution);  // It has no effect.
   visit.integer({"max_position", "randomized positions lie below it"}, max_position, 1, 10'000'000);
 }
 

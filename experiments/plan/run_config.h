@@ -34,7 +34,7 @@ struct TrainingConfig {
   std::int64_t first_length = 1;
   std::int64_t last_length = 40;
   double clip_norm = 1.0;   // Largest Euclidean norm of a replica's gradient.
-  double beta2 = 0.999;     // Of Adam.
+  double beta2 = 0.999;     // Adam averages squared gradients with it.
   double weight_decay = 0;  // Decoupled (arXiv 1711.05101); not of LayerNorms and the biases of linear maps.
   double dropout = 0.1;
   bool of_text = false;  // RunConfig sets it.

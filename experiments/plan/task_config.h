@@ -27,7 +27,7 @@ struct TaskConfig {
 
   bool is_declared() const { return !definition.empty(); }
 
-  // The same task with every setting at its default.
+  // Returns the same task with every setting at its default.
   TaskConfig with_defaults() const;
 
   // The task with every setting that is off its default.

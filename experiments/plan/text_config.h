@@ -28,7 +28,7 @@ struct TextConfig {
   void read_card(std::string_view name_or_folder);
 };
 
-// What only the evaluation of a text has; fields of `evaluation`.
+// These fields of `evaluation` exist for texts only.
 struct TextEvaluation {
   TextPart part = TextPart::kTest;
   TextProtocol protocol = TextProtocol::kLast;

@@ -57,7 +57,7 @@ class Encoder : public Model {
 
   bool is_pre_norm() const { return shape_.block == BlockForm::kPreNorm; }
 
-  // What the head reads, (replicas, batch, outputs, width), and the head.
+  // These are the features that the head reads, (replicas, batch, outputs, width), and the head itself.
   at::Tensor outputs_of(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const;
   at::Tensor logits(const at::Tensor& x) const;
 

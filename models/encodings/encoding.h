@@ -55,7 +55,7 @@ struct EncodingTable {
 EncodingTable make_table(std::vector<std::string> columns, std::vector<std::vector<double>> keys,
                          const at::Tensor& values);
 
-// What attention multiplies: queries or keys.
+// Attention multiplies queries with keys.
 enum class Operand : std::uint8_t { kQueries, kKeys };
 
 // The place in a forward pass at which an encoding is called.
@@ -75,7 +75,7 @@ struct EncodingContext {
   std::int64_t queries() const { return tokens - first_query; }
   std::int64_t first_token(Operand operand) const { return operand == Operand::kQueries ? first_query : 0; }
 
-  // The same place for `count` queries, the last ones of the first `part` tokens.
+  // Returns the same place for `count` queries, the last ones of the first `part` tokens.
   EncodingContext of_queries(std::int64_t part, std::int64_t count) const;
 
   // Returns `build(positions)`, a table that the host computes from positions, tokens and the encoding's

@@ -135,7 +135,7 @@ std::vector<OperationCase> recurrences(const CaseSizes& sizes, std::int64_t toke
   };
   add("LSTM", Cell::kLstm, std::nullopt, {});
   add("GRU", Cell::kGru, std::nullopt, {});
-  if (tokens == 1) return all;  // Nothing reads what a memory gets, so that its layers have no gradient.
+  if (tokens == 1) return all;  // The memory is never read, so that its layers have no gradient.
   add("RNN with a stack", Cell::kRnn, MemoryKind::kStack, {kMemoryWidth});
   add("RNN with a tape", Cell::kRnn, MemoryKind::kTape, {kWriterWidth, kWriterWidth, kMemoryWidth});
   return all;

@@ -97,7 +97,7 @@ def write_predictions(
   part = path.with_name(path.name + ".part")
   try:
     with open(part, "w", encoding="utf-8") as out:
-      out.write(json.dumps(header, default=lambda scalar: scalar.item()) + "\n")  # Of numpy.
+      out.write(json.dumps(header, default=lambda scalar: scalar.item()) + "\n")  # numpy has scalars.
       for batch in test_sets:
         predicted = _symbols(predict(batch), batch, len(test_sets.task.output_symbols))
         for index, output in enumerate(predicted.tolist()):
