@@ -190,9 +190,9 @@ class DefinitionReader {
       std::error_code ignored;
       const bool is_word = !node.text.empty() && node.text.find_first_of("./") == std::string::npos;
       if (is_word && !std::filesystem::exists(folder_ / node.text, ignored)) {
-        refuse(
-            "symbols", node,
-            fmt::format("a list, such as [{}], or the file of a symbol table", fmt::join(node.text, ", ")));
+        const std::string list = fmt::format("{}", fmt::join(node.text, ", "));
+        refuse("symbols", node,
+               fmt::format("a list, such as [{}], or the file of a symbol table", one_line(list)));
       }
       found = parse_named("symbols", node, parse_symbol_table);
     } else {
