@@ -6,12 +6,26 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "core/files.h"
 
 namespace che {
+
+bool LineReader::read(const std::function<void(std::string_view)>& take) {
+  std::array<char, 4096> buffer{};
+  const ssize_t count = ::read(from_.value(), buffer.data(), buffer.size());
+  if (count < 0) return errno == EINTR || errno == EAGAIN;
+  if (count == 0) return false;
+  partial_line_.append(buffer.data(), static_cast<std::size_t>(count));
+  for (std::size_t end = 0; (end = partial_line_.find('\n')) != std::string::npos;) {
+    take(std::string_view(partial_line_).substr(0, end));
+    partial_line_.erase(0, end + 1);
+  }
+  return true;
+}
 
 bool lock_whole_file(const Descriptor& file) {
   struct flock lock {};

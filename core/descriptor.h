@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace che {
@@ -31,6 +33,20 @@ class Descriptor {
 
  private:
   int value_;
+};
+
+// The lines that come through a pipe.
+class LineReader {
+ public:
+  explicit LineReader(Descriptor from = Descriptor()) : from_(std::move(from)) {}
+
+  int descriptor() const { return from_.value(); }
+  // Waits until something can be read, and passes on each line that is whole then; returns false at the end.
+  bool read(const std::function<void(std::string_view)>& take);
+
+ private:
+  Descriptor from_;
+  std::string partial_line_;
 };
 
 // Locks a whole file against all other descriptors; the system releases it when this one is closed or its

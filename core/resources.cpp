@@ -127,6 +127,12 @@ std::vector<std::string> visible_gpus(const fs::path& root) {
   for (const fs::path& file : entries_of(root / "dev", error)) {
     if (is_gpu_file(file)) gpus.push_back(std::to_string(gpus.size()));
   }
+  // Under Windows' Linux (WSL 2) one file stands for all GPUs, and NVIDIA's driver for Windows brings the
+  // other.
+  if (gpus.empty() && fs::exists(root / "dev/dxg", error) &&
+      fs::exists(root / "usr/lib/wsl/lib/libcuda.so.1", error)) {
+    gpus.emplace_back("0");
+  }
   return gpus;
 }
 

@@ -16,6 +16,7 @@
 #include "core/resources.h"
 #include "core/text.h"
 #include "experiments/learn/limits.h"
+#include "experiments/learn/model_factory.h"
 #include "experiments/measure/cost.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
@@ -117,6 +118,11 @@ int show_plan(const Sweep& sweep, const std::vector<std::string>& described,
               const std::function<void()>& announce) {
   if (const auto warning = threads_warning(sweep.runs)) print_warning(*warning);
   const std::optional<double> load = present_load();  // Before measuring adds to it.
+  // LibTorch looks for CUDA in the first backward pass, which may be one on the CPU, and never again.
+  const std::vector<bool> on_gpu = are_on_gpu(sweep.runs);
+  for (std::size_t i = 0; i < on_gpu.size(); ++i) {
+    if (on_gpu[i] && has_device(sweep.runs[i])) open_device(sweep.runs[i].execution);
+  }
   const WorkEstimate work = estimate_work(sweep.runs, experiment);
   std::vector<std::string> lost;
   for (std::size_t i = 0; i < work.runs.size(); ++i) {

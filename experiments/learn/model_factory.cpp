@@ -69,6 +69,30 @@ ComputingDevice open_device(const ExecutionConfig& execution) {
           gpu};
 }
 
+bool composes_attention(const RunConfig& config, const AttentionKernels& kernels) {
+  if (!config.model.entry().takes_encoding) return false;
+  const std::optional<DapeOptions>& dape = config.encoding.dape;
+  if (dape && dape->taps() != 1) return false;
+  const ModelShape& shape = config.model.shape();
+  return !kernels.serves({.replicas = 1,
+                          .batch = 1,
+                          .queries = 1,
+                          .keys = 1,
+                          .heads = shape.heads,
+                          .head_width = shape.width / shape.heads,
+                          .hidden = dape ? dape->hidden : 0},
+                         /*has_gradients=*/true);
+}
+
+std::string device_text(const RunConfig& config) {
+  ComputingDevice device = open_device(config.execution);
+  if (device.gpu != nullptr && kernels_named(config.execution.kernels) == Kernels::kFused &&
+      composes_attention(config, device.gpu->library->kernels.attention)) {
+    device.description.insert(device.description.size() - 1, ", attention composed");
+  }
+  return device.description;
+}
+
 Backend backend_of(const ExecutionConfig& execution) {
   const ComputingDevice opened = open_device(execution);
   return {kernels_named(execution.kernels), at::TensorOptions().dtype(at::kFloat).device(opened.device),

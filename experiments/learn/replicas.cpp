@@ -37,7 +37,7 @@ void sign(RunStatus& status, const RunConfig& config) {
   status.git_commit = git_commit();
   status.version = program_version();
   status.torch_version = TORCH_VERSION;
-  status.device = open_device(config.execution).description;
+  status.device = device_text(config);
   status.host = host_name();
   status.processor = processor_name();
   status.updated = current_utc_time();

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -103,20 +102,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, const WorkerT
                 ErrorKind::kRuntime);
   }
   process_ = started.process;
-  output_ = std::move(read_end);
-}
-
-bool WorkerProcess::read_lines(const std::function<void(std::string_view)>& take) {
-  std::array<char, 4096> buffer{};
-  const ssize_t count = read(output_.value(), buffer.data(), buffer.size());
-  if (count < 0) return errno == EINTR || errno == EAGAIN;
-  if (count == 0) return false;
-  partial_line_.append(buffer.data(), static_cast<std::size_t>(count));
-  for (std::size_t end = 0; (end = partial_line_.find('\n')) != std::string::npos;) {
-    take(std::string_view(partial_line_).substr(0, end));
-    partial_line_.erase(0, end + 1);
-  }
-  return true;
+  output_ = LineReader(std::move(read_end));
 }
 
 void WorkerProcess::stop() const { kill(process_, SIGTERM); }

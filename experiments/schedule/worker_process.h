@@ -75,10 +75,10 @@ class WorkerProcess {
   const std::vector<RunFolder>& job() const { return *job_; }
   std::string name() const { return job_->front().id(); }
   const std::optional<WorkerGpu>& gpu() const { return gpu_; }
-  int output() const { return output_.value(); }  // Read end of its standard output.
+  int output() const { return output_.descriptor(); }  // Read end of its standard output.
 
   // Passes on each whole line that can be read; returns false at the end of its output.
-  bool read_lines(const std::function<void(std::string_view)>& take);
+  bool read_lines(const std::function<void(std::string_view)>& take) { return output_.read(take); }
   // Asks it to stop at a checkpoint.
   void stop() const;
   // Waits for its end; returns the status as waitpid gives it.
@@ -86,8 +86,7 @@ class WorkerProcess {
 
  private:
   pid_t process_ = 0;
-  Descriptor output_;
-  std::string partial_line_;
+  LineReader output_;
   const std::vector<RunFolder>* job_;
   std::optional<WorkerGpu> gpu_;
 };

@@ -38,8 +38,8 @@ bool decays(std::string_view name) { return !is_bias(name) && !is_of_layer_norm(
 
 Adam::Adam(const ParameterSet& parameters, const std::vector<double>& rates, const AdamOptions& with,
            Backend which)
-    : first_moment(at::zeros_like(parameters.values())),
-      second_moment(at::zeros_like(parameters.values())),
+    : first_moment(at::zeros_like(parameters.gradients())),
+      second_moment(at::zeros_like(parameters.gradients())),
       learning_rates(at::tensor(rates, at::kDouble).to(parameters.values().options()).unsqueeze(1)),
       decay(decay_of(parameters, with.weight_decay)),
       options(with),

@@ -28,8 +28,9 @@ class ParameterView {
   std::string prefix_;
 };
 
-// Every parameter of a model, for all replicas, in one (replicas, size) tensor of which the
-// named ones are views, so that clipping, Adam and checkpoints are one pass each.
+// Every parameter of a model, for all replicas, in one (replicas, size) tensor of which the named ones are
+// views, so that clipping, Adam and checkpoints are one pass each. On a GPU there may be gaps between
+// replicas.
 class ParameterSet {
  public:
   // `specs` have distinct names.

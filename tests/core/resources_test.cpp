@@ -66,6 +66,14 @@ TEST_F(ResourcesTest, AContainerMayHaveTheFileOfALaterGpuOnly) {
   EXPECT_EQ(std::vector<std::string>{"0"}, resources().gpus);
 }
 
+TEST_F(ResourcesTest, KnowsTheGpuOfWindows) {
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  write("dev/dxg", "");
+  EXPECT_EQ(std::vector<std::string>{}, resources().gpus) << "it may be of another maker";
+  write("usr/lib/wsl/lib/libcuda.so.1", "");
+  EXPECT_EQ(std::vector<std::string>{"0"}, resources().gpus);
+}
+
 TEST_F(ResourcesTest, CudaVisibleDevicesNamesTheGpus) {
   write("dev/nvidia0", "");
   for (const auto& [named, gpus] :

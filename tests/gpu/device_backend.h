@@ -3,7 +3,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <string>
 
+#include "experiments/plan/encoding_config.h"
 #include "models/ops/device/backend.h"
 #include "models/ops/device/device_graphs.h"
 #include "tests/gpu/fake_device.h"
@@ -25,6 +27,12 @@ inline const std::shared_ptr<Gpu>& emulated_gpu() {
 inline Backend backend_on(const at::Device& device, Kernels kernels) {
   return {kernels, at::TensorOptions().dtype(at::kFloat).device(device),
           device.is_cpu() ? nullptr : emulated_gpu()};
+}
+
+inline NamedEncoding encoding_called(const std::string& name) {
+  NamedEncoding encoding{.name = name, .config = {}};
+  encoding.config.reset(name);
+  return encoding;
 }
 
 // Other kernels in place of the emulated ones while it exists.

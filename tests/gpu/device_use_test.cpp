@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "experiments/learn/limits.h"
+#include "experiments/learn/model_factory.h"
 #include "experiments/learn/training.h"
 #include "experiments/measure/cost.h"
 #include "experiments/measure/replica_choice.h"
@@ -214,6 +215,32 @@ TEST(TimeOnGpus, IsOfMeasuredStepsOfTheDevice) {
   EXPECT_EQ("GPU: no time was measured", gpu_time_text(runs, {}, {"0"}));
   for (RunConfig& run : runs) run.execution.device = "cpu";
   EXPECT_EQ("", gpu_time_text(runs, hours, {"0"}));
+}
+
+TEST(ParametersOnADevice, BeginAtAlignedReplicas) {
+  const Backend backend = on_the_device(Kernels::kFused);
+  const ParameterSet parameters({{"a", {2}, {}}, {"b", {65}, {}}}, 3, backend.options);
+  EXPECT_EQ(67, parameters.size());
+  EXPECT_EQ(128, parameters.values().stride(0));
+  EXPECT_EQ(128, parameters["b"].stride(0));
+  EXPECT_TRUE(parameters.gradients().is_contiguous());
+}
+
+TEST(AttentionOnADevice, IsComposedWhereABlockHasTooLittleSharedMemory) {
+  RunConfig config;
+  config.encoding.reset("dape_kerple");
+  AttentionKernels kernels = emulated_kernels().attention;
+  EXPECT_FALSE(composes_attention(config, kernels));
+  config.model.shape().width = 1024;
+  EXPECT_TRUE(composes_attention(config, kernels));
+  config.model.shape().width = 256;
+  // 99 KiB: without f's backward.
+  kernels.serves = [](const AttentionShape& shape, bool has_gradients) {
+    return shape.hidden == 0 || !has_gradients;
+  };
+  EXPECT_TRUE(composes_attention(config, kernels));
+  config.encoding.reset("kerple");
+  EXPECT_FALSE(composes_attention(config, kernels));
 }
 
 }  // namespace

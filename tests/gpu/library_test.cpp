@@ -15,6 +15,7 @@ TEST(CudaLibrary, AnswersToItsOwnVersionOnly) {
 TEST(CudaLibrary, HasEveryFunction) {
   const CudaLibrary& library = *che_cuda_library(kCudaLibraryVersion);
   EXPECT_NE(nullptr, library.describe_device);
+  EXPECT_NE(nullptr, library.wait);
   EXPECT_NE(nullptr, library.error_text);
   const auto has_functions = [](const auto&... functions) { return ((functions != nullptr) && ...); };
   const auto& [attention, bias_relu, bias_gelu, dropout, residual_norm, rotation, adam, embedding,

@@ -4,12 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "core/files.h"
 #include "experiments/learn/training.h"
 #include "experiments/measure/device_check.h"
 #include "experiments/measure/small_model.h"
@@ -21,16 +19,9 @@
 #include "tests/message_of.h"
 #include "tests/models/encodings/encoding_models.h"
 #include "tests/models/reference_files.h"
-#include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
-
-NamedEncoding encoding_called(const std::string& name) {
-  NamedEncoding encoding{.name = name, .config = {}};
-  encoding.config.reset(name);
-  return encoding;
-}
 
 TEST(AdamOnADevice, UpdatesAsOnTheCpu) {
   for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
@@ -77,8 +68,8 @@ TEST_P(EveryEncodingOnADevice, TrainsAndEvaluatesToTheValuesOfTheCpu) {
 
 // Every parameter's gradient by its own size.
 TEST_P(EveryEncodingOnADevice, PassesTheSelftest) {
-  const SelftestCheck check =
-      check_encoding(encoding_, backend_on(fake_device(), kernels_), GpuPrecision::kFp32);
+  const auto check = std::get<SelftestCheck>(
+      check_encoding(encoding_, backend_on(fake_device(), kernels_), GpuPrecision::kFp32).run());
   EXPECT_EQ("", check.problem);
   EXPECT_LE(check.error, 1e-4);
 }
@@ -160,74 +151,6 @@ TEST(FakeDevice, RefusesTensorsOfTwoDevices) {
   EXPECT_NO_THROW(there + at::scalar_tensor(1));
 }
 
-// What `che selftest` does on a GPU.
-TEST(Selftest, FindsNothingWrongWithTheEmulatedKernels) {
-  SelftestPlan plan;
-  plan.tokens = {1, 2, 17};
-  plan.batch = 2;
-  plan.repeated_steps = 2;
-  plan.graph_steps = 3;
-  plan.timed_tokens = {2};
-  plan.timed_replicas = {1};
-  plan.timed_calls = plan.timed_rounds = 1;
-  plan.timed_batch = 4;
-  plan.steps = {.steps = 2, .warm_up = 1, .most_examples = 4};
-  const ScratchFolder scratch;
-  const std::string json = (scratch.path() / "selftest.json").string();
-  const Backend backend = backend_on(fake_device(), Kernels::kFused);
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(0, report_selftest(backend, plan, json));
-  const std::string output = testing::internal::GetCapturedStdout();
-  EXPECT_TRUE(output.starts_with("emulated: compute capability 9.0")) << output;
-  expect_contains(output, {" passed, 0 failed\n", "passed 3 steps with graphs, alibi, fp32: error 0.0e+00",
-                           "training step with graphs, alibi, 2 tokens, replicas 1: "});
-  const auto report = nlohmann::json::parse(read_file(json));
-  EXPECT_EQ(0, report.at("failed"));
-  EXPECT_EQ(report.at("passed"), report.at("checks").size());
-  EXPECT_GT(report.at("times").size(), 10U);
-  for (const auto& time : report.at("times")) {
-    EXPECT_EQ("", time.at("problem")) << time;
-    EXPECT_GT(time.at("milliseconds").get<double>(), 0) << time;
-    EXPECT_GT(time.at("peak_mib").get<double>(), 0) << time;
-  }
-}
-
-TEST(Selftest, FindsAKernelThatIsWrong) {
-  KernelTable wrong = emulated_kernels();
-  wrong.rotation.rotate = [](const KernelCall& call, const RotationInputs& in, float* out) {
-    RotationInputs backwards = in;
-    backwards.backwards = !in.backwards;
-    return emulated_kernels().rotation.rotate(call, backwards, out);
-  };
-  const OtherKernels others(wrong);
-  SelftestPlan plan;
-  plan.tokens = {3};
-  plan.batch = 1;
-  std::vector<std::string> failed;
-  check_operations(backend_on(fake_device(), Kernels::kFused), plan, [&](const SelftestCheck& check) {
-    if (!check.passed()) failed.push_back(check.name);
-  });
-  EXPECT_EQ(std::vector<std::string>{"rotation, 3 tokens, fp32"}, failed);
-}
-
-// A kernel that takes the step from its arguments, which a replay does not change.
-TEST(Selftest, FindsAGraphWithStaleMasks) {
-  KernelTable stale = emulated_kernels();
-  stale.residual_norm.forward = [](const KernelCall& call, const ResidualNormInputs& in,
-                                   const ExampleView<float>& out, const ExampleView<float>& moments) {
-    KernelCall without_step = call;
-    without_step.step = nullptr;
-    return emulated_kernels().residual_norm.forward(without_step, in, out, moments);
-  };
-  const auto check = [] {
-    return check_repeats(encoding_called("alibi"), backend_on(fake_device(), Kernels::kFused), 3,
-                         GpuPrecision::kFp32, true);
-  };
-  EXPECT_TRUE(check().passed()) << check().problem;
-  const OtherKernels others(stale);
-  EXPECT_FALSE(check().passed());
-}
-
 TEST(CudaKernelsOfADevice, ReportErrors) {
   KernelTable broken = emulated_kernels();
   broken.rotation.rotate = [](const KernelCall&, const RotationInputs&, float*) { return 101; };
@@ -236,23 +159,6 @@ TEST(CudaKernelsOfADevice, ReportErrors) {
   const at::Tensor table = at::ones({2, 2}, at::TensorOptions().device(fake_device()));
   EXPECT_EQ("rotation: CUDA error 101: invalid device ordinal",
             message_of([&] { rotate(heads, table, table, backend_on(fake_device(), Kernels::kFused)); }));
-}
-
-// A gradient of f that is wrong by a twentieth.
-TEST(Selftest, FindsASmallErrorOfOneGradient) {
-  KernelTable wrong = emulated_kernels();
-  wrong.attention.backward = [](const KernelCall& call, const AttentionInputs& in, const float* saved,
-                                const ExampleView<const float>& d_out, const AttentionGradients& out) {
-    const int answer = emulated_kernels().attention.backward(call, in, saved, d_out, out);
-    for (std::int64_t i = 0; out.d_w1 != nullptr && i < in.shape.heads * in.shape.hidden; ++i) {
-      out.d_w1[i] *= 1.05F;
-    }
-    return answer;
-  };
-  const OtherKernels others(wrong);
-  const SelftestCheck check = check_encoding(encoding_called("dape_kerple"),
-                                             backend_on(fake_device(), Kernels::kFused), GpuPrecision::kFp32);
-  EXPECT_FALSE(check.passed()) << check.error;
 }
 
 // Widths of heads that the kernels do not serve.

@@ -127,7 +127,8 @@ int update(const KernelCall& /*call*/, const AdamOperands& operands, const AdamS
     parts_of(operands.size).for_each([&](std::int64_t, std::int64_t part) {
       const std::int64_t first = r * operands.size + part * kPartValues;
       che::adam_update(factors, operands.gradients + first, operands.first_moment + first,
-                       operands.second_moment + first, operands.values + first,
+                       operands.second_moment + first,
+                       operands.values + r * operands.value_stride + part * kPartValues,
                        std::min(kPartValues, operands.size - part * kPartValues));
     });
   }

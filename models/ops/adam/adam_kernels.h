@@ -17,10 +17,12 @@ struct AdamSettings {
   std::int64_t updates = 1;  // This one included.
 };
 
-// Everything is contiguous: (replicas, size), but rates and norms (replicas).
+// Everything is contiguous, (replicas, size), but for the values of replicas, which may have gaps between
+// them, and for rates and norms, (replicas).
 struct AdamOperands {
   std::int64_t replicas;
   std::int64_t size;
+  std::int64_t value_stride;  // From one replica's values to the next's.
   const float* learning_rates;
   const float* norms;
   const float* gradients;

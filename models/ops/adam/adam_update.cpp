@@ -49,6 +49,7 @@ at::Tensor adam_update(const at::Tensor& gradients, const at::Tensor& learning_r
   run_kernel(backend, "Adam", fused->adam.update,
              {.replicas = replicas,
               .size = size,
+              .value_stride = values.stride(0),
               .learning_rates = learning_rates.const_data_ptr<float>(),
               .norms = norms.const_data_ptr<float>(),
               .gradients = gradients.const_data_ptr<float>(),

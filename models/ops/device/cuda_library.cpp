@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <fmt/core.h>
 
-#include <cstdlib>
 #include <map>
 
 #include "core/error.h"
@@ -62,9 +61,13 @@ std::shared_ptr<Gpu> open_cuda_gpu(std::int64_t number, GpuPrecision precision) 
     gpu->second->set_precision(precision);
     return gpu->second;
   }
-  // cuBLAS has the same sums in every call only with a workspace of its own; it reads this at its start.
-  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   open_torch_cuda();
+  if (!at::detail::getCUDAHooks().isBuilt()) {
+    throw Error(
+        "LibTorch looked for its CUDA part before that was loaded, and looks only once: a GPU must be opened "
+        "before the first backward pass on the CPU",
+        ErrorKind::kRuntime);
+  }
   const CudaLibrary& library = open_cuda_library(cuda_kernels_file());
   const c10::DeviceIndex count = at::detail::getCUDAHooks().deviceCount();
   const auto gpu = std::make_shared<Gpu>(
@@ -73,8 +76,8 @@ std::shared_ptr<Gpu> open_cuda_gpu(std::int64_t number, GpuPrecision precision) 
       library.describe_device(static_cast<std::int32_t>(count == 0 ? 0 : number), &gpu->description);
   if (count == 0) {
     throw Error(
-        fmt::format("execution.device: cuda: CUDA finds no GPU (error {}: {}); its driver must serve "
-                    "CUDA 13: nvidia-smi tells",
+        fmt::format("execution.device: cuda: CUDA finds no GPU (error {}: {}); its driver must be R580 or "
+                    "newer, which serve CUDA 13: nvidia-smi tells",
                     error, library.error_text(error)));
   }
   if (number >= count) {

@@ -5,6 +5,7 @@ extern "C" const che::CudaLibrary* che_cuda_library(std::int32_t version) {
   using namespace che;
   static const CudaLibrary library{.version = kCudaLibraryVersion,
                                    .describe_device = gpu::describe_device,
+                                   .wait = gpu::wait,
                                    .error_text = gpu::error_text,
                                    .kernels = {.attention = gpu::attention_kernels(),
                                                .bias_relu = gpu::bias_relu_kernels(),

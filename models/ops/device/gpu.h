@@ -15,12 +15,20 @@
 
 namespace che::gpu {
 
+// What a kernel returns for `error`. CUDA keeps an error, but for a fault, until it is asked for the last
+// one; whoever checks next, LibTorch too, would find it.
+inline int reported(cudaError_t error) {
+  if (error != cudaSuccess) cudaGetLastError();
+  return error;
+}
+
 // The most shared memory that a block of the current device may have; 0 without a device.
 inline std::int64_t max_shared_bytes() {
   int device = 0;
   int bytes = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess) {
+  if (reported(cudaGetDevice(&device)) != cudaSuccess ||
+      reported(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)) !=
+          cudaSuccess) {
     return 0;
   }
   return bytes;
@@ -29,11 +37,12 @@ inline std::int64_t max_shared_bytes() {
 // CudaLibrary::describe_device.
 inline int describe_device(std::int32_t number, CudaDevice* device) {
   cudaDeviceProp properties;
-  if (const cudaError_t error = cudaGetDeviceProperties(&properties, number); error != cudaSuccess)
+  if (const int error = reported(cudaGetDeviceProperties(&properties, number)); error != cudaSuccess)
     return error;
   const auto attribute = [&](cudaDeviceAttr which) {
     int value = 0;
-    return cudaDeviceGetAttribute(&value, which, number) == cudaSuccess ? static_cast<double>(value) : 0.0;
+    return reported(cudaDeviceGetAttribute(&value, which, number)) == cudaSuccess ? static_cast<double>(value)
+                                                                                  : 0.0;
   };
   *device = {};
   for (std::size_t i = 0; i + 1 < sizeof(device->name) && properties.name[i] != 0; ++i) {
@@ -41,8 +50,8 @@ inline int describe_device(std::int32_t number, CudaDevice* device) {
   }
   device->compute_capability = 10 * properties.major + properties.minor;
   device->multiprocessors = properties.multiProcessorCount;
-  cudaDriverGetVersion(&device->driver_version);
-  cudaRuntimeGetVersion(&device->runtime_version);
+  reported(cudaDriverGetVersion(&device->driver_version));
+  reported(cudaRuntimeGetVersion(&device->runtime_version));
   device->memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
   device->shared_bytes = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
   // Clocks are in kHz; memory sends at both edges.
@@ -53,6 +62,8 @@ inline int describe_device(std::int32_t number, CudaDevice* device) {
   return 0;
 }
 
+inline int wait() { return reported(cudaDeviceSynchronize()); }
+
 inline const char* error_text(int error) { return cudaGetErrorString(static_cast<cudaError_t>(error)); }
 
 // Returns CUDA's error, 0 for none.
@@ -61,17 +72,22 @@ int launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::int64_t sh
            const Arguments&... arguments) {
   constexpr std::int64_t kWithoutAsking = 48 * 1024;
   if (shared_bytes > kWithoutAsking) {
-    const cudaError_t error =
-        cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
-    if (error != cudaSuccess) return error;
+    const auto* const function = reinterpret_cast<const void*>(kernel);
+    cudaError_t error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(shared_bytes));
+    // Else the driver may leave so much of it to the cache that only one block fits.
+    if (error == cudaSuccess) {
+      error = cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                   cudaSharedmemCarveoutMaxShared);
+    }
+    if (error != cudaSuccess) return reported(error);
   }
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = block;
   config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
   config.stream = static_cast<cudaStream_t>(stream);
-  return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+  return reported(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
 
 // d (16, 8) += a (16, 8) b (8, 8) in TF32 on a warp's tensor cores.

@@ -48,7 +48,7 @@ struct CudaDevice {
 };
 
 // Changes with everything in this header and in the headers that it includes.
-constexpr std::int32_t kCudaLibraryVersion = 6;
+constexpr std::int32_t kCudaLibraryVersion = 7;
 
 // libche_cuda.so. docs/gpu.md lists the shapes that its kernels serve.
 struct CudaLibrary {
@@ -56,6 +56,8 @@ struct CudaLibrary {
 
   // Returns kKernelDone, or CUDA's error: there is no driver, or no device of that number.
   int (*describe_device)(std::int32_t number, CudaDevice* device);
+  // Waits for all work of the current device. Returns kKernelDone or CUDA's error, which stays after a fault.
+  int (*wait)();
   const char* (*error_text)(int error);  // The text of one of CUDA's errors.
   KernelTable kernels;
 };
