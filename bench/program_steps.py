@@ -5,19 +5,14 @@ A folder with the program's clone belongs on the PYTHONPATH; tests/reference/mac
 Prints JSON. Example: bench/program_steps.py --model stack_rnn --task reverse_string --steps 10
 """
 
-import argparse
 import functools
-import json
-import pathlib
-import resource
-import statistics
-import time
 
 import haiku as hk
 import jax
 import jax.numpy as jnp
 import optax
 from neural_networks_chomsky_hierarchy.experiments import constants, training, utils
+from timed_steps import parser_of, report
 
 MEMORY = {"stack_rnn": ("stack_cell_size", "stack_size"), "tape_rnn": ("memory_cell_size", "memory_size")}
 
@@ -32,15 +27,8 @@ def accuracy_fn(task, output, target):
 
 
 def main():
-  parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+  parser = parser_of(__doc__, warmup=3)  # With the compilation.
   parser.add_argument("--model", default="stack_rnn", help="rnn, lstm, stack_rnn or tape_rnn")
-  parser.add_argument("--task", default="reverse_string", help="a task of the program")
-  parser.add_argument("--length", type=int, default=40, help="of the samples (default 40)")
-  parser.add_argument("--width", type=int, default=256, help="of the hidden state (default 256)")
-  parser.add_argument("--batch", type=int, default=128, help="samples of a training step (default 128)")
-  parser.add_argument("--steps", type=int, default=10, help="timed steps (default 10)")
-  parser.add_argument("--warmup", type=int, default=3, help="steps before them, with the compilation (default 3)")
-  parser.add_argument("--json", type=pathlib.Path, help="also write the result to this file")
   options = parser.parse_args()
   task = constants.TASK_BUILDERS[options.task]()
   memory = dict(zip(MEMORY.get(options.model, ()), (8, 40), strict=False))
@@ -53,24 +41,17 @@ def main():
   optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(1e-3))
   state = optimizer.init(params)
   loss, accuracy = functools.partial(loss_fn, task), functools.partial(accuracy_fn, task)
-  seconds = []
-  for _ in range(options.warmup + options.steps):
-    began = time.perf_counter()
+
+  def step():
+    nonlocal params, state
     batch = task.sample_batch(next(keys), length=options.length, batch_size=options.batch)
     params, state, metrics = training._update_parameters(
       params, next(keys), batch, model.apply, loss, accuracy, optimizer, state
     )
     jax.block_until_ready((params, state, metrics))
-    seconds.append(time.perf_counter() - began)
-  result = {
-    "step_seconds": statistics.median(seconds[options.warmup :]),
-    "parameters": sum(parameter.size for parameter in jax.tree.leaves(params)),
-    "peak_rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    "jax": jax.__version__,
-  }
-  print(json.dumps(result))
-  if options.json:
-    options.json.write_text(json.dumps(result) + "\n")
+
+  parameters = sum(parameter.size for parameter in jax.tree.leaves(params))
+  report(step, options, parameters=parameters, jax=jax.__version__)
 
 
 if __name__ == "__main__":

@@ -7,19 +7,16 @@ The model and the batch are those of decoder_steps.cpp. Parameters start near ze
 """
 
 import argparse
-import json
 import pathlib
-import resource
-import statistics
 import sys
-import time
 
 import torch
+from timed_steps import report
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/reference/decoder"))
 from plain_decoder import Decoder  # noqa: E402
 
-WINDOWS, TOKENS, SYMBOLS, WARMUP = 32, 128, 257, 3
+WINDOWS, TOKENS, SYMBOLS = 32, 128, 257
 
 
 def main():
@@ -29,6 +26,7 @@ def main():
   parser.add_argument("json", type=pathlib.Path)
   parser.add_argument("--compile", action="store_true", help="let PyTorch compile; the warm-up has the compilation")
   options = parser.parse_args()
+  options.warmup = 3
   torch.set_num_threads(1)
   torch.manual_seed(0)
   decoder = Decoder(options.encoding, width=128, layers=6, heads=4, symbols=SYMBOLS, length=512.0)
@@ -39,22 +37,16 @@ def main():
   optimizer = torch.optim.AdamW(parameters.values(), lr=1e-3)
   ids, targets = torch.randint(SYMBOLS, (2, WINDOWS, TOKENS))
   loss_of = torch.compile(decoder.loss) if options.compile else decoder.loss
-  seconds = []
-  for _ in range(WARMUP + options.steps):
-    began = time.perf_counter()
+
+  def step():
     optimizer.zero_grad()
     loss = loss_of(parameters, ids, targets)
     loss.backward()
     torch.nn.utils.clip_grad_norm_(parameters.values(), 1.0)
     optimizer.step()
     loss.item()
-    seconds.append(time.perf_counter() - began)
-  result = {
-    "step_seconds": statistics.median(seconds[WARMUP:]),
-    "peak_rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    "torch": torch.__version__,
-  }
-  options.json.write_text(json.dumps(result) + "\n")
+
+  report(step, options, torch=torch.__version__)
 
 
 if __name__ == "__main__":

@@ -4,17 +4,13 @@
 Prints JSON. Example: bench/torch_steps.py --task reverse_string --encoding dape_kerple --length 40 --steps 10
 """
 
-import argparse
-import json
 import pathlib
-import resource
-import statistics
 import tempfile
-import time
 
 import che_tasks
 import che_tasks.torch
 import torch
+from timed_steps import parser_of, report
 
 CONFIG = """
 name: bench
@@ -55,34 +51,16 @@ def model_of(run, options):
   return Lstm(len(run.task.input_symbols) + 1, options.width, len(run.task.output_symbols))
 
 
-def timed(work, count, warmup, synchronize):
-  """Seconds of each call of `work` after the first `warmup`."""
-  seconds = []
-  for _ in range(warmup + count):
-    began = time.perf_counter()
-    work()
-    synchronize()
-    seconds.append(time.perf_counter() - began)
-  return seconds[warmup:]
-
-
 def main():
-  parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-  parser.add_argument("--task", default="reverse_string", help="a task of che")
+  parser = parser_of(__doc__, warmup=5)
   parser.add_argument("--model", default="encoder", choices=["encoder", "lstm"], help="encoder unless given")
   parser.add_argument(
     "--encoding", default="dape_kerple", help="an encoding of che_tasks.torch, such as randomized_rope"
   )
-  parser.add_argument("--length", type=int, default=40, help="of the samples (default 40)")
-  parser.add_argument("--width", type=int, default=256, help="features of a token (default 256)")
-  parser.add_argument("--batch", type=int, default=128, help="samples of a training step (default 128)")
-  parser.add_argument("--steps", type=int, default=10, help="timed steps or batches (default 10)")
-  parser.add_argument("--warmup", type=int, default=5, help="steps before them that do not count (default 5)")
   parser.add_argument("--threads", type=int, default=1, help="of PyTorch (default 1)")
   parser.add_argument("--device", default="cpu", help="where PyTorch computes (default cpu)")
   parser.add_argument("--evaluate", action="store_true", help="evaluate batches of 64 instead")
   parser.add_argument("--compile", action="store_true", help="let PyTorch compile; the warm-up has the compilation")
-  parser.add_argument("--json", type=pathlib.Path, help="also write the result to this file")
   options = parser.parse_args()
   torch.set_num_threads(options.threads)
   torch.manual_seed(0)
@@ -103,17 +81,13 @@ def main():
     def work():
       che_tasks.torch.predict(run, model, batch, options.device)
 
-  synchronize = torch.cuda.synchronize if options.device.startswith("cuda") else lambda: None
-  seconds = timed(work, options.steps, options.warmup, synchronize)
-  result = {
-    "step_seconds": statistics.median(seconds),
-    "parameters": sum(parameter.numel() for parameter in model.parameters()),
-    "peak_rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    "torch": torch.__version__,
-  }
-  print(json.dumps(result))
-  if options.json:
-    options.json.write_text(json.dumps(result) + "\n")
+  def step():
+    work()
+    if options.device.startswith("cuda"):
+      torch.cuda.synchronize()
+
+  parameters = sum(parameter.numel() for parameter in model.parameters())
+  report(step, options, parameters=parameters, torch=torch.__version__)
 
 
 if __name__ == "__main__":

@@ -143,12 +143,12 @@ int run(const RunOptions& options) {
   print_progress(fmt::format("{}: {}, {} done, {} to do{} in {} with {}; results in {}\n", sweep.name,
                              counted(work.runs(), "run"), work.complete, work.configs.size(),
                              trained_text(work.trained), counted(work.jobs.size(), "job"),
-                             counted(workers, "worker"), experiment.string()));
+                             counted(workers, "worker"), one_line(experiment.string(), kWholeText)));
   const Schedule schedule{.workers = workers, .max_jobs = options.max_jobs};
   const int code = run_jobs(work.jobs, schedule, program);
   // An interrupted call ends at once; `che status` names diverged runs, too.
   if (stop_signal() == 0) warn_of_divergence(work.jobs);
-  const std::string folder = shell_word(experiment.string());
+  const std::string folder = one_line(shell_word(experiment.string()), kWholeText);
   if (code == 0) {
     print_progress(fmt::format("Next: che table {}, che plot {} or che report {}\n", folder, folder, folder));
   } else if (code == 1) {

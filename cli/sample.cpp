@@ -64,6 +64,7 @@ bool print(const fmt::memory_buffer& text) {
 // Prints windows of a corpus' train part, as its bytes.
 int sample_corpus(const SampleOptions& options) {
   if (!options.settings.empty()) throw Error("--set: a corpus has no options");
+  if (options.length < 1) throw Error(fmt::format("--length {}: allowed: 1 or more", options.length));
   const auto corpus = Corpus::open(corpus_folder(options.task));
   const TrainingWindows windows(*corpus, options.length, DocumentUse::kPacked,
                                 keyed_seed(static_cast<std::uint64_t>(options.seed), corpus->card().name));

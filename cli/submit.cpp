@@ -100,7 +100,7 @@ int submit(const SubmitOptions& options) {
   print_progress(fmt::format("{}: {}, {} done, {} in the queue, {} to submit; results in {}\n", sweep.name,
                              counted(work.runs(), "run"), work.complete,
                              std::ranges::count_if(work.configs, waits), counted(jobs.size(), "job"),
-                             experiment.string()));
+                             one_line(experiment.string(), kWholeText)));
   if (jobs.empty()) return 0;
 
   Submission submission =

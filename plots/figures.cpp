@@ -57,7 +57,7 @@ const std::vector<Figure>& figures() {
   static const std::vector<Figure> all = {
       {.name = "accuracy",
        .title = "Accuracy over length",
-       .needs = "a finished run",
+       .needs = "a finished run on a task",
        .baselines = true,
        .data = accuracy_data},
       {.name = "differences",

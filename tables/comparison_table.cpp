@@ -212,7 +212,7 @@ std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
            : rates.empty()      ? std::string("mean accuracy over the test lengths")
                                 : fmt::format("mean over the learning rates that {} finished with every seed "
                                                    "that counts: {}",
-                                         first.paired ? "both encodings" : "its column", rates),
+                                         first.paired ? "both columns" : "its column", rates),
            aggregate_phrase(first.aggregate),
            first.paired ? "that of the seeds' differences" : "that of the columns");
   if (by_length) {

@@ -69,9 +69,10 @@ void append_baseline_notes(std::vector<Note>& notes, const ResultTable& table) {
     if (!row.baselines) without.push_back(row.task.text());
   }
   if (without.empty()) return;
-  add_note(notes, NoteKind::kMethod,
-           "No baselines of {}: runs of one row are evaluated on different samples.",
-           fmt::join(without, ", "));
+  add_note(
+      notes, NoteKind::kMethod,
+      "No baselines of {}: they are accuracies, where a task's runs are all evaluated on the same samples.",
+      fmt::join(without, ", "));
 }
 
 void append_paper_note(std::vector<Note>& notes) {
@@ -120,27 +121,19 @@ void append_invariant_note(std::vector<Note>& notes, const ResultTable& table) {
 
 namespace {
 
-// The fewest and the most finished runs of a cell that has any.
-struct RunCounts {
-  std::size_t least = 0;
-  std::size_t most = 0;
-};
-
-RunCounts run_counts(const ResultTable& table) {
-  RunCounts counts{.least = table.runs.size()};
+// The numbers of finished runs of the cells that have any.
+std::set<std::size_t> run_counts(const ResultTable& table) {
+  std::set<std::size_t> counts;
   for (const auto& [key, cell] : table.cells) {
-    if (!cell.scores) continue;
-    counts.least = std::min(counts.least, cell.scores->n);
-    counts.most = std::max(counts.most, cell.scores->n);
+    if (cell.scores) counts.insert(cell.scores->n);
   }
-  if (counts.most == 0) counts.least = 0;
   return counts;
 }
 
-std::string count_text(const RunCounts& counts) {
-  if (counts.most == 0) return "no run has finished";
-  if (counts.least == counts.most) return fmt::format("n = {}", counts.most);
-  return fmt::format("n = {}..{}", counts.least, counts.most);
+std::string count_text(const std::set<std::size_t>& counts) {
+  if (counts.empty()) return "no run has finished";
+  if (counts.size() == 1) return fmt::format("n = {}", *counts.begin());
+  return fmt::format("n = {}..{}", *counts.begin(), *counts.rbegin());
 }
 
 void append_waiting_note(std::vector<Note>& notes, const ResultTable& table) {
@@ -347,13 +340,14 @@ bool shows_paper(const TableCell& cell, PaperValues values) {
 
 std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions& options) {
   std::vector<Note> notes;
-  const RunCounts counts = run_counts(table);
-  add_note(notes, NoteKind::kReading, "{}{}; {}: no finished run.", score_words(table),
-           counts.most == 1 ? std::string(", of the one finished run of a cell (n = 1)")
-                            : fmt::format(": {} over the finished runs of a cell ({}), which differ in {}",
-                                          aggregate_phrase(options.aggregate), count_text(counts),
-                                          differing_settings(table)),
-           kNoNumber);
+  const std::set<std::size_t> counts = run_counts(table);
+  add_note(
+      notes, NoteKind::kReading, "{}{}; {}: no finished run.", score_words(table),
+      counts == std::set<std::size_t>{1}
+          ? std::string(", of the one finished run of a cell (n = 1)")
+          : fmt::format(": {} over the finished runs of a cell ({}), which differ in {}",
+                        aggregate_phrase(options.aggregate), count_text(counts), differing_settings(table)),
+      kNoNumber);
   if (options.aggregate == Aggregate::kMax) append_unequal_counts_note(notes, table);
   append_defaults_note(notes, table);
   append_tested_lengths_note(notes, table);

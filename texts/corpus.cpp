@@ -134,6 +134,9 @@ CorpusCard read_corpus_card(const fs::path& folder) {
   if (card.is_tokenized() ? !are_two : static_cast<std::int64_t>(card.files.size()) != card.documents) {
     reader.fail("files", "tokens.bin and tokens.idx, or one text for each document");
   }
+  if (!card.is_tokenized() && (card.vocabulary != kByteEnd + 1 || card.end != kByteEnd)) {
+    reader.fail("vocabulary", fmt::format("{} of texts, with the end {}", kByteEnd + 1, kByteEnd));
+  }
   return card;
 }
 
@@ -181,9 +184,12 @@ std::shared_ptr<const Corpus> Corpus::open(const fs::path& folder) {
   return corpus;
 }
 
+std::unique_ptr<const Corpus> Corpus::unlisted(const fs::path& folder, const CorpusCard& card) {
+  return std::unique_ptr<const Corpus>(new Corpus(folder, card));
+}
+
 void Corpus::read_texts() {
   starts_ = {0};
-  read_.reserve(static_cast<std::size_t>(card_.tokens));
   for (const CorpusCard::File& file : card_.files) {
     const std::string text = read_file(folder_ / file.name);
     read_hashes_.push_back({file.name, sha256(text)});

@@ -75,6 +75,8 @@ class Corpus {
   // and remedy for files that are missing, cut off or of other contents than corpus.json says; the contents
   // of token files, which may be large, are compared by verify() alone.
   static std::shared_ptr<const Corpus> open(const std::filesystem::path& folder);
+  // The same where corpus.json is not written yet: `card` is what it will say.
+  static std::unique_ptr<const Corpus> unlisted(const std::filesystem::path& folder, const CorpusCard& card);
   ~Corpus();
   Corpus(const Corpus&) = delete;
   Corpus& operator=(const Corpus&) = delete;

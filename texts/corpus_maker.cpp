@@ -9,6 +9,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 
 #include "core/error.h"
@@ -97,15 +98,19 @@ class DocumentReader {
   DocumentReader(const CorpusPlan& plan, const Take& take) : plan_(plan), take_(take) {}
 
   void read(const fs::path& path) {
-    if (fs::is_directory(path)) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
       std::error_code error;
+      const auto [open, is_new] = open_folders_.insert(fs::canonical(path));
+      if (!is_new) fail_reading(path, "is a link to a folder that it lies in; take it out");
       for (const fs::path& entry : entries_of(path, error)) {
-        if (fs::is_directory(entry) || is_text(entry)) read(entry);
+        if (fs::is_directory(entry, ignored) || is_text(entry)) read(entry);
       }
       if (error) fail_reading(path, error.message());
+      open_folders_.erase(open);
       return;
     }
-    if (!fs::is_regular_file(path)) fail_reading(path, "there is no such file or folder");
+    if (!fs::is_regular_file(path, ignored)) fail_reading(path, "there is no such file or folder");
     if (!is_text(path)) fail_reading(path, "allowed: .txt, .jsonl, .jsonl.zst, and folders of these");
     if (path.extension() == ".txt") {
       take(read_file(fs::canonical(path)));
@@ -157,36 +162,19 @@ class DocumentReader {
   const CorpusPlan& plan_;
   const Take& take_;
   ReadTexts counts_;
+  std::set<fs::path> open_folders_;  // Around what is read.
 };
 
-// The parts that the plan and the documents decide on, and the files' hashes.
-void finish_corpus(CorpusCard card, const CorpusPlan& plan, const fs::path& folder) {
-  card.name = plan.name.empty() ? fs::absolute(folder).lexically_normal().filename().string() : plan.name;
-  if (!is_plain_name(card.name, 60)) {
+// Returns the name of the corpus that is to be made. Throws Error (usage) where there can be none.
+std::string prepare(const CorpusPlan& plan, const fs::path& folder) {
+  std::string name =
+      plan.name.empty() ? fs::absolute(folder / "").parent_path().filename().string() : plan.name;
+  if (!is_plain_name(name, 60)) {
     throw Error(fmt::format(
         "a corpus cannot be called '{}'; --name gives it a name of 1 to 60 letters, digits, '_', '-' "
         "and '.', no '.' or '-' first",
-        one_line(card.name)));
+        one_line(name)));
   }
-  card.parts = split_documents(card.documents, plan.split);
-  card.source = plan.source;
-  card.licence = plan.licence;
-  const auto write_card = [&] { write_file_atomically(folder / CorpusCard::kFileName, card.to_json()); };
-  const std::string none(64, '0');
-  card.files = {{CorpusCard::kTokenFile, none}, {CorpusCard::kIndexFile, none}};
-  write_card();
-  // Reads every token once.
-  const auto corpus = Corpus::open(folder);
-  constexpr std::int64_t kBlock = 1 << 20;
-  std::vector<std::int32_t> tokens(kBlock);
-  for (std::int64_t first = 0; first < card.tokens; first += kBlock) {
-    corpus->copy_tokens(first, std::min(kBlock, card.tokens - first), tokens.data());
-  }
-  card.files = corpus->hashed_files();
-  write_card();
-}
-
-void check_is_new(const fs::path& folder) {
   if (fs::exists(folder / CorpusCard::kFileName)) {
     throw Error(
         fmt::format("{} holds a corpus; name another folder with -o, or delete that one", folder.string()));
@@ -194,6 +182,25 @@ void check_is_new(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw Error(fmt::format("cannot create {}: {}", folder.string(), error.message()));
+  return name;
+}
+
+// The parts that the plan and the documents decide on, and the files' hashes.
+void finish_corpus(CorpusCard card, const CorpusPlan& plan, const fs::path& folder) {
+  card.parts = split_documents(card.documents, plan.split);
+  card.source = plan.source;
+  card.licence = plan.licence;
+  card.files = {{.name = CorpusCard::kTokenFile, .sha256 = ""},
+                {.name = CorpusCard::kIndexFile, .sha256 = ""}};
+  // Reads every token once.
+  const auto corpus = Corpus::unlisted(folder, card);
+  constexpr std::int64_t kBlock = 1 << 20;
+  std::vector<std::int32_t> tokens(kBlock);
+  for (std::int64_t first = 0; first < card.tokens; first += kBlock) {
+    corpus->copy_tokens(first, std::min(kBlock, card.tokens - first), tokens.data());
+  }
+  card.files = corpus->hashed_files();
+  write_file_atomically(folder / CorpusCard::kFileName, card.to_json());
 }
 
 }  // namespace
@@ -205,8 +212,8 @@ ReadTexts for_each_document(const CorpusPlan& plan, const Take& take) {
 }
 
 ReadTexts make_corpus(const CorpusPlan& plan, const fs::path& folder) {
-  check_is_new(folder);
-  CorpusCard card{.tokenizer = "bytes", .vocabulary = kByteEnd + 1, .end = kByteEnd};
+  CorpusCard card{
+      .name = prepare(plan, folder), .tokenizer = "bytes", .vocabulary = kByteEnd + 1, .end = kByteEnd};
   TokenWriter writer(folder / CorpusCard::kTokenFile, card.vocabulary);
   std::vector<std::int32_t> tokens;
   const ReadTexts counts = for_each_document(plan, [&](std::string_view document) {
@@ -229,16 +236,20 @@ void import_corpus(const fs::path& prefix, const CorpusPlan& plan, std::int64_t 
   const fs::path index_file = fs::path(prefix) += ".idx";
   const fs::path token_file = fs::path(prefix) += ".bin";
   const TokenIndex index = read_token_index(index_file);
-  check_is_new(folder);
+  CorpusCard card{
+      .name = prepare(plan, folder), .tokenizer = "imported", .vocabulary = vocabulary, .end = end};
   const fs::path tokens = folder / CorpusCard::kTokenFile;
   std::error_code error;
-  fs::create_hard_link(token_file, tokens, error);
-  if (error) fs::copy_file(token_file, tokens, error);
+  if (!fs::equivalent(token_file, tokens, error)) {
+    fs::remove(tokens, error);  // An import that failed may have left it.
+    fs::create_hard_link(token_file, tokens, error);
+    if (error) fs::copy_file(token_file, tokens, error);
+  }
   if (error) throw Error(fmt::format("cannot read {}: {}", token_file.string(), error.message()));
   write_file_atomically(folder / CorpusCard::kIndexFile, read_file(index_file));
-  CorpusCard card{.tokenizer = "imported", .vocabulary = vocabulary, .end = end};
   card.documents = static_cast<std::int64_t>(index.starts.size()) - 1;
   card.tokens = index.starts.back();
+  if (card.tokens == 0) throw Error(fmt::format("{} lists no tokens", index_file.string()));
   finish_corpus(std::move(card), plan, folder);
 }
 
@@ -253,7 +264,8 @@ std::array<std::int64_t, 3> split_documents(std::int64_t documents,
   const std::int64_t excess = index[3] - documents;
   std::array<std::int64_t, 3> parts{};
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    parts[i] = index[i + 1] - excess - (i == 0 ? 0 : index[i] - excess);
+    index[i + 1] = std::max(index[i + 1] - excess, index[i]);
+    parts[i] = index[i + 1] - index[i];
   }
   return parts;
 }

@@ -43,7 +43,7 @@ void import_corpus(const std::filesystem::path& prefix, const CorpusPlan& plan, 
                    std::int64_t end, const std::filesystem::path& folder);
 
 // Documents of each part, as GPT-NeoX rounds them (get_train_valid_test_split_ of its
-// megatron/data/data_utils).
+// megatron/data/data_utils), but none where its rounding would make a part negative.
 std::array<std::int64_t, 3> split_documents(std::int64_t documents, const std::array<std::int64_t, 3>& split);
 
 }  // namespace che

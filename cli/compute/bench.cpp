@@ -44,6 +44,8 @@ RunConfig config_of(const BenchOptions& options, const std::string& encoding) {
     const Setting setting = parse_setting(text, "model.width=64");
     assign_path(setting.path, setting.value, fields_of(config));
   }
+  if (config.has_text())
+    throw Error("text: bench times tasks; leave the text out, and set model.kind=decoder");
   config.check();
   return config;
 }

@@ -61,23 +61,26 @@ std::string device_text(const std::vector<RunConfig>& runs) {
 }
 
 // Returns the time of the runs that were measured: "5 min for one worker, 3 to 4 min for 2".
-std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vector<TimeRange>& seconds,
+std::string plan_time_text(const std::vector<RunConfig>& pending, const std::vector<double>& seconds,
                            std::int64_t workers, double load) {
   double threads = 1;
-  std::vector<MeasuredJob> jobs;
+  std::vector<double> jobs;
+  std::vector<bool> slowed;  // Load hardly slows a job on a GPU.
   const std::vector<bool> on_gpu = are_on_gpu(pending);
   for (const std::vector<std::size_t>& indices : group_into_jobs(pending)) {
-    MeasuredJob& job = jobs.emplace_back();
-    job.is_on_gpu = on_gpu[indices.front()];
+    slowed.push_back(!on_gpu[indices.front()]);
+    double& job = jobs.emplace_back(0);
     for (const std::size_t i : indices) {
-      job.time += seconds[i];
+      job += seconds[i];
       threads = std::max(threads, static_cast<double>(usable_threads(pending[i].execution.threads)));
     }
   }
   const auto text = [&](std::int64_t count) {
     const auto processes = static_cast<double>(count);
-    return duration_text(
-        side_by_side(under_load(jobs, processes * threads, load, available_resources().cores), processes));
+    const double factor = slowdown(processes * threads, load, available_resources().cores);
+    std::vector<double> longer = jobs;
+    for (std::size_t i = 0; i < jobs.size(); ++i) longer[i] *= slowed[i] ? factor : 1;
+    return duration_text(side_by_side(jobs, processes), side_by_side(longer, processes));
   };
   const std::string one = fmt::format("{} for one worker", text(1));
   return workers == 1 ? one : fmt::format("{}, {} for {}", one, text(workers), workers);
@@ -108,7 +111,7 @@ std::string memory_text(const std::vector<RunConfig>& pending) {
 // "done", the time of one worker, or "?" where it was not measured.
 std::string time_text(const RunEstimate& run) {
   if (run.needs.is_complete()) return "done";
-  return run.unmeasured.empty() ? duration_text(run.seconds.middle) : "?";
+  return run.unmeasured.empty() ? duration_text(run.seconds) : "?";
 }
 
 }  // namespace
@@ -132,7 +135,7 @@ int show_plan(const Sweep& sweep, const std::vector<std::string>& described,
   announce();
   std::set<std::string> cells;
   std::vector<RunConfig> pending;
-  std::vector<TimeRange> seconds;  // Of these.
+  std::vector<double> seconds;  // Of these.
   std::string unmeasured;
   const auto trained = static_cast<std::size_t>(std::ranges::count_if(
       work.runs, [](const RunEstimate& run) { return run.needs.only_lacks_lengths(); }));

@@ -285,6 +285,11 @@ class Reader : public FieldVisitor {
 
   void check_known(const std::string& key, const ConfigLocation& location) const {
     if (std::ranges::count(known_, key) || std::ranges::count(unnamed_, key)) return;
+    if (known_.empty()) {
+      throw config_error(location, prefix_ + key,
+                         fmt::format("unknown key; this config takes nothing below '{}'",
+                                     std::string_view(prefix_).substr(0, prefix_.size() - 1)));
+    }
     std::string suggestion = closest_name(key, known_);
     if (suggestion.empty()) suggestion = paths_of_leaf(key);
     throw config_error(location, prefix_ + key, "unknown key" + names_hint(suggestion, known_));

@@ -71,6 +71,10 @@ void check_memory(double forward_bytes, const AttentionBias& bias, double memory
 }  // namespace
 
 void check_gives_bias(const RunConfig& config) {
+  if (!config.model.entry().takes_encoding) {
+    throw Error(
+        fmt::format("model.kind {}: only encoders and decoders have a bias to show", config.model.kind));
+  }
   const auto& registry = Registry<EncodingEntry>::instance();
   if (registry.get(config.encoding.name).gives_bias) return;
   std::vector<std::string> biased;
@@ -86,8 +90,7 @@ void check_gives_bias(const RunConfig& config) {
 AttentionBias capture_bias(const Model& model, const RunConfig& config, std::int64_t length,
                            std::int64_t sample, double memory_gib) {
   check_gives_bias(config);
-  const std::optional<AttentionSize> attention = model.attention_size();
-  if (!attention) throw Error("this kind of model has no attention");
+  const AttentionSize attention = model.attention_size().value();
   const EvaluationConfig& evaluation = config.evaluation;
   if (sample < 0 || sample >= evaluation.samples) {
     throw Error(fmt::format("--sample {}: the run is evaluated on {} samples a length; allowed: 0 .. {}",
@@ -107,8 +110,8 @@ AttentionBias capture_bias(const Model& model, const RunConfig& config, std::int
                      .has_f = config.encoding.dape.has_value(),
                      .adds_bias = !config.encoding.dape || config.encoding.dape->adds_bias(),
                      .causal = config.model.entry().is_causal,
-                     .layers = attention->layers,
-                     .heads = attention->heads,
+                     .layers = attention.layers,
+                     .heads = attention.heads,
                      .tokens = batch.width,
                      .first_output = batch.width - batch.outputs};
   const TensorBatch tensors = to_tensors(batch, 0, 1, model.backend().device());

@@ -34,8 +34,8 @@ constexpr std::int64_t kMeasuredSteps = 5;
 
 // Seconds per nominal operation if an example takes `operations`. A GPU computes whole batches, because a
 // part of one would not keep it busy.
-TimeRange seconds_per_operation(const RunConfig& config, std::int64_t length, bool evaluate,
-                                double operations, const Backend& backend) {
+double seconds_per_operation(const RunConfig& config, std::int64_t length, bool evaluate, double operations,
+                             const Backend& backend) {
   const double of_an_example = operations * static_cast<double>(config.execution.replicas);
   const auto examples = static_cast<std::int64_t>(std::max(1.0, kMeasuredOperations / of_an_example));
   const StepCost cost = measure_step(config, length,
@@ -43,9 +43,7 @@ TimeRange seconds_per_operation(const RunConfig& config, std::int64_t length, bo
                                       .steps = kMeasuredSteps,
                                       .most_examples = backend.device().is_cpu() ? examples : 0},
                                      backend);
-  return {.min = cost.fastest / cost.operations,
-          .max = cost.slowest / cost.operations,
-          .middle = cost.seconds / cost.operations};
+  return cost.seconds / cost.operations;
 }
 
 // Measures what is left of a run. If that takes too much memory, it sets `unmeasured` and returns false.
@@ -156,13 +154,11 @@ CostEstimate::Speed CostEstimate::measure(const RunConfig& config) const {
                                           run_operations(middle).evaluation, backend)};
 }
 
-TimeRange CostEstimate::seconds(const RunConfig& config, const Operations& work) {
+double CostEstimate::seconds(const RunConfig& config, const Operations& work) {
   const std::string text = shape_of(config);
   auto speed = speeds_.find(text);
   if (speed == speeds_.end()) speed = speeds_.emplace(text, measure(config)).first;  // Which may throw.
-  TimeRange total = work.training * speed->second.training;
-  total += work.evaluation * speed->second.evaluation;
-  return total;
+  return work.training * speed->second.training + work.evaluation * speed->second.evaluation;
 }
 
 WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
@@ -214,9 +210,9 @@ std::string gpu_time_text(const std::vector<RunConfig>& runs, const WorkEstimate
   std::size_t devices = 0;
   for (const auto& [device, seconds] : work.by_device) {
     if (device == "cpu") continue;
-    text += fmt::format("{}{} of one {}", devices++ == 0 ? "" : "; ", duration_text(seconds.middle), device);
+    text += fmt::format("{}{} of one {}", devices++ == 0 ? "" : "; ", duration_text(seconds), device);
     if (gpus.size() > 1) {
-      text += fmt::format(", {} on {}", duration_text(seconds.middle / static_cast<double>(gpus.size())),
+      text += fmt::format(", {} on {}", duration_text(seconds / static_cast<double>(gpus.size())),
                           counted(gpus.size(), "GPU"));
     }
   }

@@ -25,13 +25,13 @@ class CostEstimate {
   // Uses `backend`, or what each run's `execution` asks for.
   explicit CostEstimate(std::optional<Backend> backend = std::nullopt) : backend_(std::move(backend)) {}
 
-  // The time of one worker for `work` of a run, by the fastest, the median and the slowest measured steps.
-  TimeRange seconds(const RunConfig& config, const Operations& work);
+  // The time of one worker for `work` of a run, in seconds, by the median of measured steps.
+  double seconds(const RunConfig& config, const Operations& work);
 
  private:
   struct Speed {
-    TimeRange training;    // Seconds per nominal operation.
-    TimeRange evaluation;  // Seconds per nominal operation.
+    double training = 0;    // Seconds per nominal operation.
+    double evaluation = 0;  // Seconds per nominal operation.
   };
   Speed measure(const RunConfig& config) const;
 
@@ -43,7 +43,7 @@ class CostEstimate {
 struct RunEstimate {
   std::int64_t parameters = 0;
   RunNeeds needs;
-  TimeRange seconds;       // Zero if nothing is left, or if its steps cannot be measured.
+  double seconds = 0;      // Zero if nothing is left, or if its steps cannot be measured.
   std::string unmeasured;  // Why they cannot; empty otherwise.
 };
 
@@ -52,9 +52,9 @@ struct WorkEstimate {
   std::vector<RunEstimate> runs;
   std::size_t complete = 0;
   Operations left;
-  TimeRange seconds;                                // One worker's, for the runs that were measured.
-  std::map<std::string, TimeRange> by_device = {};  // One device's of each kind, by its description.
-  std::size_t unmeasured = 0;                       // Runs.
+  double seconds = 0;                            // One worker's, for the runs that were measured.
+  std::map<std::string, double> by_device = {};  // One device's of each kind, by its description.
+  std::size_t unmeasured = 0;                    // Runs.
 };
 
 // Estimates what `runs` stored below `experiment`, or not yet there, would take on this machine: on `device`

@@ -189,8 +189,6 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
 
   StepCost cost{.tokens = tokens,
                 .seconds = aggregate_of(totals, Aggregate::kMedian),
-                .fastest = *std::ranges::min_element(totals),
-                .slowest = *std::ranges::max_element(totals),
                 .matrix_rate = aggregate_of(rates, Aggregate::kMedian),
                 .peak_bytes = peak_bytes(device)};
   for (const auto& [part, seconds] : parts) cost.parts[part] = aggregate_of(seconds, Aggregate::kMedian);

@@ -13,9 +13,7 @@ namespace che {
 // machine.
 struct StepCost {
   std::int64_t tokens = 0;  // Tokens of an example, empty symbols included.
-  double seconds = 0;       // Median of the steps,
-  double fastest = 0;       // the fastest
-  double slowest = 0;       // and the slowest.
+  double seconds = 0;       // Median of the steps.
   // Medians by part of the step: "data", "attention", "linear", "norm", "optimiser" and, for the rest,
   // "other". They say nothing about a GPU, whose work goes on while the host starts more. They are those of
   // the fused operations; with reference kernels, products of attention count as "linear" and the rest of

@@ -256,8 +256,9 @@ std::optional<ConfigProblem> RunConfig::problem() const {
   if (has_text() && !entry.is_causal) {
     return ConfigProblem{
         {"model.kind", "text"},
-        fmt::format("a token of a {} sees those that it is to predict; allowed with a text: decoder",
-                    model.kind)};
+        fmt::format(
+            "in a model of kind {} a token sees those that it is to predict; allowed with a text: decoder",
+            model.kind)};
   }
   if (log.validation_steps % log.every_steps != 0) {
     return ConfigProblem{{"log.validation_steps", "log.every_steps"},

@@ -253,8 +253,10 @@ std::optional<ConfigProblem> windows_problem(const RunConfig& run) {
   }
   const auto workload = create_workload(run);
   SequenceBatch batch;
+  RunConfig longest = run;
+  longest.training.first_length = run.training.last_length;
   try {
-    workload->training_batch(0, batch);
+    create_workload(longest)->training_batch(0, batch);
   } catch (const Error& error) {
     return ConfigProblem{{"training.last_length", "text"}, error.what()};
   }

@@ -53,20 +53,12 @@ void refuse_without_score(const TableRun& run, const std::vector<EvaluationRow>&
 TableRun make_run(const RunFolder& folder, const RunConfig& config, const StoredRun& stored,
                   const ReadingRules& rules, TrainingJudge& judge) {
   TableRun run{.id = folder.id(),
-               .task = {},
-               .encoding = {},
                .config = config,
                .status = stored.status,
-               .score = std::nullopt,
-               .score_error = std::nullopt,
-               .evaluation = {},
                .scored_lengths = lengths_asked(config, rules),
-               .measured = {},
                .at_steps = stored.at_steps,
-               .missing_lengths = 0,
                .metrics = stored.metrics,
-               .damage = stored.damage_text(),
-               .training = std::nullopt};
+               .damage = stored.damage_text()};
   if (!run.damage.empty()) run.at_steps.clear();
   const bool is_finished = run.damage.empty() && run.status.state == RunState::kFinished;
   if (is_finished) run.training = judge.judge(run.config, run.metrics);
@@ -244,17 +236,15 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
 
 TableRow make_row(const TableRun& run) {
   const bool is_registered = !run.config.has_text() && !run.config.task.is_declared();
-  return {
-      .level = level_of(run.config),
-      .task = run.task,
-      .metric = run.metric,
-      .chance =
-          create_workload(run.config)
-              ->chance(run.scored_lengths.empty() ? run.config.evaluation.lengths() : run.scored_lengths),
-      .permutation_invariant =
-          is_registered && Registry<TaskEntry>::instance().get(run.config.task.name).permutation_invariant,
-      .settings = {},
-      .baselines = std::nullopt};
+  TableRow row{.level = level_of(run.config), .task = run.task, .metric = run.metric};
+  if (row.metric.source == Metric::Source::kAccuracy) {
+    row.chance =
+        create_workload(run.config)
+            ->chance(run.scored_lengths.empty() ? run.config.evaluation.lengths() : run.scored_lengths);
+  }
+  row.permutation_invariant =
+      is_registered && Registry<TaskEntry>::instance().get(run.config.task.name).permutation_invariant;
+  return row;
 }
 
 void fill_cells(ResultTable& table) {
@@ -374,7 +364,7 @@ void add_trivial_baselines(ResultTable& table, BaselineUse use) {
   for_each_index(table.rows.size(), [&](std::size_t i) {
     TableRow& row = table.rows[i];
     const TableRun* first = nullptr;
-    bool same = true;
+    bool same = row.metric.source == Metric::Source::kAccuracy;
     for (const TableRun& run : table.runs) {
       if (run.task != row.task) continue;
       if (first == nullptr) first = &run;

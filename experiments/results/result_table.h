@@ -27,23 +27,24 @@ namespace che {
 // A stored run as tables and figures see it.
 struct TableRun {
   std::string id;
-  TaskLabel task;          // Its row.
-  EncodingLabel encoding;  // Its column.
+  TaskLabel task = {};          // Its row.
+  EncodingLabel encoding = {};  // Its column.
   RunConfig config;
   RunStatus status;
-  Metric metric = {};                     // The score is in this metric.
-  std::optional<double> score;            // Only a finished run has one.
-  std::optional<double> score_error;      // Its standard error; see mean_error().
-  std::vector<EvaluationRow> evaluation;  // The score is the mean of these rows, by ascending length.
+  Metric metric = {};                          // The score is in this metric.
+  std::optional<double> score = {};            // Only a finished run has one.
+  std::optional<double> score_error = {};      // Its standard error; see mean_error().
+  std::vector<EvaluationRow> evaluation = {};  // The score is the mean of these rows, by ascending length.
   // The lengths of `evaluation`; without a score, the lengths that a score would be the mean of.
-  std::vector<std::int64_t> scored_lengths;
-  std::vector<EvaluationRow> measured;  // Every test length of a finished run, those of `che evaluate` too.
-  StepRows at_steps;                    // Measured during training; unfinished runs have them, too.
-  std::size_t missing_lengths = 0;      // Test lengths that the config has and that are not measured.
-  std::vector<MetricsRow> metrics;      // By ascending step.
-  std::string damage;                   // Says which files are damaged; empty without damage.
-  std::size_t experiment = 0;           // Index of the folder that holds it, among those that were read.
-  std::optional<TrainingOutcome> training;
+  std::vector<std::int64_t> scored_lengths = {};
+  std::vector<EvaluationRow> measured =
+      {};                                // Every test length of a finished run, those of `che evaluate` too.
+  StepRows at_steps = {};                // Measured during training; unfinished runs have them, too.
+  std::size_t missing_lengths = 0;       // Test lengths that the config has and that are not measured.
+  std::vector<MetricsRow> metrics = {};  // By ascending step.
+  std::string damage = {};               // Says which files are damaged; empty without damage.
+  std::size_t experiment = 0;            // Index of the folder that holds it, among those that were read.
+  std::optional<TrainingOutcome> training = {};
 
   std::string state() const { return damage.empty() ? state_name(status.state) : kDamaged; }
   // Says why it failed or what is damaged; empty for neither.
@@ -94,11 +95,11 @@ struct TableCell {
 struct TableRow {
   Level level = Level::kRegular;
   TaskLabel task;
-  Metric metric;                              // The scores are in this metric.
-  std::optional<double> chance;               // See Workload::chance.
-  bool permutation_invariant = false;         // See TaskEntry.
-  std::vector<SettingValue> settings;         // See CellLabels::of_task.
-  std::optional<TrivialBaselines> baselines;  // See add_trivial_baselines.
+  Metric metric = {};                       // The scores are in this metric.
+  std::optional<double> chance = {};        // See Workload::chance; none where scores are no accuracies.
+  bool permutation_invariant = false;       // See TaskEntry.
+  std::vector<SettingValue> settings = {};  // See CellLabels::of_task.
+  std::optional<TrivialBaselines> baselines = {};  // See add_trivial_baselines.
 };
 
 // The results of an experiment: one row per task, one column per encoding.
@@ -150,9 +151,9 @@ inline Aggregate default_aggregate(const ResultTable& table) {
 // Tables show the trivial baselines, or use them only to decide which scores get a mark.
 enum class BaselineUse { kShown, kMarks };
 
-// Measures the trivial baselines of every row whose runs are all evaluated at the same lengths with as many
-// samples. Where evaluation seeds differ, the samples are those of the first run. For marks alone, 20 of more
-// than 20 lengths are sampled: the paper's 460 take seconds a task.
+// Measures the trivial baselines of every row of accuracies whose runs are all evaluated at the same lengths
+// with as many samples. Where evaluation seeds differ, the samples are those of the first run. For marks
+// alone, 20 of more than 20 lengths are sampled: the paper's 460 take seconds a task.
 void add_trivial_baselines(ResultTable& table, BaselineUse use = BaselineUse::kShown);
 
 // True if the runs of these cells are evaluated alike: with the same scored lengths, samples and

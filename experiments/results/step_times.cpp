@@ -71,7 +71,12 @@ void warn_of_unfinished(const RunFolder& run, const StoredRun& stored, const Run
 }
 
 std::vector<CellKey> keys_of(const std::vector<RunFolder>& runs) {
-  return label_cells(configs_to_label(runs), {Role::kCell, Role::kEvaluation, Role::kExecution}).of;
+  std::vector<CellKey> keys =
+      label_cells(configs_to_label(runs), {Role::kCell, Role::kEvaluation, Role::kExecution}).of;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (runs[i].config().has_text()) keys[i].task.settings.clear();  // Its lengths alone.
+  }
+  return keys;
 }
 
 // Returns the labels that none of the chosen runs has.

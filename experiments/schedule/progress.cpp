@@ -62,7 +62,7 @@ std::string to_json_line(const Progress& progress) {
                       {"accuracy", progress.accuracy},
                       {"per_second", progress.per_second},
                       {"text", progress.text}};
-  if (progress.left) json["seconds_left"] = {progress.left->min, progress.left->max, progress.left->middle};
+  if (progress.left) json["seconds_left"] = *progress.left;
   // Names of folders need not be UTF-8.
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -80,10 +80,7 @@ std::optional<Progress> parse_progress(std::string_view line) {
     progress.accuracy = number_or_zero(json.at("accuracy"));
     progress.per_second = number_or_zero(json.at("per_second"));
     progress.text = json.at("text").get<std::string>();
-    if (json.contains("seconds_left")) {
-      const auto& range = json.at("seconds_left");
-      progress.left = {range.at(0).get<double>(), range.at(1).get<double>(), range.at(2).get<double>()};
-    }
+    if (json.contains("seconds_left")) progress.left = json.at("seconds_left").get<double>();
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }
@@ -93,8 +90,7 @@ std::optional<Progress> parse_progress(std::string_view line) {
 std::string describe(const Progress& progress) {
   if (progress.phase == Phase::kWarning) return fmt::format("{}: warning: {}", progress.job, progress.text);
   const bool training = progress.phase == Phase::kTraining;
-  const std::string left =
-      progress.left ? fmt::format("{} left, ", duration_text(progress.left->middle)) : "";
+  const std::string left = progress.left ? fmt::format("{} left, ", duration_text(*progress.left)) : "";
   return fmt::format("{}: {} {}/{}, {}loss {:.3f}, accuracy {:.1f} %, {:.3g} {}/s", progress.job,
                      training ? "step" : "length", progress.done, progress.total, left, progress.loss,
                      100 * progress.accuracy, progress.per_second, training ? "steps" : "lengths");

@@ -21,11 +21,11 @@ struct Progress {
   std::int64_t done = 0;           // Steps, or lengths in evaluation,
   std::int64_t total = 0;          // and how many there are in all.
   // Means over replicas and over the steps or lengths since the report before.
-  double loss = 0;                     // Nats per output symbol.
-  double accuracy = 0;                 // 0 .. 1
-  double per_second = 0;               // Steps or lengths per second since the report before.
-  std::optional<TimeRange> left = {};  // Until this phase ends; nothing while no speed is known.
-  std::string text = {};               // The text of a warning.
+  double loss = 0;                  // Nats per output symbol.
+  double accuracy = 0;              // 0 .. 1
+  double per_second = 0;            // Steps or lengths per second since the report before.
+  std::optional<double> left = {};  // Seconds until this phase ends; nothing while no speed is known.
+  std::string text = {};            // The text of a warning.
 };
 
 using ProgressSink = std::function<void(const Progress&)>;

@@ -124,7 +124,7 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment, cons
       chosen.size(), [&](std::size_t index) { return observe(chosen[index]); }, take);
   all.is_worked_on = at_work > 0 || FileLock::is_held(experiment);
   if (at_work > 0 && done > 0 && left > 0) {
-    all.time_left = left * seconds / done / static_cast<double>(at_work) * TimeRange{1, 1, 1};
+    all.time_left = left * seconds / done / static_cast<double>(at_work);
   }
   return all;
 }
@@ -140,7 +140,7 @@ std::string describe(const ExperimentStatus& status) {
   for (const auto& [state, number] : status.by_state) count(number, state_name(state));
   count(status.damaged, kDamaged);
   count(status.left_out, "misnamed or unreadable");
-  if (status.time_left) text += fmt::format("; about {} left", duration_text(status.time_left->middle));
+  if (status.time_left) text += fmt::format("; about {} left", duration_text(*status.time_left));
   text += "\n";
   for (const std::string& line : status.lines) text += line + "\n";
   return text;

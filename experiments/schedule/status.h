@@ -58,7 +58,7 @@ struct ExperimentStatus {
   std::vector<std::string> lines;     // About each run that is neither finished nor waiting.
   // At the mean speed of all runs so far, with as many at work as now. Nothing while none is at work or no
   // speed is known.
-  std::optional<TimeRange> time_left;
+  std::optional<double> time_left;  // In seconds.
 
   bool is_worked_on = false;  // By a worker, or by a `che run` that may be between two jobs.
 };

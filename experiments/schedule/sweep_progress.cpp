@@ -64,18 +64,15 @@ void SweepProgress::finish(const std::string& name, bool failed) {
   failed_ += failed ? 1U : 0U;
 }
 
-std::optional<TimeRange> SweepProgress::time_left(double seconds) const {
+std::optional<double> SweepProgress::time_left(double seconds) const {
   double done = 0;
   double left = 0;
   double active = 0;  // Jobs that are worked on.
-  std::optional<TimeLeft::Speeds> of_all;
+  std::optional<double> of_all;
   for (const auto& [name, job] : jobs_) {
     done += job.done;
-    if (const auto own = job.clock ? job.clock->speeds() : std::nullopt) {
-      of_all = of_all ? TimeLeft::Speeds{.slow = std::min(of_all->slow, own->slow),
-                                         .fast = std::max(of_all->fast, own->fast),
-                                         .middle = (of_all->middle + own->middle) / 2}
-                      : *own;
+    if (const auto own = job.clock ? job.clock->speed() : std::nullopt) {
+      of_all = of_all ? (*of_all + *own) / 2 : *own;
     }
     if (job.ended) continue;
     left += job.left.all() - job.done;
@@ -83,12 +80,12 @@ std::optional<TimeRange> SweepProgress::time_left(double seconds) const {
   }
   if (left <= 0 || done <= 0) return std::nullopt;
   // Jobs that were too short to report twice: by what is done in all.
-  if (!of_all || active == 0) return seconds * left / done * TimeRange{1, 1, 1};
-  std::vector<TimeRange> times;
+  if (!of_all || active == 0) return seconds * left / done;
+  std::vector<double> times;
   for (const auto& [name, job] : jobs_) {
     if (job.ended) continue;
     const auto own = job.clock ? job.clock->estimate() : std::nullopt;
-    times.push_back(own ? *own : of_all->time_of(job.left.all() - job.done));
+    times.push_back(own ? *own : (job.left.all() - job.done) / *of_all);
   }
   return side_by_side(times, active);
 }
@@ -107,7 +104,7 @@ std::string SweepProgress::describe(double seconds) const {
               : static_cast<double>(ended_) / static_cast<double>(std::max<std::size_t>(jobs_.size(), 1));
   std::string text = fmt::format("total: {}/{}{}, {} %", ended_, counted(jobs_.size(), "job"), failed,
                                  static_cast<int>(100 * part));
-  if (const auto range = time_left(seconds)) text += fmt::format(", {} left", duration_text(range->middle));
+  if (const auto time = time_left(seconds)) text += fmt::format(", {} left", duration_text(*time));
   return text;
 }
 

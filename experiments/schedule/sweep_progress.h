@@ -24,7 +24,7 @@ class SweepProgress {
   void update(const Progress& progress, double seconds);
   void finish(const std::string& job, bool failed);
 
-  // "total: 3/12 jobs (1 failed), 41 %, 12 to 15 min left", `seconds` after the start. TimeLeft gives a job's
+  // "total: 3/12 jobs (1 failed), 41 %, 12 min left", `seconds` after the start. TimeLeft gives a job's
   // time, over training and evaluation. A job that has not begun may be as slow or as fast as any other.
   std::string describe(double seconds) const;
 
@@ -37,7 +37,7 @@ class SweepProgress {
     std::optional<TimeLeft> clock;  // Nothing before the first report.
   };
 
-  std::optional<TimeRange> time_left(double seconds) const;
+  std::optional<double> time_left(double seconds) const;
 
   std::map<std::string, Job> jobs_;  // By the first run's id.
   std::size_t ended_ = 0;

@@ -39,28 +39,17 @@ std::string number_text(double seconds, const Unit& unit) {
 
 }  // namespace
 
-TimeRange& TimeRange::operator+=(const TimeRange& other) {
-  min += other.min;
-  max += other.max;
-  middle += other.middle;
-  return *this;
-}
-
-TimeRange operator*(double factor, const TimeRange& time) {
-  return {.min = factor * time.min, .max = factor * time.max, .middle = factor * time.middle};
-}
-
 std::string duration_text(double seconds) {
   const Unit& unit = unit_of(seconds);
   return fmt::format("{} {}", number_text(seconds, unit), unit.name);
 }
 
-std::string duration_text(const TimeRange& range) {
-  const Unit& unit = unit_of(range.max);
-  const std::string most = duration_text(range.max);
-  if (&unit != &unit_of(range.min)) return fmt::format("{} to {}", duration_text(range.min), most);
-  const std::string least = number_text(range.min, unit);
-  return least == number_text(range.max, unit) ? most : fmt::format("{} to {}", least, most);
+std::string duration_text(double least, double most) {
+  const Unit& unit = unit_of(most);
+  if (&unit != &unit_of(least)) return fmt::format("{} to {}", duration_text(least), duration_text(most));
+  const std::string first = number_text(least, unit);
+  return first == number_text(most, unit) ? duration_text(most)
+                                          : fmt::format("{} to {}", first, duration_text(most));
 }
 
 void TimeLeft::report(double done, double seconds) {
@@ -72,45 +61,31 @@ void TimeLeft::report(double done, double seconds) {
   last_seconds_ = seconds;
 }
 
-std::optional<TimeLeft::Speeds> TimeLeft::speeds() const {
+std::optional<double> TimeLeft::speed() const {
   if (speeds_.empty()) return std::nullopt;
   std::vector<double> speeds(speeds_.begin(), speeds_.end());
   std::ranges::sort(speeds);
-  const std::size_t quarter = speeds.size() / 4;
-  return Speeds{.slow = speeds[quarter],
-                .fast = speeds[speeds.size() - 1 - quarter],
-                .middle = speeds[speeds.size() / 2]};
+  return speeds[speeds.size() / 2];
 }
 
-std::optional<TimeRange> TimeLeft::estimate() const {
-  const std::optional<Speeds> measured = speeds();
+std::optional<double> TimeLeft::estimate() const {
+  const std::optional<double> measured = speed();
   if (!measured) return std::nullopt;
-  return measured->time_of(std::max(0.0, work_ - done_));
+  return std::max(0.0, work_ - done_) / *measured;
 }
 
-TimeRange side_by_side(const std::vector<TimeRange>& jobs, double workers) {
-  const auto of = [&](double TimeRange::*end) {
-    double sum = 0;
-    double longest = 0;
-    for (const TimeRange& job : jobs) {
-      sum += job.*end;
-      longest = std::max(longest, job.*end);
-    }
-    return std::max(sum / workers, longest);
-  };
-  return {.min = of(&TimeRange::min), .max = of(&TimeRange::max), .middle = of(&TimeRange::middle)};
-}
-
-std::vector<TimeRange> under_load(const std::vector<MeasuredJob>& jobs, double threads, double load,
-                                  std::int64_t cores) {
-  const double per_core = (threads + load) / static_cast<double>(cores);
-  std::vector<TimeRange> times;
-  times.reserve(jobs.size());
-  for (const auto& [time, is_on_gpu] : jobs) {
-    times.push_back({.min = time.middle, .max = time.middle, .middle = time.middle});
-    if (!is_on_gpu) times.back().max *= std::max(1.0, per_core);
+double side_by_side(const std::vector<double>& jobs, double workers) {
+  double sum = 0;
+  double longest = 0;
+  for (const double job : jobs) {
+    sum += job;
+    longest = std::max(longest, job);
   }
-  return times;
+  return std::max(sum / workers, longest);
+}
+
+double slowdown(double threads, double load, std::int64_t cores) {
+  return std::max(1.0, (threads + load) / static_cast<double>(cores));
 }
 
 }  // namespace che

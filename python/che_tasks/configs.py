@@ -16,8 +16,8 @@ __all__ = ["Config", "Run", "config"]
 class Run:
   """One run of a config: a task, an encoding, seeds, and how it is trained and measured.
 
-  `settings` has every setting of the config by its key path, such as `run.settings["training.batch_size"]`; `id` is the
-  name of its folder in results/<experiment>/runs.
+  `settings` has every setting of the config by its key path, such as `run.settings["training.batch_size"]`: a
+  number, a truth value, a text or a list of numbers. `id` is the name of its folder in results/<experiment>/runs.
   """
 
   def __init__(self, run: _core.Run) -> None:

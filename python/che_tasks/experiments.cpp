@@ -37,11 +37,17 @@ struct BoundRun {
       if (field.number) {
         const std::optional<std::int64_t> integer = parse_integer(field.value);
         const std::optional<double> real = parse_real(field.value);
-        // Others are words, such as auto, and lists.
+        // Others are words, such as auto.
         if (integer) {
           value = py::int_(*integer);
         } else if (real) {
           value = py::float_(*real);
+        } else if (field.value.starts_with('[')) {
+          py::list numbers;
+          for (const ConfigNode& item : parse_setting("list=" + field.value, "").value.items) {
+            numbers.append(py::int_(*parse_integer(item.text)));
+          }
+          value = numbers;
         }
       }
       if (!field.group) all[py::str(field.path)] = value;

@@ -45,9 +45,8 @@ class DefinitionReader {
     definition_.name = read_name(require("name", "a name for the task, such as tomita_4"));
     if (const ConfigNode* const node = find("version")) definition_.version = read_version(*node);
     if (const ConfigNode* const node = find("level")) definition_.level = choice("level", *node, kLevels);
-    if (const ConfigNode* const node = find("description"))
-      definition_.description = line("description", *node);
-    if (const ConfigNode* const node = find("source")) definition_.source = line("source", *node);
+    definition_.description = line("description");
+    definition_.source = line("source");
     definition_.answer =
         choice("answer", require("answer", "accept, last_state, states, last_output or output"), kAnswers);
     if (const ConfigNode* const node = find("sample"))
@@ -92,10 +91,9 @@ class DefinitionReader {
       if (node.kind == Kind::kScalar && node.text == word.text) return word.value;
       names.emplace_back(word.text);
     }
-    const std::string closest = closest_name(node.text, names);
-    const std::string hint = closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest);
-    throw config_error(node.location, key,
-                       fmt::format("got {}{}; allowed: {}", short_text(node), hint, fmt::join(names, ", ")));
+    throw config_error(
+        node.location, key,
+        fmt::format("got {}{}", short_text(node), known_names_hint(node.text, names, "allowed")));
   }
 
   std::string read_name(const ConfigNode& node) const {
@@ -107,11 +105,9 @@ class DefinitionReader {
       refuse("name", node,
              fmt::format("1 to {} lower-case letters, digits and '_', a letter first", kMaxNameLength));
     }
-    const std::vector<std::string> names = Registry<TaskEntry>::instance().names();
-    if (std::ranges::count(names, text) > 0) {
-      throw config_error(
-          node.location, "name",
-          fmt::format("'{}' is a built-in task; choose another name, such as my_{}", text, text));
+    if (std::ranges::count(Registry<TaskEntry>::instance().names(), text) > 0) {
+      throw config_error(node.location, "name",
+                         fmt::format("'{0}' is a built-in task; choose another name, such as my_{0}", text));
     }
     return text;
   }
@@ -123,12 +119,14 @@ class DefinitionReader {
     return *number;
   }
 
-  std::string line(std::string_view key, const ConfigNode& node) const {
-    if (node.kind != Kind::kScalar || node.text.empty() || node.text.size() > kMaxLineLength ||
-        one_line(node.text, kWholeText) != node.text) {
-      refuse(key, node, fmt::format("one line of at most {} bytes", kMaxLineLength));
+  std::string line(std::string_view key) const {
+    const ConfigNode* const node = find(key);
+    if (node == nullptr) return "";
+    if (node->kind != Kind::kScalar || node->text.empty() || node->text.size() > kMaxLineLength ||
+        one_line(node->text, kWholeText) != node->text) {
+      refuse(key, *node, fmt::format("one line of at most {} bytes", kMaxLineLength));
     }
-    return node.text;
+    return node->text;
   }
 
   // A list of one-character symbols, at most kMaxSymbols.
@@ -275,19 +273,14 @@ class DefinitionReader {
         definition_.generators.push_back(item.text);
       }
     }
-    if (generators.size() < 2 || generators.size() > kMaxSymbols) {
-      throw config_error(node.location, "generators",
-                         fmt::format("got {}; allowed: 2 to {}", count_text(generators.size()), kMaxSymbols));
-    }
-    return generators;
+    if (generators.size() >= 2 && generators.size() <= kMaxSymbols) return generators;
+    throw config_error(node.location, "generators",
+                       fmt::format("got {}; allowed: 2 to {}", count_text(generators.size()), kMaxSymbols));
   }
 
   static ConfigNode scalar(const std::string& text) {
-    ConfigNode node;
-    node.kind = Kind::kScalar;
-    node.text = text;
-    node.quoted = text.find(',') != std::string::npos;
-    return node;
+    return {
+        .kind = Kind::kScalar, .text = text, .quoted = text.find(',') != std::string::npos, .entries = {}};
   }
 
   void name_group_symbols(std::size_t count) {
@@ -339,9 +332,10 @@ class DefinitionReader {
                          has_sink ? ", the last for the sink that missing transitions lead to" : ""));
       }
     }
-    if (definition_.outputs.empty()) fail("outputs", "got an empty list; allowed: 2 or more");
-    if (definition_.outputs.size() < 2)
-      fail("outputs", "there is only one possible answer; allowed: 2 or more");
+    if (definition_.outputs.size() < 2) {
+      fail("outputs", definition_.outputs.empty() ? "got an empty list; allowed: 2 or more"
+                                                  : "there is only one possible answer; allowed: 2 or more");
+    }
   }
 
   void check_sampling() const {
@@ -360,13 +354,10 @@ class DefinitionReader {
         first = symbol;
       }
       if (definition_.sampling == InputSampling::kWalk) {
-        if (missing == automaton.symbols.size()) {
-          fail("automaton",
-               fmt::format(
-                   "state {} has no transition, so that a walk ends there; allowed with sample 'walk': "
-                   "automata that go on from every state",
-                   automaton.numbers[state]));
-        }
+        if (missing < automaton.symbols.size()) continue;
+        fail("automaton", fmt::format("state {} has no transition, so that a walk ends there; allowed with "
+                                      "sample 'walk': automata that go on from every state",
+                                      automaton.numbers[state]));
       } else if (is_transducer(definition_.answer) && missing > 0) {
         fail("automaton",
              fmt::format("state {} has no transition for '{}' and so no output; add it, or use sample 'walk'",

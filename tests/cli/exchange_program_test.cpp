@@ -81,7 +81,21 @@ TEST_F(ExchangeProgram, ShowsScoredModelsNextToEachOther) {
   expect_refusal(che({"score", right, right, "-o", one}), {"the model, model_seed and task of"});
   expect_refusal(che({"score", right, "--csv", right}), {"would replace what the command reads"});
   const std::filesystem::path run = std::filesystem::directory_iterator(one + "/runs")->path();
-  expect_refusal(che({"table", one, "-o", run / "evaluation.csv"}), {"lies in the folder of a run"});
+  const std::string rows = run / "evaluation.csv";
+  const std::string before = read_file(rows);
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"table", one, "-o"},
+                                                {"status", one, "-o"},
+                                                {"report", one, "-o"},
+                                                {"score", right, "--csv"},
+                                                {"export-model", run, "-o"},
+                                                {"bench", "--json"}}) {
+    std::vector<std::string> named = words;
+    named.push_back(rows);
+    expect_refusal(che(named), {rows, "lies in the folder of a run"});
+    named.back() = (folder_ / "missing" / "file").string();
+    expect_refusal(che(named), {"there is no folder", "missing", "create it first"});
+  }
+  EXPECT_EQ(before, read_file(rows));
 }
 
 TEST_F(ExchangeProgram, BundlesAndVerifies) {

@@ -35,6 +35,7 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
   EXPECT_EQ(2, che({"run"}).exit_code);
   EXPECT_EQ(2, che({"run", small_config(), "--workers", "0"}).exit_code);
   EXPECT_EQ(2, che({"sample", "even_pairs", "--length", "0", "--count", "1"}).exit_code);
+  EXPECT_EQ(2, che({"sample", "austen", "--length", "0", "--count", "1"}).exit_code);
   EXPECT_EQ(2, che({"plot", (folder_ / "missing").string()}).exit_code);
   const auto expect_wrong = [&](const std::vector<std::string>& arguments, const std::string& message) {
     expect_contains(output_of(arguments, 2), {message});
@@ -322,6 +323,7 @@ TEST_F(ProgramTest, BenchesStepsAndBatchesByPart) {
   EXPECT_GT(machine[0].at("parts").at("linear").get<double>(), 0);
   expect_refusal(che({"bench", "--encoding", "rope", "model.kind=lstm"}),
                  {"model.kind=lstm takes no encoding"});
+  expect_refusal(che({"bench", "text=austen"}), {"text", "bench times tasks"});
   const std::string shared = (folder_ / "shared.json").string();
   EXPECT_EQ(0, bench({"--steps", "1", "--json", shared, "execution.replicas=3"}).exit_code);
   EXPECT_GT(nlohmann::json::parse(read_file(shared)).at("rows")[0].at("samples_per_second").get<double>(), 0);

@@ -200,16 +200,16 @@ TEST(TimeOnGpus, IsOfMeasuredStepsOfTheDevice) {
   EXPECT_GT(device_counts().operations, 0);
   EXPECT_EQ(0U, work.unmeasured);
   ASSERT_EQ(1U, work.by_device.size());
-  const TimeRange seconds = work.by_device.at("cuda (emulated, fp32)");
-  EXPECT_GT(seconds.middle, 0);
-  EXPECT_EQ(work.seconds.middle, seconds.middle);
+  const double seconds = work.by_device.at("cuda (emulated, fp32)");
+  EXPECT_GT(seconds, 0);
+  EXPECT_EQ(work.seconds, seconds);
   WorkEstimate hours;
-  hours.by_device["cuda (emulated, fp32)"].middle = 2.5 * 3600;
-  hours.by_device["cpu"].middle = 1;
+  hours.by_device["cuda (emulated, fp32)"] = 2.5 * 3600;
+  hours.by_device["cpu"] = 1;
   EXPECT_EQ("GPU: 2.5 h of one cuda (emulated, fp32), 75 min on 2 GPUs, by measured steps",
             gpu_time_text(runs, hours, {"0", "3"}));
   EXPECT_EQ("GPU: 2.5 h of one cuda (emulated, fp32), by measured steps", gpu_time_text(runs, hours, {"0"}));
-  hours.by_device["cuda (emulated, fp32)"].middle = 120.0 * 3600;
+  hours.by_device["cuda (emulated, fp32)"] = 120.0 * 3600;
   EXPECT_EQ("GPU: 120 h of one cuda (emulated, fp32), by measured steps", gpu_time_text(runs, hours, {"0"}));
   EXPECT_EQ("GPU: no time was measured, because no GPU is visible here", gpu_time_text(runs, {}, {}));
   EXPECT_EQ("GPU: no time was measured", gpu_time_text(runs, {}, {"0"}));

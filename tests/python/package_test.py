@@ -75,6 +75,7 @@ class Configs(unittest.TestCase):
     self.assertEqual((run.settings["training.steps"], run.encoding, run.seed, run.data_seed), (7, "rope", 0, 0))
     self.assertIs(run.settings["evaluation.eval_dropout"], False)
     self.assertIsInstance(run.settings["learning_rate"], float)
+    self.assertEqual(run.with_settings("evaluation.lengths=[5, 17]").settings["evaluation.lengths"], [5, 17])
     batch = run.batches()[3]
     self.assertEqual(batch.input.shape[0], run.settings["training.batch_size"])
     self.assertLessEqual(batch.length, run.settings["training.last_length"])

@@ -129,6 +129,7 @@ TEST(CorpusParts, AreRoundedAsGptNeoXDoes) {
   EXPECT_EQ(split_documents(100, {969, 30, 1}), (Parts{97, 3, 0}));
   EXPECT_EQ(split_documents(1, {969, 30, 1}), (Parts{1, 0, 0}));
   EXPECT_EQ(split_documents(5, {1, 1, 1}), (Parts{1, 2, 2}));
+  EXPECT_EQ(split_documents(3, {0, 1, 1}), (Parts{0, 1, 2})) << "-1 there";
 }
 
 TEST_F(CorpusTest, ImportsTokenFiles) {
@@ -140,6 +141,13 @@ TEST_F(CorpusTest, ImportsTokenFiles) {
   EXPECT_EQ(all_tokens(*Corpus::open(at("corpus"))), (std::vector<std::int32_t>{69'999, 5, 0, 1, 0}));
   expect_error(ErrorKind::kUsage, {"tokens.bin", "token 0 has the id 69999", "--vocabulary"},
                [&] { import_corpus(at("x"), {}, 60'000, 0, at("other")); });
+  EXPECT_FALSE(fs::exists(at("other/corpus.json")));
+  import_corpus(at("x"), {}, 70'000, 0, at("other"));
+  EXPECT_EQ(Corpus::open(at("other"))->hashed_files().front().sha256, sha256(read_file(at("x.bin"))));
+  write_file_atomically(at("none.idx"), token_index_bytes({.token_bytes = 2, .starts = {0, 0}}));
+  write(at("none.bin"), "");
+  expect_error(ErrorKind::kUsage, {"none.idx", "no tokens"},
+               [&] { import_corpus(at("none"), {}, 10, 0, at("none")); });
 }
 
 TEST_F(CorpusTest, RefusesWhatIsNotAsItShouldBe) {
@@ -160,6 +168,19 @@ TEST_F(CorpusTest, RefusesWhatIsNotAsItShouldBe) {
   refused({"tokens.bin", "8 bytes", "12"});
   write(at("small/tokens.idx"), read_file(at("small/tokens.idx")).substr(0, 30));
   refused({"tokens.idx", "cut off"});
+  // A corpus of texts with another number of tokens, and with another vocabulary.
+  const auto text_card = [&](const std::string& vocabulary, const std::string& count) {
+    write(at("small/corpus.json"),
+          R"({"name": "x", "tokenizer": "bytes", "end": 256, "documents": 1, "bytes": 3, "source": "",
+              "licence": "", "parts": {"train": 1, "validation": 0, "test": 0}, "files": [{"name": "1.txt",
+              "sha256": ")" +
+              sha256("abc") + "\"}], \"vocabulary\": " + vocabulary + ", \"tokens\": " + count + "}");
+  };
+  write(at("small/1.txt"), "abc");
+  text_card("257", "17592186044416");
+  refused({"4 tokens", "corpus.json says 1 of 17592186044416"});
+  text_card("300", "4");
+  refused({"vocabulary: allowed: 257 of texts"});
   write(at("small/corpus.json"), "{\"name\": \"small\"}");
   refused({"corpus.json", "tokenizer", "a text"});
   expect_error(ErrorKind::kUsage, {"there is no corpus 'nowhere'", "austen"},
@@ -168,6 +189,13 @@ TEST_F(CorpusTest, RefusesWhatIsNotAsItShouldBe) {
   expect_error(ErrorKind::kUsage, {"bad.jsonl", "line 2", "--field"}, [&] { documents_of(at("bad.jsonl")); });
   write(at("bad.jsonl.zst"), compressed("{\"text\": \"x\"}\n").substr(0, 12));
   expect_error(ErrorKind::kUsage, {"bad.jsonl.zst", "cut off"}, [&] { documents_of(at("bad.jsonl.zst")); });
+  fs::create_directory(at("loop"));
+  write(at("loop/a.txt"), "x");
+  fs::create_symlink(".", at("loop/self"));
+  expect_error(ErrorKind::kUsage, {"loop/self", "is a link to a folder"}, [&] { documents_of(at("loop")); });
+  expect_error(ErrorKind::kUsage, {"cannot be called '../x'"},
+               [&] { make_corpus({.name = "../x", .sources = {at("1.txt")}}, at("unnamed")); });
+  EXPECT_FALSE(fs::exists(at("unnamed")));
   expect_error(ErrorKind::kUsage, {"holds a corpus", "-o"},
                [&] { make_corpus({.sources = {at("1.txt")}}, at("small")); });
 }

@@ -184,6 +184,7 @@ TEST_F(Predictions, NameLineAndFieldOfWhatIsWrong) {
       {1, R"({"task_version": 2})",
        ":1: task_version: the predictions are for version 2 of parity_check; this che draws version 1"},
       {1, R"({"model": "rope"})", ":1: model: 'rope' is an encoding of che"},
+      {1, R"({"model": "lstm"})", ":1: model: 'lstm' is a model of che"},
       {1, R"({"samples": 65})", ":1: samples: got 65; allowed: multiples of 64"},
       {1, R"({"seed": -1})", ":1: seed: got -1; allowed: 0 or more"},
       {1, R"({"seeed": 1})", ":1: unknown field 'seeed'; did you mean 'seed'?"},

@@ -196,6 +196,9 @@ TEST(BiasCapture, RefusesWhatItCannotShow) {
     const std::string message = message_of([&] { check_gives_bias(small_run(name)); });
     expect_contains(message, {"adds no bias", "kerple"});
   }
+  RunConfig machine = small_run("none");
+  machine.model = {.kind = "lstm"};
+  expect_contains(message_of([&] { check_gives_bias(machine); }), {"model.kind lstm", "only encoders"});
 }
 
 TEST(BiasCapture, ReadsTheTrainedParametersOfARun) {

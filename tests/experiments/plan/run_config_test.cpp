@@ -27,10 +27,6 @@ RunConfig config_with(std::initializer_list<std::pair<std::string_view, std::str
   return config;
 }
 
-std::string set_error(std::string_view path, std::string_view yaml) {
-  return message_of([&] { config_with({{path, yaml}}); });
-}
-
 std::string check_error(std::initializer_list<std::pair<std::string_view, std::string_view>> settings) {
   const RunConfig config = config_with(settings);
   return message_of([&] { config.check(); });
@@ -63,41 +59,6 @@ TEST(Config, ShorthandIsWhatResetReads) {
   }
 }
 
-TEST(Config, UnknownTasksAndEncodings) {
-  const auto unknown = [](const std::string& form, const std::string& suggestion) {
-    return fmt::format(
-        "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, cope, fire, fox, kerple, learned, none, "
-        "pope, position_mlp, relative, rope, sandwich, sin_cos, t5; dape_ may stand "
-        "before those that give a bias, randomized_ before those that read positions",
-        form, suggestion);
-  };
-  for (const std::string form : {"dape_kerpel", "dape_dape_kerple"}) {
-    EXPECT_EQ(set_error("encoding", form), unknown(form, "; did you mean 'dape_kerple'?"));
-  }
-  EXPECT_EQ(set_error("encoding", "dape_randomised_kerpel"),
-            unknown("dape_randomised_kerpel", "; did you mean 'randomized_dape_kerple'?"));
-  EXPECT_EQ(set_error("encoding", "randomised_none"), unknown("randomised_none", "; did you mean 'none'?"));
-  EXPECT_EQ(set_error("encoding", "dape_randomized_y"), unknown("dape_randomized_y", ""));
-  EXPECT_EQ(
-      set_error("encoding.name", "rop"),
-      "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed: alibi, cope, fire, fox, kerple, "
-      "learned, none, pope, position_mlp, relative, rope, sandwich, sin_cos, t5; next to "
-      "it, `dape: {}` wraps it in DAPE and `positions: randomized` draws its positions");
-  const std::string name = set_error("task", "{name: parity}");
-  EXPECT_TRUE(name.starts_with("x.yaml:1: task.name: got parity")) << name;
-}
-
-TEST(Config, DapeNeedsABias) {
-  const std::string reason =
-      "dape wraps an encoding that gives a bias and rope gives none; allowed: alibi, fire, fox, kerple, "
-      "none, "
-      "position_mlp, sandwich, t5";
-  for (const std::string form : {"dape_rope", "dape_rop", "DAPE-rope"}) {
-    EXPECT_EQ(set_error("encoding", form), "x.yaml:1: encoding: " + reason);
-  }
-  EXPECT_EQ(check_error({{"encoding", "{name: rope, dape: {}}"}}), "encoding.dape: " + reason);
-}
-
 TEST(Config, OptionsStandNextToTheName) {
   const EncodingConfig encoding = encoding_of(
       "{dape: {hidden: 16, variant: concat}, direction: left_only, positions: randomized, name: kerple}");
@@ -125,19 +86,6 @@ TEST(Config, LabelShowsEverySettingOffItsDefault) {
             "randomized_rope(max_position=4096)");
   EXPECT_EQ(encoding_of("{name: rope, max_position: 4096}").label().text(), "rope")
       << "contiguous positions do not read it";
-}
-
-TEST(Config, RandomizedPositionsMustSuffice) {
-  const auto error = [](std::string_view positions) {
-    return check_error({{"task", "duplicate_string"},
-                        {"encoding", "randomized_rope"},
-                        {"encoding.max_position", positions}});
-  };
-  EXPECT_EQ(error("1500"), "(no error)");
-  EXPECT_EQ(error("1499"),
-            "encoding.max_position: 1499 randomized positions are too few for the 1500 tokens of "
-            "duplicate_string's "
-            "longest sequence; raise it to 1500, or train and test on shorter lengths");
 }
 
 TEST(Config, LongestSequenceOfTrainingAndEvaluation) {
@@ -273,18 +221,6 @@ TEST(Config, ADecodersShapeIsCausal) {
   EXPECT_TRUE(config.model.shape().causal);
   set(config, "model.kind", "encoder");
   EXPECT_FALSE(config.model.shape().causal);
-}
-
-TEST(Config, ADecoderHasNoSettingsOfKeysOnTheRight) {
-  EXPECT_EQ(
-      check_error({{"model.kind", "decoder"}, {"encoding", "{name: fire, normalizer: query}"}}),
-      "encoding.normalizer, model.kind: normalizer is for keys on both sides, and a token of a decoder sees "
-      "those before it only; leave normalizer out");
-  for (const char* encoding : {"{name: alibi, direction: symmetric}", "{name: kerple, direction: left_only}",
-                               "{name: relative, positions: randomized, randomized_relative: as_released}"}) {
-    EXPECT_NE(check_error({{"model.kind", "decoder"}, {"encoding", encoding}}), "(no error)") << encoding;
-    EXPECT_EQ(check_error({{"encoding", encoding}}), "(no error)") << encoding;
-  }
 }
 
 TEST(Config, YamlRoundTripsExactly) {

@@ -34,9 +34,6 @@ TEST(Sweep, SetsTheKindOfModelBeforeTheEncoding) {
   const Sweep sweep = read(lstm, {"encoding=rope", "model.kind=decoder"});
   EXPECT_EQ(sweep.runs.at(0).model.kind, "decoder");
   EXPECT_EQ(sweep.runs.at(0).encoding.name, "rope");
-  expect_contains(
-      error_of("name: x\nbase: {task: even_pairs}\naxes: {encoding: [rope], model.kind: [decoder, lstm]}\n"),
-      {"model.kind lstm takes no encoding"});
 }
 
 // The base of the config that another extends comes first; its axes stay its own.
@@ -110,17 +107,6 @@ TEST(Sweep, OverridesInsideAnAxisComeAfterIt) {
   EXPECT_EQ(error_of(kQuick, {"encoding.dape.hidden=4"}),
             "command line: encoding.dape.hidden: none has no dape; name the encoding dape_none, or set "
             "encoding.dape to a map, {} for its defaults (task=even_pairs, encoding=none, seed=0)");
-}
-
-TEST(Sweep, AnAxisInsideAnotherNamesTheRunThatItDoesNotFit) {
-  EXPECT_EQ(
-      error_of(
-          "name: a\naxes: {task: [even_pairs], encoding: [dape_kerple, rope], encoding.dape.hidden: [4]}\n"),
-      "x.yaml:2: encoding.dape.hidden: dape wraps an encoding that gives a bias and rope gives none; "
-      "allowed: "
-      "alibi, fire, fox, kerple, none, position_mlp, sandwich, t5 (task=even_pairs, encoding=rope, "
-      "encoding.dape.hidden=4); "
-      "an axis of named variants sets both, and only where they fit");
 }
 
 TEST(Sweep, AnAxisInsideAnotherIsAppliedAfterItWhateverTheOrder) {
@@ -213,44 +199,6 @@ TEST(Sweep, KeepsTheRunsThatAreNotChosen) {
   EXPECT_EQ(sweep.runs.size(), 4U);
   ASSERT_EQ(sweep.not_chosen.size(), 4U) << "what exclude leaves out is no run of the config";
   for (const RunConfig& run : sweep.not_chosen) EXPECT_EQ(run.task.name, "reverse_string");
-}
-
-TEST(Sweep, OverridesOfUnknownKeysAreSuggestedTheirWholePath) {
-  EXPECT_TRUE(error_of(kQuick, {"wdith=5"})
-                  .starts_with("command line: wdith: unknown key; did you mean 'model.width'?"));
-  EXPECT_TRUE(
-      error_of(kQuick, {"first_length=5"})
-          .starts_with("command line: first_length: unknown key; did you mean 'training.first_length' or "
-                       "'evaluation.first_length'?"));
-  EXPECT_TRUE(error_of(kQuick, {"training.width=5"})
-                  .starts_with("command line: training.width: unknown key; did you mean 'model.width'?"));
-}
-
-TEST(Sweep, UnfitValuesNameTheLineThatSetsThem) {
-  EXPECT_EQ(error_of("name: a\nbase:\n  model:\n    width: 60\n"),
-            "x.yaml:3: model.heads: 8 heads do not divide model.width 60; allowed: divisors of the width");
-  EXPECT_EQ(error_of("name: a\naxes:\n  model.heads: [4,\n   7]\n  seed: [0]\n"),
-            "x.yaml:4: model.heads: 7 heads do not divide model.width 256; allowed: divisors of the width "
-            "(model.heads=7, seed=0)");
-  EXPECT_EQ(error_of(kQuick, {"model.heads=7"}),
-            "command line: model.heads: 7 heads do not divide model.width 64; allowed: divisors of the width "
-            "(task=even_pairs, encoding=none, seed=0)");
-  EXPECT_EQ(error_of("name: a\nbase:\n  seed: 1\n  model: {width: 40}\naxes:\n  encoding: [none, rope]\n"),
-            "x.yaml:4: model.width, model.heads: rope rotates pairs of features and needs an even width per "
-            "head; got 40 / 8 = 5; set "
-            "model.width to a multiple of 16, such as 48 "
-            "(encoding=rope)");
-  EXPECT_EQ(
-      error_of(
-          "name: a\naxes:\n  encoding:\n    - name: rope\n      positions: contiguous\n      dape: {}\n"),
-      "x.yaml:6: encoding.dape: dape wraps an encoding that gives a bias and rope gives none; allowed: "
-      "alibi, fire, fox, kerple, none, position_mlp, sandwich, t5 (encoding={name: rope, positions: "
-      "contiguous, dape: {}})");
-  EXPECT_EQ(error_of("name: a\nbase:\n  task: duplicate_string\n  evaluation:\n    last_length: 9999\n"
-                     "  encoding: randomized_rope\n"),
-            "x.yaml:6: encoding.max_position: 2048 randomized positions are too few for the 29997 tokens of "
-            "duplicate_string's longest sequence; raise it to 29997, or train and test on "
-            "shorter lengths");
 }
 
 TEST(Sweep, AnAxisMayBeARange) {

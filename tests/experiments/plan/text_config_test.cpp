@@ -66,27 +66,5 @@ TEST(TextConfig, WindowsAreSettingsOfEvaluation) {
   EXPECT_EQ(other.evaluation.text.longest, 256);
 }
 
-TEST(TextConfig, RefusesWhatDoesNotGoTogether) {
-  const auto refused = [](const std::string& settings, const std::vector<std::string>& parts) {
-    expect_contains(error_of(with(settings)), parts);
-  };
-  refused("  text: austen\n  task: parity_check\n", {"base.task", "models the text austen", "never both"});
-  refused("  text: austin\n", {"base.text", "there is no corpus 'austin'", "did you mean 'austen'?"});
-  refused("  text: {documents: packed}\n", {"base.text", "'corpus' is missing"});
-  refused("  text: austen\n  model: {kind: encoder}\n",
-          {"model.kind", "a token of a encoder sees", "decoder"});
-  refused("  text: austen\n  evaluation: {lengths: [500000]}\n",
-          {"evaluation.lengths", "no document of the test part"});
-  refused(
-      "  text: austen\n  training: {last_length: 900000, first_length: 900000, batch_size: 1}\n"
-      "  evaluation: {lengths: [500000], part: train}\n  log: {validation_steps: 100}\n",
-      {"log.validation_steps", "no document of the validation part"});
-  refused("  text: austen\n  evaluation: {lengths: []}\n",
-          {"evaluation.lengths", "is empty", "a list of test lengths"});
-  refused("  text: austen\n  evaluation: {first_length: 16}\n", {"evaluation.first_length", "unknown key"});
-  refused("  text: austen\n  log: {validation_steps: 150}\n",
-          {"log.validation_steps", "no multiple of every_steps"});
-}
-
 }  // namespace
 }  // namespace che

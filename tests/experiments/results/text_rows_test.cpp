@@ -61,6 +61,19 @@ TEST_F(TextRows, HaveAPerplexityForEachLength) {
   EXPECT_NEAR(*make_table(open_runs(scratch_.path()), bits).runs[0].score, 2.512 / std::log(2), 1e-9);
 }
 
+// Chance is an accuracy, which no perplexity passes or fails.
+TEST_F(TextRows, OfATaskHaveChanceAndBaselinesBesideAccuraciesAlone) {
+  store_run(scratch_.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
+  for (const std::string metric : {"accuracy", "ppl"}) {
+    ReadingRules rules;
+    rules.metric = Metric::named(metric);
+    ResultTable table = make_table(open_runs(scratch_.path()), rules);
+    add_trivial_baselines(table);
+    EXPECT_EQ(metric == "accuracy", table.rows[0].chance.has_value()) << metric;
+    EXPECT_EQ(metric == "accuracy", table.rows[0].baselines.has_value()) << metric;
+  }
+}
+
 TEST_F(TextRows, OtherProtocolsAreOtherColumns) {
   const RunConfig config = run_on_austen("kerple", 0);
   store(scratch_.path(), config, 1);

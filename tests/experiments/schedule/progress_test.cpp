@@ -15,7 +15,7 @@ Progress training() {
           .loss = 0.5124,
           .accuracy = 0.712,
           .per_second = 35.12,
-          .left = TimeRange{.min = 45, .max = 53, .middle = 48}};
+          .left = 48};
 }
 
 TEST(Progress, SurvivesTheWayThroughItsLine) {

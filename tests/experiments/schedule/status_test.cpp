@@ -77,7 +77,7 @@ TEST_F(ExperimentStatusTest, CountsEveryStateAndSaysWhy) {
   EXPECT_EQ(status.by_state.at(RunState::kFailed), 1U);
   EXPECT_EQ(status.by_state.at(RunState::kWaiting), 2U);
   EXPECT_EQ(status.damaged, 2U);
-  EXPECT_GT(status.time_left.value().middle, 0);
+  EXPECT_GT(status.time_left.value(), 0);
   EXPECT_TRUE(status.is_worked_on);
   const std::string text = describe(status);
   expect_contains(text,
@@ -92,12 +92,12 @@ TEST_F(ExperimentStatusTest, TimeLeftDependsOnStoredModels) {
       store_run(scratch_.path(), made_up_config("even_pairs", "rope", 1), RunState::kTraining).path());
   RunConfig config = made_up_config("even_pairs", "rope", 0);
   const RunFolder run = store_run(scratch_.path(), config, RunState::kFinished, 0.5);
-  const double done = experiment_status(scratch_.path()).time_left.value().middle;
+  const double done = experiment_status(scratch_.path()).time_left.value();
   config.evaluation.last_length += 10;
   RunFolder::create(scratch_.path(), config);
-  const double pruned = experiment_status(scratch_.path()).time_left.value().middle;
+  const double pruned = experiment_status(scratch_.path()).time_left.value();
   std::ofstream(run.path() / "checkpoint.bin") << "model";
-  const double kept = experiment_status(scratch_.path()).time_left.value().middle;
+  const double kept = experiment_status(scratch_.path()).time_left.value();
   EXPECT_GT(done, 0);
   EXPECT_GT(kept, done);
   EXPECT_GT(pruned, 2 * kept);
@@ -126,8 +126,7 @@ TEST_F(ExperimentStatusTest, FinishedRunsTellOfTheSpeedToo) {
   const FileLock at_work(begun.path());
   const double spent = finished.status().training_seconds + finished.status().evaluation_seconds;
   // Two runs are left, and a thousandth of one took 100 seconds beside the finished one.
-  EXPECT_NEAR(experiment_status(scratch_.path()).time_left.value().middle, 2 * (spent + 100),
-              0.002 * (spent + 100));
+  EXPECT_NEAR(experiment_status(scratch_.path()).time_left.value(), 2 * (spent + 100), 0.002 * (spent + 100));
 }
 
 // The lock of a run that another machine works on is a file in the run's folder.

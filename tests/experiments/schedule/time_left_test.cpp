@@ -16,9 +16,9 @@ TEST(DurationText, ChoosesTheUnit) {
 }
 
 TEST(DurationText, NamesTheUnitOfARangeOnce) {
-  EXPECT_EQ("12 to 15 min", duration_text(TimeRange{.min = 720, .max = 900}));
-  EXPECT_EQ("12 min", duration_text(TimeRange{.min = 719, .max = 722}));
-  EXPECT_EQ("90 s to 2 min", duration_text(TimeRange{.min = 90, .max = 120}));
+  EXPECT_EQ("12 to 15 min", duration_text(720, 900));
+  EXPECT_EQ("12 min", duration_text(719, 722));
+  EXPECT_EQ("90 s to 2 min", duration_text(90, 120));
 }
 
 TEST(TimeLeft, DiscardsWhatCameBeforeTheFirstReport) {
@@ -28,11 +28,10 @@ TEST(TimeLeft, DiscardsWhatCameBeforeTheFirstReport) {
   EXPECT_FALSE(left.estimate().has_value());
   left.report(11, 51);
   ASSERT_TRUE(left.estimate().has_value());
-  EXPECT_DOUBLE_EQ(8.9, left.estimate()->min);
-  EXPECT_DOUBLE_EQ(8.9, left.estimate()->max);
+  EXPECT_DOUBLE_EQ(8.9, *left.estimate());
 }
 
-TEST(TimeLeft, IsARangeOfQuartiles) {
+TEST(TimeLeft, IsByTheMedianSpeed) {
   TimeLeft left(1000);
   double done = 0;
   double seconds = 0;
@@ -42,8 +41,7 @@ TEST(TimeLeft, IsARangeOfQuartiles) {
     seconds += 0.1;
     left.report(done, seconds);
   }
-  EXPECT_NEAR((1000 - done) / 35, left.estimate()->min, 1e-9);
-  EXPECT_NEAR((1000 - done) / 20, left.estimate()->max, 1e-9);
+  EXPECT_NEAR((1000 - done) / 30, *left.estimate(), 1e-9);
 }
 
 TEST(TimeLeft, ForgetsOldSpeeds) {
@@ -51,44 +49,24 @@ TEST(TimeLeft, ForgetsOldSpeeds) {
   double done = 0;
   for (int second = 0; second <= 200; ++second) {
     left.report(done, second);
-    done += second < 100 ? 1 : 10;
+    done += second < 140 ? 1 : 10;
   }
-  EXPECT_DOUBLE_EQ(left.estimate()->min, left.estimate()->max);
+  EXPECT_DOUBLE_EQ((1e6 - 740) / 10, *left.estimate());
 }
 
-void expect_range(double min, double max, const TimeRange& range) {
-  EXPECT_DOUBLE_EQ(min, range.min);
-  EXPECT_DOUBLE_EQ(max, range.max);
+TEST(JobTimes, SideBySideAreSharedByTheWorkersAndAtLeastTheLongest) {
+  EXPECT_EQ(0, side_by_side({}, 2));
+  EXPECT_EQ(30, side_by_side({10, 10, 10}, 1));
+  EXPECT_EQ(15, side_by_side({10, 10, 10}, 2));
+  EXPECT_EQ(40, side_by_side({10, 40, 10}, 2));
+  EXPECT_EQ(40, side_by_side({40}, 8));
 }
 
-TEST(JobTimes, SideBySideAreSharedByTheWorkers) {
-  expect_range(0, 0, side_by_side({}, 2));
-  expect_range(30, 60, side_by_side({{10, 20}, {10, 20}, {10, 20}}, 1));
-  expect_range(15, 30, side_by_side({{10, 20}, {10, 20}, {10, 20}}, 2));
-}
-
-// However many workers there are.
-TEST(JobTimes, SideBySideTakeAsLongAsTheLongest) {
-  expect_range(40, 90, side_by_side({{10, 20}, {40, 90}, {10, 20}}, 2));
-  expect_range(40, 90, side_by_side({{40, 90}}, 8));
-}
-
-TEST(JobTimes, UnderLoadAreLongerWhereThereIsNoFreeCore) {
-  const auto loaded = [](double load, std::int64_t cores) {
-    return under_load({{.time = {8, 20, 10}}}, 2, load, cores).at(0);
-  };
-  expect_range(10, 10, loaded(0, 4));
-  expect_range(10, 10, loaded(2, 4));
-  expect_range(10, 15, loaded(4, 4));
-  expect_range(10, 40, loaded(6, 2));
-}
-
-TEST(JobTimes, UnderLoadAreTheSameOnAGpu) {
-  const std::vector<TimeRange> times =
-      under_load({{.time = {8, 20, 10}, .is_on_gpu = true}, {.time = {8, 20, 10}}}, 2, 6, 2);
-  ASSERT_EQ(2U, times.size());
-  expect_range(10, 10, times[0]);
-  expect_range(10, 40, times[1]);
+TEST(JobTimes, AreLongerUnderLoadWhereThereIsNoFreeCore) {
+  EXPECT_EQ(1, slowdown(2, 0, 4));
+  EXPECT_EQ(1, slowdown(2, 2, 4));
+  EXPECT_EQ(1.5, slowdown(2, 4, 4));
+  EXPECT_EQ(4, slowdown(2, 6, 2));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/descriptor.h"
-#include "core/error.h"
 #include "core/file_lock.h"
 #include "core/files.h"
 #include "experiments/results/read_results.h"
@@ -23,7 +22,6 @@
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/scratch_folder.h"
-#include "tests/unprivileged.h"
 
 namespace che {
 namespace {
@@ -277,41 +275,6 @@ INSTANTIATE_TEST_SUITE_P(All, DamageTable, testing::ValuesIn(cases()), [](const 
 });
 
 TEST(DamageCases, AreMany) { EXPECT_GE(cases().size(), 120U); }
-
-// What the system does not let us read may be good: it stops the command that needs it and is moved by none.
-class UnreadableFile : public testing::TestWithParam<std::string> {};
-
-TEST_P(UnreadableFile, StopsWhatNeedsItAndStays) {
-  const ScratchFolder scratch;
-  const RunFolder run = store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished);
-  store_run(scratch.path(), made_up_config("even_pairs", "rope", 1), RunState::kFinished);
-  save_checkpoint(run.path(), run.id(), {});
-  const fs::path file = run.path() / GetParam();
-  const std::string content = read_file(file);
-  const FileLock lock(run.path());
-  fs::permissions(file, fs::perms::none);
-  std::string said;
-  {
-    const Unprivileged user;
-    const auto warn = [&](const std::string& warning) { said += warning; };
-    try {
-      for (const RunFolder& one : open_runs(scratch.path(), warn)) one.read();
-      if (GetParam() == "checkpoint.bin")
-        load_checkpoint(run.path(), run.id(), 0, DamagedCheckpoints::kSetAside);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
-      said += error.what();
-    }
-  }
-  expect_contains(said, {file.string(), "Permission denied"});
-  fs::permissions(file, fs::perms::owner_all);
-  EXPECT_EQ(read_file(file), content);
-}
-
-INSTANTIATE_TEST_SUITE_P(All, UnreadableFile,
-                         testing::Values("config.yaml", "metrics.csv", "evaluation.csv", "status.json",
-                                         "checkpoint.bin"),
-                         [](const auto& one) { return one.param.substr(0, one.param.find('.')); });
 
 }  // namespace
 }  // namespace che

@@ -6,6 +6,7 @@
 
 #include "core/file_lock.h"
 #include "core/files.h"
+#include "experiments/store/checkpoint.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_folder.h"
 #include "tests/contains.h"
@@ -243,6 +244,9 @@ TEST_F(StoredDamage, AnUnreadableFileStopsAndStays) {
   expect_stop("config.yaml",
               [&] { RunFolder::at(scratch_.path(), made_up_config("reverse_string", "rope"), warn); });
   expect_stop("config.yaml", [&] { open_runs(scratch_.path(), warn); });
+  const FileLock lock(folder.path());
+  expect_stop("checkpoint.bin",
+              [&] { load_checkpoint(folder.path(), folder.id(), 0, DamagedCheckpoints::kSetAside); });
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <vector>
+
 #include "core/error.h"
 #include "tests/models/encodings/encoding_rig.h"
 #include "tests/models/ops/fused_comparison.h"
@@ -18,56 +21,38 @@ struct ResidualNormCase {
 
 class ResidualNorm : public testing::TestWithParam<ResidualNormCase> {};
 
-TEST_P(ResidualNorm, FusedEqualsReference) {
-  const ResidualNormCase& c = GetParam();
+// Compares `output` of the sum and the norm, computed by both kernels. Operands: x, y, the bias of y where
+// there is one, scale and offset.
+void expect_equal(const ResidualNormCase& c, bool has_bias,
+                  const std::function<at::Tensor(const SumAndNorm&)>& output) {
   Dropout dropout{c.rate, {5, 6}, Purpose::kDropout, 3, 0};
   dropout.seeds.resize(static_cast<std::size_t>(c.replicas));
   const auto operation = [&](Kernels kernels) {
     return [&, kernels](const std::vector<at::Tensor>& in) {
-      return residual_norm(in[0].slice(2, c.first_token), in[1], in[2], in[3], in[4],
-                           {dropout, 7, c.first_token}, test_backend(kernels));
+      const std::size_t scale = has_bias ? 3 : 2;
+      const at::Tensor x = in[0].slice(2, c.first_token);
+      const at::Tensor bias = has_bias ? in[2] : at::Tensor();
+      const DropoutSite site{dropout, 7, c.first_token};
+      const Backend backend = test_backend(kernels);
+      if (output) return output(residual_sum_norm(x, in[1], bias, in[scale], in[scale + 1], site, backend));
+      return residual_norm(x, in[1], bias, in[scale], in[scale + 1], site, backend);
     };
   };
-  expect_fused_equals_reference(
-      operation(Kernels::kFused), operation(Kernels::kReference),
-      {some_numbers({c.replicas, c.batch, c.first_token + c.tokens, c.width}, 1),
-       some_numbers({c.replicas, c.batch, c.tokens, c.width}, 2), some_numbers({c.replicas, c.width}, 3),
-       some_numbers({c.replicas, c.width}, 4), some_numbers({c.replicas, c.width}, 5)},
-      {.value = 1e-4});
+  std::vector<at::Tensor> operands = {
+      some_numbers({c.replicas, c.batch, c.first_token + c.tokens, c.width}, 1),
+      some_numbers({c.replicas, c.batch, c.tokens, c.width}, 2)};
+  for (std::uint64_t seed = 3; seed < (has_bias ? 6U : 5U); ++seed) {
+    operands.push_back(some_numbers({c.replicas, c.width}, seed));
+  }
+  expect_fused_equals_reference(operation(Kernels::kFused), operation(Kernels::kReference), operands,
+                                {.value = 1e-4});
 }
 
-// The sum and the norm are read, as in a block with pre-norm.
+TEST_P(ResidualNorm, FusedEqualsReference) { expect_equal(GetParam(), true, {}); }
+
+// As in a block with pre-norm.
 TEST_P(ResidualNorm, FusedSumAndNormEqualTheReference) {
-  const ResidualNormCase& c = GetParam();
-  Dropout dropout{c.rate, {5, 6}, Purpose::kDropout, 3, 0};
-  dropout.seeds.resize(static_cast<std::size_t>(c.replicas));
-  const auto operation = [&](Kernels kernels) {
-    return [&, kernels](const std::vector<at::Tensor>& in) {
-      const SumAndNorm both = residual_sum_norm(in[0].slice(2, c.first_token), in[1], in[2], in[3], in[4],
-                                                {dropout, 7, c.first_token}, test_backend(kernels));
-      return at::stack({both.sum, both.norm});
-    };
-  };
-  expect_fused_equals_reference(
-      operation(Kernels::kFused), operation(Kernels::kReference),
-      {some_numbers({c.replicas, c.batch, c.first_token + c.tokens, c.width}, 1),
-       some_numbers({c.replicas, c.batch, c.tokens, c.width}, 2), some_numbers({c.replicas, c.width}, 3),
-       some_numbers({c.replicas, c.width}, 4), some_numbers({c.replicas, c.width}, 5)},
-      {.value = 1e-4});
-}
-
-// Only the sum is read.
-TEST(ResidualNorm, PassesTheGradientOfTheSumAlone) {
-  const Dropout dropout{0.1, {5}, Purpose::kDropout, 3, 0};
-  const auto operation = [&](Kernels kernels) {
-    return [&, kernels](const std::vector<at::Tensor>& in) {
-      return residual_sum_norm(in[0], in[1], in[2], in[3], in[4], {dropout, 7, 0}, test_backend(kernels)).sum;
-    };
-  };
-  expect_fused_equals_reference(
-      operation(Kernels::kFused), operation(Kernels::kReference),
-      {some_numbers({1, 3, 4, 20}, 1), some_numbers({1, 3, 4, 20}, 2), some_numbers({1, 20}, 3),
-       some_numbers({1, 20}, 4), some_numbers({1, 20}, 5)});
+  expect_equal(GetParam(), true, [](const SumAndNorm& both) { return at::stack({both.sum, both.norm}); });
 }
 
 // Widths around a vector's, an odd one, one token, more examples than pieces, trimmed sequences.
@@ -78,18 +63,11 @@ INSTANTIATE_TEST_SUITE_P(
                     ResidualNormCase{1, 2, 40, 7, 0.1, 3}, ResidualNormCase{1, 1, 70, 33, 0.5, 0},
                     ResidualNormCase{2, 2, 3, 24, 0, 1}));
 
-TEST(ResidualNorm, ServesWithoutABiasOfY) {
-  const Dropout dropout{0.1, {5}, Purpose::kDropout, 3, 0};
-  const auto operation = [&](Kernels kernels) {
-    return [&, kernels](const std::vector<at::Tensor>& in) {
-      return residual_norm(in[0], in[1], {}, in[2], in[3], {dropout, 7, 0}, test_backend(kernels));
-    };
-  };
-  expect_fused_equals_reference(operation(Kernels::kFused), operation(Kernels::kReference),
-                                {some_numbers({1, 3, 4, 20}, 1), some_numbers({1, 3, 4, 20}, 2),
-                                 some_numbers({1, 20}, 3), some_numbers({1, 20}, 4)},
-                                {.value = 1e-4});
+TEST(ResidualNorm, PassesTheGradientOfTheSumAlone) {
+  expect_equal({1, 3, 4, 20, 0.1, 0}, true, [](const SumAndNorm& both) { return both.sum; });
 }
+
+TEST(ResidualNorm, ServesWithoutABiasOfY) { expect_equal({1, 3, 4, 20, 0.1, 0}, false, {}); }
 
 TEST(ResidualNorm, RefusesOperandsThatDoNotFit) {
   const at::Tensor x = at::zeros({2, 3, 4, 8});

@@ -237,7 +237,9 @@ def main():
     "decoders": [decoder_case(name) for name in ENCODINGS],
     "gpt_neox": [gpt_neox()],
   }
-  pathlib.Path(__file__).with_name("decoder.json").write_text(json.dumps(report, indent=0) + "\n")
+  # A case a line.
+  lists = [f'"{name}": [\n' + ",\n".join(json.dumps(case) for case in cases) + "\n]" for name, cases in report.items()]
+  pathlib.Path(__file__).with_name("decoder.json").write_text("{\n" + ",\n".join(lists) + "\n}\n")
 
 
 if __name__ == "__main__":
