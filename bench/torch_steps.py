@@ -81,6 +81,7 @@ def main():
   parser.add_argument("--threads", type=int, default=1, help="of PyTorch (default 1)")
   parser.add_argument("--device", default="cpu", help="where PyTorch computes (default cpu)")
   parser.add_argument("--evaluate", action="store_true", help="evaluate batches of 64 instead")
+  parser.add_argument("--bf16", action="store_true", help="under PyTorch's autocast to bf16")
   parser.add_argument("--compile", action="store_true", help="let PyTorch compile; the warm-up has the compilation")
   parser.add_argument("--json", type=pathlib.Path, help="also write the result to this file")
   options = parser.parse_args()
@@ -104,7 +105,8 @@ def main():
       che_tasks.torch.predict(run, model, batch, options.device)
 
   synchronize = torch.cuda.synchronize if options.device.startswith("cuda") else lambda: None
-  seconds = timed(work, options.steps, options.warmup, synchronize)
+  with torch.autocast(options.device.split(":")[0], torch.bfloat16, enabled=options.bf16):
+    seconds = timed(work, options.steps, options.warmup, synchronize)
   result = {
     "step_seconds": statistics.median(seconds),
     "parameters": sum(parameter.numel() for parameter in model.parameters()),
