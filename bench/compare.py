@@ -19,6 +19,8 @@ CHE_DECODER = "build/decoder_steps"
 TORCH_DECODER = "bench/torch_decoder.py"
 DECODER = "decoder"
 
+BF16 = "bf16 training"  # Of che, beside PyTorch's autocast.
+
 # task, length, width, encoding or recurrent network, training or evaluation of a batch of 64
 ROWS = [
     ("even_pairs", 40, 256, "alibi", "training"),
@@ -28,6 +30,8 @@ ROWS = [
     ("reverse_string", 40, 256, "dape_kerple", "training"),
     ("even_pairs", 40, 64, "alibi", "training"),
     ("even_pairs", 40, 64, "dape_kerple", "training"),
+    ("even_pairs", 40, 256, "alibi", BF16),
+    ("even_pairs", 40, 256, "dape_kerple", BF16),
     ("even_pairs", 200, 256, "alibi", "evaluation"),
     ("even_pairs", 200, 256, "dape_kerple", "evaluation"),
     ("even_pairs", 40, 256, "lstm", "training"),
@@ -65,6 +69,8 @@ def che_command(row, steps, file):
     command += [f"model.kind={encoding}"] if encoding in MACHINES else ["--encoding", encoding]
     if mode == "evaluation":
         command.append("--evaluate")
+    if mode == BF16:
+        command.append("execution.precision=bf16")
     return [*command, "--json", file, f"model.width={width}"]
 
 
@@ -95,6 +101,7 @@ def peer_row(row, steps, file, compiled):
         command += ["--model", encoding, "--encoding", "none"] if encoding in MACHINES else ["--encoding", encoding]
         if mode == "evaluation":
             command += ["--evaluate", "--warmup", "1"]
+        command += ["--bf16"] * (mode == BF16)
         run(command + ["--compile"] * compiled)
     report = json.loads(pathlib.Path(file).read_text())
     return {"milliseconds": 1e3 * report["step_seconds"], "peak_mib": report["peak_rss_mib"]}
@@ -126,7 +133,8 @@ def markdown(report):
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in report["rows"]:
-        batch = "64, evaluation" if row["mode"] == "evaluation" else "32, training" if row["task"] == DECODER else "128, training"
+        samples = 64 if row["mode"] == "evaluation" else 32 if row["task"] == DECODER else 128
+        batch = f"{samples}, {row['mode']}"
         lines.append(
             f"| {row['width']} | {row['tokens']} ({row['task']}, length {row['length']}) | {row['encoding']} | {batch} "
             f"| {row['peer']} | {row['che_ms']:,.0f} | {row['peer_ms']:,.0f} | {row['ratio']:.2f} | {row['share']:.2f} "

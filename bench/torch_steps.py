@@ -60,6 +60,7 @@ def main():
   parser.add_argument("--threads", type=int, default=1, help="of PyTorch (default 1)")
   parser.add_argument("--device", default="cpu", help="where PyTorch computes (default cpu)")
   parser.add_argument("--evaluate", action="store_true", help="evaluate batches of 64 instead")
+  parser.add_argument("--bf16", action="store_true", help="under PyTorch's autocast to bf16")
   parser.add_argument("--compile", action="store_true", help="let PyTorch compile; the warm-up has the compilation")
   options = parser.parse_args()
   torch.set_num_threads(options.threads)
@@ -82,7 +83,8 @@ def main():
       che_tasks.torch.predict(run, model, batch, options.device)
 
   def step():
-    work()
+    with torch.autocast(options.device.split(":")[0], torch.bfloat16, enabled=options.bf16):
+      work()
     if options.device.startswith("cuda"):
       torch.cuda.synchronize()
 

@@ -51,6 +51,8 @@ void choose_replicas(std::vector<RunConfig>& runs, std::int64_t /*workers*/) {
   }
 }
 
+double bf16_speed(const RunConfig&) { hand_over(); }
+
 double measured_job_bytes(const std::vector<RunConfig>&) { hand_over(); }
 
 int show_plan(const Sweep&, const std::vector<std::string>&, const std::filesystem::path&, std::int64_t, bool,

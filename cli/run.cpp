@@ -35,12 +35,13 @@ struct RunOptions {
   bool dry_run = false;
 };
 
-// The runs of a config, with replicas chosen where it leaves them open.
+// The runs of a config, with precision and replicas chosen where it leaves them open.
 struct PlannedSweep {
   Sweep sweep;
   // Printed once it is certain that this program is not replaced by che-compute, which prints them, too.
   std::vector<std::string> warnings = {};
-  std::vector<bool> chosen = {};  // Whether the config left them open, for each run.
+  std::vector<std::string> notes = {};
+  std::vector<bool> chosen = {};  // Whether the config left replicas open, for each run.
 };
 
 PlannedSweep plan_sweep(const RunOptions& options) {
@@ -49,6 +50,10 @@ PlannedSweep plan_sweep(const RunOptions& options) {
   for (const RunConfig& run : planned.sweep.runs) {
     planned.chosen.push_back(run.execution.replicas == kAutoReplicas);
   }
+  const std::filesystem::path experiment = results_folder(options.output, planned.sweep.name);
+  planned.notes = choose_precision(planned.sweep.runs, experiment, bf16_speed);
+  // Nobody checked the others; what matters is which folders are theirs.
+  choose_precision(planned.sweep.not_chosen, experiment, bf16_speed, /*has_bf16=*/false);
   choose_replicas(planned.sweep.runs, options.workers);
   return planned;
 }
@@ -114,6 +119,7 @@ int run(const RunOptions& options) {
   const std::filesystem::path experiment = results_folder(options.output, sweep.name);
   const auto warn = [&] {
     for (const std::string& warning : planned.warnings) print_warning(warning);
+    for (const std::string& note : planned.notes) print_progress(note + "\n");
   };
   if (options.list) {
     warn();

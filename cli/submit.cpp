@@ -75,6 +75,9 @@ int submit(const SubmitOptions& options) {
     if (run.execution.devices.empty()) continue;
     throw Error("execution.devices: is for `che run`; the batch system gives each task its GPUs (--gpus)");
   }
+  const std::filesystem::path experiment =
+      std::filesystem::absolute(results_folder(options.output, sweep.name));
+  const std::vector<std::string> notes = choose_precision(sweep.runs, experiment, bf16_speed);
   choose_replicas(sweep.runs, 0);
   BatchOptions batch = options.batch;
   for (const RunConfig& run : sweep.runs) batch.cores = std::max(batch.cores, run.execution.threads);
@@ -85,8 +88,7 @@ int submit(const SubmitOptions& options) {
     batch.memory = memory_request(measured_job_bytes(sweep.runs));
   }
   for (const std::string& warning : warnings) print_warning(warning);
-  const std::filesystem::path experiment =
-      std::filesystem::absolute(results_folder(options.output, sweep.name));
+  for (const std::string& note : notes) print_progress(note + "\n");
   const PendingWork work = prepare_training(sweep.runs, experiment, options.retrain);
   std::vector<Submission> before = read_submissions(experiment);
   std::vector<QueuedJob> queue;

@@ -40,6 +40,16 @@ std::vector<char*> environment_with(std::vector<std::string>& added) {
   return environment;
 }
 
+// What the system says about its processor under `name`; empty where it says nothing.
+std::string processor_entry(std::string_view name) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with(name) && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "";
+}
+
 }  // namespace
 
 StartedProcess start_process(const ProcessPlan& plan) {
@@ -116,13 +126,11 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "unknown";
 }
 
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "";
+std::string processor_name() { return processor_entry("model name"); }
+
+bool processor_has(std::string_view feature) {
+  return fmt::format(" {} ", processor_entry("flags")).find(fmt::format(" {} ", feature)) !=
+         std::string::npos;
 }
 
 }  // namespace che

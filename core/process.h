@@ -5,6 +5,7 @@
 #include <csignal>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,5 +54,8 @@ std::string host_name();
 
 // The model of its processor, as the system calls it; empty where it does not say.
 std::string processor_name();
+
+// Whether the system lists a feature of its processor, by the system's name for it, such as "avx512_bf16".
+bool processor_has(std::string_view feature);
 
 }  // namespace che

@@ -86,6 +86,7 @@ int bench(const BenchOptions& options) {
   check_output_file("--json", options.json);
   std::vector<RunConfig> configs = configs_of(options);
   const std::int64_t threads = configs.front().execution.threads;
+  for (const std::string& note : choose_precision(configs, {}, bf16_speed)) fmt::print("{}\n", note);
   check_devices(configs);
   if (const auto warning = threads_warning(configs)) print_warning(*warning);
   const ThreadLimit limit(threads);

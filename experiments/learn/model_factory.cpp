@@ -56,7 +56,7 @@ std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config, TrainedT
 ComputingDevice open_device(const ExecutionConfig& execution) {
   const DeviceChoice choice = device_choice(execution.device);
   const std::vector<std::string> visible = available_resources().gpus;
-  if (!choice.is_gpu(visible)) return {at::kCPU, "cpu"};
+  if (!choice.is_gpu(visible)) return {at::kCPU, execution.has_bf16() ? "cpu (bf16)" : "cpu"};
   const std::vector<std::int64_t> allowed = gpus_of(execution, visible);
   // A worker sees the one GPU that it was given, whatever its place was among all.
   const bool is_given = visible.size() == 1 && !choice.number;
@@ -96,7 +96,7 @@ std::string device_text(const RunConfig& config) {
 Backend backend_of(const ExecutionConfig& execution) {
   const ComputingDevice opened = open_device(execution);
   return {kernels_named(execution.kernels), at::TensorOptions().dtype(at::kFloat).device(opened.device),
-          opened.gpu};
+          opened.gpu, execution.has_bf16() ? Operands::kBf16 : Operands::kFp32};
 }
 
 std::int64_t parameter_count(const RunConfig& config) {

@@ -19,8 +19,8 @@ std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config, TrainedT
 // The device that computes a run, and its name in results.
 struct ComputingDevice {
   at::Device device;
-  std::string description;  // "cpu", or "cuda (" with the GPU's name, the precision and
-                            // ", graphs" if it replays steps ")".
+  std::string description;  // "cpu", "cpu (bf16)", or "cuda (" with the GPU's name, the
+                            // precision and ", graphs" if it replays steps ")".
   std::shared_ptr<Gpu> gpu = {};
 };
 

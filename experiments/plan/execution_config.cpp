@@ -39,16 +39,23 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
   visit.integer({"threads", "threads of a job"}, threads, 1, 1'024);
   visit.real({"checkpoint_seconds", "seconds between two checkpoints"}, checkpoint_seconds, 0, 1e6);
   visit.real({"memory_gib", "GiB that evaluation may use for activations"}, memory_gib, 0.01, 1e6);
-  visit.choice({"precision", "of matrix products on a GPU"}, precision, {"fp32", "tf32"});
+  if (has_bf16()) visit.role(Role::kCell);
+  visit.choice({"precision", "of matrix products: tf32 on GPUs, bf16 on CPUs"}, precision,
+               {"fp32", "tf32", "bf16", kAutoPrecision});
+  visit.role(Role::kExecution);
   visit.boolean({"graphs", "whether a GPU replays training steps as CUDA graphs"}, graphs);
 }
 
 std::optional<ConfigProblem> ExecutionConfig::problem() const {
   const DeviceChoice choice = device_choice(device);
-  if (precision != "fp32" && choice.kind == DeviceChoice::Kind::kCpu) {
+  if (precision == "tf32" && choice.kind == DeviceChoice::Kind::kCpu) {
+    return ConfigProblem{{"execution.precision", "execution.device"},
+                         "tf32 is for GPUs; set fp32, bf16 or auto, or another device"};
+  }
+  if (has_bf16() && choice.kind != DeviceChoice::Kind::kCpu) {
     return ConfigProblem{
         {"execution.precision", "execution.device"},
-        fmt::format("{} is for GPUs; a CPU computes in fp32; set fp32, or another device", precision)};
+        fmt::format("bf16 is for CPUs; got device {}; set fp32, tf32 or auto, or device cpu", device)};
   }
   if (graphs && choice.kind == DeviceChoice::Kind::kCpu) {
     return ConfigProblem{{"execution.graphs", "execution.device"},

@@ -10,7 +10,8 @@
 
 namespace che {
 
-// How runs are computed; changes no result beyond rounding, which in TF32 is that of 10 bits.
+// How runs are computed; changes no result beyond rounding, which in TF32 is that of 10 bits. bf16, with 8
+// bits, is part of a run's identity.
 struct ExecutionConfig {
   std::string device = "cpu";  // See device_choice().
   // The GPUs that worker processes get, by their places among those that are visible; empty for all.
@@ -20,16 +21,21 @@ struct ExecutionConfig {
   std::int64_t threads = 1;        // A job's threads.
   double checkpoint_seconds = 60;  // Between two checkpoints.
   double memory_gib = 2;           // Memory that evaluation may use for activations.
-  // The precision of matrix products on a GPU: fp32, or tf32, whose operands have 10 bits of mantissa.
+  // The precision of matrix products: fp32; on a GPU tf32, whose operands have 10 bits of mantissa; on a CPU
+  // bf16, with 8, for the operands of the linear layers; or kAutoPrecision.
   std::string precision = "fp32";
   bool graphs = false;  // Whether a GPU replays training steps as CUDA graphs; the same bits.
 
   void visit_fields(FieldVisitor& visit);
   std::optional<ConfigProblem> problem() const;
+  bool has_bf16() const { return precision == "bf16"; }
 };
 
 // ExecutionConfig::replicas that choose_replicas() is to choose, "auto" in configs.
 inline constexpr std::int64_t kAutoReplicas = 0;
+
+// ExecutionConfig::precision that choose_precision() is to choose.
+inline constexpr const char* kAutoPrecision = "auto";
 
 // The meaning of ExecutionConfig::device.
 struct DeviceChoice {

@@ -251,6 +251,10 @@ std::optional<ConfigProblem> RunConfig::problem() const {
   const ModelEntry& entry = model.entry();
   if (auto problem = entry.problem(model.all_options())) return problem;
   if (auto problem = execution.problem()) return problem;
+  if (execution.has_bf16() && !entry.takes_encoding) {
+    return ConfigProblem{{"execution.precision", "model.kind"},
+                         fmt::format("bf16 is for transformers; got {}; set fp32 or auto", model.kind)};
+  }
   if (auto problem = reversed_lengths("training", training.first_length, training.last_length))
     return problem;
   if (has_text() && !entry.is_causal) {

@@ -214,11 +214,11 @@ Error list_error(const Setting& setting) {
 }
 
 // Whether an axis may have several values of what is at this key path: runs that differ in settings of
-// evaluation or execution alone would be one.
+// evaluation or execution alone would be one, but for bf16.
 bool may_be_swept(std::string_view path) {
   const std::vector<FieldRecord> fields = list_fields(RunConfig());
   return std::ranges::count(fields, path, &FieldRecord::path) > 0 && !is_below(path, "evaluation") &&
-         !is_below(path, "execution");
+         (!is_below(path, "execution") || path == "execution.precision");
 }
 
 // Overrides of whole axes come first, so that a single value for an axis' key finds it.

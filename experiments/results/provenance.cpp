@@ -63,7 +63,8 @@ std::string protocol_options(const ResultTable& table) {
   std::map<std::string, std::map<std::string, std::set<std::string>>> encodings;  // By path and value.
   for (const TableRun& run : table.runs) {
     for (const auto& [path, field] : settings_by_path(run.config)) {
-      const bool is_option = !field.number && !field.structural && !field.group;
+      const bool is_option =
+          !field.number && !field.structural && !field.group && !is_below(path, "execution");
       if (is_option) encodings[path][field.value].insert(run.encoding.form.text());
     }
   }

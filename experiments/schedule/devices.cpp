@@ -3,10 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/error.h"
+#include "core/process.h"
 #include "core/text.h"
+#include "experiments/plan/identity.h"
 
 namespace che {
 namespace {
@@ -28,6 +31,27 @@ std::size_t count_gpus(const std::vector<RunConfig>& runs, const Resources& reso
     if (device_choice(run.execution.device).is_gpu(resources.gpus) && resources.gpus.empty()) used.insert(0);
   }
   return used.size();
+}
+
+// The precision of the run as `experiment` holds it.
+std::optional<std::string> stored_precision(RunConfig run, const std::filesystem::path& experiment) {
+  if (experiment.empty()) return std::nullopt;
+  for (const char* precision : {"bf16", "fp32"}) {
+    run.execution.precision = precision;
+    if (std::filesystem::exists(experiment / "runs" / run_id(run) / "config.yaml")) return precision;
+  }
+  return std::nullopt;
+}
+
+void check_distinct(const std::vector<RunConfig>& runs) {
+  std::set<std::string> ids;
+  for (const RunConfig& run : runs) {
+    if (ids.insert(run_id(run)).second) continue;
+    throw Error(
+        fmt::format("execution.precision: auto is {} for run {}, which the config has twice; leave "
+                    "out auto, or {}",
+                    run.execution.precision, run_id(run), run.execution.precision));
+  }
 }
 
 }  // namespace
@@ -65,7 +89,7 @@ ExecutionConfig on_device(ExecutionConfig execution, const std::string& device, 
   execution.device = device;
   execution.devices.clear();
   if (!device_choice(device).is_gpu(resources.gpus)) {
-    execution.precision = ExecutionConfig().precision;
+    if (!execution.has_bf16()) execution.precision = ExecutionConfig().precision;
     execution.graphs = false;
   }
   return execution;
@@ -80,9 +104,12 @@ void check_devices(const std::vector<RunConfig>& runs, const Resources& resource
     if (!choice.is_gpu(resources.gpus)) {
       if (execution.graphs)
         throw Error("execution.graphs: true is for GPUs, and none is visible here; set false");
-      if (execution.precision == "fp32") continue;
-      throw Error(
-          fmt::format("execution.precision: {} is for GPUs; a CPU computes in fp32", execution.precision));
+      if (execution.precision != "tf32") continue;
+      throw Error("execution.precision: tf32 is for GPUs, and none is visible here; set fp32, bf16 or auto");
+    }
+    if (execution.has_bf16()) {
+      throw Error(fmt::format("execution.precision: bf16 is for CPUs; got device {}; set device cpu",
+                              execution.device));
     }
     if (choice.number.value_or(0) >= visible) {
       const std::string count =
@@ -105,6 +132,40 @@ void check_devices(const std::vector<RunConfig>& runs, const Resources& resource
                       execution.device, kernels.string()));
     }
   }
+}
+
+bool has_bf16_products() { return processor_has("avx512_bf16") || processor_has("amx_bf16"); }
+
+std::vector<std::string> choose_precision(std::vector<RunConfig>& runs,
+                                          const std::filesystem::path& experiment,
+                                          const std::function<double(const RunConfig&)>& bf16_speed,
+                                          bool has_bf16) {
+  std::map<std::string, double> speeds;  // By what the notes say of the shape.
+  std::set<std::string> notes;
+  bool has_chosen = false;
+  for (RunConfig& run : runs) {
+    std::string& precision = run.execution.precision;
+    if (precision != kAutoPrecision) continue;
+    has_chosen = true;
+    const std::optional<std::string> stored = stored_precision(run, experiment);
+    precision = stored.value_or("fp32");
+    if (stored || !run.model.entry().takes_encoding) continue;
+    if (device_choice(run.execution.device).kind != DeviceChoice::Kind::kCpu) continue;
+    if (!has_bf16) {
+      notes.insert("execution.precision: auto is fp32: the processor has neither AVX512_BF16 nor AMX");
+      continue;
+    }
+    const std::string shape = fmt::format(
+        "{} rows of width {}", run.training.batch_size * run.longest_training_sequence(), run.model.width());
+    if (!speeds.contains(shape)) speeds[shape] = bf16_speed(run);
+    if (speeds[shape] >= kLeastBf16Speed) precision = "bf16";
+    notes.insert(
+        fmt::format("execution.precision: auto is {}: for {}, bf16 products are {:.2f} times as fast as "
+                    "fp32's, and {:.1f} times is asked for",
+                    precision, shape, speeds[shape], kLeastBf16Speed));
+  }
+  if (has_chosen) check_distinct(runs);
+  return {notes.begin(), notes.end()};
 }
 
 bool has_device(const RunConfig& run) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,14 +35,29 @@ inline bool may_use_gpu(const RunConfig& run) {
 std::int64_t usable_threads(std::int64_t threads, const Resources& resources = available_resources());
 
 // Returns `execution` on another device, for --device of `che evaluate` and `che verify`: on any GPU of that
-// kind, and in single precision on a CPU, which has no other.
+// kind, and without TF32 and graphs on a CPU.
 ExecutionConfig on_device(ExecutionConfig execution, const std::string& device,
                           const Resources& resources = available_resources());
+
+// Whether the processor multiplies bf16 itself: it has AVX512_BF16 or AMX.
+bool has_bf16_products();
 
 // Throws Error where a run wants a GPU that is not visible or that has no kernels, or a precision that its
 // device does not have.
 void check_devices(const std::vector<RunConfig>& runs, const Resources& resources = available_resources(),
                    const std::filesystem::path& kernels = cuda_kernels_file());
+
+// The rate of bf16 products over that of fp32's that makes up for the rounding.
+inline constexpr double kLeastBf16Speed = 1.4;
+
+// Sets execution.precision of each run that has kAutoPrecision, and says for each choice why. A run that
+// `experiment` holds (none if empty) keeps the precision that it has there. Another gets bf16 if it is a
+// transformer with device cpu, and `has_bf16`, whose bf16_speed(run) is at least kLeastBf16Speed, else fp32.
+// Throws Error where that makes two runs one.
+std::vector<std::string> choose_precision(std::vector<RunConfig>& runs,
+                                          const std::filesystem::path& experiment,
+                                          const std::function<double(const RunConfig&)>& bf16_speed,
+                                          bool has_bf16 = has_bf16_products());
 
 // Whether check_devices() accepts the run here.
 bool has_device(const RunConfig& run);

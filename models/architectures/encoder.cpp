@@ -30,6 +30,9 @@ std::uint32_t ffn_site(std::int64_t layer) { return static_cast<std::uint32_t>(2
 std::string layer_prefix(std::int64_t layer) { return fmt::format("layer{}.", layer); }
 std::string attention_prefix(std::int64_t layer) { return layer_prefix(layer) + "attn."; }
 
+// A slice of all tokens would cost its backward pass a fill and a copy.
+at::Tensor tokens_from(std::int64_t first, const at::Tensor& x) { return first == 0 ? x : x.slice(2, first); }
+
 void add_layer_norm(std::vector<ParameterSpec>& specs, const std::string& name, std::int64_t width) {
   specs.push_back({name + ".scale", {width}, Init::constant(1)});
   specs.push_back({name + ".offset", {width}, Init::constant(0)});
@@ -127,7 +130,7 @@ at::Tensor Encoder::outputs_of(const at::Tensor& tokens, std::int64_t outputs, c
       !absolute.defined() && vocabulary_.tokens <= std::max(Embedding::kMostOneHot, tokens.numel());
   x = is_pre_norm() ? pre_norm(x, once_per_symbol ? &input : nullptr, length - outputs, pass)
                     : post_norm(x, once_per_symbol ? &input : nullptr, length - outputs, pass);
-  return x.slice(2, x.size(2) - outputs);
+  return tokens_from(x.size(2) - outputs, x);
 }
 
 at::Tensor Encoder::post_norm(at::Tensor x, const EmbeddedInput* input, std::int64_t first_output,
@@ -135,10 +138,10 @@ at::Tensor Encoder::post_norm(at::Tensor x, const EmbeddedInput* input, std::int
   for (std::int64_t layer = 0; layer < shape_.layers; ++layer) {
     const std::int64_t first_query = layer + 1 == shape_.layers ? first_output : 0;
     const ParameterView weights(parameters(), layer_prefix(layer));
-    const at::Tensor attended =
-        affine(attend(x, layer == 0 ? input : nullptr, layer, first_query, pass), weights["attn.wo"]);
+    const at::Tensor attended = affine(attend(x, layer == 0 ? input : nullptr, layer, first_query, pass),
+                                       weights["attn.wo"], {}, backend().operands);
     const at::Tensor a =
-        residual_norm(x.slice(2, first_query), attended, {}, weights["ln1.scale"], weights["ln1.offset"],
+        residual_norm(tokens_from(first_query, x), attended, {}, weights["ln1.scale"], weights["ln1.offset"],
                       {pass.dropout, attention_site(layer), first_query}, backend());
     const at::Tensor transformed = feed_forward(a, weights["ffn.w1"], weights["ffn.b1"], weights["ffn.w2"],
                                                 Activation::kRelu, backend());
@@ -166,9 +169,9 @@ at::Tensor Encoder::pre_norm(at::Tensor x, EmbeddedInput* input, std::int64_t fi
   for (std::int64_t layer = 0; layer < shape_.layers; ++layer) {
     const std::int64_t first_query = layer + 1 == shape_.layers ? first_output : 0;
     const ParameterView weights(parameters(), layer_prefix(layer));
-    const at::Tensor attended =
-        affine(attend(normal, layer == 0 ? input : nullptr, layer, first_query, pass), weights["attn.wo"]);
-    const SumAndNorm a = residual_sum_norm(x.slice(2, first_query), attended, weights["attn.bo"],
+    const at::Tensor attended = affine(attend(normal, layer == 0 ? input : nullptr, layer, first_query, pass),
+                                       weights["attn.wo"], {}, backend().operands);
+    const SumAndNorm a = residual_sum_norm(tokens_from(first_query, x), attended, weights["attn.bo"],
                                            weights["ln2.scale"], weights["ln2.offset"],
                                            {pass.dropout, attention_site(layer), first_query}, backend());
     const at::Tensor transformed = feed_forward(a.norm, weights["ffn.w1"], weights["ffn.b1"],
@@ -207,8 +210,10 @@ at::Tensor Encoder::attend(const at::Tensor& x, const EmbeddedInput* input, std:
   const auto heads = [&](std::int64_t first, const char* weight, const char* bias) {
     const at::Tensor& w = context.parameters[weight];
     const at::Tensor b = is_pre_norm() ? context.parameters[bias] : at::Tensor();
-    const at::Tensor projected = input != nullptr ? input->tokens.rows(affine(input->vectors, w, b), first)
-                                                  : affine(x.slice(2, first), w, b);
+    const Operands operands = backend().operands;
+    const at::Tensor projected = input != nullptr
+                                     ? input->tokens.rows(affine(input->vectors, w, b, operands), first)
+                                     : affine(tokens_from(first, x), w, b, operands);
     return projected.unflatten(3, {shape_.heads, shape_.head_width()});
   };
   // (replicas, batch, n, heads, head_width)

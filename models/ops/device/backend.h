@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "models/ops/device/kernel_table.h"
+#include "models/ops/product/product.h"
 
 namespace che {
 
@@ -46,8 +47,9 @@ struct Gpu {
 // The kernels, the device and the type that compute a model.
 struct Backend {
   Kernels kernels;
-  at::TensorOptions options;           // Device and type of parameters and activations.
-  std::shared_ptr<Gpu> gpu = nullptr;  // Null on a CPU.
+  at::TensorOptions options;            // Device and type of parameters and activations.
+  std::shared_ptr<Gpu> gpu = nullptr;   // Null on a CPU.
+  Operands operands = Operands::kFp32;  // Those of linear layers, but for the one that makes logits.
 
   at::Device device() const { return options.device(); }
 };

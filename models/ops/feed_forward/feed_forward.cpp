@@ -17,10 +17,10 @@ namespace che {
 namespace reference {
 
 at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& w1, const at::Tensor& b1, const at::Tensor& w2,
-                        Activation activation) {
-  const at::Tensor hidden = product(x.flatten(1, 2), w1) + b1.unsqueeze(1);
+                        Activation activation, Operands operands) {
+  const at::Tensor hidden = product(x.flatten(1, 2), w1, operands) + b1.unsqueeze(1);
   const auto gelu = [](const at::Tensor& values) { return at::gelu(values); };
-  return product(activation == Activation::kRelu ? at::relu(hidden) : by_replica(gelu, hidden), w2)
+  return product(activation == Activation::kRelu ? at::relu(hidden) : by_replica(gelu, hidden), w2, operands)
       .view(x.sizes());
 }
 
@@ -52,6 +52,8 @@ class FeedForward : public torch::autograd::Function<FeedForward> {
     const KernelTable& kernels = device_kernels(backend);
     const std::int64_t block_rows = kernels.bias_relu.block_rows;
     keep(context, std::pair(activation, backend));
+    const at::Tensor w1_operand = as_operand(w1, backend.operands);
+    const at::Tensor w2_operand = as_operand(w2, backend.operands);
     const at::Tensor rows = x.view({x.size(0), -1, x.size(3)});  // (replicas, tokens, width)
     const std::int64_t tokens = rows.size(1);
     // Of GELU, whose slope depends on them, the values before it are kept.
@@ -68,7 +70,7 @@ class FeedForward : public torch::autograd::Function<FeedForward> {
       const at::Tensor block =
           keep_hidden ? block_of(hidden, first, block_rows) : hidden.narrow(1, 0, input.size(1));
       const at::Tensor active = scratch.is_same(hidden) ? block : scratch.narrow(1, 0, input.size(1));
-      write_product(block, input, w1, Write::kReplace);
+      write_product(block, as_operand(input, backend.operands), w1_operand, Write::kReplace);
       {
         RECORD_FUNCTION("che::bias_relu", {});
         if (activation == Activation::kRelu) {
@@ -79,9 +81,10 @@ class FeedForward : public torch::autograd::Function<FeedForward> {
                      b1.const_data_ptr<float>(), rows_of(active));
         }
       }
-      write_product(block_of(out_rows, first, block_rows), active, w2, Write::kReplace);
+      write_product(block_of(out_rows, first, block_rows), as_operand(active, backend.operands), w2_operand,
+                    Write::kReplace);
     }
-    if (keep_hidden) context->save_for_backward({rows, w1, b1, w2, hidden});
+    if (keep_hidden) context->save_for_backward({rows, w1_operand, b1, w2_operand, hidden});
     return out;
   }
 
@@ -93,8 +96,8 @@ class FeedForward : public torch::autograd::Function<FeedForward> {
     const std::int64_t block_rows = kernels.bias_relu.block_rows;
     const at::Tensor d_out = gradients[0].contiguous().view(rows.sizes());
     const at::Tensor d_rows = at::empty(rows.sizes(), rows.options());
-    const at::Tensor d_w1 = at::empty(w1.sizes(), w1.options());
-    const at::Tensor d_w2 = at::empty(w2.sizes(), w2.options());
+    const at::Tensor d_w1 = at::empty(w1.sizes(), rows.options());
+    const at::Tensor d_w2 = at::empty(w2.sizes(), rows.options());
     const std::int64_t tokens = rows.size(1);
     const std::vector<std::int64_t> of_block{rows.size(0), std::min(tokens, block_rows), w1.size(2)};
     const at::Tensor d_hidden = at::empty(of_block, rows.options());
@@ -104,7 +107,7 @@ class FeedForward : public torch::autograd::Function<FeedForward> {
         at::zeros({rows.size(0), kernels.bias_relu.partial_sums, w1.size(2)}, rows.options());
     for (std::int64_t first = 0; first < tokens; first += block_rows) {
       const Write write = first == 0 ? Write::kReplace : Write::kAdd;
-      const at::Tensor d_result = block_of(d_out, first, block_rows);
+      const at::Tensor d_result = as_operand(block_of(d_out, first, block_rows), backend.operands);
       const at::Tensor block = block_of(hidden, first, block_rows);
       const at::Tensor active = scratch.defined() ? scratch.narrow(1, 0, block.size(1)) : block;
       const at::Tensor d_block = d_hidden.narrow(1, 0, block.size(1));
@@ -120,9 +123,11 @@ class FeedForward : public torch::autograd::Function<FeedForward> {
                      d_b1.mutable_data_ptr<float>());
         }
       }
-      write_product(d_w2, active.transpose(1, 2), d_result, write);
-      write_product(d_w1, block_of(rows, first, block_rows).transpose(1, 2), d_block, write);
-      write_product(block_of(d_rows, first, block_rows), d_block, w1.transpose(1, 2), Write::kReplace);
+      const at::Tensor input = as_operand(block_of(rows, first, block_rows), backend.operands);
+      const at::Tensor d_operand = as_operand(d_block, backend.operands);
+      write_product(d_w2, as_operand(active, backend.operands).transpose(1, 2), d_result, write);
+      write_product(d_w1, input.transpose(1, 2), d_operand, write);
+      write_product(block_of(d_rows, first, block_rows), d_operand, w1.transpose(1, 2), Write::kReplace);
     }
     return {
         d_rows.view(gradients[0].sizes()), d_w1, d_b1.sum(1), d_w2, at::Tensor(), at::Tensor(), at::Tensor()};
@@ -139,7 +144,7 @@ at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& w1, const at::Ten
   check_operand("feed_forward: w2", w2, {replicas, w1.size(2), x.size(3)}, x);
   const KernelTable* const fused = fused_kernels(backend, x);
   if (fused == nullptr || (activation == Activation::kGelu && fused->bias_gelu.forward == nullptr)) {
-    return reference::feed_forward(x, w1, b1, w2, activation);
+    return reference::feed_forward(x, w1, b1, w2, activation, backend.operands);
   }
   return FeedForward::apply(x.contiguous(), w1, b1.contiguous(), w2, needs_gradient({x, w1, b1, w2}),
                             activation, backend);

@@ -18,7 +18,7 @@ enum class Activation : std::uint8_t { kRelu, kGelu };
 // cache: bias and activation in one pass forward; the activation's slope and the bias's sum in one pass
 // backward, which forms GELU's values once more. The hidden layer's gradient never exists as a whole, nor
 // does the layer itself without gradients. A token costs 4 width hidden operations forward and 8 backward,
-// and 12 hidden bytes in addition to the products.
+// and 12 hidden bytes in addition to the products. Operands of the products are backend.operands.
 at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& w1, const at::Tensor& b1, const at::Tensor& w2,
                         Activation activation, const Backend& backend);
 
@@ -26,7 +26,7 @@ namespace reference {
 
 // The composition of LibTorch's operations.
 at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& w1, const at::Tensor& b1, const at::Tensor& w2,
-                        Activation activation);
+                        Activation activation, Operands operands);
 
 }  // namespace reference
 

@@ -21,6 +21,10 @@ void sgemm_(const char* transpose_a, const char* transpose_b, const int* m, cons
 void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
             const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
             const double* beta, double* c, const int* ldc);
+// Its operands are bf16. Uses AVX512_BF16 or AMX; converts the operands where the processor has neither.
+void gemm_bf16bf16f32_(const char* transpose_a, const char* transpose_b, const int* m, const int* n,
+                       const int* k, const float* alpha, const at::BFloat16* a, const int* lda,
+                       const at::BFloat16* b, const int* ldb, const float* beta, float* c, const int* ldc);
 int MKL_Set_Num_Threads_Local(int threads);
 }
 
@@ -55,6 +59,11 @@ void gemm(const char* ta, const char* tb, int m, int n, int k, const double* a, 
           int ldb, double beta, double* c, int ldc) {
   const double one = 1;
   dgemm_(ta, tb, &m, &n, &k, &one, a, &lda, b, &ldb, &beta, c, &ldc);
+}
+void gemm(const char* ta, const char* tb, int m, int n, int k, const at::BFloat16* a, int lda,
+          const at::BFloat16* b, int ldb, float beta, float* c, int ldc) {
+  const float one = 1;
+  gemm_bf16bf16f32_(ta, tb, &m, &n, &k, &one, a, &lda, b, &ldb, &beta, c, &ldc);
 }
 
 // Matrices of equal shape, one of whose strides is 1.
@@ -115,13 +124,13 @@ struct Tiles {
 std::int64_t blocks(std::int64_t size, std::int64_t block) { return (size + block - 1) / block; }
 
 // Writes to matrices of contiguous rows, each `out_stride` elements behind the one before.
-template <class T>
+template <class Operand, class T>
 void matrix_product(const Matrices& a, const Matrices& b, T* out, std::int64_t out_stride, Write write) {
   const std::int64_t m = a.values.size(-2), k = a.values.size(-1), n = b.values.size(-1);
   const auto matrices = static_cast<std::int64_t>(a.offsets.size());
   if (m == 0 || n == 0 || matrices == 0) return;
-  const T* const a_data = a.values.template const_data_ptr<T>();
-  const T* const b_data = b.values.template const_data_ptr<T>();
+  const Operand* const a_data = a.values.template const_data_ptr<Operand>();
+  const Operand* const b_data = b.values.template const_data_ptr<Operand>();
   const Tiles tile(m, n, k);
   const std::int64_t row_tiles = blocks(m, tile.rows), column_tiles = blocks(n, tile.columns);
   const std::int64_t parts = std::max<std::int64_t>(1, blocks(k, tile.inner));
@@ -160,9 +169,11 @@ void multiply_into(const at::Tensor& out, const at::Tensor& a, const at::Tensor&
   const std::int64_t out_stride = leading.size() == 1 ? out.stride(0) : out.size(-2) * out.size(-1);
   const Matrices left(a, leading), right(b, leading);
   if (out.scalar_type() == at::kDouble) {
-    matrix_product(left, right, out.mutable_data_ptr<double>(), out_stride, write);
+    matrix_product<double>(left, right, out.mutable_data_ptr<double>(), out_stride, write);
+  } else if (a.scalar_type() == at::kBFloat16) {
+    matrix_product<at::BFloat16>(left, right, out.mutable_data_ptr<float>(), out_stride, write);
   } else {
-    matrix_product(left, right, out.mutable_data_ptr<float>(), out_stride, write);
+    matrix_product<float>(left, right, out.mutable_data_ptr<float>(), out_stride, write);
   }
 }
 
@@ -171,26 +182,31 @@ at::Tensor matrix_product(const at::Tensor& a, const at::Tensor& b) {
                                                    b.sizes().slice(0, static_cast<std::size_t>(b.dim() - 2)));
   const std::vector<std::int64_t> leading = shape;
   shape.insert(shape.end(), {a.size(-2), b.size(-1)});
-  const at::Tensor out = at::empty(shape, a.options());
+  const bool is_double = a.scalar_type() == at::kDouble;
+  const at::Tensor out = at::empty(shape, a.options().dtype(is_double ? at::kDouble : at::kFloat));
   multiply_into(out, a, b, leading, Write::kReplace);
   return out;
 }
 
 class Product : public torch::autograd::Function<Product> {
  public:
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& a, const at::Tensor& b) {
-    context->save_for_backward({a, b});
-    return matrix_product(a, b);
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& a, const at::Tensor& b,
+                            Operands operands) {
+    const at::Tensor left = as_operand(a, operands), right = as_operand(b, operands);
+    context->save_for_backward({left, right});
+    return matrix_product(left, right);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
-    const at::Tensor &a = saved[0], &b = saved[1], &d_out = gradients[0];
+    const at::Tensor &a = saved[0], &b = saved[1];
+    const bool is_bf16 = a.scalar_type() == at::kBFloat16;
+    const at::Tensor d_out = as_operand(gradients[0], is_bf16 ? Operands::kBf16 : Operands::kFp32);
     const auto gradient = [&](std::size_t input, const at::Tensor& left, const at::Tensor& right) {
       if (!context->needs_input_grad(input)) return at::Tensor();
       return at::sum_to(matrix_product(left, right), saved[input].sizes());
     };
-    return {gradient(0, d_out, b.transpose(-1, -2)), gradient(1, a.transpose(-1, -2), d_out)};
+    return {gradient(0, d_out, b.transpose(-1, -2)), gradient(1, a.transpose(-1, -2), d_out), at::Tensor()};
   }
 };
 
@@ -200,9 +216,14 @@ bool has_tiles(const at::Tensor& x) {
 
 }  // namespace
 
-at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
+at::Tensor as_operand(const at::Tensor& x, Operands operands) {
+  const bool is_rounded = operands == Operands::kBf16 && x.scalar_type() == at::kFloat;
+  return is_rounded ? x.detach().to(at::kBFloat16) : x;
+}
+
+at::Tensor product(const at::Tensor& a, const at::Tensor& b, Operands operands) {
   const bool is_tiled = has_tiles(a) && has_tiles(b) && a.scalar_type() == b.scalar_type();
-  return is_tiled ? Product::apply(a, b) : at::matmul(a, b);
+  return is_tiled ? Product::apply(a, b, operands) : at::matmul(a, b);
 }
 
 void multiply_here(float* out, std::int64_t out_stride, MatrixRows a, MatrixRows b, std::int64_t m,
@@ -219,10 +240,10 @@ void for_each_in_parallel(std::int64_t items, const std::function<void(std::int6
   });
 }
 
-at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b) {
+at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b, Operands operands) {
   std::vector<std::int64_t> shape = x.sizes().vec();
   shape.back() = w.size(2);
-  const at::Tensor xw = product(x.reshape({x.size(0), -1, x.size(-1)}), w);
+  const at::Tensor xw = product(x.reshape({x.size(0), -1, x.size(-1)}), w, operands);
   return (b.defined() ? xw + b.unsqueeze(1) : xw).view(shape);
 }
 

@@ -7,18 +7,28 @@
 
 namespace che {
 
+// The type of the operands of a product on a CPU; its sums are of single precision in either.
+enum class Operands : std::uint8_t { kFp32, kBf16 };
+
+// x, or where `operands` asks for it and x has single precision, x rounded to the nearest bf16, ties to even.
+// Rounded once, it serves several calls of write_product(). Has no gradients.
+at::Tensor as_operand(const at::Tensor& x, Operands operands);
+
 // a b for each matrix of a batch: a (replicas, ..., m, k) and b (replicas, ..., k, n), with as many
-// dimensions, of which those before the last two may be 1 in one of them. Has gradients.
+// dimensions, of which those before the last two may be 1 in one of them. Has gradients, whose products have
+// operands of the same type.
 //
 // On a CPU every matrix is cut into tiles, by its shape alone, and one thread computes a tile with one call
 // of the BLAS. So neither the number of threads nor other matrices of the batch change a bit of it.
-at::Tensor product(const at::Tensor& a, const at::Tensor& b);
+at::Tensor product(const at::Tensor& a, const at::Tensor& b, Operands operands = Operands::kFp32);
 
 // x (replicas, ..., in) times w (replicas, in, out), plus b (replicas, out) where given. Has gradients.
-at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b = {});
+at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b = {},
+                  Operands operands = Operands::kFp32);
 
 // Writes a b to `out` (replicas, m, n), whose matrices are each without gaps, or adds it; a (replicas, m, k),
-// b (replicas, k, n). Has no gradients.
+// b (replicas, k, n), both of the type of `out`, or both bf16 and `out` of single precision. Has no
+// gradients.
 enum class Write : bool { kReplace, kAdd };
 void write_product(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, Write write);
 

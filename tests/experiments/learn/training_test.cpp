@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "experiments/learn/batches.h"
+#include "experiments/learn/limits.h"
+#include "experiments/learn/model_factory.h"
 #include "experiments/plan/run_workload.h"
 #include "tests/contains.h"
 #include "tests/message_of.h"
@@ -54,6 +56,38 @@ at::Tensor trained(const std::vector<RunConfig>& runs) {
 TEST(Training, IsRepeatable) {
   const RunConfig config = small_config("randomized_dape_kerple");
   EXPECT_TRUE(at::equal(trained({config}), trained({config})));
+}
+
+// A few steps of whole models: near those of fp32 and not the same, with any number of threads and replicas,
+// and in the compositions of library operations, too.
+TEST(Training, InBf16IsNearFp32AndTheSameForEveryNumberOfThreads) {
+  for (const char* encoding : {"alibi", "dape_kerple"}) {
+    SCOPED_TRACE(encoding);
+    RunConfig config = small_config(encoding);
+    config.model.shape().width = 64;
+    config.training.last_length = 40;
+    const at::Tensor fp32 = trained({config});
+    config.execution.precision = "bf16";
+    EXPECT_EQ("cpu (bf16)", open_device(config.execution).description);
+    std::vector<at::Tensor> values;
+    for (const std::int64_t threads : {1, 2}) {
+      const ThreadLimit limit(threads);
+      values.push_back(trained({config}));
+    }
+    const ThreadLimit limit(1);
+    EXPECT_TRUE(at::equal(values[0], values[1]));
+    EXPECT_FALSE(at::equal(fp32, values[0]));
+    RunConfig other = config;
+    other.seed = 9;
+    EXPECT_EQ("", difference(trained({config, other})[0], values[0][0], 1e-5));
+
+    // Adam moves a value by no more than the rate a step, whatever its gradient.
+    const double most = 2 * config.learning_rate * static_cast<double>(config.training.steps);
+    EXPECT_LE((values[0] - fp32).abs().max().item<double>(), most);
+    EXPECT_LE((values[0] - fp32).abs().mean().item<double>(), most / 20);
+    config.execution.kernels = "reference";
+    EXPECT_LE((trained({config}) - values[0]).abs().mean().item<double>(), most / 20);
+  }
 }
 
 TEST(Training, ReplicasOfAJobEqualSingleRuns) {

@@ -115,6 +115,24 @@ TEST(Config, PrecisionAndGraphsAreForGpus) {
   }
 }
 
+// TF32 and `auto` leave ids as they were; a run in bf16 is another run.
+TEST(Config, IdentityHoldsBf16) {
+  const auto id = [](std::string_view precision) {
+    RunConfig config;
+    config.execution.precision = precision;
+    return run_id(config);
+  };
+  EXPECT_EQ(run_id(RunConfig()), id("tf32"));
+  EXPECT_EQ(run_id(RunConfig()), id("auto"));
+  EXPECT_NE(run_id(RunConfig()), id("bf16"));
+  const RunConfig config = config_with({{"execution.precision", "bf16"}});
+  EXPECT_EQ(identity_text(config, kIdentity),
+            "encoding.name=none\nexecution.precision=bf16\ntask.name=reverse_string\n");
+  const CellLabels labels = label_cells({RunConfig(), config});
+  EXPECT_EQ("none", labels.of[0].encoding.text());
+  EXPECT_EQ("none(execution.precision=bf16)", labels.of[1].encoding.text());
+}
+
 TEST(Config, IdentityHoldsNamesAndWhatIsOffItsDefault) {
   EXPECT_EQ(identity_text(RunConfig{}, kIdentity), "encoding.name=none\ntask.name=reverse_string\n");
   const RunConfig config = config_with({{"encoding", "{name: kerple, dape: {}, direction: half_offset}"},

@@ -43,6 +43,21 @@ TEST(Provenance, SaysWhichEncodingHasWhichProtocolOption) {
   expect_contains(protocol_options(), {"encoding.direction=half_offset (dape_kerple), symmetric (kerple)"});
 }
 
+// Runs in bf16 are never pooled with those in fp32, and a table of them alone says so.
+TEST(Provenance, NamesBf16) {
+  const ScratchFolder scratch;
+  RunConfig bf16 = made_up_config("even_pairs", "rope");
+  bf16.execution.precision = "bf16";
+  store_run(scratch.path(), bf16, RunState::kFinished, 0.5);
+  std::string notes;
+  for (const Fact& fact : provenance(make_table(open_runs(scratch.path())))) {
+    if (fact.name.starts_with("Settings that differ")) notes += fact.value;
+  }
+  expect_contains(notes, {"execution.precision=bf16"});
+  store_run(scratch.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.5);
+  EXPECT_EQ(2U, make_table(open_runs(scratch.path())).encodings.size());
+}
+
 TEST(Provenance, SaysWhichFormsAreOurs) {
   const ScratchFolder scratch;
   RunConfig fox = made_up_config("even_pairs", "fox");

@@ -6,9 +6,12 @@
 #include <tuple>
 #include <vector>
 
+#include "core/files.h"
 #include "experiments/plan/identity.h"
+#include "experiments/store/run_folder.h"
 #include "tests/contains.h"
 #include "tests/message_of.h"
+#include "tests/scratch_folder.h"
 
 namespace che {
 namespace {
@@ -127,7 +130,81 @@ TEST(Gpus, ThatAreNotVisibleAreRefused) {
   EXPECT_TRUE(message("cuda:3", kWithGpus).starts_with("execution.device: cuda:3: 3 GPUs are visible here"));
 }
 
-TEST(Precision, OfACpuIsSingle) {
+RunConfig with_precision(const std::string& precision, const std::string& device = "cpu") {
+  RunConfig config = on_device(device);
+  config.execution.precision = precision;
+  return config;
+}
+
+TEST(Precision, OfBf16IsForCpus) {
+  EXPECT_NO_THROW(check_devices({with_precision("bf16")}, kWithGpus));
+  EXPECT_EQ("execution.precision: bf16 is for CPUs; got device auto; set device cpu",
+            message_of([] { check_devices({with_precision("bf16", "auto")}, kWithGpus, kKernels); }));
+  EXPECT_EQ("bf16", on_device(with_precision("bf16").execution, "cpu", kWithGpus).precision);
+}
+
+// What `auto` is where bf16 products are `speed` times as fast as those of fp32.
+std::string chosen(RunConfig run, double speed, bool has_bf16 = true) {
+  std::vector<RunConfig> runs{std::move(run)};
+  choose_precision(
+      runs, {}, [&](const RunConfig&) { return speed; }, has_bf16);
+  return runs.front().execution.precision;
+}
+
+TEST(Precision, IsBf16WhereThatIsFaster) {
+  EXPECT_EQ("bf16", chosen(with_precision("auto"), 1.4));
+  EXPECT_EQ("fp32", chosen(with_precision("auto"), 1.39));
+  EXPECT_EQ("fp32", chosen(with_precision("auto"), 2, /*has_bf16=*/false));
+  EXPECT_EQ("fp32", chosen(with_precision("auto", "auto"), 2)) << "it may be a GPU";
+  EXPECT_EQ("bf16", chosen(with_precision("bf16"), 1, /*has_bf16=*/false)) << "it was asked for";
+  EXPECT_EQ("fp32", chosen(with_precision("fp32"), 2));
+  RunConfig lstm = with_precision("auto");
+  lstm.model.kind = "lstm";
+  EXPECT_EQ("fp32", chosen(lstm, 2)) << "it has no layers that bf16 is for";
+}
+
+TEST(Precision, IsMeasuredOnceForAShapeAndSaysSo) {
+  std::vector<RunConfig> runs(3, with_precision("auto"));
+  runs[1].seed = 1;
+  runs[2].training.batch_size = 7;
+  std::vector<std::int64_t> measured;
+  const std::vector<std::string> notes = choose_precision(
+      runs, {},
+      [&](const RunConfig& run) {
+        measured.push_back(run.training.batch_size);
+        return 0.58;
+      },
+      true);
+  EXPECT_EQ((std::vector<std::int64_t>{128, 7}), measured);
+  ASSERT_EQ(2U, notes.size());
+  expect_contains(notes.front(), {"execution.precision: auto is fp32: for ", " rows of width 256, bf16 ",
+                                  "0.58 times as fast as fp32's, and 1.4 times is asked for"});
+}
+
+// A run goes on as it began, whatever the machine is like.
+TEST(Precision, OfAStoredRunStays) {
+  const ScratchFolder folder;
+  for (const std::string precision : {"bf16", "fp32"}) {
+    RunConfig begun = with_precision(precision);
+    begun.seed = precision == "bf16" ? 1 : 2;
+    RunFolder::create(folder.path(), begun);
+    std::vector<RunConfig> runs{begun};
+    runs.front().execution.precision = kAutoPrecision;
+    const auto speed = [&](const RunConfig&) { return precision == "bf16" ? 0.5 : 2; };
+    EXPECT_TRUE(choose_precision(runs, folder.path(), speed, precision == "fp32").empty());
+    EXPECT_EQ(precision, runs.front().execution.precision);
+    EXPECT_EQ(precision, RunFolder::at(folder.path(), runs.front()).config().execution.precision);
+  }
+}
+
+TEST(Precision, ThatMakesTwoRunsOneIsRefused) {
+  std::vector<RunConfig> runs{with_precision("auto"), with_precision("bf16")};
+  const auto speed = [](const RunConfig&) { return 2.0; };
+  expect_contains(message_of([&] { choose_precision(runs, {}, speed, true); }),
+                  {"execution.precision: auto is bf16", run_id(runs[1])});
+}
+
+TEST(Precision, OfTf32IsForGpus) {
   RunConfig config = on_device("auto");
   config.execution.precision = "tf32";
   EXPECT_NO_THROW(check_devices({config}, kWithGpus, kKernels));

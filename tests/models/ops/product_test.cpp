@@ -4,7 +4,9 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,8 +50,9 @@ class Product : public testing::TestWithParam<Case> {
   static at::Tensor operand(const at::Tensor& stored, bool transposed) {
     return transposed ? stored.transpose(-1, -2) : stored;
   }
-  static at::Tensor computed(const std::vector<at::Tensor>& in) {
-    return product(operand(in[0], GetParam().transposed_a), operand(in[1], GetParam().transposed_b));
+  static at::Tensor computed(const std::vector<at::Tensor>& in, Operands operands = Operands::kFp32) {
+    return product(operand(in[0], GetParam().transposed_a), operand(in[1], GetParam().transposed_b),
+                   operands);
   }
   static at::Tensor by_library(const std::vector<at::Tensor>& in) {
     return at::matmul(operand(in[0], GetParam().transposed_a), operand(in[1], GetParam().transposed_b));
@@ -58,20 +61,56 @@ class Product : public testing::TestWithParam<Case> {
 
 // Values and gradients, which one thread and two compute to the same bits.
 TEST_P(Product, EqualsTheLibrarys) {
-  expect_fused_equals_reference(computed, by_library, inputs(), {.value = 1e-3, .sum = 1e-3, .first_sum = 2});
+  const Operation fp32 = [](const std::vector<at::Tensor>& in) { return computed(in); };
+  expect_fused_equals_reference(fp32, by_library, inputs(), {.value = 1e-3, .sum = 1e-3, .first_sum = 2});
+}
+
+// Values and gradients. bf16 has 8 bits, so that rounding an operand takes at most 2^-8 of it; each addition
+// in single precision takes 2^-24 of the terms' sizes, and 2^-23 is allowed.
+TEST_P(Product, OfBf16IsWithinTheBoundOfItsTerms) {
+  std::vector<at::Tensor> single, exact;
+  for (const at::Tensor& input : inputs()) {
+    single.push_back(input.to(at::kFloat).requires_grad_());
+    exact.push_back(single.back().detach().to(at::kDouble));
+  }
+  const at::Tensor value = computed(single, Operands::kBf16);
+  ASSERT_EQ(at::kFloat, value.scalar_type());
+  const at::Tensor direction = some_numbers(value.sizes().vec(), 3).to(at::kFloat);
+  value.backward(direction);
+
+  using Tensors = std::vector<at::Tensor>;
+  // The value and the gradients in double, in the direction `along`.
+  const auto results = [](const Tensors& operands, const at::Tensor& along) {
+    Tensors leaves;
+    for (const at::Tensor& x : operands) leaves.push_back(x.detach().clone().requires_grad_());
+    const at::Tensor y = by_library(leaves);
+    y.backward(along);
+    return Tensors{y.detach(), leaves[0].grad(), leaves[1].grad()};
+  };
+  const Tensors expected = results(exact, direction.to(at::kDouble));
+  const Tensors sizes = results({exact[0].abs(), exact[1].abs()}, direction.abs().to(at::kDouble));
+  const Tensors terms =
+      results({at::ones_like(exact[0]), at::ones_like(exact[1])}, at::ones_like(expected[0]));
+  const Tensors found = {value.detach(), single[0].grad(), single[1].grad()};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const at::Tensor bound = (0x1p-7 + 0x1p-16 + 0x1p-23 * terms[i]) * sizes[i];
+    EXPECT_TRUE((found[i].to(at::kDouble) - expected[i]).abs().le(bound).all().item<bool>()) << i;
+  }
 }
 
 TEST_P(Product, HasTheSameBitsWithOneThreadAndTwoAndEight) {
   std::vector<at::Tensor> single;
   for (const at::Tensor& input : inputs()) single.push_back(input.to(at::kFloat));
-  std::vector<at::Tensor> values;
-  for (const int threads : {1, 2, 8}) {
-    at::set_num_threads(threads);
-    values.push_back(computed(single));
+  for (const Operands operands : {Operands::kFp32, Operands::kBf16}) {
+    std::vector<at::Tensor> values;
+    for (const int threads : {1, 2, 8}) {
+      at::set_num_threads(threads);
+      values.push_back(computed(single, operands));
+    }
+    at::set_num_threads(1);
+    EXPECT_TRUE(at::equal(values[0], values[1]));
+    EXPECT_TRUE(at::equal(values[0], values[2]));
   }
-  at::set_num_threads(1);
-  EXPECT_TRUE(at::equal(values[0], values[1]));
-  EXPECT_TRUE(at::equal(values[0], values[2]));
 }
 
 // Where in memory an operand begins is an accident.
@@ -81,9 +120,12 @@ TEST_P(Product, HasTheSameBitsAtEveryAlignment) {
     return room.slice(0, by).view(x.sizes()).copy_(x);
   };
   const std::vector<at::Tensor> in = inputs();
-  const at::Tensor expected = computed({moved(in[0], 0), moved(in[1], 0)});
-  for (std::int64_t by = 1; by < 16; ++by) {
-    EXPECT_TRUE(at::equal(expected, computed({moved(in[0], by), moved(in[1], 3 * by % 16)}))) << by;
+  for (const Operands operands : {Operands::kFp32, Operands::kBf16}) {
+    const at::Tensor expected = computed({moved(in[0], 0), moved(in[1], 0)}, operands);
+    for (std::int64_t by = 1; by < 16; ++by) {
+      const at::Tensor found = computed({moved(in[0], by), moved(in[1], 3 * by % 16)}, operands);
+      EXPECT_TRUE(at::equal(expected, found)) << by;
+    }
   }
 }
 
@@ -91,11 +133,13 @@ TEST_P(Product, HasTheSameBitsAtEveryAlignment) {
 TEST_P(Product, IsTheSameForAReplicaAlone) {
   std::vector<at::Tensor> single;
   for (const at::Tensor& input : inputs()) single.push_back(input.to(at::kFloat));
-  const at::Tensor together = computed(single);
-  for (std::int64_t r = 0; r < together.size(0); ++r) {
-    const auto of_replica = [&](const at::Tensor& x) { return x.size(0) == 1 ? x : x.narrow(0, r, 1); };
-    EXPECT_TRUE(
-        at::equal(together.narrow(0, r, 1), computed({of_replica(single[0]), of_replica(single[1])})));
+  for (const Operands operands : {Operands::kFp32, Operands::kBf16}) {
+    const at::Tensor together = computed(single, operands);
+    for (std::int64_t r = 0; r < together.size(0); ++r) {
+      const auto of_replica = [&](const at::Tensor& x) { return x.size(0) == 1 ? x : x.narrow(0, r, 1); };
+      EXPECT_TRUE(at::equal(together.narrow(0, r, 1),
+                            computed({of_replica(single[0]), of_replica(single[1])}, operands)));
+    }
   }
 }
 
@@ -109,6 +153,27 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{2, 5, 4, 9, 6}, {2, 1, 4, 6, 17}},
                     Case{{2, 5, 4, 9, 6}, {2, 5, 4, 6, 9}, false, true}),
     name_of);
+
+TEST(AsOperand, RoundsToTheNearestBf16AndTiesToEven) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<std::pair<float, float>> cases{{1, 1},
+                                                   {1 + 0x1p-8F, 1},
+                                                   {1 + 0x1p-8F + 0x1p-20F, 1 + 0x1p-7F},
+                                                   {-1 - 0x1.8p-7F, -1 - 0x1p-6F},
+                                                   {-0.0F, -0.0F},
+                                                   {std::numeric_limits<float>::max(), kInfinity},
+                                                   {-kInfinity, -kInfinity}};
+  for (const auto& [value, rounded] : cases) {
+    const at::Tensor found = as_operand(at::full({1}, value, at::kFloat), Operands::kBf16);
+    EXPECT_EQ(at::kBFloat16, found.scalar_type());
+    EXPECT_EQ(rounded, found.to(at::kFloat).item<float>());
+    EXPECT_EQ(std::signbit(rounded), std::signbit(found.to(at::kFloat).item<float>()));
+  }
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(as_operand(at::full({1}, nan, at::kFloat), Operands::kBf16).isnan().item<bool>());
+  const at::Tensor x = at::ones({2});
+  EXPECT_TRUE(as_operand(x, Operands::kFp32).is_same(x));
+}
 
 TEST(WriteProduct, ReplacesAndAdds) {
   const at::Tensor a = some_numbers({2, 700, 6}, 1).to(at::kFloat),
