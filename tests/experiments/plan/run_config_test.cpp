@@ -67,7 +67,7 @@ TEST(Config, UnknownTasksAndEncodings) {
   const auto unknown = [](const std::string& form, const std::string& suggestion) {
     return fmt::format(
         "x.yaml:1: encoding: unknown encoding '{}'{}; known: alibi, cope, fire, fox, kerple, learned, none, "
-        "pope, position_mlp, relative, rope, sandwich, sin_cos, t5; dape_ may stand "
+        "pope, position_mlp, relative, rope, sandwich, selective_rope, sin_cos, t5; dape_ may stand "
         "before those that give a bias, randomized_ before those that read positions",
         form, suggestion);
   };
@@ -81,7 +81,7 @@ TEST(Config, UnknownTasksAndEncodings) {
   EXPECT_EQ(
       set_error("encoding.name", "rop"),
       "x.yaml:1: encoding.name: got rop; did you mean 'rope'?; allowed: alibi, cope, fire, fox, kerple, "
-      "learned, none, pope, position_mlp, relative, rope, sandwich, sin_cos, t5; next to "
+      "learned, none, pope, position_mlp, relative, rope, sandwich, selective_rope, sin_cos, t5; next to "
       "it, `dape: {}` wraps it in DAPE and `positions: randomized` draws its positions");
   const std::string name = set_error("task", "{name: parity}");
   EXPECT_TRUE(name.starts_with("x.yaml:1: task.name: got parity")) << name;

@@ -275,7 +275,7 @@ TEST(Rope, EvqStandsBesideNoScaling) {
 }
 
 TEST(Encodings, OfPairsNeedAnEvenWidth) {
-  for (const char* label : {"relative", "rope"}) {
+  for (const char* label : {"relative", "rope", "selective_rope"}) {
     RunConfig config = small_config(label);
     config.model.shape() = {.width = 15, .layers = 2, .heads = 3, .ffn_multiple = 2};
     EXPECT_THROW(config.check(), Error) << label;
