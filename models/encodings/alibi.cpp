@@ -26,24 +26,20 @@ std::vector<double> alibi_slopes(std::int64_t heads) {
 
 namespace {
 
-class Alibi : public Encoding {
- public:
-  explicit Alibi(AlibiOptions options) : options_(options) {}
+struct Alibi : Encoding {
+  AlibiOptions options;
 
   AttentionTerms attention_terms(const EncodingContext& context) const override {
     const std::int64_t heads = context.shape.heads;
     const at::Tensor slopes = context.table("alibi.slopes", [&] {
       return at::tensor(alibi_slopes(heads), at::kDouble).view({1, heads, 1});
     });
-    const PairValues distances = distance(context, options_.distance);
+    const PairValues distances = distance(context, options.distance);
     return PairValues{-slopes * distances.values, distances.by_offset};
   }
-
- private:
-  AlibiOptions options_;
 };
 
-const Registered<EncodingMaker> alibi_maker{{"alibi", make_encoding<Alibi, AlibiOptions>}};
+const Registered<EncodingMaker> alibi_maker{{"alibi", make_encoding<Alibi>}};
 
 }  // namespace
 }  // namespace che

@@ -3,16 +3,23 @@
 #include <ATen/ATen.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "core/error.h"
+#include "models/encodings/dape.h"
 
 namespace che {
 
-AttentionSettings::AttentionSettings(std::unique_ptr<Encoding> base, AttentionScale scale,
-                                     AttentionWindow window, TrainedTokens trained)
-    : base_(std::move(base)), scale_(scale), window_(window), trained_(static_cast<double>(trained.count)) {
+AttentionSettings::AttentionSettings(std::unique_ptr<Encoding> base, const std::optional<DapeOptions>& dape,
+                                     AttentionScale scale, AttentionWindow window, TrainedTokens trained)
+    : base_(std::move(base)),
+      dape_(dape),
+      scale_(scale),
+      window_(window),
+      trained_(static_cast<double>(trained.count)) {
   if (scale != AttentionScale::kSqrtD && trained.count < 2) {
     throw Error("attention_scale needs a longest training sequence of two tokens or more",
                 ErrorKind::kRuntime);
@@ -25,6 +32,7 @@ std::vector<ParameterSpec> AttentionSettings::embedding_parameters(const ModelSh
 
 std::vector<ParameterSpec> AttentionSettings::layer_parameters(const ModelShape& shape) const {
   std::vector<ParameterSpec> specs = base_->layer_parameters(shape);
+  if (dape_) std::ranges::move(dape_parameters(*dape_, shape), std::back_inserter(specs));
   if (scale_ != AttentionScale::kSsmax) return specs;
   const double sum_of_logs = std::lgamma(trained_ + 1);
   specs.push_back({"scale", {shape.heads}, Init::constant(trained_ / sum_of_logs)});
@@ -55,7 +63,9 @@ at::Tensor AttentionSettings::logit_scale(const EncodingContext& context) const 
 }
 
 AttentionTerms AttentionSettings::attention_terms(const EncodingContext& context) const {
-  return base_->attention_terms(context);
+  AttentionTerms terms = base_->attention_terms(context);
+  if (dape_) return dape_terms(*dape_, terms, context.parameters);
+  return terms;
 }
 
 PairValues AttentionSettings::mask(const EncodingContext& context) const {
@@ -71,7 +81,7 @@ PairValues AttentionSettings::mask(const EncodingContext& context) const {
 }
 
 std::optional<EncodingTable> AttentionSettings::table(const EncodingContext& context) const {
-  return base_->table(context);
+  return dape_ ? std::nullopt : base_->table(context);
 }
 
 }  // namespace che

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "models/encodings/encoding.h"
 
 namespace che {
 
-// An encoding beside which attention has a scale and a window. With a scale the logits A = q k / sqrt(d_head)
-// grow with the number n of keys that a query sees (all tokens in an encoder, i + 1 in a decoder), against
-// the dispersion of a softmax over many keys:
+// An encoding whose bias DAPE may adapt, and beside which attention has a scale and a window. With a scale
+// the logits A = q k / sqrt(d_head) grow with the number n of keys that a query sees (all tokens in an
+// encoder, i + 1 in a decoder), against the dispersion of a softmax over many keys:
 //
 //   log_n   A log(n) / log(L), L the tokens of the longest training sequence (Su, kexue.fm/archives/8823)
 //   ssmax   A s_h log(n), s_h learned for each head of a layer (SSMax, arXiv 2501.19399)
@@ -23,8 +24,8 @@ namespace che {
 class AttentionSettings : public Encoding {
  public:
   // Throws Error where `scale` is not kSqrtD and `trained` has fewer than two tokens.
-  AttentionSettings(std::unique_ptr<Encoding> base, AttentionScale scale, AttentionWindow window,
-                    TrainedTokens trained);
+  AttentionSettings(std::unique_ptr<Encoding> base, const std::optional<DapeOptions>& dape,
+                    AttentionScale scale, AttentionWindow window, TrainedTokens trained);
 
   std::vector<ParameterSpec> embedding_parameters(const ModelShape& shape) const override;
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override;
@@ -38,6 +39,7 @@ class AttentionSettings : public Encoding {
 
  private:
   std::unique_ptr<Encoding> base_;
+  std::optional<DapeOptions> dape_;
   AttentionScale scale_;
   AttentionWindow window_;
   double trained_;  // Tokens.

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include "models/encodings/encoding.h"
-#include "models/ops/attention/attention_terms.h"
 #include "models/ops/product/product.h"
 
 namespace che {
@@ -71,7 +70,7 @@ class Cope : public Encoding {
   }
 };
 
-const Registered<EncodingMaker> cope_maker{{"cope", make_encoding<Cope, NoOptions>}};
+const Registered<EncodingMaker> cope_maker{{"cope", make_encoding<Cope>}};
 
 }  // namespace
 }  // namespace che

@@ -1,6 +1,5 @@
 #include "models/encodings/dape.h"
 
-#include <cmath>
 #include <utility>
 
 namespace che {
@@ -12,35 +11,24 @@ bool concatenates(DapeVariant variant) {
 
 }  // namespace
 
-Dape::Dape(std::unique_ptr<Encoding> base, DapeOptions options) : base_(std::move(base)), options_(options) {}
-
-std::vector<ParameterSpec> Dape::embedding_parameters(const ModelShape& shape) const {
-  return base_->embedding_parameters(shape);
-}
-
-std::vector<ParameterSpec> Dape::layer_parameters(const ModelShape& shape) const {
-  const std::int64_t inputs = concatenates(options_.variant) ? 2 * shape.heads : shape.heads;
-  const double first = 1 / std::sqrt(static_cast<double>(inputs * options_.taps()));
-  const double second = 1 / std::sqrt(static_cast<double>(options_.hidden * options_.taps()));
+std::vector<ParameterSpec> dape_parameters(const DapeOptions& options, const ModelShape& shape) {
+  const std::int64_t taps = options.taps();
+  const std::int64_t hidden = options.hidden;
+  const std::int64_t inputs = concatenates(options.variant) ? 2 * shape.heads : shape.heads;
   const auto weights = [&](std::int64_t in, std::int64_t out) -> std::vector<std::int64_t> {
-    if (options_.taps() == 1) return {in, out};
-    return {options_.taps(), in, out};
+    if (taps == 1) return {in, out};
+    return {taps, in, out};
   };
-  std::vector<ParameterSpec> specs = base_->layer_parameters(shape);
-  specs.push_back({"dape.w1", weights(inputs, options_.hidden), Init::uniform(-first, first)});
-  specs.push_back({"dape.b1", {options_.hidden}, Init::uniform(-first, first)});
-  specs.push_back({"dape.w2", weights(options_.hidden, shape.heads), Init::uniform(-second, second)});
-  specs.push_back({"dape.b2", {shape.heads}, Init::uniform(-second, second)});
-  return specs;
+  return {{"dape.w1", weights(inputs, hidden), Init::linear(inputs * taps)},
+          {"dape.b1", {hidden}, Init::linear(inputs * taps)},
+          {"dape.w2", weights(hidden, shape.heads), Init::linear(hidden * taps)},
+          {"dape.b2", {shape.heads}, Init::linear(hidden * taps)}};
 }
 
-void Dape::project(const ParameterView& parameters) const { base_->project(parameters); }
-
-AttentionTerms Dape::attention_terms(const EncodingContext& context) const {
-  const ParameterView& own = context.parameters;
-  return dape_terms(additive_bias(base_->attention_terms(context)),
+AdaptedBias dape_terms(const DapeOptions& options, const AttentionTerms& base, const ParameterView& own) {
+  return dape_terms(additive_bias(base),
                     {.w1 = own["dape.w1"], .b1 = own["dape.b1"], .w2 = own["dape.w2"], .b2 = own["dape.b2"]},
-                    options_.variant);
+                    options.variant);
 }
 
 AdaptedBias dape_terms(const PairValues& bias, PairMlp mlp, DapeVariant variant) {

@@ -1,10 +1,12 @@
 #pragma once
 
-#include <memory>
-#include <string_view>
+#include <vector>
 
-#include "models/encodings/encoding.h"
+#include "models/ops/attention/attention_terms.h"
+#include "models/parameters/parameter_set.h"
 #include "models/settings/encoding_entry.h"
+#include "models/settings/model_shape.h"
+#include "models/settings/parameter_spec.h"
 
 namespace che {
 
@@ -25,20 +27,12 @@ namespace che {
 // (W x)_j = W_-1 x_(j-1) + W_0 x_j + W_1 x_(j+1), zero beyond the first and last key; the paper's D
 // is 32. The released code is causal and zeroes [A; B] at keys after the query before the first layer, and so
 // does a decoder; an encoder keeps them.
-class Dape : public Encoding {
- public:
-  Dape(std::unique_ptr<Encoding> base, DapeOptions options);
 
-  std::vector<ParameterSpec> embedding_parameters(const ModelShape& shape) const override;
-  std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override;
-  void project(const ParameterView& parameters) const override;
-  // The base's bias, adapted.
-  AttentionTerms attention_terms(const EncodingContext& context) const override;
+// Returns f's parameters in a layer.
+std::vector<ParameterSpec> dape_parameters(const DapeOptions& options, const ModelShape& shape);
 
- private:
-  std::unique_ptr<Encoding> base_;
-  DapeOptions options_;
-};
+// Returns what f, with its parameters among `own`, makes of the bias of `base`.
+AdaptedBias dape_terms(const DapeOptions& options, const AttentionTerms& base, const ParameterView& own);
 
 // The formula `variant` above for the bias B with f's tensors; `mlp.reads` is set by it.
 AdaptedBias dape_terms(const PairValues& bias, PairMlp mlp, DapeVariant variant);

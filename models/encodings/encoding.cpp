@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "models/encodings/attention_settings.h"
-#include "models/encodings/dape.h"
 #include "models/ops/device/step_uploads.h"
 #include "models/settings/encoding_entry.h"
 
@@ -130,14 +129,11 @@ std::unique_ptr<Encoding> create_encoding(std::string_view name, const AnyOption
   const EncodingEntry& entry = Registry<EncodingEntry>::instance().get(name);
   std::unique_ptr<Encoding> encoding =
       Registry<EncodingMaker>::instance().get(name).make(options.or_defaults(entry.options), dape, trained);
-  if (dape) {
-    if (!entry.takes_dape()) {
-      throw Error("encoding.dape: '" + entry.name + "' gives no additive bias that DAPE could adapt");
-    }
-    encoding = std::make_unique<Dape>(std::move(encoding), *dape);
+  if (dape && !entry.takes_dape()) {
+    throw Error("encoding.dape: '" + entry.name + "' gives no additive bias that DAPE could adapt");
   }
-  if (scale == AttentionScale::kSqrtD && !window.is_cut()) return encoding;
-  return std::make_unique<AttentionSettings>(std::move(encoding), scale, window, trained);
+  if (!dape && scale == AttentionScale::kSqrtD && !window.is_cut()) return encoding;
+  return std::make_unique<AttentionSettings>(std::move(encoding), dape, scale, window, trained);
 }
 
 }  // namespace che

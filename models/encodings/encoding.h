@@ -159,20 +159,19 @@ std::unique_ptr<Encoding> create_encoding(std::string_view name, const AnyOption
                                           AttentionScale scale = AttentionScale::kSqrtD,
                                           AttentionWindow window = {});
 
-// The `make` of an encoding `E` that is built from its Options, and also from DAPE's if it differs inside
-// DAPE, or from the tokens of training if it differs beyond these.
-template <class E, class Options>
-std::unique_ptr<Encoding> make_encoding(const AnyOptions& options, const std::optional<DapeOptions>& dape,
+// The `make` of an encoding `E`, whose members `options`, `dape` and `trained` get what their names say, as
+// far as it has them.
+template <class E>
+std::unique_ptr<Encoding> make_encoding([[maybe_unused]] const AnyOptions& options,
+                                        [[maybe_unused]] const std::optional<DapeOptions>& dape,
                                         [[maybe_unused]] TrainedTokens trained) {
-  if constexpr (std::is_same_v<Options, NoOptions>) {
-    return std::make_unique<E>();
-  } else if constexpr (std::is_constructible_v<E, Options, const std::optional<DapeOptions>&>) {
-    return std::make_unique<E>(options.as<Options>(), dape);
-  } else if constexpr (std::is_constructible_v<E, Options, TrainedTokens>) {
-    return std::make_unique<E>(options.as<Options>(), trained);
-  } else {
-    return std::make_unique<E>(options.as<Options>());
+  auto encoding = std::make_unique<E>();
+  if constexpr (requires { encoding->options; }) {
+    encoding->options = options.as<std::decay_t<decltype(encoding->options)>>();
   }
+  if constexpr (requires { encoding->dape; }) encoding->dape = dape;
+  if constexpr (requires { encoding->trained; }) encoding->trained = trained;
+  return encoding;
 }
 
 }  // namespace che

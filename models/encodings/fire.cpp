@@ -3,10 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
-#include <cmath>
-
 #include "models/encodings/encoding.h"
-#include "models/ops/attention/attention_terms.h"
 #include "models/ops/product/product.h"
 
 namespace che {
@@ -14,19 +11,18 @@ namespace {
 
 constexpr double kEpsilon = 1e-6;
 
-class Fire : public Encoding {
- public:
-  Fire(FireOptions options, const std::optional<DapeOptions>& dape)
-      : options_(options), hidden_(dape ? dape->hidden : options_.hidden), leaky_(dape.has_value()) {}
+struct Fire : Encoding {
+  FireOptions options;
+  std::optional<DapeOptions> dape;
 
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
-    const double second = 1 / std::sqrt(static_cast<double>(hidden_));
+    const std::int64_t hidden = dape ? dape->hidden : options.hidden;
     return {{"c", {}, Init::constant(0.1)},
             {"L_multiplier", {}, Init::constant(1)},
-            {"fire.w1", {1, hidden_}, Init::uniform(-1, 1)},
-            {"fire.b1", {hidden_}, Init::uniform(-1, 1)},
-            {"fire.w2", {hidden_, shape.heads}, Init::uniform(-second, second)},
-            {"fire.b2", {shape.heads}, Init::uniform(-second, second)}};
+            {"fire.w1", {1, hidden}, Init::linear(1)},
+            {"fire.b1", {hidden}, Init::linear(1)},
+            {"fire.w2", {hidden, shape.heads}, Init::linear(hidden)},
+            {"fire.b2", {shape.heads}, Init::linear(hidden)}};
   }
 
   AttentionTerms attention_terms(const EncodingContext& context) const override {
@@ -36,11 +32,11 @@ class Fire : public Encoding {
       return at::log1p((slope * x).abs());
     };
     const auto psi = [&](const at::Tensor& x) { return by_replica(logarithm, c, x); };
-    const at::Tensor least = (scalar("L_multiplier") * options_.length).abs();
+    const at::Tensor least = (scalar("L_multiplier") * options.length).abs();
     const auto normalizer = [&](const at::Tensor& largest) {
       return psi(at::maximum(largest, least)) + kEpsilon;
     };
-    const PairValues distances = distance(context, options_.distance);        // (1, 1, pairs)
+    const PairValues distances = distance(context, options.distance);         // (1, 1, pairs)
     const PairValues numerators{psi(distances.values), distances.by_offset};  // (replicas, 1, pairs)
     if (draws_distances(context)) {
       // Found on the device, where a replayed step has distances of its own.
@@ -64,35 +60,30 @@ class Fire : public Encoding {
   }
 
  private:
-  // FIRE's MLP of ratios (replicas, 1, pairs). Pairs last, so that the result needs no transpose.
+  // FIRE's MLP of ratios (replicas, 1, pairs).
   at::Tensor network(const at::Tensor& ratios, const EncodingContext& context) const {
-    const auto layer = [&](const char* w, const char* b, const at::Tensor& x) {
-      return product(context.parameters[w].transpose(1, 2), x) + context.parameters[b].unsqueeze(2);
-    };
-    const at::Tensor hidden = layer("fire.w1", "fire.b1", ratios);
-    return layer("fire.w2", "fire.b2", leaky_ ? at::leaky_relu(hidden, 0.01) : at::relu(hidden));
+    const ParameterView& own = context.parameters;
+    const at::Tensor hidden = affine_in_front(ratios, own["fire.w1"], own["fire.b1"]);
+    return affine_in_front(dape ? at::leaky_relu(hidden, 0.01) : at::relu(hidden), own["fire.w2"],
+                           own["fire.b2"]);
   }
 
   // Whether distances have no tokens' positions behind them.
   bool draws_distances(const EncodingContext& context) const {
     return context.positions.draws_distances() &&
-           options_.distance.randomized_distance == RandomizedDistance::kPerOffset;
+           options.distance.randomized_distance == RandomizedDistance::kPerOffset;
   }
 
   // The distances of each pair are divided by this or by |L_m L_0|: broadcastable to (queries, keys).
   at::Tensor largest_index(const EncodingContext& context) const {
     const at::Tensor keys = context.token_positions();
     const at::Tensor queries = keys.slice(0, context.first_query).unsqueeze(1);
-    const bool is_query = context.shape.causal || options_.normalizer == FireNormalizer::kQuery;
+    const bool is_query = context.shape.causal || options.normalizer == FireNormalizer::kQuery;
     return is_query ? queries : at::maximum(queries, keys.unsqueeze(0));
   }
-
-  FireOptions options_;
-  std::int64_t hidden_;
-  bool leaky_;
 };
 
-const Registered<EncodingMaker> fire_maker{{"fire", make_encoding<Fire, FireOptions>}};
+const Registered<EncodingMaker> fire_maker{{"fire", make_encoding<Fire>}};
 
 }  // namespace
 }  // namespace che

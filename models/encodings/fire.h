@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "models/encodings/distance.h"
 #include "models/settings/encoding_entry.h"

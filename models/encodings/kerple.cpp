@@ -3,14 +3,12 @@
 #include <ATen/ATen.h>
 
 #include "models/encodings/encoding.h"
-#include "models/ops/attention/attention_terms.h"
 
 namespace che {
 namespace {
 
-class Kerple : public Encoding {
- public:
-  explicit Kerple(KerpleOptions options) : options_(options) {}
+struct Kerple : Encoding {
+  KerpleOptions options;
 
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
     return {{"p", {shape.heads}, Init::uniform(0, 2)}, {"a", {shape.heads}, Init::uniform(0, 1)}};
@@ -20,7 +18,7 @@ class Kerple : public Encoding {
   // power above 2 is not conditionally positive definite.
   void project(const ParameterView& parameters) const override {
     parameters["p"].data().clamp_min_(0.01);
-    if (options_.kind == KerpleKind::kPower) parameters["p"].data().clamp_max_(2);
+    if (options.kind == KerpleKind::kPower) parameters["p"].data().clamp_max_(2);
     parameters["a"].data().clamp_min_(0.01);
   }
 
@@ -28,19 +26,16 @@ class Kerple : public Encoding {
     const std::int64_t heads = context.shape.heads;
     const at::Tensor p = context.parameters["p"].view({-1, heads, 1});
     const at::Tensor a = context.parameters["a"].view({-1, heads, 1});
-    const PairValues distances = distance(context, options_.distance);
-    const auto bias = [is_power = options_.kind == KerpleKind::kPower](
+    const PairValues distances = distance(context, options.distance);
+    const auto bias = [is_power = options.kind == KerpleKind::kPower](
                           const at::Tensor& exponent, const at::Tensor& slope, const at::Tensor& r) {
       return is_power ? -slope * at::pow(r, exponent) : -exponent * at::log1p(slope * r);
     };
     return PairValues{by_replica(bias, p, a, distances.values), distances.by_offset};
   }
-
- private:
-  KerpleOptions options_;
 };
 
-const Registered<EncodingMaker> kerple_maker{{"kerple", make_encoding<Kerple, KerpleOptions>}};
+const Registered<EncodingMaker> kerple_maker{{"kerple", make_encoding<Kerple>}};
 
 }  // namespace
 }  // namespace che

@@ -7,12 +7,11 @@
 namespace che {
 namespace {
 
-class Learned : public Encoding {
- public:
-  explicit Learned(LearnedOptions options) : options_(options) {}
+struct Learned : Encoding {
+  LearnedOptions options;
 
   std::vector<ParameterSpec> embedding_parameters(const ModelShape& shape) const override {
-    return {{"table", {options_.rows, shape.width}, Init::truncated_normal(1)}};
+    return {{"table", {options.rows, shape.width}, Init::truncated_normal(1)}};
   }
 
   at::Tensor embedding(const EncodingContext& context) const override {
@@ -21,12 +20,9 @@ class Learned : public Encoding {
     const at::Tensor rows = context.token_positions();
     return table.index_select(1, rows.to(at::kLong)).unsqueeze(1);
   }
-
- private:
-  LearnedOptions options_;
 };
 
-const Registered<EncodingMaker> learned_maker{{"learned", make_encoding<Learned, LearnedOptions>}};
+const Registered<EncodingMaker> learned_maker{{"learned", make_encoding<Learned>}};
 
 }  // namespace
 }  // namespace che

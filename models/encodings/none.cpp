@@ -5,7 +5,7 @@
 namespace che {
 namespace {
 
-const Registered<EncodingMaker> none_maker{{"none", make_encoding<Encoding, NoOptions>}};
+const Registered<EncodingMaker> none_maker{{"none", make_encoding<Encoding>}};
 
 }  // namespace
 }  // namespace che

@@ -5,19 +5,17 @@
 #include <numbers>
 
 #include "models/encodings/rotary.h"
-#include "models/ops/attention/attention_terms.h"
 
 namespace che {
 namespace {
 
 constexpr double kFullTurn = 2 * std::numbers::pi;
 
-class Pope : public RotaryEncoding {
- public:
-  explicit Pope(PopeOptions options) : options_(options) {}
+struct Pope : RotaryEncoding {
+  PopeOptions options;
 
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
-    const Init start = options_.start == PopeStart::kZero ? Init::constant(0) : Init::uniform(-kFullTurn, 0);
+    const Init start = options.start == PopeStart::kZero ? Init::constant(0) : Init::uniform(-kFullTurn, 0);
     return {{"delta", {shape.heads, shape.head_width()}, start}};
   }
 
@@ -39,12 +37,9 @@ class Pope : public RotaryEncoding {
     const at::Tensor delta = context.parameters["delta"].clamp(-kFullTurn, 0).unsqueeze(1).unsqueeze(1);
     return RotaryEncoding::rotate(by_replica(directed, length, delta), operand, context);
   }
-
- private:
-  PopeOptions options_;
 };
 
-const Registered<EncodingMaker> pope_maker{{"pope", make_encoding<Pope, PopeOptions>}};
+const Registered<EncodingMaker> pope_maker{{"pope", make_encoding<Pope>}};
 
 }  // namespace
 }  // namespace che

@@ -11,9 +11,8 @@
 namespace che {
 namespace {
 
-class Relative : public Encoding {
- public:
-  explicit Relative(RelativeOptions options) : options_(options) {}
+struct Relative : Encoding {
+  RelativeOptions options;
 
   std::vector<ParameterSpec> layer_parameters(const ModelShape& shape) const override {
     const std::int64_t d = shape.width;
@@ -32,9 +31,8 @@ class Relative : public Encoding {
 
   // Without W_r, u and v, which meet queries and keys: the sinusoid R of what each offset encodes.
   std::optional<EncodingTable> table(const EncodingContext& context) const override {
-    const Positions::List padded =
-        encoded_distances(context.positions.of_offsets(context.layer, context.tokens),
-                          limit_of(context.positions), context.tokens, context.queries(), context.shape);
+    const Positions::List padded = encoded_distances(context.positions, context.layer, context.tokens,
+                                                     context.tokens, context.queries(), context.shape.causal);
     const Positions::List encoded(padded.begin() + 1, padded.end());
     std::vector<double> offsets(encoded.size());
     std::iota(offsets.begin(), offsets.end(), static_cast<double>(1 - context.tokens));
@@ -58,8 +56,7 @@ class Relative : public Encoding {
     const at::Tensor sinusoids = context.table(
         "relative", [this, layer = context.layer, tokens = context.tokens, queries = context.queries(),
                      shape = context.shape, all_tokens](const Positions& positions) {
-          return sinusoid(encoded_distances(positions.of_offsets(layer, all_tokens), limit_of(positions),
-                                            tokens, queries, shape),
+          return sinusoid(encoded_distances(positions, layer, all_tokens, tokens, queries, shape.causal),
                           shape.width);
         });
     // (1, offsets, width) by (replicas, width, heads * head_width).
@@ -71,23 +68,21 @@ class Relative : public Encoding {
     return logits + (context.logit_scale.defined() ? added * context.logit_scale.transpose(2, 3) : added);
   }
 
-  static double limit_of(const Positions& positions) {
-    return positions.contiguous() ? 0 : static_cast<double>(positions.max_position());
-  }
-
   // The distances that the sinusoids encode at each offset -T .. queries-1 of a key from its query; the first
-  // one never occurs and pads. `drawn` are those of tokens 0, 1, ... apart, below `limit`; 0 for contiguous.
-  Positions::List encoded_distances(const Positions::List& drawn, double limit, std::int64_t tokens,
-                                    std::int64_t queries, const ModelShape& shape) const {
+  // one never occurs and pads. They are drawn for `all_tokens` tokens.
+  Positions::List encoded_distances(const Positions& positions, std::int64_t layer, std::int64_t all_tokens,
+                                    std::int64_t tokens, std::int64_t queries, bool is_causal) const {
+    const Positions::List drawn = positions.of_offsets(layer, all_tokens);
+    const auto limit = static_cast<double>(positions.max_position());  // 0 for contiguous ones.
     const bool as_released =
-        options_.randomized_relative == RandomizedRelative::kAsReleased && limit != 0 && !shape.causal;
+        options.randomized_relative == RandomizedRelative::kAsReleased && limit != 0 && !is_causal;
     Positions::List encoded{0};
     for (std::int64_t offset = 1 - tokens; offset < queries; ++offset) {
       const double distance = drawn[static_cast<std::size_t>(std::abs(offset))];
       if (as_released) {
         encoded.push_back(offset < 0 ? limit - distance : limit - 1);
       } else {
-        encoded.push_back(offset < 0 && !shape.causal ? -distance : distance);
+        encoded.push_back(offset < 0 && !is_causal ? -distance : distance);
       }
     }
     return encoded;
@@ -103,11 +98,9 @@ class Relative : public Encoding {
         .unflatten(3, {queries, step})
         .narrow(4, 0, tokens);
   }
-
-  RelativeOptions options_;
 };
 
-const Registered<EncodingMaker> relative_maker{{"relative", make_encoding<Relative, RelativeOptions>}};
+const Registered<EncodingMaker> relative_maker{{"relative", make_encoding<Relative>}};
 
 }  // namespace
 }  // namespace che

@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include <optional>
-#include <string>
 
 #include "models/settings/encoding_entry.h"
 

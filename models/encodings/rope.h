@@ -17,7 +17,6 @@
 #include <fmt/core.h>
 
 #include <optional>
-#include <string>
 #include <tuple>
 
 #include "models/settings/encoding_entry.h"
@@ -53,14 +52,7 @@ struct RopeOptions {
 };
 
 inline std::optional<ConfigProblem> rope_problem(const EncodingUse& use) {
-  if (use.shape.head_width() % 2 != 0) {
-    return ConfigProblem{
-        {"model.width", "model.heads"},
-        fmt::format("rope rotates pairs of features and needs an even width per head; got {} / {} = {}; set "
-                    "model.width to a multiple of {}, such as {}",
-                    use.shape.width, use.shape.heads, use.shape.head_width(), 2 * use.shape.heads,
-                    use.shape.width + use.shape.heads)};
-  }
+  if (auto problem = odd_head_width(use, "rope")) return problem;
   const auto& options = use.options.as<RopeOptions>();
   if (options.is_scaled() && use.max_position > 0) {
     return ConfigProblem{

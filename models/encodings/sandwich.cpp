@@ -10,13 +10,12 @@
 namespace che {
 namespace {
 
-class Sandwich : public Encoding {
- public:
-  explicit Sandwich(SandwichOptions options) : options_(options) {}
+struct Sandwich : Encoding {
+  SandwichOptions options;
 
   AttentionTerms attention_terms(const EncodingContext& context) const override {
     const std::int64_t heads = context.shape.heads;
-    const PairValues r = signed_distance(context, options_.randomized_distance);
+    const PairValues r = signed_distance(context, options.randomized_distance);
     const at::Tensor distance = r.values.abs().to(at::kLong).flatten();
     const std::int64_t limit =
         context.positions.contiguous() ? context.tokens : context.positions.max_position();
@@ -30,18 +29,16 @@ class Sandwich : public Encoding {
   at::Tensor of_distances(std::int64_t limit, std::int64_t heads) const {
     const at::Tensor every = at::arange(limit, at::kDouble);
     at::Tensor values = at::zeros_like(every);
-    for (std::int64_t k = 1; k <= options_.frequencies; ++k) {
-      const double fraction = static_cast<double>(k) / static_cast<double>(options_.frequencies);
+    for (std::int64_t k = 1; k <= options.frequencies; ++k) {
+      const double fraction = static_cast<double>(k) / static_cast<double>(options.frequencies);
       values += (every * std::pow(10000.0, -fraction)).cos() - 1;
     }
     const at::Tensor divisor = at::arange(1, heads + 1, every.options()) * (8.0 / static_cast<double>(heads));
     return values / divisor.unsqueeze(1);
   }
-
-  SandwichOptions options_;
 };
 
-const Registered<EncodingMaker> sandwich_maker{{"sandwich", make_encoding<Sandwich, SandwichOptions>}};
+const Registered<EncodingMaker> sandwich_maker{{"sandwich", make_encoding<Sandwich>}};
 
 }  // namespace
 }  // namespace che

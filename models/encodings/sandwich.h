@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "models/encodings/distance.h"
 #include "models/settings/encoding_entry.h"

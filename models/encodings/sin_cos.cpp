@@ -17,7 +17,7 @@ class SinCos : public Encoding {
   }
 };
 
-const Registered<EncodingMaker> sin_cos_maker{{"sin_cos", make_encoding<SinCos, NoOptions>}};
+const Registered<EncodingMaker> sin_cos_maker{{"sin_cos", make_encoding<SinCos>}};
 
 }  // namespace
 }  // namespace che

@@ -28,9 +28,8 @@ std::vector<std::int64_t> bucket_starts(std::int64_t buckets) {
   return starts;
 }
 
-class T5 : public Encoding {
- public:
-  explicit T5(T5Options options) : options_(options) {}
+struct T5 : Encoding {
+  T5Options options;
 
   std::vector<ParameterSpec> embedding_parameters(const ModelShape& shape) const override {
     return shared() ? table(shape) : std::vector<ParameterSpec>{};
@@ -43,7 +42,7 @@ class T5 : public Encoding {
   AttentionTerms attention_terms(const EncodingContext& context) const override {
     const std::int64_t heads = context.shape.heads;
     const std::int64_t side = buckets_of_side(context.shape);
-    const PairValues distances = signed_distance(context, options_.randomized_distance);
+    const PairValues distances = signed_distance(context, options.randomized_distance);
     const at::Tensor& r = distances.values;
     const at::Tensor starts =
         context.table("t5.starts", [side] { return at::tensor(bucket_starts(side), at::kLong); });
@@ -58,19 +57,17 @@ class T5 : public Encoding {
   }
 
  private:
-  bool shared() const { return options_.table == T5Table::kShared; }
+  bool shared() const { return options.table == T5Table::kShared; }
 
-  bool scaled_by_head() const { return options_.scale == T5Scale::kSqrtHead; }
+  bool scaled_by_head() const { return options.scale == T5Scale::kSqrtHead; }
 
   std::vector<ParameterSpec> table(const ModelShape& shape) const {
     const double sigma = scaled_by_head() ? std::sqrt(2 / static_cast<double>(kBuckets + shape.heads)) : 0.02;
     return {{"table", {shape.heads, kBuckets}, Init::normal(sigma)}};
   }
-
-  T5Options options_;
 };
 
-const Registered<EncodingMaker> t5_maker{{"t5", make_encoding<T5, T5Options>}};
+const Registered<EncodingMaker> t5_maker{{"t5", make_encoding<T5>}};
 
 }  // namespace
 }  // namespace che

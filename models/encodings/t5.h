@@ -6,8 +6,6 @@
 // The released programs take the logarithm in single precision and find the same buckets.
 #pragma once
 
-#include <string>
-
 #include "models/encodings/distance.h"
 #include "models/settings/encoding_entry.h"
 

@@ -52,6 +52,9 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
   const auto row = static_cast<double>(sizes.heads * sizes.head_width);
   const double bytes = 4 * 4 * row * static_cast<double>(batch * tokens);
   std::vector<OperationCase> all;
+  const auto bias_of = [](const at::Tensor& values, bool by_offset) {
+    return values.dim() == 5 ? PairValues{{}, false, {}, values} : PairValues{values, by_offset};
+  };
   // `inputs` of f follow those of the bias, where there are some.
   const auto add = [&](const std::string& name, const Tensors& inputs, bool by_offset, bool causal) {
     const bool has_f = inputs.size() > 4;
@@ -59,9 +62,9 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
     all.push_back({.name = fmt::format("attention{}{}", name, causal ? ", causal" : ""),
                    .inputs = inputs,
                    .apply =
-                       [by_offset, causal, has_f](const Tensors& in, const Backend& backend) {
+                       [bias_of, by_offset, causal, has_f](const Tensors& in, const Backend& backend) {
                          AttentionTerms terms;
-                         if (in.size() > 3) terms = PairValues{in[3], by_offset};
+                         if (in.size() > 3) terms = bias_of(in[3], by_offset);
                          if (has_f) {
                            terms = AdaptedBias{.bias = {in[3], by_offset},
                                                .adds_bias = true,
@@ -87,6 +90,11 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
     inputs.push_back(numbers.variable({1, sizes.heads}, 0.3));
     add(", DAPE " + kind, inputs, by_offset, false);
     add(", DAPE " + kind, inputs, by_offset, true);
+  }
+  for (const bool causal : {false, true}) {
+    Tensors inputs = qkv;
+    inputs.push_back(numbers.variable({1, batch, causal ? 1 : 2, sizes.heads, tokens}));
+    add(", bias by sums", inputs, false, causal);
   }
   return all;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -112,6 +114,18 @@ struct EncodingEntry {
 
   static const char* kind() { return "encoding"; }
 };
+
+// The problem of encoding `name`, which turns pairs of features, with heads of an odd width.
+inline std::optional<ConfigProblem> odd_head_width(const EncodingUse& use, std::string_view name) {
+  const ModelShape& shape = use.shape;
+  if (shape.head_width() % 2 == 0) return std::nullopt;
+  return ConfigProblem{
+      {"model.width", "model.heads"},
+      fmt::format("{} rotates pairs of features and needs an even width per head; got {} / {} = {}; set "
+                  "model.width to a multiple of {}, such as {}",
+                  name, shape.width, shape.heads, shape.head_width(), 2 * shape.heads,
+                  shape.width + shape.heads)};
+}
 
 // The entry of that name, or null.
 inline const EncodingEntry* find_encoding(std::string_view name) {

@@ -27,6 +27,11 @@ struct Init {
     return truncated_normal(gain / std::sqrt(static_cast<double>(inputs)));
   }
   static Init uniform(double low, double high) { return {Kind::kUniform, high, low}; }
+  // As PyTorch's layers with so many inputs start: uniform in -1 / sqrt(inputs) .. 1 / sqrt(inputs).
+  static Init linear(std::int64_t inputs) {
+    const double bound = 1 / std::sqrt(static_cast<double>(inputs));
+    return uniform(-bound, bound);
+  }
 };
 
 // A parameter that a model has, before there is a tensor for it.

@@ -271,7 +271,7 @@ class Interface(unittest.TestCase):
         ct.make_encoder(run)
       with self.assertRaisesRegex(ValueError, "model.block: pre_norm"):
         ct.make_encoder(run.with_settings("encoding=rope", "model.block=pre_norm"))
-      for name in ("pope", "fox", "position_mlp"):
+      for name in ("pope", "fox", "position_mlp", "selective_rope"):
         run = che_tasks.config(config, f"axes.encoding=[{name}]").runs()[0]
         with self.assertRaisesRegex(ValueError, f"encoding {name}: is not in che_tasks.torch"):
           ct.make_encoder(run)

@@ -28,25 +28,27 @@ struct SplitMlp {
   PairValues hidden_bias;  // w1 B + b1
 };
 
-// The terms of fused attention: a bias to add and f, as far as there are.
+// The terms of fused attention: a bias to add, one by running sums, and f, as far as there are.
 struct FusedTerms {
   PairValues bias;
   std::optional<AdaptedBias> adapted;
+  at::Tensor sums = {};
 };
 
 FusedTerms fused_terms(const AttentionTerms& terms) {
   const auto* const adapted = std::get_if<AdaptedBias>(&terms);
-  if (adapted == nullptr) return {additive_bias(terms), {}};
+  if (adapted == nullptr) {
+    const PairValues bias = additive_bias(terms);
+    return bias.by_example() ? FusedTerms{{}, {}, bias.sums} : FusedTerms{bias, {}};
+  }
   const PairMlp& f = adapted->mlp;
   if (f.reads != PairMlp::Reads::kBias) {
     return {adapted->adds_bias ? adapted->bias : PairValues(), *adapted};
   }
-  // f(B) is an additive bias itself. Pairs last, so that it needs no transpose.
-  const auto layer = [](const at::Tensor& w, const at::Tensor& b, const at::Tensor& x) {
-    return product(w.transpose(1, 2), x) + b.unsqueeze(2);
-  };
-  const auto with_f = [layer, f, adds_bias = adapted->adds_bias](const at::Tensor& bias) {
-    const at::Tensor values = layer(f.w2, f.b2, at::leaky_relu(layer(f.w1, f.b1, bias), 0.01));
+  // f(B) is an additive bias itself.
+  const auto with_f = [f, adds_bias = adapted->adds_bias](const at::Tensor& bias) {
+    const at::Tensor hidden = affine_in_front(bias, f.w1, f.b1);
+    const at::Tensor values = affine_in_front(at::leaky_relu(hidden, 0.01), f.w2, f.b2);
     return adds_bias ? bias + values : values;
   };
   const PairValues& bias = adapted->bias;
@@ -62,6 +64,12 @@ FusedTerms fused_terms(const AttentionTerms& terms) {
 PairValues masked(const PairValues& bias, const PairValues& mask, std::int64_t queries, std::int64_t keys) {
   if (!bias.defined()) return mask;
   if (bias.by_offset) return {bias.values + mask.values, true};
+  if (bias.compute) {
+    const auto compute = [=](std::int64_t first, std::int64_t count, std::int64_t seen) {
+      return bias.compute(first, count, seen) + mask.part(queries, keys, first, count, seen).flatten(2);
+    };
+    return {{}, false, compute};
+  }
   return {bias.values + mask.dense(queries, keys).flatten(2), false};
 }
 
@@ -78,7 +86,7 @@ SplitMlp split(const PairMlp& f, const PairValues& bias, std::int64_t heads, std
   return {of_logits.contiguous(),
           f.w2.contiguous(),
           f.b2.contiguous(),
-          {product(of_bias.transpose(1, 2), bias.values) + f.b1.unsqueeze(2), bias.by_offset}};
+          {affine_in_front(bias.values, of_bias, f.b1), bias.by_offset}};
 }
 
 // A replica for each of `replicas`, and rows without gaps.
@@ -102,6 +110,7 @@ struct Operands {
   at::Tensor hidden_bias;  // (replicas, hidden, pairs)
   bool hidden_by_offset = false;
   bool causal = false;
+  at::Tensor sums = {};  // (replicas, batch, sides, heads, keys)
 
   AttentionShape shape() const {
     return {.replicas = q.size(0),
@@ -111,7 +120,8 @@ struct Operands {
             .heads = q.size(3),
             .head_width = q.size(4),
             .hidden = w1.defined() ? w1.size(2) : 0,
-            .causal = causal};
+            .causal = causal,
+            .has_sums = sums.defined()};
   }
 
   AttentionInputs inputs() const {
@@ -123,6 +133,7 @@ struct Operands {
             .k = examples_of(k),
             .v = examples_of(v),
             .bias = view_of<const float>(bias, bias_by_offset),
+            .sums = sums.defined() ? examples_of(sums) : ExampleView<const float>(),
             .w1 = data(w1),
             .w2 = data(w2),
             .b2 = data(b2),
@@ -137,18 +148,19 @@ class Attention : public torch::autograd::Function<Attention> {
                             const at::Tensor& v, const std::optional<at::Tensor>& bias,
                             const std::optional<at::Tensor>& w1, const std::optional<at::Tensor>& w2,
                             const std::optional<at::Tensor>& b2, const std::optional<at::Tensor>& hidden_bias,
-                            bool bias_by_offset, bool hidden_by_offset, bool causal, const Backend& backend) {
+                            const std::optional<at::Tensor>& sums, bool bias_by_offset, bool hidden_by_offset,
+                            bool causal, const Backend& backend) {
     const auto tensor = [](const std::optional<at::Tensor>& x) { return x.value_or(at::Tensor()); };
     const AttentionKernels& kernels = device_kernels(backend).attention;
-    const Operands operands{q,          k,          v,          tensor(bias),        bias_by_offset,
-                            tensor(w1), tensor(w2), tensor(b2), tensor(hidden_bias), hidden_by_offset,
-                            causal};
+    const Operands operands{q,          k,           v,          tensor(bias),        bias_by_offset,
+                            tensor(w1), tensor(w2),  tensor(b2), tensor(hidden_bias), hidden_by_offset,
+                            causal,     tensor(sums)};
     const at::Tensor out = at::empty(q.sizes(), q.options());
     const at::Tensor kept = at::empty({kernels.saved_values(operands.shape())}, q.options());
     run_kernel(backend, "attention", kernels.forward, operands.inputs(), mutable_examples_of(out),
                kept.mutable_data_ptr<float>());
-    context->save_for_backward(
-        {q, k, v, operands.bias, operands.w1, operands.w2, operands.b2, operands.hidden_bias, kept});
+    context->save_for_backward({q, k, v, operands.bias, operands.w1, operands.w2, operands.b2,
+                                operands.hidden_bias, kept, operands.sums});
     keep(context, std::tuple(bias_by_offset, hidden_by_offset, causal, backend));
     return out;
   }
@@ -159,7 +171,7 @@ class Attention : public torch::autograd::Function<Attention> {
     const auto& [bias_by_offset, hidden_by_offset, causal, backend] =
         kept<std::tuple<bool, bool, bool, Backend>>(context);
     const Operands operands{saved[0], saved[1], saved[2], saved[3],         bias_by_offset, saved[4],
-                            saved[5], saved[6], saved[7], hidden_by_offset, causal};
+                            saved[5], saved[6], saved[7], hidden_by_offset, causal,         saved[9]};
     const auto like = [](const at::Tensor& x) {
       return x.defined() ? at::empty(x.sizes(), x.options()) : at::Tensor();
     };
@@ -173,6 +185,7 @@ class Attention : public torch::autograd::Function<Attention> {
     const at::Tensor d_w2 = like(operands.w2);
     const at::Tensor d_b2 = like(operands.b2);
     const at::Tensor d_hidden_bias = like(operands.hidden_bias);
+    const at::Tensor d_sums = like(operands.sums);
     const at::Tensor d_out = gradients[0].contiguous();
     run_kernel(backend, "attention's gradient", device_kernels(backend).attention.backward, operands.inputs(),
                saved[8].const_data_ptr<float>(), examples_of(d_out),
@@ -180,27 +193,20 @@ class Attention : public torch::autograd::Function<Attention> {
                 .d_k = mutable_examples_of(d_k),
                 .d_v = mutable_examples_of(d_v),
                 .d_bias = view_of<float>(d_bias, operands.bias_by_offset),
+                .d_sums = d_sums.defined() ? mutable_examples_of(d_sums) : ExampleView<float>(),
                 .d_w1 = data(d_w1),
                 .d_w2 = data(d_w2),
                 .d_b2 = data(d_b2),
                 .d_hidden_bias = view_of<float>(d_hidden_bias, operands.hidden_by_offset)});
-    return {d_q,  d_k,           d_v,          d_bias,       d_w1,         d_w2,
-            d_b2, d_hidden_bias, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
+    return {d_q, d_k, d_v, d_bias, d_w1, d_w2, d_b2, d_hidden_bias, d_sums, {}, {}, {}, {}};
   }
 };
-
-// Queries first .. first + count - 1 of `pairs` and their first `seen` keys.
-PairValues of_queries(const PairValues& pairs, std::int64_t queries, std::int64_t keys, std::int64_t first,
-                      std::int64_t count, std::int64_t seen) {
-  if (!pairs.defined() || (pairs.by_offset && seen == keys)) return pairs;
-  if (pairs.by_offset) return {pairs.values.narrow(2, keys - seen, 2 * seen - 1), true};
-  return {pairs.part(queries, keys, first, count, seen).flatten(2), false};
-}
 
 // Whether a backward pass may follow.
 bool need_gradients(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                     const AttentionTerms& terms) {
-  if (needs_gradient({q, k, v, additive_bias(terms).values})) return true;
+  const PairValues bias = additive_bias(terms);
+  if (needs_gradient({q, k, v, bias.values, bias.sums})) return true;
   const auto* const adapted = std::get_if<AdaptedBias>(&terms);
   return adapted != nullptr && needs_gradient({adapted->bias.values, adapted->mlp.w1, adapted->mlp.b1,
                                                adapted->mlp.w2, adapted->mlp.b2});
@@ -218,10 +224,11 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
   operands.k = k.contiguous();
   operands.v = v.contiguous();
   operands.causal = causal;
+  if (terms.sums.defined()) operands.sums = terms.sums.contiguous();
   // The terms of queries first .. first + count - 1 and their first `seen` keys.
   const auto set_terms = [&](std::int64_t first, std::int64_t count, std::int64_t seen) {
     const auto part = [&](const PairValues& pairs) {
-      return of_queries(pairs, queries, keys, first, count, seen);
+      return pairs.of_queries(queries, keys, first, count, seen);
     };
     operands.bias = of_replicas(part(terms.bias), replicas);
     operands.bias_by_offset = terms.bias.by_offset;
@@ -238,7 +245,7 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
     set_terms(0, queries, keys);
     return Attention::apply(operands.q, operands.k, operands.v, optional(operands.bias),
                             optional(operands.w1), optional(operands.w2), optional(operands.b2),
-                            optional(operands.hidden_bias), operands.bias_by_offset,
+                            optional(operands.hidden_bias), optional(operands.sums), operands.bias_by_offset,
                             operands.hidden_by_offset, causal, backend);
   }
   const AttentionKernels& kernels = device_kernels(backend).attention;
@@ -261,65 +268,25 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
   return out;
 }
 
-// The terms of queries first .. first + count - 1, the last ones of the first `seen` keys.
-AttentionTerms terms_of_queries(const AttentionTerms& terms, std::int64_t queries, std::int64_t keys,
-                                std::int64_t first, std::int64_t count, std::int64_t seen) {
-  if (const auto* const bias = std::get_if<PairValues>(&terms)) {
-    return of_queries(*bias, queries, keys, first, count, seen);
-  }
-  if (const auto* const adapted = std::get_if<AdaptedBias>(&terms)) {
-    AdaptedBias part = *adapted;
-    part.bias = of_queries(adapted->bias, queries, keys, first, count, seen);
-    return part;
-  }
-  return terms;
-}
-
-// reference::attention() of causal attention without gradients, with memory for the logits of a few queries.
-at::Tensor attention_in_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                               const AttentionTerms& terms, const AttentionOptions& options) {
-  constexpr std::int64_t kQueriesOfBlock = 256;
-  const std::int64_t queries = q.size(2);
-  const std::int64_t keys = k.size(2);
-  // f over neighbouring keys reads its hidden layer at the key behind a query's own, so that a block has the
-  // query behind it, too.
-  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
-  const std::int64_t behind = adapted == nullptr ? 0 : adapted->mlp.taps() / 2;
-  const at::Tensor out = at::empty(q.sizes(), q.options());
-  for (std::int64_t first = 0; first < queries; first += kQueriesOfBlock) {
-    const std::int64_t wanted = std::min(kQueriesOfBlock, queries - first);
-    const std::int64_t count = std::min(wanted + behind, queries - first);
-    const std::int64_t seen = keys - queries + first + count;
-    AttentionOptions of_block = options;
-    if (options.scale.defined() && options.scale.size(2) > 1)
-      of_block.scale = options.scale.narrow(2, first, count);
-    const at::Tensor part =
-        reference::attention(q.narrow(2, first, count), k.narrow(2, 0, seen), v.narrow(2, 0, seen),
-                             terms_of_queries(terms, queries, keys, first, count, seen), of_block);
-    out.narrow(2, first, wanted).copy_(part.narrow(2, 0, wanted));
-  }
-  return out;
-}
-
-void check_bias(const PairValues& bias, const at::Tensor& q, std::int64_t keys) {
+void check_bias(const PairValues& bias, const at::Tensor& q, std::int64_t keys, bool causal) {
   if (bias.compute) return;
-  const std::int64_t pairs = bias.by_offset ? 2 * keys - 1 : q.size(2) * keys;
   if (bias.by_example()) {
-    check_operand("attention: bias", bias.values, {q.size(0), q.size(1), q.size(3), pairs}, q);
+    check_operand("attention: sums", bias.sums, {q.size(0), q.size(1), causal ? 1 : 2, q.size(3), keys}, q);
     return;
   }
+  const std::int64_t pairs = bias.by_offset ? 2 * keys - 1 : q.size(2) * keys;
   const std::int64_t own = bias.values.size(0) == 1 ? 1 : q.size(0);
   check_operand("attention: bias", bias.values, {own, q.size(3), pairs}, q);
 }
 
 void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                    const AttentionTerms& terms) {
+                    const AttentionTerms& terms, bool causal) {
   const std::int64_t replicas = q.size(0);
   const std::int64_t heads = q.size(3);
   check_operand("attention: k", k, {replicas, q.size(1), k.size(2), heads, q.size(4)}, q);
   check_operand("attention: v", v, {replicas, q.size(1), k.size(2), heads, std::min(v.size(4), k.size(4))},
                 q);
-  if (const PairValues bias = additive_bias(terms); bias.defined()) check_bias(bias, q, k.size(2));
+  if (const PairValues bias = additive_bias(terms); bias.defined()) check_bias(bias, q, k.size(2), causal);
   const auto* const adapted = std::get_if<AdaptedBias>(&terms);
   if (adapted == nullptr) return;
   const PairMlp& mlp = adapted->mlp;
@@ -340,8 +307,14 @@ void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
 }
 
 // The terms of examples that are replicas of one example each, where their bias is by example.
-AttentionTerms by_example(AttentionTerms terms, std::int64_t batch) {
-  const auto bias_of_each = [](PairValues& bias) { bias.values = bias.values.flatten(0, 1); };
+AttentionTerms by_example(AttentionTerms terms, std::int64_t batch, std::int64_t queries, std::int64_t keys,
+                          bool has_gradients) {
+  const auto bias_of_each = [&](PairValues& bias) {
+    const auto compute = [bias, queries, keys](std::int64_t first, std::int64_t count, std::int64_t seen) {
+      return bias.part(queries, keys, first, count, seen).flatten(0, 1).flatten(2);
+    };
+    bias = has_gradients ? PairValues{compute(0, queries, keys), false} : PairValues{{}, false, compute};
+  };
   if (auto* const bias = std::get_if<PairValues>(&terms)) bias_of_each(*bias);
   if (auto* const adapted = std::get_if<AdaptedBias>(&terms)) {
     bias_of_each(adapted->bias);
@@ -365,22 +338,15 @@ bool covers(const AttentionKernels& kernels, const AttentionTerms& terms, Attent
   // f of the bias alone is an additive bias.
   const bool is_adapted = adapted != nullptr && adapted->mlp.reads != PairMlp::Reads::kBias;
   shape.hidden = is_adapted ? adapted->mlp.w1.size(-1) : 0;
+  shape.has_sums = additive_bias(terms).by_example();
+  if (adapted != nullptr && shape.has_sums) return false;
   return kernels.serves(shape, has_gradients);
 }
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const AttentionTerms& terms, const Backend& backend, const AttentionOptions& options) {
-  check_operands(q, k, v, terms);
+  check_operands(q, k, v, terms, options.causal);
   const KernelTable* const fused = options.observer ? nullptr : fused_kernels(backend, q);
-  if (fused != nullptr && additive_bias(terms).by_example()) {
-    const auto each = [](const at::Tensor& x) { return x.flatten(0, 1).unsqueeze(1); };
-    AttentionOptions of_each = options;
-    if (options.scale.defined()) {
-      of_each.scale = options.scale.expand({q.size(0), q.size(1), -1, -1, -1}).flatten(0, 1).unsqueeze(1);
-    }
-    return attention(each(q), each(k), each(v), by_example(terms, q.size(1)), backend, of_each)
-        .view({q.size(0), q.size(1), q.size(2), q.size(3), v.size(4)});
-  }
   const bool has_gradients = need_gradients(q, k, v, terms) || needs_gradient({options.scale});
   const AttentionShape shape{.replicas = q.size(0),
                              .batch = q.size(1),
@@ -389,11 +355,22 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                              .heads = q.size(3),
                              .head_width = q.size(4),
                              .causal = options.causal};
-  if (fused == nullptr || !covers(fused->attention, terms, shape, has_gradients)) {
+  const bool is_covered = fused != nullptr && covers(fused->attention, terms, shape, has_gradients);
+  if (fused != nullptr && !is_covered && additive_bias(terms).by_example()) {
+    const auto each = [](const at::Tensor& x) { return x.flatten(0, 1).unsqueeze(1); };
+    AttentionOptions of_each = options;
+    if (options.scale.defined()) {
+      of_each.scale = options.scale.expand({q.size(0), q.size(1), -1, -1, -1}).flatten(0, 1).unsqueeze(1);
+    }
+    return attention(each(q), each(k), each(v),
+                     by_example(terms, q.size(1), q.size(2), k.size(2), has_gradients), backend, of_each)
+        .view({q.size(0), q.size(1), q.size(2), q.size(3), v.size(4)});
+  }
+  if (!is_covered) {
     constexpr std::int64_t kMostAtOnce = 2048;
     const bool in_blocks =
         options.causal && !has_gradients && options.observer == nullptr && q.size(2) > kMostAtOnce;
-    return in_blocks ? attention_in_blocks(q, k, v, terms, options)
+    return in_blocks ? reference::attention_in_blocks(q, k, v, terms, options)
                      : reference::attention(q, k, v, terms, options);
   }
   const at::Tensor scaled = options.scale.defined() ? multiplied(q, options.scale) : q;

@@ -36,6 +36,10 @@ namespace reference {
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const AttentionTerms& terms, const AttentionOptions& options);
 
+// attention() of a causal operation without gradients, with memory for the logits of a few queries.
+at::Tensor attention_in_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                               const AttentionTerms& terms, const AttentionOptions& options);
+
 // Returns the logits that the softmax sees, before a causal mask; see CustomLogits for the shapes.
 at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k,
                   const AttentionTerms& terms, bool causal);
@@ -56,10 +60,11 @@ at::Tensor softmax_last(const at::Tensor& x);
 // (batch, queries, keys, hidden), is never written; its backward pass forms it again. Operations per pair: 4
 // width forward and 8 backward; with f, another 4 heads hidden forward, and 10 heads hidden + 2 width
 // backward. Bytes of memory traffic per pair with gradients: 4 heads forward, 4 heads backward. Causal
-// attention passes over the keys up to the last one that a vector of queries sees. A bias by example is the
-// bias of a replica with one example. Not fused: CustomLogits, f with three taps, shapes that the device's
-// form does not serve. Without gradients these pass in blocks of queries where a causal operation has more
-// than 2,048 of them.
+// attention passes over the keys up to the last one that a vector of queries sees. The bias of
+// running sums is formed for each vector of queries; a device that does not serve it, and f, take every
+// example as a replica of its own. Not fused: CustomLogits, f with three taps, shapes that the device's form
+// does not serve. Without gradients these pass in blocks of queries where a causal operation has more than
+// 2,048 of them.
 //
 // Throws Error for shapes that do not fit together.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

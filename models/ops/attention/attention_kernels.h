@@ -15,6 +15,7 @@ struct AttentionShape {
   std::int64_t head_width;
   std::int64_t hidden = 0;  // The width of f's hidden layer; 0 without f.
   bool causal = false;      // Query i, which is token keys - queries + i, sees no later key.
+  bool has_sums = false;    // Whether the bias is that of running sums, PairValues::sums.
 };
 
 // The inputs of attention() of attention.h, with f's first layer split by its inputs: the hidden layer is
@@ -25,6 +26,7 @@ struct AttentionInputs {
   ExampleView<const float> k;         // (keys, heads, head_width)
   ExampleView<const float> v;         // likewise
   PairView<const float> bias;         // Added to the logits, by head.
+  ExampleView<const float> sums;      // (sides, heads, keys); added by their differences, too.
   const float* w1 = nullptr;          // (replicas, heads, hidden)
   const float* w2 = nullptr;          // (replicas, hidden, heads)
   const float* b2 = nullptr;          // (replicas, heads)
@@ -37,8 +39,9 @@ struct AttentionGradients {
   ExampleView<float> d_q;
   ExampleView<float> d_k;
   ExampleView<float> d_v;
-  PairView<float> d_bias;  // data is null where none is wanted.
-  float* d_w1 = nullptr;   // Null without f, as are the following.
+  PairView<float> d_bias;     // data is null where none is wanted.
+  ExampleView<float> d_sums;  // data is null without sums.
+  float* d_w1 = nullptr;      // Null without f, as are the following.
   float* d_w2 = nullptr;
   float* d_b2 = nullptr;
   PairView<float> d_hidden_bias;

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -49,10 +50,30 @@ at::Tensor PairValues::part(std::int64_t queries, std::int64_t keys, std::int64_
     const at::Tensor some = offsets == values.size(2) ? values : values.slice(2, start, start + offsets);
     return some.unfold(2, seen, 1).flip(2);
   }
+  if (sums.defined()) {
+    const std::int64_t token = keys - queries + first;  // Of the first query.
+    const auto keys_minus_queries = [&](std::int64_t side) {
+      const at::Tensor of_side = sums.select(2, side);  // (replicas, batch, rows, tokens)
+      return of_side.slice(3, 0, seen).unsqueeze(3) - of_side.narrow(3, token, count).unsqueeze(4);
+    };
+    const at::Tensor left = -keys_minus_queries(0);
+    if (sums.size(2) == 1) return left;
+    const at::Tensor is_right = at::ones({count, seen}, sums.options().dtype(at::kBool)).triu(token + 1);
+    return at::where(is_right, keys_minus_queries(1), left);
+  }
   const at::Tensor pairs = compute ? compute(first, count, seen) : values;
   const bool has_all = compute || (count == queries && seen == keys);
   if (has_all) return pairs.unflatten(-1, {count, seen});
   return pairs.unflatten(-1, {queries, keys}).narrow(-2, first, count).narrow(-1, 0, seen);
+}
+
+PairValues PairValues::of_queries(std::int64_t queries, std::int64_t keys, std::int64_t first,
+                                  std::int64_t count, std::int64_t seen) const {
+  if (!defined() || (by_offset && seen == keys)) return *this;
+  // The queries are the last ones of the keys that are seen.
+  if (by_example()) return {{}, false, {}, sums.slice(4, 0, seen)};
+  if (by_offset) return {values.narrow(2, keys - seen, 2 * seen - 1), true};
+  return {part(queries, keys, first, count, seen).flatten(2), false};
 }
 
 PairValues additive_bias(const AttentionTerms& terms) {
@@ -134,6 +155,20 @@ at::Tensor adapted_logits(const at::Tensor& logits, const at::Tensor& bias, cons
   return adds_bias ? logits + bias + f : logits + f;
 }
 
+// The terms of queries first .. first + count - 1, the last ones of the first `seen` keys.
+AttentionTerms terms_of_queries(const AttentionTerms& terms, std::int64_t queries, std::int64_t keys,
+                                std::int64_t first, std::int64_t count, std::int64_t seen) {
+  if (const auto* const bias = std::get_if<PairValues>(&terms)) {
+    return bias->of_queries(queries, keys, first, count, seen);
+  }
+  if (const auto* const adapted = std::get_if<AdaptedBias>(&terms)) {
+    AdaptedBias part = *adapted;
+    part.bias = adapted->bias.of_queries(queries, keys, first, count, seen);
+    return part;
+  }
+  return terms;
+}
+
 }  // namespace
 
 at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k,
@@ -166,6 +201,31 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   }
   const at::Tensor weights = softmax_last(total);  // (replicas, batch, heads, queries, keys)
   return product(weights, v.transpose(2, 3)).transpose(2, 3);
+}
+
+at::Tensor attention_in_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                               const AttentionTerms& terms, const AttentionOptions& options) {
+  constexpr std::int64_t kQueriesOfBlock = 256;
+  const std::int64_t queries = q.size(2);
+  const std::int64_t keys = k.size(2);
+  // f over neighbouring keys reads its hidden layer at the key behind a query's own, so that a block has the
+  // query behind it, too.
+  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
+  const std::int64_t behind = adapted == nullptr ? 0 : adapted->mlp.taps() / 2;
+  const at::Tensor out = at::empty(q.sizes(), q.options());
+  for (std::int64_t first = 0; first < queries; first += kQueriesOfBlock) {
+    const std::int64_t wanted = std::min(kQueriesOfBlock, queries - first);
+    const std::int64_t count = std::min(wanted + behind, queries - first);
+    const std::int64_t seen = keys - queries + first + count;
+    AttentionOptions of_block = options;
+    if (options.scale.defined() && options.scale.size(2) > 1)
+      of_block.scale = options.scale.narrow(2, first, count);
+    of_block.mask = options.mask.of_queries(queries, keys, first, count, seen);
+    const at::Tensor part = attention(q.narrow(2, first, count), k.narrow(2, 0, seen), v.narrow(2, 0, seen),
+                                      terms_of_queries(terms, queries, keys, first, count, seen), of_block);
+    out.narrow(2, first, wanted).copy_(part.narrow(2, 0, wanted));
+  }
+  return out;
 }
 
 }  // namespace reference

@@ -16,24 +16,31 @@ namespace che {
 // O(tokens) instead of O(tokens^2). Formulas that act on single values treat both alike.
 struct PairValues {
   // (replicas or 1, rows, pairs): pairs are either the offsets -(T-1) .. T-1 of a key from its query
-  // or queries * keys, query by query. By example: (replicas, batch, rows, queries * keys). Undefined for
-  // none.
+  // or queries * keys, query by query. Undefined for none.
   at::Tensor values;
   bool by_offset = false;
   // In place of `values` by pair, which would take O(tokens^2) memory: returns those of the queries first ..
   // first + count - 1 and the keys 0 .. keys - 1, (replicas or 1, rows, count * keys). Without gradients.
   std::function<at::Tensor(std::int64_t first, std::int64_t count, std::int64_t keys)> compute = {};
+  // In place of `values`, by example: running sums over the tokens, (replicas, batch, sides, rows, keys). The
+  // value is s_query - s_key of side 0 at keys up to the query, and s_key - s_query of side 1 at later ones.
+  // Causal attention has side 0 alone.
+  at::Tensor sums = {};
 
-  bool defined() const { return values.defined() || compute; }
-  bool by_example() const { return values.defined() && values.dim() == 4; }
+  bool defined() const { return values.defined() || compute || sums.defined(); }
+  bool by_example() const { return sums.defined(); }
 
   // (replicas or 1, rows, queries, keys), by example (replicas, batch, rows, queries, keys); the queries are
   // the last ones of `keys` tokens.
   at::Tensor dense(std::int64_t queries, std::int64_t keys) const;
   // Those of the queries first .. first + count - 1 and the first `seen` keys, (replicas or 1, rows, count,
-  // seen).
+  // seen), by example likewise.
   at::Tensor part(std::int64_t queries, std::int64_t keys, std::int64_t first, std::int64_t count,
                   std::int64_t seen) const;
+  // The same as values of an operation with these queries and keys; by example, the queries are to be the
+  // last ones of the keys that are seen.
+  PairValues of_queries(std::int64_t queries, std::int64_t keys, std::int64_t first, std::int64_t count,
+                        std::int64_t seen) const;
 };
 
 // A logit below any other, whose weight is 0. It is finite, so that a tile of nothing else has a softmax.

@@ -79,9 +79,10 @@ inline int mlp_heads(std::int64_t heads) {
 inline bool serves(const AttentionShape& shape) {
   constexpr std::int64_t kMaxTokens = 1 << 24;
   constexpr std::int64_t kMaxGrid = 65535;
-  return shape.heads >= 1 && shape.heads <= kMaxHeads && shape.head_width >= 4 && shape.head_width % 4 == 0 &&
-         shape.head_width <= 64 && shape.heads * shape.head_width <= kMaxRow && shape.queries <= shape.keys &&
-         shape.keys <= kMaxTokens && shape.batch <= kMaxGrid && shape.replicas <= kMaxGrid;
+  return !shape.has_sums && shape.heads >= 1 && shape.heads <= kMaxHeads && shape.head_width >= 4 &&
+         shape.head_width % 4 == 0 && shape.head_width <= 64 && shape.heads * shape.head_width <= kMaxRow &&
+         shape.queries <= shape.keys && shape.keys <= kMaxTokens && shape.batch <= kMaxGrid &&
+         shape.replicas <= kMaxGrid;
 }
 
 inline bool is_empty(const AttentionShape& shape) {

@@ -247,6 +247,10 @@ at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b,
   return (b.defined() ? xw + b.unsqueeze(1) : xw).view(shape);
 }
 
+at::Tensor affine_in_front(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b) {
+  return product(w.transpose(1, 2), x) + b.unsqueeze(2);
+}
+
 void write_product(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, Write write) {
   if (!out.select(0, 0).is_contiguous()) {
     throw Error("write_product: the rows of each matrix of the result are to follow each other without gaps",

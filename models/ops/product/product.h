@@ -26,6 +26,10 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b, Operands operands =
 at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b = {},
                   Operands operands = Operands::kFp32);
 
+// The same for features in front, without a transpose: x (replicas or 1, in, columns) and w (replicas, in,
+// out) give (replicas, out, columns), plus b (replicas, out).
+at::Tensor affine_in_front(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b);
+
 // Writes a b to `out` (replicas, m, n), whose matrices are each without gaps, or adds it; a (replicas, m, k),
 // b (replicas, k, n), both of the type of `out`, or both bf16 and `out` of single precision. Has no
 // gradients.

@@ -14,7 +14,8 @@ at::Tensor rotate(const at::Tensor& heads, const at::Tensor& sine, const at::Ten
 
 namespace reference {
 
-// The composition of LibTorch's operations.
+// The composition of LibTorch's operations. The angles may also be those of every head, (replicas, batch,
+// tokens, heads, head_width / 2), and have gradients.
 at::Tensor rotate(const at::Tensor& heads, const at::Tensor& sine, const at::Tensor& cosine);
 
 }  // namespace reference

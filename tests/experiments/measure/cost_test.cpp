@@ -46,5 +46,27 @@ TEST(CostEstimate, MeasuresTheModelItIsAskedFor) {
             estimate.seconds(small_run(), run_operations(small_run())));
 }
 
+// One sequence of 1,500 tokens, the longest of the tasks: beside attention's weights, these encodings keep
+// nothing for each pair of tokens.
+TEST(JobMemory, OfLongSequencesIsThatOfAttention) {
+  const auto bytes = [](const std::string& encoding) {
+    RunConfig config;
+    config.task.reset("duplicate_string");
+    config.encoding.reset(encoding);
+    config.model.shape() = {.width = 64, .layers = 2, .heads = 8};
+    config.training.batch_size = 1;
+    config.training.first_length = config.training.last_length = 500;
+    config.evaluation.first_length = config.evaluation.last_length = 500;
+    config.evaluation.samples = 1;
+    EXPECT_EQ(1500, config.longest_sequence());
+    return job_memory_bytes({config});
+  };
+  const double plain = bytes("none");
+  EXPECT_LE(plain, 2 * 0x1p30);
+  for (const char* encoding : {"position_mlp", "pope", "fox", "selective_rope"}) {
+    EXPECT_LE(bytes(encoding), 1.75 * plain) << encoding;
+  }
+}
+
 }  // namespace
 }  // namespace che

@@ -15,9 +15,12 @@
 namespace che {
 namespace {
 
-// A decoder of one layer.
-RunConfig long_config(const std::string& label) {
+// A decoder of one layer; "windowed_LABEL" has a window.
+RunConfig long_config(std::string label) {
+  const bool is_windowed = label.starts_with("windowed_");
+  if (is_windowed) label.erase(0, label.find('_') + 1);
   RunConfig config = small_config(label);
+  if (is_windowed) config.encoding.window = {.reach = 100, .heads = 1};
   config.model.shape().layers = 1;
   config.evaluation.last_length = 4096;
   if (config.encoding.name == "learned") config.encoding.set_options({{"rows", "5000"}});
@@ -26,13 +29,12 @@ RunConfig long_config(const std::string& label) {
 
 class LongSequences : public testing::TestWithParam<std::string> {};
 
-// The decoder's forms of all encodings at contiguous positions, but for fox: its bias is by example and pair.
+// The decoder's forms of all encodings at contiguous positions.
 std::vector<std::string> decoders() {
   std::vector<std::string> labels{"pre_norm_decoder_fire", "decoder_dape_kerple", "decoder_dape_fire",
-                                  "decoder_dape_v2_kerple"};
-  for (const std::string& name : Registry<EncodingEntry>::instance().names()) {
-    if (name != "fox") labels.push_back("decoder_" + name);
-  }
+                                  "decoder_dape_fox", "decoder_dape_v2_kerple"};
+  for (const std::string& name : Registry<EncodingEntry>::instance().names())
+    labels.push_back("decoder_" + name);
   return labels;
 }
 
@@ -62,6 +64,13 @@ TEST_P(LongSequences, HaveTheValuesOfShortOnesPieceByPiece) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Encodings, LongSequences, testing::ValuesIn(decoders()),
+                         [](const auto& label) { return label.param; });
+
+// The window of a block's queries is theirs, beside a bias that is computed block by block and one of sums.
+INSTANTIATE_TEST_SUITE_P(Windows, LongSequences,
+                         testing::Values("windowed_decoder_fire", "windowed_decoder_fox",
+                                         "windowed_decoder_dape_fox", "windowed_decoder_cope",
+                                         "windowed_decoder_relative", "windowed_decoder_dape_v2_kerple"),
                          [](const auto& label) { return label.param; });
 
 // The scale of a block's queries is theirs.

@@ -111,7 +111,11 @@ at::Tensor forward(const Model& model, const RunConfig& config, const at::Tensor
   return model.forward(tokens, outputs, {.positions = positions});
 }
 
-void expect_fused_equals_reference(RunConfig config, bool fuses_attention) {
+void expect_fused_equals_reference(RunConfig config) {
+  const EncodingConfig& encoding = config.encoding;
+  // A rotation counts as attention, too.
+  const bool fuses_attention =
+      encoding.name != "cope" && encoding.name != "relative" && !(encoding.dape && encoding.dape->taps() > 1);
   const at::Tensor tokens = some_tokens(4, 9);
   const Dropout dropout{0.1, {3, 4}, Purpose::kDropout, 2, 0};
   const FusedAttentionCount count;

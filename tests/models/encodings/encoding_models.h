@@ -34,7 +34,7 @@ at::Tensor forward(const Model& model, const RunConfig& config, const at::Tensor
                    std::int64_t outputs);
 
 // Expects the model as a whole, dropout included, to give the same with both kernels: value and gradient of
-// every parameter. `fuses_attention`: whether the fused ones cover its attention.
-void expect_fused_equals_reference(RunConfig config, bool fuses_attention);
+// every parameter; and the fused ones to cover attention but for the encodings that compose it.
+void expect_fused_equals_reference(RunConfig config);
 
 }  // namespace che

@@ -92,16 +92,20 @@ double rope_frequency(const OracleInput& in, Index pair) {
 }
 
 // Turning q by a and k by b leaves, of each pair, the product turned by a - b.
+double turned_product(const OracleInput& in, Index h, Index i, Index j, Index pair, double angle) {
+  const double q0 = in.q(h, i, 2 * pair);
+  const double q1 = in.q(h, i, 2 * pair + 1);
+  const double k0 = in.k(h, j, 2 * pair);
+  const double k1 = in.k(h, j, 2 * pair + 1);
+  return std::cos(angle) * (q0 * k0 + q1 * k1) + std::sin(angle) * (q0 * k1 - q1 * k0);
+}
+
 double rope(const OracleInput& in, Index h, Index i, Index j) {
   double sum = 0;
   for (Index pair = 0; pair < in.head_width / 2; ++pair) {
     const double frequency = rope_frequency(in, pair);
     const double angle = frequency * (at_index(in.positions, i) - at_index(in.positions, j));
-    const double q0 = in.q(h, i, 2 * pair);
-    const double q1 = in.q(h, i, 2 * pair + 1);
-    const double k0 = in.k(h, j, 2 * pair);
-    const double k1 = in.k(h, j, 2 * pair + 1);
-    sum += std::cos(angle) * (q0 * k0 + q1 * k1) + std::sin(angle) * (q0 * k1 - q1 * k0);
+    sum += turned_product(in, h, i, j, pair, angle);
   }
   if (in.options.at("scaling") != "yarn" || in.tokens <= in.trained_tokens) return sum;
   const double factor =
@@ -216,6 +220,45 @@ double fox(const OracleInput& in, Index h, Index i, Index j) {
   return sum;
 }
 
+// The angles of a token are sums over the tokens up to it of a convolution, tap by tap. The layer's input is
+// q.
+double selective_rope(const OracleInput& in, Index h, Index i, Index j) {
+  const Index width = in.heads * in.head_width;
+  const Index rank = std::stoll(in.options.at("rank"));
+  // Feature f of token t, after W1.
+  const auto low = [&](Index t, Index f) {
+    double sum = 0;
+    for (Index e = 0; e < width; ++e) {
+      const Index head = e / in.head_width;
+      double square = 1e-6;
+      for (Index g = 0; g < in.head_width; ++g) square += in.q(head, t, g) * in.q(head, t, g);
+      sum += in.q(head, t, e % in.head_width) / std::sqrt(square) * in.parameter("phi.w1", {e, f});
+    }
+    return sum;
+  };
+  // phi_t of a head's pair.
+  const auto phi = [&](Index t, Index pair) {
+    const Index angle = h * in.head_width / 2 + pair;
+    double sum = 0;
+    for (Index near = std::max<Index>(t - 3, 0); near <= std::min(in.causal ? t : t + 3, in.tokens - 1);
+         ++near) {
+      double mapped = 0;
+      for (Index f = 0; f < rank; ++f) mapped += low(near, f) * in.parameter("phi.w2", {f, angle});
+      sum += mapped * in.parameter("phi.taps", {near - t + 3, angle});
+    }
+    return sum;
+  };
+  double sum = 0;
+  for (Index pair = 0; pair < in.head_width / 2; ++pair) {
+    double between = 0;  // The query's angle minus the key's.
+    for (Index t = std::min(i, j) + 1; t <= std::max(i, j); ++t) between += (i > j ? 1 : -1) * phi(t, pair);
+    const double angle =
+        between / std::pow(500000.0, 2 * static_cast<double>(pair) / static_cast<double>(in.head_width));
+    sum += turned_product(in, h, i, j, pair, angle);
+  }
+  return sum;
+}
+
 double pope(const OracleInput& in, Index h, Index i, Index j) {
   const auto softplus = [](double x) { return std::log(1 + std::exp(x)); };
   double sum = 0;
@@ -279,6 +322,7 @@ const std::map<std::string, EncodingOracle>& encoding_oracles() {
       {"kerple", {.bias = kerple, .product = {}, .embedding = {}}},
       {"fox", {.bias = fox, .product = {}, .embedding = {}}},
       {"position_mlp", {.bias = position_mlp, .product = {}, .embedding = {}}},
+      {"selective_rope", {.bias = {}, .product = selective_rope, .embedding = {}}},
       {"pope", {.bias = {}, .product = pope, .embedding = {}}},
       {"sandwich", {.bias = sandwich, .product = {}, .embedding = {}}},
       {"fire", {.bias = fire, .product = {}, .embedding = {}}},

@@ -85,7 +85,7 @@ const at::Tensor& EncodingRig::parameter(std::int64_t layer, const std::string& 
 }
 
 at::Tensor EncodingRig::logits(const at::Tensor& q, const at::Tensor& k, const Positions& positions,
-                               std::int64_t layer, std::int64_t first_query) const {
+                               std::int64_t layer, std::int64_t first_query, const at::Tensor& input) const {
   EncodingContext context{shape_,
                           layer,
                           k.size(2),
@@ -95,11 +95,11 @@ at::Tensor EncodingRig::logits(const at::Tensor& q, const at::Tensor& k, const P
                           {parameters_, kShared},
                           kDouble,
                           tables_};
+  context.input = input.defined() ? input : q.flatten(3);  // An oracle finds the queries there.
   const at::Tensor queries =
       encoding_->rotate(q.slice(2, first_query), Operand::kQueries, context).transpose(2, 3);
   const at::Tensor keys = encoding_->rotate(k, Operand::kKeys, context).transpose(2, 3);
   context.logit_scale = encoding_->logit_scale(context);
-  context.input = q.flatten(3);  // Any input serves; an oracle finds the queries there.
   at::Tensor scaled = at::matmul(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
   if (context.logit_scale.defined()) scaled = scaled * context.logit_scale.transpose(2, 3);
   const at::Tensor logits =

@@ -30,9 +30,9 @@ class EncodingRig {
   const at::Tensor& parameter(std::int64_t layer, const std::string& name) const;
 
   // Logits of the queries from `first_query` on, (replicas, batch, heads, queries, keys), of q and k
-  // (replicas, batch, tokens, heads, head_width) before rotation.
+  // (replicas, batch, tokens, heads, head_width) before rotation. The layer's input is q unless it is given.
   at::Tensor logits(const at::Tensor& q, const at::Tensor& k, const Positions& positions,
-                    std::int64_t layer = 0, std::int64_t first_query = 0) const;
+                    std::int64_t layer = 0, std::int64_t first_query = 0, const at::Tensor& input = {}) const;
 
   // What is added to the embedding of `tokens` tokens; undefined for nothing.
   at::Tensor embedding(std::int64_t tokens, const Positions& positions) const;

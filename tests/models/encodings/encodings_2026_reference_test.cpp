@@ -3,12 +3,11 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "models/encodings/encoding.h"
-#include "models/parameters/parameter_set.h"
+#include "tests/models/encodings/encoding_rig.h"
 #include "tests/models/reference_files.h"
 
 namespace che {
@@ -17,102 +16,111 @@ namespace {
 using nlohmann::json;
 
 constexpr double kReleasedTolerance = 1e-5;
-const at::TensorOptions kReleasedType = at::TensorOptions().dtype(at::kDouble);
-const Backend kReleasedBackend{Kernels::kReference, kReleasedType};
 
 json cases_of(const char* section) {
   return read_reference(reference_dir() / "encodings_2026.json").at(section);
 }
 
-// An encoding with its parameters set to the numbers of a case, by the case's names.
-class ReferenceEncoding {
+// One layer of an encoding with the parameters `names` of a case, which the encoding has behind `prefix`.
+class ReferenceRig : public EncodingRig {
  public:
-  ReferenceEncoding(const std::string& name, const OptionValues& options, const ModelShape& shape)
-      : shape_(shape),
-        encoding_(create_encoding(name, Registry<EncodingEntry>::instance().get(name).options.with(options))),
-        parameters_(encoding_->layer_parameters(shape), 1, kReleasedType) {}
-
-  void set(const std::string& name, const json& value) {
-    parameters_[name].data().copy_(reference_input(value).unsqueeze(0));
-  }
-  const at::Tensor& parameter(const std::string& name) { return parameters_[name]; }
-  const Encoding& operator*() const { return *encoding_; }
-
-  EncodingContext context(const Positions& positions, std::int64_t tokens) const {
-    return {shape_, 0, tokens, 0, positions, {parameters_, ""}, {parameters_, ""}, kReleasedBackend, tables_};
+  ReferenceRig(const std::string& encoding, const OptionValues& options, const ModelShape& shape,
+               const json& one, const std::string& prefix, std::initializer_list<const char*> names)
+      : EncodingRig(config_of(encoding, options), shape, 1) {
+    for (const char* name : names) {
+      parameter(0, prefix + name).data().copy_(reference_input(one.at(name)).unsqueeze(0));
+    }
   }
 
  private:
-  ModelShape shape_;
-  std::unique_ptr<Encoding> encoding_;
-  ParameterSet parameters_;
-  mutable TableCache tables_;
+  static EncodingConfig config_of(const std::string& encoding, const OptionValues& options) {
+    EncodingConfig config;
+    config.reset(encoding);
+    config.set_options(options);
+    return config;
+  }
 };
+
+// A tensor of a case as a leaf, with an axis of replicas.
+at::Tensor leaf(const json& value) {
+  return reference_input(value).to(at::kDouble).unsqueeze(0).requires_grad_(true);
+}
+
+void expect_equal(const at::Tensor& actual, const json& expected) {
+  EXPECT_EQ("", difference(actual.squeeze(0), reference_tensor(expected), kReleasedTolerance));
+}
 
 TEST(Encodings2026Reference, PositionMlp) {
   for (const json& one : cases_of("position_mlp")) {
     const std::int64_t heads = one.at("heads");
-    const std::int64_t tokens = one.at("tokens");
-    ReferenceEncoding encoding("position_mlp", {{"hidden", one.at("hidden").dump()}},
-                               {.width = heads, .layers = 1, .heads = heads});
-    for (const std::string name : {"w1", "b1", "w2", "b2", "w3", "b3"})
-      encoding.set("mlp." + name, one.at(name));
-    const Positions positions;
-    const PairValues bias = additive_bias((*encoding).attention_terms(encoding.context(positions, tokens)));
-    EXPECT_EQ("", difference(bias.dense(tokens, tokens).squeeze(0), reference_tensor(one.at("bias")),
-                             kReleasedTolerance));
+    const ReferenceRig rig("position_mlp", {{"hidden", one.at("hidden").dump()}},
+                           {.width = heads, .layers = 1, .heads = heads}, one, "mlp.",
+                           {"w1", "b1", "w2", "b2", "w3", "b3"});
+    const at::Tensor zero = at::zeros({1, 1, one.at("tokens").get<std::int64_t>(), heads, 1}, at::kDouble);
+    expect_equal(rig.logits(zero, zero, Positions())[0], one.at("bias"));
   }
 }
 
 TEST(Encodings2026Reference, Pope) {
   for (const json& one : cases_of("pope")) {
     const std::int64_t heads = one.at("heads");
-    const std::int64_t width = one.at("head_width");
-    const auto positions = one.at("positions").get<Positions::List>();
-    ReferenceEncoding encoding("pope", {}, {.width = heads * width, .layers = 1, .heads = heads});
-    encoding.set("delta", one.at("delta"));
-    const at::Tensor q = reference_input(one.at("q")).to(at::kDouble).unsqueeze(0).requires_grad_(true);
-    const at::Tensor k = reference_input(one.at("k")).to(at::kDouble).unsqueeze(0).requires_grad_(true);
-    const Positions given = Positions::given({positions}, {}, 1000);
-    const EncodingContext context = encoding.context(given, q.size(2));
-    const at::Tensor turned_q = (*encoding).rotate(q, Operand::kQueries, context).transpose(2, 3);
-    const at::Tensor turned_k = (*encoding).rotate(k, Operand::kKeys, context).transpose(2, 3);
-    const at::Tensor logits =
-        at::matmul(turned_q, turned_k.transpose(3, 4)) / std::sqrt(static_cast<double>(width));
-    EXPECT_EQ("", difference(logits.squeeze(0), reference_tensor(one.at("logits")), kReleasedTolerance));
-    (logits.squeeze(0) * reference_tensor(one.at("weight"))).sum().backward();
-    EXPECT_EQ("", difference(q.grad().squeeze(0), reference_tensor(one.at("d_q")), kReleasedTolerance));
-    EXPECT_EQ("", difference(k.grad().squeeze(0), reference_tensor(one.at("d_k")), kReleasedTolerance));
-    EXPECT_EQ("", difference(encoding.parameter("delta").grad().squeeze(0),
-                             reference_tensor(one.at("d_delta")), kReleasedTolerance));
+    const ReferenceRig rig(
+        "pope", {}, {.width = heads * one.at("head_width").get<std::int64_t>(), .layers = 1, .heads = heads},
+        one, "", {"delta"});
+    const at::Tensor q = leaf(one.at("q"));
+    const at::Tensor k = leaf(one.at("k"));
+    const Positions positions = Positions::given({one.at("positions").get<Positions::List>()}, {}, 1000);
+    const at::Tensor logits = rig.logits(q, k, positions);
+    expect_equal(logits, one.at("logits"));
+    (logits * reference_tensor(one.at("weight"))).sum().backward();
+    expect_equal(q.grad(), one.at("d_q"));
+    expect_equal(k.grad(), one.at("d_k"));
+    expect_equal(rig.parameter(0, "delta").grad(), one.at("d_delta"));
+  }
+}
+
+TEST(Encodings2026Reference, SelectiveRope) {
+  for (const json& one : cases_of("selective_rope")) {
+    const std::int64_t heads = one.at("heads");
+    const ReferenceRig rig("selective_rope", {{"rank", one.at("rank").dump()}},
+                           {.width = heads * one.at("head_width").get<std::int64_t>(),
+                            .layers = 1,
+                            .heads = heads,
+                            .causal = true},
+                           one, "phi.", {"w1", "w2", "taps"});
+    const at::Tensor q = leaf(one.at("q"));
+    const at::Tensor k = leaf(one.at("k"));
+    const at::Tensor x = leaf(one.at("x"));
+    const at::Tensor logits = rig.logits(q, k, Positions(), 0, 0, x);
+    expect_equal(logits, one.at("logits"));
+    (logits * reference_tensor(one.at("weight"))).sum().backward();
+    expect_equal(q.grad(), one.at("d_q"));
+    expect_equal(k.grad(), one.at("d_k"));
+    expect_equal(x.grad(), one.at("d_x"));
+    for (const std::string name : {"w1", "w2", "taps"}) {
+      SCOPED_TRACE(name);
+      expect_equal(rig.parameter(0, "phi." + name).grad(), one.at("d_" + name));
+    }
   }
 }
 
 TEST(Encodings2026Reference, Fox) {
   for (const json& one : cases_of("fox")) {
     const std::int64_t heads = one.at("heads");
-    const std::int64_t tokens = one.at("tokens");
-    ReferenceEncoding encoding(
-        "fox", {},
-        {.width = one.at("width"), .layers = 1, .heads = heads, .causal = one.at("causal").get<bool>()});
-    encoding.set("fox.w", one.at("w"));
-    encoding.set("fox.b", one.at("b"));
-    const Positions positions;
-    EncodingContext context = encoding.context(positions, tokens);
-    context.input = reference_input(one.at("x")).to(at::kDouble).unsqueeze(0).requires_grad_(true);
-    const at::Tensor bias =
-        additive_bias((*encoding).attention_terms(context)).dense(tokens, tokens).squeeze(0);
+    const std::int64_t width = one.at("width");
+    const bool is_causal = one.at("causal");
+    const ReferenceRig rig("fox", {}, {.width = width, .layers = 1, .heads = heads, .causal = is_causal}, one,
+                           "fox.", {"w", "b"});
+    const at::Tensor x = leaf(one.at("x"));
+    const at::Tensor zero = at::zeros({1, x.size(1), x.size(2), heads, width / heads}, at::kDouble);
+    const at::Tensor bias = rig.logits(zero, zero, Positions(), 0, 0, x)[0];
     (bias * reference_tensor(one.at("weight"))).sum().backward();
     // Keys after the query of a decoder are the mask's.
-    const auto seen = [&](const at::Tensor& x) { return one.at("causal").get<bool>() ? x.tril() : x; };
+    const auto seen = [&](const at::Tensor& pairs) { return is_causal ? pairs.tril() : pairs; };
     EXPECT_EQ("", difference(seen(bias), seen(reference_tensor(one.at("bias"))), kReleasedTolerance));
-    EXPECT_EQ(
-        "", difference(context.input.grad().squeeze(0), reference_tensor(one.at("d_x")), kReleasedTolerance));
-    for (const std::string name : {"w", "b"}) {
-      EXPECT_EQ("", difference(encoding.parameter("fox." + name).grad().squeeze(0),
-                               reference_tensor(one.at("d_" + name)), kReleasedTolerance))
-          << name;
-    }
+    expect_equal(x.grad(), one.at("d_x"));
+    expect_equal(rig.parameter(0, "fox.w").grad(), one.at("d_w"));
+    expect_equal(rig.parameter(0, "fox.b").grad(), one.at("d_b"));
   }
 }
 

@@ -4,9 +4,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <array>
-
 #include "models/settings/encoding_entry.h"
+#include "tests/models/encodings/encoding_models.h"
 #include "tests/models/encodings/encoding_oracles.h"
 #include "tests/models/encodings/encoding_rig.h"
 #include "tests/models/reference_files.h"
@@ -14,9 +13,6 @@
 namespace che {
 namespace {
 
-using enum DapeVariant;
-constexpr std::array kDapeVariants{kConcatResidual, kConcat,          kAddResidual, kAdd,
-                                   kBiasOnly,       kBiasOnlyResidual};
 constexpr std::int64_t kMaxPosition = 1000;
 
 std::string text_of(const EncodingConfig& config) {
@@ -49,12 +45,12 @@ std::vector<EncodingConfig> configs_of(const std::string& name) {
       configs.push_back(config);
       if (entry.does_nothing) {
         for (const DapeKernel kernel : {DapeKernel::kOneKey, DapeKernel::kThreeKeys}) {
-          config.dape = DapeOptions{.hidden = 5, .variant = kAttentionOnly, .kernel = kernel};
+          config.dape = DapeOptions{.hidden = 5, .variant = DapeVariant::kAttentionOnly, .kernel = kernel};
           configs.push_back(config);
         }
       }
       if (!entry.gives_bias) continue;
-      for (const DapeVariant variant : kDapeVariants) {
+      for (const DapeVariant variant : dape_variants()) {
         config.dape = DapeOptions{.hidden = 5, .variant = variant};
         configs.push_back(config);
       }
@@ -135,7 +131,9 @@ TEST_P(EncodingOracles, Agree) {
     SCOPED_TRACE(text_of(config) + (causal ? " causal" : ""));
     // Small enough that FIRE's normalizer takes either side of its maximum.
     if (config.all_options().values().contains("length")) config.set_options({{"length", "4"}});
-    if (config.all_options().values().contains("hidden")) config.set_options({{"hidden", "3"}});
+    for (const char* width : {"hidden", "rank"}) {
+      if (config.all_options().values().contains(width)) config.set_options({{width, "3"}});
+    }
     // Three heads: no power of two.
     const ModelShape shape{.width = 12, .layers = 2, .heads = 3, .ffn_multiple = 1, .causal = causal};
     EncodingRig rig(config, shape, 1);
@@ -190,23 +188,7 @@ TEST(T5, BucketsAreTheReleasedOnes) {
   const at::Tensor zero = at::zeros({1, 1, kTokens, 1, 2}, at::kDouble);
   const Positions positions;
   const at::Tensor buckets = rig.logits(zero, zero, positions)[0][0][0];
-  OracleInput input{.heads = 1,
-                    .head_width = 2,
-                    .tokens = kTokens,
-                    .causal = false,
-                    .positions = {},
-                    .input_positions = {},
-                    .offsets = positions.of_offsets(0, kTokens),
-                    .max_position = 0,
-                    .trained_tokens = kTrainedTokens,
-                    .options = {},
-                    .dape = {},
-                    .scale = AttentionScale::kSqrtD,
-                    .q = {},
-                    .k = {},
-                    .parameter = [](const auto&, const std::vector<std::int64_t>& index) {
-                      return static_cast<double>(index[1]);
-                    }};
+  OracleInput input = input_of(config, rig, zero, zero, positions, 0);
   const EncodingOracle& oracle = encoding_oracles().at("t5");
   for (std::int64_t n = 0; n < kTokens; ++n) {
     EXPECT_EQ(oracle.bias(input, 0, 0, n), buckets[0][n].item<double>()) << n << " to the right";

@@ -7,11 +7,9 @@
 #include <set>
 
 #include "models/encodings/alibi.h"
-#include "models/encodings/encoding.h"
-#include "models/encodings/relative.h"
 #include "models/encodings/rotary.h"
-#include "models/ops/attention/attention.h"
 #include "models/ops/rotation/rotation.h"
+#include "tests/models/encodings/encoding_rig.h"
 #include "tests/models/explicit_positions.h"
 #include "tests/models/reference_files.h"
 
@@ -37,14 +35,19 @@ class EncodingsReference : public testing::Test {
   json file_ = read_reference(reference_dir() / "encodings.json");
 };
 
-// The untrained bias of an encoding without parameters, (heads, tokens, tokens).
-at::Tensor bias_of(const std::string& name, const Positions& positions, std::int64_t heads,
-                   std::int64_t tokens) {
-  const ParameterSet none({}, 1, kDouble);
-  const ModelShape shape{.width = heads, .layers = 1, .heads = heads};
-  TableCache tables;
-  const EncodingContext context{shape, 0, tokens, 0, positions, {none, ""}, {none, ""}, kReference, tables};
-  return additive_bias(create_encoding(name)->attention_terms(context)).dense(tokens, tokens).squeeze(0);
+// An encoding with its default options but for `options`, for one layer.
+EncodingRig rig_with(const std::string& name, const OptionValues& options, std::int64_t heads,
+                     std::int64_t head_width) {
+  EncodingConfig config;
+  config.reset(name);
+  config.set_options(options);
+  return {config, {.width = heads * head_width, .layers = 1, .heads = heads}, 1};
+}
+
+// ALiBi's bias, (heads, tokens, tokens).
+at::Tensor alibi_bias(const Positions& positions, std::int64_t heads, std::int64_t tokens) {
+  const at::Tensor zero = at::zeros({1, 1, tokens, heads, 1}, kDouble);
+  return rig_with("alibi", {}, heads, 1).logits(zero, zero, positions)[0][0];
 }
 
 TEST_F(EncodingsReference, SinCosTable) {
@@ -73,7 +76,7 @@ TEST_F(EncodingsReference, AlibiBias) {
     const auto keys = one.at("key_length").get<std::int64_t>();
     EXPECT_EQ(
         "", difference(at::tensor(alibi_slopes(heads), at::kDouble), reference_list(one.at("slopes")), 1e-8));
-    const at::Tensor bias = bias_of("alibi", Positions(), heads, std::max(queries, keys));
+    const at::Tensor bias = alibi_bias(Positions(), heads, std::max(queries, keys));
     EXPECT_EQ("", difference(bias.slice(1, 0, queries).slice(2, 0, keys), reference_tensor(one.at("bias")),
                              kTolerance));
   }
@@ -84,8 +87,7 @@ TEST_F(EncodingsReference, AlibiRandomized) {
     const auto heads = one.at("heads").get<std::int64_t>();
     const auto length = one.at("length").get<std::int64_t>();
     const auto side = [&](const char* distances) {
-      return bias_of(
-          "alibi",
+      return alibi_bias(
           positions_with_distances({one.at(distances).get<Positions::List>()}, one.at("noise_max_length")),
           heads, length);
     };
@@ -119,64 +121,39 @@ TEST_F(EncodingsReference, Rotary) {
   }
 }
 
-// The logits before scaling, (batch, heads, queries, keys), of a case of `relative`.
-class RelativeCase {
- public:
-  explicit RelativeCase(const json& one)
-      : q_(reference_input(one.at("q")).unsqueeze(0).transpose(2, 3)),
-        k_(reference_input(one.at("k")).unsqueeze(0).transpose(2, 3)),
-        parameters_({{"wr", sizes(one.at("W_r")), {}},
-                     {"u", sizes(one.at("u_content_bias")), {}},
-                     {"v", sizes(one.at("v_relative_bias")), {}}},
-                    1, kDouble) {
-    // The encoding has the published constant.
-    EXPECT_EQ(10000, one.at("max_time").get<double>());
-    set("wr", reference_input(one.at("W_r")));
-    set("u", reference_input(one.at("u_content_bias")));
-    set("v", reference_input(one.at("v_relative_bias")));
-  }
-
-  std::int64_t tokens() const { return k_.size(3); }
-
-  void set(const char* name, const at::Tensor& value) { parameters_[name].data().copy_(value); }
-
-  at::Tensor logits(const Positions& positions, const OptionValues& options = {}) const {
-    const double scale = std::sqrt(static_cast<double>(q_.size(4)));
-    const ModelShape shape{.width = q_.size(2) * q_.size(4), .layers = 1, .heads = q_.size(2)};
-    TableCache tables;
-    const EncodingContext context{
-        shape, 0, tokens(), 0, positions, {parameters_, ""}, {parameters_, ""}, kReference, tables};
-    const auto relative = create_encoding("relative", AnyOptions(RelativeOptions()).with(options));
-    const at::Tensor scaled = at::matmul(q_, k_.transpose(3, 4)) / scale;
-    return reference::logits(scaled, q_, k_, relative->attention_terms(context), false).squeeze(0) * scale;
-  }
-
- private:
-  static std::vector<std::int64_t> sizes(const json& object) { return object.at("shape"); }
-
-  at::Tensor q_;  // (1, batch, heads, tokens, head_width)
-  at::Tensor k_;
-  ParameterSet parameters_;
-};
+// The logits before scaling, (batch, heads, queries, keys), of a case of `relative`, with W_r or without it.
+at::Tensor relative_logits(const json& one, const Positions& positions, const OptionValues& options = {},
+                           bool has_wr = true) {
+  // The encoding has the published constant.
+  EXPECT_EQ(10000, one.at("max_time").get<double>());
+  const at::Tensor q = reference_input(one.at("q")).to(at::kDouble).unsqueeze(0);
+  const at::Tensor k = reference_input(one.at("k")).to(at::kDouble).unsqueeze(0);
+  const EncodingRig rig = rig_with("relative", options, q.size(3), q.size(4));
+  const auto set = [&](const char* name, const char* stored, double factor) {
+    rig.parameter(0, name).data().copy_(reference_input(one.at(stored)) * factor);
+  };
+  set("wr", "W_r", has_wr ? 1 : 0);
+  set("u", "u_content_bias", 1);
+  set("v", "v_relative_bias", 1);
+  return rig.logits(q, k, positions)[0] * std::sqrt(static_cast<double>(q.size(4)));
+}
 
 TEST_F(EncodingsReference, Relative) {
   for (const json& one : cases("relative")) {
-    RelativeCase relative(one);
-    EXPECT_EQ("", difference(relative.logits(Positions()), reference_tensor(one.at("logits_unscaled")),
+    EXPECT_EQ("", difference(relative_logits(one, Positions()), reference_tensor(one.at("logits_unscaled")),
                              kTolerance));
-    relative.set("wr", at::zeros_like(reference_tensor(one.at("W_r"))));
-    EXPECT_EQ(
-        "", difference(relative.logits(Positions()), reference_tensor(one.at("content_logits")), kTolerance));
+    EXPECT_EQ("", difference(relative_logits(one, Positions(), {}, false),
+                             reference_tensor(one.at("content_logits")), kTolerance));
   }
 }
 
 TEST_F(EncodingsReference, RelativeRandomized) {
-  const RelativeCase relative(cases("relative").at(0));
   for (const json& one : cases("relative_randomized")) {
     // As with ALiBi, the harness draws one list for both sides.
     const auto logits = [&](const char* reading) {
       const auto side = [&](const char* distances) {
-        return relative.logits(
+        return relative_logits(
+            cases("relative").at(0),
             positions_with_distances({one.at(distances).get<Positions::List>()}, one.at("noise_max_length")),
             {{"randomized_relative", reading}});
       };

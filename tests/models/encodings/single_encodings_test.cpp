@@ -22,7 +22,7 @@ TEST(Dape, FusedVariantsEqualTheReference) {
       SCOPED_TRACE(word_of(variant) + " of " + label);
       RunConfig config = small_config(label);
       config.encoding.dape->variant = variant;
-      expect_fused_equals_reference(config, true);
+      expect_fused_equals_reference(config);
     }
   }
 }
@@ -68,10 +68,9 @@ TEST(AttentionScale, SsmaxContainsLogN) {
   EXPECT_EQ("", difference(forward(*model, config, tokens, 4), expected, 1e-5));
 }
 
-// With a bias by offset, by pair, by example, none and of another kind; inside DAPE, whose f sees every key.
-TEST(AttentionWindow, IsAMaskAfterTheLogitsInBothKernels) {
-  for (const char* label : {"rope", "alibi", "fire", "fox", "relative", "dape_kerple", "dape_fox",
-                            "dape_v2_kerple", "decoder_rope", "decoder_dape_kerple"}) {
+// Inside DAPE, too, whose f sees every key.
+TEST(AttentionWindow, IsAMaskAfterTheLogitsOfEveryEncodingInBothKernels) {
+  for (const std::string& label : all_labels()) {
     SCOPED_TRACE(label);
     RunConfig config = small_config(label);
     EncodingRig plain(config.encoding, config.model.shape(), 1);
@@ -89,8 +88,7 @@ TEST(AttentionWindow, IsAMaskAfterTheLogitsInBothKernels) {
     EXPECT_TRUE(at::equal(expected[1], cut[1])) << "a head without a window";
     EXPECT_TRUE(at::equal(expected[0].masked_select(is_near), cut[0].masked_select(is_near)));
     EXPECT_LT(cut[0].masked_select(is_near.logical_not()).max().item<double>(), kOutOfSight / 2);
-    expect_fused_equals_reference(config,
-                                  std::string(label) != "relative" && std::string(label) != "dape_v2_kerple");
+    expect_fused_equals_reference(config);
     EXPECT_NE("", difference(forward(*initialised(config, {3}), config, some_tokens(2, 9), 4),
                              forward(*initialised(small_config(label), {3}), small_config(label),
                                      some_tokens(2, 9), 4),
@@ -159,7 +157,7 @@ TEST(Kerple, APowerIsFusedAndHasFiniteGradients) {
     RunConfig config = small_config(label);
     config.encoding.max_position = 16;  // At greater distances softmax has no gradient left.
     config.encoding.set_options({{"kind", "power"}});
-    expect_fused_equals_reference(config, true);
+    expect_fused_equals_reference(config);
     const auto model = initialised(config, {3, 4});
     forward(*model, config, some_tokens(2, 9), 4).square().sum().backward();
     for (const char* name : {"layer0.attn.p", "layer0.attn.a"}) {
@@ -273,13 +271,15 @@ TEST(Rope, EvqStandsBesideNoScaling) {
       check_message("rope", {{"frequencies", "evq"}, {"scaling", "linear"}}, 4096));
   RunConfig config = small_config("rope");
   config.encoding.set_options({{"frequencies", "evq"}});
-  expect_fused_equals_reference(config, true);
+  expect_fused_equals_reference(config);
 }
 
-TEST(Relative, NeedsAnEvenWidth) {
-  RunConfig config = small_config("relative");
-  config.model.shape() = {.width = 15, .layers = 2, .heads = 3, .ffn_multiple = 2};
-  EXPECT_THROW(config.check(), Error);
+TEST(Encodings, OfPairsNeedAnEvenWidth) {
+  for (const char* label : {"relative", "rope", "selective_rope"}) {
+    RunConfig config = small_config(label);
+    config.model.shape() = {.width = 15, .layers = 2, .heads = 3, .ffn_multiple = 2};
+    EXPECT_THROW(config.check(), Error) << label;
+  }
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace che {
 namespace {
 
-enum class Bias : std::uint8_t { kNone, kByOffset, kByPair };
+enum class Bias : std::uint8_t { kNone, kByOffset, kByPair, kSums };
 
 struct Case {
   std::int64_t replicas, batch, queries, keys, heads, width;
@@ -36,7 +36,8 @@ std::string name_of(const testing::TestParamInfo<Case>& info) {
       "r{}_b{}_q{}_k{}_h{}_w{}_{}_f{}{}{}{}", c.replicas, c.batch, c.queries, c.keys, c.heads, c.width,
       c.bias == Bias::kNone       ? "no_bias"
       : c.bias == Bias::kByOffset ? "by_offset"
-                                  : "by_pair",
+      : c.bias == Bias::kByPair   ? "by_pair"
+                                  : "sums",
       c.hidden, c.adds_bias ? "" : "_not_added", c.shared_bias ? "_shared" : "", c.causal ? "_causal" : "");
 }
 
@@ -47,13 +48,15 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
 
 class Attention : public testing::TestWithParam<Case> {
  protected:
-  // q, k, v, the bias' values and f's tensors, as far as there are.
+  // q, k, v, the bias' values or sums and f's tensors, as far as there are.
   std::vector<at::Tensor> inputs() const {
     const Case& c = GetParam();
     std::vector<at::Tensor> inputs{some_numbers({c.replicas, c.batch, c.queries, c.heads, c.width}, 1),
                                    some_numbers({c.replicas, c.batch, c.keys, c.heads, c.width}, 2),
                                    some_numbers({c.replicas, c.batch, c.keys, c.heads, c.width}, 3)};
-    if (c.bias != Bias::kNone) {
+    if (c.bias == Bias::kSums) {
+      inputs.push_back(some_numbers({c.replicas, c.batch, c.causal ? 1 : 2, c.heads, c.keys}, 4));
+    } else if (c.bias != Bias::kNone) {
       const std::int64_t pairs = c.bias == Bias::kByOffset ? 2 * c.keys - 1 : c.queries * c.keys;
       inputs.push_back(some_numbers({c.shared_bias ? 1 : c.replicas, c.heads, pairs}, 4));
     }
@@ -69,6 +72,7 @@ class Attention : public testing::TestWithParam<Case> {
 
   static PairValues bias(const std::vector<at::Tensor>& in) {
     const Case& c = GetParam();
+    if (c.bias == Bias::kSums) return {{}, false, {}, in[3]};
     return c.bias == Bias::kNone ? PairValues() : PairValues{in[3], c.bias == Bias::kByOffset};
   }
 
@@ -87,7 +91,8 @@ class Attention : public testing::TestWithParam<Case> {
                          std::sqrt(static_cast<double>(c.width));  // (r, b, h, q, k)
     at::Tensor logits = a;
     if (c.bias != Bias::kNone) {
-      const at::Tensor b = bias(in).dense(c.queries, c.keys).unsqueeze(1).expand_as(a);
+      const at::Tensor dense = bias(in).dense(c.queries, c.keys);
+      const at::Tensor b = (c.bias == Bias::kSums ? dense : dense.unsqueeze(1)).expand_as(a);
       if (c.adds_bias) logits = logits + b;
       if (c.hidden > 0) {
         const at::Tensor hidden = at::einsum("rbhqk,rhn->rbqkn", {a, in[4]}) +
@@ -134,18 +139,20 @@ TEST_P(Attention, WithoutGradientsIsTheSame) {
 // trimmed queries, more examples than pieces, more keys than the backward pass of f takes at once.
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Attention,
-    testing::Values(Case{1, 2, 5, 5, 2, 8, Bias::kNone}, Case{2, 3, 17, 17, 3, 5, Bias::kNone},
-                    Case{1, 1, 1, 1, 1, 1, Bias::kNone}, Case{1, 2, 1, 33, 8, 32, Bias::kNone},
-                    Case{2, 2, 16, 16, 2, 16, Bias::kByOffset}, Case{1, 19, 9, 12, 4, 6, Bias::kByOffset},
-                    Case{2, 2, 31, 40, 8, 8, Bias::kByOffset, 0, true, true},
-                    Case{2, 2, 70, 70, 2, 4, Bias::kByPair}, Case{1, 2, 3, 41, 8, 12, Bias::kByPair},
-                    Case{2, 2, 9, 9, 8, 8, Bias::kByOffset, 16},
-                    Case{1, 3, 33, 40, 8, 32, Bias::kByOffset, 64},
-                    Case{2, 2, 5, 7, 3, 4, Bias::kByOffset, 5, false},
-                    Case{1, 9, 1, 18, 2, 3, Bias::kByOffset, 4}, Case{1, 2, 4, 6, 1, 4, Bias::kByOffset, 3},
-                    Case{1, 2, 6, 11, 16, 2, Bias::kByOffset, 8}, Case{2, 2, 19, 23, 5, 4, Bias::kByPair, 7},
-                    Case{1, 2, 66, 70, 4, 4, Bias::kByPair, 4, false},
-                    Case{2, 2, 9, 9, 8, 8, Bias::kByOffset, 16, true, true}),
+    testing::Values(
+        Case{1, 2, 5, 5, 2, 8, Bias::kNone}, Case{2, 3, 17, 17, 3, 5, Bias::kNone},
+        Case{1, 1, 1, 1, 1, 1, Bias::kNone}, Case{1, 2, 1, 33, 8, 32, Bias::kNone},
+        Case{2, 2, 16, 16, 2, 16, Bias::kByOffset}, Case{1, 19, 9, 12, 4, 6, Bias::kByOffset},
+        Case{2, 2, 31, 40, 8, 8, Bias::kByOffset, 0, true, true}, Case{2, 2, 70, 70, 2, 4, Bias::kByPair},
+        Case{1, 2, 3, 41, 8, 12, Bias::kByPair}, Case{2, 2, 9, 9, 8, 8, Bias::kByOffset, 16},
+        Case{1, 3, 33, 40, 8, 32, Bias::kByOffset, 64}, Case{2, 2, 5, 7, 3, 4, Bias::kByOffset, 5, false},
+        Case{1, 9, 1, 18, 2, 3, Bias::kByOffset, 4}, Case{1, 2, 4, 6, 1, 4, Bias::kByOffset, 3},
+        Case{1, 2, 6, 11, 16, 2, Bias::kByOffset, 8}, Case{2, 2, 19, 23, 5, 4, Bias::kByPair, 7},
+        Case{1, 2, 66, 70, 4, 4, Bias::kByPair, 4, false},
+        Case{2, 2, 9, 9, 8, 8, Bias::kByOffset, 16, true, true}, Case{1, 1, 1, 1, 1, 1, Bias::kSums},
+        Case{2, 3, 17, 17, 3, 5, Bias::kSums}, Case{1, 19, 9, 12, 4, 6, Bias::kSums},
+        Case{2, 2, 31, 40, 8, 8, Bias::kSums}, Case{2, 2, 70, 70, 2, 4, Bias::kSums},
+        Case{1, 2, 1, 33, 8, 32, Bias::kSums}, Case{2, 2, 19, 23, 5, 4, Bias::kSums, 7}),
     name_of);
 
 constexpr Case causal(Case c) {
@@ -169,7 +176,10 @@ INSTANTIATE_TEST_SUITE_P(
         causal({1, 9, 1, 18, 2, 3, Bias::kByOffset, 4}), causal({1, 2, 31, 33, 16, 2, Bias::kByOffset, 4}),
         causal({2, 2, 19, 23, 12, 4, Bias::kByPair, 4}),
         causal({1, 2, 66, 70, 4, 4, Bias::kByPair, 4, false}),
-        causal({2, 2, 17, 17, 4, 4, Bias::kByOffset, 4, true, true})),
+        causal({2, 2, 17, 17, 4, 4, Bias::kByOffset, 4, true, true}),
+        causal({2, 3, 15, 15, 3, 5, Bias::kSums}), causal({1, 2, 129, 129, 8, 4, Bias::kSums}),
+        causal({1, 2, 1, 33, 8, 32, Bias::kSums}), causal({2, 2, 31, 40, 12, 8, Bias::kSums}),
+        causal({2, 2, 19, 23, 12, 4, Bias::kSums, 4})),
     name_of);
 
 // The longest sequences of the benchmark: 500 symbols, and 1,500 tokens of duplicate_string. Minutes and
@@ -213,7 +223,7 @@ TEST(FusedAttention, OfWideRowsMasksAndExamplesIsTheReference) {
         const std::int64_t queries = kTokens - first_query;
         std::vector<at::Tensor> inputs{
             some_numbers({2, 3, queries, 2, 8}, 1), some_numbers({2, 3, kTokens, 2, 8}, 2),
-            some_numbers({2, 3, kTokens, 2, 4}, 3), some_numbers({2, 3, 2, queries * kTokens}, 4),
+            some_numbers({2, 3, kTokens, 2, 4}, 3), some_numbers({2, 3, causal ? 1 : 2, 2, kTokens}, 4),
             some_numbers({2, 1, queries, 2, 1}, 5)};
         if (has_f) {
           inputs.insert(inputs.end(), {some_numbers({2, 4, 5}, 6) / 4, some_numbers({2, 5}, 7),
@@ -221,8 +231,9 @@ TEST(FusedAttention, OfWideRowsMasksAndExamplesIsTheReference) {
         }
         const auto run = [&](Kernels kernels) {
           return [&, kernels](const std::vector<at::Tensor>& in) {
-            AttentionTerms terms = PairValues{in[3], false};
-            if (has_f) terms = AdaptedBias{{in[3], false}, true, {in[5], in[6], in[7], in[8]}};
+            const PairValues bias{{}, false, {}, in[3]};
+            AttentionTerms terms = bias;
+            if (has_f) terms = AdaptedBias{bias, true, {in[5], in[6], in[7], in[8]}};
             return attention(
                 in[0], in[1], in[2], terms, test_backend(kernels),
                 {.scale = in[4], .mask = {mask.to(in[0].scalar_type()), true}, .causal = causal});
@@ -242,6 +253,9 @@ TEST(FusedAttention, RefusesOperandsThatDoNotFit) {
   EXPECT_THROW(fused_attention(q, k, k, PairValues{at::zeros({1, 2, 10}), true}), Error);
   EXPECT_THROW(fused_attention(q, k, k, PairValues{at::zeros({1, 2, 10}), false}), Error);
   EXPECT_NO_THROW(fused_attention(q, k, k, PairValues{at::zeros({1, 2, 11}), true}));
+  EXPECT_NO_THROW(fused_attention(q, k, k, PairValues{{}, false, {}, at::zeros({2, 3, 2, 2, 6})}));
+  EXPECT_THROW(fused_attention(q, k, k, PairValues{{}, false, {}, at::zeros({2, 3, 2, 2, 6})}, true), Error);
+  EXPECT_THROW(fused_attention(q, k, k, PairValues{{}, false, {}, at::zeros({2, 3, 2, 2, 4})}), Error);
   const PairMlp mlp{at::zeros({2, 4, 5}), at::zeros({2, 5}), at::zeros({2, 5, 2}), at::zeros({2, 2})};
   EXPECT_THROW(fused_attention(q, k, k, AdaptedBias{{}, true, mlp}), Error);
   const PairValues bias{at::zeros({1, 2, 11}), true};
