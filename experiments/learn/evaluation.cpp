@@ -22,9 +22,9 @@ constexpr double kSaveSeconds = 5;
 }  // namespace
 
 Prediction predict_rows(const Model& model, const SequenceBatch& batch, std::int64_t first,
-                        std::int64_t count, Pass pass) {
+                        std::int64_t count, Pass pass, Wanted wanted) {
   pass.dropout.first_example += static_cast<std::uint64_t>(first);
-  return predict(model, to_tensors(batch, first, count, model.backend().device()), pass);
+  return predict(model, to_tensors(batch, first, count, model.backend().device()), pass, wanted);
 }
 
 std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
@@ -84,9 +84,8 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
     for (std::int64_t first = 0; first < kEvaluationBatch; first += part) {
       if (stop.load() != 0) return std::nullopt;
       const std::int64_t count = std::min(part, kEvaluationBatch - first);
-      const Prediction predicted = predict_rows(model, batch, first, count, pass);
-      // The class that score_batch counts as predicted.
-      if (keeps_predictions) predictions.push_back(predicted.logits.argmax(-1).to(at::kCPU));
+      const Prediction predicted = predict_rows(model, batch, first, count, pass, {.classes = keeps_predictions});
+      if (keeps_predictions) predictions.push_back(predicted.classes.to(at::kCPU));
       correct += predicted.score.correct.to(at::kDouble);
       counted += predicted.counted;
       loss += predicted.score.loss.to(at::kDouble) *
