@@ -46,13 +46,15 @@ std::vector<double> Ngrams::losses(std::span<const std::int32_t> context, std::i
   for (std::size_t k = 0; k < grams_.size(); ++k) {
     if (k > 0 && k <= context.size()) hash = longer(hash, context[context.size() - k]);
     const std::vector<Gram>& grams = grams_[k];
-    const auto found = std::ranges::equal_range(grams, hash, {}, &Gram::context);
-    if (k <= context.size() && !found.empty()) {
+    const auto first = std::ranges::lower_bound(grams, hash, {}, &Gram::context);
+    const auto end = std::ranges::upper_bound(grams, hash, {}, &Gram::context);
+    if (k <= context.size() && first != end) {
       const auto until = [&](auto place) { return place == grams.begin() ? 0 : std::prev(place)->until; };
-      const auto distinct = static_cast<double>(found.size());
-      const auto all = static_cast<double>(until(found.end()) - until(found.begin()));
-      const auto place = std::ranges::lower_bound(found, next, {}, &Gram::token);
-      const bool occurs = place != found.end() && place->token == next;
+      const auto distinct = static_cast<double>(end - first);
+      const auto all = static_cast<double>(until(end) - until(first));
+      const auto place = std::lower_bound(
+          first, end, next, [](const Gram& gram, std::int32_t token) { return gram.token < token; });
+      const bool occurs = place != end && place->token == next;
       const double count = occurs ? static_cast<double>(place->until - until(place)) : 0;
       probability = (count + distinct * probability) / (all + distinct);
     }
