@@ -14,25 +14,30 @@
 namespace che {
 namespace {
 
+constexpr const char* kSeedUnit = "seed";
+constexpr const char* kWindowUnit = "window";
+
 struct CompareOptions {
   ReadExperiments runs_read;
   std::string aggregate = "mean";
   std::string column;
   std::string base;  // Empty: every other column.
   bool by_length = false;
+  std::string unit = kSeedUnit;
   NotedOutput output;
 };
 
 int print_comparison(const CompareOptions& options) {
   const ResultTable results = options.runs_read.table();
   const Aggregate aggregate = aggregate_named(options.aggregate);
+  const ComparisonUnit unit = options.unit == kWindowUnit ? ComparisonUnit::kWindow : ComparisonUnit::kSeed;
   if (options.base.empty()) {
     return options.output.write(
-        comparison_table(compare_with_all(results, options.column, aggregate), results));
+        comparison_table(compare_with_all(results, options.column, aggregate, unit), results));
   }
   const ComparisonRows rows = options.by_length ? ComparisonRows::kLengths : ComparisonRows::kTasks;
   return options.output.write(
-      comparison_table(compare(results, options.column, options.base, aggregate, rows), results));
+      comparison_table(compare(results, options.column, options.base, aggregate, rows, unit), results));
 }
 
 struct AgreementOptions {
@@ -69,6 +74,11 @@ void add_compare_command(CLI::App& app, Action& action) {
       ->add_flag("--by-length", options->by_length,
                  "one row per task and test length, adjusted over the tasks at a length")
       ->needs(base);
+  command
+      ->add_option("--unit", options->unit,
+                   "what is paired: the score of a seed, or, of texts, the loss of a window, mean over seeds")
+      ->capture_default_str()
+      ->check(CLI::IsMember({kSeedUnit, kWindowUnit}));
   add_aggregate(*command, options->aggregate, "mean unless given");
   options->output.add_to(*command);
 }

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "experiments/results/read_results.h"
 #include "experiments/results/result_table.h"
+#include "experiments/results/text_rows.h"
 #include "tables/result_tables.h"
 
 namespace che {
@@ -41,6 +42,7 @@ int print_table(const TableOptions& options) {
   if (options.lengths) return options.output.write(length_table(results));
   if (options.at_steps) return options.output.write(step_table(results));
   add_trivial_baselines(results, options.baselines ? BaselineUse::kShown : BaselineUse::kMarks);
+  if (options.baselines) add_ngrams(results);
   return options.output.write(
       score_table(results, {.aggregate = options.aggregate.empty() ? default_aggregate(results)
                                                                    : aggregate_named(options.aggregate),
@@ -109,7 +111,7 @@ void add_table_command(CLI::App& app, Action& action) {
   of_scores(command->add_flag(
       "--baselines", options->baselines,
       "columns for trivial baselines, measured on the same samples: the best constant, the likeliest symbol "
-      "of each position, and the most frequent input symbol"));
+      "of each position, and the most frequent input symbol; of texts, n-grams of the training part"));
 }
 
 }  // namespace che

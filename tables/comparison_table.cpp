@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/text.h"
@@ -20,7 +21,7 @@ PrintedCell score_cell(const std::optional<double>& score, const Metric& metric,
 }
 
 // With `against`, the name of the other column, the row is one of several comparisons.
-PrintedRow print_row(const ComparedTask& task, const std::string& against) {
+PrintedRow print_row(const ComparedTask& task, const std::string& against, ComparisonUnit unit) {
   const auto& interval = task.interval;
   PrintedRow row = {
       .group = std::string(level_name(task.level)),
@@ -38,6 +39,10 @@ PrintedRow print_row(const ComparedTask& task, const std::string& against) {
                 number_cell(task.p, p_text),
                 number_cell(task.adjusted_p, p_text),
                 number_cell(task.detectable, task.metric)}};
+  if (unit == ComparisonUnit::kWindow) {
+    row.cells.insert(row.cells.begin() + 2,
+                     {.text = fmt::format("{}", task.windows), .value = static_cast<double>(task.windows)});
+  }
   if (task.length) {
     row.cells.insert(row.cells.begin() + 1,
                      {.text = fmt::format("{}", *task.length), .value = static_cast<double>(*task.length)});
@@ -199,6 +204,47 @@ void append_left_out(std::vector<Note>& notes, const Comparison& comparison, con
   append_untrained_notes(notes, comparison);
 }
 
+// Notes on the method where windows are compared.
+void append_window_notes(std::vector<Note>& notes, const std::vector<Comparison>& comparisons) {
+  std::size_t tests = 0;
+  std::set<std::size_t> documents;
+  for (const Comparison& comparison : comparisons) {
+    for (const ComparedTask& task : comparison.tasks) {
+      tests += task.p ? 1U : 0U;
+      if (task.documents > 0) documents.insert(task.documents);
+    }
+  }
+  add_note(notes, NoteKind::kReading,
+           "The losses say how these trained models differ on this text. They do not say whether another "
+           "training would give the same; --unit seed asks that.");
+  add_note(notes, NoteKind::kReading,
+           "Windows of one document are not independent, and these are of {}. From {} documents on, means of "
+           "documents are compared.",
+           joined(documents, ", ", [](std::size_t count) { return counted(count, "document"); }),
+           kMinIntervalPairs);
+  add_note(
+      notes, NoteKind::kMethod,
+      "95 % interval: bootstrap over windows, percentiles of {} resamples. p: two-sided permutation test, "
+      "signs of the windows' differences flipped, every assignment up to {} windows, {} random ones "
+      "beyond. Holm: adjusted over the rows, {} in all.",
+      kBootstrapResamples, kMaxExactPairs, kRandomAssignments, tests);
+}
+
+// How scores and differences are written; `plain` as data.
+std::string unit_note(const Metric& metric, bool plain) {
+  switch (metric.source) {
+    case Metric::Source::kPerplexity:
+      return "Scores and differences are perplexities.";
+    case Metric::Source::kBits:
+      return "Scores and differences are bits of a prediction.";
+    case Metric::Source::kLoss:
+      return "Scores and differences are nats of a prediction.";
+    case Metric::Source::kAccuracy:
+      break;
+  }
+  return plain ? "Scores and differences are fractions of 1." : "Scores in percent, differences in points.";
+}
+
 std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
                            const std::vector<std::string>& left_out, bool against_all,
                            const ResultTable& table) {
@@ -206,20 +252,29 @@ std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
   const bool by_length = is_by_length(first);
   const std::string rates = rates_text(comparisons);
   std::vector<Note> notes;
-  add_note(notes, NoteKind::kReading,
-           "The score of a seed is its {}. Columns: {} over the seeds; difference: {}.",
-           table.rates_selected ? std::string("score at the learning rate that was selected for the cell")
-           : rates.empty()      ? std::string("mean accuracy over the test lengths")
-                                : fmt::format("mean over the learning rates that {} finished with every seed "
-                                                   "that counts: {}",
-                                         first.paired ? "both columns" : "its column", rates),
-           aggregate_phrase(first.aggregate),
-           first.paired ? "that of the seeds' differences" : "that of the columns");
+  const bool are_windows = first.unit == ComparisonUnit::kWindow;
+  if (are_windows) {
+    add_note(notes, NoteKind::kReading,
+             "The score of a window is the mean loss of its predictions, mean over the seeds that both "
+             "columns finished. Columns: {} over the windows; difference: that of the windows' differences.",
+             aggregate_phrase(first.aggregate));
+    append_window_notes(notes, comparisons);
+  } else {
+    add_note(notes, NoteKind::kReading,
+             "The score of a seed is its {}. Columns: {} over the seeds; difference: {}.",
+             table.rates_selected ? std::string("score at the learning rate that was selected for the cell")
+             : rates.empty()      ? std::string("mean accuracy over the test lengths")
+                             : fmt::format("mean over the learning rates that {} finished with every seed "
+                                           "that counts: {}",
+                                           first.paired ? "both columns" : "its column", rates),
+             aggregate_phrase(first.aggregate),
+             first.paired ? "that of the seeds' differences" : "that of the columns");
+  }
   if (by_length) {
     add_note(notes, NoteKind::kReading,
              "One row per test length; the score is the mean over these lengths, which weigh the same.");
   }
-  append_method_notes(notes, comparisons, against_all, by_length);
+  if (!are_windows) append_method_notes(notes, comparisons, against_all, by_length);
   for (const Comparison& comparison : comparisons) {
     std::vector<Note> of_one;
     append_left_out(of_one, comparison, table);
@@ -263,6 +318,10 @@ void add_data(DataTable& data, const Comparison& comparison, const ComparedTask&
       {"other_untrained", static_cast<std::int64_t>(task.other_runs.untrained)},
       {"detectable", table_value(task.detectable)}};
   if (task.length) values.insert(values.begin() + 2, {"length", *task.length});
+  if (comparison.unit == ComparisonUnit::kWindow) {
+    values.emplace_back("windows", static_cast<std::int64_t>(task.windows));
+    values.emplace_back("documents", static_cast<std::int64_t>(task.documents));
+  }
   data.add_row(values);
 }
 
@@ -270,8 +329,10 @@ Table table_of(const std::vector<Comparison>& comparisons, const std::vector<std
                bool against_all, const ResultTable& table) {
   const Comparison& first = comparisons.front();
   const std::vector<Note> shared_notes = notes_of(comparisons, left_out, against_all, table);
-  const auto foot = [&](const char* unit) {
-    std::vector<Note> notes = {{NoteKind::kReading, unit}};
+  const bool are_windows = first.unit == ComparisonUnit::kWindow;
+  const Metric metric = first.tasks.front().metric;
+  const auto foot = [&](bool plain) {
+    std::vector<Note> notes = {{NoteKind::kReading, unit_note(metric, plain)}};
     notes.insert(notes.end(), shared_notes.begin(), shared_notes.end());
     return notes;
   };
@@ -279,7 +340,8 @@ Table table_of(const std::vector<Comparison>& comparisons, const std::vector<std
   Table result{
       .title = fmt::format("{} minus {} in the experiment {}, {}.", first.one.text(),
                            against_all ? "every other column" : first.other.text(), table.name,
-                           is_paired     ? "paired over seeds"
+                           are_windows   ? "paired over windows"
+                           : is_paired   ? "paired over seeds"
                            : against_all ? "paired over seeds where both are models of che"
                                          : "seeds not paired"),
       .printed = {.group_title = "level",
@@ -292,8 +354,9 @@ Table table_of(const std::vector<Comparison>& comparisons, const std::vector<std
                               {.title = "p"},
                               {.title = "p (Holm)"},
                               {.title = "80 % power"}},
-                  .notes = foot("Scores in percent, differences in points.")},
-      .data = {.notes = foot("Scores and differences are fractions of 1.")}};
+                  .notes = foot(false)},
+      .data = {.notes = foot(true)}};
+  if (are_windows) result.printed.columns.insert(result.printed.columns.begin() + 2, {.title = "windows"});
   if (is_by_length(first)) {
     result.printed.columns.insert(result.printed.columns.begin() + 1, {.title = "length"});
   }
@@ -305,7 +368,8 @@ Table table_of(const std::vector<Comparison>& comparisons, const std::vector<std
     for (const Comparison& comparison : comparisons) {
       for (const ComparedTask& task : comparison.tasks) {
         if (task.task != row.task) continue;
-        result.printed.rows.push_back(print_row(task, against_all ? comparison.other.text() : ""));
+        result.printed.rows.push_back(
+            print_row(task, against_all ? comparison.other.text() : "", comparison.unit));
         add_data(result.data, comparison, task);
       }
     }

@@ -56,25 +56,6 @@ std::vector<PlacedCell> cells_by_row(const ResultTable& table) {
   return cells;
 }
 
-void append_baseline_notes(std::vector<Note>& notes, const ResultTable& table) {
-  if (!table.has_baselines) return;
-  add_note(
-      notes, NoteKind::kMethod,
-      "Trivial baselines, scored on the samples that the runs are evaluated on: constant is the best "
-      "single output symbol; position is the likeliest symbol of each position in the output of each "
-      "length, fitted to other samples; frequent is the most frequent input symbol of each sample, where "
-      "the output consists of input symbols. The first two do not see the input.");
-  std::vector<std::string> without;
-  for (const TableRow& row : table.rows) {
-    if (!row.baselines) without.push_back(row.task.text());
-  }
-  if (without.empty()) return;
-  add_note(
-      notes, NoteKind::kMethod,
-      "No baselines of {}: they are accuracies, where a task's runs are all evaluated on the same samples.",
-      fmt::join(without, ", "));
-}
-
 void append_paper_note(std::vector<Note>& notes) {
   add_note(notes, NoteKind::kPaper,
            "The paper's value is from Table 2 of the DAPE paper (arXiv 2405.14722; 200000 steps, width 256, "

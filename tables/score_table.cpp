@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <set>
 #include <utility>
@@ -18,17 +17,6 @@ namespace che {
 namespace {
 
 constexpr const char* kQuotedSign = " (quoted)";
-
-// Scores of the trivial baselines in the order of kBaselineColumns.
-constexpr std::array<const char*, 3> kBaselineColumns = {"constant", "position", "frequent"};
-
-std::array<std::optional<double>, 3> baseline_scores(const TableRow& row) {
-  if (!row.baselines) return {};
-  const TrivialBaselines& baselines = *row.baselines;
-  const std::optional<Baseline>& frequent = baselines.frequent_symbol;
-  return {baselines.constant.score, baselines.position_only.score,
-          frequent ? std::optional(frequent->score) : std::nullopt};
-}
 
 std::optional<double> paper_difference(const TableCell& cell, Aggregate aggregate) {
   if (!cell.paper || !cell.paper->is_comparable || !cell.scores) return std::nullopt;
@@ -108,9 +96,7 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
   PrintedTable printed{.group_title = "level",
                        .columns = {{.title = "task", .number = false}, {.title = "chance"}},
                        .notes = score_notes(table, options)};
-  if (table.has_baselines) {
-    for (const char* const column : kBaselineColumns) printed.columns.push_back({.title = column});
-  }
+  for (std::string& column : baseline_columns(table)) printed.columns.push_back({.title = std::move(column)});
   for (const EncodingLabel& encoding : table.encodings) {
     printed.columns.push_back({.title = encoding.form.text(), .settings = encoding.settings_text()});
   }
@@ -119,9 +105,8 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
     line.group = level_name(row.level);
     line.cells = {{.text = row.task.text(), .sign = row.permutation_invariant ? kInvariantSign : ""},
                   number_cell(row.chance, row.metric)};
-    if (table.has_baselines) {
-      for (const auto& score : baseline_scores(row)) line.cells.push_back(number_cell(score, row.metric));
-    }
+    for (const auto& value : baseline_values(table, row))
+      line.cells.push_back(number_cell(value, row.metric));
     const std::size_t first = line.cells.size();
     for (const EncodingLabel& encoding : table.encodings) {
       const TableCell* const cell = table.cell(row.task, encoding);
@@ -153,6 +138,8 @@ TableValue best_training_accuracy(const ResultTable& table, const TableCell& cel
 DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
   using Number = std::optional<double>;
   DataTable data{.notes = score_data_notes(table, options)};
+  std::vector<std::string> columns = baseline_columns(table);
+  for (std::string& column : columns) std::ranges::replace(column, ' ', '_');
   for (const PlacedCell& placed : cells_by_row(table)) {
     const TableRow& row = *placed.row;
     const TableCell& cell = *placed.cell;
@@ -195,11 +182,9 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
         {"permutation_invariant", row.permutation_invariant ? "yes" : "no"},
         {"trained_runs", static_cast<std::int64_t>(cell.trained)},
         {"training_accuracy", best_training_accuracy(table, cell)}};
-    if (table.has_baselines) {
-      const auto baselines = baseline_scores(row);
-      for (std::size_t i = 0; i < baselines.size(); ++i) {
-        values.emplace_back(kBaselineColumns[i], table_value(baselines[i]));
-      }
+    const auto baselines = baseline_values(table, row);
+    for (std::size_t i = 0; i < baselines.size(); ++i) {
+      values.emplace_back(columns[i].c_str(), table_value(baselines[i]));
     }
     data.add_row(values);
   }

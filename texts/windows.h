@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -54,6 +55,8 @@ class TrainingWindows {
 struct EvaluationWindow {
   std::int64_t document = 0;  // The document that its last token is of.
   std::int64_t end = 0;
+
+  auto operator<=>(const EvaluationWindow&) const = default;
 };
 
 // `count` windows' ends among the documents of `part` that are longer than `longest` tokens, in proportion to

@@ -22,6 +22,7 @@ void resize(SequenceBatch& batch, std::int64_t size, std::int64_t length, std::i
   batch.tokens.resize(static_cast<std::size_t>(size * length));
   batch.targets.resize(static_cast<std::size_t>(size * outputs));
   batch.mask.assign(static_cast<std::size_t>(size * outputs), 1);
+  batch.windows.clear();
 }
 
 }  // namespace
@@ -113,8 +114,9 @@ bool TextWorkload::validation_batch(SequenceBatch& batch) const {
 
 void TextWorkload::set_evaluation_rows(const std::vector<EvaluationWindow>& chosen, std::int64_t first,
                                        std::int64_t count, SequenceBatch& batch) const {
+  batch.windows.assign(chosen.begin() + first, chosen.begin() + first + count);
   for (std::int64_t row = 0; row < count; ++row) {
-    set_row(corpus(), chosen[static_cast<std::size_t>(first + row)].end - batch.width - 1, row, batch);
+    set_row(corpus(), batch.windows[static_cast<std::size_t>(row)].end - batch.width - 1, row, batch);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "texts/windows.h"
 #include "workloads/metric.h"
 
 namespace che {
@@ -26,6 +27,8 @@ struct SequenceBatch {
   std::vector<std::int32_t> tokens = {};   // (size, width)
   std::vector<std::int32_t> targets = {};  // (size, outputs)
   std::vector<std::uint8_t> mask = {};     // (size, outputs), 1 = counts for accuracy
+  // The windows of a text that an evaluation's examples are, (size); empty for a task, and in training.
+  std::vector<EvaluationWindow> windows = {};
 };
 
 // Where a run's batches come from and how its predictions are judged. A point is a whole number that orders

@@ -38,8 +38,8 @@ constexpr const char* kManifest = "MANIFEST.json";
 constexpr const char* kConfig = "config.yaml";
 constexpr const char* kStatus = "status.json";
 // The files of a run, beside kept predictions. A run may lack all but the first.
-constexpr std::array<const char*, 5> kRunFiles = {kConfig, "evaluation.csv", "evaluation_at_steps.csv",
-                                                  "metrics.csv", kStatus};
+constexpr std::array<const char*, 6> kRunFiles = {kConfig,       "evaluation.csv", "evaluation_at_steps.csv",
+                                                  "metrics.csv", kStatus,          "windows.csv"};
 constexpr std::size_t kManifestDepth = 4;
 
 using Texts = std::map<std::string, std::string>;  // By name of the file.
@@ -84,6 +84,7 @@ BundledRun parse_run(const std::string& id, const Texts& texts, const std::strin
                  .evaluation = parsed("evaluation.csv", parse_evaluation),
                  .at_steps = parsed("evaluation_at_steps.csv", parse_at_steps),
                  .metrics = parsed("metrics.csv", parse_metrics)};
+  if (run.config.has_text()) attach_windows(run.evaluation, parsed("windows.csv", parse_windows));
   if (!texts.contains(kStatus) && texts.size() > 1) {
     throw Error(fmt::format("{}: has results and no {}", place, kStatus));
   }

@@ -2,7 +2,9 @@
 
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
+#include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,65 @@ at::Tensor rows_of(const std::vector<T>& values, std::int64_t width, std::int64_
   // from_blob does not write; it only lacks a const form.
   return at::from_blob(const_cast<T*>(values.data()) + first * width, {count, width},
                        at::TensorOptions().dtype(c10::CppTypeToScalarType<T>::value));
+}
+
+// Outputs of a batch whose logits are in memory at once.
+struct HeadPart {
+  at::Tensor features;  // (replicas, examples, outputs, features)
+  at::Tensor targets;   // (examples, outputs)
+  at::Tensor mask;      // (examples, outputs)
+  double share;         // Of the batch's outputs.
+};
+
+// One part with the batch as it is, if its logits are no more than `most_logits`. Otherwise a part has one
+// example, whose outputs are some of those of all examples in one line.
+std::vector<HeadPart> head_parts(const at::Tensor& features, const TensorBatch& batch, std::int64_t classes,
+                                 std::int64_t most_logits) {
+  const std::int64_t outputs = batch.targets.numel();
+  const std::int64_t most = most_logits / (features.size(0) * classes);
+  if (outputs <= most) return {{features, batch.targets, batch.mask, 1}};
+  const at::Tensor line = features.flatten(1, 2).unsqueeze(1);
+  const at::Tensor targets = batch.targets.flatten().unsqueeze(0);
+  const at::Tensor mask = batch.mask.flatten().unsqueeze(0);
+  const std::int64_t count = std::max<std::int64_t>(most, 1);
+  std::vector<HeadPart> parts;
+  for (std::int64_t first = 0; first < outputs; first += count) {
+    const std::int64_t end = std::min(first + count, outputs);
+    parts.push_back({line.slice(2, first, end), targets.slice(1, first, end), mask.slice(1, first, end),
+                     static_cast<double>(end - first) / static_cast<double>(outputs)});
+  }
+  return parts;
+}
+
+// The score of a batch from those of its parts.
+class ScoreSum {
+ public:
+  explicit ScoreSum(const TensorBatch& batch) : counted_(batch.mask.sum(at::kDouble)) {}
+
+  // `share` of the batch's outputs are those of the part.
+  void add(const BatchScore& part, double share) {
+    const at::Tensor loss = part.loss.detach();
+    if (!sum_.loss.defined()) {
+      sum_ = {share == 1 ? loss : loss * share, part.correct};
+    } else {
+      sum_ = {sum_.loss + loss * share, sum_.correct + part.correct};
+    }
+  }
+
+  Prediction prediction() const { return {.score = sum_, .counted = counted_}; }
+
+ private:
+  at::Tensor counted_;
+  BatchScore sum_;
+};
+
+// Adds the gradients of a part, which has `share` of the outputs of the batch.
+void backward_score(const Model& model, const HeadPart& part, double share, ScoreSum& sum) {
+  const BatchScore score = score_batch(model.head(part.features), part.targets, part.mask, model.backend());
+  // A replica's loss reaches its own parameters only, so that the sum gives each its own gradient.
+  const at::Tensor loss = score.loss.sum();
+  (share == 1 ? loss : loss * share).backward();
+  sum.add(score, share);
 }
 
 }  // namespace
@@ -43,10 +104,55 @@ TensorBatch to_tensors(const SequenceBatch& batch, std::int64_t first, std::int6
                   batch.outputs);
 }
 
-Prediction predict(const Model& model, const TensorBatch& batch, const Pass& pass) {
-  const at::Tensor logits = model.forward(batch.tokens, batch.outputs(), pass);
-  return {logits, score_batch(logits, batch.targets, batch.mask, model.backend()),
-          batch.mask.sum(at::kDouble)};
+Prediction predict(const Model& model, const TensorBatch& batch, const Pass& pass, Wanted wanted,
+                   std::int64_t most_logits) {
+  const c10::NoGradGuard no_grad;
+  const at::Tensor features = model.features(batch.tokens, batch.outputs(), pass);
+  ScoreSum sum(batch);
+  std::vector<at::Tensor> classes;  // Of each part, (replicas, outputs)
+  std::vector<at::Tensor> losses;
+  for (const HeadPart& part : head_parts(features, batch, model.classes(), most_logits)) {
+    const at::Tensor logits = model.head(part.features);
+    sum.add(score_batch(logits, part.targets, part.mask, model.backend()), part.share);
+    if (wanted.classes) classes.push_back(logits.argmax(-1).flatten(1));
+    if (wanted.losses) losses.push_back(output_losses(logits, part.targets).flatten(1));
+  }
+  Prediction prediction = sum.prediction();
+  const std::vector<std::int64_t> shape{features.size(0), batch.targets.size(0), batch.outputs()};
+  if (wanted.classes) prediction.classes = at::cat(classes, 1).view(shape);
+  if (wanted.losses) prediction.losses = at::cat(losses, 1).view(shape);
+  return prediction;
+}
+
+Prediction add_gradients(const Model& model, const TensorBatch& batch, const Pass& pass,
+                         std::int64_t micro_batch, std::int64_t most_logits) {
+  const std::int64_t examples = batch.targets.size(0);
+  const std::int64_t count = micro_batch == 0 ? examples : micro_batch;
+  ScoreSum sum(batch);
+  for (std::int64_t first = 0; first < examples; first += count) {
+    const std::int64_t end = std::min(first + count, examples);
+    const TensorBatch rows{batch.tokens.slice(0, first, end), batch.targets.slice(0, first, end),
+                           batch.mask.slice(0, first, end)};
+    Pass of_rows = pass;
+    of_rows.dropout.first_example += static_cast<std::uint64_t>(first);
+    const at::Tensor features = model.features(rows.tokens, rows.outputs(), of_rows);
+    const double share = static_cast<double>(end - first) / static_cast<double>(examples);
+    const std::vector<HeadPart> parts = head_parts(features, rows, model.classes(), most_logits);
+    if (parts.size() == 1) {
+      backward_score(model, parts.front(), share, sum);
+      continue;
+    }
+    // The head's gradients are complete after each part, whose logits are given up; those of its features go
+    // through the other layers together.
+    std::vector<at::Tensor> gradients;
+    for (HeadPart part : parts) {
+      part.features = part.features.detach().requires_grad_(true);
+      backward_score(model, part, share * part.share, sum);
+      gradients.push_back(part.features.grad());
+    }
+    features.flatten(1, 2).unsqueeze(1).backward(at::cat(gradients, 2));
+  }
+  return sum.prediction();
 }
 
 BatchStream::BatchStream(const Workload& workload, std::int64_t first_step)

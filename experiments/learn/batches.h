@@ -33,14 +33,33 @@ TensorBatch unpacked(const at::Tensor& values, std::int64_t outputs);
 TensorBatch to_tensors(const SequenceBatch& batch, std::int64_t first, std::int64_t count,
                        const at::Device& device);
 
-// How a model does on a batch: the logits and their score.
+// How a model does on a batch.
 struct Prediction {
-  at::Tensor logits;  // (replicas, batch, outputs, classes)
   BatchScore score;
   at::Tensor counted;  // Symbols that count for accuracy, a double.
+  // Of every output, (replicas, batch, outputs), where Wanted asks for them: the class that the score counts
+  // as predicted, of type long, and the cross entropy in nats.
+  at::Tensor classes = {};
+  at::Tensor losses = {};
+};
+struct Wanted {
+  bool classes = false;
+  bool losses = false;
 };
 
-Prediction predict(const Model& model, const TensorBatch& batch, const Pass& pass);
+// The most logits that are in memory at once. A batch with more is scored in parts of the outputs of all its
+// examples, one after the other.
+inline constexpr std::int64_t kMostLogits = std::int64_t{1} << 24;
+
+// Without gradients.
+Prediction predict(const Model& model, const TensorBatch& batch, const Pass& pass, Wanted wanted = {},
+                   std::int64_t most_logits = kMostLogits);
+
+// Adds the gradients of each replica's loss on the batch to its parameters' grad(). The examples go forward
+// and backward by `micro_batch`, or all together where it is 0; neither this nor `most_logits` changes more
+// than rounding, because an example's dropout goes by its number in the batch.
+Prediction add_gradients(const Model& model, const TensorBatch& batch, const Pass& pass,
+                         std::int64_t micro_batch = 0, std::int64_t most_logits = kMostLogits);
 
 // The training batches of a workload, step after step. A thread samples the next one while the caller works
 // on the current one. It lives as long as the stream, because starting a thread takes time and can fail.

@@ -22,9 +22,9 @@ constexpr double kSaveSeconds = 5;
 }  // namespace
 
 Prediction predict_rows(const Model& model, const SequenceBatch& batch, std::int64_t first,
-                        std::int64_t count, Pass pass) {
+                        std::int64_t count, Pass pass, Wanted wanted) {
   pass.dropout.first_example += static_cast<std::uint64_t>(first);
-  return predict(model, to_tensors(batch, first, count, model.backend().device()), pass);
+  return predict(model, to_tensors(batch, first, count, model.backend().device()), pass, wanted);
 }
 
 std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
@@ -65,6 +65,8 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
   at::Tensor loss = at::zeros({replicas}, sums);
   std::vector<at::Tensor> shares;  // The accuracy on each batch.
   std::vector<at::Tensor> predictions;
+  std::vector<at::Tensor> window_losses;  // (replicas, examples)
+  std::vector<EvaluationWindow> windows;
   SequenceBatch batch;
   std::int64_t part = 0;  // Examples of a forward pass.
   for (std::int64_t b = 0; b < batches; ++b) {
@@ -79,14 +81,17 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
       if (!device.is_cpu()) predict_rows(model, batch, 0, 1, pass);
       part = examples_within(config.execution.memory_gib, model, batch, pass);
     }
+    const bool has_windows = !batch.windows.empty();
+    windows.insert(windows.end(), batch.windows.begin(), batch.windows.end());
     at::Tensor correct = at::zeros({replicas}, sums);
     at::Tensor counted = at::zeros({}, sums);
     for (std::int64_t first = 0; first < kEvaluationBatch; first += part) {
       if (stop.load() != 0) return std::nullopt;
       const std::int64_t count = std::min(part, kEvaluationBatch - first);
-      const Prediction predicted = predict_rows(model, batch, first, count, pass);
-      // The class that score_batch counts as predicted.
-      if (keeps_predictions) predictions.push_back(predicted.logits.argmax(-1).to(at::kCPU));
+      const Prediction predicted = predict_rows(model, batch, first, count, pass,
+                                                {.classes = keeps_predictions, .losses = has_windows});
+      if (keeps_predictions) predictions.push_back(predicted.classes.to(at::kCPU));
+      if (has_windows) window_losses.push_back(predicted.losses.to(at::kDouble).mean(2));
       correct += predicted.score.correct.to(at::kDouble);
       counted += predicted.counted;
       loss += predicted.score.loss.to(at::kDouble) *
@@ -100,6 +105,7 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
                                 ? at::zeros({replicas}, sums)
                                 : at::stack(shares).std(0, true) / std::sqrt(static_cast<double>(batches));
   const at::Tensor results = at::stack({accuracy, loss, errors}).to(at::kCPU);
+  const at::Tensor by_window = windows.empty() ? at::Tensor() : at::cat(window_losses, 1).to(at::kCPU);
 
   PointResult result;
   for (std::int64_t r = 0; r < replicas; ++r) {
@@ -107,6 +113,10 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
                            results[0][r].item<double>(), results[1][r].item<double>(),
                            evaluation_settings(config)});
     if (batches > 1) result.rows.back().accuracy_se = results[2][r].item<double>();
+    for (std::size_t w = 0; w < windows.size(); ++w) {
+      result.rows.back().windows.push_back(
+          {windows[w], by_window[r][static_cast<std::int64_t>(w)].item<double>()});
+    }
   }
   if (keeps_predictions) result.predictions = at::cat(predictions, 1).contiguous();
   return result;

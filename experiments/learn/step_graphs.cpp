@@ -77,9 +77,10 @@ c10::Stream new_stream(const at::Device& device) {
 
 }  // namespace
 
-StepGraphs::StepGraphs(Model& model, Adam adam)
+StepGraphs::StepGraphs(Model& model, Adam adam, std::int64_t micro_batch)
     : model_(model),
       adam_(std::move(adam)),
+      micro_batch_(micro_batch),
       graphs_(new_device_graphs(*model.backend().gpu)),
       stream_(new_stream(model.backend().device())) {}
 
@@ -127,7 +128,7 @@ at::Tensor StepGraphs::make(StepUploads& uploads, std::int64_t outputs) {
   };
   const at::Tensor uploaded = upload_each_step(backend, values, on_device.dtype(at::kByte));
   const KernelsRead kernels_read(*backend.gpu, uploaded);
-  return training_step(model_, adam_, unpacked(batch, outputs), pass_, step_, rate_fraction_);
+  return training_step(model_, adam_, unpacked(batch, outputs), pass_, step_, rate_fraction_, micro_batch_);
 }
 
 void StepGraphs::capture(Graph& graph, std::int64_t outputs) {

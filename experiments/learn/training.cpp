@@ -99,14 +99,13 @@ double rate_fraction(const TrainingConfig& training, std::int64_t step) {
 }
 
 at::Tensor training_step(Model& model, Adam& adam, const TensorBatch& batch, const Pass& pass,
-                         std::int64_t step, double rate_fraction) {
+                         std::int64_t step, double rate_fraction, std::int64_t micro_batch) {
   model.project();
-  const auto [logits, score, counted] = predict(model, batch, pass);
-  // A replica's loss reaches its own parameters only, so that the sum gives each its own gradient.
-  score.loss.sum().backward();
+  const Prediction made = add_gradients(model, batch, pass, micro_batch);
   model.parameters().collect_gradients();
   const at::Tensor norms = adam.update(model.parameters(), step, rate_fraction);
-  return at::stack({score.loss.detach().to(at::kDouble), score.correct / counted, norms.to(at::kDouble)});
+  return at::stack(
+      {made.score.loss.to(at::kDouble), made.score.correct / made.counted, norms.to(at::kDouble)});
 }
 
 TrainingState::TrainingState(std::vector<RunConfig> replicas)
@@ -119,7 +118,7 @@ TrainingState::TrainingState(std::vector<RunConfig> replicas, const Backend& bac
       adam(model->parameters(), learning_rates(runs), adam_options(runs.front().training), model->backend()) {
   model->parameters().initialise(seeds());
   if (runs.front().execution.graphs && !backend.device().is_cpu()) {
-    graphs = std::make_unique<StepGraphs>(*model, adam);
+    graphs = std::make_unique<StepGraphs>(*model, adam, runs.front().execution.micro_batch);
   }
 }
 
@@ -139,7 +138,7 @@ at::Tensor TrainingState::make_step(const SequenceBatch& batch) {
   const double fraction = rate_fraction(config.training, number);
   if (graphs != nullptr) return graphs->step(batch, pass, number, fraction);
   return training_step(*model, adam, to_tensors(batch, 0, batch.size, model->backend().device()), pass,
-                       number, fraction);
+                       number, fraction, config.execution.micro_batch);
 }
 
 void train(TrainingState& state, const AfterSteps& after_steps, std::optional<std::int64_t> until) {

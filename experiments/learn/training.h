@@ -34,10 +34,10 @@ double rate_fraction(const TrainingConfig& training, std::int64_t step);
 StepResult read_result(const at::Tensor& measured);
 
 // Forward, loss, backward, clip, Adam: update number `step` (from 0) at `rate_fraction` of the learning
-// rates. Returns loss, accuracy and gradient norm, (3, replicas) of type double, on the model's device, for
-// which the host has not waited.
+// rates. See add_gradients() for `micro_batch`. Returns loss, accuracy and gradient norm, (3, replicas) of
+// type double, on the model's device, for which the host has not waited.
 at::Tensor training_step(Model& model, Adam& adam, const TensorBatch& batch, const Pass& pass,
-                         std::int64_t step, double rate_fraction = 1);
+                         std::int64_t step, double rate_fraction = 1, std::int64_t micro_batch = 0);
 
 struct MeasuredStep {
   std::int64_t step;   // Updates made, this one included.

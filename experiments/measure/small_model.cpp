@@ -75,8 +75,8 @@ at::Tensor SmallModel::logits() {
   const c10::NoGradGuard no_grad;
   model_->project();
   const auto positions = create_positions(config_, kDataSeed, Purpose::kEvaluationPositions, kLength);
-  return predict(*model_, to_tensors(batch_, 0, kBatch, model_->backend().device()), {.positions = positions})
-      .logits;
+  const TensorBatch batch = to_tensors(batch_, 0, kBatch, model_->backend().device());
+  return model_->forward(batch.tokens, batch.outputs(), {.positions = positions});
 }
 
 void SmallModel::take_values(const SmallModel& other) {

@@ -37,6 +37,10 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
                  .zero_word = "auto"},
                 replicas, 1, 1'024);
   visit.integer({"threads", "threads of a job"}, threads, 1, 1'024);
+  visit.integer({.name = "micro_batch",
+                 .help = "examples that a training step takes at once, summing their gradients; whole: all",
+                 .zero_word = "whole"},
+                micro_batch, 1, 1'000'000);
   visit.real({"checkpoint_seconds", "seconds between two checkpoints"}, checkpoint_seconds, 0, 1e6);
   visit.real({"memory_gib", "GiB that evaluation may use for activations"}, memory_gib, 0.01, 1e6);
   if (has_bf16()) visit.role(Role::kCell);

@@ -19,6 +19,7 @@ struct ExecutionConfig {
   std::string kernels = "fused";
   std::int64_t replicas = 1;       // Runs of one cell that train in lock-step; see kAutoReplicas.
   std::int64_t threads = 1;        // A job's threads.
+  std::int64_t micro_batch = 0;    // Examples that a training step takes at once; 0: its batch.
   double checkpoint_seconds = 60;  // Between two checkpoints.
   double memory_gib = 2;           // Memory that evaluation may use for activations.
   // The precision of matrix products: fp32; on a GPU tf32, whose operands have 10 bits of mantissa; on a CPU

@@ -96,6 +96,9 @@ void take_text_defaults(RunConfig& config) {
   const bool has_own_lengths = config.evaluation.lengths() != evaluation.lengths();
   if (!has_own_lengths) config.evaluation.listed_lengths = {128, 256, 512, 1024, 2048, 4096, 8192};
   change(config.model.kind, ModelConfig().kind, std::string("decoder"));
+  if (config.model.kind == "decoder") {
+    change(config.model.shape().block, ModelShape().block, BlockForm::kPreNorm);
+  }
 }
 
 }  // namespace
@@ -206,6 +209,7 @@ RunConfig defaults_of(const RunConfig& config) {
   if (config.has_text()) {
     defaults.text = config.text;
     defaults.text.documents = TextConfig().documents;
+    defaults.model.kind = config.model.kind;
     take_text_defaults(defaults);
     defaults.training.of_text = defaults.evaluation.of_text = defaults.log.of_text = true;
   }

@@ -16,16 +16,25 @@
 namespace che {
 namespace {
 
-using Scores = std::map<std::pair<Draw, double>, double>;  // By draw and learning rate.
+using RunKey = std::pair<Draw, double>;  // Draw and learning rate.
+using Scores = std::map<RunKey, double>;
 
-// Returns the runs' scores, or their accuracies at one scored length.
+RunKey key_of(const ResultTable& table, const TableRun& run) {
+  // A rule that chose the rate of each cell pairs runs of two rates.
+  return {draw_of(run.config), table.rates_selected ? 0 : run.config.learning_rate};
+}
+
+// Returns the runs' scores, or their values of the metric at one scored length.
 Scores scores_of(const ResultTable& table, const TableCell& cell, std::optional<std::int64_t> length) {
   Scores scores;
   for (const std::size_t i : cell.finished) {
     const TableRun& run = table.runs[i];
-    // A rule that chose the rate of each cell pairs runs of two rates.
-    scores[{draw_of(run.config), table.rates_selected ? 0 : run.config.learning_rate}] =
-        length ? std::ranges::find(run.evaluation, *length, &EvaluationRow::length)->accuracy : *run.score;
+    double score = *run.score;
+    if (length) {
+      const EvaluationRow& row = *std::ranges::find(run.evaluation, *length, &EvaluationRow::length);
+      score = run.metric.value(row.accuracy, row.loss);
+    }
+    scores[key_of(table, run)] = score;
   }
   return scores;
 }
@@ -140,6 +149,83 @@ ComparedTask compare_cells(const ResultTable& table, const TableRow& row, const 
   return result;
 }
 
+using WindowLosses = std::map<EvaluationWindow, double>;
+
+// The mean loss of each window over the runs of a design.
+WindowLosses losses_by_window(const ResultTable& table, const TableCell& cell, const Design& design) {
+  WindowLosses sums;
+  double runs = 0;
+  for (const std::size_t i : cell.finished) {
+    const TableRun& run = table.runs[i];
+    const RunKey key = key_of(table, run);
+    if (!design.seeds.contains(key.first) || std::ranges::count(design.rates, key.second) == 0) continue;
+    const std::vector<WindowLoss>& windows = run.evaluation.front().windows;
+    if (windows.empty()) {
+      throw Error(
+          fmt::format("{} has no windows.csv with its windows of {} tokens; remove its evaluation.csv, and "
+                      "`che run` with "
+                      "the config measures it again",
+                      run.id, run.evaluation.front().length));
+    }
+    for (const WindowLoss& one : windows) sums[one.window] += one.loss;
+    ++runs;
+    if (sums.size() == windows.size()) continue;
+    throw Error(
+        fmt::format("{} is measured on other windows than the runs before it; compare runs of one "
+                    "evaluation.seed, with --only evaluation.seed={}",
+                    run.id, key.first.evaluation_seed));
+  }
+  for (auto& [window, loss] : sums) loss /= runs;
+  return sums;
+}
+
+// One value a window, or one a document if there are enough of them.
+std::vector<double> values_of(const WindowLosses& losses, std::size_t& documents) {
+  std::map<std::int64_t, std::pair<double, double>> by_document;  // Sum and count.
+  std::vector<double> values;
+  for (const auto& [window, loss] : losses) {
+    auto& [sum, count] = by_document[window.document];
+    sum += loss;
+    ++count;
+    values.push_back(loss);
+  }
+  documents = by_document.size();
+  if (documents < kMinIntervalPairs) return values;
+  values.clear();
+  for (const auto& [document, mean] : by_document) values.push_back(mean.first / mean.second);
+  return values;
+}
+
+ComparedTask compare_windows(const ResultTable& table, const TableRow& row, const TableCell& one,
+                             const TableCell& other, Aggregate aggregate) {
+  ComparedTask result;
+  result.level = row.level;
+  result.task = row.task;
+  result.metric = Metric::named("loss");
+  const Design design = common_design(scores_of(table, one, {}), scores_of(table, other, {}));
+  result.seeds = result.other_seeds = design.seeds.size();
+  if (!table.rates_selected) result.rates = design.rates;
+  result.one_runs = runs_of(table, one, design);
+  result.other_runs = runs_of(table, other, design);
+  result.unpaired =
+      one.finished.size() + other.finished.size() - result.one_runs.counted - result.other_runs.counted;
+  if (design.seeds.empty()) return result;
+  const WindowLosses of_one = losses_by_window(table, one, design);
+  const WindowLosses of_other = losses_by_window(table, other, design);
+  if (!std::ranges::equal(of_one, of_other, {}, &WindowLosses::value_type::first,
+                          &WindowLosses::value_type::first)) {
+    throw Error(fmt::format("the two columns are measured on different windows of {}; evaluate them alike",
+                            row.task.text()));
+  }
+  const std::vector<double> one_values = values_of(of_one, result.documents);
+  const std::vector<double> other_values = values_of(of_other, result.documents);
+  result.windows = one_values.size();
+  result.one = aggregate_of(one_values, aggregate);
+  result.other = aggregate_of(other_values, aggregate);
+  compare_pairs(result, one_values, other_values, aggregate);
+  return result;
+}
+
 // Adjusts the p-values of the rows of each length together.
 void adjust(const std::vector<ComparedTask*>& rows) {
   std::map<std::optional<std::int64_t>, std::vector<ComparedTask*>> families;
@@ -183,7 +269,7 @@ namespace {
 
 // Compares two columns, without an adjustment of p-values.
 Comparison compare_columns(const ResultTable& table, const EncodingLabel& first, const EncodingLabel& second,
-                           Aggregate aggregate, ComparisonRows rows) {
+                           Aggregate aggregate, ComparisonRows rows, ComparisonUnit unit) {
   const std::string one = first.text();
   const std::string other = second.text();
   if (aggregate == Aggregate::kMax) {
@@ -191,7 +277,7 @@ Comparison compare_columns(const ResultTable& table, const EncodingLabel& first,
         "the maximum over a cell's runs cannot be compared: it grows with their number and keeps nothing of "
         "the pairs; choose the aggregate mean, median or iqm");
   }
-  Comparison comparison{.one = first, .other = second, .aggregate = aggregate};
+  Comparison comparison{.one = first, .other = second, .aggregate = aggregate, .unit = unit};
   std::size_t pairs = 0;
   for (const TableRow& row : table.rows) {
     const TableCell* const cell = table.cell(row.task, first);
@@ -207,8 +293,16 @@ Comparison compare_columns(const ResultTable& table, const EncodingLabel& first,
           "columns that are measured alike",
           one, other, row.task.text()));
     }
+    if (unit == ComparisonUnit::kWindow && row.level != Level::kText) {
+      throw Error(
+          fmt::format("--unit window: {} is a task, and texts have windows; compare seeds, or leave "
+                      "it out with --skip task={}",
+                      row.task.text(), row.task.name));
+    }
     for (const auto length : lengths_of(table, *cell, *counterpart, rows)) {
-      comparison.tasks.push_back(compare_cells(table, row, *cell, *counterpart, aggregate, length));
+      comparison.tasks.push_back(unit == ComparisonUnit::kWindow
+                                     ? compare_windows(table, row, *cell, *counterpart, aggregate)
+                                     : compare_cells(table, row, *cell, *counterpart, aggregate, length));
       const ComparedTask& compared = comparison.tasks.back();
       comparison.paired = comparison.paired && compared.paired;
       pairs += std::min(compared.seeds, compared.other_seeds);
@@ -229,7 +323,7 @@ Comparison compare_columns(const ResultTable& table, const EncodingLabel& first,
 }  // namespace
 
 Comparison compare(const ResultTable& table, const std::string& one, const std::string& other,
-                   Aggregate aggregate, ComparisonRows rows) {
+                   Aggregate aggregate, ComparisonRows rows, ComparisonUnit unit) {
   const ColumnNames names{.columns = table.encodings, .not_chosen = table.not_chosen};
   const EncodingLabel first = column_named(one, names, other);
   const EncodingLabel second = column_named(other, names, one);
@@ -243,21 +337,23 @@ Comparison compare(const ResultTable& table, const std::string& one, const std::
                     "{}",
                     one, column_list(table.encodings)));
   }
-  Comparison comparison = compare_columns(table, first, second, aggregate, rows);
+  Comparison comparison = compare_columns(table, first, second, aggregate, rows, unit);
   std::vector<ComparedTask*> compared;
   add_rows(compared, comparison);
   adjust(compared);
   return comparison;
 }
 
-ComparedWithAll compare_with_all(const ResultTable& table, const std::string& name, Aggregate aggregate) {
+ComparedWithAll compare_with_all(const ResultTable& table, const std::string& name, Aggregate aggregate,
+                                 ComparisonUnit unit) {
   const EncodingLabel column =
       column_named(name, {.columns = table.encodings, .not_chosen = table.not_chosen});
   ComparedWithAll all;
   for (const EncodingLabel& other : table.encodings) {
     if (other == column) continue;
     try {
-      all.comparisons.push_back(compare_columns(table, column, other, aggregate, ComparisonRows::kTasks));
+      all.comparisons.push_back(
+          compare_columns(table, column, other, aggregate, ComparisonRows::kTasks, unit));
     } catch (const Error& error) {
       all.left_out.push_back(fmt::format("{}: {}", other.text(), error.what()));
     }

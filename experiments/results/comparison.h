@@ -31,6 +31,10 @@ struct ComparedTask {
   Metric metric;                       // The scores are in this metric.
   std::optional<std::int64_t> length;  // The only length that counts; without it, all scored lengths count.
   bool paired = true;
+  // Pairs where windows are compared; a document of several windows counts once where enough of them are
+  // documents. 0 where seeds are compared.
+  std::size_t windows = 0;
+  std::size_t documents = 0;    // Those that the windows are of.
   std::size_t seeds = 0;        // Pairs, or the repetitions of `one`
   std::size_t other_seeds = 0;  // and of `other`.
   std::vector<double> rates;    // Learning rates that count, ascending; empty where a rule selected them.
@@ -49,10 +53,17 @@ struct ComparedTask {
   std::optional<double> detectable;  // See detectable_difference.
 };
 
+// What the values that are compared are of. A seed has its score. A window of a text has its loss in nats,
+// the mean over all seeds and rates that both columns finished; from kMinIntervalPairs documents on, so has a
+// document, as the mean over its windows. Windows say how these trained models differ on this text, seeds how
+// other trainings would.
+enum class ComparisonUnit : std::uint8_t { kSeed, kWindow };
+
 struct Comparison {
   EncodingLabel one;
   EncodingLabel other;
   Aggregate aggregate = Aggregate::kMean;
+  ComparisonUnit unit = ComparisonUnit::kSeed;
   bool paired = true;
   std::vector<ComparedTask> tasks = {};   // Rows of the table with runs of both, in its order, by length.
   std::vector<TaskLabel> one_sided = {};  // Rows with runs of only one.
@@ -63,9 +74,11 @@ enum class ComparisonRows { kTasks, kLengths };
 
 // Compares two columns of `table`, named as it prints them. Throws Error (usage) for an unknown or repeated
 // name, for columns that are evaluated differently, when no seed was run with both, and for the maximum,
-// which depends on the number of runs and ignores the pairs.
+// which depends on the number of runs and ignores the pairs. Windows are compared on texts only, and where
+// the runs have the same ones stored.
 Comparison compare(const ResultTable& table, const std::string& one, const std::string& other,
-                   Aggregate aggregate, ComparisonRows rows = ComparisonRows::kTasks);
+                   Aggregate aggregate, ComparisonRows rows = ComparisonRows::kTasks,
+                   ComparisonUnit unit = ComparisonUnit::kSeed);
 
 // One column against every other, p-values adjusted over all rows of all of them.
 struct ComparedWithAll {
@@ -74,6 +87,7 @@ struct ComparedWithAll {
 };
 
 // Throws Error (usage) as compare does, and where no column can be compared.
-ComparedWithAll compare_with_all(const ResultTable& table, const std::string& name, Aggregate aggregate);
+ComparedWithAll compare_with_all(const ResultTable& table, const std::string& name, Aggregate aggregate,
+                                 ComparisonUnit unit = ComparisonUnit::kSeed);
 
 }  // namespace che

@@ -100,6 +100,7 @@ struct TableRow {
   bool permutation_invariant = false;       // See TaskEntry.
   std::vector<SettingValue> settings = {};  // See CellLabels::of_task.
   std::optional<TrivialBaselines> baselines = {};  // See add_trivial_baselines.
+  std::vector<double> ngram_losses = {};           // In nats; see add_ngrams.
 };
 
 // The results of an experiment: one row per task, one column per encoding.

@@ -8,6 +8,9 @@
 
 #include "core/error.h"
 #include "experiments/plan/evaluation_settings.h"
+#include "experiments/plan/run_workload.h"
+#include "texts/corpus.h"
+#include "texts/ngrams.h"
 
 namespace che {
 
@@ -45,6 +48,54 @@ void check_corpora(const std::vector<RunFolder>& runs) {
         "of a name; leave out a folder, or choose one with --only text.hash={}",
         text.name, first.path().string(), first.config().text.hash, run.path().string(), text.hash,
         text.hash));
+  }
+}
+
+namespace {
+
+// The losses of kNgramOrders on the windows of a run's one test length, mean over the windows of the mean
+// over their predictions that count.
+std::vector<double> ngram_losses(const Ngrams& ngrams, const RunConfig& config) {
+  const std::int64_t samples = config.evaluation.samples;
+  SequenceBatch batch;
+  create_workload(config)->evaluation_batch(config.evaluation.lengths().front(), 0, samples, batch);
+  std::vector<double> sums(kNgramOrders.size());
+  for (std::int64_t i = 0; i < batch.size * batch.outputs; ++i) {
+    const std::int64_t seen = batch.width - batch.outputs + i % batch.outputs + 1;
+    const auto* const row = batch.tokens.data() + i / batch.outputs * batch.width;
+    const std::vector<double> losses =
+        ngrams.losses({row, static_cast<std::size_t>(seen)}, batch.targets[static_cast<std::size_t>(i)]);
+    for (std::size_t n = 0; n < sums.size(); ++n) sums[n] += losses[kNgramOrders[n]];
+  }
+  for (double& sum : sums) sum /= static_cast<double>(batch.size * batch.outputs);
+  return sums;
+}
+
+bool have_same_windows(const RunConfig& one, const RunConfig& other) {
+  return one.evaluation.samples == other.evaluation.samples && one.evaluation.seed == other.evaluation.seed &&
+         evaluation_settings(one) == evaluation_settings(other);
+}
+
+}  // namespace
+
+void add_ngrams(ResultTable& table) {
+  std::map<std::string, Ngrams> of_corpus;
+  for (TableRow& row : table.rows) {
+    if (row.level != Level::kText) continue;
+    std::vector<const RunConfig*> configs;
+    for (const TableRun& run : table.runs) {
+      if (run.task == row.task) configs.push_back(&run.config);
+    }
+    const RunConfig& first = *configs.front();
+    if (!std::ranges::all_of(configs, [&](const auto* one) { return have_same_windows(*one, first); })) {
+      continue;
+    }
+    auto ngrams = of_corpus.find(first.text.hash);
+    if (ngrams == of_corpus.end()) {
+      const auto corpus = Corpus::open(corpus_folder(first.text.corpus));
+      ngrams = of_corpus.emplace(first.text.hash, Ngrams(*corpus, kNgramOrders.back())).first;
+    }
+    row.ngram_losses = ngram_losses(ngrams->second, first);
   }
 }
 

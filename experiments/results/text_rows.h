@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,13 @@ inline bool stands_in_row(const EvaluationRow& row, const RunConfig& config) {
 
 // Throws Error (usage) for two corpora of one name with different contents.
 void check_corpora(const std::vector<RunFolder>& runs);
+
+// The orders of the n-grams that tables show beside models of texts.
+inline constexpr std::array<std::size_t, 2> kNgramOrders = {0, 5};
+
+// Measures them (see Ngrams) for every row of a text whose runs are all measured on the same windows, on
+// these windows. Throws Error (usage) where the corpus is missing or another one.
+void add_ngrams(ResultTable& table);
 
 // A sentence for each way in which the runs on texts were measured.
 std::vector<std::string> text_notes(const std::vector<TableRun>& runs);

@@ -98,6 +98,25 @@ std::string rows_text(const StepRows& steps, bool has_step, std::string_view id)
   return csv_text(columns.names(), text, id);
 }
 
+std::vector<std::string> window_columns() {
+  return {"length", "samples",  "seed", "eval_dropout", "encoding_settings",
+          "window", "document", "end",  "loss",         std::string(kChecksumColumn)};
+}
+
+// Reads the columns from number `first` on that are the key of a row of an evaluation.
+EvaluationRow parse_key(const CsvRows& csv, std::size_t i, std::size_t first = 0, bool has_settings = true) {
+  EvaluationRow row{.length = csv.integer(i, first),
+                    .samples = csv.integer(i, first + 1),
+                    .seed = csv.integer(i, first + 2),
+                    .eval_dropout = csv.text(i, first + 3) == "on"};
+  if (!row.eval_dropout && csv.text(i, first + 3) != "off") csv.fail(i, first + 3, "on or off");
+  if (!has_settings) return row;
+  auto settings = parse_evaluation_settings(csv.text(i, first + 4));
+  if (!settings) csv.fail(i, first + 4, "NAME=VALUE;NAME=VALUE, sorted by name");
+  row.encoding_settings = *std::move(settings);
+  return row;
+}
+
 StepRows parse_rows(std::string_view text, bool has_step, std::string_view id, const std::string& file,
                     std::string_view remedy) {
   const std::string header = fmt::format(",{},", text.substr(0, text.find('\n')));
@@ -111,18 +130,8 @@ StepRows parse_rows(std::string_view text, bool has_step, std::string_view id, c
     std::size_t column = 0;
     const std::int64_t step = has_step ? csv.integer(i, column++) : 0;
     const std::size_t first = column;
-    EvaluationRow row{.length = csv.integer(i, first),
-                      .samples = csv.integer(i, first + 1),
-                      .seed = csv.integer(i, first + 2),
-                      .eval_dropout = csv.text(i, first + 3) == "on"};
-    if (!row.eval_dropout && csv.text(i, first + 3) != "off") csv.fail(i, first + 3, "on or off");
-    column += 4;
-    if (columns.has_settings) {
-      auto settings = parse_evaluation_settings(csv.text(i, column));
-      if (!settings) csv.fail(i, column, "NAME=VALUE;NAME=VALUE, sorted by name");
-      row.encoding_settings = *std::move(settings);
-      ++column;
-    }
+    EvaluationRow row = parse_key(csv, i, first, columns.has_settings);
+    column += columns.has_settings ? 5 : 4;
     row.accuracy = csv.real(i, column);
     if (!is_share(row.accuracy)) csv.fail(i, column, "a number from 0 to 1");
     row.loss = csv.real(i, column + 1);
@@ -221,6 +230,35 @@ std::string evaluation_text(const std::vector<EvaluationRow>& rows, std::string_
 std::vector<EvaluationRow> parse_evaluation(std::string_view text, std::string_view id,
                                             const std::string& file) {
   return parse_rows(text, false, id, file, kEvaluationRemedy)[0];
+}
+
+std::string windows_text(const std::vector<EvaluationRow>& rows, std::string_view id) {
+  std::string text;
+  for (const EvaluationRow& row : rows) {
+    for (std::size_t i = 0; i < row.windows.size(); ++i) {
+      const auto& [window, loss] = row.windows[i];
+      fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{}\n", row.length, row.samples,
+                     row.seed, row.eval_dropout ? "on" : "off",
+                     evaluation_settings_text(row.encoding_settings), i, window.document, window.end, loss);
+    }
+  }
+  return csv_text(window_columns(), text, id);
+}
+
+std::vector<EvaluationRow> parse_windows(std::string_view text, std::string_view id,
+                                         const std::string& file) {
+  const CsvRows csv(file, text, window_columns(), std::string(kEvaluationRemedy));
+  std::vector<EvaluationRow> rows;
+  for (std::size_t i = 0; i < csv.size(); ++i) {
+    if (csv.integer(i, 5) == 0) rows.push_back(parse_key(csv, i));
+    if (rows.empty() || csv.integer(i, 5) != static_cast<std::int64_t>(rows.back().windows.size())) {
+      csv.fail(i, 5, "the windows of a row in their order, from 0");
+    }
+    rows.back().windows.push_back(
+        {.window = {.document = csv.integer(i, 6), .end = csv.integer(i, 7)}, .loss = csv.real(i, 8)});
+  }
+  csv.check_checksum(id);
+  return rows;
 }
 
 std::string at_steps_text(const StepRows& rows, std::string_view id) { return rows_text(rows, true, id); }

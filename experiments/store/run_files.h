@@ -55,6 +55,11 @@ std::string evaluation_text(const std::vector<EvaluationRow>& rows, std::string_
 std::vector<EvaluationRow> parse_evaluation(std::string_view text, std::string_view id,
                                             const std::string& file);
 
+// windows.csv: the windows of these rows. Empty where no row has any.
+std::string windows_text(const std::vector<EvaluationRow>& rows, std::string_view id);
+// Returns rows that have a key and windows alone.
+std::vector<EvaluationRow> parse_windows(std::string_view text, std::string_view id, const std::string& file);
+
 // evaluation_at_steps.csv. Empty without rows.
 std::string at_steps_text(const StepRows& rows, std::string_view id);
 StepRows parse_at_steps(std::string_view text, std::string_view id, const std::string& file);

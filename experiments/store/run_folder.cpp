@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 constexpr const char* kConfigFile = "config.yaml";
 constexpr const char* kMetricsFile = "metrics.csv";
 constexpr const char* kEvaluationFile = "evaluation.csv";
+constexpr const char* kWindowsFile = "windows.csv";
 constexpr const char* kAtStepsFile = "evaluation_at_steps.csv";
 constexpr const char* kStatusFile = "status.json";
 
@@ -179,7 +180,14 @@ std::vector<MetricsRow> RunFolder::metrics() const {
 }
 
 std::vector<EvaluationRow> RunFolder::evaluation() const {
-  return parsed(path_ / kEvaluationFile, id(), kEvaluationRemedy, parse_evaluation);
+  std::vector<EvaluationRow> rows =
+      parsed(path_ / kEvaluationFile, id(), kEvaluationRemedy, parse_evaluation);
+  if (config_.has_text()) attach_windows(rows, windows());
+  return rows;
+}
+
+std::vector<EvaluationRow> RunFolder::windows() const {
+  return parsed(path_ / kWindowsFile, id(), kEvaluationRemedy, parse_windows);
 }
 
 StepRows RunFolder::at_steps() const {
@@ -202,7 +210,12 @@ StoredRun RunFolder::read() const {
   };
   take(kStatusFile, run.status, [this] { return status(); });
   take(kMetricsFile, run.metrics, [this] { return metrics(); });
-  take(kEvaluationFile, run.evaluation, [this] { return evaluation(); });
+  std::vector<EvaluationRow> windows;
+  if (config_.has_text()) take(kWindowsFile, windows, [this] { return this->windows(); });
+  // A damaged windows.csv costs the rows, which are measured again.
+  if (run.damage.empty() || run.damage.back().file != path_ / kWindowsFile) {
+    take(kEvaluationFile, run.evaluation, [this] { return evaluation(); });
+  }
   take(kAtStepsFile, run.at_steps, [this] { return at_steps(); });
   if (config_.evaluation.predictions) {
     take(kPredictionsFile, run.has_predictions, [this] { return has_predictions(path_, config_); });
@@ -232,7 +245,10 @@ std::optional<fs::path> RunFolder::set_rows_aside(const char* file) const {
 std::optional<fs::path> RunFolder::set_evaluation_aside() const {
   remove_file(path_ / kPredictionsFile);  // The lost model's.
   std::optional<fs::path> aside = set_rows_aside(kEvaluationFile);
-  if (aside) set_at_steps_aside();
+  if (aside) {
+    set_rows_aside(kWindowsFile);
+    set_at_steps_aside();
+  }
   return aside;
 }
 
@@ -251,6 +267,8 @@ void RunFolder::write_metrics(const std::vector<MetricsRow>& rows) const {
 }
 
 void RunFolder::write_evaluation(const std::vector<EvaluationRow>& rows) const {
+  // Windows first: a row of evaluation.csv says that all of its measurement is stored.
+  if (config_.has_text()) write_rows(kWindowsFile, windows_text(rows, id()));
   write_rows(kEvaluationFile, evaluation_text(rows, id()));
 }
 

@@ -10,6 +10,13 @@
 #include "experiments/plan/evaluation_settings.h"
 
 namespace che {
+namespace {
+
+auto key(const EvaluationRow& row) {
+  return std::tie(row.length, row.samples, row.seed, row.eval_dropout, row.encoding_settings);
+}
+
+}  // namespace
 
 std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& rows,
                                               const RunConfig& config) {
@@ -67,13 +74,18 @@ std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows
   return missing;
 }
 
+void attach_windows(std::vector<EvaluationRow>& rows, std::vector<EvaluationRow> windows) {
+  for (EvaluationRow& row : rows) {
+    const auto found =
+        std::ranges::find_if(windows, [&](const EvaluationRow& other) { return key(other) == key(row); });
+    if (found != windows.end()) row.windows = std::move(found->windows);
+  }
+}
+
 std::optional<EvaluationRow> store_row(std::vector<EvaluationRow>& rows, const EvaluationRow& row) {
-  const auto key = [](const EvaluationRow& one) {
-    return std::tie(one.length, one.samples, one.seed, one.eval_dropout, one.encoding_settings);
-  };
   const auto place = std::lower_bound(
       rows.begin(), rows.end(), row,
-      [&](const EvaluationRow& one, const EvaluationRow& other) { return key(one) < key(other); });
+      [](const EvaluationRow& one, const EvaluationRow& other) { return key(one) < key(other); });
   if (place != rows.end() && key(*place) == key(row)) return std::exchange(*place, row);
   rows.insert(place, row);
   return std::nullopt;

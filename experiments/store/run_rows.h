@@ -20,7 +20,13 @@ struct MetricsRow {
   std::optional<double> validation_loss = std::nullopt;  // Nats per token at `step`; texts may have it.
 };
 
-// One row of evaluation.csv. Its key is everything but accuracy, its standard error and loss.
+// The loss of one window of a text.
+struct WindowLoss {
+  EvaluationWindow window;
+  double loss = 0;  // Nats, mean over its predictions that count.
+};
+
+// One row of evaluation.csv. Its key is everything but accuracy, its standard error and the losses.
 struct EvaluationRow {
   std::int64_t length = 0;
   std::int64_t samples = 0;
@@ -32,10 +38,13 @@ struct EvaluationRow {
   // The standard error of the accuracy, from the batches that it averages; unknown for one batch and for rows
   // of files that were written without it.
   std::optional<double> accuracy_se = std::nullopt;
+  // Those of a text, in the order of its windows; rows of windows.csv.
+  std::vector<WindowLoss> windows = {};
 };
 
 // The rows of runs that are evaluated on the way, by the step of training.
 using StepRows = std::map<std::int64_t, std::vector<EvaluationRow>>;
+
 // Returns the rows that have the samples, seed and switches of `config`, at any length, in their order.
 std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& rows,
                                               const RunConfig& config);
@@ -56,6 +65,9 @@ std::optional<double> mean_error(const std::vector<EvaluationRow>& rows, const M
 
 // Returns the test lengths of `config` that `rows` lack.
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config);
+
+// Gives each row the windows of the row in `windows` that has its key.
+void attach_windows(std::vector<EvaluationRow>& rows, std::vector<EvaluationRow> windows);
 
 // Adds `row`, or replaces the row of the same key and returns the old one. `rows` are and stay sorted by key,
 // length first.

@@ -19,8 +19,6 @@ namespace {
 constexpr const char* kSharedPrefix = "pos.";
 // LayerNorm before the head, of pre_norm.
 constexpr const char* kLastNorm = "ln_f";
-// The most logits that one part of forward_in_parts() has.
-constexpr std::int64_t kLogitsOfPart = std::int64_t{1} << 24;
 
 // Dropout sites: the embedding, then two a layer.
 constexpr std::uint32_t kEmbeddingSite = 0;
@@ -96,25 +94,11 @@ Encoder::Encoder(ModelParts parts, std::int64_t replicas, const Backend& backend
       vocabulary_(parts.vocabulary),
       encoding_(std::move(parts.encoding)) {}
 
-at::Tensor Encoder::forward(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const {
-  return logits(outputs_of(tokens, outputs, pass));
+at::Tensor Encoder::head(const at::Tensor& features) const {
+  return affine(features, parameters()["out.w"], is_pre_norm() ? at::Tensor() : parameters()["out.b"]);
 }
 
-void Encoder::forward_in_parts(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass,
-                               const LogitsSink& take) const {
-  const at::Tensor x = outputs_of(tokens, outputs, pass);
-  const std::int64_t part =
-      std::max<std::int64_t>(1, kLogitsOfPart / (x.size(0) * x.size(1) * vocabulary_.classes));
-  for (std::int64_t first = 0; first < outputs; first += part) {
-    take(first, logits(x.narrow(2, first, std::min(part, outputs - first))));
-  }
-}
-
-at::Tensor Encoder::logits(const at::Tensor& x) const {
-  return affine(x, parameters()["out.w"], is_pre_norm() ? at::Tensor() : parameters()["out.b"]);
-}
-
-at::Tensor Encoder::outputs_of(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const {
+at::Tensor Encoder::features(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const {
   const std::int64_t length = tokens.size(1);
   const at::Tensor& vectors = parameters()["embed.w"];
   EmbeddedInput input{Embedding(tokens, vocabulary_.tokens, parameters().replicas(), backend()),

@@ -36,9 +36,9 @@ class Encoder : public Model {
   Encoder(ModelParts parts, std::int64_t replicas, const Backend& backend);
 
   void project() override;
-  at::Tensor forward(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const override;
-  void forward_in_parts(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass,
-                        const LogitsSink& take) const override;
+  at::Tensor features(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const override;
+  at::Tensor head(const at::Tensor& features) const override;
+  std::int64_t classes() const override { return vocabulary_.classes; }
   std::optional<AttentionSize> attention_size() const override {
     return AttentionSize{shape_.layers, shape_.heads};
   }
@@ -56,10 +56,6 @@ class Encoder : public Model {
   };
 
   bool is_pre_norm() const { return shape_.block == BlockForm::kPreNorm; }
-
-  // These are the features that the head reads, (replicas, batch, outputs, width), and the head itself.
-  at::Tensor outputs_of(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const;
-  at::Tensor logits(const at::Tensor& x) const;
 
   // All layers, for the tokens from `first_output` on; pre_norm() changes input->vectors to their norms.
   // `input` is as for attend().

@@ -53,16 +53,16 @@ class Model {
   // Brings parameters back into their range; called before each forward pass of training.
   virtual void project() {}
 
-  // Logits for the last `outputs` tokens, (replicas, batch, outputs, classes), from tokens (batch, tokens) of
-  // type long.
-  virtual at::Tensor forward(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const = 0;
+  // What the head reads for the last `outputs` tokens, (replicas, batch, outputs, features), from tokens
+  // (batch, tokens) of type long.
+  virtual at::Tensor features(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const = 0;
+  // The logits of such features, (replicas, batch, outputs, classes). Every output's are its own, so that a
+  // large vocabulary's need not be in memory at once.
+  virtual at::Tensor head(const at::Tensor& features) const = 0;
+  virtual std::int64_t classes() const = 0;
 
-  // Calls take(first, logits of the outputs from number `first` on) for one part of forward()'s result after
-  // the other, so that a large vocabulary's logits need not be in memory at once. Without gradients.
-  using LogitsSink = std::function<void(std::int64_t first, const at::Tensor& logits)>;
-  virtual void forward_in_parts(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass,
-                                const LogitsSink& take) const {
-    take(0, forward(tokens, outputs, pass));
+  at::Tensor forward(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const {
+    return head(features(tokens, outputs, pass));
   }
 
   // The attention that Pass::observer sees; nothing if the model has none.

@@ -98,18 +98,24 @@ class RecurrentModel : public Model {
       : Model(parameters_of(machine, parts), replicas, backend),
         machine_(machine),
         options_(options_of(machine, parts)),
-        symbols_(parts.vocabulary.tokens) {}
+        symbols_(parts.vocabulary.tokens),
+        classes_(parts.vocabulary.classes) {}
 
-  at::Tensor forward(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const override {
+  at::Tensor features(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const override {
     Recurrence network = core();
     if (machine_.memory) {
       network.memory =
           memory(options_.size_for(tokens.size(1), pass.is_evaluation), tokens.size(1) - outputs);
     }
-    const at::Tensor hidden = at::relu(unroll(tokens, outputs, network, backend()));
-    const Affine out = layer("out");
-    return affine(hidden, out.w, out.b).transpose(1, 2);
+    return at::relu(unroll(tokens, outputs, network, backend())).transpose(1, 2);
   }
+
+  at::Tensor head(const at::Tensor& features) const override {
+    const Affine out = layer("out");
+    return affine(features.transpose(1, 2), out.w, out.b).transpose(1, 2);  // As they lie in memory.
+  }
+
+  std::int64_t classes() const override { return classes_; }
 
  private:
   Affine layer(const std::string& name) const {
@@ -145,6 +151,7 @@ class RecurrentModel : public Model {
   Machine machine_;
   MemoryOptions options_;
   std::int64_t symbols_;
+  std::int64_t classes_;
 };
 
 Architecture architecture_of(const Machine& machine) {

@@ -3,13 +3,13 @@
 
     kills.py CHE [KILLS] [SEED]     (default: 100 kills)
 
-Sweeps, `evaluate`, `prune`, `run --retrain`, `report` and `plot` are killed at random moments: the whole process group,
-the scheduler only, one worker, or stopped and continued. The same command is then run again, and every file of the runs
-is compared with those of an undisturbed series: evaluation.csv, config.yaml and the checkpoints byte by byte, metrics.csv
-and TensorBoard's event file without their wall-clock columns. Of the report and the figures only the names are compared, and
-no temporary file may be left. Checkpoints are written after every step, so that checkpoint.previous.bin does not depend on
-the clock; log.every_steps does not divide the steps, and runs train in pairs, which a kill may part. With 50 kills or more
-half of them are of computations with one thread, and all others with two.
+Sweeps on a task and on a text, `evaluate`, `prune`, `run --retrain`, `report` and `plot` are killed at random moments: the
+whole process group, the scheduler only, one worker, or stopped and continued. The same command is then run again, and every
+file of the runs is compared with those of an undisturbed series: evaluation.csv, windows.csv, config.yaml and the
+checkpoints byte by byte, metrics.csv and TensorBoard's event file without their wall-clock columns. Of the report and the
+figures only the names are compared, and no temporary file may be left. Checkpoints are written after every step, so that
+checkpoint.previous.bin does not depend on the clock; log.every_steps does not divide the steps, and runs train in pairs,
+which a kill may part. With 50 kills or more half of them are of computations with one thread, and all others with two.
 """
 
 import argparse
@@ -39,6 +39,22 @@ axes:
   encoding: [rope, dape_kerple]
   seed: [0, 1]
 """
+TEXT_CONFIG = """
+name: sweep
+base:
+  text: austen
+  model: {width: 8, layers: 1, heads: 2, ffn_multiple: 2}
+  training: {steps: 40, batch_size: 4, first_length: 16, last_length: 16}
+  evaluation: {lengths: [16, 20, 24, 28, 32], last: 8, samples: 64}
+  execution: {checkpoint_seconds: 0, replicas: 2, threads: %d}
+  log: {every_steps: 7, validation_steps: 7, tensorboard: true}
+axes:
+  encoding: [rope, dape_kerple]
+  seed: [0, 1]
+"""
+# A config, the test lengths that `run --retrain` sets, and a figure.
+CONFIGS = {"tasks": (CONFIG, "evaluation.last_length=33", "runs"),
+           "texts": (TEXT_CONFIG, "evaluation.lengths=[16, 20, 24, 28, 32, 36]", "perplexity")}
 SWEEP_KILLS = ("group", "scheduler", "worker", "workers", "stop")
 MANY_KILLS = 50
 # One kill in each of these for every three of a sweep.
@@ -75,7 +91,8 @@ def content_of(path, in_run):
     return "present"
   if name == "metrics.csv":
     with open(path, newline="") as file:
-      return [row[:4] for row in csv.reader(file)]
+      rows = list(csv.DictReader(file))
+    return [{key: row[key] for key in row if key not in ("seconds", "checksum")} for row in rows]
   if name == "status.json":
     status = json.loads(path.read_text())
     return {key: status[key] for key in ("state", "step", "error")}
@@ -117,10 +134,11 @@ def send(pid, number):
 class Series:
   """The kills of one config, next to the same commands without any."""
 
-  def __init__(self, program, work, threads, rng):
-    self.program, self.work, self.rng = program, work / f"threads{threads}", rng
+  def __init__(self, program, work, kind, threads, rng):
+    self.program, self.work, self.rng = program, work / f"{kind}-threads{threads}", rng
     self.work.mkdir()
-    (self.work / "sweep.yaml").write_text(CONFIG % threads)
+    config, self.lengths, self.figure = CONFIGS[kind]
+    (self.work / "sweep.yaml").write_text(config % threads)
     self.seconds = {}
     self.kills = 0
     # The folders that the commands are given, and what they make of them.
@@ -135,11 +153,11 @@ class Series:
     sweep = ["run", str(self.work / "sweep.yaml"), "--output", str(folder), "--workers", "2"]
     return {
         "run": sweep,
-        "retrain": [*sweep, "evaluation.last_length=33", "--retrain"],
+        "retrain": [*sweep, self.lengths, "--retrain"],
         "evaluate": ["evaluate", str(folder), "--lengths", "40:60:5", "--samples", "64", "--workers", "2"],
         "prune": ["prune", str(folder)],
         "report": ["report", str(folder)],
-        "plot": ["plot", str(folder), "--figure", "runs", "--format", "svg", "--output", str(folder / "figures")],
+        "plot": ["plot", str(folder), "--figure", self.figure, "--format", "svg", "--output", str(folder / "figures")],
     }[command]
 
   def make(self, name, command, start):
@@ -229,7 +247,8 @@ def main():
   start = time.monotonic()
   work = pathlib.Path(tempfile.mkdtemp(prefix="che-kills-"))
   try:
-    series = [Series(program, work, threads, rng) for threads in ((1, 2) if kills >= MANY_KILLS else (2,))]
+    series = [Series(program, work, kind, threads, rng)
+              for threads in ((1, 2) if kills >= MANY_KILLS else (2,)) for kind in CONFIGS]
     say("undisturbed: " + ", ".join(f"{name} {seconds:.1f} s" for name, seconds in series[0].seconds.items()))
     turn = 0
     while sum(one.kills for one in series) < kills:

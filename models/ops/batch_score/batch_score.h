@@ -20,6 +20,9 @@ struct BatchScore {
 BatchScore score_batch(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& mask,
                        const Backend& backend);
 
+// The cross entropy of each output in nats, (replicas, batch, outputs).
+at::Tensor output_losses(const at::Tensor& logits, const at::Tensor& targets);
+
 namespace reference {
 
 // The composition of LibTorch's operations: loss and correct.

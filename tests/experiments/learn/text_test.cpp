@@ -105,6 +105,11 @@ TEST(TextEvaluation, CountsTheLastPredictions) {
     const at::Tensor last = at::log_softmax(all[0].slice(1, length - 16), -1);  // (64, 16, 257)
     const double expected = -last.gather(2, tensors.targets.unsqueeze(2)).mean().item<double>();
     EXPECT_NEAR(result->rows[0].loss, expected, 1e-5) << length;
+    const std::vector<WindowLoss>& windows = result->rows[0].windows;
+    ASSERT_EQ(windows.size(), 64U);
+    EXPECT_EQ(windows[7].window, batch.windows[7]);
+    const double of_window = -last[7].gather(1, tensors.targets[7].unsqueeze(1)).mean().item<double>();
+    EXPECT_NEAR(windows[7].loss, of_window, 1e-5);
     EXPECT_EQ(result->rows[0].encoding_settings.at("last"), "16");
     EXPECT_EQ(result->rows[0].encoding_settings.at("longest"), "96");
   }

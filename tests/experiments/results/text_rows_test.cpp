@@ -6,10 +6,13 @@
 #include <cmath>
 #include <string>
 
+#include "core/files.h"
 #include "experiments/plan/evaluation_settings.h"
+#include "experiments/results/comparison.h"
 #include "tables/result_tables.h"
 #include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/experiments/store/made_up_results.h"
+#include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
@@ -98,6 +101,125 @@ TEST_F(TextRows, RefuseTwoCorporaOfOneName) {
   store(scratch_.path(), other, 1);
   expect_error(ErrorKind::kUsage, {"two corpora are called austen", "0123456789abcdef", "--only text.hash="},
                [&] { make_table(open_runs(scratch_.path())); });
+}
+
+// Four windows of one document and, from 6 documents on, a window each.
+void store_windows(const RunConfig& config, const RunFolder& folder, const std::vector<double>& losses,
+                   bool one_document = true) {
+  std::vector<EvaluationRow> rows = folder.evaluation();
+  for (EvaluationRow& row : rows) {
+    row.encoding_settings = evaluation_settings(config);
+    row.windows.clear();
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      const auto place = static_cast<std::int64_t>(i);
+      row.windows.push_back({.window = {.document = one_document ? 5 : place, .end = 1000 * (place + 1)},
+                             .loss = losses[i] + 0.001 * static_cast<double>(row.length)});
+    }
+  }
+  folder.write_evaluation(rows);
+}
+
+void store_windows(const std::filesystem::path& experiment, const std::string& encoding, std::int64_t seed,
+                   const std::vector<double>& losses, bool one_document = true) {
+  const RunConfig config = run_on_austen(encoding, seed);
+  store_windows(config, store_run(experiment, config, RunState::kFinished), losses, one_document);
+}
+
+TEST_F(TextRows, AreComparedByTheirWindows) {
+  store_windows(scratch_.path(), "kerple", 0, {1, 2, 3, 4});
+  store_windows(scratch_.path(), "kerple", 1, {1.5, 2.5, 3.5, 4.5});
+  store_windows(scratch_.path(), "rope", 0, {1.5, 2.25, 3.5, 4.25});
+  store_windows(scratch_.path(), "rope", 1, {2, 2.75, 4, 4.75});
+  const ResultTable table = make_table(open_runs(scratch_.path()));
+  const Comparison comparison =
+      compare(table, "kerple", "rope", Aggregate::kMean, ComparisonRows::kTasks, ComparisonUnit::kWindow);
+  ASSERT_EQ(comparison.tasks.size(), 2U);
+  const ComparedTask& task = comparison.tasks[0];
+  EXPECT_EQ(task.windows, 4U);
+  EXPECT_EQ(task.documents, 1U);
+  EXPECT_EQ(task.seeds, 2U);
+  EXPECT_NEAR(*task.one, 0.512 + 2.75, 1e-12);  // In nats, whatever the table's metric.
+  EXPECT_NEAR(*task.difference, -0.375, 1e-12);
+  EXPECT_DOUBLE_EQ(*task.p, 0.125) << "all signs, or none: 2 of 16";
+  EXPECT_DOUBLE_EQ(*task.adjusted_p, 0.25) << "two lengths";
+  EXPECT_FALSE(task.interval);
+  const Table printed = comparison_table(comparison, table);
+  EXPECT_EQ(printed.printed.columns[2].title, "windows");
+  EXPECT_EQ(printed.printed.rows[0].cells[2].text, "4");
+  EXPECT_EQ(printed.printed.rows[0].cells.size(), printed.printed.columns.size());
+  const ComparedWithAll all = compare_with_all(table, "rope", Aggregate::kMean, ComparisonUnit::kWindow);
+  const Table against = comparison_table(all, table);
+  EXPECT_EQ(against.printed.columns[3].title, "windows");
+  EXPECT_EQ(against.printed.rows[0].cells.size(), against.printed.columns.size());
+}
+
+TEST_F(TextRows, AreComparedByDocumentsWhereThereAreEnough) {
+  for (const bool one_document : {true, false}) {
+    const std::filesystem::path experiment = scratch_.path() / (one_document ? "one" : "six");
+    store_windows(experiment, "kerple", 0, {1, 2, 3, 4, 5, 6}, one_document);
+    store_windows(experiment, "rope", 0, {2, 3, 4, 5, 6, 8}, one_document);
+    const ResultTable table = make_table(open_runs(experiment));
+    const ComparedTask task =
+        compare(table, "rope", "kerple", Aggregate::kMean, ComparisonRows::kTasks, ComparisonUnit::kWindow)
+            .tasks[0];
+    EXPECT_EQ(task.documents, one_document ? 1U : 6U);
+    EXPECT_EQ(task.windows, 6U);
+    EXPECT_NEAR(*task.difference, 7.0 / 6, 1e-12);
+    EXPECT_TRUE(task.interval);
+  }
+}
+
+TEST_F(TextRows, RefuseToCompareWindowsThatAreNotThere) {
+  store(scratch_.path() / "none", run_on_austen("kerple", 0), 1);
+  store(scratch_.path() / "none", run_on_austen("rope", 0), 1);
+  store_windows(scratch_.path() / "other", "kerple", 0, {1, 2});
+  store_windows(scratch_.path() / "other", "rope", 0, {1, 2, 3});
+  store_run(scratch_.path() / "tasks", made_up_config("even_pairs", "rope"), RunState::kFinished);
+  store_run(scratch_.path() / "tasks", made_up_config("even_pairs", "kerple"), RunState::kFinished);
+  const auto refused = [&](const char* folder, const std::vector<std::string>& parts) {
+    const ResultTable table = make_table(open_runs(scratch_.path() / folder));
+    expect_error(ErrorKind::kUsage, parts, [&] {
+      compare(table, "kerple", "rope", Aggregate::kMean, ComparisonRows::kTasks, ComparisonUnit::kWindow);
+    });
+  };
+  refused("none", {"has no windows.csv with its windows of 512 tokens", "che run"});
+  refused("other", {"different windows"});
+  refused("tasks", {"even_pairs is a task, and texts have windows"});
+}
+
+TEST_F(TextRows, KeepTheirWindowsBesideThem) {
+  store_windows(scratch_.path(), "kerple", 0, {1.25, 0.1});
+  const RunFolder folder = open_runs(scratch_.path()).front();
+  const StoredRun stored = folder.read();
+  ASSERT_EQ(stored.evaluation.size(), 2U);
+  ASSERT_EQ(stored.evaluation[1].windows.size(), 2U);
+  EXPECT_EQ(stored.evaluation[1].windows[1].window, (EvaluationWindow{.document = 5, .end = 2000}));
+  EXPECT_EQ(stored.evaluation[1].windows[1].loss, 0.1 + 0.001 * 2048);
+  // What is measured is lost with its windows, and measured again.
+  const std::filesystem::path file = folder.path() / "windows.csv";
+  write_file_atomically(file, read_file(file).replace(read_file(file).find("1000"), 4, "1001"));
+  const StoredRun damaged = folder.read();
+  ASSERT_EQ(damaged.damage.size(), 1U);
+  EXPECT_EQ(damaged.damage[0].file, file);
+  EXPECT_TRUE(damaged.evaluation.empty());
+}
+
+TEST_F(TextRows, StandBesideNgrams) {
+  store(scratch_.path(), run_on_austen("kerple", 0), 1);
+  ResultTable table = make_table(open_runs(scratch_.path()));
+  add_trivial_baselines(table);
+  add_ngrams(table);
+  const Table printed = score_table(table);
+  ASSERT_EQ(printed.printed.columns.size(), 5U);
+  EXPECT_EQ(printed.printed.columns[3].title, "order 5");
+  ASSERT_EQ(table.rows[0].ngram_losses.size(), 2U);
+  // Those of the whole test part are 21.63 and 4.23; samples of 64 windows have 21.1 to 22.0.
+  EXPECT_NEAR(std::exp(table.rows[0].ngram_losses[0]), 21.63, 0.6);
+  EXPECT_NEAR(std::exp(table.rows[0].ngram_losses[1]), 4.23, 0.2);
+  EXPECT_EQ(printed.printed.rows[0].cells[3].text,
+            Metric::named("ppl").format(std::exp(table.rows[0].ngram_losses[1])));
+  // Aligned windows of both lengths end with the same tokens, of which the last 256 count.
+  EXPECT_EQ(table.rows[0].ngram_losses, table.rows[1].ngram_losses);
 }
 
 }  // namespace

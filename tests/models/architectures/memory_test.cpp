@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "experiments/learn/limits.h"
-#include "experiments/learn/model_factory.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/encodings/encoding_models.h"
 #include "tests/models/reference_files.h"
@@ -77,32 +76,6 @@ INSTANTIATE_TEST_SUITE_P(Windows, LongSequences,
 INSTANTIATE_TEST_SUITE_P(Scales, LongSequences,
                          testing::Values("decoder_ssmax_cope", "decoder_ssmax_relative"),
                          [](const auto& label) { return label.param; });
-
-TEST(LogitsInParts, AreThoseOfTheWhole) {
-  const c10::NoGradGuard no_grad;
-  for (const char* label : {"decoder_rope", "pre_norm_decoder_rope"}) {
-    const ModelShape shape = small_config(label).model.shape();
-    // Three parts, the last one shorter.
-    constexpr std::int64_t kClasses = (std::int64_t{1} << 24) / 7;
-    constexpr std::int64_t kBatch = 2, kTokens = 8;
-    const ModelShape narrow{.width = 4, .layers = 1, .heads = 2, .block = shape.block, .causal = true};
-    Encoder model({narrow, {3, kClasses}, create_encoding("rope")}, 1,
-                  {Kernels::kFused, at::TensorOptions().dtype(at::kFloat)});
-    model.parameters().initialise(std::vector<std::int64_t>{3});
-    const at::Tensor ids = some_tokens(kBatch, kTokens);
-    const Positions positions;
-    const at::Tensor whole = model.forward(ids, kTokens, {.positions = positions});
-    std::int64_t next = 0;
-    model.forward_in_parts(ids, kTokens, {.positions = positions},
-                           [&](std::int64_t first, const at::Tensor& part) {
-                             EXPECT_EQ(next, first);
-                             EXPECT_LE(part.numel(), std::int64_t{1} << 24);
-                             EXPECT_EQ("", difference(part, whole.narrow(2, first, part.size(2)), 1e-6));
-                             next += part.size(2);
-                           });
-    EXPECT_EQ(kTokens, next);
-  }
-}
 
 }  // namespace
 }  // namespace che
