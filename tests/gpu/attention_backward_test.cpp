@@ -35,6 +35,7 @@ AttentionGradients views_of(const AttentionOperands& operands, Results& results)
           .d_k = operands.kv_view(data(kK)),
           .d_v = operands.kv_view(data(kV)),
           .d_bias = operands.bias_view(data(kBias)),
+          .d_sums = {},
           .d_w1 = data(kW1),
           .d_w2 = data(kW2),
           .d_b2 = data(kB2),

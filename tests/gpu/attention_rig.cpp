@@ -49,6 +49,7 @@ AttentionInputs AttentionOperands::inputs() const {
           .k = kv_view(k_.data()),
           .v = kv_view(v_.data()),
           .bias = pair_view(bias_.data(), case_.bias, shape_.heads, case_.replicas_share),
+          .sums = {},
           .w1 = has_mlp ? w1_.data() : nullptr,
           .w2 = has_mlp ? w2_.data() : nullptr,
           .b2 = has_mlp ? b2_.data() : nullptr,

@@ -20,12 +20,12 @@
 namespace che {
 namespace {
 
-struct Case {
+struct ProductCase {
   std::vector<std::int64_t> a, b;  // Shapes.
   bool transposed_a = false, transposed_b = false;
 };
 
-std::string name_of(const testing::TestParamInfo<Case>& info) {
+std::string product_case_name(const testing::TestParamInfo<ProductCase>& info) {
   const auto text = [](const std::vector<std::int64_t>& shape) {
     std::string joined;
     for (const std::int64_t size : shape) joined += (joined.empty() ? "" : "x") + std::to_string(size);
@@ -35,7 +35,7 @@ std::string name_of(const testing::TestParamInfo<Case>& info) {
          (info.param.transposed_b ? "t" : "");
 }
 
-class Product : public testing::TestWithParam<Case> {
+class Product : public testing::TestWithParam<ProductCase> {
  protected:
   // Operands as stored: a transposed one has its rows where the product has columns.
   static std::vector<at::Tensor> inputs() {
@@ -144,15 +144,18 @@ TEST_P(Product, IsTheSameForAReplicaAlone) {
 }
 
 // One tile, rows or columns cut, sums cut, vectors, no terms, operands that all replicas or a batch share.
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, Product,
-    testing::Values(Case{{1, 5, 7}, {1, 7, 3}}, Case{{3, 1, 9}, {3, 9, 1}}, Case{{2, 600, 16}, {2, 16, 20}},
-                    Case{{1, 16, 20}, {1, 20, 530}, true, true}, Case{{2, 24, 1100}, {2, 1100, 9}, true},
-                    Case{{1, 300, 64}, {1, 64, 256}, false, true}, Case{{1, 4, 0}, {1, 0, 3}},
-                    Case{{1, 40, 12}, {3, 12, 8}}, Case{{3, 12, 8}, {1, 8, 70}, true},
-                    Case{{2, 5, 4, 9, 6}, {2, 1, 4, 6, 17}},
-                    Case{{2, 5, 4, 9, 6}, {2, 5, 4, 6, 9}, false, true}),
-    name_of);
+INSTANTIATE_TEST_SUITE_P(Shapes, Product,
+                         testing::Values(ProductCase{{1, 5, 7}, {1, 7, 3}}, ProductCase{{3, 1, 9}, {3, 9, 1}},
+                                         ProductCase{{2, 600, 16}, {2, 16, 20}},
+                                         ProductCase{{1, 16, 20}, {1, 20, 530}, true, true},
+                                         ProductCase{{2, 24, 1100}, {2, 1100, 9}, true},
+                                         ProductCase{{1, 300, 64}, {1, 64, 256}, false, true},
+                                         ProductCase{{1, 4, 0}, {1, 0, 3}},
+                                         ProductCase{{1, 40, 12}, {3, 12, 8}},
+                                         ProductCase{{3, 12, 8}, {1, 8, 70}, true},
+                                         ProductCase{{2, 5, 4, 9, 6}, {2, 1, 4, 6, 17}},
+                                         ProductCase{{2, 5, 4, 9, 6}, {2, 5, 4, 6, 9}, false, true}),
+                         product_case_name);
 
 TEST(AsOperand, RoundsToTheNearestBf16AndTiesToEven) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
