@@ -133,8 +133,9 @@ Prediction add_gradients(const Model& model, const TensorBatch& batch, const Pas
     const std::int64_t end = std::min(first + count, examples);
     const TensorBatch rows{batch.tokens.slice(0, first, end), batch.targets.slice(0, first, end),
                            batch.mask.slice(0, first, end)};
-    Pass of_rows = pass;
-    of_rows.dropout.first_example += static_cast<std::uint64_t>(first);
+    Pass shifted = pass;
+    shifted.dropout.first_example += static_cast<std::uint64_t>(first);
+    const Pass& of_rows = first == 0 ? pass : shifted;  // Graphs read the dropout of `pass` at each replay.
     const at::Tensor features = model.features(rows.tokens, rows.outputs(), of_rows);
     const double share = static_cast<double>(end - first) / static_cast<double>(examples);
     const std::vector<HeadPart> parts = head_parts(features, rows, model.classes(), most_logits);

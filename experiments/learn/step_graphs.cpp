@@ -77,10 +77,9 @@ c10::Stream new_stream(const at::Device& device) {
 
 }  // namespace
 
-StepGraphs::StepGraphs(Model& model, Adam adam, std::int64_t micro_batch)
+StepGraphs::StepGraphs(Model& model, Adam adam)
     : model_(model),
       adam_(std::move(adam)),
-      micro_batch_(micro_batch),
       graphs_(new_device_graphs(*model.backend().gpu)),
       stream_(new_stream(model.backend().device())) {}
 
@@ -128,7 +127,7 @@ at::Tensor StepGraphs::make(StepUploads& uploads, std::int64_t outputs) {
   };
   const at::Tensor uploaded = upload_each_step(backend, values, on_device.dtype(at::kByte));
   const KernelsRead kernels_read(*backend.gpu, uploaded);
-  return training_step(model_, adam_, unpacked(batch, outputs), pass_, step_, rate_fraction_, micro_batch_);
+  return training_step(model_, adam_, unpacked(batch, outputs), pass_, step_, rate_fraction_);
 }
 
 void StepGraphs::capture(Graph& graph, std::int64_t outputs) {

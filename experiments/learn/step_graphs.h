@@ -25,7 +25,7 @@ namespace che {
 class StepGraphs {
  public:
   // Throws Error (usage) if the program has no graphs. `model` outlives it.
-  StepGraphs(Model& model, Adam adam, std::int64_t micro_batch = 0);
+  StepGraphs(Model& model, Adam adam);
   StepGraphs(const StepGraphs&) = delete;
   StepGraphs& operator=(const StepGraphs&) = delete;
 
@@ -50,7 +50,6 @@ class StepGraphs {
 
   Model& model_;
   Adam adam_;
-  std::int64_t micro_batch_;
   std::unique_ptr<DeviceGraphs> graphs_;
   c10::Stream stream_;  // For steps that are not replayed.
 

@@ -118,7 +118,7 @@ TrainingState::TrainingState(std::vector<RunConfig> replicas, const Backend& bac
       adam(model->parameters(), learning_rates(runs), adam_options(runs.front().training), model->backend()) {
   model->parameters().initialise(seeds());
   if (runs.front().execution.graphs && !backend.device().is_cpu()) {
-    graphs = std::make_unique<StepGraphs>(*model, adam, runs.front().execution.micro_batch);
+    graphs = std::make_unique<StepGraphs>(*model, adam);
   }
 }
 

@@ -71,6 +71,13 @@ std::optional<ConfigProblem> ExecutionConfig::problem() const {
         fmt::format("graphs replay fused kernels; got kernels {}; set graphs to false, or kernels to fused",
                     kernels)};
   }
+  if (graphs && micro_batch != 0) {
+    return ConfigProblem{
+        {"execution.graphs", "execution.micro_batch"},
+        fmt::format(
+            "graphs replay whole batches; got micro_batch {}; set graphs to false, or micro_batch to whole",
+            micro_batch)};
+  }
   if (devices.empty() || (choice.kind != DeviceChoice::Kind::kCpu && !choice.number)) return std::nullopt;
   return ConfigProblem{
       {"execution.devices", "execution.device"},

@@ -73,12 +73,14 @@ struct Selftest : ScratchTest {
   int report(const std::string& fault, const std::string& only, std::chrono::seconds limit) {
     const auto process = [&](std::int64_t first) {
       ++processes_;
-      return ProcessPlan{.words = {std::filesystem::read_symlink("/proc/self/exe").string(),
-                                   "--gtest_filter=SelftestProcess.DISABLED_MakesItsTests",
-                                   "--gtest_also_run_disabled_tests"},
-                         .environment = {std::string(kFault) + "=" + fault,
-                                         std::string(kFirst) + "=" + std::to_string(first),
-                                         std::string(kOnly) + "=" + only}};
+      return ProcessPlan{
+          .words = {std::filesystem::read_symlink("/proc/self/exe").string(),
+                    "--gtest_filter=SelftestProcess.DISABLED_MakesItsTests",
+                    "--gtest_also_run_disabled_tests"},
+          // The child makes all its tests, whatever part of them this process makes.
+          .environment = {"GTEST_TOTAL_SHARDS=1", "GTEST_SHARD_INDEX=0", std::string(kFault) + "=" + fault,
+                          std::string(kFirst) + "=" + std::to_string(first),
+                          std::string(kOnly) + "=" + only}};
     };
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
