@@ -102,7 +102,7 @@ PairView<Value> view_of(const at::Tensor& values, bool by_offset) {
 }
 
 // The inputs of a kernel, and the tensors that hold them.
-struct Operands {
+struct AttentionOperands {
   at::Tensor q, k, v;
   at::Tensor bias;  // (replicas, heads, pairs)
   bool bias_by_offset = false;
@@ -152,9 +152,10 @@ class Attention : public torch::autograd::Function<Attention> {
                             bool causal, const Backend& backend) {
     const auto tensor = [](const std::optional<at::Tensor>& x) { return x.value_or(at::Tensor()); };
     const AttentionKernels& kernels = device_kernels(backend).attention;
-    const Operands operands{q,          k,           v,          tensor(bias),        bias_by_offset,
-                            tensor(w1), tensor(w2),  tensor(b2), tensor(hidden_bias), hidden_by_offset,
-                            causal,     tensor(sums)};
+    const AttentionOperands operands{
+        q,          k,           v,          tensor(bias),        bias_by_offset,
+        tensor(w1), tensor(w2),  tensor(b2), tensor(hidden_bias), hidden_by_offset,
+        causal,     tensor(sums)};
     const at::Tensor out = at::empty(q.sizes(), q.options());
     const at::Tensor kept = at::empty({kernels.saved_values(operands.shape())}, q.options());
     run_kernel(backend, "attention", kernels.forward, operands.inputs(), mutable_examples_of(out),
@@ -170,8 +171,9 @@ class Attention : public torch::autograd::Function<Attention> {
     const variable_list saved = context->get_saved_variables();
     const auto& [bias_by_offset, hidden_by_offset, causal, backend] =
         kept<std::tuple<bool, bool, bool, Backend>>(context);
-    const Operands operands{saved[0], saved[1], saved[2], saved[3],         bias_by_offset, saved[4],
-                            saved[5], saved[6], saved[7], hidden_by_offset, causal,         saved[9]};
+    const AttentionOperands operands{saved[0],       saved[1],         saved[2], saved[3],
+                                     bias_by_offset, saved[4],         saved[5], saved[6],
+                                     saved[7],       hidden_by_offset, causal,   saved[9]};
     const auto like = [](const at::Tensor& x) {
       return x.defined() ? at::empty(x.sizes(), x.options()) : at::Tensor();
     };
@@ -219,7 +221,7 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
   const std::int64_t queries = q.size(2);
   const std::int64_t keys = k.size(2);
   const std::int64_t heads = q.size(3);
-  Operands operands;
+  AttentionOperands operands;
   operands.q = q.contiguous();
   operands.k = k.contiguous();
   operands.v = v.contiguous();
@@ -251,7 +253,7 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
   const AttentionKernels& kernels = device_kernels(backend).attention;
   const c10::NoGradGuard no_grad;
   const at::Tensor out = at::empty(q.sizes(), q.options());
-  const Operands all = operands;
+  const AttentionOperands all = operands;
   const PairValues& pairs = terms.adapted ? terms.adapted->bias : terms.bias;
   const std::int64_t step = pairs.defined() && !pairs.by_offset ? kernels.query_block : queries;
   for (std::int64_t first = 0; first < queries; first += step) {
