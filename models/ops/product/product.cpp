@@ -129,8 +129,8 @@ void matrix_product(const Matrices& a, const Matrices& b, T* out, std::int64_t o
   const std::int64_t m = a.values.size(-2), k = a.values.size(-1), n = b.values.size(-1);
   const auto matrices = static_cast<std::int64_t>(a.offsets.size());
   if (m == 0 || n == 0 || matrices == 0) return;
-  const Operand* const a_data = a.values.template const_data_ptr<Operand>();
-  const Operand* const b_data = b.values.template const_data_ptr<Operand>();
+  const auto* const a_data = a.values.template const_data_ptr<Operand>();
+  const auto* const b_data = b.values.template const_data_ptr<Operand>();
   const Tiles tile(m, n, k);
   const std::int64_t row_tiles = blocks(m, tile.rows), column_tiles = blocks(n, tile.columns);
   const std::int64_t parts = std::max<std::int64_t>(1, blocks(k, tile.inner));
