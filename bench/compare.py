@@ -19,7 +19,7 @@ CHE_DECODER = "build/decoder_steps"
 TORCH_DECODER = "bench/torch_decoder.py"
 DECODER = "decoder"
 
-BF16 = "bf16 training"  # Of che, beside PyTorch's autocast.
+BF16 = "bf16 training"  # che's bf16 stands beside PyTorch's autocast.
 
 # task, length, width, encoding or recurrent network, training or evaluation of a batch of 64
 ROWS = [

@@ -40,7 +40,7 @@ std::vector<char*> environment_with(std::vector<std::string>& added) {
   return environment;
 }
 
-// What the system says about its processor under `name`; empty where it says nothing.
+// Returns what the system says about its processor under `name`; empty where it says nothing.
 std::string processor_entry(std::string_view name) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {

@@ -135,7 +135,7 @@ int show_plan(const Sweep& sweep, const std::vector<std::string>& described,
   announce();
   std::set<std::string> cells;
   std::vector<RunConfig> pending;
-  std::vector<double> seconds;  // Of these.
+  std::vector<double> seconds;  // Each of these has one.
   std::string unmeasured;
   const auto trained = static_cast<std::size_t>(std::ranges::count_if(
       work.runs, [](const RunEstimate& run) { return run.needs.only_lacks_lengths(); }));

@@ -46,8 +46,7 @@ using Texts = std::map<std::string, std::string>;  // By name of the file.
 // The finished seeds of each cell, by its id.
 using Seeds = std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>>;
 
-// Throws Error for settings of the evaluation that the run cannot have, and for an accuracy that so many
-// samples cannot have, which shows where one symbol is the answer.
+// Throws Error for settings of an evaluation, or accuracies of so many samples, that the run cannot have.
 void check_rows(const RunConfig& config, const std::vector<EvaluationRow>& rows, const std::string& file) {
   for (const EvaluationRow& row : rows) {
     if (row.encoding_settings.empty()) continue;

@@ -28,7 +28,7 @@ struct HeadPart {
   at::Tensor features;  // (replicas, examples, outputs, features)
   at::Tensor targets;   // (examples, outputs)
   at::Tensor mask;      // (examples, outputs)
-  double share;         // Of the batch's outputs.
+  double share;         // The share of the batch's outputs that the part has.
 };
 
 // One part with the batch as it is, if its logits are no more than `most_logits`. Otherwise a part has one
@@ -109,7 +109,7 @@ Prediction predict(const Model& model, const TensorBatch& batch, const Pass& pas
   const c10::NoGradGuard no_grad;
   const at::Tensor features = model.features(batch.tokens, batch.outputs(), pass);
   ScoreSum sum(batch);
-  std::vector<at::Tensor> classes;  // Of each part, (replicas, outputs)
+  std::vector<at::Tensor> classes;  // Each part has (replicas, outputs).
   std::vector<at::Tensor> losses;
   for (const HeadPart& part : head_parts(features, batch, model.classes(), most_logits)) {
     const at::Tensor logits = model.head(part.features);

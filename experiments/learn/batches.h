@@ -37,8 +37,8 @@ TensorBatch to_tensors(const SequenceBatch& batch, std::int64_t first, std::int6
 struct Prediction {
   BatchScore score;
   at::Tensor counted;  // Symbols that count for accuracy, a double.
-  // Of every output, (replicas, batch, outputs), where Wanted asks for them: the class that the score counts
-  // as predicted, of type long, and the cross entropy in nats.
+  // Every output has a value, (replicas, batch, outputs), where Wanted asks for them: the class that the
+  // score counts as predicted, of type long, and the cross entropy in nats.
   at::Tensor classes = {};
   at::Tensor losses = {};
 };

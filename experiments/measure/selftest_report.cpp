@@ -62,7 +62,7 @@ void send(const Json& line) {
     throw Error("nobody reads the results of this self-test", ErrorKind::kRuntime);
 }
 
-// What the driver says about all GPUs: a heading and a line for each. Or why it says nothing.
+// Returns what the driver says about all GPUs, a heading and a line for each, or why it says nothing.
 Json driver_report() {
   try {
     const ProgramOutput told =
@@ -84,7 +84,7 @@ std::string ending(int status) {
   return fmt::format("its process ended with exit code {}", WEXITSTATUS(status));
 }
 
-// What all processes told.
+// Collects what all processes told.
 class Findings {
  public:
   explicit Findings(const SelftestReport& report) : report_(report) {}

@@ -53,10 +53,10 @@ struct ComparedTask {
   std::optional<double> detectable;  // See detectable_difference.
 };
 
-// What the values that are compared are of. A seed has its score. A window of a text has its loss in nats,
-// the mean over all seeds and rates that both columns finished; from kMinIntervalPairs documents on, so has a
-// document, as the mean over its windows. Windows say how these trained models differ on this text, seeds how
-// other trainings would.
+// A comparison pairs seeds, windows or documents. A seed has its score. A window of a text has its loss in
+// nats, the mean over all seeds and rates that both columns finished; from kMinIntervalPairs documents on, so
+// has a document, as the mean over its windows. Windows say how these trained models differ on this text,
+// seeds how other trainings would.
 enum class ComparisonUnit : std::uint8_t { kSeed, kWindow };
 
 struct Comparison {

@@ -53,8 +53,8 @@ class Model {
   // Brings parameters back into their range; called before each forward pass of training.
   virtual void project() {}
 
-  // What the head reads for the last `outputs` tokens, (replicas, batch, outputs, features), from tokens
-  // (batch, tokens) of type long.
+  // Returns what the head reads for the last `outputs` tokens, (replicas, batch, outputs, features), from
+  // tokens (batch, tokens) of type long.
   virtual at::Tensor features(const at::Tensor& tokens, std::int64_t outputs, const Pass& pass) const = 0;
   // The logits of such features, (replicas, batch, outputs, classes). Every output's are its own, so that a
   // large vocabulary's need not be in memory at once.

@@ -51,7 +51,7 @@ at::Tensor PairValues::part(std::int64_t queries, std::int64_t keys, std::int64_
     return some.unfold(2, seen, 1).flip(2);
   }
   if (sums.defined()) {
-    const std::int64_t token = keys - queries + first;  // Of the first query.
+    const std::int64_t token = keys - queries + first;  // The first query's place.
     const auto keys_minus_queries = [&](std::int64_t side) {
       const at::Tensor of_side = sums.select(2, side);  // (replicas, batch, rows, tokens)
       return of_side.slice(3, 0, seen).unsqueeze(3) - of_side.narrow(3, token, count).unsqueeze(4);

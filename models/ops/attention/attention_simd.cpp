@@ -148,7 +148,7 @@ class SumsOfHead {
 
   const float* left_;
   const float* right_;
-  std::int64_t token_;  // Of the first query.
+  std::int64_t token_;  // The first query's place.
   std::int64_t count_;
   Vector left_of_queries_, right_of_queries_;
   Vector d_left_ = hn::Zero(Floats()), d_right_ = hn::Zero(Floats());
