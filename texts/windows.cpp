@@ -114,6 +114,12 @@ std::vector<EvaluationWindow> aligned_windows(const Corpus& corpus, TextPart par
         std::llround(static_cast<double>(count) * static_cast<double>(passed) / static_cast<double>(tokens));
     const std::int64_t share = until - given;
     const std::int64_t ends = document.count - longest;  // Places where a window may end.
+    if (share > ends) {
+      throw Error(
+          fmt::format("a document of the {} part of {} has {} windows of {} tokens, fewer than its share of "
+                      "evaluation.samples, {}; lower it, test at shorter lengths, or take another part",
+                      name_of(part), corpus.card().name, ends, longest, share));
+    }
     for (std::int64_t n = 0; n < share; ++n) {
       const double place = (static_cast<double>(n) + phase) / static_cast<double>(share);
       windows.push_back(

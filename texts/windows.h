@@ -62,7 +62,7 @@ struct EvaluationWindow {
 // `count` windows' ends among the documents of `part` that are longer than `longest` tokens, in proportion to
 // their length, evenly spaced in each, with a phase that `seed` draws. A window of any length up to `longest`
 // that ends there lies within its document, so that windows of all lengths end with the same tokens. Throws
-// Error (usage) with the remedy where no document is that long.
+// Error (usage) with the remedy where no document is that long, and where windows would be the same.
 std::vector<EvaluationWindow> aligned_windows(const Corpus& corpus, TextPart part, std::int64_t longest,
                                               std::int64_t count, std::uint64_t seed);
 

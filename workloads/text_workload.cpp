@@ -75,6 +75,13 @@ void TextWorkload::training_batch(std::int64_t step, SequenceBatch& batch) const
 std::vector<EvaluationWindow> TextWorkload::windows(std::int64_t length) const {
   const Corpus& of = corpus();
   const std::uint64_t seed = keyed(batches_.evaluation_seed);
+  const bool are_in_documents =
+      batches_.protocol == TextProtocol::kSliding || batches_.windows == WindowChoice::kAligned;
+  if (are_in_documents && length > batches_.longest) {
+    throw Error(fmt::format(
+        "windows of {} tokens are longer than evaluation.longest, {}; raise it, or set it to auto", length,
+        batches_.longest));
+  }
   if (batches_.protocol == TextProtocol::kSliding) {
     return sliding_windows(of, batches_.part, batches_.longest, batches_.stride, batches_.samples, seed);
   }

@@ -128,6 +128,8 @@ TEST(EvaluationWindows, OthersAreWhatTheirNameSays) {
 TEST(EvaluationWindows, RefuseWhatThePartDoesNotHold) {
   expect_error(ErrorKind::kUsage, {"no document of the test part of austen", "466855", "packed"},
                [] { aligned_windows(austen(), TextPart::kTest, 500'000, 64, 0); });
+  expect_error(ErrorKind::kUsage, {"has 55 windows of 466800 tokens", "evaluation.samples, 64"},
+               [] { aligned_windows(austen(), TextPart::kTest, 466'800, 64, 0); });
   expect_error(ErrorKind::kUsage, {"has 4 windows of 100000 tokens", "evaluation.samples, 64"},
                [] { packed_windows(austen(), TextPart::kTest, 100'000, 64, 0); });
   expect_error(ErrorKind::kUsage, {"fewer than evaluation.samples, 6400"},
@@ -204,6 +206,22 @@ TEST(TextWorkload, ProtocolsDecideOnWhatCounts) {
   SequenceBatch batch;
   expect_error(ErrorKind::kUsage, {"overlap", "packed"},
                [&] { TextWorkload(long_ones).evaluation_batch(8192, 0, 64, batch); });
+}
+
+TEST(TextWorkload, RefusesWindowsThatMayLeaveTheirDocument) {
+  TextBatches batches = small_batches();
+  SequenceBatch batch;
+  for (const TextProtocol protocol : {TextProtocol::kLast, TextProtocol::kSliding}) {
+    batches.protocol = protocol;
+    expect_error(ErrorKind::kUsage, {"windows of 100000 tokens", "evaluation.longest", "auto"},
+                 [&] { TextWorkload(batches).evaluation_batch(100'000, 0, 64, batch); });
+  }
+  const auto corpus = Corpus::open(CHE_SOURCE_DIR "/data/text/austen");
+  std::int32_t token = 0;
+  expect_error(ErrorKind::kUsage, {"austen", "no tokens"},
+               [&] { corpus->copy_tokens(corpus->card().tokens, 1, &token); });
+  expect_error(ErrorKind::kUsage, {"austen", "no tokens -1 to -1"},
+               [&] { corpus->copy_tokens(-1, 1, &token); });
 }
 
 TEST(TextWorkload, RefusesAnotherCorpus) {
