@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -75,10 +76,11 @@ std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows
 }
 
 void attach_windows(std::vector<EvaluationRow>& rows, std::vector<EvaluationRow> windows) {
+  std::map<decltype(key(windows[0])), EvaluationRow*> by_key;
+  for (EvaluationRow& row : windows) by_key.emplace(key(row), &row);
   for (EvaluationRow& row : rows) {
-    const auto found =
-        std::ranges::find_if(windows, [&](const EvaluationRow& other) { return key(other) == key(row); });
-    if (found != windows.end()) row.windows = std::move(found->windows);
+    const auto found = by_key.find(key(row));
+    if (found != by_key.end()) row.windows = std::move(found->second->windows);
   }
 }
 
