@@ -78,6 +78,7 @@ void check_values(CLI::App& app) {
     option.transform(CLI::Validator([problem](const std::string& value) { return problem(value); }, ""));
   };
   for (CLI::App* command : app.get_subcommands({})) {
+    check_values(*command);
     for (CLI::Option* option : command->get_options()) {
       if (option->get_items_expected_max() == 0) continue;
       const std::string type = option->get_type_name();
