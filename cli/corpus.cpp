@@ -93,9 +93,7 @@ int list_corpora(const CorpusOptions& /*options*/) {
 }
 
 int show_corpus(const CorpusOptions& options) {
-  const auto corpus = Corpus::open(corpus_folder(options.corpus));
-  corpus->verify();
-  print_card(*corpus);
+  print_card(*Corpus::open(corpus_folder(options.corpus)));
   return 0;
 }
 

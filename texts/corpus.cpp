@@ -180,7 +180,11 @@ std::shared_ptr<const Corpus> Corpus::open(const fs::path& folder) {
   CorpusCard card = read_corpus_card(folder);
   const std::scoped_lock lock(mutex);
   std::shared_ptr<const Corpus>& corpus = opened[{fs::absolute(folder).string(), card.hash()}];
-  if (corpus == nullptr) corpus.reset(new Corpus(folder, std::move(card)));
+  if (corpus == nullptr) {
+    std::shared_ptr<const Corpus> read(new Corpus(folder, std::move(card)));
+    read->verify();
+    corpus = std::move(read);
+  }
   return corpus;
 }
 
@@ -198,7 +202,6 @@ void Corpus::read_texts() {
     starts_.push_back(static_cast<std::int64_t>(read_.size()));
   }
   tokens_ = reinterpret_cast<const char*>(read_.data());
-  verify();
 }
 
 void Corpus::map_tokens() {
@@ -241,6 +244,10 @@ TextSpan Corpus::tokens_of(TextPart part) const {
 }
 
 void Corpus::copy_tokens(std::int64_t first, std::int64_t count, std::int32_t* out) const {
+  if (first < 0 || count < 0 || count > card_.tokens - first) {
+    throw Error(fmt::format("{}: there are no tokens {} to {}; it has {}", folder_.string(), first,
+                            first + count - 1, card_.tokens));
+  }
   const char* const from = tokens_ + first * token_bytes_;
   if (token_bytes_ == 4) {
     std::memcpy(out, from, static_cast<std::size_t>(count) * sizeof *out);

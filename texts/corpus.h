@@ -71,9 +71,9 @@ std::vector<std::string> shipped_corpora();
 // several threads.
 class Corpus {
  public:
-  // Maps the token files into memory, or reads the texts; once in a process. Throws Error (usage) with file
-  // and remedy for files that are missing, cut off or of other contents than corpus.json says; the contents
-  // of token files, which may be large, are compared by verify() alone.
+  // Maps the token files into memory, or reads the texts, and compares the SHA-256 of each file; once in a
+  // process. Throws Error (usage) with file and remedy for files that are missing, cut off or of other
+  // contents than corpus.json says.
   static std::shared_ptr<const Corpus> open(const std::filesystem::path& folder);
   // The same where corpus.json is not written yet: `card` is what it will say.
   static std::unique_ptr<const Corpus> unlisted(const std::filesystem::path& folder, const CorpusCard& card);
@@ -88,16 +88,17 @@ class Corpus {
   TextSpan documents_of(TextPart part) const;
   TextSpan tokens_of(TextPart part) const;
 
-  // Copies tokens first .. first + count - 1. Throws Error (usage) for an id beyond the vocabulary.
+  // Copies tokens first .. first + count - 1. Throws Error (usage) for an id beyond the vocabulary, and where
+  // the corpus has no such tokens.
   void copy_tokens(std::int64_t first, std::int64_t count, std::int32_t* out) const;
 
   // Its files with the SHA-256 of what they hold now.
   std::vector<CorpusCard::File> hashed_files() const;
-  // Throws Error (usage) unless every file has the contents that corpus.json says.
-  void verify() const;
 
  private:
   Corpus(std::filesystem::path folder, CorpusCard card);
+  // Throws Error (usage) unless every file has the contents that corpus.json says.
+  void verify() const;
   void read_texts();
   void map_tokens();
 

@@ -138,7 +138,8 @@ class DocumentReader {
     if (!line.is_object()) fail("is no object of JSON");
     if (plan_.where) {
       const nlohmann::json* const value = member_at(line, plan_.where->first);
-      if (value == nullptr ||
+      // A list or an object is no value; to print one that is nested deeply could exhaust the stack.
+      if (value == nullptr || value->is_structured() ||
           (value->is_string() ? value->get<std::string>() : value->dump()) != plan_.where->second) {
         ++counts_.skipped;
         return;
@@ -165,8 +166,9 @@ class DocumentReader {
   std::set<fs::path> open_folders_;  // Around what is read.
 };
 
-// Returns the name of the corpus that is to be made. Throws Error (usage) where there can be none.
-std::string prepare(const CorpusPlan& plan, const fs::path& folder) {
+// Returns the name of the corpus that is to be made. Throws Error (usage) where there can be none, and where
+// the folder holds token files, unless these are what is imported.
+std::string prepare(const CorpusPlan& plan, const fs::path& folder, bool are_imported = false) {
   std::string name =
       plan.name.empty() ? fs::absolute(folder / "").parent_path().filename().string() : plan.name;
   if (!is_plain_name(name, 60)) {
@@ -175,9 +177,14 @@ std::string prepare(const CorpusPlan& plan, const fs::path& folder) {
         "and '.', no '.' or '-' first",
         one_line(name)));
   }
-  if (fs::exists(folder / CorpusCard::kFileName)) {
+  const auto refuse = [&](const char* file, std::string_view what) {
+    if (!fs::exists(folder / file)) return;
     throw Error(
-        fmt::format("{} holds a corpus; name another folder with -o, or delete that one", folder.string()));
+        fmt::format("{} holds {}; name another folder with -o, or delete that one", folder.string(), what));
+  };
+  refuse(CorpusCard::kFileName, "a corpus");
+  if (!are_imported) {
+    for (const char* file : {CorpusCard::kTokenFile, CorpusCard::kIndexFile}) refuse(file, file);
   }
   std::error_code error;
   fs::create_directories(folder, error);
@@ -236,21 +243,31 @@ void import_corpus(const fs::path& prefix, const CorpusPlan& plan, std::int64_t 
   const fs::path index_file = fs::path(prefix) += ".idx";
   const fs::path token_file = fs::path(prefix) += ".bin";
   const TokenIndex index = read_token_index(index_file);
-  CorpusCard card{
-      .name = prepare(plan, folder), .tokenizer = "imported", .vocabulary = vocabulary, .end = end};
   const fs::path tokens = folder / CorpusCard::kTokenFile;
   std::error_code error;
-  if (!fs::equivalent(token_file, tokens, error)) {
-    fs::remove(tokens, error);  // An import that failed may have left it.
-    fs::create_hard_link(token_file, tokens, error);
-    if (error) fs::copy_file(token_file, tokens, error);
-  }
-  if (error) throw Error(fmt::format("cannot read {}: {}", token_file.string(), error.message()));
-  write_file_atomically(folder / CorpusCard::kIndexFile, read_file(index_file));
+  const bool are_there = fs::equivalent(token_file, tokens, error);
+  CorpusCard card{.name = prepare(plan, folder, are_there),
+                  .tokenizer = "imported",
+                  .vocabulary = vocabulary,
+                  .end = end};
   card.documents = static_cast<std::int64_t>(index.starts.size()) - 1;
   card.tokens = index.starts.back();
   if (card.tokens == 0) throw Error(fmt::format("{} lists no tokens", index_file.string()));
-  finish_corpus(std::move(card), plan, folder);
+  try {
+    // A copy: a program that writes its output anew must not change the corpus of trained runs.
+    if (!are_there && !fs::copy_file(token_file, tokens, error)) {
+      throw Error(
+          fmt::format("cannot copy {} to {}: {}", token_file.string(), tokens.string(), error.message()));
+    }
+    write_file_atomically(folder / CorpusCard::kIndexFile, read_file(index_file));
+    finish_corpus(std::move(card), plan, folder);
+  } catch (...) {
+    if (!are_there) {
+      fs::remove(tokens, error);
+      fs::remove(folder / CorpusCard::kIndexFile, error);
+    }
+    throw;
+  }
 }
 
 std::array<std::int64_t, 3> split_documents(std::int64_t documents,

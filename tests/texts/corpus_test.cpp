@@ -57,7 +57,6 @@ class CorpusTest : public ScratchTest {
 
 TEST(ShippedCorpus, AustenHasSixNovelsInThreeParts) {
   const auto corpus = Corpus::open(CHE_SOURCE_DIR "/data/text/austen");
-  corpus->verify();
   EXPECT_EQ(corpus->card().tokens, 4'025'029 + 6);
   EXPECT_EQ(corpus->documents_of(TextPart::kTrain).count, 4);
   EXPECT_EQ(corpus->tokens_of(TextPart::kTest).count, 466'854 + 1);
@@ -144,6 +143,25 @@ TEST_F(CorpusTest, ImportsTokenFiles) {
   EXPECT_FALSE(fs::exists(at("other/corpus.json")));
   import_corpus(at("x"), {}, 70'000, 0, at("other"));
   EXPECT_EQ(Corpus::open(at("other"))->hashed_files().front().sha256, sha256(read_file(at("x.bin"))));
+  // The corpus is a copy, of which a change is found.
+  std::string tokens = read_file(at("x.bin"));
+  tokens[4] = 6;
+  write(at("x.bin"), tokens);
+  import_corpus(at("x"), {.name = "again"}, 70'000, 0, at("again"));
+  EXPECT_EQ(all_tokens(*Corpus::open(at("again")))[1], 6);
+  EXPECT_EQ(all_tokens(*Corpus::open(at("other")))[1], 5);
+  import_corpus(at("x"), {.name = "changed"}, 70'000, 0, at("changed"));
+  write(at("changed/tokens.bin"), read_file(at("other/tokens.bin")));
+  expect_error(ErrorKind::kUsage, {"changed/tokens.bin", "SHA-256"}, [&] { Corpus::open(at("changed")); });
+  // Token files of somebody else stay as they are, and a failed import leaves none.
+  fs::create_directory(at("theirs"));
+  write(at("theirs/tokens.bin"), "precious");
+  expect_error(ErrorKind::kUsage, {"theirs holds tokens.bin", "-o"},
+               [&] { import_corpus(at("x"), {}, 70'000, 0, at("theirs")); });
+  EXPECT_EQ(read_file(at("theirs/tokens.bin")), "precious");
+  expect_error(ErrorKind::kUsage, {"token 0 has the id 69999"},
+               [&] { import_corpus(at("x"), {}, 60'000, 0, at("failed")); });
+  EXPECT_TRUE(fs::is_empty(at("failed")));
   write_file_atomically(at("none.idx"), token_index_bytes({.token_bytes = 2, .starts = {0, 0}}));
   write(at("none.bin"), "");
   expect_error(ErrorKind::kUsage, {"none.idx", "no tokens"},
@@ -153,7 +171,7 @@ TEST_F(CorpusTest, ImportsTokenFiles) {
 TEST_F(CorpusTest, RefusesWhatIsNotAsItShouldBe) {
   make_small();
   const auto refused = [&](const std::vector<std::string>& parts) {
-    expect_error(ErrorKind::kUsage, parts, [&] { Corpus::open(at("small"))->verify(); });
+    expect_error(ErrorKind::kUsage, parts, [&] { Corpus::open(at("small")); });
   };
   const std::string card = read_file(at("small/corpus.json"));
   const std::string tokens = read_file(at("small/tokens.bin"));
