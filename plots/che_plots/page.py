@@ -66,8 +66,8 @@ def panel_sheet(
   """Panels of one height, side by side where the width allows; `draw` is told a key, its rows and the place."""
   panels = [partial(draw, *group) for group in groups.items()]
   columns = 1 if width < 110 else 2 if width < 190 else 3
-  if len(panels) == 3 and width >= 130:
-    columns = 3  # Two rows would leave a hole.
+  if len(panels) == 3 and width >= 130 and sum(len(str(title)) for title in groups) <= width / 3:
+    columns = 3  # Two rows would leave a hole, but three titles of tasks need 3 mm a letter.
   return Sheet(panels, [height] * len(panels), legend, caption, min(columns, len(panels)))
 
 
