@@ -67,7 +67,7 @@ def panel_sheet(
   panels = [partial(draw, *group) for group in groups.items()]
   columns = 1 if width < 110 else 2 if width < 190 else 3
   if len(panels) == 3 and width >= 130 and sum(len(str(title)) for title in groups) <= width / 3:
-    columns = 3  # Two rows would leave a hole, but three titles of tasks need 3 mm a letter.
+    columns = 3  # Two rows would leave a hole. A letter of their titles takes up to 3 mm.
   return Sheet(panels, [height] * len(panels), legend, caption, min(columns, len(panels)))
 
 
