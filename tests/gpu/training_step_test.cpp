@@ -45,33 +45,12 @@ class EveryEncodingOnADevice : public testing::TestWithParam<Case> {
   Kernels kernels_ = std::get<Kernels>(GetParam());
 };
 
-// Gradients are compared before an update, at equal parameters: where a gradient is zero but for rounding,
-// Adam makes a whole step of it.
-TEST_P(EveryEncodingOnADevice, TrainsAndEvaluatesToTheValuesOfTheCpu) {
-  SmallModel on_cpu(encoding_, backend_on(at::kCPU, kernels_));
-  SmallModel on_device(encoding_, backend_on(fake_device(), kernels_));
-  for (std::int64_t step = 0; step < 3; ++step) {
-    on_device.take_values(on_cpu);
-    const StepResult expected = read_result(on_cpu.train(step));
-    const StepResult found = read_result(on_device.train(step));
-    for (std::size_t r = 0; r < 2; ++r) {
-      EXPECT_NEAR(expected.loss[r], found.loss[r], 1e-5);
-      EXPECT_NEAR(expected.gradient_norm[r], found.gradient_norm[r], 1e-4);
-      EXPECT_EQ(expected.accuracy[r], found.accuracy[r]);
-    }
-    EXPECT_EQ("", difference(on_device.gradients().to(at::kCPU), on_cpu.gradients(), 1e-5))
-        << "step " << step;
-  }
-  on_device.take_values(on_cpu);
-  EXPECT_EQ("", difference(on_device.logits().to(at::kCPU), on_cpu.logits(), 1e-5));
-}
-
 // Every parameter's gradient by its own size.
 TEST_P(EveryEncodingOnADevice, PassesTheSelftest) {
   const auto check = std::get<SelftestCheck>(
       check_encoding(encoding_, backend_on(fake_device(), kernels_), GpuPrecision::kFp32).run());
   EXPECT_EQ("", check.problem);
-  EXPECT_LE(check.error, 1e-4);
+  EXPECT_LE(check.error, 1e-5);
 }
 
 // Operations of LibTorch that a step of two layers starts, beside the kernels: of an encoding, of DAPE around
