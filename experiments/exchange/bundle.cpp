@@ -13,15 +13,16 @@
 #include <system_error>
 #include <utility>
 
+#include "core/bounded_json.h"
 #include "core/descriptor.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "core/hashes.h"
 #include "core/text.h"
 #include "core/version.h"
 #include "experiments/exchange/archive.h"
 #include "experiments/exchange/stored_predictions.h"
 #include "experiments/plan/evaluation_settings.h"
-#include "experiments/store/bounded_json.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_files.h"
 #include "experiments/store/run_folder.h"
@@ -40,7 +41,8 @@ constexpr const char* kStatus = "status.json";
 // The files of a run, beside kept predictions. A run may lack all but the first.
 constexpr std::array<const char*, 6> kRunFiles = {kConfig,       "evaluation.csv", "evaluation_at_steps.csv",
                                                   "metrics.csv", kStatus,          "windows.csv"};
-constexpr std::size_t kManifestDepth = 4;
+// The manifest of an archive of the largest size has fewer values.
+constexpr JsonLimits kManifestLimits{.depth = 4, .bytes = ArchiveLimits().file_bytes, .values = 2'000'000};
 
 using Texts = std::map<std::string, std::string>;  // By name of the file.
 // The finished seeds of each cell, by its id.
@@ -257,7 +259,7 @@ class BundleReader {
     root_ = first->path.substr(0, slash);
     manifest_ = first->content;
     try {
-      const Json json = parse_bounded_json(first->content, kManifestDepth);
+      const Json json = parse_bounded_json(first->content, kManifestLimits);
       if (const std::string format = text_of(json, "", "format"); format != kFormat) {
         throw Error(
             fmt::format("format: got '{}'; allowed: {}; this che reads no other", one_line(format), kFormat));

@@ -7,7 +7,7 @@
 
 #include "core/config/node.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/hashes.h"
 
 namespace che {
 namespace {

@@ -116,7 +116,7 @@ TEST_F(FileLockTest, EndsWhereItsTimeIsFarAhead) {
   LockRefusal refusal;
   EXPECT_FALSE(FileLock::try_hold(scratch_.path(), refusal));
   EXPECT_TRUE(refusal.is_silent);
-  expect_contains(refusal.text, {"on elsewhere (its file's time is 8", " s ahead;", "dead after 900 s"});
+  expect_contains(refusal.text, {"on elsewhere", "(its file's time is 8", " s ahead;", "dead after 900 s"});
   hold(scratch_.path(), elsewhere(), -15 * 60 - 20);
   EXPECT_FALSE(FileLock::is_held(scratch_.path()));
   EXPECT_TRUE(can_lock(scratch_.path()));

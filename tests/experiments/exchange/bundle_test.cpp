@@ -16,6 +16,7 @@
 
 #include "core/descriptor.h"
 #include "core/files.h"
+#include "core/hashes.h"
 #include "experiments/exchange/archive.h"
 #include "experiments/plan/identity.h"
 #include "tests/contains.h"
@@ -306,6 +307,10 @@ TEST_F(Bundle, RefusesAManifestThatIsNone) {
   refused("[1]", "its content: got array; allowed: a JSON object");
   refused("{\"format\": }", "not JSON: cannot be read from column 12 on");
   refused("{}", "format: is missing; allowed: a text");
+  refused(R"({"format": "che-bundle/1", "format": "che-bundle/1"})", "has the key 'format' twice");
+  std::string many = "[0";
+  for (int i = 0; i < 2'000'000; ++i) many += ",0";
+  refused(many + "]", "has more than 2000000 values");
   refused(R"({"format": 1})", "format: got number; allowed: a text");
   refused(R"({"format": "che-bundle/2"})", "format: got 'che-bundle/2'; allowed: che-bundle/1");
   refused("{" + head + "}", "files: is missing; allowed: a list");

@@ -100,6 +100,9 @@ INSTANTIATE_TEST_SUITE_P(
                    "{\"step\": 1,\n \"error\": nil}",
                    {"not JSON: cannot be read from line 2, column 12 on, behind 'tep\": 1,  \"error\": n'"}},
         DamageCase{"status.json", "{\"step\": 1e999}", {"a number beyond the range of a double"}},
+        DamageCase{"status.json",
+                   "{\"step\": 1, \"step\": 7}",
+                   {"an object has the key 'step' twice; allowed: each key once"}},
         DamageCase{"status.json", "[1]", {"found array, expected an object"}},
         DamageCase{"status.json", "{\"state\": \"finished\"}", {"'step' is missing"}},
         DamageCase{"status.json", status_with("step", "\"7\""), {"step: found \"7\", expected a whole"}},
@@ -122,7 +125,7 @@ TEST_F(StoredDamage, AStatusOfManyValuesIsReadOrRefusedAtOnce) {
     for (std::size_t i = 0; i < count / 10; ++i) text += fmt::format(",\"{}\":{{}}", i);
     write_file_atomically(run.path() / "status.json", text + "}");
     expect_contains(message_of([&] { run.status(); }),
-                    {"status.json", count < 1'000'000 ? "'state' is missing" : "allowed: 1048576"});
+                    {"status.json", count < 1'000'000 ? "has more than 1000 values" : "allowed: 1048576"});
   }
 }
 
