@@ -1,25 +1,25 @@
 #include "experiments/exchange/bundle.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <ranges>
 #include <string>
 #include <vector>
 
-#include "core/descriptor.h"
 #include "core/files.h"
 #include "core/hashes.h"
 #include "experiments/exchange/archive.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "tests/contains.h"
+#include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -126,6 +126,9 @@ TEST_F(Bundle, HasTheEvaluationOnTheWay) {
   EXPECT_EQ(1U, with_rows);
   write_file_atomically(run.path() / "evaluation_at_steps.csv", "torn");
   EXPECT_NE("(no error)", message_of([&] { write_bundle(experiment(), file()); }));
+  fs::resize_file(run.path() / "evaluation_at_steps.csv", std::uintmax_t{1} << 40);
+  expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
+                  {"evaluation_at_steps.csv' has 1099511627776 bytes; a bundle holds files of at most"});
 }
 
 // A status with a right checksum that `che run` does not write.
@@ -145,6 +148,59 @@ TEST_F(Bundle, HasNoAccuracyThatItsSamplesCannotHave) {
   store_run(experiment(), made_up_config("even_pairs", "none"), RunState::kFinished, 0.4005);
   expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
                   {"evaluation.csv: 64 samples of one symbol cannot have the accuracy 0.4005 at length 41"});
+}
+
+// Rows with a right checksum that `che run` does not write.
+TEST_F(Bundle, HasNoRowsThatNoRunCanHave) {
+  const RunFolder run =
+      store_run(experiment(), made_up_config("even_pairs", "none"), RunState::kFinished, 0.5);
+  const std::vector<EvaluationRow> good = run.evaluation();
+  const auto refused = [&](const std::function<void(EvaluationRow&)>& change, const std::string& part) {
+    std::vector<EvaluationRow> rows = good;
+    change(rows.front());
+    run.write_evaluation(rows);
+    expect_contains(message_of([&] { write_bundle(experiment(), file()); }), {"evaluation.csv: " + part});
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  refused([](EvaluationRow& row) { row.samples = 0; }, "0 samples at length 41; allowed: multiples of 64");
+  refused([](EvaluationRow& row) { row.samples = 65; }, "65 samples at length 41; allowed: multiples of 64");
+  refused([&](EvaluationRow& row) { row.loss = infinity; }, "the loss inf at length 41; allowed: a finite");
+  refused([&](EvaluationRow& row) { row.loss = -infinity; }, "the loss -inf at length 41");
+  refused([](EvaluationRow& row) { row.loss = -1; }, "the loss -1 at length 41");
+  refused([](EvaluationRow& row) { row.length = 0; }, "even_pairs: length 0 is out of range");
+  run.write_evaluation(good);
+  std::vector<MetricsRow> metrics = run.metrics();
+  metrics.back().loss = infinity;
+  run.write_metrics(metrics);
+  expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
+                  {"metrics.csv: the loss inf and the gradient norm 1 at step 200; allowed: finite"});
+}
+
+TEST_F(Bundle, HasLossesOfTextsThatAreTheMeanOfTheirWindows) {
+  RunConfig config =
+      read("name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [512], samples: 64}}\n")
+          .runs.front();
+  const RunFolder run = store_run(experiment(), config, RunState::kFinished);
+  std::vector<EvaluationRow> rows = run.evaluation();
+  rows.front().encoding_settings = evaluation_settings(config);
+  for (std::int64_t i = 0; i < rows.front().samples; ++i) {
+    rows.front().windows.push_back({.window = {.document = 5, .end = 1000 * (i + 1)}, .loss = 2});
+  }
+  const auto outcome = [&](double loss) {
+    rows.front().loss = loss;
+    run.write_evaluation(rows);
+    return message_of([&] { write_bundle(experiment(), file()); });
+  };
+  EXPECT_EQ("(no error)", outcome(2));
+  EXPECT_EQ("(no error)", outcome(2 + 1e-6)) << "summed in single precision";
+  for (const double loss : {1.99, std::numeric_limits<double>::quiet_NaN()}) {
+    expect_contains(outcome(loss),
+                    {"evaluation.csv: 64 samples with the mean loss", "windows.csv has 64 with 2"});
+  }
+  rows.front().windows.pop_back();
+  expect_contains(outcome(2), {"windows.csv has 63 with 2"});
+  rows.front().windows.front().loss = std::numeric_limits<double>::infinity();
+  expect_contains(outcome(2), {"windows.csv has 63 with inf"});
 }
 
 TEST_F(Bundle, HandsOutItsRuns) {
@@ -183,24 +239,23 @@ TEST_F(Bundle, IsUnpackedWhereNothingIs) {
   write_file_atomically(file(), bytes.substr(0, bytes.size() / 2));
   EXPECT_NE("(no error)", message_of([&] { unpack_bundle(file(), other.path() / "half"); }));
   EXPECT_FALSE(fs::exists(other.path() / "half"));
-  EXPECT_FALSE(fs::exists(other.path() / ".half.unpacking"));
+  std::error_code error;
+  EXPECT_EQ(2U, entries_of(other.path(), error).size()) << "the copy and its bundle";
 }
 
-TEST_F(Bundle, IsUnpackedByOneProcessAtATime) {
+// Until it is whole it lies in a folder that is new: none of a like name is emptied.
+TEST_F(Bundle, IsUnpackedNextToWhatOthersHave) {
   write_bundle(experiment(), file());
   const ScratchFolder other;
-  const fs::path begun = other.path() / ".copy.unpacking";
-  fs::create_directory(begun);
-  write_file_atomically(begun / "left.csv", "x");
-  {
-    const Descriptor held(::open(begun.c_str(), O_RDONLY | O_CLOEXEC));
-    ASSERT_EQ(0, ::flock(held.value(), LOCK_EX));
-    expect_contains(message_of([&] { unpack_bundle(file(), other.path() / "copy"); }),
-                    {".copy.unpacking' is in use by another process that unpacks"});
-    EXPECT_TRUE(fs::exists(begun / "left.csv")) << "what the other process writes stays";
-  }
+  const fs::path theirs = other.path() / ".copy.unpacking";
+  fs::create_directory(theirs);
+  write_file_atomically(theirs / "precious.csv", "x");
   unpack_bundle(file(), other.path() / "copy");
-  EXPECT_FALSE(fs::exists(other.path() / "copy" / "left.csv")) << "what a killed process left is gone";
+  EXPECT_EQ("x", read_file(theirs / "precious.csv"));
+  fs::create_symlink("absent", other.path() / "link");
+  expect_contains(message_of([&] { unpack_bundle(file(), other.path() / "link"); }), {"is there already"});
+  std::error_code error;
+  EXPECT_EQ(3U, entries_of(other.path(), error).size()) << "and nothing is left over";
 }
 
 TEST_F(Bundle, WithRunsWithoutAScoreSaysWhich) {
