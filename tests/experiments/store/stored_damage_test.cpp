@@ -129,6 +129,25 @@ TEST_F(StoredDamage, AStatusOfManyValuesIsReadOrRefusedAtOnce) {
   }
 }
 
+// A hole takes no room on a disk; what it stands for is not read.
+TEST_F(StoredDamage, FilesThatAreMuchTooLargeAreNotRead) {
+  const RunFolder run =
+      store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  for (const char* const name : {"metrics.csv", "evaluation.csv", "status.json", "config.yaml"}) {
+    const fs::path file = run.path() / name;
+    const std::string good = read_file(file);
+    fs::resize_file(file, std::uintmax_t{1} << 40);
+    const std::string said = name == std::string("config.yaml")
+                                 ? message_of([&] { RunFolder::open(run.path()); })
+                                 : run.read().damage_text();
+    expect_contains(said, {name, "it has 1099511627776 bytes; allowed: "});
+    write_file_atomically(file, good);
+  }
+  const std::string row(1'000'000, ',');
+  write_file_atomically(run.path() / "metrics.csv", kMetricsHeader + row + "\n");
+  expect_contains(message_of([&] { run.metrics(); }), {"metrics.csv:2: found 1000001 columns"});
+}
+
 // Every stored file, cut anywhere or with any byte changed, is told as damaged.
 TEST_F(StoredDamage, EveryByteCounts) {
   RunConfig small = made_up_config("reverse_string", "rope");
