@@ -217,7 +217,11 @@ void read_at(const Descriptor& file, const fs::path& path, std::int64_t first, s
 }
 
 std::string read_input_file(const fs::path& path, std::size_t max_bytes) {
-  std::optional<std::string> content = read_all(open_input_file(path), path, max_bytes);
+  const Descriptor file = open_input_file(path);
+  struct stat status {};
+  const bool is_longer = ::fstat(file.value(), &status) == 0 && std::cmp_greater(status.st_size, max_bytes);
+  std::optional<std::string> content;
+  if (!is_longer) content = read_all(file, path, max_bytes);
   if (!content) fail("read", path, fmt::format("longer than {} bytes", max_bytes), ErrorKind::kUsage);
   return *std::move(content);
 }
