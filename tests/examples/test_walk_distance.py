@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs examples/walk_distance.py on walks that che exports and on predictions that are right up to a distance.
 
-    test_walk_distance.py CHE_PROGRAM
+test_walk_distance.py CHE_PROGRAM
 """
 
 import csv
