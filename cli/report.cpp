@@ -38,13 +38,11 @@ int report(const ReportOptions& options) {
   const RunChoice choice = options.runs.choice();
   const ReadingRules rules = options.runs.rules();
   const bool is_joint = options.runs.folders.size() > 1 || options.entries;
-  // Then the page has CSV files of its own next to it.
   const std::string narrowing = options.runs.narrowing();
-  const bool is_apart = is_joint || !narrowing.empty();
   if (is_joint && options.output.empty()) {
     throw Error("several experiments need --output: the page belongs to no one folder");
   }
-  if (is_apart && options.output.empty()) {
+  if (!narrowing.empty() && options.output.empty()) {
     throw Error(narrowing + " needs --output: a page read another way does not replace the experiment's own");
   }
   check_output_file("--output", options.output);
@@ -60,18 +58,21 @@ int report(const ReportOptions& options) {
   std::error_code ignored;
   const bool is_stream =
       fs::exists(output) && (!fs::is_regular_file(output) || fs::equivalent(output, "/dev/stdout", ignored));
-  ReportLinks links{.folders = {}, .tables = ""};
+  // Nothing is written into the results folder by a page that lies elsewhere or is read another way.
+  const bool is_own = !is_joint && narrowing.empty() && fs::equivalent(parent, folder, ignored);
+  ReportLinks links{.folders = {}};
   for (const fs::path& path : folders) {
     links.folders.push_back(fs::relative(path, parent).generic_string());
   }
-  if (is_apart) links.tables = output.stem().string() + "-";
+  if (!is_stream) links.tables = is_own ? "./" : output.stem().string() + "-";
   for (const auto& [name, contents] :
        {std::pair{"table.csv", score_table(table, {.aggregate = default_aggregate(table)})},
         {"runs.csv", run_table(table)},
         {"lengths.csv", length_table(table)}}) {
-    const fs::path file = is_apart ? parent / (links.tables + name) : folder / name;
+    if (!links.tables) continue;
+    const fs::path file = is_own ? folder / name : parent / (*links.tables + name);
     write_file_atomically(file, format_table(contents, "csv"));
-    if (!is_stream) print_path(file);
+    print_path(file);
   }
   write_output(output, report_html(table, links));
   if (!is_stream) print_path(output);
@@ -87,7 +88,8 @@ void add_report_command(CLI::App& app, Action& action) {
   command->footer(
       "The page has sortable tables, figures, failed runs, configs and provenance. It links to table.csv, "
       "runs.csv and lengths.csv, which are written too. With --only or several experiments it needs "
-      "--output, and the three files stand next to the page and begin with its name.");
+      "--output. Then, and where --output lies in another folder, the three files stand next to the page and "
+      "begin with its name. A page that goes to a pipe or to standard output has none.");
   add_read_experiments(*command, options->runs);
   command->add_flag("--entries", options->entries,
                     "the folders are entries of several authors, such as results/*: a column that several of "

@@ -2,9 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
@@ -32,18 +30,6 @@ bool lock_whole_file(const Descriptor& file) {
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   return ::fcntl(file.value(), F_OFD_SETLK, &lock) == 0;
-}
-
-Descriptor hold_folder(const std::filesystem::path& folder) {
-  Descriptor held(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  struct stat opened {};
-  struct stat present {};
-  if (held.is_open() && (::flock(held.value(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
-      ::fstat(held.value(), &opened) == 0 && ::lstat(folder.c_str(), &present) == 0 &&
-      opened.st_ino == present.st_ino) {
-    return held;
-  }
-  return Descriptor();
 }
 
 MemoryFile::MemoryFile(const char* name) : file_(::memfd_create(name, MFD_CLOEXEC)) {

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -52,10 +51,6 @@ class LineReader {
 // Locks a whole file against all other descriptors; the system releases it when this one is closed or its
 // process ends. False with errno set, EAGAIN or EACCES when another one holds it.
 bool lock_whole_file(const Descriptor& file);
-
-// Opens a folder and holds it against other processes of this machine as long as the descriptor is open. Not
-// open where another process has it, or where the folder was replaced meanwhile.
-Descriptor hold_folder(const std::filesystem::path& folder);
 
 // A file in memory that a child process reads or writes. Unlike a pipe it neither fills up while the other
 // side waits nor raises SIGPIPE when that side ends early. Throws Error (runtime) when there is no memory.

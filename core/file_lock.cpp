@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <ctime>
 #include <mutex>
@@ -100,9 +101,12 @@ bool is_restarted_task(const LockHolder& holder, const LockHolder& asking) {
   return !asking.task.empty() && holder.task == asking.task && holder.restart < asking.restart;
 }
 
-bool is_gone(const LockState& state, const LockHolder& asking, double silent_seconds,
-             const LockTiming& timing) {
+// `age` is the time since the lock was touched, and less than 0 where its time lies ahead. A holder that
+// lives touches it at the clock's time, so that a time far ahead is as much a silence as one long ago: the
+// clock was set back since, or somebody else set the file's time.
+bool is_gone(const LockState& state, const LockHolder& asking, double age, const LockTiming& timing) {
   if (state.is_free) return true;
+  const double silent_seconds = std::abs(age);
   if (!state.holder) return silent_seconds >= timing.dead_seconds;
   const LockHolder& holder = *state.holder;
   if (is_on_same_system(holder, asking)) return !is_running(holder);  // However long it was stopped.
@@ -113,16 +117,17 @@ bool is_gone(const LockState& state, const LockHolder& asking, double silent_sec
 }
 
 LockRefusal refusal_of(const fs::path& folder, const fs::path& file, const LockState& state,
-                       const LockHolder& asking, double silent_seconds, const LockTiming& timing) {
+                       const LockHolder& asking, double age, const LockTiming& timing) {
   const std::string who = state.holder ? describe(*state.holder) : "another process";
   LockRefusal refusal{
       .text = fmt::format("'{}' is in use by {}; wait for it to finish or stop it", folder.string(), who)};
   if (state.holder && is_on_same_system(*state.holder, asking)) return refusal;
-  refusal.is_silent = silent_seconds > kSilentHeartbeats * timing.heartbeat_seconds;
+  refusal.is_silent = std::abs(age) > kSilentHeartbeats * timing.heartbeat_seconds;
   refusal.text += fmt::format(
-      " (last heard of {:.0f} s ago; a process on another machine counts as dead after {:.0f} s; if you know "
-      "that it is, remove {})",
-      std::max(0.0, silent_seconds), timing.dead_seconds, file.string());
+      " ({}; a process on another machine counts as dead after {:.0f} s; if you know that it is, remove {})",
+      age < -timing.heartbeat_seconds ? fmt::format("its file's time is {:.0f} s ahead", -age)
+                                      : fmt::format("last heard of {:.0f} s ago", std::max(0.0, age)),
+      timing.dead_seconds, file.string());
   return refusal;
 }
 
@@ -190,9 +195,9 @@ std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& 
       const std::optional<LockState> state = read_state(path);
       if (!state) continue;
       static_cast<void>(::futimens(file.file().value(), nullptr));
-      const double silent_seconds = touched(file.file()) - state->touched;
-      if (!is_gone(*state, holder, silent_seconds, timing)) {
-        refusal = refusal_of(folder, path, *state, holder, silent_seconds, timing);
+      const double age = touched(file.file()) - state->touched;
+      if (!is_gone(*state, holder, age, timing)) {
+        refusal = refusal_of(folder, path, *state, holder, age, timing);
         return std::nullopt;
       }
     }
@@ -239,8 +244,8 @@ bool FileLock::is_held(const fs::path& folder) {
     if (numbers.empty()) return false;
     const std::optional<LockState> state = read_state(path_of(folder, numbers.back()));
     if (!state || state->is_free) return false;
-    const double silent_seconds = static_cast<double>(std::time(nullptr)) - state->touched;
-    return !is_gone(*state, this_process(), silent_seconds, LockTiming());
+    const double age = static_cast<double>(std::time(nullptr)) - state->touched;
+    return !is_gone(*state, this_process(), age, LockTiming());
   } catch (const Error&) {
     return false;
   }

@@ -33,8 +33,9 @@ struct LockRefusal {
 //  - the system that it runs on says so (same host, same start of the system, same process namespace),
 //  - we are the same task of a batch system, restarted since,
 //  - it was on this host, and the host has started again since it was heard of, or
-//  - nothing was heard of it for 15 minutes. What counts is the file system's clock: the file's time is
-//    compared with that of a file which is written now, never with this machine's clock.
+//  - nothing was heard of it for 15 minutes, or its file's time is as far ahead. What counts is the file
+//    system's clock: the file's time is compared with that of a file which is written now, never with this
+//    machine's clock.
 class FileLock {
  public:
   // Takes the lock, then deletes the temporary files that killed processes left in the folder. Throws Error

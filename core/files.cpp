@@ -3,11 +3,9 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <fmt/format.h>
-#include <openssl/evp.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,7 +13,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 #include <optional>
 
 namespace che {
@@ -63,14 +60,20 @@ int open_again_if_stale(const fs::path& path, int flags) {
   return file < 0 && errno == ESTALE ? ::open(path.c_str(), flags, 0666) : file;
 }
 
+ssize_t read_once(const Descriptor& file, std::span<char> buffer) {
+  while (true) {
+    const ssize_t count = ::read(file.value(), buffer.data(), buffer.size());
+    if (count >= 0 || errno != EINTR) return count;
+  }
+}
+
 // Nothing when there are more than `max_bytes`, or when the file's handle is stale.
 std::optional<std::string> read_all(const Descriptor& file, const fs::path& path, std::size_t max_bytes,
                                     bool* is_stale = nullptr) {
   std::string content;
   std::string buffer(std::size_t{1} << 16, 0);
   while (content.size() <= max_bytes) {
-    const ssize_t count = ::read(file.value(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = read_once(file, buffer);
     if (count < 0 && errno == ESTALE && is_stale != nullptr) {
       *is_stale = true;
       return std::nullopt;
@@ -186,16 +189,47 @@ std::string read_open_file(const Descriptor& file, const fs::path& path) {
   return read_all(file, path, SIZE_MAX).value();
 }
 
-std::string read_input_file(const fs::path& path, std::size_t max_bytes) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
+Descriptor open_input_file(const fs::path& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
   if (!file.is_open() || ::fstat(file.value(), &status) != 0) fail("read", path, error_kind_of(errno));
   if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) {
     refuse_kind("read", path, status.st_mode, ErrorKind::kUsage);
   }
-  std::optional<std::string> content = read_all(file, path, max_bytes);
+  return file;
+}
+
+std::size_t read_part(const Descriptor& file, const fs::path& path, std::span<char> buffer) {
+  const ssize_t count = read_once(file, buffer);
+  if (count < 0) fail("read", path, error_kind_of(errno));
+  return static_cast<std::size_t>(count);
+}
+
+void read_at(const Descriptor& file, const fs::path& path, std::int64_t first, std::span<char> buffer) {
+  while (!buffer.empty()) {
+    const ssize_t count = ::pread(file.value(), buffer.data(), buffer.size(), first);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("read", path, error_kind_of(errno));
+    if (count == 0) fail("read", path, fmt::format("it ends at byte {}", first), ErrorKind::kUsage);
+    buffer = buffer.subspan(static_cast<std::size_t>(count));
+    first += count;
+  }
+}
+
+std::string read_input_file(const fs::path& path, std::size_t max_bytes) {
+  const Descriptor file = open_input_file(path);
+  struct stat status {};
+  const bool is_longer = ::fstat(file.value(), &status) == 0 && std::cmp_greater(status.st_size, max_bytes);
+  std::optional<std::string> content;
+  if (!is_longer) content = read_all(file, path, max_bytes);
   if (!content) fail("read", path, fmt::format("longer than {} bytes", max_bytes), ErrorKind::kUsage);
   return *std::move(content);
+}
+
+fs::path link_target(const fs::path& path) {
+  std::error_code error;
+  fs::path target = fs::canonical(path, error);
+  return error ? path : target;
 }
 
 bool is_present(const fs::path& path) {
@@ -321,6 +355,14 @@ void write_output(const fs::path& path, std::string_view content) {
   write_file_atomically(target, content);
 }
 
+fs::path make_temporary_folder(const fs::path& path) {
+  while (true) {
+    fs::path folder = path.parent_path() / temporary_name(path);
+    if (::mkdir(folder.c_str(), 0777) == 0) return folder;
+    if (errno != EEXIST) fail("write", path, ErrorKind::kRuntime);
+  }
+}
+
 void remove_temporary_files(const fs::path& folder) {
   const auto is_temporary = [](std::string_view name) {
     return name.starts_with('.') && name.ends_with(kTemporaryEnding);
@@ -342,28 +384,6 @@ fs::path set_aside(const fs::path& path, std::string_view ending) {
                 ErrorKind::kRuntime);
   }
   return aside;
-}
-
-std::string checksum(std::string_view key, std::string_view text) {
-  return fmt::format("{:016x}",
-                     XXH3_64bits_withSeed(text.data(), text.size(), XXH3_64bits(key.data(), key.size())));
-}
-
-std::string sha256_bytes(std::string_view text) {
-  std::string bytes(32, '\0');
-  auto* const out = reinterpret_cast<unsigned char*>(bytes.data());
-  if (EVP_Digest(text.data(), text.size(), out, nullptr, EVP_sha256(), nullptr) != 1) {
-    throw Error("the library of cryptography gives no SHA-256", ErrorKind::kRuntime);
-  }
-  return bytes;
-}
-
-std::string sha256(std::string_view text) {
-  std::string digits;
-  for (const char byte : sha256_bytes(text)) {
-    fmt::format_to(std::back_inserter(digits), "{:02x}", static_cast<unsigned char>(byte));
-  }
-  return digits;
 }
 
 }  // namespace che

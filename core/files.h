@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -24,8 +26,21 @@ namespace che {
 // machine replaces meanwhile is opened again once.
 std::string read_file(const std::filesystem::path& path);
 
-// The whole of a file that the user named: links are followed, and a pipe is read to its end. Throws Error as
-// read_file does, and (usage) for more than `max_bytes`.
+// Opens a file that the user named, a regular one or a pipe; links are followed. Throws Error as read_file
+// does.
+Descriptor open_input_file(const std::filesystem::path& path);
+
+// Reads the next bytes of `file` into `buffer` and returns their number, 0 at the end; `path` is its name for
+// the message. Throws Error with the system's reason and its error_kind_of.
+std::size_t read_part(const Descriptor& file, const std::filesystem::path& path, std::span<char> buffer);
+
+// Fills `buffer` with the bytes from `first` on of a regular file; several threads may. Throws Error as
+// read_part does, and (usage) where the file ends before.
+void read_at(const Descriptor& file, const std::filesystem::path& path, std::int64_t first,
+             std::span<char> buffer);
+
+// The whole of a file that the user named. Throws Error as read_file does, and (usage) for more than
+// `max_bytes`.
 std::string read_input_file(const std::filesystem::path& path, std::size_t max_bytes);
 
 // Opens a regular file as the system's open does with these flags, and O_CLOEXEC. Throws as read_file does,
@@ -37,6 +52,10 @@ Descriptor open_regular_file(const std::filesystem::path& path, int flags, std::
 // The whole of `file`, from where it stands; `path` is its name for the message. Throws Error with the
 // system's reason and its error_kind_of.
 std::string read_open_file(const Descriptor& file, const std::filesystem::path& path);
+
+// Where a link leads to that may be followed, such as one of a corpus to a file on another disk; `path`
+// itself where it is none or leads to nothing.
+std::filesystem::path link_target(const std::filesystem::path& path);
 
 // Whether there is anything at `path`: a dangling link counts too. Throws Error with the system's reason and
 // its error_kind_of when the system does not say.
@@ -97,6 +116,10 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 // (runtime) with the system's reason, (usage) for a folder.
 void write_output(const std::filesystem::path& path, std::string_view content);
 
+// Makes a new folder next to `path`, for content that is renamed to `path` once it is whole. A process that
+// is killed leaves it. Throws Error (runtime) when the system refuses.
+std::filesystem::path make_temporary_folder(const std::filesystem::path& path);
+
 // Deletes the temporary files of any FileReplacement in `folder` whose process was killed; those of processes
 // that are still writing stay. Throws Error (runtime) when the system refuses.
 void remove_temporary_files(const std::filesystem::path& folder);
@@ -105,13 +128,5 @@ void remove_temporary_files(const std::filesystem::path& folder);
 // nothing that was set aside before is lost. Returns the new path. Throws Error (runtime) when the system
 // refuses.
 std::filesystem::path set_aside(const std::filesystem::path& path, std::string_view ending);
-
-// 16 hexadecimal digits that change with `text`, and with `key`: what the text belongs to, so that a
-// file which is whole but of another owner is told too. Guards against damage, not against intent.
-std::string checksum(std::string_view key, std::string_view text);
-
-// The SHA-256 of a text: 32 bytes, or 64 hexadecimal digits as `sha256sum` prints it.
-std::string sha256_bytes(std::string_view text);
-std::string sha256(std::string_view text);
 
 }  // namespace che

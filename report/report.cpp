@@ -249,9 +249,10 @@ std::string report_html(const ResultTable& table, const ReportLinks& links, cons
   runs.push_back(
       titled_view(run_table(table, {.urls = urls, .reasons = false}), "runs-table", {NoteKind::kProvenance}));
   mustache::data page = texts({{"experiment", table.name},
-                               {"tables", links.tables.empty() ? urls.front() + "/" : url_path(links.tables)},
+                               {"tables", url_path(links.tables.value_or(""))},
                                {"style", kReportStyle},
                                {"script", kReportScript}});
+  page["has_tables"] = links.tables.has_value();
   page["table"] = mustache::data(mustache::partial([] { return std::string(kReportTable); }));
   page["facts"] = mustache::data(facts_view(table));
   page["scores"] = mustache::data(scores_view(table));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace che {
 struct ReportLinks {
   // The experiments' folders as the report's reader reaches them.
   std::vector<std::string> folders = {"."};
-  std::string tables = "";  // What precedes the names of the CSV files; the only folder unless given.
+  // What precedes the names of the CSV files then; nothing where there are none.
+  std::optional<std::string> tables = std::nullopt;
 };
 
 // One HTML page that needs no network and no other file to be read: where the results come from, the tables

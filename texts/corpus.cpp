@@ -3,19 +3,18 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/bounded_json.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "core/hashes.h"
 #include "core/suggestion.h"
 #include "core/text.h"
 #include "texts/token_file.h"
@@ -24,10 +23,10 @@ namespace che {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr std::int64_t kMaxTokens = std::int64_t{1} << 44;
-constexpr std::size_t kMaxCardBytes = std::size_t{1} << 20;
+constexpr JsonLimits kCardLimits{.depth = 4, .bytes = std::size_t{1} << 20, .values = 100'000};
 constexpr std::size_t kMaxNameLength = 60;
 constexpr const char* kRemedy = "; make or import the corpus again (che corpus make --help)";
 
@@ -35,7 +34,12 @@ constexpr const char* kRemedy = "; make or import the corpus again (che corpus m
 class CardReader {
  public:
   explicit CardReader(const fs::path& file) : file_(one_line(file.string(), kWholeText)) {
-    json_ = Json::parse(read_input_file(file, kMaxCardBytes), nullptr, /*allow_exceptions=*/false);
+    const std::string text = read_input_file(file, kCardLimits.bytes);
+    try {
+      json_ = parse_bounded_json(text, kCardLimits);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}: {}{}", file_, error.what(), kRemedy));
+    }
     if (!json_.is_object()) throw Error(fmt::format("{}: is no object of JSON{}", file_, kRemedy));
   }
 
@@ -89,9 +93,9 @@ std::string CorpusCard::hash() const {
 }
 
 std::string CorpusCard::to_json() const {
-  Json json{{"name", name},  {"tokenizer", tokenizer}, {"vocabulary", vocabulary},
-            {"end", end},    {"documents", documents}, {"tokens", tokens},
-            {"bytes", bytes}};
+  nlohmann::ordered_json json{{"name", name},  {"tokenizer", tokenizer}, {"vocabulary", vocabulary},
+                              {"end", end},    {"documents", documents}, {"tokens", tokens},
+                              {"bytes", bytes}};
   for (std::size_t i = 0; i < parts.size(); ++i) json["parts"][text_part_names()[i]] = parts[i];
   json["source"] = source;
   json["licence"] = licence;
@@ -161,17 +165,13 @@ fs::path corpus_folder(std::string_view name_or_folder) {
 }
 
 Corpus::Corpus(fs::path folder, CorpusCard card) : folder_(std::move(folder)), card_(std::move(card)) {
-  card_.is_tokenized() ? map_tokens() : read_texts();
+  card_.is_tokenized() ? open_tokens() : read_texts();
   const auto documents = static_cast<std::int64_t>(starts_.size()) - 1;
   if (documents != card_.documents || starts_.back() != card_.tokens) {
     throw Error(fmt::format("{}: there are {} of {} in all, and corpus.json says {} of {}{}",
                             folder_.string(), counted(documents, "document"),
                             counted(starts_.back(), "token"), card_.documents, card_.tokens, kRemedy));
   }
-}
-
-Corpus::~Corpus() {
-  if (!mapped_.empty()) munmap(const_cast<char*>(mapped_.data()), mapped_.size());
 }
 
 std::shared_ptr<const Corpus> Corpus::open(const fs::path& folder) {
@@ -195,33 +195,25 @@ std::unique_ptr<const Corpus> Corpus::unlisted(const fs::path& folder, const Cor
 void Corpus::read_texts() {
   starts_ = {0};
   for (const CorpusCard::File& file : card_.files) {
-    const std::string text = read_file(folder_ / file.name);
+    const std::string text = read_file(link_target(folder_ / file.name));
     read_hashes_.push_back({file.name, sha256(text)});
     for (const char byte : text) read_.push_back(static_cast<unsigned char>(byte));
     read_.push_back(kByteEnd);
     starts_.push_back(static_cast<std::int64_t>(read_.size()));
   }
-  tokens_ = reinterpret_cast<const char*>(read_.data());
 }
 
-void Corpus::map_tokens() {
-  TokenIndex index = read_token_index(folder_ / CorpusCard::kIndexFile);
+void Corpus::open_tokens() {
+  TokenIndex index = read_token_index(link_target(folder_ / CorpusCard::kIndexFile));
   starts_ = std::move(index.starts);
   token_bytes_ = index.token_bytes;
-  const fs::path path = folder_ / CorpusCard::kTokenFile;
-  const Descriptor file = open_regular_file(path, O_RDONLY, "read", ErrorKind::kUsage);
+  token_path_ = link_target(folder_ / CorpusCard::kTokenFile);
+  token_file_ = open_regular_file(token_path_, O_RDONLY, "read", ErrorKind::kUsage);
   struct stat status {};
-  if (fstat(file.value(), &status) != 0 || status.st_size != starts_.back() * token_bytes_) {
-    throw Error(fmt::format("{}: has {} bytes, and tokens.idx lists tokens of {}{}", path.string(),
+  if (fstat(token_file_.value(), &status) != 0 || status.st_size != starts_.back() * token_bytes_) {
+    throw Error(fmt::format("{}: has {} bytes, and tokens.idx lists tokens of {}{}", token_path_.string(),
                             status.st_size, starts_.back() * token_bytes_, kRemedy));
   }
-  const auto bytes = static_cast<std::size_t>(status.st_size);
-  void* const mapped = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.value(), 0);
-  if (mapped == MAP_FAILED) {
-    throw Error(fmt::format("cannot map {}: {}", path.string(), std::strerror(errno)), ErrorKind::kRuntime);
-  }
-  tokens_ = static_cast<const char*>(mapped);
-  mapped_ = {tokens_, bytes};
 }
 
 TextSpan Corpus::document(std::int64_t index) const {
@@ -248,15 +240,15 @@ void Corpus::copy_tokens(std::int64_t first, std::int64_t count, std::int32_t* o
     throw Error(fmt::format("{}: there are no tokens {} to {}; it has {}", folder_.string(), first,
                             first + count - 1, card_.tokens));
   }
-  const char* const from = tokens_ + first * token_bytes_;
-  if (token_bytes_ == 4) {
-    std::memcpy(out, from, static_cast<std::size_t>(count) * sizeof *out);
+  const std::span<std::int32_t> tokens(out, static_cast<std::size_t>(count));
+  if (!token_file_.is_open()) {
+    std::ranges::copy_n(read_.begin() + first, count, out);
+  } else if (token_bytes_ == 4) {
+    read_tokens(first, tokens);
   } else {
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::uint16_t id = 0;
-      std::memcpy(&id, from + i * token_bytes_, sizeof id);
-      out[i] = id;
-    }
+    std::vector<std::uint16_t> ids(tokens.size());
+    read_tokens(first, std::span(ids));
+    std::ranges::copy(ids, out);
   }
   const auto beyond =
       std::find_if(out, out + count, [&](std::int32_t id) { return id < 0 || id >= card_.vocabulary; });
@@ -267,10 +259,17 @@ void Corpus::copy_tokens(std::int64_t first, std::int64_t count, std::int32_t* o
       (folder_ / CorpusCard::kTokenFile).string(), first + (beyond - out), *beyond, card_.vocabulary));
 }
 
+template <class Id>
+void Corpus::read_tokens(std::int64_t first, std::span<Id> ids) const {
+  const auto bytes = std::as_writable_bytes(ids);
+  read_at(token_file_, token_path_, first * token_bytes_,
+          {reinterpret_cast<char*>(bytes.data()), bytes.size()});
+}
+
 std::vector<CorpusCard::File> Corpus::hashed_files() const {
   if (!card_.is_tokenized()) return read_hashes_;
-  return {{CorpusCard::kTokenFile, sha256(mapped_)},
-          {CorpusCard::kIndexFile, sha256(read_file(folder_ / CorpusCard::kIndexFile))}};
+  return {{CorpusCard::kTokenFile, sha256(token_file_, token_path_, starts_.back() * token_bytes_)},
+          {CorpusCard::kIndexFile, sha256(read_file(link_target(folder_ / CorpusCard::kIndexFile)))}};
 }
 
 void Corpus::verify() const {

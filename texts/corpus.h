@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/descriptor.h"
 
 namespace che {
 
@@ -71,13 +74,12 @@ std::vector<std::string> shipped_corpora();
 // several threads.
 class Corpus {
  public:
-  // Maps the token files into memory, or reads the texts, and compares the SHA-256 of each file; once in a
+  // Opens the token files, or reads the texts, and compares the SHA-256 of each file; once in a
   // process. Throws Error (usage) with file and remedy for files that are missing, cut off or of other
   // contents than corpus.json says.
   static std::shared_ptr<const Corpus> open(const std::filesystem::path& folder);
   // The same where corpus.json is not written yet: `card` is what it will say.
   static std::unique_ptr<const Corpus> unlisted(const std::filesystem::path& folder, const CorpusCard& card);
-  ~Corpus();
   Corpus(const Corpus&) = delete;
   Corpus& operator=(const Corpus&) = delete;
 
@@ -89,7 +91,7 @@ class Corpus {
   TextSpan tokens_of(TextPart part) const;
 
   // Copies tokens first .. first + count - 1. Throws Error (usage) for an id beyond the vocabulary, and where
-  // the corpus has no such tokens.
+  // the corpus has no such tokens, or its file has been cut off since.
   void copy_tokens(std::int64_t first, std::int64_t count, std::int32_t* out) const;
 
   // Its files with the SHA-256 of what they hold now.
@@ -100,16 +102,19 @@ class Corpus {
   // Throws Error (usage) unless every file has the contents that corpus.json says.
   void verify() const;
   void read_texts();
-  void map_tokens();
+  void open_tokens();
+  template <class Id>
+  void read_tokens(std::int64_t first, std::span<Id> ids) const;
 
   std::filesystem::path folder_;
   CorpusCard card_;
   std::vector<std::int64_t> starts_;  // The first token of each document, and the end of the last.
   std::vector<std::uint16_t> read_;   // The tokens of texts.
   std::vector<CorpusCard::File> read_hashes_;
-  std::string_view mapped_;  // tokens.bin
+  // tokens.bin. It is read and not mapped: a process that reads a mapped file behind a new end is killed.
+  Descriptor token_file_;
+  std::filesystem::path token_path_;
   std::int64_t token_bytes_ = 2;
-  const char* tokens_ = nullptr;
 };
 
 // The byte tokenizer: a byte is its own id, and this token follows each document.

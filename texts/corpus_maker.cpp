@@ -1,19 +1,17 @@
 #include "texts/corpus_maker.h"
 
 #include <fmt/format.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
+#include "core/bounded_json.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "core/input_file.h"
 #include "core/text.h"
 #include "texts/token_file.h"
 
@@ -23,7 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 using Take = std::function<void(std::string_view)>;
 
-// Hands on the lines of a text that comes in parts.
+// A line holds one document.
+constexpr JsonLimits kLineLimits{.depth = 1000, .bytes = std::size_t{1} << 30, .values = 10'000'000};
+
+// Hands on the lines of a text that comes in parts, and of one that is too long its beginning.
 class LineSplitter {
  public:
   explicit LineSplitter(Take take) : take_(std::move(take)) {}
@@ -36,6 +37,7 @@ class LineSplitter {
       part.remove_prefix(end + 1);
     }
     open_ += part;
+    if (open_.size() > kLineLimits.bytes) finish();
   }
 
   void finish() {
@@ -50,33 +52,6 @@ class LineSplitter {
 
 [[noreturn]] void fail_reading(const fs::path& file, std::string_view problem) {
   throw Error(fmt::format("{}: {}", one_line(file.string(), kWholeText), problem));
-}
-
-// Reads a file in parts, through Zstandard if it is compressed.
-void read_parts(const fs::path& file, bool is_compressed, const Take& take) {
-  std::ifstream input(file, std::ios::binary);
-  if (!input) fail_reading(file, "cannot be read");
-  std::string in(ZSTD_DStreamInSize(), '\0');
-  std::string out(ZSTD_DStreamOutSize(), '\0');
-  const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(),
-                                                                          ZSTD_freeDStream);
-  std::size_t left = 0;  // 0 at the end of a frame.
-  while (input.read(in.data(), static_cast<std::streamsize>(in.size())), input.gcount() > 0) {
-    const auto count = static_cast<std::size_t>(input.gcount());
-    if (!is_compressed) {
-      take({in.data(), count});
-      continue;
-    }
-    ZSTD_inBuffer from{in.data(), count, 0};
-    while (from.pos < from.size) {
-      ZSTD_outBuffer to{out.data(), out.size(), 0};
-      left = ZSTD_decompressStream(stream.get(), &to, &from);
-      if (ZSTD_isError(left) != 0) fail_reading(file, "is no file of Zstandard, or is damaged");
-      take({out.data(), to.pos});
-    }
-  }
-  if (input.bad()) fail_reading(file, "cannot be read to its end");
-  if (left != 0) fail_reading(file, "is cut off");
 }
 
 // Null where a line has no such member.
@@ -113,12 +88,13 @@ class DocumentReader {
     if (!fs::is_regular_file(path, ignored)) fail_reading(path, "there is no such file or folder");
     if (!is_text(path)) fail_reading(path, "allowed: .txt, .jsonl, .jsonl.zst, and folders of these");
     if (path.extension() == ".txt") {
-      take(read_file(fs::canonical(path)));
+      take(read_file(link_target(path)));
       return;
     }
     std::int64_t number = 0;
     LineSplitter lines([&](std::string_view line) { read_line(path, ++number, line); });
-    read_parts(path, path.extension() == ".zst", [&](std::string_view part) { lines.add(part); });
+    InputFile input(path);
+    for (std::string_view part = input.next(); !part.empty(); part = input.next()) lines.add(part);
     lines.finish();
   }
 
@@ -131,10 +107,15 @@ class DocumentReader {
   }
 
   void read_line(const fs::path& path, std::int64_t number, std::string_view text) {
-    const auto line = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
     const auto fail = [&](std::string_view problem) {
       fail_reading(path, fmt::format("line {}: {}", number, problem));
     };
+    nlohmann::json line;
+    try {
+      line = parse_bounded_json(text, kLineLimits);
+    } catch (const Error& error) {
+      fail(error.what());
+    }
     if (!line.is_object()) fail("is no object of JSON");
     if (plan_.where) {
       const nlohmann::json* const value = member_at(line, plan_.where->first);
@@ -240,7 +221,7 @@ ReadTexts make_corpus(const CorpusPlan& plan, const fs::path& folder) {
 
 void import_corpus(const fs::path& prefix, const CorpusPlan& plan, std::int64_t vocabulary, std::int64_t end,
                    const fs::path& folder) {
-  const fs::path index_file = fs::path(prefix) += ".idx";
+  const fs::path index_file = link_target(fs::path(prefix) += ".idx");
   const fs::path token_file = fs::path(prefix) += ".bin";
   const TokenIndex index = read_token_index(index_file);
   const fs::path tokens = folder / CorpusCard::kTokenFile;

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/hashes.h"
 #include "core/text.h"
 
 namespace che {
@@ -131,7 +132,7 @@ void ArchiveWriter::add(const std::string& path, std::string_view content) {
 std::string ArchiveWriter::finish() {
   std::string bytes = packer_.finish();
   bytes += std::string(kLastFrame) + sha256_bytes(bytes);
-  write_file_atomically(path_, bytes);
+  write_output(path_, bytes);
   return sha256(bytes);
 }
 

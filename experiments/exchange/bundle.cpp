@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <memory>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -13,17 +11,14 @@
 #include <system_error>
 #include <utility>
 
-#include "core/descriptor.h"
+#include "core/bounded_json.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "core/hashes.h"
 #include "core/text.h"
 #include "core/version.h"
 #include "experiments/exchange/archive.h"
-#include "experiments/exchange/stored_predictions.h"
-#include "experiments/plan/evaluation_settings.h"
-#include "experiments/store/bounded_json.h"
 #include "experiments/store/experiment_folder.h"
-#include "experiments/store/run_files.h"
 #include "experiments/store/run_folder.h"
 
 namespace che {
@@ -35,72 +30,11 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "che-bundle/1";
 constexpr const char* kManifest = "MANIFEST.json";
-constexpr const char* kConfig = "config.yaml";
-constexpr const char* kStatus = "status.json";
-// The files of a run, beside kept predictions. A run may lack all but the first.
-constexpr std::array<const char*, 6> kRunFiles = {kConfig,       "evaluation.csv", "evaluation_at_steps.csv",
-                                                  "metrics.csv", kStatus,          "windows.csv"};
-constexpr std::size_t kManifestDepth = 4;
+// The manifest of an archive of the largest size has fewer values.
+constexpr JsonLimits kManifestLimits{.depth = 4, .bytes = ArchiveLimits().file_bytes, .values = 2'000'000};
 
-using Texts = std::map<std::string, std::string>;  // By name of the file.
 // The finished seeds of each cell, by its id.
 using Seeds = std::map<std::string, std::set<std::pair<std::int64_t, std::int64_t>>>;
-
-// Throws Error for settings of an evaluation, or accuracies of so many samples, that the run cannot have.
-void check_rows(const RunConfig& config, const std::vector<EvaluationRow>& rows, const std::string& file) {
-  for (const EvaluationRow& row : rows) {
-    if (row.encoding_settings.empty()) continue;
-    try {
-      with_evaluation_settings(config, row.encoding_settings);
-    } catch (const Error& error) {
-      throw Error(fmt::format("{}: {}", file, error.what()));
-    }
-  }
-  if (config.has_text() || !config.is_drawn()) return;
-  const std::unique_ptr<Task> task = create_task(config.task);
-  for (const EvaluationRow& row : rows) {
-    if (task->output_length(row.length) != 1) continue;
-    const double right = row.accuracy * static_cast<double>(row.samples);
-    if (std::abs(right - std::round(right)) < 1e-3) continue;
-    throw Error(fmt::format("{}: {} samples of one symbol cannot have the accuracy {} at length {}", file,
-                            row.samples, row.accuracy, row.length));
-  }
-}
-
-// Parses the files of a run as a results folder's. Throws Error that names a file below `place`.
-BundledRun parse_run(const std::string& id, const Texts& texts, const std::string& place) {
-  const auto parsed = [&](const char* name, const auto& parse) {
-    using Result = decltype(parse(std::string_view(), id, std::string()));
-    const auto found = texts.find(name);
-    return found == texts.end() ? Result() : parse(found->second, id, fmt::format("{}/{}", place, name));
-  };
-  if (!texts.contains(kConfig)) throw Error(fmt::format("{}: has no {}", place, kConfig));
-  StoredConfig stored = parsed(kConfig, parse_stored_config);
-  if (stored.id != id) throw Error(fmt::format("{}/{}: belongs to run {}", place, kConfig, stored.id));
-  BundledRun run{.id = id,
-                 .config = std::move(stored.config),
-                 .status = parsed(kStatus, parse_status),
-                 .evaluation = parsed("evaluation.csv", parse_evaluation),
-                 .at_steps = parsed("evaluation_at_steps.csv", parse_at_steps),
-                 .metrics = parsed("metrics.csv", parse_metrics)};
-  if (run.config.has_text()) attach_windows(run.evaluation, parsed("windows.csv", parse_windows));
-  if (!texts.contains(kStatus) && texts.size() > 1) {
-    throw Error(fmt::format("{}: has results and no {}", place, kStatus));
-  }
-  check_rows(run.config, run.evaluation, place + "/evaluation.csv");
-  for (const auto& [step, rows] : run.at_steps) {
-    check_rows(run.config, rows, place + "/evaluation_at_steps.csv");
-  }
-  run.rows_without_predictions = check_kept_predictions(run.config, run.evaluation, texts, place);
-  // A model outside che is not trained here.
-  const std::int64_t steps = run.config.is_foreign() ? 0 : run.config.training.steps;
-  const std::int64_t step = run.status.step;
-  if (step > steps || (run.status.state == RunState::kFinished && step != steps)) {
-    throw Error(
-        fmt::format("{}/{}: {} at step {} of {}", place, kStatus, state_name(run.status.state), step, steps));
-  }
-  return run;
-}
 
 void add_run(BundleSummary& summary, Seeds& seeds, const BundledRun& run) {
   const RunConfig& config = run.config;
@@ -126,22 +60,6 @@ void add_run(BundleSummary& summary, Seeds& seeds, const BundledRun& run) {
       summary.hardware.push_back(std::move(hardware));
     }
   }
-}
-
-Texts read_texts(const fs::path& run) {
-  Texts texts;
-  for (const char* const name : kRunFiles) {
-    if (is_present(run / name)) texts.emplace(name, read_file(run / name));
-  }
-  std::error_code error;
-  for (const fs::path& entry : entries_of(run, error)) {
-    const std::string name = entry.filename().string();
-    if (is_kept_predictions(name)) texts.emplace(name, read_file(entry));
-  }
-  if (error) {
-    throw Error(fmt::format("cannot read '{}': {}", run.string(), error.message()), ErrorKind::kRuntime);
-  }
-  return texts;
 }
 
 std::string dump(const OrderedJson& json) {
@@ -207,11 +125,11 @@ class BundleReader {
 
   BundleSummary read() {
     read_manifest();
-    Texts texts;
+    RunTexts texts;
     std::string run;
     const auto finish_run = [&] {
       if (run.empty()) return;
-      BundledRun parsed = parse_run(run, texts, fmt::format("{}: {}/runs/{}", file_, root_, run));
+      BundledRun parsed = parse_bundled_run(run, texts, fmt::format("{}: {}/runs/{}", file_, root_, run));
       texts.clear();
       add_run(summary_, seeds_, parsed);
       if (take_) take_(std::move(parsed));
@@ -257,7 +175,7 @@ class BundleReader {
     root_ = first->path.substr(0, slash);
     manifest_ = first->content;
     try {
-      const Json json = parse_bounded_json(first->content, kManifestDepth);
+      const Json json = parse_bounded_json(first->content, kManifestLimits);
       if (const std::string format = text_of(json, "", "format"); format != kFormat) {
         throw Error(
             fmt::format("format: got '{}'; allowed: {}; this che reads no other", one_line(format), kFormat));
@@ -291,8 +209,7 @@ class BundleReader {
     if (path.starts_with(start) && slash > start.size()) {
       std::string id = path.substr(start.size(), slash - start.size());
       std::string name = path.substr(slash + 1);
-      if (id.find('/') == std::string::npos &&
-          (std::ranges::count(kRunFiles, name) > 0 || is_kept_predictions(name))) {
+      if (id.find('/') == std::string::npos && is_bundled(name)) {
         return {std::move(id), std::move(name)};
       }
     }
@@ -336,8 +253,8 @@ BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
   Seeds seeds;
   OrderedJson files = OrderedJson::array();
   for (const RunFolder& run : found.runs) {
-    const Texts texts = read_texts(run.path());
-    add_run(summary, seeds, parse_run(run.id(), texts, run.path().string()));
+    const RunTexts texts = read_run_texts(run.path());
+    add_run(summary, seeds, parse_bundled_run(run.id(), texts, run.path().string()));
     for (const auto& [name, text] : texts) {
       files.push_back(
           entry_of(fmt::format("{}/runs/{}/{}", summary.name, run.id(), name), text.size(), sha256(text)));
@@ -348,7 +265,7 @@ BundleSummary write_bundle(const fs::path& experiment, const fs::path& file) {
   archive.add(fmt::format("{}/{}", summary.name, kManifest), dump(manifest_of(summary, files)));
   std::size_t next = 0;
   for (const RunFolder& run : found.runs) {
-    for (const auto& [name, text] : read_texts(run.path())) {
+    for (const auto& [name, text] : read_run_texts(run.path())) {
       const std::string path = fmt::format("{}/runs/{}/{}", summary.name, run.id(), name);
       if (next == files.size() || files[next]["path"] != path || files[next]["sha256"] != sha256(text)) {
         throw Error(
@@ -372,17 +289,10 @@ BundleSummary unpack_bundle(const fs::path& file, const fs::path& output) {
   if (is_present(folder)) {
     throw Error(fmt::format("'{}' is there already; name a folder that is not", folder.string()));
   }
-  // A process that is killed leaves a folder of this name, which the next one removes.
-  const fs::path begun = folder.parent_path() / fmt::format(".{}.unpacking", folder.filename().string());
-  create_writable_folder(begun);
-  const Descriptor held = hold_folder(begun);
-  if (!held.is_open()) {
-    throw Error(
-        fmt::format("'{}' is in use by another process that unpacks; wait for its end", begun.string()));
-  }
+  create_writable_folder(folder.has_parent_path() ? folder.parent_path() : ".");
+  const fs::path begun = make_temporary_folder(folder);
   std::error_code error;
   try {
-    for (const fs::path& left : entries_of(begun, error)) fs::remove_all(left, error);
     BundleSummary summary = BundleReader(file, {}, [&](const ArchivedFile& next) {
                               const fs::path path = begun / next.path.substr(next.path.find('/') + 1);
                               create_writable_folder(path.parent_path());
@@ -391,7 +301,7 @@ BundleSummary unpack_bundle(const fs::path& file, const fs::path& output) {
     fs::rename(begun, folder, error);
     if (!error) return summary;
     throw Error(fmt::format("cannot make '{}': {}", folder.string(), error.message()), ErrorKind::kRuntime);
-  } catch (const Error&) {
+  } catch (...) {
     fs::remove_all(begun, error);
     throw;
   }

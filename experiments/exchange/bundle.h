@@ -8,10 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/plan/identity.h"
-#include "experiments/plan/run_config.h"
-#include "experiments/store/run_rows.h"
-#include "experiments/store/run_status.h"
+#include "experiments/exchange/bundled_run.h"
 
 namespace che {
 
@@ -37,18 +34,6 @@ struct BundleSummary {
   std::vector<std::string> hardware;                  // "processor on host" of the runs, each once.
 
   bool is_complete() const { return unfinished.empty(); }
-};
-
-// A run in a bundle.
-struct BundledRun {
-  std::string id;
-  RunConfig config;
-  RunStatus status;
-  std::vector<EvaluationRow> evaluation;
-  StepRows at_steps;
-  std::vector<MetricsRow> metrics;
-  std::size_t rows_without_predictions =
-      0;  // Counts rows of a model outside che that cannot be scored again.
 };
 
 // Receives each run while a bundle is read, before the later bytes are checked.

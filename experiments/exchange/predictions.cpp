@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <functional>
@@ -13,11 +12,12 @@
 #include <string_view>
 #include <utility>
 
-#include "core/files.h"
+#include "core/bounded_json.h"
+#include "core/input_file.h"
 #include "core/suggestion.h"
 #include "core/text.h"
+#include "experiments/exchange/prediction_lines.h"
 #include "experiments/plan/run_config.h"
-#include "experiments/store/bounded_json.h"
 #include "models/architectures/foreign.h"
 #include "tasks/suite.h"
 #include "tasks/symbols.h"
@@ -28,112 +28,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
-constexpr std::size_t kPredictionDepth = 4;
-constexpr const char* kLineForm =
-    "allowed: one JSON object a line, the header and then such as {\"length\": 41, \"index\": 0, \"output\": "
-    "[0]}";
+// A header has a number for each length, and may have the text of a task's file, of 1 MiB.
+constexpr JsonLimits kHeaderLimits{.depth = 4, .bytes = std::size_t{8} << 20, .values = 100'000};
 
-bool is_compressed(std::string_view content) { return content.starts_with("\x28\xB5\x2F\xFD"); }
-
-std::string decompressed(std::string_view content, const std::filesystem::path& file) {
-  const auto fail = [&](std::string_view problem) {
-    throw Error(fmt::format("{}: {}", file.string(), problem));
-  };
-  std::string text;
-  std::string part(ZSTD_DStreamOutSize(), '\0');
-  const std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
-                                                                             ZSTD_freeDStream);
-  ZSTD_inBuffer input{content.data(), content.size(), 0};
-  std::size_t left = 1;  // 0 at the end of a frame.
-  while (input.pos < input.size || left != 0) {
-    ZSTD_outBuffer output{part.data(), part.size(), 0};
-    left = ZSTD_decompressStream(stream.get(), &output, &input);
-    if (ZSTD_isError(left) != 0) fail(fmt::format("cannot be decompressed: {}", ZSTD_getErrorName(left)));
-    text.append(part, 0, output.pos);
-    if (text.size() > kMaxBytes) fail(fmt::format("has more than {} bytes, decompressed", kMaxBytes));
-    if (output.pos == 0 && input.pos == input.size && left != 0) fail("is cut off");
-  }
-  return text;
+// The limits of a line with so many symbols, which need a digit or two and a comma each.
+JsonLimits sample_limits(std::int64_t symbols) {
+  const auto count = static_cast<std::size_t>(symbols);
+  return {.depth = 4, .bytes = 1024 + 32 * count, .values = 1024 + count};
 }
-
-std::string compressed(std::string_view content) {
-  constexpr int kLevel = 3;
-  std::string packed(ZSTD_compressBound(content.size()), '\0');
-  const std::size_t size =
-      ZSTD_compress(packed.data(), packed.size(), content.data(), content.size(), kLevel);
-  if (ZSTD_isError(size) != 0)
-    throw Error(fmt::format("zstd: {}", ZSTD_getErrorName(size)), ErrorKind::kRuntime);
-  packed.resize(size);
-  return packed;
-}
-
-// The lines of a file of predictions, with the errors of what is on them.
-class PredictionLines {
- public:
-  // The content may be compressed.
-  PredictionLines(std::string content, const std::filesystem::path& file)
-      : file_(file.string()),
-        content_(is_compressed(content) ? decompressed(content, file) : std::move(content)) {}
-
-  const std::string& content() const { return content_; }
-
-  // The object on the next line; nothing at the end of the file.
-  bool next(Json& object) {
-    if (content_.find_first_not_of(" \t\r\n", next_) == std::string::npos) return false;
-    const std::size_t end = std::min(content_.find('\n', next_), content_.size());
-    const std::string_view line = std::string_view(content_).substr(next_, end - next_);
-    next_ = std::min(end + 1, content_.size());
-    ++number_;
-    try {
-      object = parse_bounded_json(line, kPredictionDepth);
-    } catch (const Error& error) {
-      fail(fmt::format("{}; {}", error.what(), kLineForm));
-    }
-    if (!object.is_object()) fail(fmt::format("got {}; {}", object.type_name(), kLineForm));
-    return true;
-  }
-
-  // Throws the error of the last line.
-  [[noreturn]] void fail(const std::string& problem) const {
-    throw Error(fmt::format("{}:{}: {}", file_, number_, problem));
-  }
-
-  // The field `name` of `object`; `accepts` says whether a value is one, `expected` what would be.
-  const Json& field(const Json& object, const char* name, bool (Json::*accepts)() const noexcept,
-                    const char* expected) const {
-    const auto found = object.find(name);
-    if (found == object.end()) fail(fmt::format("'{}' is missing", name));
-    if (!((*found).*accepts)()) fail(fmt::format("{}: expected {}", name, expected));
-    return *found;
-  }
-  std::string text(const Json& object, const char* name) const {
-    return field(object, name, &Json::is_string, "text").get<std::string>();
-  }
-  std::int64_t integer(const Json& object, const char* name, std::int64_t min) const {
-    const Json& value = field(object, name, &Json::is_number_integer, "a whole number");
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
-      fail(fmt::format("{}: the number is too large", name));
-    }
-    const auto number = value.get<std::int64_t>();
-    if (number < min) fail(fmt::format("{}: got {}; allowed: {} or more", name, number, min));
-    return number;
-  }
-
-  void refuse_other_fields(const Json& object, const std::vector<std::string>& known) const {
-    for (const auto& item : object.items()) {
-      if (std::find(known.begin(), known.end(), item.key()) == known.end()) {
-        fail(fmt::format("unknown field '{}'{}", one_line(item.key()), known_names_hint(item.key(), known)));
-      }
-    }
-  }
-
- private:
-  std::string file_;
-  std::string content_;
-  std::size_t next_ = 0;    // Where the next line begins.
-  std::size_t number_ = 0;  // The last line's, from 1.
-};
 
 void check_suite(const PredictionLines& lines, const SampleHeader& header) {
   if (header.suite.empty()) return;
@@ -189,7 +91,7 @@ std::string read_training(const PredictionLines& lines, const Json& header) {
 
 // `object` is set to the header as it stands in the file.
 ScoredPredictions read_header(PredictionLines& lines, Json& object) {
-  if (!lines.next(object))
+  if (!lines.next(object, kHeaderLimits))
     lines.fail("the file is empty; its first line is a header with format, model, task, ...");
   if (const std::string format = lines.text(object, "format"); format != "che-predictions/1") {
     const bool is_samples = format.starts_with("che-samples/");
@@ -239,7 +141,7 @@ ScoredPredictions read_header(PredictionLines& lines, Json& object) {
 std::int64_t read_sample(PredictionLines& lines, std::int64_t length, std::int64_t index, const Task& task,
                          const Batch& batch, std::int64_t row) {
   Json object;
-  if (!lines.next(object)) {
+  if (!lines.next(object, sample_limits(batch.output_length))) {
     lines.fail(fmt::format("the file ends before sample {} of length {}; partial predictions have no score",
                            index, length));
   }
@@ -267,18 +169,9 @@ std::int64_t read_sample(PredictionLines& lines, std::int64_t length, std::int64
   return correct;
 }
 
-}  // namespace
-
-ScoredPredictions score_predictions(const std::filesystem::path& file) {
-  return score_predictions(read_input_file(file, kMaxBytes), file);
-}
-
-ScoredPredictions score_predictions(std::string content, const std::filesystem::path& file) {
-  std::string packed = is_compressed(content) ? content : std::string();
-  PredictionLines lines(std::move(content), file);
+ScoredPredictions score(PredictionLines& lines) {
   Json object;
   ScoredPredictions scored = read_header(lines, object);
-  scored.file = file;
   const SampleHeader& header = scored.header;
   std::unique_ptr<Task> task;
   try {
@@ -321,9 +214,27 @@ ScoredPredictions score_predictions(std::string content, const std::filesystem::
                            .accuracy = accuracy,
                            .loss = std::numeric_limits<double>::quiet_NaN()});
   }
-  Json surplus;
-  if (lines.next(surplus)) lines.fail("a surplus sample: the header's samples end on the line before");
-  scored.packed = packed.empty() ? compressed(lines.content()) : std::move(packed);
+  if (!lines.is_at_end()) lines.fail("a surplus sample: the header's samples end on the line before");
+  return scored;
+}
+
+}  // namespace
+
+ScoredPredictions score_predictions(const std::filesystem::path& file) {
+  InputFile input(file);
+  PredictionPacker packer;
+  PredictionLines lines(input, file, &packer);
+  ScoredPredictions scored = score(lines);
+  scored.file = file;
+  scored.packed = packer.finish();
+  return scored;
+}
+
+ScoredPredictions score_predictions(std::string_view content, const std::filesystem::path& file) {
+  InputFile input(content, file);
+  PredictionLines lines(input, file);
+  ScoredPredictions scored = score(lines);
+  scored.file = file;
   return scored;
 }
 

@@ -19,7 +19,7 @@ struct ScoredPredictions {
   std::int64_t data_seed = 0;       // or in that of its training batches.
   std::string stated_training;      // See RunStatus.
   std::vector<EvaluationRow> rows;  // One per length; the loss is not a number.
-  std::string packed;               // The file, compressed with Zstandard.
+  std::string packed;               // The file's lines, compressed with Zstandard.
 };
 
 // Reads a file of predictions and compares it with the test samples that its header names:
@@ -30,10 +30,10 @@ struct ScoredPredictions {
 // evaluation: per batch of 64 the fraction of the symbols that count, averaged over the batches. Throws Error
 // (usage) that names line and field for anything else: another order, a missing or surplus sample, a wrong
 // number of symbols, a symbol that the task does not have.
-// The file may be compressed with Zstandard.
+// The file may be compressed with Zstandard. Memory grows with the longest line that its samples may have.
 ScoredPredictions score_predictions(const std::filesystem::path& file);
 
-// Scores the content of a file, compressed or not, that is called `file` in messages.
-ScoredPredictions score_predictions(std::string content, const std::filesystem::path& file);
+// The same for the content of a file that is called `file` in messages; it is not packed.
+ScoredPredictions score_predictions(std::string_view content, const std::filesystem::path& file);
 
 }  // namespace che

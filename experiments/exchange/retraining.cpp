@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/files.h"
+#include "core/hashes.h"
 #include "core/text.h"
 #include "experiments/exchange/archive.h"
 #include "experiments/statistics/score_summary.h"

@@ -10,6 +10,7 @@
 
 #include "core/file_lock.h"
 #include "core/files.h"
+#include "core/hashes.h"
 #include "core/process.h"
 #include "core/text.h"
 #include "core/version.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/files.h"
+#include "core/hashes.h"
 
 namespace che {
 namespace {

@@ -11,6 +11,9 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "core/bounded_json.h"
+#include "core/error.h"
+
 namespace che {
 namespace {
 
@@ -22,11 +25,12 @@ double number_or_zero(const nlohmann::json& json) { return json.is_null() ? 0 : 
 
 Phase phase_named(const std::string& name) {
   const auto* const found = std::ranges::find(kPhases, name);
-  if (found == kPhases.end()) throw nlohmann::json::other_error::create(501, "no phase: " + name, nullptr);
+  if (found == kPhases.end()) throw Error("no phase: " + name);
   return static_cast<Phase>(found - kPhases.begin());
 }
 
 constexpr double kProgressSeconds = 1;
+constexpr JsonLimits kLineLimits{.depth = 1, .bytes = std::size_t{1} << 20, .values = 100};
 
 constexpr std::chrono::seconds kPlainInterval{15};
 constexpr std::chrono::seconds kTotalInterval{60};
@@ -68,10 +72,9 @@ std::string to_json_line(const Progress& progress) {
 }
 
 std::optional<Progress> parse_progress(std::string_view line) {
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return std::nullopt;
   Progress progress;
   try {
+    const nlohmann::json json = parse_bounded_json(line, kLineLimits);
     progress.job = json.at("job").get<std::string>();
     progress.phase = phase_named(json.at("phase").get<std::string>());
     progress.done = json.at("done").get<std::int64_t>();
@@ -82,6 +85,8 @@ std::optional<Progress> parse_progress(std::string_view line) {
     progress.text = json.at("text").get<std::string>();
     if (json.contains("seconds_left")) progress.left = json.at("seconds_left").get<double>();
   } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  } catch (const Error&) {
     return std::nullopt;
   }
   return progress;

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/bounded_json.h"
 #include "core/files.h"
 #include "core/number_text.h"
 #include "core/text.h"
-#include "experiments/store/bounded_json.h"
 
 namespace che {
 namespace {
@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 constexpr const char* kFolder = "batch";
 constexpr const char* kFile = "submission.json";
 constexpr std::int64_t kMaxNumber = 1'000'000;
-constexpr std::size_t kSubmissionDepth = 5;
+constexpr JsonLimits kSubmissionLimits{.depth = 5, .bytes = std::size_t{256} << 20, .values = 4'000'000};
 
 fs::path folder_of(const fs::path& experiment, std::int64_t number) {
   return experiment / kFolder / std::to_string(number);
@@ -43,7 +43,7 @@ std::vector<std::int64_t> numbers_of(const fs::path& experiment) {
 
 std::int64_t number_at(const Json& object, const char* name) {
   const auto found = object.find(name);
-  if (found == object.end() || !found->is_number_integer() || *found < 0) {
+  if (found == object.end() || !found->is_number_integer() || found->get<std::int64_t>() < 0) {
     throw Error(fmt::format("{}: expected a whole number >= 0", name));
   }
   return found->get<std::int64_t>();
@@ -134,9 +134,13 @@ Submission create_submission(const fs::path& experiment, const std::vector<std::
 }
 
 Submission read_submission(const fs::path& file) {
-  const std::string text = read_file(file);
+  std::error_code unknown;
+  const std::uintmax_t bytes = fs::file_size(file, unknown);
+  const bool is_longer = !unknown && bytes > kSubmissionLimits.bytes;
+  const std::string text = is_longer ? "" : read_file(file);
   try {
-    Submission submission = from_json(parse_bounded_json(text, kSubmissionDepth));
+    if (is_longer) throw Error(fmt::format("it has {} bytes; allowed: {}", bytes, kSubmissionLimits.bytes));
+    Submission submission = from_json(parse_bounded_json(text, kSubmissionLimits));
     submission.folder = fs::absolute(file).parent_path();
     return submission;
   } catch (const Error& error) {

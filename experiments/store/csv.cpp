@@ -3,21 +3,22 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "core/config/node.h"
 #include "core/error.h"
-#include "core/files.h"
+#include "core/hashes.h"
 
 namespace che {
 namespace {
 
-// Appends the fields of a line and returns their number.
-std::size_t split(std::string_view line, std::vector<std::string_view>& fields) {
-  for (std::size_t count = 1;; ++count) {
+// Appends the fields of a line.
+void split(std::string_view line, std::vector<std::string_view>& fields) {
+  while (true) {
     const std::size_t comma = line.find(',');
     fields.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return count;
+    if (comma == std::string_view::npos) return;
     line.remove_prefix(comma + 1);
   }
 }
@@ -45,10 +46,11 @@ CsvRows::CsvRows(std::string file, std::string_view text, std::vector<std::strin
       if (line != header) fail_line(1, fmt::format("the header is '{}', expected '{}'", line, header));
       continue;
     }
-    const std::size_t count = split(line, fields_);
+    const auto count = static_cast<std::size_t>(std::ranges::count(line, ',')) + 1;
     if (count != columns_.size()) {
       fail_line(number, fmt::format("found {} columns in '{}', expected {}", count, line, columns_.size()));
     }
+    split(line, fields_);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "core/file_lock.h"
 #include "core/files.h"
+#include "core/hashes.h"
 #include "experiments/plan/encoding_config.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"

@@ -25,13 +25,14 @@ constexpr const char* kWindowsFile = "windows.csv";
 constexpr const char* kAtStepsFile = "evaluation_at_steps.csv";
 constexpr const char* kStatusFile = "status.json";
 
-// Much more than a config or a status needs.
+// Much more than a config or a status needs, and than rows do.
 constexpr std::uintmax_t kMaxSettings = std::uintmax_t{1} << 20;
+constexpr std::uintmax_t kMaxRows = std::uintmax_t{1} << 30;
 
 // Returns the content of a stored file, or nothing where there is none. A file that is too large or not a
 // regular one is an Error (usage), as a damaged one is.
 std::optional<std::string> stored_content(const fs::path& file, std::string_view remedy,
-                                          std::uintmax_t max_bytes = UINTMAX_MAX) {
+                                          std::uintmax_t max_bytes = kMaxRows) {
   if (!is_present(file)) return std::nullopt;
   try {
     std::error_code error;
@@ -49,7 +50,7 @@ std::optional<std::string> stored_content(const fs::path& file, std::string_view
 template <class Result>
 Result parsed(const fs::path& file, const std::string& id, std::string_view remedy,
               Result (*parse)(std::string_view, std::string_view, const std::string&),
-              std::uintmax_t max_bytes = UINTMAX_MAX) {
+              std::uintmax_t max_bytes = kMaxRows) {
   const std::optional<std::string> text = stored_content(file, remedy, max_bytes);
   return text ? parse(*text, id, file.string()) : Result();
 }

@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/bounded_json.h"
 #include "core/config/node.h"
 #include "core/error.h"
-#include "core/files.h"
-#include "experiments/store/bounded_json.h"
+#include "core/hashes.h"
 #include "experiments/store/run_files.h"
 
 namespace che {
@@ -28,7 +28,7 @@ constexpr const char* kContinuedFrom = "continued_from";
 constexpr const char* kStatedTraining = "stated_training";
 // Left out where they are empty: files of earlier versions have no such member.
 constexpr std::array<std::string_view, 3> kOptional = {kProcessor, kContinuedFrom, kStatedTraining};
-constexpr std::size_t kStatusDepth = 1000;
+constexpr JsonLimits kStatusLimits{.depth = 8, .bytes = std::size_t{1} << 20, .values = 1000};
 // In the order of RunState.
 constexpr std::array<const char*, 6> kStates = {"waiting",  "training",    "evaluating",
                                                 "finished", "interrupted", "failed"};
@@ -112,7 +112,7 @@ RunStatus parse_status(std::string_view text, std::string_view id, const std::st
   };
   Json json;
   try {
-    json = parse_bounded_json(text, kStatusDepth);
+    json = parse_bounded_json(text, kStatusLimits);
   } catch (const Error& error) {
     fail(error.what());
   }

@@ -66,6 +66,7 @@ TEST_F(OutputProgram, OutputsGoIntoPipesAndStandardOutput) {
   const std::string page = output_of({"report", results(), "--output", "/dev/stdout"});
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>")) << page.substr(0, 100);
   EXPECT_TRUE(page.ends_with("</html>\n")) << "no names of files in a page";
+  EXPECT_EQ(page.find("table.csv"), std::string::npos) << "no link to what is not written";
   expect_refusal(che({"plot", results(), "--output", pipe}), {"--output", pipe});
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
   for (const std::string arguments :

@@ -282,8 +282,13 @@ TEST_F(ProgramTest, ReportsOnePageWithTheFilesItLinksTo) {
   expect_contains(html, {"href=\"./table.csv\""});
   EXPECT_TRUE(read_file(results() + "/table.csv").starts_with("level,task,"));
   EXPECT_TRUE(read_file(results() + "/runs.csv").starts_with("run,task,"));
-  EXPECT_EQ(0, che({"report", results(), "--output", (folder_ / "page.html").string()}).exit_code);
-  expect_contains(read_file(folder_ / "page.html"), {"href=\"results/table.csv\""});
+  const std::string page = (folder_ / "page.html").string();
+  std::filesystem::remove(results() + "/table.csv");
+  EXPECT_EQ(0, che({"report", results(), "--output", page}).exit_code);
+  expect_contains(read_file(page), {"href=\"page-table.csv\""});
+  EXPECT_TRUE(read_file(folder_ / "page-table.csv").starts_with("level,task,"));
+  output_of({"report", results(), "--output", "/dev/stdout"});
+  EXPECT_FALSE(std::filesystem::exists(results() + "/table.csv")) << "of a page elsewhere";
   expect_refusal(che({"report", results(), "--output", (folder_ / "none" / "page.html").string()}),
                  {"--output", "none"});
 }

@@ -110,6 +110,20 @@ TEST_F(FileLockTest, EndsWithItsHeartbeatOnAnotherMachine) {
   EXPECT_TRUE(can_lock(scratch_.path()));
 }
 
+// The clock was set back since, or somebody else set the time.
+TEST_F(FileLockTest, EndsWhereItsTimeIsFarAhead) {
+  hold(scratch_.path(), elsewhere(), -14 * 60);
+  LockRefusal refusal;
+  EXPECT_FALSE(FileLock::try_hold(scratch_.path(), refusal));
+  EXPECT_TRUE(refusal.is_silent);
+  expect_contains(refusal.text, {"on elsewhere", "(its file's time is 8", " s ahead;", "dead after 900 s"});
+  hold(scratch_.path(), elsewhere(), -15 * 60 - 20);
+  EXPECT_FALSE(FileLock::is_held(scratch_.path()));
+  EXPECT_TRUE(can_lock(scratch_.path()));
+  hold(scratch_.path(), this_process(), -15 * 60 - 20);
+  EXPECT_FALSE(can_lock(scratch_.path())) << "its process runs";
+}
+
 TEST_F(FileLockTest, EndsWhenItsTaskRestarts) {
   LockHolder first = elsewhere();
   first.task = "7_1";

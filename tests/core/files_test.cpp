@@ -165,6 +165,9 @@ TEST_F(Files, AnInputMayBeALinkOrAPipe) {
   write_file_atomically(scratch_.path() / "file", "content");
   EXPECT_EQ(read_input_file(scratch_.path() / "file", 7), "content");
   expect_contains(message_of([&] { read_input_file(scratch_.path() / "file", 6); }), {"longer than 6 bytes"});
+  fs::resize_file(scratch_.path() / "file", std::uintmax_t{1} << 40);
+  expect_contains(message_of([&] { read_input_file(scratch_.path() / "file", std::size_t{1} << 39); }),
+                  {"longer than 549755813888 bytes"});
   expect_contains(message_of([&] { read_input_file("/dev/zero", 6); }), {"a device"});
 }
 

@@ -32,7 +32,7 @@ std::vector<std::string> texts_after(const std::string& html, const std::string&
 TEST_F(Report, HoldsEverythingAndLeadsNowhereElse) {
   ResultTable table = made_up_experiment(scratch_.path());
   add_trivial_baselines(table);
-  const std::string html = report_html(table, {.folders = {"."}});
+  const std::string html = report_html(table, {.folders = {"."}, .tables = "./"});
   expect_contains(html, {"<title>made_up: results</title>", "0123abc", "1000 steps of 128 samples",
                          "id=\"scores\"", "id=\"means\"", "figure-accuracy", "figure-map", "figure-runs",
                          "figure-learning", "loss is not finite at step 200, &quot;nan&quot; | stop",
@@ -90,15 +90,15 @@ TEST_F(Report, AScoreLeadsToTheRunsOfItsCell) {
 }
 
 TEST_F(Report, LinksLeadBelowTheFolder) {
-  const std::string html =
-      report_html(made_up_experiment(scratch_.path()), {.folders = {"../run #2 \"100%\""}});
-  expect_contains(html, {"href=\"../run%20%232%20%22100%25%22/table.csv\"",
+  const std::string html = report_html(made_up_experiment(scratch_.path()),
+                                       {.folders = {"../run #2 \"100%\""}, .tables = "page #2-"});
+  expect_contains(html, {"href=\"page%20%232-table.csv\"",
                          "href=\"../run%20%232%20%22100%25%22/runs/reverse_string-rope-"});
 }
 
 TEST_F(Report, WithoutAFinishedRunSaysSo) {
   store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);
-  const std::string html = report_html(make_table(open_runs(scratch_.path())), {});
+  const std::string html = report_html(make_table(open_runs(scratch_.path())), {.folders = {"."}});
   expect_contains(html, {"No run has finished"});
 }
 

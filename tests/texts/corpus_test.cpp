@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/files.h"
+#include "core/hashes.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 #include "texts/corpus_maker.h"
@@ -168,6 +169,44 @@ TEST_F(CorpusTest, ImportsTokenFiles) {
                [&] { import_corpus(at("none"), {}, 10, 0, at("none")); });
 }
 
+// Data of gigabytes often lie on another disk. What is written takes the place of a link.
+TEST_F(CorpusTest, MayHaveLinksToItsFiles) {
+  make_small();
+  fs::create_directory(at("disk"));
+  for (const char* file : {"tokens.bin", "tokens.idx", "corpus.json"}) {
+    fs::rename(at("small") / file, at("disk") / file);
+    fs::create_symlink(at("disk") / file, at("small") / file);
+  }
+  EXPECT_EQ(all_tokens(*Corpus::open(at("small"))).size(), 6U);
+  import_corpus(at("small/tokens"), {}, 257, 256, at("copy"));
+  EXPECT_FALSE(fs::is_symlink(at("copy/tokens.bin")));
+  EXPECT_FALSE(fs::is_symlink(at("copy/tokens.idx")));
+  EXPECT_EQ(documents_of(at("small")).size(), 0U);
+  fs::create_symlink(at("1.txt"), at("small/linked.txt"));
+  EXPECT_EQ(documents_of(at("small")), (std::vector<std::string>{"abc"}));
+  fs::create_directory(at("new"));
+  fs::create_symlink(at("1.txt"), at("new/tokens.idx"));
+  expect_error(ErrorKind::kUsage, {"new holds tokens.idx"},
+               [&] { make_corpus({.sources = {at("2.txt")}}, at("new")); });
+  fs::remove(at("new/tokens.idx"));
+  fs::create_symlink(at("absent"), at("new/tokens.idx"));
+  make_corpus({.sources = {at("2.txt")}}, at("new"));
+  EXPECT_FALSE(fs::exists(at("absent")));
+}
+
+// Another process may write the file anew while a run reads it.
+TEST_F(CorpusTest, ThatIsCutOffWhileItIsOpenIsNamed) {
+  make_small();
+  const auto corpus = Corpus::open(at("small"));
+  fs::resize_file(at("small/tokens.bin"), 5);
+  std::vector<std::int32_t> tokens(4);
+  corpus->copy_tokens(0, 2, tokens.data());
+  EXPECT_EQ(tokens[1], 'b');
+  expect_error(ErrorKind::kUsage, {"small/tokens.bin", "ends at byte 5"},
+               [&] { corpus->copy_tokens(1, 4, tokens.data()); });
+  expect_error(ErrorKind::kUsage, {"small/tokens.bin", "ends at byte 5"}, [&] { corpus->hashed_files(); });
+}
+
 TEST_F(CorpusTest, RefusesWhatIsNotAsItShouldBe) {
   make_small();
   const auto refused = [&](const std::vector<std::string>& parts) {
@@ -199,12 +238,17 @@ TEST_F(CorpusTest, RefusesWhatIsNotAsItShouldBe) {
   refused({"4 tokens", "corpus.json says 1 of 17592186044416"});
   text_card("300", "4");
   refused({"vocabulary: allowed: 257 of texts"});
+  write(at("small/corpus.json"), R"({"name": "small", "name": "other"})");
+  refused({"corpus.json: an object has the key 'name' twice", "make or import the corpus again"});
   write(at("small/corpus.json"), "{\"name\": \"small\"}");
   refused({"corpus.json", "tokenizer", "a text"});
   expect_error(ErrorKind::kUsage, {"there is no corpus 'nowhere'", "austen"},
                [] { corpus_folder("nowhere"); });
   write(at("bad.jsonl"), "{\"text\": \"x\"}\n{\"body\": \"x\"}\n");
   expect_error(ErrorKind::kUsage, {"bad.jsonl", "line 2", "--field"}, [&] { documents_of(at("bad.jsonl")); });
+  write(at("bad.jsonl"), "{\"text\": \"x\", \"text\": \"y\"}\n");
+  expect_error(ErrorKind::kUsage, {"bad.jsonl", "line 1: an object has the key 'text' twice"},
+               [&] { documents_of(at("bad.jsonl")); });
   write(at("bad.jsonl.zst"), compressed("{\"text\": \"x\"}\n").substr(0, 12));
   expect_error(ErrorKind::kUsage, {"bad.jsonl.zst", "cut off"}, [&] { documents_of(at("bad.jsonl.zst")); });
   fs::create_directory(at("loop"));

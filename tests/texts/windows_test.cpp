@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/files.h"
+#include "core/hashes.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 #include "texts/corpus_maker.h"

@@ -1,24 +1,25 @@
 #include "experiments/exchange/bundle.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <ranges>
 #include <string>
 #include <vector>
 
-#include "core/descriptor.h"
 #include "core/files.h"
+#include "core/hashes.h"
 #include "experiments/exchange/archive.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "tests/contains.h"
+#include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -125,6 +126,9 @@ TEST_F(Bundle, HasTheEvaluationOnTheWay) {
   EXPECT_EQ(1U, with_rows);
   write_file_atomically(run.path() / "evaluation_at_steps.csv", "torn");
   EXPECT_NE("(no error)", message_of([&] { write_bundle(experiment(), file()); }));
+  fs::resize_file(run.path() / "evaluation_at_steps.csv", std::uintmax_t{1} << 40);
+  expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
+                  {"evaluation_at_steps.csv' has 1099511627776 bytes; a bundle holds files of at most"});
 }
 
 // A status with a right checksum that `che run` does not write.
@@ -140,10 +144,59 @@ TEST_F(Bundle, HasNoFinishedRunAtAnotherStep) {
   }
 }
 
-TEST_F(Bundle, HasNoAccuracyThatItsSamplesCannotHave) {
-  store_run(experiment(), made_up_config("even_pairs", "none"), RunState::kFinished, 0.4005);
+// Rows with a right checksum that `che run` does not write.
+TEST_F(Bundle, HasNoRowsThatNoRunCanHave) {
+  const RunFolder run =
+      store_run(experiment(), made_up_config("even_pairs", "none"), RunState::kFinished, 0.5);
+  const std::vector<EvaluationRow> good = run.evaluation();
+  const auto refused = [&](const std::function<void(EvaluationRow&)>& change, const std::string& part) {
+    std::vector<EvaluationRow> rows = good;
+    change(rows.front());
+    run.write_evaluation(rows);
+    expect_contains(message_of([&] { write_bundle(experiment(), file()); }), {"evaluation.csv: " + part});
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  refused([](EvaluationRow& row) { row.samples = 0; }, "0 samples at length 41; allowed: multiples of 64");
+  refused([](EvaluationRow& row) { row.samples = 65; }, "65 samples at length 41; allowed: multiples of 64");
+  refused([&](EvaluationRow& row) { row.loss = infinity; }, "the loss inf at length 41; allowed: a finite");
+  refused([&](EvaluationRow& row) { row.loss = -infinity; }, "the loss -inf at length 41");
+  refused([](EvaluationRow& row) { row.loss = -1; }, "the loss -1 at length 41");
+  refused([](EvaluationRow& row) { row.length = 0; }, "even_pairs: length 0 is out of range");
+  refused([](EvaluationRow& row) { row.accuracy = 0.4005; },
+          "64 samples of one symbol cannot have the accuracy 0.4005 at length 41");
+  run.write_evaluation(good);
+  std::vector<MetricsRow> metrics = run.metrics();
+  metrics.back().loss = infinity;
+  run.write_metrics(metrics);
   expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
-                  {"evaluation.csv: 64 samples of one symbol cannot have the accuracy 0.4005 at length 41"});
+                  {"metrics.csv: the loss inf and the gradient norm 1 at step 200; allowed: finite"});
+}
+
+TEST_F(Bundle, HasLossesOfTextsThatAreTheMeanOfTheirWindows) {
+  RunConfig config =
+      read("name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [512], samples: 64}}\n")
+          .runs.front();
+  const RunFolder run = store_run(experiment(), config, RunState::kFinished);
+  std::vector<EvaluationRow> rows = run.evaluation();
+  rows.front().encoding_settings = evaluation_settings(config);
+  for (std::int64_t i = 0; i < rows.front().samples; ++i) {
+    rows.front().windows.push_back({.window = {.document = 5, .end = 1000 * (i + 1)}, .loss = 2});
+  }
+  const auto outcome = [&](double loss) {
+    rows.front().loss = loss;
+    run.write_evaluation(rows);
+    return message_of([&] { write_bundle(experiment(), file()); });
+  };
+  EXPECT_EQ("(no error)", outcome(2));
+  EXPECT_EQ("(no error)", outcome(2 + 1e-6)) << "summed in single precision";
+  for (const double loss : {1.99, std::numeric_limits<double>::quiet_NaN()}) {
+    expect_contains(outcome(loss),
+                    {"evaluation.csv: 64 samples with the mean loss", "windows.csv has 64 with 2"});
+  }
+  rows.front().windows.pop_back();
+  expect_contains(outcome(2), {"windows.csv has 63 with 2"});
+  rows.front().windows.front().loss = std::numeric_limits<double>::infinity();
+  expect_contains(outcome(2), {"windows.csv has 63 with inf"});
 }
 
 TEST_F(Bundle, HandsOutItsRuns) {
@@ -182,24 +235,23 @@ TEST_F(Bundle, IsUnpackedWhereNothingIs) {
   write_file_atomically(file(), bytes.substr(0, bytes.size() / 2));
   EXPECT_NE("(no error)", message_of([&] { unpack_bundle(file(), other.path() / "half"); }));
   EXPECT_FALSE(fs::exists(other.path() / "half"));
-  EXPECT_FALSE(fs::exists(other.path() / ".half.unpacking"));
+  std::error_code error;
+  EXPECT_EQ(2U, entries_of(other.path(), error).size()) << "the copy and its bundle";
 }
 
-TEST_F(Bundle, IsUnpackedByOneProcessAtATime) {
+// Until it is whole it lies in a folder that is new: none of a like name is emptied.
+TEST_F(Bundle, IsUnpackedNextToWhatOthersHave) {
   write_bundle(experiment(), file());
   const ScratchFolder other;
-  const fs::path begun = other.path() / ".copy.unpacking";
-  fs::create_directory(begun);
-  write_file_atomically(begun / "left.csv", "x");
-  {
-    const Descriptor held(::open(begun.c_str(), O_RDONLY | O_CLOEXEC));
-    ASSERT_EQ(0, ::flock(held.value(), LOCK_EX));
-    expect_contains(message_of([&] { unpack_bundle(file(), other.path() / "copy"); }),
-                    {".copy.unpacking' is in use by another process that unpacks"});
-    EXPECT_TRUE(fs::exists(begun / "left.csv")) << "what the other process writes stays";
-  }
+  const fs::path theirs = other.path() / ".copy.unpacking";
+  fs::create_directory(theirs);
+  write_file_atomically(theirs / "precious.csv", "x");
   unpack_bundle(file(), other.path() / "copy");
-  EXPECT_FALSE(fs::exists(other.path() / "copy" / "left.csv")) << "what a killed process left is gone";
+  EXPECT_EQ("x", read_file(theirs / "precious.csv"));
+  fs::create_symlink("absent", other.path() / "link");
+  expect_contains(message_of([&] { unpack_bundle(file(), other.path() / "link"); }), {"is there already"});
+  std::error_code error;
+  EXPECT_EQ(3U, entries_of(other.path(), error).size()) << "and nothing is left over";
 }
 
 TEST_F(Bundle, WithRunsWithoutAScoreSaysWhich) {
@@ -306,6 +358,10 @@ TEST_F(Bundle, RefusesAManifestThatIsNone) {
   refused("[1]", "its content: got array; allowed: a JSON object");
   refused("{\"format\": }", "not JSON: cannot be read from column 12 on");
   refused("{}", "format: is missing; allowed: a text");
+  refused(R"({"format": "che-bundle/1", "format": "che-bundle/1"})", "has the key 'format' twice");
+  std::string many = "[0";
+  for (int i = 0; i < 2'000'000; ++i) many += ",0";
+  refused(many + "]", "has more than 2000000 values");
   refused(R"({"format": 1})", "format: got number; allowed: a text");
   refused(R"({"format": "che-bundle/2"})", "format: got 'che-bundle/2'; allowed: che-bundle/1");
   refused("{" + head + "}", "files: is missing; allowed: a list");
@@ -330,30 +386,6 @@ TEST_F(Bundle, NamesEachFileOnceInItsManifest) {
   expect_contains(refusal(), {"MANIFEST.json: does not say what the bundle holds"});
 }
 
-TEST_F(Bundle, IsAnArchiveOfLimitedSize) {
-  const auto write = [&](const ArchiveLimits& limits) {
-    ArchiveWriter writer(file(), limits);
-    writer.add("a", "12345");
-    writer.add("b", "678");
-    writer.finish();
-  };
-  const auto read = [&](const ArchiveLimits& limits) {
-    ArchiveReader reader(file(), limits);
-    while (reader.next()) {
-    }
-  };
-  const ArchiveLimits fitting{.file_bytes = 5, .all_bytes = 8};
-  const ArchiveLimits small{.file_bytes = 4, .all_bytes = 8};
-  const ArchiveLimits few{.file_bytes = 5, .all_bytes = 7};
-  write(fitting);
-  read(fitting);
-  expect_contains(message_of([&] { read(small); }), {": a: has 5 bytes; allowed: 4"});
-  expect_contains(message_of([&] { read(few); }), {": b: is beyond 7 bytes in all"});
-  expect_contains(message_of([&] { write(small); }),
-                  {"'a' has 5 bytes; an archive holds files of at most 4"});
-  expect_contains(message_of([&] { write(few); }), {"'b': an archive holds at most 7 bytes in all"});
-}
-
 TEST_F(Bundle, OfDamagedResultsIsNotWritten) {
   const RunFolder run = RunFolder::open(fs::directory_iterator(experiment() / "runs")->path());
   std::string rows = read_file(run.path() / "evaluation.csv");
@@ -361,23 +393,6 @@ TEST_F(Bundle, OfDamagedResultsIsNotWritten) {
   write_file_atomically(run.path() / "evaluation.csv", rows);
   expect_contains(message_of([&] { write_bundle(experiment(), file()); }), {"evaluation.csv"});
   EXPECT_FALSE(fs::exists(file()));
-}
-
-TEST(ArchivedPath, StaysInTheArchive) {
-  EXPECT_EQ("", archived_path_problem("a/b-1.2/c_d+e.csv"));
-  EXPECT_EQ("", archived_path_problem(std::string(100, 'a')));
-  EXPECT_EQ("", archived_path_problem(std::string(155, 'a') + "/" + std::string(100, 'b')));
-  EXPECT_NE("", archived_path_problem(std::string(101, 'a')));
-  EXPECT_NE("", archived_path_problem(std::string(156, 'a') + "/b"));
-  for (const char* const path :
-       {"", "/a", "a//b", "a/", ".", "..", "../a", "a/../b", "a/./b", "a b", "a\nb", "\xc3\xa4"}) {
-    EXPECT_NE("", archived_path_problem(path)) << path;
-  }
-}
-
-TEST(Sha256, IsThatOfTheStandard) {
-  EXPECT_EQ("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", sha256(""));
-  EXPECT_EQ("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", sha256("abc"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -207,14 +208,45 @@ TEST_F(Predictions, NameLineAndFieldOfWhatIsWrong) {
     expect_contains(refusal(), {wrong.words});
   }
   lines_ = good;
-  lines_[1] = std::string(100'000, '[');
+  lines_[1] = std::string(1000, '[');
   expect_contains(refusal(), {":2: nested more than 4 deep"});
+  // No more of a line is read or parsed than a header or a sample of one symbol may have.
+  lines_[1] = R"({"length":5,"index":0,"output":[0],"output":[1]})";
+  expect_contains(refusal(), {":2: an object has the key 'output' twice; allowed: each key once"});
+  lines_[1] = R"({"length":5,"index":0,"output":[0)" + std::string(1100, ' ') + "]}";
+  expect_contains(refusal(), {":2: has more than 1056 bytes"});
+  lines_ = good;
+  change(1, [](Json& header) { header["lengths"] = std::vector<int>(100'000, 7); });
+  expect_contains(refusal(), {":1: has more than 100000 values"});
+  change(1, [](Json& header) { header["lengths"] = std::string(8 << 20, '7'); });
+  expect_contains(refusal(), {":1: has more than 8388608 bytes"});
+  lines_ = good;
   lines_[1] = R"({"length":5,"index":0,"output":[)";
   expect_contains(refusal(), {":2: not JSON: it ends before its last value is complete"});
   lines_[1] = R"({"length":5,"index":,"output":[0]})";
   expect_contains(refusal(),
                   {":2: not JSON: cannot be read from column 21 on, behind '{\"length\":5,\"index\":'",
                    "allowed: one JSON object a line"});
+}
+
+// What is unpacked of a compressed file ends where no sample can follow, and blank lines are not kept.
+TEST_F(Predictions, MayHaveFewBlankLines) {
+  const ScoredPredictions scored = score();
+  std::string text;
+  for (const std::string& line : lines_) text += line + "\n";
+  const auto write = [&](const std::string& content) {
+    std::string bytes(ZSTD_compressBound(content.size()), '\0');
+    bytes.resize(ZSTD_compress(bytes.data(), bytes.size(), content.data(), content.size(), 3));
+    std::ofstream(path(), std::ios::binary) << bytes;
+  };
+  write(text + std::string(1 << 15, '\n') + std::string(1 << 14, ' '));
+  EXPECT_EQ(score_predictions(path()).packed, scored.packed);
+  for (const char blank : {'\n', ' '}) {
+    write(text + std::string(1 << 20, blank));
+    expect_contains(message_of([&] { score_predictions(path()); }),
+                    {"predictions.jsonl:", "more than 65536 bytes of blank lines"});
+  }
+  EXPECT_EQ(score_predictions(scored.packed, "kept").rows.size(), 2U);
 }
 
 TEST_F(Predictions, OfATaskOfAFileCarryItsDefinition) {

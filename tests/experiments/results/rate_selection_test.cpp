@@ -33,7 +33,7 @@ RunFolder store(const ScratchFolder& scratch, const char* encoding, const Repeti
   return folder;
 }
 
-ResultTable read(const ScratchFolder& scratch, SelectionRule rule) {
+ResultTable table_of(const ScratchFolder& scratch, SelectionRule rule) {
   return make_table(open_runs(scratch.path()), {.score_lengths = std::nullopt, .select = rule});
 }
 
@@ -55,7 +55,7 @@ void store_two_rates(const ScratchFolder& scratch) {
 
 TEST_F(RateSelection, KeepsTheRateWithTheHighestMeanOfWhatTheRuleReads) {
   store_two_rates(scratch_);
-  const ResultTable by_training = read(scratch_, SelectionRule::kTraining);
+  const ResultTable by_training = table_of(scratch_, SelectionRule::kTraining);
   EXPECT_EQ(scores_of(by_training, "rope"), (std::vector<double>{1.0, 0.25}))
       << "0.875 against the mean of 0.9375 and 0.75";
   EXPECT_EQ(default_aggregate(by_training), Aggregate::kMean);
@@ -64,7 +64,8 @@ TEST_F(RateSelection, KeepsTheRateWithTheHighestMeanOfWhatTheRuleReads) {
       std::vector<std::string>{
           "Each cell has the runs of one learning rate, the one with the highest mean accuracy at the end "
           "of training over the repetitions (--select training): 0.001 for every cell."});
-  EXPECT_EQ(scores_of(read(scratch_, SelectionRule::kValidation), "rope"), (std::vector<double>{0.75, 0.5}));
+  EXPECT_EQ(scores_of(table_of(scratch_, SelectionRule::kValidation), "rope"),
+            (std::vector<double>{0.75, 0.5}));
   EXPECT_EQ(default_aggregate(make_table(open_runs(scratch_.path()))), Aggregate::kMax);
 }
 
@@ -73,23 +74,24 @@ TEST_F(RateSelection, ComparesRatesOverTheRepetitionsThatAllHave) {
   store(scratch_, "rope", {1e-3, 0, 1.0, 0.75});
   store(scratch_, "rope", {1e-3, 1, 0.25, 1.0});
   store(scratch_, "rope", {1e-4, 0, 0.5, 0.8125});
-  EXPECT_EQ(scores_of(read(scratch_, SelectionRule::kTraining), "rope"), std::vector<double>{0.5});
+  EXPECT_EQ(scores_of(table_of(scratch_, SelectionRule::kTraining), "rope"), std::vector<double>{0.5});
   const ScratchFolder apart;
   store(apart, "rope", {1e-3, 0, 1.0, 0.75});
   store(apart, "rope", {1e-4, 1, 0.5, 0.8125});
-  expect_contains(message_of([&] { read(apart, SelectionRule::kTraining); }), {"no repetition in common"});
+  expect_contains(message_of([&] { table_of(apart, SelectionRule::kTraining); }),
+                  {"no repetition in common"});
 }
 
 TEST_F(RateSelection, OfEqualRatesTakesTheLowest) {
   store(scratch_, "rope", {1e-3, 0, 1.0, 0.875});
   store(scratch_, "rope", {1e-4, 0, 0.5, 0.875});
-  EXPECT_EQ(scores_of(read(scratch_, SelectionRule::kTraining), "rope"), std::vector<double>{0.5});
+  EXPECT_EQ(scores_of(table_of(scratch_, SelectionRule::kTraining), "rope"), std::vector<double>{0.5});
 }
 
 TEST_F(RateSelection, RefusesRunsThatLackWhatTheRuleReads) {
   store(scratch_, "rope", {1e-3, 0, 1.0, 0.875}, 0.5);
   const RunFolder without = store(scratch_, "rope", {1e-4, 0, 0.5, 0.875});
-  const auto problem = [&](SelectionRule rule) { return message_of([&] { read(scratch_, rule); }); };
+  const auto problem = [&](SelectionRule rule) { return message_of([&] { table_of(scratch_, rule); }); };
   expect_contains(problem(SelectionRule::kValidation),
                   {without.id() + " has no accuracy on samples of", "scored lengths 41:44; `che evaluate"});
   without.write_metrics({});
@@ -112,10 +114,10 @@ TEST_F(RateSelection, ValidatesOnTheSamplesThatAllRunsHave) {
     store_row(rows, {.length = length, .samples = 128, .seed = 1000, .accuracy = 1});
   }
   more.write_evaluation(rows);
-  EXPECT_EQ(scores_of(read(scratch_, SelectionRule::kValidation), "rope"), std::vector<double>{0.75});
+  EXPECT_EQ(scores_of(table_of(scratch_, SelectionRule::kValidation), "rope"), std::vector<double>{0.75});
   std::erase_if(rows, [](const EvaluationRow& row) { return row.seed == 1000; });
   more.write_evaluation(rows);
-  expect_contains(message_of([&] { read(scratch_, SelectionRule::kValidation); }),
+  expect_contains(message_of([&] { table_of(scratch_, SelectionRule::kValidation); }),
                   {"the runs of rope on even_pairs were measured on different samples"});
 }
 
@@ -127,7 +129,7 @@ TEST_F(RateSelection, ComparisonsPairTheSelectedRates) {
     store(scratch_, "none", {1e-4, seed, 0.125, 0.875});
   }
   const ComparedTask task =
-      compare(read(scratch_, SelectionRule::kTraining), "rope", "none", Aggregate::kMean).tasks[0];
+      compare(table_of(scratch_, SelectionRule::kTraining), "rope", "none", Aggregate::kMean).tasks[0];
   EXPECT_EQ(task.seeds, 2U);
   EXPECT_DOUBLE_EQ(task.difference.value(), 0.5) << "1.0 and 0.25 against 0.125";
   EXPECT_TRUE(task.rates.empty());

@@ -98,6 +98,11 @@ TEST(Submission, NamesWhatIsWrongWithItsFile) {
   expect(R"({"tasks":[],"arrays":[{"job":-1}]})", "job: expected a whole number >= 0");
   expect(R"({"tasks":[],"arrays":[]})", "summary: expected a whole number >= 0");
   expect_contains(error_of("{"), {"the file is damaged"});
+  expect(R"({"tasks":[],"tasks":[]})", "an object has the key 'tasks' twice; allowed: each key once");
+  expect(R"({"tasks":[],"arrays":[{"job":18446744073709551615}]})", "job: expected a whole number >= 0");
+  std::filesystem::resize_file(file, std::uintmax_t{1} << 40);
+  expect_contains(message_of([&] { read_submission(file); }),
+                  {"it has 1099511627776 bytes; allowed: 268435456; the file is damaged"});
 }
 
 }  // namespace

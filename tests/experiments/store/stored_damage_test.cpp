@@ -100,6 +100,9 @@ INSTANTIATE_TEST_SUITE_P(
                    "{\"step\": 1,\n \"error\": nil}",
                    {"not JSON: cannot be read from line 2, column 12 on, behind 'tep\": 1,  \"error\": n'"}},
         DamageCase{"status.json", "{\"step\": 1e999}", {"a number beyond the range of a double"}},
+        DamageCase{"status.json",
+                   "{\"step\": 1, \"step\": 7}",
+                   {"an object has the key 'step' twice; allowed: each key once"}},
         DamageCase{"status.json", "[1]", {"found array, expected an object"}},
         DamageCase{"status.json", "{\"state\": \"finished\"}", {"'step' is missing"}},
         DamageCase{"status.json", status_with("step", "\"7\""), {"step: found \"7\", expected a whole"}},
@@ -122,8 +125,27 @@ TEST_F(StoredDamage, AStatusOfManyValuesIsReadOrRefusedAtOnce) {
     for (std::size_t i = 0; i < count / 10; ++i) text += fmt::format(",\"{}\":{{}}", i);
     write_file_atomically(run.path() / "status.json", text + "}");
     expect_contains(message_of([&] { run.status(); }),
-                    {"status.json", count < 1'000'000 ? "'state' is missing" : "allowed: 1048576"});
+                    {"status.json", count < 1'000'000 ? "has more than 1000 values" : "allowed: 1048576"});
   }
+}
+
+// A hole takes no room on a disk; what it stands for is not read.
+TEST_F(StoredDamage, FilesThatAreMuchTooLargeAreNotRead) {
+  const RunFolder run =
+      store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
+  for (const char* const name : {"metrics.csv", "evaluation.csv", "status.json", "config.yaml"}) {
+    const fs::path file = run.path() / name;
+    const std::string good = read_file(file);
+    fs::resize_file(file, std::uintmax_t{1} << 40);
+    const std::string said = name == std::string("config.yaml")
+                                 ? message_of([&] { RunFolder::open(run.path()); })
+                                 : run.read().damage_text();
+    expect_contains(said, {name, "it has 1099511627776 bytes; allowed: "});
+    write_file_atomically(file, good);
+  }
+  const std::string row(1'000'000, ',');
+  write_file_atomically(run.path() / "metrics.csv", kMetricsHeader + row + "\n");
+  expect_contains(message_of([&] { run.metrics(); }), {"metrics.csv:2: found 1000001 columns"});
 }
 
 // Every stored file, cut anywhere or with any byte changed, is told as damaged.

@@ -1,0 +1,146 @@
+#include "experiments/exchange/bundled_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "experiments/exchange/archive.h"
+#include "experiments/exchange/stored_predictions.h"
+#include "experiments/plan/evaluation_settings.h"
+#include "experiments/store/run_files.h"
+
+namespace che {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kConfig = "config.yaml";
+constexpr const char* kStatus = "status.json";
+// The files of a run, beside kept predictions. A run may lack all but the first.
+constexpr std::array<const char*, 6> kRunFiles = {kConfig,       "evaluation.csv", "evaluation_at_steps.csv",
+                                                  "metrics.csv", kStatus,          "windows.csv"};
+// Losses are summed in single precision on the way.
+constexpr double kLossTolerance = 1e-4;
+
+// Throws Error for a row of an evaluation that the run cannot have.
+void check_row(const RunConfig& config, const Task* task, const EvaluationRow& row) {
+  if (!row.encoding_settings.empty()) with_evaluation_settings(config, row.encoding_settings);
+  if (row.samples < 1 || row.samples % kEvaluationBatch != 0) {
+    throw Error(fmt::format("{} samples at length {}; allowed: multiples of {}", row.samples, row.length,
+                            kEvaluationBatch));
+  }
+  // That of a model outside che is not known; one of che has none where its logits are not finite.
+  if (!std::isnan(row.loss) && !(row.loss > -kLossTolerance && std::isfinite(row.loss))) {
+    throw Error(
+        fmt::format("the loss {} at length {}; allowed: a finite number from 0 on", row.loss, row.length));
+  }
+  if (!row.windows.empty()) {
+    double sum = 0;
+    for (const WindowLoss& one : row.windows) sum += one.loss;
+    const double mean = sum / static_cast<double>(row.windows.size());
+    const bool agrees = std::isnan(mean)
+                            ? std::isnan(row.loss)
+                            : std::abs(mean - row.loss) <= kLossTolerance * std::max(1.0, std::abs(mean));
+    if (!agrees || !std::cmp_equal(row.windows.size(), row.samples)) {
+      throw Error(fmt::format("{} samples with the mean loss {} at length {}, and windows.csv has {} with {}",
+                              row.samples, row.loss, row.length, row.windows.size(), mean));
+    }
+  }
+  if (task == nullptr) return;
+  check_length(*task, row.length);
+  const double right = row.accuracy * static_cast<double>(row.samples);
+  if (task->output_length(row.length) == 1 && !(std::abs(right - std::round(right)) < 1e-3)) {
+    throw Error(fmt::format("{} samples of one symbol cannot have the accuracy {} at length {}", row.samples,
+                            row.accuracy, row.length));
+  }
+}
+
+void check_rows(const RunConfig& config, const std::vector<EvaluationRow>& rows, const std::string& file) {
+  std::unique_ptr<Task> task;
+  if (!config.has_text() && config.is_drawn()) task = create_task(config.task);
+  for (const EvaluationRow& row : rows) {
+    try {
+      check_row(config, task.get(), row);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}: {}", file, error.what()));
+    }
+  }
+}
+
+void check_metrics(const std::vector<MetricsRow>& rows, const std::string& file) {
+  for (const MetricsRow& row : rows) {
+    if (std::isfinite(row.loss) && std::isfinite(row.gradient_norm)) continue;
+    throw Error(fmt::format("{}: the loss {} and the gradient norm {} at step {}; allowed: finite numbers",
+                            file, row.loss, row.gradient_norm, row.step));
+  }
+}
+
+}  // namespace
+
+BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const std::string& place) {
+  const auto parsed = [&](const char* name, const auto& parse) {
+    using Result = decltype(parse(std::string_view(), id, std::string()));
+    const auto found = texts.find(name);
+    return found == texts.end() ? Result() : parse(found->second, id, fmt::format("{}/{}", place, name));
+  };
+  if (!texts.contains(kConfig)) throw Error(fmt::format("{}: has no {}", place, kConfig));
+  StoredConfig stored = parsed(kConfig, parse_stored_config);
+  if (stored.id != id) throw Error(fmt::format("{}/{}: belongs to run {}", place, kConfig, stored.id));
+  BundledRun run{.id = id,
+                 .config = std::move(stored.config),
+                 .status = parsed(kStatus, parse_status),
+                 .evaluation = parsed("evaluation.csv", parse_evaluation),
+                 .at_steps = parsed("evaluation_at_steps.csv", parse_at_steps),
+                 .metrics = parsed("metrics.csv", parse_metrics)};
+  if (run.config.has_text()) attach_windows(run.evaluation, parsed("windows.csv", parse_windows));
+  if (!texts.contains(kStatus) && texts.size() > 1) {
+    throw Error(fmt::format("{}: has results and no {}", place, kStatus));
+  }
+  check_metrics(run.metrics, place + "/metrics.csv");
+  check_rows(run.config, run.evaluation, place + "/evaluation.csv");
+  for (const auto& [step, rows] : run.at_steps) {
+    check_rows(run.config, rows, place + "/evaluation_at_steps.csv");
+  }
+  run.rows_without_predictions = check_kept_predictions(run.config, run.evaluation, texts, place);
+  // A model outside che is not trained here.
+  const std::int64_t steps = run.config.is_foreign() ? 0 : run.config.training.steps;
+  const std::int64_t step = run.status.step;
+  if (step > steps || (run.status.state == RunState::kFinished && step != steps)) {
+    throw Error(
+        fmt::format("{}/{}: {} at step {} of {}", place, kStatus, state_name(run.status.state), step, steps));
+  }
+  return run;
+}
+
+bool is_bundled(std::string_view name) {
+  return std::ranges::count(kRunFiles, name) > 0 || is_kept_predictions(name);
+}
+
+RunTexts read_run_texts(const fs::path& run) {
+  RunTexts texts;
+  std::error_code error;
+  for (const fs::path& entry : entries_of(run, error)) {
+    const std::string name = entry.filename().string();
+    if (!is_bundled(name)) continue;
+    std::error_code unknown;
+    const std::uintmax_t bytes = fs::file_size(entry, unknown);
+    if (!unknown && bytes > ArchiveLimits().file_bytes) {
+      throw Error(fmt::format("'{}' has {} bytes; a bundle holds files of at most {}", entry.string(), bytes,
+                              ArchiveLimits().file_bytes));
+    }
+    texts.emplace(name, read_file(entry));
+  }
+  if (error) {
+    throw Error(fmt::format("cannot read '{}': {}", run.string(), error.message()), ErrorKind::kRuntime);
+  }
+  return texts;
+}
+
+}  // namespace che
