@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/bounded_json.h"
 #include "core/descriptor.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -21,7 +22,6 @@
 #include "experiments/exchange/archive.h"
 #include "experiments/exchange/stored_predictions.h"
 #include "experiments/plan/evaluation_settings.h"
-#include "experiments/store/bounded_json.h"
 #include "experiments/store/experiment_folder.h"
 #include "experiments/store/run_files.h"
 #include "experiments/store/run_folder.h"

@@ -13,11 +13,11 @@
 #include <string_view>
 #include <utility>
 
+#include "core/bounded_json.h"
 #include "core/files.h"
 #include "core/suggestion.h"
 #include "core/text.h"
 #include "experiments/plan/run_config.h"
-#include "experiments/store/bounded_json.h"
 #include "models/architectures/foreign.h"
 #include "tasks/suite.h"
 #include "tasks/symbols.h"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/bounded_json.h"
 #include "core/files.h"
 #include "core/number_text.h"
 #include "core/text.h"
-#include "experiments/store/bounded_json.h"
 
 namespace che {
 namespace {

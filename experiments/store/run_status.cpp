@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/bounded_json.h"
 #include "core/config/node.h"
 #include "core/error.h"
 #include "core/files.h"
-#include "experiments/store/bounded_json.h"
 #include "experiments/store/run_files.h"
 
 namespace che {

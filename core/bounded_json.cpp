@@ -1,9 +1,11 @@
-#include "experiments/store/bounded_json.h"
+#include "core/bounded_json.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
+#include <type_traits>
 
 #include "core/config/node.h"
 #include "core/error.h"
@@ -50,6 +52,9 @@ bool is_deeper(std::string_view text, std::size_t max_depth) {
 }
 
 }  // namespace
+
+// In an ordered_json each key is sought among all before it.
+static_assert(std::is_same_v<nlohmann::json::object_t::key_compare, std::less<>>, "objects are sorted maps");
 
 nlohmann::json parse_bounded_json(std::string_view text, std::size_t max_depth) {
   if (is_deeper(text, max_depth)) throw Error(fmt::format("nested more than {} deep", max_depth));
