@@ -7,7 +7,6 @@
 #include <string>
 #include <type_traits>
 
-#include "core/config/node.h"
 #include "core/error.h"
 #include "core/text.h"
 

@@ -185,11 +185,11 @@ fs::path corpus_folder(std::string_view name_or_folder) {
   const auto known = shipped();
   if (const auto found = known.find(name_or_folder); found != known.end()) return found->second;
   if (has_card(name_or_folder)) return fs::canonical(name_or_folder);
-  const std::string hint =
-      known.empty()
-          ? fmt::format("; none comes with this program, which looks in {}",
-                        joined(shipped_folders(), " and ", [](const fs::path& path) { return path.string(); }))
-          : known_names_hint(name_or_folder, shipped_corpora());
+  const std::string hint = known.empty()
+                               ? fmt::format("; none comes with this program, which looks in {}",
+                                             joined(shipped_folders(), " and ",
+                                                    [](const fs::path& path) { return path.string(); }))
+                               : known_names_hint(name_or_folder, shipped_corpora());
   throw Error(
       fmt::format("there is no corpus '{}'; name one that comes with che, or a folder that `che corpus make` "
                   "or `che corpus import` wrote{}",

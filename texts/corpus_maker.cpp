@@ -125,7 +125,8 @@ class DocumentReader {
       open_folders_.erase(open);
       return;
     }
-    if (!fs::is_regular_file(path, ignored)) fail_reading(path, "there is no such file or folder");
+    if (!fs::exists(path, ignored)) fail_reading(path, "there is no such file or folder");
+    if (!fs::is_regular_file(path, ignored)) fail_reading(path, "is neither a file nor a folder");
     if (!is_text(path)) fail_reading(path, "allowed: .txt, .jsonl, .jsonl.zst, and folders of these");
     if (path.extension() == ".txt") {
       read_parts(path, /*is_compressed=*/false,
