@@ -164,6 +164,21 @@ TEST(PrepareEvaluation, AllowsTheLengthsOfWhatARunIsAbout) {
                [&] { asked(20'000).applied_to(config(0)); });
 }
 
+TEST(PrepareEvaluation, RefusesWindowsThatTheCorpusDoesNotHave) {
+  const ScratchFolder scratch;
+  const RunConfig text =
+      read("name: x\nbase: {encoding: kerple, text: austen, evaluation: {lengths: [128]}}\n").runs.at(0);
+  put_checkpoint(store_run(scratch.path(), text, RunState::kFinished, 0.5));
+  const auto asked = [&](std::int64_t length) {
+    return prepare_evaluation(
+        scratch.path(),
+        {.lengths = IntegerRange{.first = length, .last = length}, .samples = {}, .evaluation_settings = {}});
+  };
+  EXPECT_EQ(1U, asked(20'000).jobs.size());
+  expect_error(ErrorKind::kUsage, {"no document of the test part of austen is longer than 500000 tokens"},
+               [&] { asked(500'000); });
+}
+
 TEST(PrepareEvaluation, PassesOverEncodingsWithoutTheSettingAndRefusesWhenNoneHasIt) {
   const ScratchFolder scratch;
   RunConfig kerple = config(0);
