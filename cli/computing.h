@@ -5,7 +5,9 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/commands.h"
@@ -26,6 +28,13 @@ void fill_encoding_command(CLI::App& command, Action& action);
 void fill_export_model_command(CLI::App& command, Action& action);
 void fill_selftest_command(CLI::App& command, Action& action);
 void fill_worker_command(CLI::App& command, Action& action);
+
+// Applies "key=value" settings of a command line to `fields`, `example` being one; in che-compute alone.
+// Throws Error (usage) for two that set one field, and for one that sets a key of `of_options`, fields that
+// the command's options set.
+void apply_settings(const std::vector<std::string>& settings, std::string_view example,
+                    const FieldVisitor::Members& fields,
+                    const std::map<std::string_view, std::string_view>& of_options);
 
 // Chooses execution.replicas of the runs whose config leaves it open, for `workers` workers or the default if
 // that is 0. A run whose device is not here stays open.

@@ -80,9 +80,6 @@ EvaluationRequest read_request(const EvaluateOptions& options) {
       throw Error(fmt::format("--lengths {}: allowed: a length, or {}, such as 501:1000:50", options.lengths,
                               kIntegerRangeForms));
     }
-    assign("--lengths", "evaluation.first_length", request.lengths->first);
-    assign("--lengths", "evaluation.last_length", request.lengths->last);
-    assign("--lengths", "evaluation.length_step", request.lengths->step);
   }
   if (options.samples) {
     assign("--samples", "evaluation.samples", *options.samples);

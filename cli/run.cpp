@@ -10,6 +10,7 @@
 #include "cli/process_setup.h"
 #include "cli/reading_options.h"
 #include "core/error.h"
+#include "core/resources.h"
 #include "core/text.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
@@ -35,7 +36,7 @@ struct RunOptions {
   bool dry_run = false;
 };
 
-// The runs of a config, with precision and replicas chosen where it leaves them open.
+// The runs of a config, with precision and replicas chosen where it leaves them open, but for --list.
 struct PlannedSweep {
   Sweep sweep;
   // Printed once it is certain that this program is not replaced by che-compute, which prints them, too.
@@ -44,6 +45,16 @@ struct PlannedSweep {
   std::vector<bool> chosen = {};  // Whether the config left replicas open, for each run.
 };
 
+// Chooses what needs no measurement.
+void choose_unmeasured(std::vector<RunConfig>& runs, const std::filesystem::path& experiment) {
+  choose_precision(runs, experiment, nullptr);
+  const std::vector<std::string> gpus = available_resources().gpus;
+  for (RunConfig& run : runs) {
+    const bool is_open = run.execution.replicas == kAutoReplicas && has_device(run);
+    if (is_open && !device_choice(run.execution.device).is_gpu(gpus)) run.execution.replicas = 1;
+  }
+}
+
 PlannedSweep plan_sweep(const RunOptions& options) {
   PlannedSweep planned;
   planned.sweep = options.config.sweep(warnings_of_config(planned.warnings));
@@ -51,6 +62,10 @@ PlannedSweep plan_sweep(const RunOptions& options) {
     planned.chosen.push_back(run.execution.replicas == kAutoReplicas);
   }
   const std::filesystem::path experiment = results_folder(options.output, planned.sweep.name);
+  if (options.list) {
+    choose_unmeasured(planned.sweep.runs, experiment);
+    return planned;
+  }
   planned.notes = choose_precision(planned.sweep.runs, experiment, bf16_speed);
   // Nobody checked the others; what matters is which folders are theirs.
   choose_precision(planned.sweep.not_chosen, experiment, bf16_speed, /*has_bf16=*/false);
@@ -70,6 +85,7 @@ std::vector<std::string> describe_runs(const PlannedSweep& planned) {
     if (!task.settings.empty()) described.back() += " " + task.text();
     if (!encoding.settings.empty()) described.back() += " " + encoding.text();
     if (runs[i].data_seed != 0) described.back() += fmt::format(" data_seed={}", runs[i].data_seed);
+    if (runs[i].execution.precision == kAutoPrecision) described.back() += " precision=auto";
     if (!planned.chosen[i]) continue;
     const std::int64_t replicas = runs[i].execution.replicas;
     described.back() += " replicas=" + (replicas == kAutoReplicas ? "auto" : std::to_string(replicas));
@@ -190,8 +206,8 @@ void add_run_command(CLI::App& app, Action& action) {
       "--retrain", options->retrain,
       "train runs again that lack test lengths and whose checkpoints were pruned; replaces their results");
   command->add_flag("--list", options->list,
-                    "list the runs and their states; run nothing, but for steps that are measured where "
-                    "execution.replicas is auto and a GPU is visible");
+                    "list the runs and their states; run and measure nothing: what a measurement decides "
+                    "on is shown as auto, with the id of a run in fp32");
   command->add_flag(
       "--dry-run", options->dry_run,
       "list runs with their parameters, the operations that are left to do and the time "

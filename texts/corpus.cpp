@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "core/bounded_json.h"
@@ -72,10 +73,33 @@ bool is_sha256(std::string_view text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-fs::path shipped_folder() {
+bool has_card(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / CorpusCard::kFileName, ignored);
+}
+
+// Where corpora that come with che may lie: beside the folder of the program, as in a checkout, and in the
+// source that it was built from, for a program that was copied. The Python package names no source.
+std::vector<fs::path> shipped_folders() {
   std::error_code unknown;
   const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
-  return program.parent_path().parent_path() / "data" / "text";
+  std::vector<fs::path> folders = {program.parent_path().parent_path() / "data" / "text"};
+#ifdef CHE_TEXT_FOLDER
+  if (folders.front() != CHE_TEXT_FOLDER) folders.emplace_back(CHE_TEXT_FOLDER);
+#endif
+  return folders;
+}
+
+// The folders of corpora that come with che, by their names.
+std::map<std::string, fs::path, std::less<>> shipped() {
+  std::map<std::string, fs::path, std::less<>> found;
+  std::error_code none;
+  for (const fs::path& folder : shipped_folders()) {
+    for (const fs::path& entry : entries_of(folder, none)) {
+      if (has_card(entry)) found.emplace(entry.filename().string(), entry);
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -128,10 +152,14 @@ CorpusCard read_corpus_card(const fs::path& folder) {
   card.licence = reader.text(json, "licence");
   const auto files = json.find("files");
   if (files == json.end() || !files->is_array() || files->empty()) reader.fail("files", "a list of files");
+  std::set<std::string> names;
   for (const Json& file : *files) {
     card.files.push_back({reader.text(file, "name"), reader.text(file, "sha256")});
     const std::string& name = card.files.back().name;
     if (!is_plain_name(name, kMaxNameLength)) reader.fail("files", "names of files in the same folder");
+    if (!names.insert(name).second) {
+      reader.fail("files", fmt::format("each file once; {} is listed twice", name));
+    }
     if (!is_sha256(card.files.back().sha256)) reader.fail("files", "sha256 of 64 hexadecimal digits");
   }
   const bool are_two = card.files.size() == 2 && card.files.back().name == CorpusCard::kIndexFile;
@@ -146,22 +174,23 @@ CorpusCard read_corpus_card(const fs::path& folder) {
 
 std::vector<std::string> shipped_corpora() {
   std::vector<std::string> names;
-  std::error_code none;
-  for (const fs::path& folder : entries_of(shipped_folder(), none))
-    names.push_back(folder.filename().string());
+  for (const auto& [name, folder] : shipped()) names.push_back(name);
   return names;
 }
 
 fs::path corpus_folder(std::string_view name_or_folder) {
-  const std::vector<std::string> shipped = shipped_corpora();
-  if (std::ranges::count(shipped, name_or_folder) > 0) return shipped_folder() / name_or_folder;
-  std::error_code ignored;
-  const fs::path folder = name_or_folder;
-  if (fs::is_regular_file(folder / CorpusCard::kFileName, ignored)) return fs::canonical(folder);
+  const auto known = shipped();
+  if (const auto found = known.find(name_or_folder); found != known.end()) return found->second;
+  if (has_card(name_or_folder)) return fs::canonical(name_or_folder);
+  const std::string hint = known.empty()
+                               ? fmt::format("; none comes with this program, which looks in {}",
+                                             joined(shipped_folders(), " and ",
+                                                    [](const fs::path& path) { return path.string(); }))
+                               : known_names_hint(name_or_folder, shipped_corpora());
   throw Error(
       fmt::format("there is no corpus '{}'; name one that comes with che, or a folder that `che corpus make` "
                   "or `che corpus import` wrote{}",
-                  one_line(name_or_folder), known_names_hint(name_or_folder, shipped)));
+                  one_line(name_or_folder), hint));
 }
 
 Corpus::Corpus(fs::path folder, CorpusCard card) : folder_(std::move(folder)), card_(std::move(card)) {

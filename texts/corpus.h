@@ -64,7 +64,8 @@ struct CorpusCard {
 CorpusCard read_corpus_card(const std::filesystem::path& folder);
 
 // The folder of the corpus that a config or a command names: the name of one that comes with che, which lies
-// in data/text beside the folder of the program, or a folder. Throws Error (usage) where there is none.
+// in data/text beside the folder of the program or else of the source that it was built from, or a folder.
+// Throws Error (usage) where there is none.
 std::filesystem::path corpus_folder(std::string_view name_or_folder);
 
 // The names of the corpora that come with che.

@@ -19,40 +19,50 @@ namespace che {
 namespace {
 
 namespace fs = std::filesystem;
-using Take = std::function<void(std::string_view)>;
 
-// A line holds one document.
-constexpr JsonLimits kLineLimits{.depth = 1000, .bytes = std::size_t{1} << 30, .values = 10'000'000};
-
-// Hands on the lines of a text that comes in parts, and of one that is too long its beginning.
-class LineSplitter {
- public:
-  explicit LineSplitter(Take take) : take_(std::move(take)) {}
-
-  void add(std::string_view part) {
-    for (std::size_t end = part.find('\n'); end != std::string_view::npos; end = part.find('\n')) {
-      open_ += part.substr(0, end);
-      take_(open_);
-      open_.clear();
-      part.remove_prefix(end + 1);
-    }
-    open_ += part;
-    if (open_.size() > kLineLimits.bytes) finish();
-  }
-
-  void finish() {
-    if (!open_.empty()) take_(open_);
-    open_.clear();
-  }
-
- private:
-  Take take_;
-  std::string open_;
-};
+constexpr JsonLimits kLineLimits{.depth = 64, .bytes = kMaxLineBytes, .values = 10'000'000};
 
 [[noreturn]] void fail_reading(const fs::path& file, std::string_view problem) {
   throw Error(fmt::format("{}: {}", one_line(file.string(), kWholeText), problem));
 }
+
+// Hands on the lines of a file that comes in parts.
+class LineSplitter {
+ public:
+  using Take = std::function<void(std::int64_t number, std::string_view line)>;
+
+  LineSplitter(const fs::path& file, Take take) : file_(file), take_(std::move(take)) {}
+
+  void add(std::string_view part) {
+    for (std::size_t end = part.find('\n'); end != std::string_view::npos; end = part.find('\n')) {
+      extend(part.substr(0, end));
+      take_(number_++, open_);
+      open_.clear();
+      part.remove_prefix(end + 1);
+    }
+    extend(part);
+  }
+
+  void finish() {
+    if (!open_.empty()) take_(number_, open_);
+  }
+
+ private:
+  void extend(std::string_view part) {
+    if (part.size() > kMaxLineBytes - open_.size()) {
+      fail_reading(file_,
+                   fmt::format("line {} has more than {} bytes, which a line may have; split it, or write "
+                               "its text into a .txt",
+                               number_, kMaxLineBytes));
+    }
+    open_ += part;
+  }
+
+  const fs::path& file_;
+  Take take_;
+  std::int64_t number_ = 1;
+  std::string open_;
+};
 
 // Null where a line has no such member.
 const nlohmann::json* member_at(const nlohmann::json& line, std::string_view path) {
@@ -70,7 +80,7 @@ const nlohmann::json* member_at(const nlohmann::json& line, std::string_view pat
 
 class DocumentReader {
  public:
-  DocumentReader(const CorpusPlan& plan, const Take& take) : plan_(plan), take_(take) {}
+  DocumentReader(const CorpusPlan& plan, const TakePart& take) : plan_(plan), take_(take) {}
 
   void read(const fs::path& path) {
     std::error_code ignored;
@@ -85,15 +95,19 @@ class DocumentReader {
       open_folders_.erase(open);
       return;
     }
-    if (!fs::is_regular_file(path, ignored)) fail_reading(path, "there is no such file or folder");
+    if (!fs::exists(path, ignored)) fail_reading(path, "there is no such file or folder");
+    if (!fs::is_regular_file(path, ignored)) fail_reading(path, "is neither a file nor a folder");
     if (!is_text(path)) fail_reading(path, "allowed: .txt, .jsonl, .jsonl.zst, and folders of these");
+    InputFile input(path);
     if (path.extension() == ".txt") {
-      take(read_file(link_target(path)));
+      for (std::string_view part = input.next(); !part.empty(); part = input.next()) {
+        take(part, /*is_last=*/false);
+      }
+      take("", /*is_last=*/true);
       return;
     }
-    std::int64_t number = 0;
-    LineSplitter lines([&](std::string_view line) { read_line(path, ++number, line); });
-    InputFile input(path);
+    LineSplitter lines(path,
+                       [&](std::int64_t number, std::string_view line) { read_line(path, number, line); });
     for (std::string_view part = input.next(); !part.empty(); part = input.next()) lines.add(part);
     lines.finish();
   }
@@ -119,7 +133,7 @@ class DocumentReader {
     if (!line.is_object()) fail("is no object of JSON");
     if (plan_.where) {
       const nlohmann::json* const value = member_at(line, plan_.where->first);
-      // A list or an object is no value; to print one that is nested deeply could exhaust the stack.
+      // A list or an object is no value.
       if (value == nullptr || value->is_structured() ||
           (value->is_string() ? value->get<std::string>() : value->dump()) != plan_.where->second) {
         ++counts_.skipped;
@@ -130,26 +144,27 @@ class DocumentReader {
     if (document == nullptr || !document->is_string()) {
       fail(fmt::format("has no text in '{}'; --field names the member that has it", one_line(plan_.field)));
     }
-    take(document->get_ref<const std::string&>());
+    take(document->get_ref<const std::string&>(), /*is_last=*/true);
   }
 
-  void take(std::string_view document) {
-    if (document.empty()) {
-      ++counts_.empty;
-    } else {
-      take_(document);
-    }
+  void take(std::string_view part, bool is_last) {
+    is_open_ |= !part.empty();
+    if (is_open_) take_(part, is_last);
+    if (!is_last) return;
+    if (!is_open_) ++counts_.empty;
+    is_open_ = false;
   }
 
   const CorpusPlan& plan_;
-  const Take& take_;
+  const TakePart& take_;
   ReadTexts counts_;
+  bool is_open_ = false;             // A document with a text.
   std::set<fs::path> open_folders_;  // Around what is read.
 };
 
 // Returns the name of the corpus that is to be made. Throws Error (usage) where there can be none, and where
-// the folder holds token files, unless these are what is imported.
-std::string prepare(const CorpusPlan& plan, const fs::path& folder, bool are_imported = false) {
+// the folder holds one or token files.
+std::string prepare(const CorpusPlan& plan, const fs::path& folder) {
   std::string name =
       plan.name.empty() ? fs::absolute(folder / "").parent_path().filename().string() : plan.name;
   if (!is_plain_name(name, 60)) {
@@ -164,9 +179,7 @@ std::string prepare(const CorpusPlan& plan, const fs::path& folder, bool are_imp
         fmt::format("{} holds {}; name another folder with -o, or delete that one", folder.string(), what));
   };
   refuse(CorpusCard::kFileName, "a corpus");
-  if (!are_imported) {
-    for (const char* file : {CorpusCard::kTokenFile, CorpusCard::kIndexFile}) refuse(file, file);
-  }
+  for (const char* file : {CorpusCard::kTokenFile, CorpusCard::kIndexFile}) refuse(file, file);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw Error(fmt::format("cannot create {}: {}", folder.string(), error.message()));
@@ -193,7 +206,7 @@ void finish_corpus(CorpusCard card, const CorpusPlan& plan, const fs::path& fold
 
 }  // namespace
 
-ReadTexts for_each_document(const CorpusPlan& plan, const Take& take) {
+ReadTexts for_each_document(const CorpusPlan& plan, const TakePart& take) {
   DocumentReader reader(plan, take);
   for (const fs::path& source : plan.sources) reader.read(source);
   return reader.counts();
@@ -204,13 +217,13 @@ ReadTexts make_corpus(const CorpusPlan& plan, const fs::path& folder) {
       .name = prepare(plan, folder), .tokenizer = "bytes", .vocabulary = kByteEnd + 1, .end = kByteEnd};
   TokenWriter writer(folder / CorpusCard::kTokenFile, card.vocabulary);
   std::vector<std::int32_t> tokens;
-  const ReadTexts counts = for_each_document(plan, [&](std::string_view document) {
+  const ReadTexts counts = for_each_document(plan, [&](std::string_view part, bool is_last) {
     tokens.clear();
-    for (const char byte : document) tokens.push_back(static_cast<unsigned char>(byte));
-    tokens.push_back(kByteEnd);
-    writer.add_document(tokens);
-    card.bytes += static_cast<std::int64_t>(document.size());
-    ++card.documents;
+    for (const char byte : part) tokens.push_back(static_cast<unsigned char>(byte));
+    if (is_last) tokens.push_back(kByteEnd);
+    writer.add(tokens, is_last);
+    card.bytes += static_cast<std::int64_t>(part.size());
+    card.documents += is_last ? 1 : 0;
   });
   if (card.documents == 0) throw Error("the sources have no document with a text");
   card.tokens = card.bytes + card.documents;
@@ -225,28 +238,23 @@ void import_corpus(const fs::path& prefix, const CorpusPlan& plan, std::int64_t 
   const fs::path token_file = fs::path(prefix) += ".bin";
   const TokenIndex index = read_token_index(index_file);
   const fs::path tokens = folder / CorpusCard::kTokenFile;
-  std::error_code error;
-  const bool are_there = fs::equivalent(token_file, tokens, error);
-  CorpusCard card{.name = prepare(plan, folder, are_there),
-                  .tokenizer = "imported",
-                  .vocabulary = vocabulary,
-                  .end = end};
+  CorpusCard card{
+      .name = prepare(plan, folder), .tokenizer = "imported", .vocabulary = vocabulary, .end = end};
   card.documents = static_cast<std::int64_t>(index.starts.size()) - 1;
   card.tokens = index.starts.back();
   if (card.tokens == 0) throw Error(fmt::format("{} lists no tokens", index_file.string()));
+  std::error_code error;
   try {
     // A copy: a program that writes its output anew must not change the corpus of trained runs.
-    if (!are_there && !fs::copy_file(token_file, tokens, error)) {
+    if (!fs::copy_file(token_file, tokens, error)) {
       throw Error(
           fmt::format("cannot copy {} to {}: {}", token_file.string(), tokens.string(), error.message()));
     }
     write_file_atomically(folder / CorpusCard::kIndexFile, read_file(index_file));
     finish_corpus(std::move(card), plan, folder);
   } catch (...) {
-    if (!are_there) {
-      fs::remove(tokens, error);
-      fs::remove(folder / CorpusCard::kIndexFile, error);
-    }
+    fs::remove(tokens, error);
+    fs::remove(folder / CorpusCard::kIndexFile, error);
     throw;
   }
 }

@@ -30,15 +30,23 @@ struct ReadTexts {
   std::int64_t skipped = 0;  // Lines of .jsonl that `where` leaves out.
 };
 
-// Calls `take` with each document of a file or, sorted by name, of the files of a folder and its folders: a
-// .txt is a document, a line of .jsonl or .jsonl.zst has one. Throws Error (usage) that names file and line.
-ReadTexts for_each_document(const CorpusPlan& plan, const std::function<void(std::string_view)>& take);
+// A part of a document, and whether it is the last one, which may be empty.
+using TakePart = std::function<void(std::string_view part, bool is_last)>;
 
-// Makes a corpus of bytes in `folder`, which may not hold one. Memory grows with the longest document.
+// The longest line of .jsonl, which is read as a whole.
+inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 26;
+
+// Calls `take` with the parts of each document of a file or, sorted by name, of the files of a folder and its
+// folders: a .txt is a document, a line of .jsonl or .jsonl.zst has one. Memory grows with the longest line
+// alone. Throws Error (usage) that names file and line.
+ReadTexts for_each_document(const CorpusPlan& plan, const TakePart& take);
+
+// Makes a corpus of bytes in `folder`, which may not hold one. Memory is that of for_each_document() and of
+// the index, which has 8 bytes for each document.
 ReadTexts make_corpus(const CorpusPlan& plan, const std::filesystem::path& folder);
 
-// Makes a corpus of GPT-NeoX's PREFIX.bin and PREFIX.idx, which are linked, or copied where they lie on
-// another disk. Reads every id once. Throws Error (usage) for ids that are not below `vocabulary`.
+// Makes a corpus of copies of GPT-NeoX's PREFIX.bin and PREFIX.idx. Reads every id once. Throws Error (usage)
+// for ids that are not below `vocabulary`.
 void import_corpus(const std::filesystem::path& prefix, const CorpusPlan& plan, std::int64_t vocabulary,
                    std::int64_t end, const std::filesystem::path& folder);
 

@@ -123,8 +123,9 @@ std::string token_index_bytes(const TokenIndex& index) {
 TokenWriter::TokenWriter(const std::filesystem::path& path, std::int64_t vocabulary)
     : file_(path), index_{.token_bytes = vocabulary <= (1 << 16) ? 2 : 4, .starts = {0}} {}
 
-void TokenWriter::add_document(const std::vector<std::int32_t>& tokens) {
-  if (std::cmp_greater(tokens.size(), std::numeric_limits<std::int32_t>::max())) {
+void TokenWriter::add(const std::vector<std::int32_t>& tokens, bool is_end) {
+  count_ += static_cast<std::int64_t>(tokens.size());
+  if (count_ - index_.starts.back() > std::numeric_limits<std::int32_t>::max()) {
     throw Error("a document has more than 2^31 - 1 tokens, which GPT-NeoX's format does not hold; split it");
   }
   std::string bytes;
@@ -137,7 +138,7 @@ void TokenWriter::add_document(const std::vector<std::int32_t>& tokens) {
     }
   }
   file_.write(bytes);
-  index_.starts.push_back(index_.starts.back() + static_cast<std::int64_t>(tokens.size()));
+  if (is_end) index_.starts.push_back(count_);
 }
 
 TokenIndex TokenWriter::finish() {

@@ -33,13 +33,15 @@ class TokenWriter {
   // Ids below 2^16 take two bytes each where `vocabulary` allows it.
   TokenWriter(const std::filesystem::path& path, std::int64_t vocabulary);
 
-  void add_document(const std::vector<std::int32_t>& tokens);
+  // Adds to a document, which these tokens end or leave open.
+  void add(const std::vector<std::int32_t>& tokens, bool is_end = true);
   // Returns the index of what was written.
   TokenIndex finish();
 
  private:
   FileReplacement file_;
   TokenIndex index_;
+  std::int64_t count_ = 0;  // Tokens, those of the open document included.
 };
 
 }  // namespace che

@@ -26,8 +26,7 @@ std::vector<std::int64_t> long_documents(const Corpus& corpus, TextPart part, st
   }
   if (!found.empty()) return found;
   throw Error(fmt::format(
-      "no document of the {} part of {} is longer than {} tokens, the longest length; the longest "
-      "has {}; test at shorter lengths, take another part, or set evaluation.windows to packed",
+      "no document of the {} part of {} is longer than {} tokens, the longest length; the longest has {}",
       name_of(part), corpus.card().name, longest, most));
 }
 
@@ -115,10 +114,9 @@ std::vector<EvaluationWindow> aligned_windows(const Corpus& corpus, TextPart par
     const std::int64_t share = until - given;
     const std::int64_t ends = document.count - longest;  // Places where a window may end.
     if (share > ends) {
-      throw Error(
-          fmt::format("a document of the {} part of {} has {} windows of {} tokens, fewer than its share of "
-                      "evaluation.samples, {}; lower it, test at shorter lengths, or take another part",
-                      name_of(part), corpus.card().name, ends, longest, share));
+      throw Error(fmt::format(
+          "a document of the {} part of {} has {} windows of {} tokens, and its share of {} windows is {}",
+          name_of(part), corpus.card().name, ends, longest, count, share));
     }
     for (std::int64_t n = 0; n < share; ++n) {
       const double place = (static_cast<double>(n) + phase) / static_cast<double>(share);
@@ -137,10 +135,8 @@ std::vector<EvaluationWindow> packed_windows(const Corpus& corpus, TextPart part
   const TextSpan tokens = corpus.tokens_of(part);
   const std::int64_t chunks = (tokens.count - 1) / length;
   if (chunks < count) {
-    throw Error(fmt::format(
-        "the {} part of {} has {} windows of {} tokens, fewer than evaluation.samples, {}; lower it, "
-        "test at shorter lengths, or take another part",
-        name_of(part), corpus.card().name, chunks, length, count));
+    throw Error(fmt::format("the {} part of {} has {} windows of {} tokens, and {} are asked for",
+                            name_of(part), corpus.card().name, chunks, length, count));
   }
   const KeyedPermutation order(chunks, seed, static_cast<std::uint64_t>(length));
   const TextSpan documents = corpus.documents_of(part);
@@ -170,8 +166,7 @@ std::vector<EvaluationWindow> sliding_windows(const Corpus& corpus, TextPart par
     }
   }
   throw Error(
-      fmt::format("the {} part of {} has {} windows of {} tokens that end every {}, fewer than "
-                  "evaluation.samples, {}; lower it or evaluation.stride",
+      fmt::format("the {} part of {} has {} windows of {} tokens that end every {}, and {} are asked for",
                   name_of(part), corpus.card().name, windows.size(), longest, stride, count));
 }
 

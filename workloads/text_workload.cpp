@@ -25,6 +25,16 @@ void resize(SequenceBatch& batch, std::int64_t size, std::int64_t length, std::i
   batch.windows.clear();
 }
 
+// The windows that `choose` returns, with the remedy where there are too few.
+template <class Choose>
+std::vector<EvaluationWindow> windows_or(const Choose& choose, std::string_view remedy) {
+  try {
+    return choose();
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}; {}", error.what(), remedy), error.kind());
+  }
+}
+
 }  // namespace
 
 const Corpus& TextWorkload::corpus() const {
@@ -83,13 +93,21 @@ std::vector<EvaluationWindow> TextWorkload::windows(std::int64_t length) const {
         batches_.longest));
   }
   if (batches_.protocol == TextProtocol::kSliding) {
-    return sliding_windows(of, batches_.part, batches_.longest, batches_.stride, batches_.samples, seed);
+    return windows_or(
+        [&] {
+          return sliding_windows(of, batches_.part, batches_.longest, batches_.stride, batches_.samples,
+                                 seed);
+        },
+        "lower evaluation.samples, evaluation.stride or the test lengths, or take another part");
   }
   if (batches_.windows == WindowChoice::kPacked) {
-    return packed_windows(of, batches_.part, length, batches_.samples, seed);
+    return windows_or([&] { return packed_windows(of, batches_.part, length, batches_.samples, seed); },
+                      "lower evaluation.samples, test at shorter lengths, or take another part");
   }
-  std::vector<EvaluationWindow> chosen =
-      aligned_windows(of, batches_.part, batches_.longest, batches_.samples, seed);
+  const std::vector<EvaluationWindow> chosen =
+      windows_or([&] { return aligned_windows(of, batches_.part, batches_.longest, batches_.samples, seed); },
+                 "lower evaluation.samples, test at shorter lengths, take another part, or set "
+                 "evaluation.windows to packed");
   if (batches_.protocol != TextProtocol::kFull) return chosen;
   for (std::size_t i = 1; i < chosen.size(); ++i) {
     if (chosen[i].document == chosen[i - 1].document && chosen[i].end - chosen[i - 1].end < length) {
@@ -114,8 +132,10 @@ void TextWorkload::evaluation_batch(std::int64_t point, std::int64_t first, std:
 bool TextWorkload::validation_batch(SequenceBatch& batch) const {
   const std::int64_t length = batches_.last_length;
   resize(batch, kValidationWindows, length, length);
-  set_evaluation_rows(aligned_windows(corpus(), TextPart::kValidation, length, kValidationWindows, keyed(0)),
-                      0, kValidationWindows, batch);
+  const std::vector<EvaluationWindow> chosen = windows_or(
+      [&] { return aligned_windows(corpus(), TextPart::kValidation, length, kValidationWindows, keyed(0)); },
+      "lower training.last_length, set log.validation_steps to 0, or make the validation part longer");
+  set_evaluation_rows(chosen, 0, kValidationWindows, batch);
   return true;
 }
 

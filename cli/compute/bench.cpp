@@ -9,8 +9,6 @@
 
 #include "cli/computing.h"
 #include "cli/reading_options.h"
-#include "core/config/node.h"
-#include "core/config/reader.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/version.h"
@@ -40,10 +38,9 @@ RunConfig config_of(const BenchOptions& options, const std::string& encoding) {
   config.task.reset(options.task);
   config.encoding.reset(encoding);
   config.training.last_length = *std::max_element(options.lengths.begin(), options.lengths.end());
-  for (const std::string& text : options.settings) {
-    const Setting setting = parse_setting(text, "model.width=64");
-    assign_path(setting.path, setting.value, fields_of(config));
-  }
+  apply_settings(
+      options.settings, "model.width=64", fields_of(config),
+      {{"task.name", "--task"}, {"encoding.name", "--encoding"}, {"training.last_length", "--length"}});
   if (config.has_text())
     throw Error("text: bench times tasks; leave the text out, and set model.kind=decoder");
   config.check();

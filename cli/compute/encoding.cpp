@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "cli/computing.h"
-#include "core/config/node.h"
-#include "core/config/reader.h"
 #include "core/error.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/run_config.h"
@@ -35,10 +33,7 @@ struct EncodingOptions {
 EncodingConfig encoding_config(const EncodingOptions& options) {
   EncodingConfig config;
   config.reset(options.name);
-  for (const std::string& text : options.settings) {
-    const Setting setting = parse_setting(text, "direction=symmetric");
-    assign_path(setting.path, setting.value, fields_of(config));
-  }
+  apply_settings(options.settings, "direction=symmetric", fields_of(config), {{"name", options.name}});
   if (config.dape) {
     throw Error(
         fmt::format("{}: DAPE's bias depends on the input; `che encoding {}` shows the bias that it adapts, "

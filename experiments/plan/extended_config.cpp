@@ -7,17 +7,35 @@
 #include <utility>
 
 #include "core/config/reader.h"
+#include "core/error.h"
 #include "core/files.h"
+#include "core/suggestion.h"
 #include "core/text.h"
 #include "tasks/declared/task_files.h"
 
 namespace che {
+namespace {
+
+// Throws Error (usage) where there is nothing at `path`, with the config beside it or in configs/ that may be
+// meant: configs/quick.yaml for quick and for quik.yaml.
+void check_config_exists(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::status(path, ignored).type() != std::filesystem::file_type::not_found) return;
+  const std::string name = (is_config_file(path) ? path.stem() : path.filename()).string();
+  const std::string closest = closest_path(name, {path.parent_path(), "configs"}, is_config_file).string();
+  const std::string hint =
+      closest.empty() ? "" : fmt::format("; did you mean '{}'?", one_line(closest, kWholeText));
+  throw Error(fmt::format("{}: no such file{}", one_line(path.string(), kWholeText), hint));
+}
+
+}  // namespace
 
 bool is_config_file(const std::filesystem::path& path) {
   return path.extension() == ".yaml" || path.extension() == ".yml";
 }
 
 ConfigNode read_config(const std::filesystem::path& path) {
+  check_config_exists(path);
   ConfigNode root = read_config_file(path);
   replace_task_files(root, path.parent_path());
   return root;

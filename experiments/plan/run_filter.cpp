@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/config/reader.h"
@@ -240,15 +241,21 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
 
 bool RunFilter::matches(Condition& condition, const AskedRun& run) {
   if (condition.is_variant) {
-    return std::ranges::any_of(condition.values, [&](const Value& value) {
-      return run.labels.at(condition.key) == value.node.text;
-    });
+    const std::string& label = run.labels.at(condition.key);
+    return std::ranges::any_of(condition.values,
+                               [&](const Value& value) { return value.node.text == label; });
   }
   if (holds(condition, run)) return true;
   if (!is_below(condition.key, "evaluation")) return false;
   // Or as tables show the test lengths.
+  const auto form = [](const EvaluationConfig& evaluation) {
+    return std::tie(evaluation.listed_lengths, evaluation.first_length, evaluation.last_length,
+                    evaluation.length_step);
+  };
+  const EvaluationConfig evaluation = with_exact_lengths(run.config.evaluation);
+  if (form(evaluation) == form(run.config.evaluation)) return false;
   RunConfig exact = run.config;
-  exact.evaluation = with_exact_lengths(exact.evaluation);
+  exact.evaluation = evaluation;
   return holds(condition, AskedRun(exact, run.labels));
 }
 

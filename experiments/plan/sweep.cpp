@@ -298,6 +298,22 @@ Error nothing_left(SweepPlan& plan, const std::vector<RunConfig>& not_chosen) {
   return config_error(plan.file, "", problem + "; `che check` without it shows what there is");
 }
 
+// Throws Error (usage) for two corpora of one name, of which no table could be made.
+void check_corpora_differ(const SweepPlan& plan, const std::vector<RunConfig>& runs) {
+  std::map<std::string_view, const TextConfig*> first_of;  // By the name of a corpus.
+  for (const RunConfig& run : runs) {
+    if (!run.has_text()) continue;
+    const TextConfig& first = *first_of.emplace(run.text.name, &run.text).first->second;
+    if (first.hash == run.text.hash) continue;
+    throw config_error(
+        plan.file, "text",
+        fmt::format("two corpora are called {}, which tables tell apart by their names: {} and {}; make or "
+                    "import one of them again with another --name",
+                    run.text.name, one_line(first.corpus, kWholeText),
+                    one_line(run.text.corpus, kWholeText)));
+  }
+}
+
 struct ExpandedRuns {
   std::vector<RunConfig> runs;
   std::vector<RunConfig> not_chosen;
@@ -347,6 +363,7 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
     for (const RunFilter& filter : *filters) filter.check_made_sense();
   }
   if (runs.empty()) throw nothing_left(plan, expanded.not_chosen);
+  check_corpora_differ(plan, runs);
   return expanded;
 }
 

@@ -20,6 +20,7 @@ namespace {
 using Kind = ConfigNode::Kind;
 
 constexpr std::size_t kMaxNameLength = 100;
+constexpr std::size_t kMaxExcludeKeys = 256;
 constexpr std::string_view kAxesPrefix = "axes.";
 constexpr std::string_view kAllowedAxes = "a map of key paths to lists";
 
@@ -290,6 +291,13 @@ VariantAxes variant_axes(const SweepPlan& plan) {
   return axes;
 }
 
+std::size_t count_values(const ConfigNode& node) {
+  if (node.kind == Kind::kSequence) return node.items.size();
+  const auto range = node.kind == Kind::kScalar ? parse_integer_range(node.text) : std::nullopt;
+  const auto values = range ? range->values(kMaxRuns) : std::nullopt;
+  return values ? values->size() : 1;
+}
+
 void add_exclusions(SweepPlan& plan, const ConfigNode& node) {
   if (node.kind != Kind::kSequence) {
     throw config_error(
@@ -297,19 +305,20 @@ void add_exclusions(SweepPlan& plan, const ConfigNode& node) {
         fmt::format("got {}; allowed: a list of maps, such as [{{task: parity_check, seed: 1}}]",
                     short_text(node)));
   }
-  for (const ConfigNode& map : node.items) plan.exclude.emplace_back(map, "exclude", variant_axes(plan));
-}
-
-// Throws Error (usage) where there is nothing at `path`, with the config beside it or in configs/ that may be
-// meant: configs/quick.yaml for quick and for quik.yaml.
-void check_config_exists(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (std::filesystem::status(path, ignored).type() != std::filesystem::file_type::not_found) return;
-  const std::string name = (is_config_file(path) ? path.stem() : path.filename()).string();
-  const std::string closest = closest_path(name, {path.parent_path(), "configs"}, is_config_file).string();
-  const std::string hint =
-      closest.empty() ? "" : fmt::format("; did you mean '{}'?", one_line(closest, kWholeText));
-  throw Error(fmt::format("{}: no such file{}", one_line(path.string(), kWholeText), hint));
+  // Every run is asked about every key, and tries values until one run could have them.
+  const VariantAxes variants = variant_axes(plan);
+  std::size_t keys = 0;
+  std::size_t values = 0;
+  for (const ConfigNode& map : node.items) {
+    keys += map.entries.size();
+    for (const ConfigEntry& entry : map.entries) values += count_values(entry.value);
+    if (keys > kMaxExcludeKeys || values > kMaxRuns) {
+      throw config_error(map.location, "exclude",
+                         fmt::format("more than {} keys, or {} values, in all; a key takes a list or a range",
+                                     kMaxExcludeKeys, kMaxRuns));
+    }
+    plan.exclude.emplace_back(map, "exclude", variants);
+  }
 }
 
 }  // namespace
@@ -374,7 +383,6 @@ std::string SweepPlan::describe(std::size_t run) const {
 
 SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<std::string>& overrides,
                           const RunConditions& conditions) {
-  check_config_exists(path);
   const ConfigNode root = read_config(path);
   SweepPlan plan = read_config_part(root);
   for (ExtendedConfig& extended : extended_configs(root, path)) {

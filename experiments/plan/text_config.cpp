@@ -1,11 +1,18 @@
 #include "experiments/plan/text_config.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "core/error.h"
 #include "core/text.h"
 
 namespace che {
+namespace {
+
+constexpr std::size_t kMaxCorpusName = 60;  // As in corpus.json.
+
+}  // namespace
 
 void TextConfig::read_card(std::string_view name_or_folder) {
   const std::filesystem::path folder = corpus_folder(name_or_folder);
@@ -26,16 +33,33 @@ void TextConfig::visit_fields(FieldVisitor& visit) {
     if (one_line(text, kWholeText) != text) throw Error("more than one line, or control characters");
     return std::string(text);
   };
+  // The name is a part of the name of a run's folder.
+  const auto as_a_name = [](std::string_view text) {
+    if (is_plain_name(text, kMaxCorpusName)) return std::string(text);
+    throw Error(
+        fmt::format("got '{}'; allowed: 1 to {} letters, digits, '_', '-' and '.', no '.' or '-' first",
+                    one_line(text), kMaxCorpusName));
+  };
   // A stored config has all three, and is read where the corpus is no more. A written one has the corpus.
+  const std::string old_name = name;
   const std::string old_hash = hash;
-  visit.text({"name", "of the corpus, as its corpus.json has it; a config need not say it"}, name, as_it_is);
+  visit.text({"name", "of the corpus, as its corpus.json has it; a config need not say it"}, name, as_a_name);
   visit.text({"hash", "of the corpus' contents; a config need not say it"}, hash, as_it_is);
   visit.role(Role::kExecution);
   visit.text({"corpus", "name of a corpus that comes with che, or the folder of one"}, corpus,
              [&](std::string_view text) {
-               const bool is_stored = hash != old_hash && !name.empty();
-               if (!is_stored && text != corpus) read_card(text);
-               return is_stored ? as_it_is(text) : corpus;
+               if (hash != old_hash && !name.empty()) return as_it_is(text);
+               if (text == corpus) return corpus;
+               const std::string asked_name = name == old_name ? "" : name;
+               const std::string asked_hash = hash == old_hash ? "" : hash;
+               read_card(text);
+               if ((asked_name.empty() || asked_name == name) && (asked_hash.empty() || asked_hash == hash)) {
+                 return corpus;
+               }
+               throw Error(
+                   fmt::format("the corpus has the name {} and the hash {}, and {} is asked for; leave "
+                               "name and hash out, or name another corpus",
+                               name, hash, one_line(asked_name.empty() ? asked_hash : asked_name)));
              });
   visit.role(Role::kCell);
   if (!is_set()) return;

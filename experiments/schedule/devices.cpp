@@ -151,6 +151,10 @@ std::vector<std::string> choose_precision(std::vector<RunConfig>& runs,
     precision = stored.value_or("fp32");
     if (stored || !run.model.entry().takes_encoding) continue;
     if (device_choice(run.execution.device).kind != DeviceChoice::Kind::kCpu) continue;
+    if (has_bf16 && !bf16_speed) {
+      precision = kAutoPrecision;
+      continue;
+    }
     if (!has_bf16) {
       notes.insert("execution.precision: auto is fp32: the processor has neither AVX512_BF16 nor AMX");
       continue;

@@ -15,6 +15,7 @@
 #include "experiments/plan/encoding_config.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
+#include "experiments/plan/run_workload.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
 
@@ -85,6 +86,14 @@ void begin_again(const RunFolder& run) {
   run.write_status({});
   remove_checkpoints(run.path());
   run.write_metrics({});
+}
+
+// Throws Error (usage) where the text of a run does not have the windows of its evaluation.
+void check_windows(const RunConfig& run) {
+  if (!run.has_text()) return;
+  const auto workload = create_workload(run);
+  SequenceBatch batch;
+  for (const std::int64_t length : workload->points()) workload->evaluation_batch(length, 0, 1, batch);
 }
 
 }  // namespace
@@ -203,6 +212,7 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
     } else if (needs.has_lost_model()) {
       without_model.push_back(std::move(run));
     } else {
+      check_windows(asked);
       work.configs.push_back(asked);
       work.jobs.push_back({std::move(run)});
     }

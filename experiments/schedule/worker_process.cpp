@@ -51,6 +51,12 @@ RunConfig EvaluationRequest::applied_to(RunConfig config) const {
   config.evaluation.at_steps.clear();
   config.evaluation.predictions = false;
   if (lengths) {
+    const std::int64_t longest = config.has_text() ? kMaxTextLength : kMaxTaskLength;
+    if (lengths->first < 1 || lengths->last > longest) {
+      throw Error(fmt::format("--lengths: got {}; allowed with {}: whole numbers from 1 to {}",
+                              lengths->first < 1 ? lengths->first : lengths->last,
+                              config.has_text() ? "a text" : "tasks", longest));
+    }
     config.evaluation.listed_lengths.clear();
     config.evaluation.first_length = lengths->first;
     config.evaluation.last_length = lengths->last;

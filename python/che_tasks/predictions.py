@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import operator
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,6 +22,8 @@ __all__ = ["Predict", "Score", "evaluate", "score", "write_predictions"]
 # Takes a batch and returns symbol ids, shape (samples, output length): an array, a tensor of the CPU, or lists.
 Predict = Callable[[Batch], Any]
 File = Union[str, os.PathLike[str]]
+
+MAX_SEED = 2**53
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +57,23 @@ def _symbols(predicted: Any, batch: Batch, symbols: int) -> np.ndarray[Any, Any]
     wrong = array[(array < 0) | (array >= symbols)][0]
     raise ValueError(f"predictions at length {batch.length}: got symbol {wrong}; allowed: 0 to {symbols - 1}")
   return array
+
+
+def _checked_seed(seed: Any) -> int:
+  try:
+    number = operator.index(seed)
+  except TypeError:
+    number = -1
+  if not 0 <= number <= MAX_SEED:
+    raise ValueError(f"seed: got {seed!r}; allowed: whole numbers from 0 to {MAX_SEED}")
+  return number
+
+
+def _each_once(name: str, values: Iterable[Any]) -> list[Any]:
+  listed = list(values)
+  if len(set(listed)) < len(listed):
+    raise ValueError(f"{name}: got {listed}; allowed: each once")
+  return listed
 
 
 def check_target(model: str, results: File | None) -> None:
@@ -133,15 +153,13 @@ def evaluate(
 
   `predictor(task, seed)` trains or loads the model for the task, with that seed, and returns the function that predicts
   its samples: a batch -> symbol ids, shape (samples, output length). Predictions go to `out`/<task>-seed<seed>.jsonl.
-  `tasks` chooses from the suite. Raises ValueError as `write_predictions` and `score` do, and for an unknown task or
-  suite.
+  `tasks` chooses from the suite. Raises ValueError as `write_predictions` and `score` do; before it calls `predictor`,
+  for an unknown task or suite, a task or a seed that is named twice, and a seed that is none.
   """
   check_target(model, results)
-  seeds = list(seeds)
-  if len(set(seeds)) < len(seeds):
-    raise ValueError(f"seeds: got {seeds}; allowed: each once")
+  seeds = _each_once("seeds", map(_checked_seed, seeds))
   chosen = find_suite(suite)
-  sets = [chosen.test_sets(task) for task in (chosen.tasks if tasks is None else tasks)]
+  sets = [chosen.test_sets(task) for task in _each_once("tasks", chosen.tasks if tasks is None else tasks)]
   files = [
     write_predictions(
       pathlib.Path(out) / f"{one.task.name}-seed{seed}.jsonl",

@@ -186,6 +186,21 @@ class Predictions(unittest.TestCase):
     self.assertEqual([(one.task, one.model_seed, one.suite, one.score) for one in scores],
                      [(task, seed, "quick/v1", 1) for seed in range(2) for task in tasks])  # fmt: skip
 
+  def test_evaluate_refuses_before_it_asks_for_a_model(self):
+    for wrong, words in [
+      ({"tasks": ["even_pairs", "even_pairs"]}, r"tasks: got \['even_pairs', 'even_pairs'\]; allowed: each once"),
+      ({"seeds": [3, 3]}, r"seeds: got \[3, 3\]; allowed: each once"),
+      ({"seeds": [-1]}, "seed: got -1; allowed: whole numbers from 0 to 9007199254740992"),
+      ({"seeds": [2**53 + 1]}, "seed: got 9007199254740993; allowed"),
+      ({"seeds": [0.5]}, "seed: got 0.5; allowed"),
+      ({"seeds": ["1"]}, "seed: got '1'; allowed"),
+    ]:
+      with self.assertRaisesRegex(ValueError, words):
+        che_tasks.evaluate(
+          lambda task, seed: self.fail("a model was asked for"),
+          suite="quick/v1", model="mine", out=self.path / "out", **wrong,
+        )  # fmt: skip
+
   def test_bad_predictions_are_named(self):
     for predict, words in [
       (lambda batch: batch.output[:, :-1], r"length 10: got shape \(128, 10\); allowed: \(128, 11\)"),

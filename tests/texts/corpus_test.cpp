@@ -39,8 +39,12 @@ std::vector<std::int32_t> all_tokens(const Corpus& corpus) {
 std::vector<std::string> documents_of(const fs::path& source, const CorpusPlan& with = {}) {
   CorpusPlan plan = with;
   plan.sources = {source};
-  std::vector<std::string> documents;
-  for_each_document(plan, [&](std::string_view document) { documents.emplace_back(document); });
+  std::vector<std::string> documents = {""};
+  for_each_document(plan, [&](std::string_view part, bool is_last) {
+    documents.back() += part;
+    if (is_last) documents.emplace_back();
+  });
+  documents.pop_back();
   return documents;
 }
 
@@ -122,6 +126,36 @@ TEST_F(CorpusTest, DropsEmptyDocuments) {
   EXPECT_EQ(Corpus::open(at("corpus"))->card().documents, 1);
 }
 
+// A document comes in parts of one size, however long it is.
+TEST_F(CorpusTest, ReadsALongTextInParts) {
+  const auto longest_part = [&](std::size_t bytes) {
+    write(at("a.txt"), std::string(bytes, 'x'));
+    std::size_t longest = 0;
+    std::size_t sum = 0;
+    int documents = 0;
+    for_each_document({.sources = {at("a.txt")}}, [&](std::string_view part, bool is_last) {
+      longest = std::max(longest, part.size());
+      sum += part.size();
+      documents += is_last ? 1 : 0;
+    });
+    EXPECT_EQ(sum, bytes);
+    EXPECT_EQ(documents, 1);
+    return longest;
+  };
+  const std::size_t of_a_short_one = longest_part(1 << 20);
+  EXPECT_EQ(longest_part(1 << 22), of_a_short_one);
+  const ReadTexts read = make_corpus({.sources = {at("a.txt")}}, at("corpus"));
+  EXPECT_EQ(read.empty, 0);
+  EXPECT_EQ(Corpus::open(at("corpus"))->document(0).count, (1 << 22) + 1);
+}
+
+TEST_F(CorpusTest, RefusesALineWithoutEnd) {
+  write(at("a.jsonl.zst"), compressed("{}\n" + std::string(kMaxLineBytes + 1, ' ')));
+  expect_error(ErrorKind::kUsage, {"a.jsonl.zst: line 2 has more than 67108864 bytes", "split it"}, [&] {
+    documents_of(at("a.jsonl.zst"), {.where = {{"set", "A"}}});
+  });
+}
+
 // Values of get_train_valid_test_split_ of GPT-NeoX@007d6d0.
 TEST(CorpusParts, AreRoundedAsGptNeoXDoes) {
   using Parts = std::array<std::int64_t, 3>;
@@ -134,8 +168,8 @@ TEST(CorpusParts, AreRoundedAsGptNeoXDoes) {
 
 TEST_F(CorpusTest, ImportsTokenFiles) {
   TokenWriter writer(at("x.bin"), 70'000);
-  writer.add_document({69'999, 5, 0});
-  writer.add_document({1, 0});
+  writer.add({69'999, 5, 0});
+  writer.add({1, 0});
   write_file_atomically(at("x.idx"), token_index_bytes(writer.finish()));
   import_corpus(at("x"), {.split = {1, 0, 1}}, 70'000, 0, at("corpus"));
   EXPECT_EQ(all_tokens(*Corpus::open(at("corpus"))), (std::vector<std::int32_t>{69'999, 5, 0, 1, 0}));
@@ -160,6 +194,12 @@ TEST_F(CorpusTest, ImportsTokenFiles) {
   expect_error(ErrorKind::kUsage, {"theirs holds tokens.bin", "-o"},
                [&] { import_corpus(at("x"), {}, 70'000, 0, at("theirs")); });
   EXPECT_EQ(read_file(at("theirs/tokens.bin")), "precious");
+  // An import in place would be no copy.
+  fs::create_directory(at("place"));
+  fs::copy(at("x.bin"), at("place/tokens.bin"));
+  fs::copy(at("x.idx"), at("place/tokens.idx"));
+  expect_error(ErrorKind::kUsage, {"place holds tokens.bin", "-o"},
+               [&] { import_corpus(at("place/tokens"), {}, 70'000, 0, at("place")); });
   expect_error(ErrorKind::kUsage, {"token 0 has the id 69999"},
                [&] { import_corpus(at("x"), {}, 60'000, 0, at("failed")); });
   EXPECT_TRUE(fs::is_empty(at("failed")));
@@ -240,6 +280,15 @@ TEST_F(CorpusTest, RefusesWhatIsNotAsItShouldBe) {
   refused({"vocabulary: allowed: 257 of texts"});
   write(at("small/corpus.json"), R"({"name": "small", "name": "other"})");
   refused({"corpus.json: an object has the key 'name' twice", "make or import the corpus again"});
+  write(at("small/corpus.json"), "[" + std::string(9, '['));
+  refused({"corpus.json: nested more than 4 deep", "make or import the corpus again"});
+  // A file that is listed often is not read once.
+  std::string often = card;
+  often.replace(often.find("\"documents\": 2"), 14, "\"documents\": 3");
+  often.replace(often.find("\"test\": 1"), 9, "\"test\": 2");
+  often.replace(often.find("tokens.idx"), 10, "tokens.bin");
+  write(at("small/corpus.json"), often);
+  refused({"corpus.json: files: allowed: each file once; tokens.bin is listed twice"});
   write(at("small/corpus.json"), "{\"name\": \"small\"}");
   refused({"corpus.json", "tokenizer", "a text"});
   expect_error(ErrorKind::kUsage, {"there is no corpus 'nowhere'", "austen"},
@@ -251,6 +300,8 @@ TEST_F(CorpusTest, RefusesWhatIsNotAsItShouldBe) {
                [&] { documents_of(at("bad.jsonl")); });
   write(at("bad.jsonl.zst"), compressed("{\"text\": \"x\"}\n").substr(0, 12));
   expect_error(ErrorKind::kUsage, {"bad.jsonl.zst", "cut off"}, [&] { documents_of(at("bad.jsonl.zst")); });
+  expect_error(ErrorKind::kUsage, {"/dev/zero: is neither a file nor a folder"},
+               [] { documents_of("/dev/zero"); });
   fs::create_directory(at("loop"));
   write(at("loop/a.txt"), "x");
   fs::create_symlink(".", at("loop/self"));

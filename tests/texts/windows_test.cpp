@@ -127,13 +127,13 @@ TEST(EvaluationWindows, OthersAreWhatTheirNameSays) {
 }
 
 TEST(EvaluationWindows, RefuseWhatThePartDoesNotHold) {
-  expect_error(ErrorKind::kUsage, {"no document of the test part of austen", "466855", "packed"},
+  expect_error(ErrorKind::kUsage, {"no document of the test part of austen", "466855"},
                [] { aligned_windows(austen(), TextPart::kTest, 500'000, 64, 0); });
-  expect_error(ErrorKind::kUsage, {"has 55 windows of 466800 tokens", "evaluation.samples, 64"},
+  expect_error(ErrorKind::kUsage, {"has 55 windows of 466800 tokens, and its share of 64 windows is 64"},
                [] { aligned_windows(austen(), TextPart::kTest, 466'800, 64, 0); });
-  expect_error(ErrorKind::kUsage, {"has 4 windows of 100000 tokens", "evaluation.samples, 64"},
+  expect_error(ErrorKind::kUsage, {"has 4 windows of 100000 tokens, and 64 are asked for"},
                [] { packed_windows(austen(), TextPart::kTest, 100'000, 64, 0); });
-  expect_error(ErrorKind::kUsage, {"fewer than evaluation.samples, 6400"},
+  expect_error(ErrorKind::kUsage, {"that end every 256, and 6400 are asked for"},
                [] { sliding_windows(austen(), TextPart::kTest, 512, 256, 6400, 0); });
   expect_error(ErrorKind::kUsage, {"too few for windows of 4000000"},
                [] { TrainingWindows(austen(), 4'000'000, DocumentUse::kPacked, 0); });
@@ -223,6 +223,23 @@ TEST(TextWorkload, RefusesWindowsThatMayLeaveTheirDocument) {
                [&] { corpus->copy_tokens(corpus->card().tokens, 1, &token); });
   expect_error(ErrorKind::kUsage, {"austen", "no tokens -1 to -1"},
                [&] { corpus->copy_tokens(-1, 1, &token); });
+}
+
+// The number of validation windows is no setting.
+TEST(TextWorkload, NamesTheSettingsOfTooFewWindows) {
+  TextBatches batches = small_batches();
+  batches.last_length = 433'400;
+  SequenceBatch batch;
+  expect_error(ErrorKind::kUsage,
+               {"a document of the validation part", "its share of 64 windows is 64", "training.last_length",
+                "log.validation_steps"},
+               [&] { TextWorkload(batches).validation_batch(batch); });
+  batches.longest = 466'800;
+  for (const WindowChoice windows : {WindowChoice::kAligned, WindowChoice::kPacked}) {
+    batches.windows = windows;
+    expect_error(ErrorKind::kUsage, {"the test part of austen", "lower evaluation.samples"},
+                 [&] { TextWorkload(batches).evaluation_batch(466'800, 0, 1, batch); });
+  }
 }
 
 TEST(TextWorkload, RefusesAnotherCorpus) {

@@ -233,6 +233,20 @@ TEST(Sweep, AVariantThatNamesNoEncodingLeavesItOpen) {
             "x.yaml: encoding: is missing; name one in base or several in axes (encoding: [...])");
 }
 
+// Every run is asked about each of these.
+TEST(Sweep, TooManyExclusionsAreRefusedBeforeARunIsAsked) {
+  const auto with_exclusions = [](int count, const std::string& map) {
+    std::string yaml = std::string(kQuick) + "exclude:\n";
+    for (int i = 0; i < count; ++i) yaml += "  - " + map + "\n";
+    return yaml;
+  };
+  EXPECT_EQ(read(with_exclusions(128, "{seed: 2, data_seed: 0}")).runs.size(), 8U);
+  const std::string message =
+      "exclude: more than 256 keys, or 10000 values, in all; a key takes a list or a range";
+  EXPECT_EQ(error_of(with_exclusions(129, "{seed: 2, no_such_key: 0}")), "x.yaml:141: " + message);
+  EXPECT_EQ(error_of(with_exclusions(2, "{seed: 1:5001}")), "x.yaml:14: " + message);
+}
+
 TEST(Sweep, TooManyRunsAreRefusedBeforeTheyAreMade) {
   std::string list = "0";
   for (int i = 1; i < 1000; ++i) list += ", " + std::to_string(i);

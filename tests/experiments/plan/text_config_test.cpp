@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/files.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
@@ -56,6 +57,28 @@ TEST(TextConfig, TheIdHasTheContentsAndNotTheFolder) {
   EXPECT_EQ(run_id(text_run("  text: austen\n  training: {beta2: 0.95}\n")), run_id(text_run()));
   EXPECT_NE(run_id(text_run("  text: austen\n  training: {beta2: 0.999}\n")), run_id(text_run()));
   EXPECT_EQ(run_id(text_run("  text: austen\n  evaluation: {part: validation}\n")), run_id(text_run()));
+}
+
+// Tables have a row for each name.
+TEST(TextConfig, TwoCorporaOfOneNameAreRefused) {
+  const ScratchFolder scratch;
+  const auto make = [&](const std::string& folder, const std::string& name, char byte) {
+    write_file_atomically(scratch.path() / "text.txt", std::string(5000, byte));
+    make_corpus({.name = name,
+                 .sources = {scratch.path() / "text.txt", scratch.path() / "text.txt"},
+                 .split = {1, 0, 1}},
+                scratch.path() / folder);
+    return (scratch.path() / folder).string();
+  };
+  const std::string one = make("one", "mine", 'a');
+  const std::string other = make("other", "mine", 'b');
+  const auto sweep = [](const std::string& first, const std::string& second) {
+    return with("  evaluation: {lengths: [128]}\naxes: {text: [" + first + ", " + second + "]}\n");
+  };
+  expect_contains(error_of(sweep(one, other)),
+                  {"x.yaml: text: two corpora are called mine", one + " and " + other, "--name"});
+  EXPECT_EQ(read(sweep(one, other), {}, {"text.hash=" + read_corpus_card(one).hash()}).runs.size(), 1U);
+  EXPECT_EQ(read(sweep(one, make("third", "another", 'b'))).runs.size(), 2U);
 }
 
 TEST(TextConfig, WindowsAreSettingsOfEvaluation) {

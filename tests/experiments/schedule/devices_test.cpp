@@ -181,6 +181,15 @@ TEST(Precision, IsMeasuredOnceForAShapeAndSaysSo) {
                                   "0.58 times as fast as fp32's, and 1.4 times is asked for"});
 }
 
+// `run --list` measures nothing.
+TEST(Precision, StaysOpenWhereNothingMayBeMeasured) {
+  std::vector<RunConfig> runs{with_precision("auto")};
+  EXPECT_TRUE(choose_precision(runs, {}, nullptr, /*has_bf16=*/true).empty());
+  EXPECT_EQ(kAutoPrecision, runs.front().execution.precision);
+  choose_precision(runs, {}, nullptr, /*has_bf16=*/false);
+  EXPECT_EQ("fp32", runs.front().execution.precision);
+}
+
 // A run goes on as it began, whatever the machine is like.
 TEST(Precision, OfAStoredRunStays) {
   const ScratchFolder folder;

@@ -11,6 +11,7 @@
 #include "core/version.h"
 #include "experiments/plan/identity.h"
 #include "tests/contains.h"
+#include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -146,6 +147,36 @@ TEST(PrepareEvaluation, LeavesOutWhatHasNoFinalModelAndSaysWhich) {
       .samples = own.samples,
       .evaluation_settings = {}};
   EXPECT_EQ(1U, prepare_evaluation(scratch.path(), present, {}, warn).complete);
+}
+
+// A text has longer windows than a task has samples.
+TEST(PrepareEvaluation, AllowsTheLengthsOfWhatARunIsAbout) {
+  const auto asked = [](std::int64_t last) {
+    return EvaluationRequest{
+        .lengths = IntegerRange{.first = 20'000, .last = last}, .samples = 64, .evaluation_settings = {}};
+  };
+  const RunConfig text = read("name: x\nbase: {encoding: kerple, text: austen}\n").runs.at(0);
+  EXPECT_EQ(asked(20'000).applied_to(text).evaluation.lengths(), std::vector<std::int64_t>{20'000});
+  expect_error(ErrorKind::kUsage,
+               {"--lengths: got 1000001; allowed with a text: whole numbers from 1 to 1000000"},
+               [&] { asked(1'000'001).applied_to(text); });
+  expect_error(ErrorKind::kUsage, {"--lengths: got 20000; allowed with tasks: whole numbers from 1 to 10000"},
+               [&] { asked(20'000).applied_to(config(0)); });
+}
+
+TEST(PrepareEvaluation, RefusesWindowsThatTheCorpusDoesNotHave) {
+  const ScratchFolder scratch;
+  const RunConfig text =
+      read("name: x\nbase: {encoding: kerple, text: austen, evaluation: {lengths: [128]}}\n").runs.at(0);
+  put_checkpoint(store_run(scratch.path(), text, RunState::kFinished, 0.5));
+  const auto asked = [&](std::int64_t length) {
+    return prepare_evaluation(
+        scratch.path(),
+        {.lengths = IntegerRange{.first = length, .last = length}, .samples = {}, .evaluation_settings = {}});
+  };
+  EXPECT_EQ(1U, asked(20'000).jobs.size());
+  expect_error(ErrorKind::kUsage, {"no document of the test part of austen is longer than 500000 tokens"},
+               [&] { asked(500'000); });
 }
 
 TEST(PrepareEvaluation, PassesOverEncodingsWithoutTheSettingAndRefusesWhenNoneHasIt) {
