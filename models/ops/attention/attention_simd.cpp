@@ -65,13 +65,32 @@ HWY_INLINE void multiply_column(D d, std::int64_t rows, std::int64_t inner, cons
   }
 }
 
-// c (rows, columns) = alpha a (rows, inner) b (inner, columns); b's and c's columns lie side by side.
+// Multiplies row n of c, one vector of columns, after adding its further products, min(n, more) of them.
+template <class D>
+HWY_INLINE void finish_rows(D d, std::int64_t rows, std::int64_t more, const Factor& a, const float* b,
+                            std::int64_t b_step, float alpha, float* c, std::int64_t c_step) {
+  for (std::int64_t row = 0; row < rows; ++row, c += c_step) {
+    auto sum = hn::LoadU(d, c);
+    for (std::int64_t k = 0; k < HWY_MIN(row, more); ++k) {
+      const auto left = hn::Set(d, a.data[row * a.row_step + k * a.column_step]);
+      sum = hn::MulAdd(left, hn::LoadU(d, b + k * b_step), sum);
+    }
+    hn::StoreU(hn::Mul(sum, hn::Set(d, alpha)), d, c);
+  }
+}
+
+// c (rows, columns) = alpha a (rows, inner) b (inner, columns); b's and c's columns lie side by side. The
+// inner axis of row n has min(n, more) elements more: those of keys that it sees and the rows before do not.
 inline void multiply(std::int64_t rows, std::int64_t inner, std::int64_t columns, const Factor& a,
-                     const float* b, std::int64_t b_step, float alpha, float* c, std::int64_t c_step) {
+                     const float* b, std::int64_t b_step, float alpha, float* c, std::int64_t c_step,
+                     std::int64_t more = 0) {
+  const Factor rest{a.data + inner * a.column_step, a.row_step, a.column_step};
   const auto pass = [&](auto d, std::int64_t first) HWY_ATTR {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     for (; first + lanes <= columns; first += lanes) {
-      multiply_column(d, rows, inner, a, b + first, b_step, alpha, c + first, c_step);
+      multiply_column(d, rows, inner, a, b + first, b_step, more > 0 ? 1 : alpha, c + first, c_step);
+      if (more > 0)
+        finish_rows(d, rows, more, rest, b + inner * b_step + first, b_step, alpha, c + first, c_step);
     }
     return first;
   };
@@ -177,6 +196,11 @@ HWY_INLINE void add_sums_gradient(const AttentionExample& in, std::int64_t head,
   sums.add_queries(d_left, d_right);
 }
 
+// The first `count` queries of a vector, from which a key is hidden.
+HWY_INLINE hn::Mask<Floats> hidden_from(std::int64_t count) {
+  return hn::FirstN(Floats(), static_cast<std::size_t>(count));
+}
+
 // Softmax over the keys of one head and a vector of queries, in place; `bias` is added first where there is
 // one. Keys that a query does not see, up to `written`, get weight zero. A logit that is no number makes all
 // weights of its query none, as in the library's.
@@ -185,17 +209,14 @@ HWY_INLINE void softmax(const AttentionExample& in, std::int64_t head, std::int6
   const Floats d;
   const Vector none = hn::Set(d, -std::numeric_limits<float>::infinity());
   const std::int64_t keys = in.keys_of(first, kLanes);
-  // Every query sees those before it; of the others, key `seen_by_all` + n is seen by all but n of them.
-  const std::int64_t seen_by_all = in.causal ? HWY_MIN(keys, in.keys - in.queries + first) : keys;
+  const std::int64_t seen = in.keys_of(first, 1);  // Key `seen` + n is hidden from n + 1 queries.
   Vector most = none;
   Vector total = hn::Zero(d);  // Max and Exp lose what is no number.
   for (std::int64_t key = 0; key < keys; ++key) {
     Vector logit = hn::LoadU(d, values + key * key_step);
     if (in.bias.data != nullptr) logit = hn::Add(logit, hn::LoadU(d, in.bias.at(head, key, first)));
-    if (key > seen_by_all) {
-      logit = hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(key - seen_by_all)), none, logit);
-    }
-    if (in.bias.data != nullptr || key > seen_by_all) hn::StoreU(logit, d, values + key * key_step);
+    if (key >= seen) logit = hn::IfThenElse(hidden_from(key - seen + 1), none, logit);
+    if (in.bias.data != nullptr || key >= seen) hn::StoreU(logit, d, values + key * key_step);
     most = hn::Max(most, logit);
     total = hn::Add(total, hn::IfThenElseZero(hn::IsNaN(logit), logit));
   }
@@ -229,20 +250,26 @@ void attention_forward_tile(const AttentionExample& in, std::int64_t tile, float
     for (std::int64_t head = 0; head < in.heads; ++head) {
       softmax(in, head, first, weights + head * head_step, stride, in.keys_of(tile, kQueryTile));
       const std::int64_t column = head * in.head_width;
-      multiply(HWY_MIN(kLanes, in.queries - first), in.keys_of(first, kLanes), in.head_width,
+      const std::int64_t seen = in.keys_of(first, 1);
+      multiply(HWY_MIN(kLanes, in.queries - first), seen, in.head_width,
                {weights + head * head_step, 1, stride}, in.v + column, in.row(), 1,
-               out + first * in.row() + column, in.row());
+               out + first * in.row() + column, in.row(), in.keys_of(first, kLanes) - seen);
     }
   }
 }
 
 // The gradient of the logits that the softmax saw, for one head and a vector of queries: `gradient`
-// (keys, ...) comes in as that of the weights.
+// (keys, ...) comes in as that of the weights, whatever it has at keys that a query does not see.
 HWY_INLINE void softmax_gradient(const AttentionExample& in, std::int64_t head, std::int64_t first,
                                  const float* weights, float* gradient, std::int64_t key_step,
                                  const PairTable<float>& d_bias) {
   const Floats d;
   const std::int64_t keys = in.keys_of(first, kLanes);
+  const std::int64_t seen = in.keys_of(first, 1);
+  for (std::int64_t key = seen; key < keys; ++key) {
+    float* const of_key = gradient + key * key_step;
+    hn::StoreU(hn::IfThenZeroElse(hidden_from(key - seen + 1), hn::LoadU(d, of_key)), d, of_key);
+  }
   Vector mean = hn::Zero(d);
   for (std::int64_t key = 0; key < keys; ++key) {
     mean = hn::MulAdd(hn::LoadU(d, weights + key * key_step), hn::LoadU(d, gradient + key * key_step), mean);
@@ -307,9 +334,10 @@ void attention_example_gradients(const AttentionExample& in, const float* weight
                d_out + of_queries, in.row(), 1, out.d_v + of_keys, in.row());
       multiply(keys - seen, in.queries - first, in.head_width, {gradient.data() + pairs, stride, 1},
                in.q + of_queries, in.row(), scale, out.d_k + of_keys, in.row());
-      multiply(HWY_MIN(step, in.queries - first), keys, in.head_width,
+      const std::int64_t of_first = in.keys_of(first, 1);
+      multiply(HWY_MIN(step, in.queries - first), of_first, in.head_width,
                {gradient.data() + head * head_step + first, 1, stride}, in.k + column, in.row(), scale,
-               out.d_q + of_queries, in.row());
+               out.d_q + of_queries, in.row(), keys - of_first);
       seen = keys;
     }
   }
