@@ -26,11 +26,25 @@ struct Factor {
   std::int64_t column_step;
 };
 
+// Adds to sum[n] the products of row n of a with min(n, more) rows of b, from number K on.
+template <int N, int K, class D>
+HWY_INLINE void add_triangle(D d, std::int64_t more, const Factor& a, const float* b, std::int64_t b_step,
+                             hn::Vec<D> (&sum)[N]) {
+  if constexpr (K + 1 < N) {
+    if (K >= more) return;
+    const auto right = hn::LoadU(d, b + K * b_step);
+    const float* const column = a.data + K * a.column_step;
+#pragma GCC unroll 16
+    for (int n = K + 1; n < N; ++n) sum[n] = hn::MulAdd(hn::Set(d, column[n * a.row_step]), right, sum[n]);
+    add_triangle<N, K + 1>(d, more, a, b, b_step, sum);
+  }
+}
+
 // N rows of c = alpha a b, one vector of columns: a (N, inner), b (inner, columns) and c with
-// neighbouring columns side by side.
+// neighbouring columns side by side. The inner axis of row n has min(n, more) elements more.
 template <int N, class D>
-HWY_INLINE void multiply_rows(D d, std::int64_t inner, const Factor& a, const float* b, std::int64_t b_step,
-                              float alpha, float* c, std::int64_t c_step) {
+HWY_INLINE void multiply_rows(D d, std::int64_t inner, std::int64_t more, const Factor& a, const float* b,
+                              std::int64_t b_step, float alpha, float* c, std::int64_t c_step) {
   hn::Vec<D> sum[N];
 #pragma GCC unroll 16
   for (int n = 0; n < N; ++n) sum[n] = hn::Zero(d);
@@ -40,42 +54,30 @@ HWY_INLINE void multiply_rows(D d, std::int64_t inner, const Factor& a, const fl
 #pragma GCC unroll 16
     for (int n = 0; n < N; ++n) sum[n] = hn::MulAdd(hn::Set(d, column[n * a.row_step]), right, sum[n]);
   }
+  add_triangle<N, 0>(d, more, {column, a.row_step, a.column_step}, b, b_step, sum);
 #pragma GCC unroll 16
   for (int n = 0; n < N; ++n) hn::StoreU(hn::Mul(sum[n], hn::Set(d, alpha)), d, c + n * c_step);
 }
 
-// All `rows` of c, one vector of columns. Where they are no multiple of the block, the last block
-// begins earlier and writes some rows a second time.
+// All `rows` of c, one vector of columns, with `more` as above. Where they are no multiple of the block, the
+// last block begins earlier and writes some rows a second time.
 template <class D>
-HWY_INLINE void multiply_column(D d, std::int64_t rows, std::int64_t inner, const Factor& a, const float* b,
-                                std::int64_t b_step, float alpha, float* c, std::int64_t c_step) {
+HWY_INLINE void multiply_column(D d, std::int64_t rows, std::int64_t inner, std::int64_t more,
+                                const Factor& a, const float* b, std::int64_t b_step, float alpha, float* c,
+                                std::int64_t c_step) {
   constexpr std::int64_t kBlock = 8;
-  const auto from = [&](std::int64_t row) {
-    return Factor{a.data + row * a.row_step, a.row_step, a.column_step};
+  const auto rows_from = [&](std::int64_t row, auto count) HWY_ATTR {
+    const std::int64_t of_first = HWY_MIN(row, more);
+    multiply_rows<decltype(count)::value>(d, inner + of_first, more - of_first,
+                                          {a.data + row * a.row_step, a.row_step, a.column_step}, b, b_step,
+                                          alpha, c + row * c_step, c_step);
   };
   if (rows < kBlock) {
-    for (std::int64_t row = 0; row < rows; ++row) {
-      multiply_rows<1>(d, inner, from(row), b, b_step, alpha, c + row * c_step, c_step);
-    }
+    for (std::int64_t row = 0; row < rows; ++row) rows_from(row, std::integral_constant<int, 1>());
     return;
   }
   for (std::int64_t row = 0; row < rows; row += kBlock) {
-    const std::int64_t first = HWY_MIN(row, rows - kBlock);
-    multiply_rows<kBlock>(d, inner, from(first), b, b_step, alpha, c + first * c_step, c_step);
-  }
-}
-
-// Multiplies row n of c, one vector of columns, after adding its further products, min(n, more) of them.
-template <class D>
-HWY_INLINE void finish_rows(D d, std::int64_t rows, std::int64_t more, const Factor& a, const float* b,
-                            std::int64_t b_step, float alpha, float* c, std::int64_t c_step) {
-  for (std::int64_t row = 0; row < rows; ++row, c += c_step) {
-    auto sum = hn::LoadU(d, c);
-    for (std::int64_t k = 0; k < HWY_MIN(row, more); ++k) {
-      const auto left = hn::Set(d, a.data[row * a.row_step + k * a.column_step]);
-      sum = hn::MulAdd(left, hn::LoadU(d, b + k * b_step), sum);
-    }
-    hn::StoreU(hn::Mul(sum, hn::Set(d, alpha)), d, c);
+    rows_from(HWY_MIN(row, rows - kBlock), std::integral_constant<int, kBlock>());
   }
 }
 
@@ -84,13 +86,10 @@ HWY_INLINE void finish_rows(D d, std::int64_t rows, std::int64_t more, const Fac
 inline void multiply(std::int64_t rows, std::int64_t inner, std::int64_t columns, const Factor& a,
                      const float* b, std::int64_t b_step, float alpha, float* c, std::int64_t c_step,
                      std::int64_t more = 0) {
-  const Factor rest{a.data + inner * a.column_step, a.row_step, a.column_step};
   const auto pass = [&](auto d, std::int64_t first) HWY_ATTR {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     for (; first + lanes <= columns; first += lanes) {
-      multiply_column(d, rows, inner, a, b + first, b_step, more > 0 ? 1 : alpha, c + first, c_step);
-      if (more > 0)
-        finish_rows(d, rows, more, rest, b + inner * b_step + first, b_step, alpha, c + first, c_step);
+      multiply_column(d, rows, inner, more, a, b + first, b_step, alpha, c + first, c_step);
     }
     return first;
   };
@@ -118,7 +117,7 @@ HWY_INLINE void scaled_logits(const AttentionExample& in, std::int64_t head, std
   const std::int64_t column = head * in.head_width;
   transpose_rows(in.q + first * in.row() + column, in.row(), HWY_MIN(kLanes, in.queries - first),
                  in.head_width, scale, transposed.data());
-  multiply_column(Floats(), in.keys_of(first, kLanes), in.head_width, {in.k + column, in.row(), 1},
+  multiply_column(Floats(), in.keys_of(first, kLanes), in.head_width, 0, {in.k + column, in.row(), 1},
                   transposed.data(), kLanes, 1, values, key_step);
 }
 
@@ -305,7 +304,7 @@ void attention_example_gradients(const AttentionExample& in, const float* weight
       float* const values = gradient.data() + head * head_step + first;
       transpose_rows(d_out + first * in.row() + column, in.row(), HWY_MIN(kLanes, in.queries - first),
                      in.head_width, 1, transposed.data());
-      multiply_column(Floats(), in.keys_of(first, kLanes), in.head_width, {in.v + column, in.row(), 1},
+      multiply_column(Floats(), in.keys_of(first, kLanes), in.head_width, 0, {in.v + column, in.row(), 1},
                       transposed.data(), kLanes, 1, values, stride);
       softmax_gradient(in, head, first, weights + head * head_step + first, values, stride, out.d_bias);
       if (in.sums != nullptr) add_sums_gradient(in, head, first, values, stride, out.d_sums);
