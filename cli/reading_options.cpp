@@ -103,9 +103,10 @@ void add_read_experiments(CLI::App& command, ReadExperiments& experiments) {
       ->type_name("LENGTHS");
   command
       .add_option("--select", experiments.select,
-                  "keep of each cell one learning rate, that with the highest mean over the seeds: training, "
+                  "keep of each cell one learning rate, that with the best mean over the seeds: training, "
                   "by the accuracy at the end of training, or validation, by accuracies on samples of other "
-                  "evaluation seeds (che evaluate --seed); scores are then means with standard deviations")
+                  "evaluation seeds (che evaluate --seed); of texts, by the losses of training or on the "
+                  "validation part (log.validation_steps); scores are then means with standard deviations")
       ->check(one_of(selection_rule_names()));
 }
 

@@ -113,9 +113,14 @@ Prediction predict(const Model& model, const TensorBatch& batch, const Pass& pas
   std::vector<at::Tensor> losses;
   for (const HeadPart& part : head_parts(features, batch, model.classes(), most_logits)) {
     const at::Tensor logits = model.head(part.features);
-    sum.add(score_batch(logits, part.targets, part.mask, model.backend()), part.share);
     if (wanted.classes) classes.push_back(logits.argmax(-1).flatten(1));
-    if (wanted.losses) losses.push_back(output_losses(logits, part.targets).flatten(1));
+    if (!wanted.losses) {
+      sum.add(score_batch(logits, part.targets, part.mask, model.backend()), part.share);
+      continue;
+    }
+    const at::Tensor is_correct = logits.argmax(-1).eq(part.targets).logical_and(part.mask);
+    losses.push_back(output_losses(logits, part.targets).flatten(1));
+    sum.add({losses.back().mean(1), is_correct.flatten(1).sum(1)}, part.share);
   }
   Prediction prediction = sum.prediction();
   const std::vector<std::int64_t> shape{features.size(0), batch.targets.size(0), batch.outputs()};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -15,10 +16,24 @@ namespace {
 
 std::string rule_name(SelectionRule rule) { return selection_rule_names()[static_cast<std::size_t>(rule)]; }
 
-double training_accuracy(const TableRun& run) {
-  if (!run.metrics.empty()) return final_training_accuracy(run.metrics);
+// The accuracy at the end of training, or of a text the loss, whose sign is turned so that more is better.
+double training_value(const TableRun& run) {
+  if (run.metrics.empty()) {
+    throw Error(fmt::format("--select training: {} has no training metrics; allowed: finished runs that have",
+                            run.id));
+  }
+  return run.config.has_text() ? -final_training_loss(run.metrics) : final_training_accuracy(run.metrics);
+}
+
+// A text's last loss on the validation part, with its sign turned.
+double validation_value(const TableRun& run) {
+  for (const MetricsRow& row : std::views::reverse(run.metrics)) {
+    if (row.validation_loss) return -*row.validation_loss;
+  }
   throw Error(
-      fmt::format("--select training: {} has no training metrics; allowed: finished runs that have", run.id));
+      fmt::format("--select validation: {} has no loss on the validation part; train it in another results "
+                  "folder with log.validation_steps, which may be the number of its steps",
+                  run.id));
 }
 
 // Further test samples that a run was measured on: an evaluation seed and the number of samples.
@@ -107,7 +122,7 @@ std::string rates_text(const std::map<CellKey, double>& rates) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// Returns the learning rate with the highest mean over the repetitions that all rates have.
+// Returns the learning rate with the best mean over the repetitions that all rates have.
 double best_rate(const CellKey& key, const std::map<double, std::vector<const TableRun*>>& runs_of_rate,
                  SelectionRule rule) {
   std::map<Draw, std::size_t> rates_of_draw;
@@ -120,9 +135,12 @@ double best_rate(const CellKey& key, const std::map<double, std::vector<const Ta
     }
   }
   std::vector<double> values;
-  if (rule == SelectionRule::kValidation) values = validation_accuracy(runs);
-  if (rule == SelectionRule::kTraining) {
-    for (const TableRun* const run : runs) values.push_back(training_accuracy(*run));
+  if (rule == SelectionRule::kValidation && !runs.front()->config.has_text()) {
+    values = validation_accuracy(runs);
+  } else {
+    for (const TableRun* const run : runs) {
+      values.push_back(rule == SelectionRule::kTraining ? training_value(*run) : validation_value(*run));
+    }
   }
   std::map<double, std::vector<double>> values_of_rate;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -157,13 +175,22 @@ std::string select_rates(std::vector<TableRun>& runs, SelectionRule rule) {
     const auto rate = chosen.find({.task = run.task, .encoding = run.encoding});
     return rate != chosen.end() && run.config.learning_rate != rate->second;
   });
-  const char* const what = rule == SelectionRule::kTraining
-                               ? "accuracy at the end of training"
-                               : "accuracy at the scored lengths on samples of other evaluation seeds";
+  const bool reads_training = rule == SelectionRule::kTraining;
+  std::vector<std::string> measures;
+  if (std::ranges::any_of(runs, [](const TableRun& run) { return !run.config.has_text(); })) {
+    measures.emplace_back(
+        reads_training ? "highest mean accuracy at the end of training"
+                       : "highest mean accuracy at the scored lengths on samples of other evaluation seeds");
+  }
+  if (std::ranges::any_of(runs, [](const TableRun& run) { return run.config.has_text(); })) {
+    measures.emplace_back(reads_training ? "lowest mean loss at the end of training"
+                                         : "lowest mean of the last losses on the validation part");
+  }
   return fmt::format(
-      "Each cell has the runs of one learning rate, the one with the highest mean {} over the repetitions "
-      "(--select {}): {}.",
-      what, rule_name(rule), chosen.empty() ? "no rate is known" : rates_text(chosen));
+      "Each cell has the runs of one learning rate, the one with the {} over the repetitions (--select {}): "
+      "{}.",
+      fmt::join(measures, ", or of texts the "), rule_name(rule),
+      chosen.empty() ? "no rate is known" : rates_text(chosen));
 }
 
 }  // namespace che

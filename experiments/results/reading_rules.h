@@ -24,11 +24,12 @@ class LengthChoice {
   std::vector<IntegerRange> ranges_;
 };
 
-// The measure by which a cell's learning rate is chosen. The rate with the highest mean over the repetitions
-// wins.
+// The measure by which a cell's learning rate is chosen. The rate with the best mean over the repetitions
+// wins, the highest accuracy or, of a text, the lowest loss.
 enum class SelectionRule {
-  kTraining,    // Accuracy at the end of training; see TrainingOutcome.
-  kValidation,  // Accuracy at the scored lengths, on samples of other evaluation seeds than the config's.
+  kTraining,    // At the end of training; see TrainingOutcome.
+  kValidation,  // At the scored lengths, on samples of other evaluation seeds than the config's; of a text,
+                // the last loss on the validation part.
 };
 
 // The words of the command line are "training" and "validation". Throws Error (usage) for another word.

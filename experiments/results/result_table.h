@@ -138,7 +138,7 @@ ResultTable make_table(const std::vector<RunFolder>& runs, const ReadingRules& r
                        const RunOrigins& origins = {});
 
 // Keeps in each cell (runs with one task and encoding label) the runs of the learning rate whose mean over
-// the repetitions is the highest, or the lowest such rate. A cell of one rate stays as it is. Returns a
+// the repetitions is the best, or the lowest such rate. A cell of one rate stays as it is. Returns a
 // sentence that names the rule and the rates. Throws Error (usage) for a run that is not finished or lacks
 // the data that the rule reads.
 std::string select_rates(std::vector<TableRun>& runs, SelectionRule rule);

@@ -59,7 +59,7 @@ class Cope : public Encoding {
         (context.shape.causal ? positions_to_the_left(gates, right) : positions_of_both_sides(gates, right))
             .clamp_max(kPositions - 1);
     const at::Tensor at_integers = product(queries, tables.unsqueeze(1).unsqueeze(1));
-    const at::Tensor below = positions.detach().floor();
+    const at::Tensor below = positions.detach().nan_to_num().floor();
     const at::Tensor fraction = positions - below;
     at::Tensor floor_index = below.to(at::kLong);
     if (!context.shape.causal) floor_index = floor_index + kPositions * right.to(at::kLong);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Proves that a killed che leaves nothing that its next call does not mend.
 
-    kills.py CHE [KILLS] [SEED]     (default: 100 kills)
+    kills.py CHE [KILLS] [SEED] [--of tasks|texts]     (default: 100 kills, of both in turn)
 
 Sweeps on a task and on a text, `evaluate`, `prune`, `run --retrain`, `report` and `plot` are killed at random moments: the
 whole process group, the scheduler only, one worker, or stopped and continued. The same command is then run again, and every
@@ -238,17 +238,19 @@ def main():
   parser.add_argument("che", type=pathlib.Path)
   parser.add_argument("kills", type=int, nargs="?", default=100)
   parser.add_argument("seed", type=int, nargs="?", help="makes a series of kills repeatable")
+  parser.add_argument("--of", choices=CONFIGS, help="sweeps on tasks or on texts alone")
   arguments = parser.parse_args()
   program = str(arguments.che.resolve())
   kills = arguments.kills
   seed = arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(10**6)
-  say(f"{kills} kills, seed {seed}")
+  kinds = [arguments.of] if arguments.of else list(CONFIGS)
+  say(f"{kills} kills of {' and '.join(kinds)}, seed {seed}")
   rng = random.Random(seed)
   start = time.monotonic()
   work = pathlib.Path(tempfile.mkdtemp(prefix="che-kills-"))
   try:
     series = [Series(program, work, kind, threads, rng)
-              for threads in ((1, 2) if kills >= MANY_KILLS else (2,)) for kind in CONFIGS]
+              for threads in ((1, 2) if kills >= MANY_KILLS else (2,)) for kind in kinds]
     say("undisturbed: " + ", ".join(f"{name} {seconds:.1f} s" for name, seconds in series[0].seconds.items()))
     turn = 0
     while sum(one.kills for one in series) < kills:

@@ -114,6 +114,13 @@ at::Tensor later_keys(std::int64_t queries, std::int64_t keys, const at::TensorO
   return at::ones({queries, keys}, options.dtype(at::kBool)).triu(keys - queries + 1);
 }
 
+// 0 for a token before which, itself included, all keys and values are numbers, NaN for others: (replicas,
+// batch, keys, heads, 1).
+at::Tensor zero_or_none(const at::Tensor& k, const at::Tensor& v) {
+  const auto of_rows = [](const at::Tensor& x) { return (x.detach() * 0).sum(4, /*keepdim=*/true); };
+  return (of_rows(k) + of_rows(v)).cumsum(2);
+}
+
 // bias (replicas or 1, batch or 1, heads, queries, keys), undefined where `mlp` reads the logits alone. Where
 // f of causal attention reads neighbouring keys, it finds zeros at those after the query, as in the released
 // program: its hidden layer has a value at the next key, made of these zeros and of the query's own key.
@@ -185,8 +192,12 @@ at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tenso
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const AttentionTerms& terms, const AttentionOptions& options) {
-  const at::Tensor queries = q.transpose(2, 3);  // (replicas, batch, heads, n, head_width)
-  const at::Tensor keys = k.transpose(2, 3);
+  // A weight of zero times what is no number is none, too: what later tokens have is taken out.
+  const auto rows_of = [&](const at::Tensor& x) {  // (replicas, batch, heads, n, width)
+    return (options.causal ? at::nan_to_num(x, 0, 0, 0) : x).transpose(2, 3);
+  };
+  const at::Tensor queries = q.transpose(2, 3);
+  const at::Tensor keys = rows_of(k);
   at::Tensor scaled = product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(v.size(4)));
   if (options.scale.defined()) scaled = multiplied(scaled, options.scale.transpose(2, 3));
   at::Tensor total = logits(scaled, queries, keys, terms, options.causal);
@@ -200,7 +211,8 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
                               -std::numeric_limits<double>::infinity());
   }
   const at::Tensor weights = softmax_last(total);  // (replicas, batch, heads, queries, keys)
-  return product(weights, v.transpose(2, 3)).transpose(2, 3);
+  const at::Tensor out = product(weights, rows_of(v)).transpose(2, 3);
+  return options.causal ? out + zero_or_none(k, v).slice(2, k.size(2) - q.size(2)) : out;
 }
 
 at::Tensor attention_in_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

@@ -26,11 +26,25 @@ struct Factor {
   std::int64_t column_step;
 };
 
+// Adds to sum[n] the products of row n of a with min(n, more) rows of b, from number K on.
+template <int N, int K, class D>
+HWY_INLINE void add_triangle(D d, std::int64_t more, const Factor& a, const float* b, std::int64_t b_step,
+                             hn::Vec<D> (&sum)[N]) {
+  if constexpr (K + 1 < N) {
+    if (K >= more) return;
+    const auto right = hn::LoadU(d, b + K * b_step);
+    const float* const column = a.data + K * a.column_step;
+#pragma GCC unroll 16
+    for (int n = K + 1; n < N; ++n) sum[n] = hn::MulAdd(hn::Set(d, column[n * a.row_step]), right, sum[n]);
+    add_triangle<N, K + 1>(d, more, a, b, b_step, sum);
+  }
+}
+
 // N rows of c = alpha a b, one vector of columns: a (N, inner), b (inner, columns) and c with
-// neighbouring columns side by side.
+// neighbouring columns side by side. The inner axis of row n has min(n, more) elements more.
 template <int N, class D>
-HWY_INLINE void multiply_rows(D d, std::int64_t inner, const Factor& a, const float* b, std::int64_t b_step,
-                              float alpha, float* c, std::int64_t c_step) {
+HWY_INLINE void multiply_rows(D d, std::int64_t inner, std::int64_t more, const Factor& a, const float* b,
+                              std::int64_t b_step, float alpha, float* c, std::int64_t c_step) {
   hn::Vec<D> sum[N];
 #pragma GCC unroll 16
   for (int n = 0; n < N; ++n) sum[n] = hn::Zero(d);
@@ -40,38 +54,42 @@ HWY_INLINE void multiply_rows(D d, std::int64_t inner, const Factor& a, const fl
 #pragma GCC unroll 16
     for (int n = 0; n < N; ++n) sum[n] = hn::MulAdd(hn::Set(d, column[n * a.row_step]), right, sum[n]);
   }
+  add_triangle<N, 0>(d, more, {column, a.row_step, a.column_step}, b, b_step, sum);
 #pragma GCC unroll 16
   for (int n = 0; n < N; ++n) hn::StoreU(hn::Mul(sum[n], hn::Set(d, alpha)), d, c + n * c_step);
 }
 
-// All `rows` of c, one vector of columns. Where they are no multiple of the block, the last block
-// begins earlier and writes some rows a second time.
+// All `rows` of c, one vector of columns, with `more` as above. Where they are no multiple of the block, the
+// last block begins earlier and writes some rows a second time.
 template <class D>
-HWY_INLINE void multiply_column(D d, std::int64_t rows, std::int64_t inner, const Factor& a, const float* b,
-                                std::int64_t b_step, float alpha, float* c, std::int64_t c_step) {
+HWY_INLINE void multiply_column(D d, std::int64_t rows, std::int64_t inner, std::int64_t more,
+                                const Factor& a, const float* b, std::int64_t b_step, float alpha, float* c,
+                                std::int64_t c_step) {
   constexpr std::int64_t kBlock = 8;
-  const auto from = [&](std::int64_t row) {
-    return Factor{a.data + row * a.row_step, a.row_step, a.column_step};
+  const auto rows_from = [&](std::int64_t row, auto count) HWY_ATTR {
+    const std::int64_t of_first = HWY_MIN(row, more);
+    multiply_rows<decltype(count)::value>(d, inner + of_first, more - of_first,
+                                          {a.data + row * a.row_step, a.row_step, a.column_step}, b, b_step,
+                                          alpha, c + row * c_step, c_step);
   };
   if (rows < kBlock) {
-    for (std::int64_t row = 0; row < rows; ++row) {
-      multiply_rows<1>(d, inner, from(row), b, b_step, alpha, c + row * c_step, c_step);
-    }
+    for (std::int64_t row = 0; row < rows; ++row) rows_from(row, std::integral_constant<int, 1>());
     return;
   }
   for (std::int64_t row = 0; row < rows; row += kBlock) {
-    const std::int64_t first = HWY_MIN(row, rows - kBlock);
-    multiply_rows<kBlock>(d, inner, from(first), b, b_step, alpha, c + first * c_step, c_step);
+    rows_from(HWY_MIN(row, rows - kBlock), std::integral_constant<int, kBlock>());
   }
 }
 
-// c (rows, columns) = alpha a (rows, inner) b (inner, columns); b's and c's columns lie side by side.
+// c (rows, columns) = alpha a (rows, inner) b (inner, columns); b's and c's columns lie side by side. The
+// inner axis of row n has min(n, more) elements more: those of keys that it sees and the rows before do not.
 inline void multiply(std::int64_t rows, std::int64_t inner, std::int64_t columns, const Factor& a,
-                     const float* b, std::int64_t b_step, float alpha, float* c, std::int64_t c_step) {
+                     const float* b, std::int64_t b_step, float alpha, float* c, std::int64_t c_step,
+                     std::int64_t more = 0) {
   const auto pass = [&](auto d, std::int64_t first) HWY_ATTR {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     for (; first + lanes <= columns; first += lanes) {
-      multiply_column(d, rows, inner, a, b + first, b_step, alpha, c + first, c_step);
+      multiply_column(d, rows, inner, more, a, b + first, b_step, alpha, c + first, c_step);
     }
     return first;
   };
@@ -99,7 +117,7 @@ HWY_INLINE void scaled_logits(const AttentionExample& in, std::int64_t head, std
   const std::int64_t column = head * in.head_width;
   transpose_rows(in.q + first * in.row() + column, in.row(), HWY_MIN(kLanes, in.queries - first),
                  in.head_width, scale, transposed.data());
-  multiply_column(Floats(), in.keys_of(first, kLanes), in.head_width, {in.k + column, in.row(), 1},
+  multiply_column(Floats(), in.keys_of(first, kLanes), in.head_width, 0, {in.k + column, in.row(), 1},
                   transposed.data(), kLanes, 1, values, key_step);
 }
 
@@ -177,6 +195,11 @@ HWY_INLINE void add_sums_gradient(const AttentionExample& in, std::int64_t head,
   sums.add_queries(d_left, d_right);
 }
 
+// The first `count` queries of a vector, from which a key is hidden.
+HWY_INLINE hn::Mask<Floats> hidden_from(std::int64_t count) {
+  return hn::FirstN(Floats(), static_cast<std::size_t>(count));
+}
+
 // Softmax over the keys of one head and a vector of queries, in place; `bias` is added first where there is
 // one. Keys that a query does not see, up to `written`, get weight zero. A logit that is no number makes all
 // weights of its query none, as in the library's.
@@ -185,17 +208,14 @@ HWY_INLINE void softmax(const AttentionExample& in, std::int64_t head, std::int6
   const Floats d;
   const Vector none = hn::Set(d, -std::numeric_limits<float>::infinity());
   const std::int64_t keys = in.keys_of(first, kLanes);
-  // Every query sees those before it; of the others, key `seen_by_all` + n is seen by all but n of them.
-  const std::int64_t seen_by_all = in.causal ? HWY_MIN(keys, in.keys - in.queries + first) : keys;
+  const std::int64_t seen = in.keys_of(first, 1);  // Key `seen` + n is hidden from n + 1 queries.
   Vector most = none;
   Vector total = hn::Zero(d);  // Max and Exp lose what is no number.
   for (std::int64_t key = 0; key < keys; ++key) {
     Vector logit = hn::LoadU(d, values + key * key_step);
     if (in.bias.data != nullptr) logit = hn::Add(logit, hn::LoadU(d, in.bias.at(head, key, first)));
-    if (key > seen_by_all) {
-      logit = hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(key - seen_by_all)), none, logit);
-    }
-    if (in.bias.data != nullptr || key > seen_by_all) hn::StoreU(logit, d, values + key * key_step);
+    if (key >= seen) logit = hn::IfThenElse(hidden_from(key - seen + 1), none, logit);
+    if (in.bias.data != nullptr || key >= seen) hn::StoreU(logit, d, values + key * key_step);
     most = hn::Max(most, logit);
     total = hn::Add(total, hn::IfThenElseZero(hn::IsNaN(logit), logit));
   }
@@ -229,20 +249,26 @@ void attention_forward_tile(const AttentionExample& in, std::int64_t tile, float
     for (std::int64_t head = 0; head < in.heads; ++head) {
       softmax(in, head, first, weights + head * head_step, stride, in.keys_of(tile, kQueryTile));
       const std::int64_t column = head * in.head_width;
-      multiply(HWY_MIN(kLanes, in.queries - first), in.keys_of(first, kLanes), in.head_width,
+      const std::int64_t seen = in.keys_of(first, 1);
+      multiply(HWY_MIN(kLanes, in.queries - first), seen, in.head_width,
                {weights + head * head_step, 1, stride}, in.v + column, in.row(), 1,
-               out + first * in.row() + column, in.row());
+               out + first * in.row() + column, in.row(), in.keys_of(first, kLanes) - seen);
     }
   }
 }
 
 // The gradient of the logits that the softmax saw, for one head and a vector of queries: `gradient`
-// (keys, ...) comes in as that of the weights.
+// (keys, ...) comes in as that of the weights, whatever it has at keys that a query does not see.
 HWY_INLINE void softmax_gradient(const AttentionExample& in, std::int64_t head, std::int64_t first,
                                  const float* weights, float* gradient, std::int64_t key_step,
                                  const PairTable<float>& d_bias) {
   const Floats d;
   const std::int64_t keys = in.keys_of(first, kLanes);
+  const std::int64_t seen = in.keys_of(first, 1);
+  for (std::int64_t key = seen; key < keys; ++key) {
+    float* const of_key = gradient + key * key_step;
+    hn::StoreU(hn::IfThenZeroElse(hidden_from(key - seen + 1), hn::LoadU(d, of_key)), d, of_key);
+  }
   Vector mean = hn::Zero(d);
   for (std::int64_t key = 0; key < keys; ++key) {
     mean = hn::MulAdd(hn::LoadU(d, weights + key * key_step), hn::LoadU(d, gradient + key * key_step), mean);
@@ -278,7 +304,7 @@ void attention_example_gradients(const AttentionExample& in, const float* weight
       float* const values = gradient.data() + head * head_step + first;
       transpose_rows(d_out + first * in.row() + column, in.row(), HWY_MIN(kLanes, in.queries - first),
                      in.head_width, 1, transposed.data());
-      multiply_column(Floats(), in.keys_of(first, kLanes), in.head_width, {in.v + column, in.row(), 1},
+      multiply_column(Floats(), in.keys_of(first, kLanes), in.head_width, 0, {in.v + column, in.row(), 1},
                       transposed.data(), kLanes, 1, values, stride);
       softmax_gradient(in, head, first, weights + head * head_step + first, values, stride, out.d_bias);
       if (in.sums != nullptr) add_sums_gradient(in, head, first, values, stride, out.d_sums);
@@ -307,9 +333,10 @@ void attention_example_gradients(const AttentionExample& in, const float* weight
                d_out + of_queries, in.row(), 1, out.d_v + of_keys, in.row());
       multiply(keys - seen, in.queries - first, in.head_width, {gradient.data() + pairs, stride, 1},
                in.q + of_queries, in.row(), scale, out.d_k + of_keys, in.row());
-      multiply(HWY_MIN(step, in.queries - first), keys, in.head_width,
+      const std::int64_t of_first = in.keys_of(first, 1);
+      multiply(HWY_MIN(step, in.queries - first), of_first, in.head_width,
                {gradient.data() + head * head_step + first, 1, stride}, in.k + column, in.row(), scale,
-               out.d_q + of_queries, in.row());
+               out.d_q + of_queries, in.row(), keys - of_first);
       seen = keys;
     }
   }

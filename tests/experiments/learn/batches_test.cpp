@@ -77,6 +77,9 @@ TEST_P(LossInParts, PredictsAsTheWhole) {
   EXPECT_EQ("", difference(whole.losses.mean({1, 2}), whole.score.loss, 1e-6));
   EXPECT_TRUE(at::equal(parts.score.correct, whole.score.correct));
   EXPECT_EQ(whole.losses.sizes(), (at::IntArrayRef{2, kBatch, kOutputs}));
+  const Prediction without = predict(*model, batch, {.positions = positions});
+  EXPECT_TRUE(at::equal(without.score.loss, whole.score.loss));
+  EXPECT_TRUE(at::equal(without.score.correct, whole.score.correct));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, LossInParts,

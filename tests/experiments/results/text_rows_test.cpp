@@ -77,6 +77,41 @@ TEST_F(TextRows, OfATaskHaveChanceAndBaselinesBesideAccuraciesAlone) {
   }
 }
 
+// Of learning rates, 1e-3 has the lower loss of training, and 1e-4 on the validation part; neither rule reads
+// the test windows.
+TEST_F(TextRows, SelectRatesByLossesOfTrainingOrValidation) {
+  RunConfig config = run_on_austen("kerple", 0);
+  const auto store_rate = [&](double rate, double test, std::vector<MetricsRow> metrics) {
+    config.learning_rate = rate;
+    store(scratch_.path(), config, test);
+    RunFolder::at(scratch_.path(), config, [](const std::string&) {}).write_metrics(metrics);
+  };
+  const auto row = [](std::int64_t step, double loss, std::optional<double> validation) {
+    return MetricsRow{.step = step, .loss = loss, .accuracy = 0.5, .validation_loss = validation};
+  };
+  const auto selected = [&](SelectionRule rule) {
+    const ResultTable table =
+        make_table(open_runs(scratch_.path()), {.score_lengths = std::nullopt, .select = rule});
+    EXPECT_EQ(table.runs.size(), 2U) << "one run, at two lengths";
+    return std::pair(table.runs.front().config.learning_rate, table.reading_notes.back());
+  };
+  store_rate(1e-3, 1, {row(500, 2.5, 1.0), row(1000, 1.5, 2.5), row(1500, 1.25, std::nullopt)});
+  store_rate(1e-4, 2, {row(500, 2.5, 3.0), row(1000, 1.75, 2.25), row(1500, 1.5, std::nullopt)});
+  EXPECT_EQ(
+      selected(SelectionRule::kTraining),
+      std::pair(1e-3, std::string("Each cell has the runs of one learning rate, the one with the lowest "
+                                  "mean loss at the end of training over the repetitions (--select "
+                                  "training): 0.001 for every cell.")));
+  EXPECT_EQ(
+      selected(SelectionRule::kValidation),
+      std::pair(1e-4, std::string("Each cell has the runs of one learning rate, the one with the lowest "
+                                  "mean of the last losses on the validation part over the repetitions "
+                                  "(--select validation): 0.0001 for every cell.")));
+  store_rate(1e-4, 2, {row(1500, 1.5, std::nullopt)});
+  expect_error(ErrorKind::kUsage, {"has no loss on the validation part", "log.validation_steps"},
+               [&] { selected(SelectionRule::kValidation); });
+}
+
 TEST_F(TextRows, OtherProtocolsAreOtherColumns) {
   const RunConfig config = run_on_austen("kerple", 0);
   store(scratch_.path(), config, 1);

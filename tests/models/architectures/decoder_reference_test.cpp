@@ -175,16 +175,17 @@ TEST_P(DecoderReference, IsTheDecoderWithItsEncoding) {
   }
 }
 
-// Twenty steps equal torch.optim.AdamW's, whose two groups, clip and schedule training.py has.
-TEST(DecoderTraining, IsTheOneOfPyTorch) {
+// Twenty steps equal torch.optim.AdamW's, whose two groups, clip and schedule adamw.py has.
+class DecoderTraining : public testing::TestWithParam<const char*> {};
+
+TEST_P(DecoderTraining, IsTheOneOfPyTorch) {
   constexpr std::int64_t kBatch = 3, kTokens = 24, kSymbols = 257;
   TrainingConfig training;
   training.steps = 20;
   training.warmup_steps = 4;
   training.schedule = RateSchedule::kCosine;
   const json file = read_reference(reference_dir() / "decoder" / "training.json");
-  ASSERT_EQ(3U, file.size());
-  for (const json& one : file) {
+  for (const json& one : file.at(GetParam())) {
     const std::string name = one.at("encoding");
     SCOPED_TRACE(name);
     const ModelShape shape{
@@ -222,6 +223,9 @@ TEST(DecoderTraining, IsTheOneOfPyTorch) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Programs, DecoderTraining, testing::Values("decoders", "gpt_neox"),
+                         [](const auto& program) { return std::string(program.param); });
 
 INSTANTIATE_TEST_SUITE_P(Kernels, DecoderReference, testing::Values(Kernels::kReference, Kernels::kFused),
                          [](const auto& kernels) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -14,6 +15,7 @@
 #include "experiments/learn/training.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/published/paper_table.h"
+#include "models/architectures/encoder_model.h"
 #include "models/ops/batch_score/batch_score.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/models/encodings/encoding_models.h"
@@ -99,6 +101,31 @@ TEST_P(EveryEncoding, ReadsLaterTokensUnlessItIsInADecoder) {
       if (!is_causal_ || config_.encoding.is_randomized() || sees_neighbours_) continue;
       const at::Tensor of_prefix = forward(*model, config_, tokens.slice(1, 0, 10), 10);
       EXPECT_EQ("", difference(of_prefix, before.slice(2, 0, 10), 1e-5));
+    }
+  }
+}
+
+// What is no number in a token of a decoder reaches those behind it alone.
+TEST_P(EveryEncoding, KeepsEarlierTokensOfADecoderFromWhatIsNoNumber) {
+  if (!is_causal_) return;
+  constexpr std::int64_t kTokens = 40;
+  constexpr std::int64_t kSymbols = Embedding::kMostOneHot + 1;  // Rows of the embedding are no products.
+  ModelShape shape = config_.model.shape();
+  shape.causal = true;
+  const at::Tensor tokens = some_tokens(2, kTokens);
+  for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
+    SCOPED_TRACE(kernels == Kernels::kFused ? "fused" : "reference");
+    Encoder model({shape, {kSymbols, 2}, create_encoding(config_.encoding, {.count = kTokens})}, 1,
+                  {kernels, at::TensorOptions().dtype(at::kFloat)});
+    model.parameters().initialise(std::vector<std::int64_t>{3});
+    model.parameters()["embed.w"].data().select(1, kSymbols - 1).fill_(std::nan(""));
+    const at::Tensor before = forward(model, config_, tokens, kTokens);
+    for (const std::int64_t changed : {std::int64_t{1}, std::int64_t{9}, std::int64_t{17}, kTokens - 1}) {
+      at::Tensor others = tokens.clone();
+      others.select(1, changed).fill_(kSymbols - 1);
+      const at::Tensor after = forward(model, config_, others, kTokens);
+      EXPECT_TRUE(at::equal(before.slice(2, 0, changed), after.slice(2, 0, changed))) << changed;
+      EXPECT_TRUE(at::isnan(after.slice(2, changed)).all().item<bool>()) << changed;
     }
   }
 }

@@ -42,8 +42,8 @@ std::string name_of(const testing::TestParamInfo<Case>& info) {
 }
 
 at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                           const AttentionTerms& terms, bool causal = false) {
-  return attention(q, k, v, terms, test_backend(Kernels::kFused), {.causal = causal});
+                           const AttentionTerms& terms) {
+  return attention(q, k, v, terms, test_backend(Kernels::kFused));
 }
 
 class Attention : public testing::TestWithParam<Case> {
@@ -76,13 +76,16 @@ class Attention : public testing::TestWithParam<Case> {
     return c.bias == Bias::kNone ? PairValues() : PairValues{in[3], c.bias == Bias::kByOffset};
   }
 
-  static at::Tensor fused(const std::vector<at::Tensor>& in) {
+  static at::Tensor computed(const std::vector<at::Tensor>& in, Kernels kernels) {
     const Case& c = GetParam();
-    if (c.hidden == 0) return fused_attention(in[0], in[1], in[2], bias(in), c.causal);
-    return fused_attention(
-        in[0], in[1], in[2],
-        AdaptedBias{bias(in), c.adds_bias, {at::cat({in[4], in[5]}, 1), in[6], in[7], in[8]}}, c.causal);
+    AttentionTerms terms = bias(in);
+    if (c.hidden > 0) {
+      terms = AdaptedBias{bias(in), c.adds_bias, {at::cat({in[4], in[5]}, 1), in[6], in[7], in[8]}};
+    }
+    return attention(in[0], in[1], in[2], terms, test_backend(kernels), {.causal = c.causal});
   }
+
+  static at::Tensor fused(const std::vector<at::Tensor>& in) { return computed(in, Kernels::kFused); }
 
   // The formula, with every intermediate in memory.
   static at::Tensor composed(const std::vector<at::Tensor>& in) {
@@ -110,6 +113,8 @@ class Attention : public testing::TestWithParam<Case> {
   }
 };
 
+class CausalAttention : public Attention {};
+
 // Gradients of f's tensors, from input 4 on, are sums over all pairs of every example, whose rounding grows
 // with the square root of their number.
 TEST_P(Attention, FusedEqualsReference) {
@@ -131,6 +136,40 @@ TEST_P(Attention, WithoutGradientsIsTheSame) {
     for (const std::size_t threads : {1, 2}) {
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
       EXPECT_TRUE(at::equal(fused(single), value)) << threads << " threads";
+    }
+  }
+}
+
+// Neither a query's result nor its gradient has other bits because a later key, or its value, is no number;
+// the results of those that see it are no numbers.
+TEST_P(CausalAttention, KeepsEarlierQueriesFromWhatIsNoNumber) {
+  const Case& c = GetParam();
+  for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
+    const std::vector<std::int64_t> targets = kernel_targets();
+    for (const std::int64_t target : targets) {
+      if (kernels == Kernels::kReference && target != targets.front()) continue;
+      SCOPED_TRACE(
+          fmt::format("{} on {}", kernels == Kernels::kFused ? "fused" : "reference", target_name(target)));
+      const OnTarget on(target);
+      const auto outcome = [&](std::size_t spoilt, std::int64_t first_key) {
+        std::vector<at::Tensor> leaves;
+        for (const at::Tensor& input : inputs())
+          leaves.push_back(input.to(test_backend(kernels).options).clone());
+        leaves[spoilt].slice(2, first_key).fill_(std::numeric_limits<double>::quiet_NaN());
+        for (at::Tensor& leaf : leaves) leaf.requires_grad_(true);
+        return outcome_of([&](const auto& in) { return computed(in, kernels); }, leaves);
+      };
+      const Outcome before = outcome(1, c.keys);
+      for (const std::size_t spoilt : {1, 2}) {
+        for (const std::int64_t seeing : {std::int64_t{1}, c.queries - 1}) {
+          const Outcome after = outcome(spoilt, c.keys - seeing);
+          const auto earlier = [&](const at::Tensor& x) { return x.slice(2, 0, c.queries - seeing); };
+          EXPECT_TRUE(at::equal(earlier(before.value), earlier(after.value))) << spoilt << ' ' << seeing;
+          EXPECT_TRUE(at::equal(earlier(before.gradients[0]), earlier(after.gradients[0])))
+              << spoilt << ' ' << seeing;
+          EXPECT_TRUE(at::isnan(after.value.slice(2, c.queries - seeing)).all().item<bool>());
+        }
+      }
     }
   }
 }
@@ -161,26 +200,23 @@ constexpr Case causal(Case c) {
 }
 
 // Tokens around a vector's lanes and a tile, all of them or the last ones as queries, and heads up to 16.
-INSTANTIATE_TEST_SUITE_P(
-    Causal, Attention,
-    testing::Values(
-        causal({1, 1, 1, 1, 1, 1, Bias::kNone}), causal({2, 3, 15, 15, 3, 5, Bias::kNone}),
-        causal({1, 2, 129, 129, 8, 4, Bias::kNone}), causal({2, 2, 16, 16, 2, 16, Bias::kByOffset}),
-        causal({1, 19, 17, 17, 4, 6, Bias::kByOffset}), causal({1, 2, 1, 33, 8, 32, Bias::kByOffset}),
-        causal({2, 2, 31, 40, 12, 8, Bias::kByOffset, 0, true, true}),
-        causal({2, 2, 70, 70, 2, 4, Bias::kByPair}), causal({1, 2, 19, 41, 8, 12, Bias::kByPair}),
-        causal({1, 1, 129, 129, 2, 4, Bias::kByPair}), causal({2, 2, 9, 9, 8, 8, Bias::kByOffset, 32}),
-        causal({1, 3, 40, 40, 8, 32, Bias::kByOffset, 64}),
-        causal({1, 2, 129, 129, 1, 4, Bias::kByOffset, 4}),
-        causal({2, 2, 5, 7, 3, 4, Bias::kByOffset, 5, false}),
-        causal({1, 9, 1, 18, 2, 3, Bias::kByOffset, 4}), causal({1, 2, 31, 33, 16, 2, Bias::kByOffset, 4}),
-        causal({2, 2, 19, 23, 12, 4, Bias::kByPair, 4}),
-        causal({1, 2, 66, 70, 4, 4, Bias::kByPair, 4, false}),
-        causal({2, 2, 17, 17, 4, 4, Bias::kByOffset, 4, true, true}),
-        causal({2, 3, 15, 15, 3, 5, Bias::kSums}), causal({1, 2, 129, 129, 8, 4, Bias::kSums}),
-        causal({1, 2, 1, 33, 8, 32, Bias::kSums}), causal({2, 2, 31, 40, 12, 8, Bias::kSums}),
-        causal({2, 2, 19, 23, 12, 4, Bias::kSums, 4})),
-    name_of);
+const auto kCausalCases = testing::Values(
+    causal({1, 1, 1, 1, 1, 1, Bias::kNone}), causal({2, 3, 15, 15, 3, 5, Bias::kNone}),
+    causal({1, 2, 129, 129, 8, 4, Bias::kNone}), causal({2, 2, 16, 16, 2, 16, Bias::kByOffset}),
+    causal({1, 19, 17, 17, 4, 6, Bias::kByOffset}), causal({1, 2, 1, 33, 8, 32, Bias::kByOffset}),
+    causal({2, 2, 31, 40, 12, 8, Bias::kByOffset, 0, true, true}),
+    causal({2, 2, 70, 70, 2, 4, Bias::kByPair}), causal({1, 2, 19, 41, 8, 12, Bias::kByPair}),
+    causal({1, 1, 129, 129, 2, 4, Bias::kByPair}), causal({2, 2, 9, 9, 8, 8, Bias::kByOffset, 32}),
+    causal({1, 3, 40, 40, 8, 32, Bias::kByOffset, 64}), causal({1, 2, 129, 129, 1, 4, Bias::kByOffset, 4}),
+    causal({2, 2, 5, 7, 3, 4, Bias::kByOffset, 5, false}), causal({1, 9, 1, 18, 2, 3, Bias::kByOffset, 4}),
+    causal({1, 2, 31, 33, 16, 2, Bias::kByOffset, 4}), causal({2, 2, 19, 23, 12, 4, Bias::kByPair, 4}),
+    causal({1, 2, 66, 70, 4, 4, Bias::kByPair, 4, false}),
+    causal({2, 2, 17, 17, 4, 4, Bias::kByOffset, 4, true, true}), causal({2, 3, 15, 15, 3, 5, Bias::kSums}),
+    causal({1, 2, 129, 129, 8, 4, Bias::kSums}), causal({1, 2, 1, 33, 8, 32, Bias::kSums}),
+    causal({2, 2, 31, 40, 12, 8, Bias::kSums}), causal({2, 2, 19, 23, 12, 4, Bias::kSums, 4}));
+
+INSTANTIATE_TEST_SUITE_P(Causal, Attention, kCausalCases, name_of);
+INSTANTIATE_TEST_SUITE_P(Cases, CausalAttention, kCausalCases, name_of);
 
 // The longest sequences of the benchmark: 500 symbols, and 1,500 tokens of duplicate_string. Minutes and
 // gigabytes, for the reference keeps every intermediate.
@@ -254,7 +290,9 @@ TEST(FusedAttention, RefusesOperandsThatDoNotFit) {
   EXPECT_THROW(fused_attention(q, k, k, PairValues{at::zeros({1, 2, 10}), false}), Error);
   EXPECT_NO_THROW(fused_attention(q, k, k, PairValues{at::zeros({1, 2, 11}), true}));
   EXPECT_NO_THROW(fused_attention(q, k, k, PairValues{{}, false, {}, at::zeros({2, 3, 2, 2, 6})}));
-  EXPECT_THROW(fused_attention(q, k, k, PairValues{{}, false, {}, at::zeros({2, 3, 2, 2, 6})}, true), Error);
+  EXPECT_THROW(attention(q, k, k, PairValues{{}, false, {}, at::zeros({2, 3, 2, 2, 6})},
+                         test_backend(Kernels::kFused), {.causal = true}),
+               Error);
   EXPECT_THROW(fused_attention(q, k, k, PairValues{{}, false, {}, at::zeros({2, 3, 2, 2, 4})}), Error);
   const PairMlp mlp{at::zeros({2, 4, 5}), at::zeros({2, 5}), at::zeros({2, 5, 2}), at::zeros({2, 2})};
   EXPECT_THROW(fused_attention(q, k, k, AdaptedBias{{}, true, mlp}), Error);

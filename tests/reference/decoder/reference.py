@@ -183,51 +183,74 @@ def decoder_case(name):
   return result_of(name, decoder.forward(leaves, ids).detach(), loss, {key: leaf.grad for key, leaf in leaves.items()})
 
 
-def gpt_neox():
-  """GPTNeoXForCausalLM with the parameters of the decoder with rope, and its gradients by their names."""
-  from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
+class GptNeoX:
+  """GPTNeoXForCausalLM with the parameters of the decoder with rope."""
 
-  width, heads = SIZES["width"], SIZES["heads"]
-  config = GPTNeoXConfig(vocab_size=SIZES["symbols"], hidden_size=width, num_hidden_layers=SIZES["layers"], num_attention_heads=heads,
-                         intermediate_size=4 * width, hidden_act="gelu", rotary_pct=1.0, use_parallel_residual=False,
-                         layer_norm_eps=1e-5, tie_word_embeddings=False, attn_implementation="eager")
-  model = GPTNeoXForCausalLM(config).double()
-  shapes = Decoder("rope", **SIZES).shapes()
-  values = {key: parameter(key, shape) for key, shape in shapes.items()}
-  # It turns features k and k + width/2 of a head, che turns 2k and 2k + 1.
-  order = torch.arange(width).reshape(heads, -1, 2).transpose(1, 2).reshape(-1)
-  theirs = dict(model.named_parameters())
-  places = {"embed.w": ("gpt_neox.embed_in.weight", False), "out.w": ("embed_out.weight", True),
-            "ln_f.scale": ("gpt_neox.final_layer_norm.weight", False), "ln_f.offset": ("gpt_neox.final_layer_norm.bias", False)}
-  for i in range(SIZES["layers"]):
-    their, own = f"gpt_neox.layers.{i}.", f"layer{i}."
-    for kind, weight, bias in (("attention.dense", "attn.wo", "attn.bo"), ("mlp.dense_h_to_4h", "ffn.w1", "ffn.b1"),
-                               ("mlp.dense_4h_to_h", "ffn.w2", "ffn.b2")):
-      places |= {own + weight: (f"{their}{kind}.weight", True), own + bias: (f"{their}{kind}.bias", False)}
-    for kind, norm in (("input_layernorm", "ln1"), ("post_attention_layernorm", "ln2")):
-      places |= {f"{own}{norm}.scale": (f"{their}{kind}.weight", False), f"{own}{norm}.offset": (f"{their}{kind}.bias", False)}
-  for key, (path, transposed) in places.items():
-    theirs[path].data.copy_(values[key].T if transposed else values[key])
-  parts = lambda i, what: theirs[f"gpt_neox.layers.{i}.attention.query_key_value.{what}"]
-  in_heads = lambda x, n: x.reshape(heads, 3, -1, *x.shape[1:])[:, n].reshape(width, *x.shape[1:])
-  for i in range(SIZES["layers"]):
-    for n, letter in enumerate("qkv"):
-      columns = order if letter != "v" else torch.arange(width)
-      shape = (heads, width // heads)
-      parts(i, "weight").data.view(heads, 3, -1, width)[:, n] = values[f"layer{i}.attn.w{letter}"].T[columns].reshape(*shape, width)
-      parts(i, "bias").data.view(heads, 3, -1)[:, n] = values[f"layer{i}.attn.b{letter}"][columns].reshape(shape)
+  def __init__(self):
+    from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
+
+    width, heads = SIZES["width"], SIZES["heads"]
+    config = GPTNeoXConfig(vocab_size=SIZES["symbols"], hidden_size=width, num_hidden_layers=SIZES["layers"], num_attention_heads=heads,
+                           intermediate_size=4 * width, hidden_act="gelu", rotary_pct=1.0, use_parallel_residual=False,
+                           layer_norm_eps=1e-5, tie_word_embeddings=False, attn_implementation="eager")
+    self.model = GPTNeoXForCausalLM(config).double()
+    # Its names by ours, and whether a matrix is transposed.
+    self.places = {"embed.w": ("gpt_neox.embed_in.weight", False), "out.w": ("embed_out.weight", True),
+                   "ln_f.scale": ("gpt_neox.final_layer_norm.weight", False), "ln_f.offset": ("gpt_neox.final_layer_norm.bias", False)}
+    for i in range(SIZES["layers"]):
+      their, own = f"gpt_neox.layers.{i}.", f"layer{i}."
+      for kind, weight, bias in (("attention.dense", "attn.wo", "attn.bo"), ("mlp.dense_h_to_4h", "ffn.w1", "ffn.b1"),
+                                 ("mlp.dense_4h_to_h", "ffn.w2", "ffn.b2")):
+        self.places |= {own + weight: (f"{their}{kind}.weight", True), own + bias: (f"{their}{kind}.bias", False)}
+      for kind, norm in (("input_layernorm", "ln1"), ("post_attention_layernorm", "ln2")):
+        self.places |= {f"{own}{norm}.scale": (f"{their}{kind}.weight", False), f"{own}{norm}.offset": (f"{their}{kind}.bias", False)}
+    values = {key: parameter(key, shape) for key, shape in Decoder("rope", **SIZES).shapes().items()}
+    theirs = dict(self.model.named_parameters())
+    for key, (path, transposed) in self.places.items():
+      theirs[path].data.copy_(values[key].T if transposed else values[key])
+    for i, n, letter, features in self._parts():
+      of_letter = (theirs[self._of_attention(i, kind)].data.view(heads, 3, width // heads, -1)[:, n] for kind in ("weight", "bias"))
+      for to, value in zip(of_letter, (values[f"layer{i}.attn.w{letter}"].T, values[f"layer{i}.attn.b{letter}"]), strict=True):
+        to.copy_(value[features].reshape(to.shape))
+
+  def by_our_names(self, tensor_of):
+    """tensor_of(parameter) for each of its parameters, in our names and layout."""
+    width, heads = SIZES["width"], SIZES["heads"]
+    theirs = {path: tensor_of(value) for path, value in self.model.named_parameters()}
+    ours = {key: theirs[path].T if transposed else theirs[path] for key, (path, transposed) in self.places.items()}
+    for i, n, letter, features in self._parts():
+      weight, bias = (theirs[self._of_attention(i, kind)].reshape(heads, 3, width // heads, -1)[:, n].reshape(width, -1)
+                      for kind in ("weight", "bias"))
+      back = torch.argsort(features)
+      ours[f"layer{i}.attn.w{letter}"], ours[f"layer{i}.attn.b{letter}"] = weight[back].T, bias[back, 0]
+    assert sorted(ours) == sorted(Decoder("rope", **SIZES).shapes())
+    return ours
+
+  def loss(self, ids, targets):
+    return nn.functional.cross_entropy(self.model(ids).logits.flatten(0, 1), targets.flatten())
+
+  @staticmethod
+  def _of_attention(layer, kind):
+    return f"gpt_neox.layers.{layer}.attention.query_key_value.{kind}"
+
+  @staticmethod
+  def _parts():
+    """What a layer's joint projection has: queries, keys and values of each head, and our number of each of its features.
+
+    It turns features k and k + width/2 of a head, che turns 2k and 2k + 1.
+    """
+    order = torch.arange(SIZES["width"]).reshape(SIZES["heads"], -1, 2).transpose(1, 2).reshape(-1)
+    for i in range(SIZES["layers"]):
+      for n, letter in enumerate("qkv"):
+        yield i, n, letter, order if letter != "v" else torch.arange(SIZES["width"])
+
+
+def gpt_neox():
+  program = GptNeoX()
   ids, targets = batch()
-  logits = model(ids).logits
-  loss = nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+  loss = program.loss(ids, targets)
   loss.backward()
-  gradients = {key: theirs[path].grad.T if transposed else theirs[path].grad for key, (path, transposed) in places.items()}
-  for i in range(SIZES["layers"]):
-    for n, letter in enumerate("qkv"):
-      back = torch.argsort(order) if letter != "v" else torch.arange(width)
-      gradients[f"layer{i}.attn.w{letter}"] = in_heads(parts(i, "weight").grad, n)[back].T
-      gradients[f"layer{i}.attn.b{letter}"] = in_heads(parts(i, "bias").grad, n)[back]
-  assert sorted(gradients) == sorted(shapes)
-  return result_of("rope", logits.detach(), loss, gradients)
+  return result_of("rope", program.model(ids).logits.detach(), loss, program.by_our_names(lambda parameter: parameter.grad))
 
 
 def main():
