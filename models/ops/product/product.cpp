@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <type_traits>
 #include <vector>
 
 #include "core/error.h"
+#include "models/ops/product/product_kernels.h"
 
 // The BLAS and the thread control of MKL, which LibTorch's CPU library contains. Matrices are column-major.
 extern "C" {
@@ -23,8 +25,8 @@ void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, cons
             const double* beta, double* c, const int* ldc);
 // Its operands are bf16. Uses AVX512_BF16 or AMX; converts the operands where the processor has neither.
 void gemm_bf16bf16f32_(const char* transpose_a, const char* transpose_b, const int* m, const int* n,
-                       const int* k, const float* alpha, const at::BFloat16* a, const int* lda,
-                       const at::BFloat16* b, const int* ldb, const float* beta, float* c, const int* ldc);
+                       const int* k, const float* alpha, const che::Bf16* a, const int* lda,
+                       const che::Bf16* b, const int* ldb, const float* beta, float* c, const int* ldc);
 int MKL_Set_Num_Threads_Local(int threads);
 }
 
@@ -60,10 +62,29 @@ void gemm(const char* ta, const char* tb, int m, int n, int k, const double* a, 
   const double one = 1;
   dgemm_(ta, tb, &m, &n, &k, &one, a, &lda, b, &ldb, &beta, c, &ldc);
 }
-void gemm(const char* ta, const char* tb, int m, int n, int k, const at::BFloat16* a, int lda,
-          const at::BFloat16* b, int ldb, float beta, float* c, int ldc) {
+void gemm(const char* ta, const char* tb, int m, int n, int k, const Bf16* a, int lda, const Bf16* b, int ldb,
+          float beta, float* c, int ldc) {
   const float one = 1;
   gemm_bf16bf16f32_(ta, tb, &m, &n, &k, &one, a, &lda, b, &ldb, &beta, c, &ldc);
+}
+
+// Writes a b to `out` (m, n), or adds it, in the calling thread.
+template <class Number, class T>
+void multiply(T* out, std::int64_t out_stride, StridedMatrix<Number> a, StridedMatrix<Number> b,
+              std::int64_t m, std::int64_t n, std::int64_t k, Write write) {
+  if constexpr (!std::is_same_v<Number, double>) {
+    if (has_tile_kernel()) return multiply_tile(out, out_stride, a, b, m, n, k, write == Write::kAdd);
+  }
+  const auto orientation = [](const StridedMatrix<Number>& x) { return x.column_stride == 1 ? "N" : "T"; };
+  // For one row or column BLAS asks for the stride that a matrix without gaps has.
+  const auto leading_stride = [](const StridedMatrix<Number>& x, std::int64_t rows, std::int64_t columns) {
+    return static_cast<int>(x.column_stride == 1 ? std::max(x.row_stride, columns)
+                                                 : std::max(x.column_stride, rows));
+  };
+  // Rows in memory are columns to BLAS: it computes the transpose, b^T a^T.
+  gemm(orientation(b), orientation(a), static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), b.data,
+       leading_stride(b, k, n), a.data, leading_stride(a, m, k), write == Write::kAdd ? T{1} : T{0}, out,
+       static_cast<int>(out_stride));
 }
 
 // Matrices of equal shape, one of whose strides is 1.
@@ -95,11 +116,12 @@ struct Matrices {
     }
   }
 
-  bool row_major() const { return column_stride == 1; }
-  int leading_stride() const {
-    const std::int64_t stride = row_major() ? row_stride : column_stride;
-    // For one row or column BLAS asks for the stride that a matrix without gaps has.
-    return static_cast<int>(std::max(stride, row_major() ? values.size(-1) : values.size(-2)));
+  // What one of them holds from an element on.
+  template <class Number>
+  StridedMatrix<Number> from(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
+    const auto* const data = static_cast<const Number*>(values.const_data_ptr());
+    return {data + offsets[static_cast<std::size_t>(matrix)] + row * row_stride + column * column_stride,
+            row_stride, column_stride};
   }
 };
 
@@ -129,29 +151,23 @@ void matrix_product(const Matrices& a, const Matrices& b, T* out, std::int64_t o
   const std::int64_t m = a.values.size(-2), k = a.values.size(-1), n = b.values.size(-1);
   const auto matrices = static_cast<std::int64_t>(a.offsets.size());
   if (m == 0 || n == 0 || matrices == 0) return;
-  const auto* const a_data = a.values.template const_data_ptr<Operand>();
-  const auto* const b_data = b.values.template const_data_ptr<Operand>();
   const Tiles tile(m, n, k);
   const std::int64_t row_tiles = blocks(m, tile.rows), column_tiles = blocks(n, tile.columns);
   const std::int64_t parts = std::max<std::int64_t>(1, blocks(k, tile.inner));
   // Sums of the parts behind the first: (matrices, parts - 1, m, n).
   std::vector<T> sums(static_cast<std::size_t>(matrices * (parts - 1) * m * n));
-  // Rows in memory are columns to BLAS: it computes the transpose, b^T a^T.
   const auto compute = [&](std::int64_t item) {
     const std::int64_t part = item % parts;
     const std::int64_t column = item / parts % column_tiles * tile.columns;
     const std::int64_t row = item / parts / column_tiles % row_tiles * tile.rows;
     const std::int64_t matrix = item / parts / column_tiles / row_tiles;
     const std::int64_t first = part * tile.inner;
-    const auto index = static_cast<std::size_t>(matrix);
     T* const result =
         part == 0 ? out + matrix * out_stride : sums.data() + (matrix * (parts - 1) + part - 1) * m * n;
-    gemm(b.row_major() ? "N" : "T", a.row_major() ? "N" : "T",
-         static_cast<int>(std::min(tile.columns, n - column)), static_cast<int>(std::min(tile.rows, m - row)),
-         static_cast<int>(std::min(tile.inner, k - first)),
-         b_data + b.offsets[index] + first * b.row_stride + column * b.column_stride, b.leading_stride(),
-         a_data + a.offsets[index] + row * a.row_stride + first * a.column_stride, a.leading_stride(),
-         part == 0 && write == Write::kAdd ? T{1} : T{0}, result + row * n + column, static_cast<int>(n));
+    multiply(result + row * n + column, n, a.from<Operand>(matrix, row, first),
+             b.from<Operand>(matrix, first, column), std::min(tile.rows, m - row),
+             std::min(tile.columns, n - column), std::min(tile.inner, k - first),
+             part == 0 ? write : Write::kReplace);
   };
   for_each_in_parallel(matrices * row_tiles * column_tiles * parts, compute);
   for (std::int64_t matrix = 0; matrix < matrices; ++matrix) {
@@ -171,7 +187,7 @@ void multiply_into(const at::Tensor& out, const at::Tensor& a, const at::Tensor&
   if (out.scalar_type() == at::kDouble) {
     matrix_product<double>(left, right, out.mutable_data_ptr<double>(), out_stride, write);
   } else if (a.scalar_type() == at::kBFloat16) {
-    matrix_product<at::BFloat16>(left, right, out.mutable_data_ptr<float>(), out_stride, write);
+    matrix_product<Bf16>(left, right, out.mutable_data_ptr<float>(), out_stride, write);
   } else {
     matrix_product<float>(left, right, out.mutable_data_ptr<float>(), out_stride, write);
   }
@@ -228,9 +244,7 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b, Operands operands) 
 
 void multiply_here(float* out, std::int64_t out_stride, MatrixRows a, MatrixRows b, std::int64_t m,
                    std::int64_t n, std::int64_t k, Write write) {
-  gemm("N", "N", static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), b.data,
-       static_cast<int>(b.stride), a.data, static_cast<int>(a.stride), write == Write::kAdd ? 1.0F : 0.0F,
-       out, static_cast<int>(out_stride));
+  multiply<float>(out, out_stride, {a.data, a.stride, 1}, {b.data, b.stride, 1}, m, n, k, write);
 }
 
 void for_each_in_parallel(std::int64_t items, const std::function<void(std::int64_t item)>& work) {
