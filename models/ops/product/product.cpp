@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -193,10 +194,16 @@ void multiply_into(const at::Tensor& out, const at::Tensor& a, const at::Tensor&
   }
 }
 
+std::vector<std::int64_t> leading_shape(const at::Tensor& a, const at::Tensor& b) {
+  const auto leading = [](const at::Tensor& x) {
+    return x.sizes().slice(0, static_cast<std::size_t>(x.dim() - 2));
+  };
+  return at::infer_size(leading(a), leading(b));
+}
+
 at::Tensor matrix_product(const at::Tensor& a, const at::Tensor& b) {
-  std::vector<std::int64_t> shape = at::infer_size(a.sizes().slice(0, static_cast<std::size_t>(a.dim() - 2)),
-                                                   b.sizes().slice(0, static_cast<std::size_t>(b.dim() - 2)));
-  const std::vector<std::int64_t> leading = shape;
+  const std::vector<std::int64_t> leading = leading_shape(a, b);
+  std::vector<std::int64_t> shape = leading;
   shape.insert(shape.end(), {a.size(-2), b.size(-1)});
   const bool is_double = a.scalar_type() == at::kDouble;
   const at::Tensor out = at::empty(shape, a.options().dtype(is_double ? at::kDouble : at::kFloat));
@@ -204,25 +211,40 @@ at::Tensor matrix_product(const at::Tensor& a, const at::Tensor& b) {
   return out;
 }
 
-class Product : public torch::autograd::Function<Product> {
+class Products : public torch::autograd::Function<Products> {
  public:
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& a, const at::Tensor& b,
-                            Operands operands) {
-    const at::Tensor left = as_operand(a, operands), right = as_operand(b, operands);
-    context->save_for_backward({left, right});
-    return matrix_product(left, right);
+  static variable_list forward(AutogradContext* context, const at::Tensor& a, at::TensorList bs,
+                               Operands operands) {
+    variable_list saved{as_operand(a, operands)}, results;
+    for (const at::Tensor& b : bs) {
+      saved.push_back(as_operand(b, operands));
+      results.push_back(matrix_product(saved.front(), saved.back()));
+    }
+    context->save_for_backward(std::move(saved));
+    return results;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
-    const at::Tensor &a = saved[0], &b = saved[1];
-    const bool is_bf16 = a.scalar_type() == at::kBFloat16;
-    const at::Tensor d_out = as_operand(gradients[0], is_bf16 ? Operands::kBf16 : Operands::kFp32);
-    const auto gradient = [&](std::size_t input, const at::Tensor& left, const at::Tensor& right) {
-      if (!context->needs_input_grad(input)) return at::Tensor();
-      return at::sum_to(matrix_product(left, right), saved[input].sizes());
-    };
-    return {gradient(0, d_out, b.transpose(-1, -2)), gradient(1, a.transpose(-1, -2), d_out), at::Tensor()};
+    const at::Tensor& a = saved.front();
+    const Operands operands = a.scalar_type() == at::kBFloat16 ? Operands::kBf16 : Operands::kFp32;
+    variable_list results(saved.size() + 1);
+    at::Tensor& d_a = results.front();
+    for (std::size_t i = 1; i < saved.size(); ++i) {
+      const at::Tensor d_out = as_operand(gradients[i - 1], operands), b = saved[i].transpose(-1, -2);
+      if (context->needs_input_grad(0)) {
+        if (d_a.defined()) {
+          multiply_into(d_a, d_out, b, leading_shape(d_out, b), Write::kAdd);
+        } else {
+          d_a = matrix_product(d_out, b);
+        }
+      }
+      if (context->needs_input_grad(i)) {
+        results[i] = at::sum_to(matrix_product(a.transpose(-1, -2), d_out), saved[i].sizes());
+      }
+    }
+    if (d_a.defined()) d_a = at::sum_to(d_a, a.sizes());
+    return results;
   }
 };
 
@@ -238,8 +260,17 @@ at::Tensor as_operand(const at::Tensor& x, Operands operands) {
 }
 
 at::Tensor product(const at::Tensor& a, const at::Tensor& b, Operands operands) {
-  const bool is_tiled = has_tiles(a) && has_tiles(b) && a.scalar_type() == b.scalar_type();
-  return is_tiled ? Product::apply(a, b, operands) : at::matmul(a, b);
+  return products(a, b, operands).front();
+}
+
+std::vector<at::Tensor> products(const at::Tensor& a, at::TensorList bs, Operands operands) {
+  const bool is_tiled = has_tiles(a) && std::ranges::all_of(bs, [&](const at::Tensor& b) {
+                          return has_tiles(b) && a.scalar_type() == b.scalar_type();
+                        });
+  if (is_tiled) return Products::apply(a, bs, operands);
+  std::vector<at::Tensor> results;
+  for (const at::Tensor& b : bs) results.push_back(at::matmul(a, b));
+  return results;
 }
 
 void multiply_here(float* out, std::int64_t out_stride, MatrixRows a, MatrixRows b, std::int64_t m,
@@ -255,10 +286,18 @@ void for_each_in_parallel(std::int64_t items, const std::function<void(std::int6
 }
 
 at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b, Operands operands) {
+  return affine_each(x, w, b.defined() ? at::TensorList(b) : at::TensorList(), operands).front();
+}
+
+std::vector<at::Tensor> affine_each(const at::Tensor& x, at::TensorList ws, at::TensorList bs,
+                                    Operands operands) {
+  std::vector<at::Tensor> results = products(x.reshape({x.size(0), -1, x.size(-1)}), ws, operands);
   std::vector<std::int64_t> shape = x.sizes().vec();
-  shape.back() = w.size(2);
-  const at::Tensor xw = product(x.reshape({x.size(0), -1, x.size(-1)}), w, operands);
-  return (b.defined() ? xw + b.unsqueeze(1) : xw).view(shape);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    shape.back() = ws[i].size(2);
+    results[i] = (bs.empty() ? results[i] : results[i] + bs[i].unsqueeze(1)).view(shape);
+  }
+  return results;
 }
 
 at::Tensor affine_in_front(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b) {

@@ -143,6 +143,20 @@ TEST_P(Product, IsTheSameForAReplicaAlone) {
   }
 }
 
+// Of several weights at once, one of them shared and one whose result nobody wants.
+TEST(Products, HaveTheValuesAndGradientsOfEachAlone) {
+  const std::vector<at::Tensor> inputs = {some_numbers({2, 40, 12}, 1), some_numbers({2, 12, 8}, 2),
+                                          some_numbers({1, 12, 5}, 3), some_numbers({2, 12, 3}, 4)};
+  const Operation together = [](const std::vector<at::Tensor>& in) {
+    const std::vector<at::Tensor> results = products(in[0], {in[1], in[2], in[3]});
+    return at::cat({results[0], results[1]}, 2) + 0 * in[3].sum();
+  };
+  const Operation alone = [](const std::vector<at::Tensor>& in) {
+    return at::cat({at::matmul(in[0], in[1]), at::matmul(in[0], in[2])}, 2) + 0 * in[3].sum();
+  };
+  expect_fused_equals_reference(together, alone, inputs, {.value = 1e-3, .sum = 1e-3});
+}
+
 // One tile, rows or columns cut, or few columns of many rows, sums cut, vectors, no terms, operands that all
 // replicas or a batch share.
 INSTANTIATE_TEST_SUITE_P(Shapes, Product,
