@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <utility>
 
 #include "models/ops/product/product_kernels.h"
 
@@ -13,6 +12,9 @@
 
 namespace che {
 namespace {
+
+// std::array would ignore the attributes of a vector.
+// NOLINTBEGIN(modernize-avoid-c-arrays)
 
 // 32 bits: a float, or the two bf16 of neighbouring terms, whose products one instruction adds to a sum.
 using Unit = std::uint32_t;
@@ -172,6 +174,8 @@ CHE_AVX512 void pack(Unit* to, std::int64_t to_stride, const Number* from, std::
     }
   }
 }
+
+// NOLINTEND(modernize-avoid-c-arrays)
 
 template <class Number>
 using MultiplyRows = void (*)(float*, std::int64_t, Rows, const Unit*, std::int64_t, std::int64_t, bool);
