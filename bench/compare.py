@@ -19,8 +19,6 @@ CHE_DECODER = "build/decoder_steps"
 TORCH_DECODER = "bench/torch_decoder.py"
 DECODER = "decoder"
 
-BF16 = "bf16 training"  # che's bf16 stands beside PyTorch's autocast.
-
 # task, length, width, encoding or recurrent network, training or evaluation of a batch of 64
 ROWS = [
     ("even_pairs", 40, 256, "alibi", "training"),
@@ -30,8 +28,6 @@ ROWS = [
     ("reverse_string", 40, 256, "dape_kerple", "training"),
     ("even_pairs", 40, 64, "alibi", "training"),
     ("even_pairs", 40, 64, "dape_kerple", "training"),
-    ("even_pairs", 40, 256, "alibi", BF16),
-    ("even_pairs", 40, 256, "dape_kerple", BF16),
     ("even_pairs", 200, 256, "alibi", "evaluation"),
     ("even_pairs", 200, 256, "dape_kerple", "evaluation"),
     ("even_pairs", 40, 256, "lstm", "training"),
@@ -43,6 +39,16 @@ ROWS = [
 ]
 # Recurrent networks, with the peer of each: PyTorch's layer, or the released program under JAX.
 MACHINES = {"lstm": "PyTorch", "stack_rnn": "JAX", "tape_rnn": "JAX"}
+
+# With --precisions: training rows, and the programs beside each other, with the further words of their commands.
+PRECISION_ROWS = [("even_pairs", 40, width, encoding, "training") for width in (256, 64) for encoding in ("alibi", "dape_kerple")]
+CHE_PRECISIONS = {"che fp32": [], "che bf16": ["execution.precision=bf16"]}
+TORCH_PRECISIONS = {
+    "PyTorch": [],
+    "PyTorch compiled": ["--compile"],
+    "PyTorch autocast": ["--bf16"],
+    "PyTorch compiled, autocast": ["--compile", "--bf16"],
+}
 
 
 def start(command, core, **variables):
@@ -61,7 +67,7 @@ def run(command, **variables):
     finish(start(command, core=0, **variables))
 
 
-def che_command(row, steps, file):
+def che_command(row, steps, file, further=()):
     task, length, width, encoding, mode = row
     if task == DECODER:
         return [CHE_DECODER, encoding, str(steps), file]
@@ -69,17 +75,15 @@ def che_command(row, steps, file):
     command += [f"model.kind={encoding}"] if encoding in MACHINES else ["--encoding", encoding]
     if mode == "evaluation":
         command.append("--evaluate")
-    if mode == BF16:
-        command.append("execution.precision=bf16")
-    return [*command, "--json", file, f"model.width={width}"]
+    return [*command, "--json", file, f"model.width={width}", *further]
 
 
 def che_result(file):
     return json.loads(pathlib.Path(file).read_text())["rows"][0]
 
 
-def che_row(row, steps, file):
-    run(che_command(row, steps, file))
+def che_row(row, steps, file, further=()):
+    run(che_command(row, steps, file, further))
     return che_result(file)
 
 
@@ -87,7 +91,7 @@ def peer_name(row):
     return MACHINES.get(row[3], "PyTorch")
 
 
-def peer_row(row, steps, file, compiled):
+def peer_row(row, steps, file, further):
     task, length, width, encoding, mode = row
     options = ["--task", task, "--length", str(length), "--width", str(width), "--steps", str(steps), "--json", file]
     if peer_name(row) == "JAX":
@@ -95,16 +99,32 @@ def peer_row(row, steps, file, compiled):
         run([f"{program}/venv/bin/python", PROGRAM, "--model", encoding, *options], PYTHONPATH=program,
             XLA_FLAGS="--xla_cpu_multi_thread_eigen=false")
     elif task == DECODER:
-        run([sys.executable, TORCH_DECODER, encoding, str(steps), file] + ["--compile"] * compiled)
+        run([sys.executable, TORCH_DECODER, encoding, str(steps), file, *further])
     else:
         command = [sys.executable, TORCH, *options]
         command += ["--model", encoding, "--encoding", "none"] if encoding in MACHINES else ["--encoding", encoding]
         if mode == "evaluation":
             command += ["--evaluate", "--warmup", "1"]
-        command += ["--bf16"] * (mode == BF16)
-        run(command + ["--compile"] * compiled)
+        run([*command, *further])
     report = json.loads(pathlib.Path(file).read_text())
     return {"milliseconds": 1e3 * report["step_seconds"], "peak_mib": report["peak_rss_mib"]}
+
+
+def precision_table(steps, repetitions, text, folder):
+    """Medians of training steps in milliseconds, and of the ratios to che in fp32 of the same turn."""
+    lines = ["| d | encoding | program | ms | times as fast as che fp32 |", "|---|---|---|--:|--:|"]
+    file = f"{folder}/row.json"
+    for row in [row for row in PRECISION_ROWS if text in " ".join(map(str, row))]:
+        turns = []
+        for _ in range(repetitions):
+            turn = {name: che_row(row, steps, file, words)["milliseconds"] for name, words in CHE_PRECISIONS.items()}
+            turn |= {name: peer_row(row, steps, file, words)["milliseconds"] for name, words in TORCH_PRECISIONS.items()}
+            turns.append(turn)
+        for name in turns[0]:
+            ratio = statistics.median(turn["che fp32"] / turn[name] for turn in turns)
+            lines.append(f"| {row[2]} | {row[3]} | {name} | {statistics.median(turn[name] for turn in turns):,.0f} | {ratio:.2f} |")
+            print(lines[-1], flush=True)
+    return "\n".join(lines) + "\n"
 
 
 def side_by_side(row, steps, repetitions, folder):
@@ -161,7 +181,15 @@ def main():
     parser.add_argument("--filter", default="", help="only rows with this text, such as dape or evaluation")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("results/committed/speed"), help="folder to write to")
     parser.add_argument("--compiled", action="store_true", help="let PyTorch compile")
+    parser.add_argument("--precisions", action="store_true",
+                        help="instead: che in fp32 and bf16 beside PyTorch, compiled, under autocast, and both")
     options = parser.parse_args()
+    if options.precisions:
+        with tempfile.TemporaryDirectory() as folder:
+            table = precision_table(options.steps, options.repetitions, options.filter, folder)
+        options.output.mkdir(parents=True, exist_ok=True)
+        (options.output / "precisions.md").write_text(f"{table}\n{processor()}, {datetime.date.today()}\n")
+        return
     rows = [row for row in ROWS if options.filter in " ".join(map(str, row))]
     if not rows:
         parser.error(f"--filter {options.filter}: no such row")
@@ -177,7 +205,7 @@ def main():
         for row in rows:
             pairs = []
             for _ in range(options.repetitions):
-                peer = peer_row(row, options.steps, f"{folder}/peer.json", options.compiled)
+                peer = peer_row(row, options.steps, f"{folder}/peer.json", ["--compile"] * options.compiled)
                 pairs.append((che_row(row, options.steps, f"{folder}/che.json"), peer))
             median = lambda values: statistics.median(list(values))
             report["rows"].append({

@@ -4,7 +4,7 @@
 # medians of the repetitions. Needs a built che (scripts/setup.sh); installs PyTorch (4.6 GB, once) into a virtual
 # environment outside the clone. CHE_PROGRAM names a folder with the program's clone and its packages in venv/
 # (tests/reference/machines.py says which).
-#   bench/compare.sh [--repetitions N] [--steps N] [--filter TEXT] [--output FOLDER] [--compiled]
+#   bench/compare.sh [--repetitions N] [--steps N] [--filter TEXT] [--output FOLDER] [--compiled | --precisions]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

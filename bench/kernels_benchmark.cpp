@@ -3,11 +3,14 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
+#include <fmt/core.h>
 #include <oneapi/tbb/global_control.h>
 
+#include <functional>
 #include <utility>
 
 #include "models/ops/cases.h"
+#include "models/ops/product/product.h"
 
 namespace che {
 namespace {
@@ -38,6 +41,25 @@ void add_row(const OperationCase& operation, const std::string& name) {
   }
 }
 
+// The first product of a feed-forward layer, forward and backward, beside the library's of single precision.
+void add_product_rows(std::int64_t tokens) {
+  const auto operand = [](std::int64_t rows, std::int64_t columns) {
+    return at::randn({1, rows, columns}).set_requires_grad(true);
+  };
+  const at::Tensor a = operand(128 * tokens, 256), b = operand(256, 1024);
+  const at::Tensor direction = at::randn({1, 128 * tokens, 1024});
+  const auto add = [&](const char* name, const std::function<at::Tensor()>& multiply) {
+    benchmark::RegisterBenchmark(fmt::format("product/T:{}/{}", tokens, name).c_str(),
+                                 [=](benchmark::State& state) {
+                                   for ([[maybe_unused]] auto _ : state) multiply().backward(direction);
+                                 })
+        ->Unit(benchmark::kMillisecond);
+  };
+  add("fused", [=] { return product(a, b); });
+  add("fused bf16", [=] { return product(a, b, Operands::kBf16); });
+  add("reference", [=] { return at::matmul(a, b); });
+}
+
 }  // namespace
 }  // namespace che
 
@@ -48,6 +70,7 @@ int main(int argc, char** argv) {
     for (const che::OperationCase& operation : che::sequence_cases({}, tokens, batch)) {
       che::add_row(operation, operation.name + "/T:" + std::to_string(tokens));
     }
+    if (tokens == 41) che::add_product_rows(tokens);
   }
   che::add_row(che::adam_case(4'000'000), "Adam");
   benchmark::Initialize(&argc, argv);

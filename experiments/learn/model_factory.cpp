@@ -62,9 +62,9 @@ ComputingDevice open_device(const ExecutionConfig& execution) {
   const bool is_given = visible.size() == 1 && !choice.number;
   const std::shared_ptr<Gpu> gpu =
       open_cuda_gpu(allowed.empty() || is_given ? 0 : allowed.front(),
-                    execution.precision == "tf32" ? GpuPrecision::kTf32 : GpuPrecision::kFp32);
+                    execution.precision == Precision::kTf32 ? GpuPrecision::kTf32 : GpuPrecision::kFp32);
   return {gpu->device,
-          fmt::format("cuda ({}, {}{})", gpu->description.name, execution.precision,
+          fmt::format("cuda ({}, {}{})", gpu->description.name, precision_name(execution.precision),
                       execution.graphs ? ", graphs" : ""),
           gpu};
 }

@@ -114,13 +114,13 @@ class MatrixProduct {
  public:
   MatrixProduct(std::int64_t rows, std::int64_t width, const at::TensorOptions& options)
       : operations_(8 * static_cast<double>(rows) * static_cast<double>(width) * static_cast<double>(width)),
-        left_(at::rand({rows, width}).to(options)),
-        right_(at::rand({width, 4 * width}).to(options)),
-        product_(at::empty({rows, 4 * width}, options)) {}
+        left_(at::rand({1, rows, width}).to(options)),
+        right_(at::rand({1, width, 4 * width}).to(options)),
+        product_(at::empty({1, rows, 4 * width}, options)) {}
 
   double rate() {
     const Clock::time_point start = Clock::now();
-    at::mm_out(product_, left_, right_);
+    write_product(product_, left_, right_, Write::kReplace);
     wait_for(product_);
     return operations_ / seconds_since(start);
   }

@@ -23,7 +23,16 @@ const std::vector<std::string>& device_names() {
   return names;
 }
 
+const std::vector<std::string>& precision_names() {
+  static const std::vector<std::string> names = {"fp32", "tf32", "bf16", "auto"};
+  return names;
+}
+
 }  // namespace
+
+const std::string& precision_name(Precision precision) {
+  return precision_names().at(static_cast<std::size_t>(precision));
+}
 
 void ExecutionConfig::visit_fields(FieldVisitor& visit) {
   visit.choice({"device", "what computes: the CPU, a GPU, or a GPU where there is one"}, device,
@@ -44,15 +53,14 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
   visit.real({"checkpoint_seconds", "seconds between two checkpoints"}, checkpoint_seconds, 0, 1e6);
   visit.real({"memory_gib", "GiB that evaluation may use for activations"}, memory_gib, 0.01, 1e6);
   if (has_bf16()) visit.role(Role::kCell);
-  visit.choice({"precision", "of matrix products: tf32 on GPUs, bf16 on CPUs"}, precision,
-               {"fp32", "tf32", "bf16", kAutoPrecision});
+  visit.choice({"precision", "of matrix products: tf32 on GPUs, bf16 on CPUs"}, precision, precision_names());
   visit.role(Role::kExecution);
   visit.boolean({"graphs", "whether a GPU replays training steps as CUDA graphs"}, graphs);
 }
 
 std::optional<ConfigProblem> ExecutionConfig::problem() const {
   const DeviceChoice choice = device_choice(device);
-  if (precision == "tf32" && choice.kind == DeviceChoice::Kind::kCpu) {
+  if (precision == Precision::kTf32 && choice.kind == DeviceChoice::Kind::kCpu) {
     return ConfigProblem{{"execution.precision", "execution.device"},
                          "tf32 is for GPUs; set fp32, bf16 or auto, or another device"};
   }

@@ -10,6 +10,12 @@
 
 namespace che {
 
+// Of matrix products. kAuto is what choose_precision() is to choose.
+enum class Precision : std::uint8_t { kFp32, kTf32, kBf16, kAuto };
+
+// As configs write it.
+const std::string& precision_name(Precision precision);
+
 // How runs are computed; changes no result beyond rounding, which in TF32 is that of 10 bits. bf16, with 8
 // bits, is part of a run's identity.
 struct ExecutionConfig {
@@ -22,21 +28,17 @@ struct ExecutionConfig {
   std::int64_t micro_batch = 0;    // Examples that a training step takes at once; 0: its batch.
   double checkpoint_seconds = 60;  // Between two checkpoints.
   double memory_gib = 2;           // Memory that evaluation may use for activations.
-  // The precision of matrix products: fp32; on a GPU tf32, whose operands have 10 bits of mantissa; on a CPU
-  // bf16, with 8, for the operands of the linear layers; or kAutoPrecision.
-  std::string precision = "fp32";
+  // On a GPU TF32 has operands with 10 bits of mantissa; on a CPU bf16 has 8, in those of the linear layers.
+  Precision precision = Precision::kFp32;
   bool graphs = false;  // Whether a GPU replays training steps as CUDA graphs; the same bits.
 
   void visit_fields(FieldVisitor& visit);
   std::optional<ConfigProblem> problem() const;
-  bool has_bf16() const { return precision == "bf16"; }
+  bool has_bf16() const { return precision == Precision::kBf16; }
 };
 
 // ExecutionConfig::replicas that choose_replicas() is to choose, "auto" in configs.
 inline constexpr std::int64_t kAutoReplicas = 0;
-
-// ExecutionConfig::precision that choose_precision() is to choose.
-inline constexpr const char* kAutoPrecision = "auto";
 
 // The meaning of ExecutionConfig::device.
 struct DeviceChoice {

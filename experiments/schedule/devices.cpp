@@ -34,9 +34,9 @@ std::size_t count_gpus(const std::vector<RunConfig>& runs, const Resources& reso
 }
 
 // The precision of the run as `experiment` holds it.
-std::optional<std::string> stored_precision(RunConfig run, const std::filesystem::path& experiment) {
+std::optional<Precision> stored_precision(RunConfig run, const std::filesystem::path& experiment) {
   if (experiment.empty()) return std::nullopt;
-  for (const char* precision : {"bf16", "fp32"}) {
+  for (const Precision precision : {Precision::kBf16, Precision::kFp32}) {
     run.execution.precision = precision;
     if (std::filesystem::exists(experiment / "runs" / run_id(run) / "config.yaml")) return precision;
   }
@@ -47,10 +47,11 @@ void check_distinct(const std::vector<RunConfig>& runs) {
   std::set<std::string> ids;
   for (const RunConfig& run : runs) {
     if (ids.insert(run_id(run)).second) continue;
+    const std::string& precision = precision_name(run.execution.precision);
     throw Error(
         fmt::format("execution.precision: auto is {} for run {}, which the config has twice; leave "
                     "out auto, or {}",
-                    run.execution.precision, run_id(run), run.execution.precision));
+                    precision, run_id(run), precision));
   }
 }
 
@@ -104,7 +105,7 @@ void check_devices(const std::vector<RunConfig>& runs, const Resources& resource
     if (!choice.is_gpu(resources.gpus)) {
       if (execution.graphs)
         throw Error("execution.graphs: true is for GPUs, and none is visible here; set false");
-      if (execution.precision != "tf32") continue;
+      if (execution.precision != Precision::kTf32) continue;
       throw Error("execution.precision: tf32 is for GPUs, and none is visible here; set fp32, bf16 or auto");
     }
     if (execution.has_bf16()) {
@@ -144,11 +145,11 @@ std::vector<std::string> choose_precision(std::vector<RunConfig>& runs,
   std::set<std::string> notes;
   bool has_chosen = false;
   for (RunConfig& run : runs) {
-    std::string& precision = run.execution.precision;
-    if (precision != kAutoPrecision) continue;
+    Precision& precision = run.execution.precision;
+    if (precision != Precision::kAuto) continue;
     has_chosen = true;
-    const std::optional<std::string> stored = stored_precision(run, experiment);
-    precision = stored.value_or("fp32");
+    const std::optional<Precision> stored = stored_precision(run, experiment);
+    precision = stored.value_or(Precision::kFp32);
     if (stored || !run.model.entry().takes_encoding) continue;
     if (device_choice(run.execution.device).kind != DeviceChoice::Kind::kCpu) continue;
     if (has_bf16 && !bf16_speed) {
@@ -162,11 +163,11 @@ std::vector<std::string> choose_precision(std::vector<RunConfig>& runs,
     const std::string shape = fmt::format(
         "{} rows of width {}", run.training.batch_size * run.longest_training_sequence(), run.model.width());
     if (!speeds.contains(shape)) speeds[shape] = bf16_speed(run);
-    if (speeds[shape] >= kLeastBf16Speed) precision = "bf16";
+    if (speeds[shape] >= kLeastBf16Speed) precision = Precision::kBf16;
     notes.insert(
         fmt::format("execution.precision: auto is {}: for {}, bf16 products are {:.2f} times as fast as "
                     "fp32's, and {:.1f} times is asked for",
-                    precision, shape, speeds[shape], kLeastBf16Speed));
+                    precision_name(precision), shape, speeds[shape], kLeastBf16Speed));
   }
   if (has_chosen) check_distinct(runs);
   return {notes.begin(), notes.end()};

@@ -50,7 +50,7 @@ void check_devices(const std::vector<RunConfig>& runs, const Resources& resource
 // The rate of bf16 products over that of fp32's that makes up for the rounding.
 inline constexpr double kLeastBf16Speed = 1.4;
 
-// Sets execution.precision of each run that has kAutoPrecision, and says for each choice why. A run that
+// Sets execution.precision of each run with Precision::kAuto, and says for each choice why. A run that
 // `experiment` holds (none if empty) keeps the precision that it has there. Another gets bf16 if it is a
 // transformer with device cpu, and `has_bf16`, whose bf16_speed(run) is at least kLeastBf16Speed, else fp32;
 // where `bf16_speed` is empty, a run that it would decide on stays as it is. Throws Error where that makes

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "models/architectures/encoder_model.h"
 #include "models/ops/dropout/dropout.h"
@@ -190,20 +192,27 @@ at::Tensor Encoder::attend(const at::Tensor& x, const EmbeddedInput* input, std:
   EncodingContext context = context_of(layer, x.size(2), first_query, pass.positions);
   context.logit_scale = encoding_->logit_scale(context);
   context.input = x;
-  // The product with a weight, and the bias that goes with it, for the tokens from `first` on.
-  const auto heads = [&](std::int64_t first, const char* weight, const char* bias) {
-    const at::Tensor& w = context.parameters[weight];
-    const at::Tensor b = is_pre_norm() ? context.parameters[bias] : at::Tensor();
-    const Operands operands = backend().operands;
-    const at::Tensor projected = input != nullptr
-                                     ? input->tokens.rows(affine(input->vectors, w, b, operands), first)
-                                     : affine(tokens_from(first, x), w, b, operands);
-    return projected.unflatten(3, {shape_.heads, shape_.head_width()});
+  // The products with the weights of these names, and the biases that go with them, for the tokens from
+  // `first` on: (replicas, batch, n, heads, head_width) each.
+  const auto heads = [&](std::int64_t first, std::initializer_list<std::string> names) {
+    std::vector<at::Tensor> weights, biases;
+    for (const std::string& name : names) {
+      weights.push_back(context.parameters["w" + name]);
+      if (is_pre_norm()) biases.push_back(context.parameters["b" + name]);
+    }
+    std::vector<at::Tensor> projected = affine_each(input != nullptr ? input->vectors : tokens_from(first, x),
+                                                    weights, biases, backend().operands);
+    for (at::Tensor& one : projected) {
+      if (input != nullptr) one = input->tokens.rows(one, first);
+      one = one.unflatten(3, {shape_.heads, shape_.head_width()});
+    }
+    return projected;
   };
-  // (replicas, batch, n, heads, head_width)
-  const at::Tensor q = encoding_->rotate(heads(first_query, "wq", "bq"), Operand::kQueries, context);
-  const at::Tensor k = encoding_->rotate(heads(0, "wk", "bk"), Operand::kKeys, context);
-  const at::Tensor v = heads(0, "wv", "bv");
+  std::vector<at::Tensor> operands = first_query == 0 ? heads(0, {"k", "v", "q"}) : heads(0, {"k", "v"});
+  if (first_query != 0) operands.push_back(heads(first_query, {"q"}).front());
+  const at::Tensor q = encoding_->rotate(operands[2], Operand::kQueries, context);
+  const at::Tensor k = encoding_->rotate(operands[0], Operand::kKeys, context);
+  const at::Tensor& v = operands[1];
   const auto observe = [&](const AttentionLogits& logits) { pass.observer(layer, logits); };
   return attention(q, k, v, encoding_->attention_terms(context), backend(),
                    {.scale = context.logit_scale,

@@ -21,11 +21,11 @@ class PackedMatrix {
 
  private:
   struct Free {
-    void operator()(float* values) const { std::free(values); }
+    void operator()(void* values) const { std::free(values); }
   };
 
   int n_, k_;
-  std::unique_ptr<float, Free> values_;  // An array, aligned.
+  std::unique_ptr<void, Free> values_;  // Aligned; its form is that of the product.
 };
 
 }  // namespace che

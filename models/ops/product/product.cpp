@@ -9,9 +9,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "models/ops/product/product_kernels.h"
 
 // The BLAS and the thread control of MKL, which LibTorch's CPU library contains. Matrices are column-major.
 extern "C" {
@@ -23,8 +26,8 @@ void dgemm_(const char* transpose_a, const char* transpose_b, const int* m, cons
             const double* beta, double* c, const int* ldc);
 // Its operands are bf16. Uses AVX512_BF16 or AMX; converts the operands where the processor has neither.
 void gemm_bf16bf16f32_(const char* transpose_a, const char* transpose_b, const int* m, const int* n,
-                       const int* k, const float* alpha, const at::BFloat16* a, const int* lda,
-                       const at::BFloat16* b, const int* ldb, const float* beta, float* c, const int* ldc);
+                       const int* k, const float* alpha, const che::Bf16* a, const int* lda,
+                       const che::Bf16* b, const int* ldb, const float* beta, float* c, const int* ldc);
 int MKL_Set_Num_Threads_Local(int threads);
 }
 
@@ -60,10 +63,29 @@ void gemm(const char* ta, const char* tb, int m, int n, int k, const double* a, 
   const double one = 1;
   dgemm_(ta, tb, &m, &n, &k, &one, a, &lda, b, &ldb, &beta, c, &ldc);
 }
-void gemm(const char* ta, const char* tb, int m, int n, int k, const at::BFloat16* a, int lda,
-          const at::BFloat16* b, int ldb, float beta, float* c, int ldc) {
+void gemm(const char* ta, const char* tb, int m, int n, int k, const Bf16* a, int lda, const Bf16* b, int ldb,
+          float beta, float* c, int ldc) {
   const float one = 1;
   gemm_bf16bf16f32_(ta, tb, &m, &n, &k, &one, a, &lda, b, &ldb, &beta, c, &ldc);
+}
+
+// Writes a b to `out` (m, n), or adds it, in the calling thread.
+template <class Number, class T>
+void multiply(T* out, std::int64_t out_stride, StridedMatrix<Number> a, StridedMatrix<Number> b,
+              std::int64_t m, std::int64_t n, std::int64_t k, Write write) {
+  if constexpr (!std::is_same_v<Number, double>) {
+    if (has_tile_kernel()) return multiply_tile(out, out_stride, a, b, m, n, k, write == Write::kAdd);
+  }
+  const auto orientation = [](const StridedMatrix<Number>& x) { return x.column_stride == 1 ? "N" : "T"; };
+  // For one row or column BLAS asks for the stride that a matrix without gaps has.
+  const auto leading_stride = [](const StridedMatrix<Number>& x, std::int64_t rows, std::int64_t columns) {
+    return static_cast<int>(x.column_stride == 1 ? std::max(x.row_stride, columns)
+                                                 : std::max(x.column_stride, rows));
+  };
+  // Rows in memory are columns to BLAS: it computes the transpose, b^T a^T.
+  gemm(orientation(b), orientation(a), static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), b.data,
+       leading_stride(b, k, n), a.data, leading_stride(a, m, k), write == Write::kAdd ? T{1} : T{0}, out,
+       static_cast<int>(out_stride));
 }
 
 // Matrices of equal shape, one of whose strides is 1.
@@ -95,11 +117,12 @@ struct Matrices {
     }
   }
 
-  bool row_major() const { return column_stride == 1; }
-  int leading_stride() const {
-    const std::int64_t stride = row_major() ? row_stride : column_stride;
-    // For one row or column BLAS asks for the stride that a matrix without gaps has.
-    return static_cast<int>(std::max(stride, row_major() ? values.size(-1) : values.size(-2)));
+  // What one of them holds from an element on.
+  template <class Number>
+  StridedMatrix<Number> from(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
+    const auto* const data = static_cast<const Number*>(values.const_data_ptr());
+    return {data + offsets[static_cast<std::size_t>(matrix)] + row * row_stride + column * column_stride,
+            row_stride, column_stride};
   }
 };
 
@@ -129,29 +152,23 @@ void matrix_product(const Matrices& a, const Matrices& b, T* out, std::int64_t o
   const std::int64_t m = a.values.size(-2), k = a.values.size(-1), n = b.values.size(-1);
   const auto matrices = static_cast<std::int64_t>(a.offsets.size());
   if (m == 0 || n == 0 || matrices == 0) return;
-  const auto* const a_data = a.values.template const_data_ptr<Operand>();
-  const auto* const b_data = b.values.template const_data_ptr<Operand>();
   const Tiles tile(m, n, k);
   const std::int64_t row_tiles = blocks(m, tile.rows), column_tiles = blocks(n, tile.columns);
   const std::int64_t parts = std::max<std::int64_t>(1, blocks(k, tile.inner));
   // Sums of the parts behind the first: (matrices, parts - 1, m, n).
   std::vector<T> sums(static_cast<std::size_t>(matrices * (parts - 1) * m * n));
-  // Rows in memory are columns to BLAS: it computes the transpose, b^T a^T.
   const auto compute = [&](std::int64_t item) {
     const std::int64_t part = item % parts;
     const std::int64_t column = item / parts % column_tiles * tile.columns;
     const std::int64_t row = item / parts / column_tiles % row_tiles * tile.rows;
     const std::int64_t matrix = item / parts / column_tiles / row_tiles;
     const std::int64_t first = part * tile.inner;
-    const auto index = static_cast<std::size_t>(matrix);
     T* const result =
         part == 0 ? out + matrix * out_stride : sums.data() + (matrix * (parts - 1) + part - 1) * m * n;
-    gemm(b.row_major() ? "N" : "T", a.row_major() ? "N" : "T",
-         static_cast<int>(std::min(tile.columns, n - column)), static_cast<int>(std::min(tile.rows, m - row)),
-         static_cast<int>(std::min(tile.inner, k - first)),
-         b_data + b.offsets[index] + first * b.row_stride + column * b.column_stride, b.leading_stride(),
-         a_data + a.offsets[index] + row * a.row_stride + first * a.column_stride, a.leading_stride(),
-         part == 0 && write == Write::kAdd ? T{1} : T{0}, result + row * n + column, static_cast<int>(n));
+    multiply(result + row * n + column, n, a.from<Operand>(matrix, row, first),
+             b.from<Operand>(matrix, first, column), std::min(tile.rows, m - row),
+             std::min(tile.columns, n - column), std::min(tile.inner, k - first),
+             part == 0 ? write : Write::kReplace);
   };
   for_each_in_parallel(matrices * row_tiles * column_tiles * parts, compute);
   for (std::int64_t matrix = 0; matrix < matrices; ++matrix) {
@@ -171,16 +188,22 @@ void multiply_into(const at::Tensor& out, const at::Tensor& a, const at::Tensor&
   if (out.scalar_type() == at::kDouble) {
     matrix_product<double>(left, right, out.mutable_data_ptr<double>(), out_stride, write);
   } else if (a.scalar_type() == at::kBFloat16) {
-    matrix_product<at::BFloat16>(left, right, out.mutable_data_ptr<float>(), out_stride, write);
+    matrix_product<Bf16>(left, right, out.mutable_data_ptr<float>(), out_stride, write);
   } else {
     matrix_product<float>(left, right, out.mutable_data_ptr<float>(), out_stride, write);
   }
 }
 
+std::vector<std::int64_t> leading_shape(const at::Tensor& a, const at::Tensor& b) {
+  const auto leading = [](const at::Tensor& x) {
+    return x.sizes().slice(0, static_cast<std::size_t>(x.dim() - 2));
+  };
+  return at::infer_size(leading(a), leading(b));
+}
+
 at::Tensor matrix_product(const at::Tensor& a, const at::Tensor& b) {
-  std::vector<std::int64_t> shape = at::infer_size(a.sizes().slice(0, static_cast<std::size_t>(a.dim() - 2)),
-                                                   b.sizes().slice(0, static_cast<std::size_t>(b.dim() - 2)));
-  const std::vector<std::int64_t> leading = shape;
+  const std::vector<std::int64_t> leading = leading_shape(a, b);
+  std::vector<std::int64_t> shape = leading;
   shape.insert(shape.end(), {a.size(-2), b.size(-1)});
   const bool is_double = a.scalar_type() == at::kDouble;
   const at::Tensor out = at::empty(shape, a.options().dtype(is_double ? at::kDouble : at::kFloat));
@@ -188,25 +211,40 @@ at::Tensor matrix_product(const at::Tensor& a, const at::Tensor& b) {
   return out;
 }
 
-class Product : public torch::autograd::Function<Product> {
+class Products : public torch::autograd::Function<Products> {
  public:
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& a, const at::Tensor& b,
-                            Operands operands) {
-    const at::Tensor left = as_operand(a, operands), right = as_operand(b, operands);
-    context->save_for_backward({left, right});
-    return matrix_product(left, right);
+  static variable_list forward(AutogradContext* context, const at::Tensor& a, at::TensorList bs,
+                               Operands operands) {
+    variable_list saved{as_operand(a, operands)}, results;
+    for (const at::Tensor& b : bs) {
+      saved.push_back(as_operand(b, operands));
+      results.push_back(matrix_product(saved.front(), saved.back()));
+    }
+    context->save_for_backward(std::move(saved));
+    return results;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
-    const at::Tensor &a = saved[0], &b = saved[1];
-    const bool is_bf16 = a.scalar_type() == at::kBFloat16;
-    const at::Tensor d_out = as_operand(gradients[0], is_bf16 ? Operands::kBf16 : Operands::kFp32);
-    const auto gradient = [&](std::size_t input, const at::Tensor& left, const at::Tensor& right) {
-      if (!context->needs_input_grad(input)) return at::Tensor();
-      return at::sum_to(matrix_product(left, right), saved[input].sizes());
-    };
-    return {gradient(0, d_out, b.transpose(-1, -2)), gradient(1, a.transpose(-1, -2), d_out), at::Tensor()};
+    const at::Tensor& a = saved.front();
+    const Operands operands = a.scalar_type() == at::kBFloat16 ? Operands::kBf16 : Operands::kFp32;
+    variable_list results(saved.size() + 1);
+    at::Tensor& d_a = results.front();
+    for (std::size_t i = 1; i < saved.size(); ++i) {
+      const at::Tensor d_out = as_operand(gradients[i - 1], operands), b = saved[i].transpose(-1, -2);
+      if (context->needs_input_grad(0)) {
+        if (d_a.defined()) {
+          multiply_into(d_a, d_out, b, leading_shape(d_out, b), Write::kAdd);
+        } else {
+          d_a = matrix_product(d_out, b);
+        }
+      }
+      if (context->needs_input_grad(i)) {
+        results[i] = at::sum_to(matrix_product(a.transpose(-1, -2), d_out), saved[i].sizes());
+      }
+    }
+    if (d_a.defined()) d_a = at::sum_to(d_a, a.sizes());
+    return results;
   }
 };
 
@@ -222,15 +260,22 @@ at::Tensor as_operand(const at::Tensor& x, Operands operands) {
 }
 
 at::Tensor product(const at::Tensor& a, const at::Tensor& b, Operands operands) {
-  const bool is_tiled = has_tiles(a) && has_tiles(b) && a.scalar_type() == b.scalar_type();
-  return is_tiled ? Product::apply(a, b, operands) : at::matmul(a, b);
+  return products(a, b, operands).front();
+}
+
+std::vector<at::Tensor> products(const at::Tensor& a, at::TensorList bs, Operands operands) {
+  const bool is_tiled = has_tiles(a) && std::ranges::all_of(bs, [&](const at::Tensor& b) {
+                          return has_tiles(b) && a.scalar_type() == b.scalar_type();
+                        });
+  if (is_tiled) return Products::apply(a, bs, operands);
+  std::vector<at::Tensor> results;
+  for (const at::Tensor& b : bs) results.push_back(at::matmul(a, b));
+  return results;
 }
 
 void multiply_here(float* out, std::int64_t out_stride, MatrixRows a, MatrixRows b, std::int64_t m,
                    std::int64_t n, std::int64_t k, Write write) {
-  gemm("N", "N", static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), b.data,
-       static_cast<int>(b.stride), a.data, static_cast<int>(a.stride), write == Write::kAdd ? 1.0F : 0.0F,
-       out, static_cast<int>(out_stride));
+  multiply<float>(out, out_stride, {a.data, a.stride, 1}, {b.data, b.stride, 1}, m, n, k, write);
 }
 
 void for_each_in_parallel(std::int64_t items, const std::function<void(std::int64_t item)>& work) {
@@ -241,10 +286,18 @@ void for_each_in_parallel(std::int64_t items, const std::function<void(std::int6
 }
 
 at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b, Operands operands) {
+  return affine_each(x, w, b.defined() ? at::TensorList(b) : at::TensorList(), operands).front();
+}
+
+std::vector<at::Tensor> affine_each(const at::Tensor& x, at::TensorList ws, at::TensorList bs,
+                                    Operands operands) {
+  std::vector<at::Tensor> results = products(x.reshape({x.size(0), -1, x.size(-1)}), ws, operands);
   std::vector<std::int64_t> shape = x.sizes().vec();
-  shape.back() = w.size(2);
-  const at::Tensor xw = product(x.reshape({x.size(0), -1, x.size(-1)}), w, operands);
-  return (b.defined() ? xw + b.unsqueeze(1) : xw).view(shape);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    shape.back() = ws[i].size(2);
+    results[i] = (bs.empty() ? results[i] : results[i] + bs[i].unsqueeze(1)).view(shape);
+  }
+  return results;
 }
 
 at::Tensor affine_in_front(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace che {
 
@@ -22,11 +23,18 @@ at::Tensor as_operand(const at::Tensor& x, Operands operands);
 // of the BLAS. So neither the number of threads nor other matrices of the batch change a bit of it.
 at::Tensor product(const at::Tensor& a, const at::Tensor& b, Operands operands = Operands::kFp32);
 
+// a b for each b: a is rounded and kept once, and its gradient is added up where it is.
+std::vector<at::Tensor> products(const at::Tensor& a, at::TensorList bs, Operands operands = Operands::kFp32);
+
 // x (replicas, ..., in) times w (replicas, in, out), plus b (replicas, out) where given. Has gradients.
 at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b = {},
                   Operands operands = Operands::kFp32);
 
-// The same for features in front, without a transpose: x (replicas or 1, in, columns) and w (replicas, in,
+// The same for several w and as many b, or none, as products().
+std::vector<at::Tensor> affine_each(const at::Tensor& x, at::TensorList ws, at::TensorList bs,
+                                    Operands operands);
+
+// affine() for features in front, without a transpose: x (replicas or 1, in, columns) and w (replicas, in,
 // out) give (replicas, out, columns), plus b (replicas, out).
 at::Tensor affine_in_front(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b);
 

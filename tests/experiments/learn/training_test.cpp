@@ -67,7 +67,7 @@ TEST(Training, InBf16IsNearFp32AndTheSameForEveryNumberOfThreads) {
     config.model.shape().width = 64;
     config.training.last_length = 40;
     const at::Tensor fp32 = trained({config});
-    config.execution.precision = "bf16";
+    config.execution.precision = Precision::kBf16;
     EXPECT_EQ("cpu (bf16)", open_device(config.execution).description);
     std::vector<at::Tensor> values;
     for (const std::int64_t threads : {1, 2}) {

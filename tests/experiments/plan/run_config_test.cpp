@@ -117,14 +117,14 @@ TEST(Config, PrecisionAndGraphsAreForGpus) {
 
 // TF32 and `auto` leave ids as they were; a run in bf16 is another run.
 TEST(Config, IdentityHoldsBf16) {
-  const auto id = [](std::string_view precision) {
+  const auto id = [](Precision precision) {
     RunConfig config;
     config.execution.precision = precision;
     return run_id(config);
   };
-  EXPECT_EQ(run_id(RunConfig()), id("tf32"));
-  EXPECT_EQ(run_id(RunConfig()), id("auto"));
-  EXPECT_NE(run_id(RunConfig()), id("bf16"));
+  EXPECT_EQ(run_id(RunConfig()), id(Precision::kTf32));
+  EXPECT_EQ(run_id(RunConfig()), id(Precision::kAuto));
+  EXPECT_NE(run_id(RunConfig()), id(Precision::kBf16));
   const RunConfig config = config_with({{"execution.precision", "bf16"}});
   EXPECT_EQ(identity_text(config, kIdentity),
             "encoding.name=none\nexecution.precision=bf16\ntask.name=reverse_string\n");

@@ -47,7 +47,7 @@ TEST(Provenance, SaysWhichEncodingHasWhichProtocolOption) {
 TEST(Provenance, NamesBf16) {
   const ScratchFolder scratch;
   RunConfig bf16 = made_up_config("even_pairs", "rope");
-  bf16.execution.precision = "bf16";
+  bf16.execution.precision = Precision::kBf16;
   store_run(scratch.path(), bf16, RunState::kFinished, 0.5);
   std::string notes;
   for (const Fact& fact : provenance(make_table(open_runs(scratch.path())))) {

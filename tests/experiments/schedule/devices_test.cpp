@@ -130,21 +130,23 @@ TEST(Gpus, ThatAreNotVisibleAreRefused) {
   EXPECT_TRUE(message("cuda:3", kWithGpus).starts_with("execution.device: cuda:3: 3 GPUs are visible here"));
 }
 
-RunConfig with_precision(const std::string& precision, const std::string& device = "cpu") {
+RunConfig with_precision(Precision precision, const std::string& device = "cpu") {
   RunConfig config = on_device(device);
   config.execution.precision = precision;
   return config;
 }
 
 TEST(Precision, OfBf16IsForCpus) {
-  EXPECT_NO_THROW(check_devices({with_precision("bf16")}, kWithGpus));
-  EXPECT_EQ("execution.precision: bf16 is for CPUs; got device auto; set device cpu",
-            message_of([] { check_devices({with_precision("bf16", "auto")}, kWithGpus, kKernels); }));
-  EXPECT_EQ("bf16", on_device(with_precision("bf16").execution, "cpu", kWithGpus).precision);
+  EXPECT_NO_THROW(check_devices({with_precision(Precision::kBf16)}, kWithGpus));
+  EXPECT_EQ("execution.precision: bf16 is for CPUs; got device auto; set device cpu", message_of([] {
+              check_devices({with_precision(Precision::kBf16, "auto")}, kWithGpus, kKernels);
+            }));
+  EXPECT_EQ(Precision::kBf16,
+            on_device(with_precision(Precision::kBf16).execution, "cpu", kWithGpus).precision);
 }
 
 // What `auto` is where bf16 products are `speed` times as fast as those of fp32.
-std::string chosen(RunConfig run, double speed, bool has_bf16 = true) {
+Precision chosen(RunConfig run, double speed, bool has_bf16 = true) {
   std::vector<RunConfig> runs{std::move(run)};
   choose_precision(
       runs, {}, [&](const RunConfig&) { return speed; }, has_bf16);
@@ -152,19 +154,20 @@ std::string chosen(RunConfig run, double speed, bool has_bf16 = true) {
 }
 
 TEST(Precision, IsBf16WhereThatIsFaster) {
-  EXPECT_EQ("bf16", chosen(with_precision("auto"), 1.4));
-  EXPECT_EQ("fp32", chosen(with_precision("auto"), 1.39));
-  EXPECT_EQ("fp32", chosen(with_precision("auto"), 2, /*has_bf16=*/false));
-  EXPECT_EQ("fp32", chosen(with_precision("auto", "auto"), 2)) << "it may be a GPU";
-  EXPECT_EQ("bf16", chosen(with_precision("bf16"), 1, /*has_bf16=*/false)) << "it was asked for";
-  EXPECT_EQ("fp32", chosen(with_precision("fp32"), 2));
-  RunConfig lstm = with_precision("auto");
+  EXPECT_EQ(Precision::kBf16, chosen(with_precision(Precision::kAuto), 1.4));
+  EXPECT_EQ(Precision::kFp32, chosen(with_precision(Precision::kAuto), 1.39));
+  EXPECT_EQ(Precision::kFp32, chosen(with_precision(Precision::kAuto), 2, /*has_bf16=*/false));
+  EXPECT_EQ(Precision::kFp32, chosen(with_precision(Precision::kAuto, "auto"), 2)) << "it may be a GPU";
+  EXPECT_EQ(Precision::kBf16, chosen(with_precision(Precision::kBf16), 1, /*has_bf16=*/false))
+      << "it was asked for";
+  EXPECT_EQ(Precision::kFp32, chosen(with_precision(Precision::kFp32), 2));
+  RunConfig lstm = with_precision(Precision::kAuto);
   lstm.model.kind = "lstm";
-  EXPECT_EQ("fp32", chosen(lstm, 2)) << "it has no layers that bf16 is for";
+  EXPECT_EQ(Precision::kFp32, chosen(lstm, 2)) << "it has no layers that bf16 is for";
 }
 
 TEST(Precision, IsMeasuredOnceForAShapeAndSaysSo) {
-  std::vector<RunConfig> runs(3, with_precision("auto"));
+  std::vector<RunConfig> runs(3, with_precision(Precision::kAuto));
   runs[1].seed = 1;
   runs[2].training.batch_size = 7;
   std::vector<std::int64_t> measured;
@@ -193,21 +196,21 @@ TEST(Precision, StaysOpenWhereNothingMayBeMeasured) {
 // A run goes on as it began, whatever the machine is like.
 TEST(Precision, OfAStoredRunStays) {
   const ScratchFolder folder;
-  for (const std::string precision : {"bf16", "fp32"}) {
+  for (const Precision precision : {Precision::kBf16, Precision::kFp32}) {
     RunConfig begun = with_precision(precision);
-    begun.seed = precision == "bf16" ? 1 : 2;
+    begun.seed = precision == Precision::kBf16 ? 1 : 2;
     RunFolder::create(folder.path(), begun);
     std::vector<RunConfig> runs{begun};
-    runs.front().execution.precision = kAutoPrecision;
-    const auto speed = [&](const RunConfig&) { return precision == "bf16" ? 0.5 : 2; };
-    EXPECT_TRUE(choose_precision(runs, folder.path(), speed, precision == "fp32").empty());
+    runs.front().execution.precision = Precision::kAuto;
+    const auto speed = [&](const RunConfig&) { return precision == Precision::kBf16 ? 0.5 : 2; };
+    EXPECT_TRUE(choose_precision(runs, folder.path(), speed, precision == Precision::kFp32).empty());
     EXPECT_EQ(precision, runs.front().execution.precision);
     EXPECT_EQ(precision, RunFolder::at(folder.path(), runs.front()).config().execution.precision);
   }
 }
 
 TEST(Precision, ThatMakesTwoRunsOneIsRefused) {
-  std::vector<RunConfig> runs{with_precision("auto"), with_precision("bf16")};
+  std::vector<RunConfig> runs{with_precision(Precision::kAuto), with_precision(Precision::kBf16)};
   const auto speed = [](const RunConfig&) { return 2.0; };
   expect_contains(message_of([&] { choose_precision(runs, {}, speed, true); }),
                   {"execution.precision: auto is bf16", run_id(runs[1])});
@@ -215,7 +218,7 @@ TEST(Precision, ThatMakesTwoRunsOneIsRefused) {
 
 TEST(Precision, OfTf32IsForGpus) {
   RunConfig config = on_device("auto");
-  config.execution.precision = "tf32";
+  config.execution.precision = Precision::kTf32;
   EXPECT_NO_THROW(check_devices({config}, kWithGpus, kKernels));
   EXPECT_THROW(check_devices({config}, kMachine), Error);
 }
@@ -232,19 +235,19 @@ TEST(Devices, OfACommandReplaceTheRunsOwn) {
   ExecutionConfig stored;
   stored.device = "cuda";
   stored.devices = {0, 1};
-  stored.precision = "tf32";
+  stored.precision = Precision::kTf32;
   stored.graphs = true;
   for (const auto& [device, resources, precision] :
-       std::vector<std::tuple<std::string, Resources, std::string>>{{"cpu", kWithGpus, "fp32"},
-                                                                    {"auto", kMachine, "fp32"},
-                                                                    {"auto", kWithGpus, "tf32"},
-                                                                    {"cuda:1", kWithGpus, "tf32"}}) {
+       std::vector<std::tuple<std::string, Resources, Precision>>{{"cpu", kWithGpus, Precision::kFp32},
+                                                                  {"auto", kMachine, Precision::kFp32},
+                                                                  {"auto", kWithGpus, Precision::kTf32},
+                                                                  {"cuda:1", kWithGpus, Precision::kTf32}}) {
     RunConfig config;
     config.execution = on_device(stored, device, resources);
     EXPECT_EQ(device, config.execution.device);
     EXPECT_TRUE(config.execution.devices.empty());
     EXPECT_EQ(precision, config.execution.precision) << device;
-    EXPECT_EQ(precision == "tf32", config.execution.graphs) << device;
+    EXPECT_EQ(precision == Precision::kTf32, config.execution.graphs) << device;
     EXPECT_NO_THROW(check_devices({config}, resources, kKernels)) << device;
   }
 }

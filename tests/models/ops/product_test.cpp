@@ -143,13 +143,29 @@ TEST_P(Product, IsTheSameForAReplicaAlone) {
   }
 }
 
-// One tile, rows or columns cut, sums cut, vectors, no terms, operands that all replicas or a batch share.
+// Of several weights at once, one of them shared and one whose result nobody wants.
+TEST(Products, HaveTheValuesAndGradientsOfEachAlone) {
+  const std::vector<at::Tensor> inputs = {some_numbers({2, 40, 12}, 1), some_numbers({2, 12, 8}, 2),
+                                          some_numbers({1, 12, 5}, 3), some_numbers({2, 12, 3}, 4)};
+  const Operation together = [](const std::vector<at::Tensor>& in) {
+    const std::vector<at::Tensor> results = products(in[0], {in[1], in[2], in[3]});
+    return at::cat({results[0], results[1]}, 2) + 0 * in[3].sum();
+  };
+  const Operation alone = [](const std::vector<at::Tensor>& in) {
+    return at::cat({at::matmul(in[0], in[1]), at::matmul(in[0], in[2])}, 2) + 0 * in[3].sum();
+  };
+  expect_fused_equals_reference(together, alone, inputs, {.value = 1e-3, .sum = 1e-3});
+}
+
+// One tile, rows or columns cut, or few columns of many rows, sums cut, vectors, no terms, operands that all
+// replicas or a batch share.
 INSTANTIATE_TEST_SUITE_P(Shapes, Product,
                          testing::Values(ProductCase{{1, 5, 7}, {1, 7, 3}}, ProductCase{{3, 1, 9}, {3, 9, 1}},
                                          ProductCase{{2, 600, 16}, {2, 16, 20}},
                                          ProductCase{{1, 16, 20}, {1, 20, 530}, true, true},
                                          ProductCase{{2, 24, 1100}, {2, 1100, 9}, true},
                                          ProductCase{{1, 300, 64}, {1, 64, 256}, false, true},
+                                         ProductCase{{1, 300, 259}, {1, 259, 320}, true, true},
                                          ProductCase{{1, 4, 0}, {1, 0, 3}},
                                          ProductCase{{1, 40, 12}, {3, 12, 8}},
                                          ProductCase{{3, 12, 8}, {1, 8, 70}, true},
