@@ -254,7 +254,10 @@ TEST(StepGraphs, EndACaptureThatFails) {
   KernelTable broken = emulated_kernels();
   broken.adam.update = [](const KernelCall& call, const AdamOperands& operands,
                           const AdamSettings& settings) {
-    if (FakeGraph::capturing() != nullptr) return 101;
+    if (FakeGraph* const graph = FakeGraph::capturing()) {
+      graph->invalidate();
+      return 101;
+    }
     return emulated_kernels().adam.update(call, operands, settings);
   };
   const std::vector<RunConfig> runs = runs_of("alibi", 1);
@@ -268,15 +271,15 @@ TEST(StepGraphs, EndACaptureThatFails) {
   // The first error is told though the end of the capture fails, too.
   class Failing : public DeviceGraph {
    public:
-    void begin() override { graph_.begin(); }
+    void begin() override { graph_->begin(); }
     void end() override {
-      graph_.end();
+      graph_->end();
       throw std::runtime_error("the capture failed");
     }
-    void replay() override { graph_.replay(); }
+    void replay() override { graph_->replay(); }
 
    private:
-    FakeGraph graph_;
+    std::unique_ptr<DeviceGraph> graph_ = open_device_graphs(CHE_STAND_IN_GRAPHS)()->create();
   };
   class AllFailing : public DeviceGraphs {
    public:
