@@ -55,8 +55,6 @@ double bytes_of_a_run(const RunConfig& config, const Backend& backend) {
         std::max(0.0, peak_of_a_step(state, more) - step) / static_cast<double>(more - kFew);
     step += of_an_example * static_cast<double>(batch - kFew);
   }
-  // Graphs keep the memory of their steps, while the first step of a shape has memory of its own.
-  if (config.execution.graphs) step *= 2;
   return kTensorsOfParameters * sizeof(float) * static_cast<double>(parameter_count(config)) + step;
 }
 
