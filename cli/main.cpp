@@ -65,6 +65,7 @@ void add_commands(CLI::App& app, Action& action) {
             {computing("bench", "Time training steps or evaluated batches on this machine"),
              computing("selftest", "Compare a GPU with the CPU, and time it")});
   add_group("", {add_task_command,  // Hidden.
+                 computing("most-replicas", "Measure how many runs a GPU trains at once (started by `run`)"),
                  computing("worker",
                            "Work on one job: runs that differ only in seed and learning rate (started by "
                            "`run`)")});

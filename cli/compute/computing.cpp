@@ -3,22 +3,51 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <sstream>
 #include <string>
+#include <vector>
 
+#include "cli/process_setup.h"
 #include "core/config/reader.h"
 #include "core/error.h"
+#include "core/process.h"
 #include "core/text.h"
 #include "experiments/learn/limits.h"
 #include "experiments/measure/cost.h"
+#include "experiments/measure/replica_choice.h"
 
 namespace che {
+namespace {
+
+struct MostReplicasOptions {
+  std::vector<std::string> configs;
+  std::int64_t workers = 0;
+};
+
+int print_most_replicas(const MostReplicasOptions& options) {
+  for (const std::string& yaml : options.configs) {
+    fmt::print("{}\n", most_replicas(parse_run_config(yaml, "CONFIG"), options.workers));
+  }
+  return 0;
+}
+
+void fill_most_replicas_command(CLI::App& command, Action& action) {
+  const auto options = set_action(command, action, print_most_replicas);
+  command.add_option("CONFIG", options->configs, "texts of runs' configs")->required();
+  command.add_option("--workers", options->workers, "workers that share the GPUs");
+}
+
+}  // namespace
 
 void fill_computing_command(CLI::App& command, Action& action) {
   using Fill = void (*)(CLI::App&, Action&);
-  static const std::map<std::string, Fill> by_name = {
-      {"bench", fill_bench_command},       {"bias", fill_bias_command},
-      {"encoding", fill_encoding_command}, {"export-model", fill_export_model_command},
-      {"selftest", fill_selftest_command}, {"worker", fill_worker_command}};
+  static const std::map<std::string, Fill> by_name = {{"bench", fill_bench_command},
+                                                      {"bias", fill_bias_command},
+                                                      {"encoding", fill_encoding_command},
+                                                      {"export-model", fill_export_model_command},
+                                                      {"most-replicas", fill_most_replicas_command},
+                                                      {"selftest", fill_selftest_command},
+                                                      {"worker", fill_worker_command}};
   by_name.at(command.get_name())(command, action);
 }
 
@@ -35,6 +64,24 @@ void apply_settings(const std::vector<std::string>& settings, std::string_view e
                               one_line(setter->second)));
     }
   }
+}
+
+void choose_replicas(std::vector<RunConfig>& runs, std::int64_t workers) {
+  // This process opens no GPU: one that serves a single process at a time serves the workers.
+  choose_replicas(runs, [workers](const std::vector<RunConfig>& measured) {
+    std::vector<std::string> words{compute_program().string(), "most-replicas", "--workers",
+                                   std::to_string(workers)};
+    for (const RunConfig& run : measured) words.push_back(to_yaml(run));
+    const ProgramOutput told = run_program(words);
+    if (told.exit_code != 0) {
+      throw Error(fmt::format("execution.replicas: auto: nothing was measured ({})",
+                              one_line(told.messages, kWholeText)));
+    }
+    std::istringstream numbers(told.output);
+    std::vector<std::int64_t> most(measured.size());
+    for (std::int64_t& one : most) numbers >> one;
+    return most;
+  });
 }
 
 double measured_job_bytes(const std::vector<RunConfig>& runs) { return job_memory_bytes(runs); }

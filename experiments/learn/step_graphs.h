@@ -20,8 +20,8 @@ namespace che {
 
 // Training steps on a device that replays them, with a graph for each shape of a batch. The first step of a
 // shape is made as without graphs, in a stream of its own: it opens and allocates what a capture must not.
-// The second is captured and replayed, later ones are replayed. Every step has the bits that training_step()
-// gives.
+// The second is captured and replayed, later ones are replayed; see TrainingState::capture_graphs(). Every
+// step has the bits that training_step() gives.
 class StepGraphs {
  public:
   // Throws Error (usage) if the program has no graphs. `model` outlives it.

@@ -3,8 +3,11 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "core/clock.h"
@@ -141,8 +144,34 @@ at::Tensor TrainingState::make_step(const SequenceBatch& batch) {
                        number, fraction, config.execution.micro_batch);
 }
 
+void TrainingState::capture_graphs() {
+  const TrainingConfig& training = runs.front().training;
+  if (graphs == nullptr || graphs->count() > 0 || runs.front().has_text()) return;
+  std::vector<std::int64_t> lengths(
+      static_cast<std::size_t>(training.last_length - training.first_length + 1));
+  std::iota(lengths.begin(), lengths.end(), training.first_length);
+  std::ranges::stable_sort(lengths, std::greater(),
+                           [this](std::int64_t length) { return workload->tokens(length); });
+  std::vector<std::pair<at::Tensor, at::Tensor>> kept;
+  for (const at::Tensor& x : {model->parameters().values(), adam.first_moment, adam.second_moment}) {
+    kept.emplace_back(x.detach(), x.detach().clone());
+  }
+  const std::int64_t now = step;
+  SequenceBatch batch;
+  // The second step of a shape is captured.
+  for (int round = 0; round < 2; ++round) {
+    for (const std::int64_t length : lengths) {
+      workload->evaluation_batch(length, 0, training.batch_size, batch);
+      make_step(batch);
+      step = now;
+    }
+  }
+  for (const auto& [tensor, values] : kept) tensor.copy_(values);
+}
+
 void train(TrainingState& state, const AfterSteps& after_steps, std::optional<std::int64_t> until) {
   const RunConfig& config = state.runs.front();
+  state.capture_graphs();
   BatchStream batches(*state.workload, state.step);
   UnreadSteps unread(state.model->backend().device());
   bool go_on = true;

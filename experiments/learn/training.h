@@ -62,6 +62,10 @@ struct TrainingState {
 
   // Makes the next step, with graphs if there are any; see training_step().
   at::Tensor make_step(const SequenceBatch& batch);
+
+  // Captures the graphs of a task's training lengths, the longest sequence first: shorter ones find room in
+  // its memory. Changes neither parameters nor moments.
+  void capture_graphs();
 };
 
 // Is told of every step, in order; none is outstanding at a call. Returns whether to go on.

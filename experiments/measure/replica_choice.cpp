@@ -55,8 +55,6 @@ double bytes_of_a_run(const RunConfig& config, const Backend& backend) {
         std::max(0.0, peak_of_a_step(state, more) - step) / static_cast<double>(more - kFew);
     step += of_an_example * static_cast<double>(batch - kFew);
   }
-  // Graphs keep the memory of their steps, while the first step of a shape has memory of its own.
-  if (config.execution.graphs) step *= 2;
   return kTensorsOfParameters * sizeof(float) * static_cast<double>(parameter_count(config)) + step;
 }
 
@@ -75,7 +73,10 @@ std::int64_t most_replicas(const RunConfig& config, const Backend& backend, doub
 std::int64_t most_replicas(const RunConfig& config, std::int64_t workers) {
   const Backend backend = backend_of(config.execution);
   if (backend.device().is_cpu()) return 1;
-  return most_replicas(config, backend, free_device_bytes(backend.device()) / static_cast<double>(workers));
+  const auto gpus =
+      std::max<std::int64_t>(1, std::ssize(gpus_of(config.execution, available_resources().gpus)));
+  const std::int64_t of_a_gpu = std::max<std::int64_t>(1, (workers + gpus - 1) / gpus);
+  return most_replicas(config, backend, free_device_bytes(backend.device()) / static_cast<double>(of_a_gpu));
 }
 
 void share_out_replicas(std::vector<RunConfig>& runs, const std::vector<std::int64_t>& most) {
@@ -91,11 +92,11 @@ void share_out_replicas(std::vector<RunConfig>& runs, const std::vector<std::int
   }
 }
 
-void choose_replicas(std::vector<RunConfig>& runs, std::int64_t workers) {
-  const std::vector<std::string> visible = available_resources().gpus;
-  std::vector<std::int64_t> most(runs.size(), 0);
+void choose_replicas(std::vector<RunConfig>& runs, const MeasureReplicas& measure) {
   // Tasks with sequences of equal length share a measurement.
-  std::map<std::string, std::int64_t> measured;
+  std::map<std::string, std::size_t> numbers;
+  std::vector<RunConfig> measured;
+  std::map<std::size_t, std::size_t> measurement_of;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunConfig& run = runs[i];
     if (run.execution.replicas != kAutoReplicas || !has_device(run)) continue;
@@ -105,12 +106,13 @@ void choose_replicas(std::vector<RunConfig>& runs, std::int64_t workers) {
     shape.learning_rate = RunConfig{}.learning_rate;
     const std::string key = to_yaml(shape) + std::to_string(run.longest_training_sequence()) + " " +
                             std::to_string(training_step_operations(run));
-    if (!measured.contains(key)) {
-      const auto gpus = std::max<std::int64_t>(1, std::ssize(gpus_of(run.execution, visible)));
-      measured[key] = most_replicas(run, std::max<std::int64_t>(1, (workers + gpus - 1) / gpus));
-    }
-    most[i] = measured[key];
+    const auto [number, is_new] = numbers.try_emplace(key, measured.size());
+    if (is_new) measured.push_back(run);
+    measurement_of[i] = number->second;
   }
+  std::vector<std::int64_t> most(runs.size(), 0);
+  const std::vector<std::int64_t> found = measured.empty() ? std::vector<std::int64_t>{} : measure(measured);
+  for (const auto& [run, number] : measurement_of) most[run] = found.at(number);
   share_out_replicas(runs, most);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "experiments/plan/run_config.h"
@@ -20,8 +21,8 @@ double bytes_of_a_run(const RunConfig& config, const Backend& backend);
 // than make a step of kFullOperations, and at least 1.
 std::int64_t most_replicas(const RunConfig& config, const Backend& backend, double bytes);
 
-// Does so for the device that the config asks for, and returns 1 for a CPU. Each of `workers` workers of a
-// GPU has a part of its free memory.
+// Does so for the device that the config asks for, and returns 1 for a CPU. Each worker of a GPU, of
+// `workers` on all of them (0 for the default), has a part of its free memory.
 std::int64_t most_replicas(const RunConfig& config, std::int64_t workers);
 
 // Sets execution.replicas of each run that has kAutoReplicas: to `most[i]` for run i, and less if the group
@@ -29,8 +30,11 @@ std::int64_t most_replicas(const RunConfig& config, std::int64_t workers);
 // within a group; 0 leaves kAutoReplicas.
 void share_out_replicas(std::vector<RunConfig>& runs, const std::vector<std::int64_t>& most);
 
-// Does so by what the devices of this machine hold with `workers` workers, 0 for the default. A run whose
-// device is not here keeps kAutoReplicas.
-void choose_replicas(std::vector<RunConfig>& runs, std::int64_t workers = 0);
+// Returns the most replicas of each of these configs.
+using MeasureReplicas = std::function<std::vector<std::int64_t>(const std::vector<RunConfig>&)>;
+
+// Does so by what the devices of this machine hold, which `measure` tells. A run whose device is not here
+// keeps kAutoReplicas.
+void choose_replicas(std::vector<RunConfig>& runs, const MeasureReplicas& measure);
 
 }  // namespace che

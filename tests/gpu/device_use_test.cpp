@@ -184,7 +184,12 @@ TEST(ReplicaChoice, WaitsForTheDeviceAndIsOneOnACpu) {
   share_out_replicas(runs, std::vector<std::int64_t>(runs.size(), 0));
   for (const RunConfig& run : runs) EXPECT_EQ(kAutoReplicas, run.execution.replicas);
   for (RunConfig& run : runs) run.execution.device = "cpu";
-  choose_replicas(runs);
+  choose_replicas(runs, [](const std::vector<RunConfig>& measured) {
+    EXPECT_EQ(2U, measured.size()) << "a seed needs no measurement of its own";
+    std::vector<std::int64_t> most;
+    for (const RunConfig& run : measured) most.push_back(most_replicas(run, 0));
+    return most;
+  });
   for (const RunConfig& run : runs) EXPECT_EQ(RunConfig().execution.replicas, run.execution.replicas);
 }
 

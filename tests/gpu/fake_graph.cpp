@@ -36,6 +36,7 @@ void FakeGraph::begin() {
 
 void FakeGraph::end() {
   captured = nullptr;
+  TORCH_CHECK(!is_invalid_, "the capture is invalid");
   memory_ = fake_memory().end_capture();
 }
 

@@ -18,6 +18,7 @@ class FakeGraph {
 
   // Throws where the current stream is the default one, or another graph is captured.
   void begin();
+  // Throws where the capture is invalid. As LibTorch does, it leaves the memory to the capture then.
   void end();
   void replay();
 
@@ -26,10 +27,14 @@ class FakeGraph {
 
   void add(std::function<void()> operation);
 
+  // Has been asked for what a graph cannot do.
+  void invalidate() { is_invalid_ = true; }
+
  private:
   std::mutex mutex_;
   std::vector<std::function<void()>> operations_;
   std::vector<void*> memory_;
+  bool is_invalid_ = false;
 };
 
 }  // namespace che

@@ -52,6 +52,7 @@ std::pair<std::size_t, std::size_t> FakeMemory::getMemoryInfo(c10::DeviceIndex) 
 
 void FakeMemory::begin_capture() {
   const std::lock_guard lock(mutex_);
+  TORCH_CHECK(capturing_ == 0, "memory is given to another capture");
   capturing_ = ++captures_;
   for (const auto& [memory, block] : blocks_) {
     const auto* const bytes = static_cast<const char*>(memory);
@@ -61,6 +62,7 @@ void FakeMemory::begin_capture() {
 
 std::vector<void*> FakeMemory::end_capture() {
   const std::lock_guard lock(mutex_);
+  TORCH_CHECK(capturing_ != 0, "no capture is given memory");
   const std::int64_t capture = std::exchange(capturing_, 0);
   for (const auto& [memory, bytes] : std::exchange(saved_, {})) {
     const auto found = blocks_.find(memory);

@@ -13,10 +13,26 @@ class CudaGraph : public DeviceGraph {
 
   // Other threads, which sample batches, may do with CUDA what they like meanwhile.
   void begin() override { graph_.capture_begin(pool_, cudaStreamCaptureModeThreadLocal); }
-  void end() override { graph_.capture_end(); }
+  void end() override {
+    try {
+      graph_.capture_end();
+    } catch (...) {
+      stop_allocating();
+      throw;
+    }
+  }
   void replay() override { graph_.replay(); }
 
  private:
+  // LibTorch leaves this out where CUDA calls the capture invalid: its allocator would go on to ask the
+  // graph, which is gone then, for each tensor, and begin no other capture.
+  void stop_allocating() {
+    try {
+      c10::cuda::CUDACachingAllocator::endAllocateToPool(c10::cuda::current_device(), pool_);
+    } catch (const c10::Error&) {  // It has stopped.
+    }
+  }
+
   c10::MempoolId_t pool_;
   at::cuda::CUDAGraph graph_;
 };

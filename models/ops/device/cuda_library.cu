@@ -1,8 +1,10 @@
 #include "models/ops/device/gpu.h"
 #include "models/ops/device/kernel_table.h"
 
-extern "C" const che::CudaLibrary* che_cuda_library(std::int32_t version) {
-  using namespace che;
+// In its namespace, or the symbol would be hidden in spite of its declaration.
+namespace che {
+
+extern "C" const CudaLibrary* che_cuda_library(std::int32_t version) {
   static const CudaLibrary library{.version = kCudaLibraryVersion,
                                    .describe_device = gpu::describe_device,
                                    .wait = gpu::wait,
@@ -17,3 +19,5 @@ extern "C" const che::CudaLibrary* che_cuda_library(std::int32_t version) {
                                                .batch_score = gpu::batch_score_kernels()}};
   return version == kCudaLibraryVersion ? &library : nullptr;
 }
+
+}  // namespace che

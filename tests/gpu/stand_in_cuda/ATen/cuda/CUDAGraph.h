@@ -6,8 +6,22 @@
 #include <memory>
 
 #include "tests/gpu/fake_graph.h"
+#include "tests/gpu/fake_memory.h"
 
 enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal };
+
+namespace c10::cuda {
+
+inline DeviceIndex current_device() { return 0; }
+
+namespace CUDACachingAllocator {
+
+inline void endAllocateToPool(DeviceIndex, MempoolId_t) {
+  che::fake_memory().release_captured(che::fake_memory().end_capture());
+}
+
+}  // namespace CUDACachingAllocator
+}  // namespace c10::cuda
 
 namespace at::cuda {
 
