@@ -85,7 +85,7 @@ std::vector<std::string> describe_runs(const PlannedSweep& planned) {
     if (!task.settings.empty()) described.back() += " " + task.text();
     if (!encoding.settings.empty()) described.back() += " " + encoding.text();
     if (runs[i].data_seed != 0) described.back() += fmt::format(" data_seed={}", runs[i].data_seed);
-    if (runs[i].execution.precision == kAutoPrecision) described.back() += " precision=auto";
+    if (runs[i].execution.precision == Precision::kAuto) described.back() += " precision=auto";
     if (!planned.chosen[i]) continue;
     const std::int64_t replicas = runs[i].execution.replicas;
     described.back() += " replicas=" + (replicas == kAutoReplicas ? "auto" : std::to_string(replicas));

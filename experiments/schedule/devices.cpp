@@ -153,7 +153,7 @@ std::vector<std::string> choose_precision(std::vector<RunConfig>& runs,
     if (stored || !run.model.entry().takes_encoding) continue;
     if (device_choice(run.execution.device).kind != DeviceChoice::Kind::kCpu) continue;
     if (has_bf16 && !bf16_speed) {
-      precision = kAutoPrecision;
+      precision = Precision::kAuto;
       continue;
     }
     if (!has_bf16) {

@@ -186,11 +186,11 @@ TEST(Precision, IsMeasuredOnceForAShapeAndSaysSo) {
 
 // `run --list` measures nothing.
 TEST(Precision, StaysOpenWhereNothingMayBeMeasured) {
-  std::vector<RunConfig> runs{with_precision("auto")};
+  std::vector<RunConfig> runs{with_precision(Precision::kAuto)};
   EXPECT_TRUE(choose_precision(runs, {}, nullptr, /*has_bf16=*/true).empty());
-  EXPECT_EQ(kAutoPrecision, runs.front().execution.precision);
+  EXPECT_EQ(Precision::kAuto, runs.front().execution.precision);
   choose_precision(runs, {}, nullptr, /*has_bf16=*/false);
-  EXPECT_EQ("fp32", runs.front().execution.precision);
+  EXPECT_EQ(Precision::kFp32, runs.front().execution.precision);
 }
 
 // A run goes on as it began, whatever the machine is like.
