@@ -22,8 +22,8 @@ InputFile::InputFile(const std::filesystem::path& path)
   begin();
 }
 
-InputFile::InputFile(std::string_view content, const std::filesystem::path& path)
-    : path_(path), raw_(content) {
+InputFile::InputFile(std::string_view content, std::filesystem::path path)
+    : path_(std::move(path)), raw_(content) {
   begin();
 }
 

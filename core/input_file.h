@@ -19,7 +19,7 @@ class InputFile {
   // Throws Error as open_input_file does.
   explicit InputFile(const std::filesystem::path& path);
   // The same for content in memory, which outlives this object and is called `path` in messages.
-  InputFile(std::string_view content, const std::filesystem::path& path);
+  InputFile(std::string_view content, std::filesystem::path path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
