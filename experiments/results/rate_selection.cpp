@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -27,9 +26,9 @@ double training_value(const TableRun& run) {
 
 // A text's last loss on the validation part, with its sign turned.
 double validation_value(const TableRun& run) {
-  for (const MetricsRow& row : std::views::reverse(run.metrics)) {
-    if (row.validation_loss) return -*row.validation_loss;
-  }
+  const auto last = std::find_if(run.metrics.rbegin(), run.metrics.rend(),
+                                 [](const MetricsRow& row) { return row.validation_loss.has_value(); });
+  if (last != run.metrics.rend()) return -*last->validation_loss;
   throw Error(
       fmt::format("--select validation: {} has no loss on the validation part; train it in another results "
                   "folder with log.validation_steps, which may be the number of its steps",

@@ -2,6 +2,8 @@
 // includes LibTorch's CUDA headers needs libtorch_cuda.so, without which the program starts.
 #include <ATen/cuda/CUDAGraph.h>
 
+#include <utility>
+
 #include "models/ops/device/device_graphs.h"
 
 namespace che {
@@ -9,7 +11,7 @@ namespace {
 
 class CudaGraph : public DeviceGraph {
  public:
-  explicit CudaGraph(const c10::MempoolId_t& pool) : pool_(pool) {}
+  explicit CudaGraph(c10::MempoolId_t pool) : pool_(std::move(pool)) {}
 
   // Other threads, which sample batches, may do with CUDA what they like meanwhile.
   void begin() override { graph_.capture_begin(pool_, cudaStreamCaptureModeThreadLocal); }
