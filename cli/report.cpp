@@ -58,7 +58,7 @@ int report(const ReportOptions& options) {
   std::error_code ignored;
   const bool is_stream =
       fs::exists(output) && (!fs::is_regular_file(output) || fs::equivalent(output, "/dev/stdout", ignored));
-  // Nothing is written into the results folder by a page that lies elsewhere or is read another way.
+  // A page that lies elsewhere or is read another way writes nothing into the results folder.
   const bool is_own = !is_joint && narrowing.empty() && fs::equivalent(parent, folder, ignored);
   ReportLinks links{.folders = {}};
   for (const fs::path& path : folders) {

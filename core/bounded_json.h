@@ -8,9 +8,9 @@ namespace che {
 
 // How large a text of JSON may be. A parsed value takes up to 64 bytes where its text takes two.
 struct JsonLimits {
-  std::size_t depth = 0;   // Of arrays and objects that are nested in each other.
-  std::size_t bytes = 0;   // Of the text.
-  std::size_t values = 0;  // Arrays and objects count, and each value in them.
+  std::size_t depth = 0;   // How deep arrays and objects may be nested.
+  std::size_t bytes = 0;   // The length of the text.
+  std::size_t values = 0;  // The number of values, arrays and objects included.
 };
 
 // Reads `text` as JSON within these limits, whose objects have each key once. What is beyond them is refused

@@ -178,8 +178,16 @@ Descriptor open_regular_file(const fs::path& path, int flags, std::string_view v
   return file;
 }
 
-std::string read_file(const fs::path& path) {
-  const auto open = [&] { return open_regular_file(path, O_RDONLY, "read", ErrorKind::kUsage); };
+std::string read_file(const fs::path& path, std::size_t max_bytes) {
+  const auto open = [&] {
+    Descriptor file = open_regular_file(path, O_RDONLY, "read", ErrorKind::kUsage);
+    struct stat status {};
+    if (::fstat(file.value(), &status) == 0 && std::cmp_greater(status.st_size, max_bytes)) {
+      fail("read", path, fmt::format("it has {} bytes; allowed: {}", status.st_size, max_bytes),
+           ErrorKind::kUsage);
+    }
+    return file;
+  };
   bool is_stale = false;
   std::optional<std::string> content = read_all(open(), path, SIZE_MAX, &is_stale);
   return content ? *std::move(content) : read_open_file(open(), path);

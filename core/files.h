@@ -23,8 +23,9 @@ namespace che {
 
 // The whole of a regular file. Throws Error with the system's reason and its error_kind_of; (usage) at once,
 // without waiting for a writer, when `path` is not a regular file or is a symbolic link. A file that another
-// machine replaces meanwhile is opened again once.
-std::string read_file(const std::filesystem::path& path);
+// machine replaces meanwhile is opened again once. One of more than `max_bytes` is an Error (usage), and none
+// of it is read.
+std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = SIZE_MAX);
 
 // Opens a file that the user named, a regular one or a pipe; links are followed. Throws Error as read_file
 // does.
@@ -53,8 +54,8 @@ Descriptor open_regular_file(const std::filesystem::path& path, int flags, std::
 // system's reason and its error_kind_of.
 std::string read_open_file(const Descriptor& file, const std::filesystem::path& path);
 
-// Where a link leads to that may be followed, such as one of a corpus to a file on another disk; `path`
-// itself where it is none or leads to nothing.
+// Returns the file that a link leads to; `path` itself where it is no link or leads to nothing. For links
+// that may be followed, such as those of a corpus to files on another disk.
 std::filesystem::path link_target(const std::filesystem::path& path);
 
 // Whether there is anything at `path`: a dangling link counts too. Throws Error with the system's reason and

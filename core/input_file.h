@@ -18,7 +18,7 @@ class InputFile {
  public:
   // Throws Error as open_input_file does.
   explicit InputFile(const std::filesystem::path& path);
-  // The same for content in memory, which outlives this object and is called `path` in messages.
+  // Reads content in memory in the same way. It outlives this object, and messages call it `path`.
   InputFile(std::string_view content, std::filesystem::path path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -41,8 +41,8 @@ class InputFile {
   std::filesystem::path path_;
   Descriptor file_;
   std::string buffer_;
-  std::string_view raw_;                             // What is read and not handed on.
-  std::unique_ptr<ZSTD_DCtx_s, FreeStream> stream_;  // Where the content is compressed.
+  std::string_view raw_;                             // Has been read and not handed on.
+  std::unique_ptr<ZSTD_DCtx_s, FreeStream> stream_;  // Null unless the content is compressed.
   std::string decompressed_;
   bool is_in_frame_ = false;
 };

@@ -74,6 +74,10 @@ std::size_t utf8_character_bytes(std::string_view text) {
   return count;
 }
 
+std::string plain_name_form(std::size_t longest) {
+  return fmt::format("1 to {} letters, digits, '_', '-' and '.', no '.' or '-' first", longest);
+}
+
 std::string quoted_shell_word(std::string_view text) {
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -28,7 +28,6 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t kMaxTokens = std::int64_t{1} << 44;
 constexpr JsonLimits kCardLimits{.depth = 4, .bytes = std::size_t{1} << 20, .values = 100'000};
-constexpr std::size_t kMaxNameLength = 60;
 constexpr const char* kRemedy = "; make or import the corpus again (che corpus make --help)";
 
 // Reads members of corpus.json.
@@ -131,9 +130,8 @@ CorpusCard read_corpus_card(const fs::path& folder) {
   const CardReader reader(folder / CorpusCard::kFileName);
   const Json& json = reader.json();
   CorpusCard card{.name = reader.text(json, "name"), .tokenizer = reader.text(json, "tokenizer")};
-  if (!is_plain_name(card.name, kMaxNameLength)) {
-    reader.fail("name", fmt::format("1 to {} letters, digits, '_', '-' and '.', no '.' or '-' first",
-                                    kMaxNameLength));
+  if (!is_plain_name(card.name, kMaxCorpusName)) {
+    reader.fail("name", plain_name_form(kMaxCorpusName));
   }
   card.vocabulary = reader.integer(json, "vocabulary", 1, std::int64_t{1} << 24);
   card.end = reader.integer(json, "end", 0, card.vocabulary - 1);
@@ -156,7 +154,7 @@ CorpusCard read_corpus_card(const fs::path& folder) {
   for (const Json& file : *files) {
     card.files.push_back({reader.text(file, "name"), reader.text(file, "sha256")});
     const std::string& name = card.files.back().name;
-    if (!is_plain_name(name, kMaxNameLength)) reader.fail("files", "names of files in the same folder");
+    if (!is_plain_name(name, kMaxCorpusName)) reader.fail("files", "names of files in the same folder");
     if (!names.insert(name).second) {
       reader.fail("files", fmt::format("each file once; {} is listed twice", name));
     }

@@ -27,6 +27,9 @@ struct TextSpan {
   std::int64_t end() const { return first + count; }
 };
 
+// The longest name of a corpus or of one of its files.
+inline constexpr std::size_t kMaxCorpusName = 60;
+
 // A corpus apart from its tokens: what corpus.json in its folder says.
 struct CorpusCard {
   struct File {

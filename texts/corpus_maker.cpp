@@ -167,11 +167,9 @@ class DocumentReader {
 std::string prepare(const CorpusPlan& plan, const fs::path& folder) {
   std::string name =
       plan.name.empty() ? fs::absolute(folder / "").parent_path().filename().string() : plan.name;
-  if (!is_plain_name(name, 60)) {
-    throw Error(fmt::format(
-        "a corpus cannot be called '{}'; --name gives it a name of 1 to 60 letters, digits, '_', '-' "
-        "and '.', no '.' or '-' first",
-        one_line(name)));
+  if (!is_plain_name(name, kMaxCorpusName)) {
+    throw Error(fmt::format("a corpus cannot be called '{}'; --name gives it a name of {}", one_line(name),
+                            plain_name_form(kMaxCorpusName)));
   }
   const auto refuse = [&](const char* file, std::string_view what) {
     if (!fs::exists(folder / file)) return;

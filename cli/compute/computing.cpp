@@ -73,13 +73,13 @@ void choose_replicas(std::vector<RunConfig>& runs, std::int64_t workers) {
                                    std::to_string(workers)};
     for (const RunConfig& run : measured) words.push_back(to_yaml(run));
     const ProgramOutput told = run_program(words);
-    if (told.exit_code != 0) {
-      throw Error(fmt::format("execution.replicas: auto: nothing was measured ({})",
-                              one_line(told.messages, kWholeText)));
-    }
     std::istringstream numbers(told.output);
     std::vector<std::int64_t> most(measured.size());
     for (std::int64_t& one : most) numbers >> one;
+    if (told.exit_code != 0 || !numbers) {
+      throw Error(fmt::format("execution.replicas: auto: nothing was measured ({}); set a number",
+                              one_line(told.messages, kWholeText)));
+    }
     return most;
   });
 }

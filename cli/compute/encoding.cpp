@@ -33,7 +33,8 @@ struct EncodingOptions {
 EncodingConfig encoding_config(const EncodingOptions& options) {
   EncodingConfig config;
   config.reset(options.name);
-  apply_settings(options.settings, "direction=symmetric", fields_of(config), {{"name", options.name}});
+  apply_settings(options.settings, "direction=symmetric", fields_of(config),
+                 {{"name", "the argument " + options.name}});
   if (config.dape) {
     throw Error(
         fmt::format("{}: DAPE's bias depends on the input; `che encoding {}` shows the bias that it adapts, "

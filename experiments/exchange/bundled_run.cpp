@@ -128,14 +128,7 @@ RunTexts read_run_texts(const fs::path& run) {
   std::error_code error;
   for (const fs::path& entry : entries_of(run, error)) {
     const std::string name = entry.filename().string();
-    if (!is_bundled(name)) continue;
-    std::error_code unknown;
-    const std::uintmax_t bytes = fs::file_size(entry, unknown);
-    if (!unknown && bytes > ArchiveLimits().file_bytes) {
-      throw Error(fmt::format("'{}' has {} bytes; a bundle holds files of at most {}", entry.string(), bytes,
-                              ArchiveLimits().file_bytes));
-    }
-    texts.emplace(name, read_file(entry));
+    if (is_bundled(name)) texts.emplace(name, read_file(entry, ArchiveLimits().file_bytes));
   }
   if (error) {
     throw Error(fmt::format("cannot read '{}': {}", run.string(), error.message()), ErrorKind::kRuntime);

@@ -22,8 +22,8 @@ struct BundledRun {
   std::vector<EvaluationRow> evaluation;
   StepRows at_steps;
   std::vector<MetricsRow> metrics;
-  std::size_t rows_without_predictions =
-      0;  // Counts rows of a model outside che that cannot be scored again.
+  // Rows of a model outside che that cannot be scored again.
+  std::size_t rows_without_predictions = 0;
 };
 
 // The files of a run that are in a bundle, by name.
@@ -32,7 +32,8 @@ using RunTexts = std::map<std::string, std::string>;
 // Whether a run's file of this name is in a bundle.
 bool is_bundled(std::string_view name);
 
-// Reads these files of a run's folder. Throws Error as read_file does.
+// Reads these files of a run's folder. Throws Error as read_file does, also for a file that is too long for a
+// bundle.
 RunTexts read_run_texts(const std::filesystem::path& run);
 
 // Parses the files of run `id` as a results folder's. Throws Error (usage) that names a file below `place`

@@ -61,7 +61,7 @@ class PredictionLines {
   InputFile& input_;
   std::string file_;
   PredictionPacker* packer_;
-  std::string_view part_;  // What is read of the file and not of its lines.
+  std::string_view part_;  // Has been read from the file and belongs to no line yet.
   std::string line_;
   std::size_t number_ = 0;  // The last line's, from 1.
   std::size_t blank_bytes_ = 0;

@@ -33,7 +33,7 @@ struct ScoredPredictions {
 // The file may be compressed with Zstandard. Memory grows with the longest line that its samples may have.
 ScoredPredictions score_predictions(const std::filesystem::path& file);
 
-// The same for the content of a file that is called `file` in messages; it is not packed.
+// Scores content in the same way, which messages call `file`, and packs nothing.
 ScoredPredictions score_predictions(std::string_view content, const std::filesystem::path& file);
 
 }  // namespace che

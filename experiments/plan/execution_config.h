@@ -10,7 +10,7 @@
 
 namespace che {
 
-// Of matrix products. kAuto is what choose_precision() is to choose.
+// How matrix products are rounded. choose_precision() replaces kAuto.
 enum class Precision : std::uint8_t { kFp32, kTf32, kBf16, kAuto };
 
 // As configs write it.

@@ -229,8 +229,7 @@ EncodingLabel RunConfig::column_label() const {
 
 std::string foreign_name_problem(std::string_view name) {
   if (!is_plain_name(name, kMaxForeignName)) {
-    return fmt::format("allowed: a name of 1 to {} letters, digits, '_', '-' and '.', no '.' or '-' first",
-                       kMaxForeignName);
+    return "allowed: a name of " + plain_name_form(kMaxForeignName);
   }
   const bool is_model = std::ranges::count(Registry<ModelEntry>::instance().names(), name) > 0;
   try {

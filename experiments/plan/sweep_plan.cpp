@@ -33,10 +33,8 @@ constexpr std::string_view kAllowedAxes = "a map of key paths to lists";
 std::string read_name(const ConfigNode& node) {
   const std::string& text = node.text;
   if (node.kind != Kind::kScalar || !is_plain_name(text, kMaxNameLength)) {
-    throw config_error(
-        node.location, "name",
-        fmt::format("got {}; allowed: 1 to {} letters, digits, '.', '_', '-', no '.' or '-' first",
-                    short_text(node), kMaxNameLength));
+    throw config_error(node.location, "name",
+                       fmt::format("got {}; allowed: {}", short_text(node), plain_name_form(kMaxNameLength)));
   }
   return text;
 }

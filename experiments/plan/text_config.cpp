@@ -8,11 +8,6 @@
 #include "core/text.h"
 
 namespace che {
-namespace {
-
-constexpr std::size_t kMaxCorpusName = 60;  // As in corpus.json.
-
-}  // namespace
 
 void TextConfig::read_card(std::string_view name_or_folder) {
   const std::filesystem::path folder = corpus_folder(name_or_folder);
@@ -36,9 +31,7 @@ void TextConfig::visit_fields(FieldVisitor& visit) {
   // The name is a part of the name of a run's folder.
   const auto as_a_name = [](std::string_view text) {
     if (is_plain_name(text, kMaxCorpusName)) return std::string(text);
-    throw Error(
-        fmt::format("got '{}'; allowed: 1 to {} letters, digits, '_', '-' and '.', no '.' or '-' first",
-                    one_line(text), kMaxCorpusName));
+    throw Error(fmt::format("got '{}'; allowed: {}", one_line(text), plain_name_form(kMaxCorpusName)));
   };
   // A stored config has all three, and is read where the corpus is no more. A written one has the corpus.
   const std::string old_name = name;

@@ -134,16 +134,13 @@ Submission create_submission(const fs::path& experiment, const std::vector<std::
 }
 
 Submission read_submission(const fs::path& file) {
-  std::error_code unknown;
-  const std::uintmax_t bytes = fs::file_size(file, unknown);
-  const bool is_longer = !unknown && bytes > kSubmissionLimits.bytes;
-  const std::string text = is_longer ? "" : read_file(file);
   try {
-    if (is_longer) throw Error(fmt::format("it has {} bytes; allowed: {}", bytes, kSubmissionLimits.bytes));
+    const std::string text = read_file(file, kSubmissionLimits.bytes);
     Submission submission = from_json(parse_bounded_json(text, kSubmissionLimits));
     submission.folder = fs::absolute(file).parent_path();
     return submission;
   } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kRuntime) throw;
     throw Error(fmt::format("{}: {}; the file is damaged: remove its folder, and `che submit` again",
                             file.string(), error.what()));
   }

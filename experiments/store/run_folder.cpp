@@ -26,20 +26,16 @@ constexpr const char* kAtStepsFile = "evaluation_at_steps.csv";
 constexpr const char* kStatusFile = "status.json";
 
 // Much more than a config or a status needs, and than rows do.
-constexpr std::uintmax_t kMaxSettings = std::uintmax_t{1} << 20;
-constexpr std::uintmax_t kMaxRows = std::uintmax_t{1} << 30;
+constexpr std::size_t kMaxSettings = std::size_t{1} << 20;
+constexpr std::size_t kMaxRows = std::size_t{1} << 30;
 
 // Returns the content of a stored file, or nothing where there is none. A file that is too large or not a
 // regular one is an Error (usage), as a damaged one is.
 std::optional<std::string> stored_content(const fs::path& file, std::string_view remedy,
-                                          std::uintmax_t max_bytes = kMaxRows) {
+                                          std::size_t max_bytes = kMaxRows) {
   if (!is_present(file)) return std::nullopt;
   try {
-    std::error_code error;
-    if (const std::uintmax_t bytes = fs::file_size(file, error); !error && bytes > max_bytes) {
-      throw Error(fmt::format("it has {} bytes; allowed: {}", bytes, max_bytes));
-    }
-    return read_file(file);
+    return read_file(file, max_bytes);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kRuntime) throw;
     throw Error(fmt::format("{}: {}; the file is damaged: {}", file.string(), error.what(), remedy));
@@ -50,7 +46,7 @@ std::optional<std::string> stored_content(const fs::path& file, std::string_view
 template <class Result>
 Result parsed(const fs::path& file, const std::string& id, std::string_view remedy,
               Result (*parse)(std::string_view, std::string_view, const std::string&),
-              std::uintmax_t max_bytes = kMaxRows) {
+              std::size_t max_bytes = kMaxRows) {
   const std::optional<std::string> text = stored_content(file, remedy, max_bytes);
   return text ? parse(*text, id, file.string()) : Result();
 }

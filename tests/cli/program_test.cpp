@@ -231,7 +231,7 @@ TEST_F(ProgramTest, PrintsTheTableOfAnEncoding) {
   expect_refusal(refusal("dape_kerple", "direction=symmetric"),
                  {"depends on the input", "che encoding kerple", "che bias"});
   expect_refusal(che({"encoding", "none", "--length", "4"}), {"none", "without an input"});
-  expect_refusal(refusal("kerple", "name=rope"), {"name=rope: sets name, which kerple sets"});
+  expect_refusal(refusal("kerple", "name=rope"), {"name=rope: sets name, which the argument kerple sets"});
   expect_refusal(refusal("kerple", "direction=up"), {"direction", "up", "symmetric"});
   expect_refusal(refusal("kerple", "direction"), {"direction", "key=value"});
   expect_refusal(refusal("randomized_kerple", "max_position=3"), {"max_position 3"});

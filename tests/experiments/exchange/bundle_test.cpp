@@ -128,7 +128,7 @@ TEST_F(Bundle, HasTheEvaluationOnTheWay) {
   EXPECT_NE("(no error)", message_of([&] { write_bundle(experiment(), file()); }));
   fs::resize_file(run.path() / "evaluation_at_steps.csv", std::uintmax_t{1} << 40);
   expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
-                  {"evaluation_at_steps.csv' has 1099511627776 bytes; a bundle holds files of at most"});
+                  {"evaluation_at_steps.csv': it has 1099511627776 bytes; allowed: 67108864"});
 }
 
 // A status with a right checksum that `che run` does not write.
