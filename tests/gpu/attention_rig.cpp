@@ -2,9 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "tests/gpu/kernel_rig.h"
 
@@ -43,24 +41,6 @@ AttentionOperands::AttentionOperands(const AttentionCase& c)
       b2_(some_values(shape_.hidden > 0 ? shape_.replicas * shape_.heads : 0, 7)),
       hidden_bias_(some_values(hidden_bias_size() / (c.replicas_share ? shape_.replicas : 1), 8)),
       d_out_(some_values(out_size(), 9)) {}
-
-void AttentionOperands::spoil_last_key() {
-  for (std::vector<float>* const values : {&k_, &v_}) {
-    for (std::int64_t end = shape_.keys * row(); end <= kv_size(); end += shape_.keys * row()) {
-      std::fill(values->begin() + end - row(), values->begin() + end,
-                std::numeric_limits<float>::quiet_NaN());
-    }
-  }
-}
-
-std::vector<float> AttentionOperands::of_earlier_queries(const std::vector<float>& values) const {
-  std::vector<float> earlier;
-  const std::int64_t of_example = shape_.queries * row();
-  for (std::int64_t begin = 0; begin < out_size(); begin += of_example) {
-    earlier.insert(earlier.end(), values.begin() + begin, values.begin() + begin + of_example - row());
-  }
-  return earlier;
-}
 
 AttentionInputs AttentionOperands::inputs() const {
   const bool has_mlp = shape_.hidden > 0;

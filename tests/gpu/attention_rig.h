@@ -30,11 +30,6 @@ class AttentionOperands {
 
   AttentionInputs inputs() const;
 
-  // Makes the last key and value of every example NaN.
-  void spoil_last_key();
-  // Of every example, the values that queries other than the last one have.
-  std::vector<float> of_earlier_queries(const std::vector<float>& values) const;
-
   std::int64_t row() const { return shape_.heads * shape_.head_width; }
   std::int64_t out_size() const { return shape_.replicas * shape_.batch * shape_.queries * row(); }
   std::int64_t kv_size() const { return shape_.replicas * shape_.batch * shape_.keys * row(); }

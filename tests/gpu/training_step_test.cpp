@@ -79,14 +79,15 @@ std::int64_t operations_of(const NamedEncoding& named, Kernels kernels) {
                                                            {"fire", {332, 386, 558}},
                                                            {"t5", {243, 297, 470}},
                                                            {"sandwich", {220, 271, 437}},
-                                                           {"selective_rope", {502}}};
+                                                           {"selective_rope", {504}}};
   const auto& bounds = kernels == Kernels::kFused ? fused : reference;
   const auto found = bounds.find(encoding.name);
   // An encoding that is not listed has room.
   const StepBounds of = found == bounds.end() ? StepBounds{400, 462, 634} : found->second;
   const bool is_version_2 = encoding.dape && encoding.dape->taps() == 3;
-  // The mask of the reference, which keeps later numbers that are NaN out, and distances to one side.
-  const std::int64_t of_mask = named.model == "decoder" ? (is_version_2 ? 57 : 44) : 0;
+  // Distances to one side; and where attention is composed, the mask and what marks later NaN.
+  const bool is_composed = kernels == Kernels::kReference || encoding.name == "relative";
+  const std::int64_t of_mask = named.model != "decoder" ? 0 : is_version_2 ? 43 : is_composed ? 30 : 14;
   const std::int64_t of_scale = encoding.attention_scale == AttentionScale::kSqrtD ? 0 : 22;
   // Biases of q, k and v, GELU and one more norm.
   const std::int64_t of_block = named.block == BlockForm::kPostNorm ? 0

@@ -229,9 +229,6 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
             if (lane == 0) d_b2[h] += sum;
           }
         }
-        // The tile's keys that its first query sees, of which each further one sees one more.
-        const int first_seen = visible_keys(queries, keys, query0) - key0;
-        const bool has_hidden = in.shape.causal && first_seen < kKeys;
 #pragma unroll
         for (int n = 0; n < kColumns; ++n) {
           const int c = thread + n * kThreads;
@@ -258,15 +255,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
               d_v[n][j + 1] += p.y * of_result;
               d_v[n][j + 2] += p.z * of_result;
               d_v[n][j + 3] += p.w * of_result;
-              if (!has_hidden) {
-                sum = dot4(d_a, make_float4(of_keys[j], of_keys[j + 1], of_keys[j + 2], of_keys[j + 3]), sum);
-                continue;
-              }
-              const int seen = first_seen + i - j;
-              if (seen > 0) sum += d_a.x * of_keys[j];
-              if (seen > 1) sum += d_a.y * of_keys[j + 1];
-              if (seen > 2) sum += d_a.z * of_keys[j + 2];
-              if (seen > 3) sum += d_a.w * of_keys[j + 3];
+              sum = dot4(d_a, make_float4(of_keys[j], of_keys[j + 1], of_keys[j + 2], of_keys[j + 3]), sum);
             }
             if (query0 + i >= queries) continue;
             float* const to = d_q + std::int64_t{query0 + i} * row;

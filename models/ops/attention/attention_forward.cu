@@ -12,7 +12,7 @@
 // logit has no weight. Products with k: a warp takes 8 queries of a head, one lane per key. f: a warp takes
 // two queries, one lane per key with all its heads in registers; or, with 8 heads, tensor cores, where the
 // first product's result is the second one's operand as it lies in registers. Products with v: a thread takes
-// a column; what it finds at keys that a query does not see, numbers or none, takes no part.
+// a column.
 #include "models/ops/attention/attention_tiles.h"
 
 namespace che::gpu {
@@ -156,7 +156,6 @@ __global__ void __launch_bounds__(kThreads)
   float sum = 0;
   float total[kColumns][kQueries] = {};
 
-  const int first_seen = visible_keys(queries, keys, first);  // By the first query; others see more.
   const int end = in.shape.causal ? visible_keys(queries, keys, first + kQueries - 1) : keys;
   for (int key0 = 0; key0 < end; key0 += kKeys) {
     load_rows(example_of(in.k, replica, example), key0, keys, kKeys, row, layout.kv_row, 1, kv);
@@ -237,16 +236,6 @@ __global__ void __launch_bounds__(kThreads)
       const int head = c / width;
 #pragma unroll
       for (int i = 0; i < kQueries; ++i) total[k][i] *= shrunk[head * kQueries + i];
-      if (in.shape.causal && key0 + kKeys > first_seen) {
-        for (int j = 0; j < kKeys; ++j) {
-          const float v = kv[j * layout.kv_row + c];
-#pragma unroll
-          for (int i = 0; i < kQueries; ++i) {
-            if (key0 + j < first_seen + i) total[k][i] += scores[head * kHeadStep + i * kKeys + j] * v;
-          }
-        }
-        continue;
-      }
 #pragma unroll 2
       for (int j = 0; j < kKeys; j += 4) {
         const float* const value = kv + j * layout.kv_row + c;

@@ -114,11 +114,10 @@ at::Tensor later_keys(std::int64_t queries, std::int64_t keys, const at::TensorO
   return at::ones({queries, keys}, options.dtype(at::kBool)).triu(keys - queries + 1);
 }
 
-// 0 for a token before which, itself included, all keys and values are numbers, NaN for others: (replicas,
-// batch, keys, heads, 1).
-at::Tensor zero_or_none(const at::Tensor& k, const at::Tensor& v) {
-  const auto of_rows = [](const at::Tensor& x) { return (x.detach() * 0).sum(4, /*keepdim=*/true); };
-  return (of_rows(k) + of_rows(v)).cumsum(2);
+// 0 where the key and the value of a token and head are finite, NaN elsewhere: (replicas, batch, keys, heads,
+// 1).
+at::Tensor zero_or_nan(const at::Tensor& k, const at::Tensor& v) {
+  return (at::cat({k.detach(), v.detach()}, 4) * 0).sum(4, /*keepdim=*/true);
 }
 
 // bias (replicas or 1, batch or 1, heads, queries, keys), undefined where `mlp` reads the logits alone. Where
@@ -192,9 +191,15 @@ at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tenso
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const AttentionTerms& terms, const AttentionOptions& options) {
-  // A weight of zero times what is no number is none, too: what later tokens have is taken out.
+  // The weight of a later token is 0, and 0 times NaN is NaN. So tokens that are not finite become 0 here,
+  // and their marks make the results of the queries that see them NaN.
+  at::Tensor marks, is_marked;
+  if (options.causal) {
+    marks = zero_or_nan(k, v);
+    is_marked = marks.isnan();
+  }
   const auto rows_of = [&](const at::Tensor& x) {  // (replicas, batch, heads, n, width)
-    return (options.causal ? at::nan_to_num(x, 0, 0, 0) : x).transpose(2, 3);
+    return (options.causal ? x.masked_fill(is_marked, 0) : x).transpose(2, 3);
   };
   const at::Tensor queries = q.transpose(2, 3);
   const at::Tensor keys = rows_of(k);
@@ -212,7 +217,7 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   }
   const at::Tensor weights = softmax_last(total);  // (replicas, batch, heads, queries, keys)
   const at::Tensor out = product(weights, rows_of(v)).transpose(2, 3);
-  return options.causal ? out + zero_or_none(k, v).slice(2, k.size(2) - q.size(2)) : out;
+  return options.causal ? out + marks.cumsum(2).slice(2, k.size(2) - q.size(2)) : out;
 }
 
 at::Tensor attention_in_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

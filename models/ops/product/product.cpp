@@ -117,7 +117,7 @@ struct Matrices {
     }
   }
 
-  // What one of them holds from an element on.
+  // Returns the part of a matrix that begins at an element.
   template <class Number>
   StridedMatrix<Number> from(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
     const auto* const data = static_cast<const Number*>(values.const_data_ptr());

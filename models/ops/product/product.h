@@ -30,7 +30,7 @@ std::vector<at::Tensor> products(const at::Tensor& a, at::TensorList bs, Operand
 at::Tensor affine(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b = {},
                   Operands operands = Operands::kFp32);
 
-// The same for several w and as many b, or none, as products().
+// Computes affine() for several w and as many b, or none; see products().
 std::vector<at::Tensor> affine_each(const at::Tensor& x, at::TensorList ws, at::TensorList bs,
                                     Operands operands);
 

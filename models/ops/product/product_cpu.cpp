@@ -226,7 +226,7 @@ void pack_panel(Unit* to, const StridedMatrix<Number>& b, std::int64_t term, std
        columns, terms);
 }
 
-// Of packed b, the panels of all columns for the first part of the terms, then those for the next.
+// Packed b has the panels of all columns for the first part of the terms, then those for the next.
 std::int64_t panel_offset(std::int64_t term, std::int64_t column, std::int64_t n) {
   const std::int64_t panels = (n + kColumns - 1) / kColumns;
   return (term / kPart<float> * panels + column / kColumns) * kDepth * kColumns;
