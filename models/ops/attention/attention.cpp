@@ -232,8 +232,9 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
     const auto part = [&](const PairValues& pairs) {
       return pairs.of_queries(queries, keys, first, count, seen);
     };
-    operands.bias = of_replicas(part(terms.bias), replicas);
-    operands.bias_by_offset = terms.bias.by_offset;
+    const PairValues bias = part(terms.bias);
+    operands.bias = of_replicas(bias, replicas);
+    operands.bias_by_offset = bias.by_offset;
     if (!terms.adapted) return;
     const SplitMlp f = split(terms.adapted->mlp, part(terms.adapted->bias), heads, seen);
     operands.w1 = f.w1;

@@ -69,10 +69,10 @@ at::Tensor PairValues::part(std::int64_t queries, std::int64_t keys, std::int64_
 
 PairValues PairValues::of_queries(std::int64_t queries, std::int64_t keys, std::int64_t first,
                                   std::int64_t count, std::int64_t seen) const {
-  if (!defined() || (by_offset && seen == keys)) return *this;
-  // The queries are the last ones of the keys that are seen.
+  if (!defined()) return *this;
   if (by_example()) return {{}, false, {}, sums.slice(4, 0, seen)};
-  if (by_offset) return {values.narrow(2, keys - seen, 2 * seen - 1), true};
+  const bool are_last = seen == keys - queries + first + count;
+  if (by_offset && are_last) return {values.narrow(2, keys - seen, 2 * seen - 1), true};
   return {part(queries, keys, first, count, seen).flatten(2), false};
 }
 

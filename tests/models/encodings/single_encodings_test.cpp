@@ -96,6 +96,26 @@ TEST(AttentionWindow, IsAMaskAfterTheLogitsOfEveryEncodingInBothKernels) {
   }
 }
 
+// Evaluation goes through the queries in blocks where a bias is by pair, and the mask is by offset.
+TEST(AttentionWindow, IsTheSameMaskInBlocksOfQueries) {
+  constexpr std::int64_t kTokens = 40;
+  for (const DapeVariant variant : dape_variants()) {
+    for (const char* label : {"dape_kerple", "randomized_dape_alibi", "dape_fire"}) {
+      SCOPED_TRACE(word_of(variant) + " of " + label);
+      RunConfig config = small_config(label);
+      config.encoding.dape->variant = variant;
+      config.encoding.window = {.reach = 2, .heads = 1};
+      const auto positions = create_positions(config, 5, Purpose::kPositions, kTokens);
+      const auto outcome = [&](const std::string& kernels) {
+        config.execution.kernels = kernels;
+        const c10::NoGradGuard no_grad;
+        return initialised(config, {3})->forward(some_tokens(2, kTokens), 4, {.positions = positions});
+      };
+      EXPECT_EQ("", difference(outcome("fused"), outcome("reference"), 1e-5));
+    }
+  }
+}
+
 TEST(AttentionWindow, NeedsItsHeadsAndAnIdOfItsOwn) {
   RunConfig config = small_config("rope");
   const std::string id = run_id(config);
