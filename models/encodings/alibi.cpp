@@ -31,11 +31,14 @@ struct Alibi : Encoding {
 
   AttentionTerms attention_terms(const EncodingContext& context) const override {
     const std::int64_t heads = context.shape.heads;
-    const at::Tensor slopes = context.table("alibi.slopes", [&] {
-      return at::tensor(alibi_slopes(heads), at::kDouble).view({1, heads, 1});
-    });
     const PairValues distances = distance(context, options.distance);
-    return PairValues{-slopes * distances.values, distances.by_offset};
+    const auto values = [&] {
+      const at::Tensor slopes = context.table("alibi.slopes", [&] {
+        return at::tensor(alibi_slopes(heads), at::kDouble).view({1, heads, 1});
+      });
+      return -slopes * distances.values;
+    };
+    return PairValues{context.computed_table("alibi", values), distances.by_offset};
   }
 };
 

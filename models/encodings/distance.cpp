@@ -33,10 +33,12 @@ PairValues signed_distance(const EncodingContext& context, RandomizedDistance ra
 PairValues distance(const EncodingContext& context, const DistanceOptions& options) {
   const PairValues pairs = signed_distance(context, options.randomized_distance);
   const at::Tensor& r = pairs.values;
-  if (context.shape.causal || options.direction == Direction::kLeftOnly)
-    return {at::clamp_min(-r, 0), pairs.by_offset};
-  if (options.direction == Direction::kSymmetric) return {r.abs(), pairs.by_offset};
-  return {r.abs() - 0.5 * r.lt(0).to(r.scalar_type()), pairs.by_offset};
+  const auto values = [&] {
+    if (context.shape.causal || options.direction == Direction::kLeftOnly) return at::clamp_min(-r, 0);
+    if (options.direction == Direction::kSymmetric) return r.abs();
+    return r.abs() - 0.5 * r.lt(0).to(r.scalar_type());
+  };
+  return {context.computed_table("unsigned distance", values), pairs.by_offset};
 }
 
 }  // namespace che

@@ -88,6 +88,14 @@ at::Tensor EncodingContext::table(std::string_view name, const std::function<at:
   return kept_for_steps(backend, [&] { return tables.get({std::string(name), 0, 0}, upload_built); });
 }
 
+at::Tensor EncodingContext::computed_table(std::string_view name,
+                                           const std::function<at::Tensor()>& compute) const {
+  if (backend.device().is_cpu() || !positions.contiguous()) return compute();
+  return kept_for_steps(backend, [&] {
+    return tables.get({std::string(name), tokens, first_query}, compute);
+  });
+}
+
 at::Tensor EncodingContext::token_positions() const {
   return table("positions", [layer = layer, tokens = tokens](const Positions& from) {
     return at::tensor(from.of_tokens(layer, tokens), at::kDouble);

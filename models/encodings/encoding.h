@@ -88,6 +88,10 @@ struct EncodingContext {
   // Returns `build()` likewise, a table that depends on the encoding's options alone.
   at::Tensor table(std::string_view name, const std::function<at::Tensor()>& build) const;
 
+  // Returns `compute()`, which the device computes from tables, place and the encoding's options. Kept as a
+  // table() is.
+  at::Tensor computed_table(std::string_view name, const std::function<at::Tensor()>& compute) const;
+
   // Returns the positions of all tokens as a table().
   at::Tensor token_positions() const;
 };

@@ -16,12 +16,15 @@ struct Sandwich : Encoding {
   AttentionTerms attention_terms(const EncodingContext& context) const override {
     const std::int64_t heads = context.shape.heads;
     const PairValues r = signed_distance(context, options.randomized_distance);
-    const at::Tensor distance = r.values.abs().to(at::kLong).flatten();
     const std::int64_t limit =
         context.positions.contiguous() ? context.tokens : context.positions.max_position();
-    const at::Tensor values =
-        context.table(fmt::format("sandwich {}", limit), [&] { return of_distances(limit, heads); });
-    return PairValues{values.index_select(1, distance).unsqueeze(0), r.by_offset};
+    const auto values = [&] {
+      const at::Tensor distance = r.values.abs().to(at::kLong).flatten();
+      return context.table(fmt::format("sandwich {}", limit), [&] { return of_distances(limit, heads); })
+          .index_select(1, distance)
+          .unsqueeze(0);
+    };
+    return PairValues{context.computed_table("sandwich", values), r.by_offset};
   }
 
  private:

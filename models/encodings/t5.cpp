@@ -44,10 +44,12 @@ struct T5 : Encoding {
     const std::int64_t side = buckets_of_side(context.shape);
     const PairValues distances = signed_distance(context, options.randomized_distance);
     const at::Tensor& r = distances.values;
-    const at::Tensor starts =
-        context.table("t5.starts", [side] { return at::tensor(bucket_starts(side), at::kLong); });
-    at::Tensor buckets = at::bucketize(r.abs(), starts, /*out_int32=*/false, /*right=*/true);
-    if (!context.shape.causal) buckets = buckets + side * r.gt(0).to(at::kLong);
+    const at::Tensor buckets = context.computed_table("t5", [&] {
+      const at::Tensor starts =
+          context.table("t5.starts", [side] { return at::tensor(bucket_starts(side), at::kLong); });
+      const at::Tensor of_side = at::bucketize(r.abs(), starts, /*out_int32=*/false, /*right=*/true);
+      return context.shape.causal ? of_side : of_side + side * r.gt(0).to(at::kLong);
+    });
     const at::Tensor& table_of_layer = (shared() ? context.shared : context.parameters)["table"];
     const at::Tensor scaled =
         scaled_by_head() ? table_of_layer * std::sqrt(static_cast<double>(context.shape.head_width()))

@@ -75,18 +75,18 @@ PairValues masked(const PairValues& bias, const PairValues& mask, std::int64_t q
 
 // f for the bias `bias`, B or some queries of it, or none.
 SplitMlp split(const PairMlp& f, const PairValues& bias, std::int64_t heads, std::int64_t keys) {
-  const at::Tensor of_logits = f.w1.narrow(1, 0, heads);
+  // By logits, then by the bias; split() has one gradient for all parts.
+  const std::vector<at::Tensor> w1 = f.w1.split(heads, 1);
   if (f.reads == PairMlp::Reads::kLogits) {
-    return {of_logits.contiguous(),
+    return {w1.front().contiguous(),
             f.w2.contiguous(),
             f.b2.contiguous(),
             {f.b1.unsqueeze(2).expand({-1, -1, 2 * keys - 1}), true}};
   }
-  const at::Tensor of_bias = f.w1.narrow(1, f.reads == PairMlp::Reads::kLogitsAndBias ? heads : 0, heads);
-  return {of_logits.contiguous(),
+  return {w1.front().contiguous(),
           f.w2.contiguous(),
           f.b2.contiguous(),
-          {affine_in_front(bias.values, of_bias, f.b1), bias.by_offset}};
+          {affine_in_front(bias.values, w1.back(), f.b1), bias.by_offset}};
 }
 
 // A replica for each of `replicas`, and rows without gaps.

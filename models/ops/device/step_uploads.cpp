@@ -80,7 +80,14 @@ at::Tensor upload_each_step(const Backend& backend, const HostTensor& make,
 
 at::Tensor kept_for_steps(const Backend& backend, const std::function<at::Tensor()>& make) {
   StepUploads* const recording = backend.gpu == nullptr ? nullptr : backend.gpu->recording;
-  return recording == nullptr ? make() : recording->next_kept(make);
+  if (recording == nullptr) return make();
+  // What it is made of is not read again.
+  return recording->next_kept([&] {
+    backend.gpu->recording = nullptr;
+    at::Tensor made = make();
+    backend.gpu->recording = recording;
+    return made;
+  });
 }
 
 }  // namespace che

@@ -179,10 +179,23 @@ void matrix_product(const Matrices& a, const Matrices& b, T* out, std::int64_t o
   }
 }
 
-// Multiplies tensors on a CPU; `leading` has the sizes of the dimensions before those of the matrices.
+bool is_real(const at::Tensor& x) { return x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble; }
+bool has_tiles(const at::Tensor& x) { return x.is_cpu() && is_real(x); }
+
+// Multiplies tensors; `leading` has the sizes of the dimensions before those of the matrices, which is one
+// dimension of both where LibTorch multiplies.
 void multiply_into(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, at::IntArrayRef leading,
                    Write write) {
   RECORD_FUNCTION("che::product", {});
+  if (!has_tiles(out)) {
+    at::Tensor result = out;
+    if (write == Write::kReplace) {
+      at::bmm_out(result, a, b);
+    } else {
+      at::baddbmm_out(result, result, a, b);
+    }
+    return;
+  }
   const std::int64_t out_stride = leading.size() == 1 ? out.stride(0) : out.size(-2) * out.size(-1);
   const Matrices left(a, leading), right(b, leading);
   if (out.scalar_type() == at::kDouble) {
@@ -248,10 +261,6 @@ class Products : public torch::autograd::Function<Products> {
   }
 };
 
-bool has_tiles(const at::Tensor& x) {
-  return x.is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble);
-}
-
 }  // namespace
 
 at::Tensor as_operand(const at::Tensor& x, Operands operands) {
@@ -264,10 +273,11 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b, Operands operands) 
 }
 
 std::vector<at::Tensor> products(const at::Tensor& a, at::TensorList bs, Operands operands) {
-  const bool is_tiled = has_tiles(a) && std::ranges::all_of(bs, [&](const at::Tensor& b) {
-                          return has_tiles(b) && a.scalar_type() == b.scalar_type();
-                        });
-  if (is_tiled) return Products::apply(a, bs, operands);
+  const auto is_served = [&](const at::Tensor& b) {
+    if (!is_real(a) || a.scalar_type() != b.scalar_type() || a.device() != b.device()) return false;
+    return a.is_cpu() || (a.dim() == 3 && b.dim() == 3 && a.size(0) == b.size(0));
+  };
+  if (std::ranges::all_of(bs, is_served)) return Products::apply(a, bs, operands);
   std::vector<at::Tensor> results;
   for (const at::Tensor& b : bs) results.push_back(at::matmul(a, b));
   return results;
@@ -309,15 +319,7 @@ void write_product(const at::Tensor& out, const at::Tensor& a, const at::Tensor&
     throw Error("write_product: the rows of each matrix of the result are to follow each other without gaps",
                 ErrorKind::kRuntime);
   }
-  if (has_tiles(out)) {
-    multiply_into(out, a, b, a.sizes().slice(0, 1), write);
-  } else if (write == Write::kReplace) {
-    at::Tensor result = out;
-    at::bmm_out(result, a, b);
-  } else {
-    at::Tensor result = out;
-    at::baddbmm_out(result, result, a, b);
-  }
+  multiply_into(out, a, b, a.sizes().slice(0, 1), write);
 }
 
 }  // namespace che
