@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/algorithm/string/replace.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/error.h"
 
 namespace che {
 
@@ -37,6 +40,21 @@ inline std::string unescaped(std::string_view text) {
     }
   }
   return result;
+}
+
+// The message of the Error that `action` throws, with `name` in place of `path`; "accepted" when it throws
+// none.
+template <class Action>
+std::string refusal_of(const Action& action, const std::string& path, const std::string& name) {
+  try {
+    action();
+  } catch (const Error& error) {
+    std::string message = boost::replace_all_copy(std::string(error.what()), path, name);
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << message << ": exit code 2 is for what a user wrote";
+    EXPECT_EQ(message.find('\n'), std::string::npos) << "more than one line: " << message;
+    return message;
+  }
+  return "accepted";
 }
 
 // Expects of every case in `file`, one per line, the message on the indented line below it: what `outcome`

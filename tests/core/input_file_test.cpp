@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -13,17 +12,12 @@
 #include "tests/contains.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
+#include "tests/zstd_frame.h"
 
 namespace che {
 namespace {
 
 using InputFileTest = ScratchTest;
-
-std::string compressed(const std::string& text) {
-  std::string bytes(ZSTD_compressBound(text.size()), '\0');
-  bytes.resize(ZSTD_compress(bytes.data(), bytes.size(), text.data(), text.size(), 3));
-  return bytes;
-}
 
 std::string all_of(InputFile& input, std::size_t* longest = nullptr) {
   std::string text;
@@ -42,8 +36,8 @@ TEST_F(InputFileTest, GivesTheContentInPartsHoweverItIsStored) {
            {"", ""},
            {"abc", "abc"},
            {content, content},
-           {compressed(content), content},
-           {compressed("a") + compressed("") + skipped + compressed("b"), "ab"},
+           {zstd_frame(content), content},
+           {zstd_frame("a") + zstd_frame("") + skipped + zstd_frame("b"), "ab"},
        }) {
     write_file_atomically(file, stored);
     InputFile from_disk(file);
@@ -58,7 +52,7 @@ TEST_F(InputFileTest, GivesTheContentInPartsHoweverItIsStored) {
 TEST_F(InputFileTest, ReadsAPipeThatGivesLittleAtATime) {
   const std::filesystem::path fifo = scratch_.path() / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  const std::string stored = compressed("content");
+  const std::string stored = zstd_frame("content");
   std::thread writer([&] {
     std::ofstream output(fifo);
     for (const char byte : stored) output << byte << std::flush;
@@ -69,7 +63,7 @@ TEST_F(InputFileTest, ReadsAPipeThatGivesLittleAtATime) {
 }
 
 TEST_F(InputFileTest, NamesAFileThatIsCutOffOrDamaged) {
-  const std::string stored = compressed(std::string(100'000, 'x') + "y");
+  const std::string stored = zstd_frame(std::string(100'000, 'x') + "y");
   const auto message = [](const std::string& bytes) {
     return message_of([&] {
       InputFile input(bytes, "the file");

@@ -58,14 +58,15 @@ double homogeneity_p_value(Histogram a, Histogram b) {
   return p_value(statistic, joined_a.size());
 }
 
-double uniformity_p_value(const Histogram& counts) {
+double uniformity_p_value(const Histogram& counts, std::int64_t different) {
   const double expected = total(counts) / static_cast<double>(counts.size());
   double statistic = 0;
   for (const std::int64_t count : counts) {
     const double difference = static_cast<double>(count) - expected;
     statistic += difference * difference / expected;
   }
-  return p_value(statistic, counts.size());
+  const auto cells = static_cast<double>(counts.size());
+  return p_value(statistic * (cells - 1) / (cells - static_cast<double>(different)), counts.size());
 }
 
 }  // namespace che

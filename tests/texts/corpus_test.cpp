@@ -3,7 +3,6 @@
 #include "texts/corpus.h"
 
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include <fstream>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include "core/hashes.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
+#include "tests/zstd_frame.h"
 #include "texts/corpus_maker.h"
 #include "texts/token_file.h"
 
@@ -23,12 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
-
-std::string compressed(const std::string& text) {
-  std::string bytes(ZSTD_compressBound(text.size()), '\0');
-  bytes.resize(ZSTD_compress(bytes.data(), bytes.size(), text.data(), text.size(), 3));
-  return bytes;
-}
 
 std::vector<std::int32_t> all_tokens(const Corpus& corpus) {
   std::vector<std::int32_t> tokens(static_cast<std::size_t>(corpus.card().tokens));
@@ -106,7 +100,7 @@ TEST_F(CorpusTest, ReadsTheSameDocumentsFromEveryForm) {
       "\"A\"}}\n"
       "{\"text\": \"\\u00e4\", \"meta\": {\"set\": \"A\"}}";
   write(at("a.jsonl"), lines);
-  write(at("a.jsonl.zst"), compressed(lines));
+  write(at("a.jsonl.zst"), zstd_frame(lines));
   fs::create_directories(at("folder/below"));
   write(at("folder/1.txt"), documents[0]);
   write(at("folder/2.txt"), documents[1]);
@@ -150,7 +144,7 @@ TEST_F(CorpusTest, ReadsALongTextInParts) {
 }
 
 TEST_F(CorpusTest, RefusesALineWithoutEnd) {
-  write(at("a.jsonl.zst"), compressed("{}\n" + std::string(kMaxLineBytes + 1, ' ')));
+  write(at("a.jsonl.zst"), zstd_frame("{}\n" + std::string(kMaxLineBytes + 1, ' ')));
   expect_error(ErrorKind::kUsage, {"a.jsonl.zst: line 2 has more than 67108864 bytes", "split it"}, [&] {
     documents_of(at("a.jsonl.zst"), {.where = {{"set", "A"}}});
   });
@@ -298,7 +292,7 @@ TEST_F(CorpusTest, RefusesWhatIsNotAsItShouldBe) {
   write(at("bad.jsonl"), "{\"text\": \"x\", \"text\": \"y\"}\n");
   expect_error(ErrorKind::kUsage, {"bad.jsonl", "line 1: an object has the key 'text' twice"},
                [&] { documents_of(at("bad.jsonl")); });
-  write(at("bad.jsonl.zst"), compressed("{\"text\": \"x\"}\n").substr(0, 12));
+  write(at("bad.jsonl.zst"), zstd_frame("{\"text\": \"x\"}\n").substr(0, 12));
   expect_error(ErrorKind::kUsage, {"bad.jsonl.zst", "cut off"}, [&] { documents_of(at("bad.jsonl.zst")); });
   expect_error(ErrorKind::kUsage, {"/dev/zero: is neither a file nor a folder"},
                [] { documents_of("/dev/zero"); });

@@ -23,6 +23,7 @@
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
+#include "tests/zstd_frame.h"
 
 namespace che {
 namespace {
@@ -55,13 +56,7 @@ class Bundle : public testing::Test {
   }
 
   // Replaces the bundle by an archive with its right hash at its end.
-  void pack(const std::string& tar) const { seal(frame(tar)); }
-
-  static std::string frame(const std::string& content) {
-    std::string result(ZSTD_compressBound(content.size()), '\0');
-    result.resize(ZSTD_compress(result.data(), result.size(), content.data(), content.size(), 1));
-    return result;
-  }
+  void pack(const std::string& tar) const { seal(zstd_frame(tar)); }
 
   // Writes the bundle of these compressed bytes.
   void seal(std::string compressed) const {
@@ -327,17 +322,18 @@ TEST_F(Bundle, RefusesWhatItDoesNotWrite) {
   refused([](char* header) { header[13] = 'X'; }, "is not in the manifest");
   const std::string skipped("\x50\x2a\x4d\x18\x01\x00\x00\x00x", 9);
   for (const auto& [compressed, part] : std::vector<std::pair<std::string, std::string>>{
-           {frame(good.substr(0, good.size() - 1024)), "is cut off"},
-           {frame(good + std::string(512, '\0')), "behind its end"},
-           {frame(good) + frame("hidden"), "behind its end"},
-           {frame(good.substr(0, at)) + frame(good.substr(at)), "behind its end"},
-           {frame(good) + skipped, "behind its end"},
-           {skipped + frame(good), "behind its end"},
-           {frame(frame(good)), "Damaged tar archive"},
+           {zstd_frame(good.substr(0, good.size() - 1024)), "is cut off"},
+           {zstd_frame(good + std::string(512, '\0')), "behind its end"},
+           {zstd_frame(good) + zstd_frame("hidden"), "behind its end"},
+           {zstd_frame(good.substr(0, at)) + zstd_frame(good.substr(at)), "behind its end"},
+           {zstd_frame(good) + skipped, "behind its end"},
+           {skipped + zstd_frame(good), "behind its end"},
+           {zstd_frame(zstd_frame(good)), "Damaged tar archive"},
            {good, "not one frame of Zstandard"},
-           {frame(good.substr(0, good.size() - 1024) + std::string(512, '\0') + std::string(512, 'x')),
+           {zstd_frame(good.substr(0, good.size() - 1024) + std::string(512, '\0') + std::string(512, 'x')),
             "another owner, time, mode or form"},
-           {frame(good.substr(0, at) + std::string(1024, '\0')), "is in the manifest and not in the bundle"},
+           {zstd_frame(good.substr(0, at) + std::string(1024, '\0')),
+            "is in the manifest and not in the bundle"},
        }) {
     seal(compressed);
     expect_contains(refusal(), {part});

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,11 +19,20 @@
 #include "tests/contains.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
+#include "tests/zstd_frame.h"
 
 namespace che {
 namespace {
 
 using Json = nlohmann::json;
+
+std::map<std::string, std::string> files_of(const RunFolder& run) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(run.path())) {
+    files.emplace(entry.path().filename().string(), read_file(entry.path()));
+  }
+  return files;
+}
 
 // Predictions for two lengths of parity_check and the file that they are read from; by default all right.
 class Predictions : public testing::Test {
@@ -92,10 +100,7 @@ TEST_F(Predictions, ThatAreRightScoreOne) {
 TEST_F(Predictions, ThatAreKeptAreScoredAgain) {
   const ScoredPredictions scored = score();
   const RunFolder run = store_predictions(path().parent_path() / "results", scored);
-  std::map<std::string, std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(run.path())) {
-    files.emplace(entry.path().filename().string(), read_file(entry.path()));
-  }
+  const std::map<std::string, std::string> files = files_of(run);
   ASSERT_EQ(1,
             std::ranges::count_if(files, [](const auto& file) { return is_kept_predictions(file.first); }));
   std::vector<EvaluationRow> rows = scored.rows;
@@ -120,11 +125,7 @@ TEST_F(Predictions, ThatWereReplacedInPartConfirmTheRest) {
   some.rows[0].accuracy = 0.5;
   store_predictions(results, all);
   const RunFolder run = store_predictions(results, some, [](const std::string&) {});
-  std::map<std::string, std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(run.path())) {
-    files.emplace(entry.path().filename().string(), read_file(entry.path()));
-  }
-  EXPECT_EQ(0U, check_kept_predictions(run.config(), all.rows, files, "run"));
+  EXPECT_EQ(0U, check_kept_predictions(run.config(), all.rows, files_of(run), "run"));
 }
 
 TEST_F(Predictions, AreCountedSymbolBySymbol) {
@@ -235,9 +236,7 @@ TEST_F(Predictions, MayHaveFewBlankLines) {
   std::string text;
   for (const std::string& line : lines_) text += line + "\n";
   const auto write = [&](const std::string& content) {
-    std::string bytes(ZSTD_compressBound(content.size()), '\0');
-    bytes.resize(ZSTD_compress(bytes.data(), bytes.size(), content.data(), content.size(), 3));
-    std::ofstream(path(), std::ios::binary) << bytes;
+    std::ofstream(path(), std::ios::binary) << zstd_frame(content);
   };
   write(text + std::string(1 << 15, '\n') + std::string(1 << 14, ' '));
   EXPECT_EQ(score_predictions(path()).packed, scored.packed);

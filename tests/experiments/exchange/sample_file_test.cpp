@@ -19,7 +19,7 @@ std::string npz() {
   return text;
 }
 
-// tests/python/exchange_test.py reads such files with numpy.
+// tests/python/tasks_test.py reads such a file with numpy.
 TEST(SampleFormats, NpzHasTheArraysOfEveryLength) {
   const std::string text = npz();
   EXPECT_TRUE(text.starts_with("PK\x03\x04"));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/algorithm/string/replace.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,11 +24,9 @@ inline Sweep read(std::string_view yaml, const Overrides& overrides = {}, const 
 inline std::string error_of(std::string_view yaml, const Overrides& overrides = {},
                             const Overrides& only = {}) {
   const ScratchFile file(yaml);
-  std::string message = message_of([&] { read_sweep(file.path(), overrides, {.only = only}); });
+  const std::string message = message_of([&] { read_sweep(file.path(), overrides, {.only = only}); });
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-  const std::size_t at = message.find(file.path().string());
-  if (at != std::string::npos) message.replace(at, file.path().string().size(), "x.yaml");
-  return message;
+  return boost::replace_all_copy(message, file.path().string(), "x.yaml");
 }
 
 inline constexpr std::string_view kQuick = R"(name: quick

@@ -228,11 +228,6 @@ TEST(Sweep, VariantsAreNoSettings) {
       "'small' of axes.size and remove this one");
 }
 
-TEST(Sweep, AVariantThatNamesNoEncodingLeavesItOpen) {
-  EXPECT_EQ(error_of(kVariants),
-            "x.yaml: encoding: is missing; name one in base or several in axes (encoding: [...])");
-}
-
 // Every run is asked about each of these.
 TEST(Sweep, TooManyExclusionsAreRefusedBeforeARunIsAsked) {
   const auto with_exclusions = [](int count, const std::string& map) {
@@ -245,17 +240,6 @@ TEST(Sweep, TooManyExclusionsAreRefusedBeforeARunIsAsked) {
       "exclude: more than 256 keys, or 10000 values, in all; a key takes a list or a range";
   EXPECT_EQ(error_of(with_exclusions(129, "{seed: 2, no_such_key: 0}")), "x.yaml:141: " + message);
   EXPECT_EQ(error_of(with_exclusions(2, "{seed: 1:5001}")), "x.yaml:14: " + message);
-}
-
-TEST(Sweep, TooManyRunsAreRefusedBeforeTheyAreMade) {
-  std::string list = "0";
-  for (int i = 1; i < 1000; ++i) list += ", " + std::to_string(i);
-  std::string yaml = "name: a\naxes:\n";
-  for (const char* key :
-       {"seed", "data_seed", "training.steps", "evaluation.seed", "model.width", "model.layers"}) {
-    yaml += fmt::format("  {}: [{}]\n", key, list);
-  }
-  EXPECT_EQ(error_of(yaml), "x.yaml:4: axes: more than 10000 runs; allowed: at most that many");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <boost/algorithm/string/erase.hpp>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -49,12 +50,7 @@ class TaskFiles : public testing::Test {
   }
 
   std::string error(const std::string& config, const std::vector<std::string>& overrides = {}) const {
-    std::string message = message_of([&] { read(config, overrides); });
-    const std::string prefix = folder_.path().string() + "/";
-    for (std::size_t at = message.find(prefix); at != std::string::npos; at = message.find(prefix)) {
-      message.erase(at, prefix.size());
-    }
-    return message;
+    return boost::erase_all_copy(message_of([&] { read(config, overrides); }), folder_.path().string() + "/");
   }
 
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }

@@ -3,16 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 
 #include "core/error.h"
+#include "tests/tasks/chi_square.h"
 
 namespace che {
 namespace {
 
 Positions randomized(std::int64_t max_position, std::uint64_t step, std::uint64_t batch = 0) {
   return Positions::randomized(max_position, 1, Purpose::kPositions, step, batch);
+}
+
+// Counts are neither too unequal nor too equal.
+void expect_uniform(const Histogram& counts, std::int64_t different = 1) {
+  const double p_value = uniformity_p_value(counts, different);
+  EXPECT_GT(p_value, 1e-4);
+  EXPECT_LT(p_value, 1 - 1e-4);
 }
 
 TEST(ContiguousPositions, CountFromZero) {
@@ -37,21 +44,13 @@ TEST(RandomizedPositions, AreSortedDistinctAndInRange) {
 TEST(RandomizedPositions, AreUniform) {
   constexpr int kDraws = 20'000;
   constexpr std::int64_t kMax = 20;
-  std::vector<double> counts(kMax);
+  Histogram counts(kMax);
   for (int step = 0; step < kDraws; ++step) {
     for (const double p : randomized(kMax, static_cast<std::uint64_t>(step)).of_tokens(3, 5)) {
       ++counts[static_cast<std::size_t>(p)];
     }
   }
-  // Counts of a sample without replacement vary less than multinomial ones; the exact factor of the
-  // statistic is (N - 1) / (N - n).
-  const double expected = kDraws * 5.0 / kMax;
-  double statistic = 0;
-  for (const double count : counts) statistic += (count - expected) * (count - expected) / expected;
-  statistic *= (kMax - 1.0) / (kMax - 5.0);
-  const boost::math::chi_squared distribution(kMax - 1);
-  EXPECT_GT(boost::math::cdf(boost::math::complement(distribution, statistic)), 1e-4);
-  EXPECT_GT(boost::math::cdf(distribution, statistic), 1e-4);
+  expect_uniform(counts, 5);
 }
 
 TEST(RandomizedPositions, DependOnSeedPurposeStepBatchAndLayerOnly) {
@@ -92,7 +91,7 @@ TEST(EqualMeanPositions, AreMultiplesOfAStretchWithMeanOne) {
 TEST(RandomizedRealPositions, AreSortedAndUniformBelowTheirLimit) {
   constexpr int kDraws = 4'000;
   constexpr std::int64_t kMax = 10;
-  std::vector<double> counts(kMax);
+  Histogram counts(kMax);
   for (int step = 0; step < kDraws; ++step) {
     const auto drawn = Positions::drawn(PositionSource::kRandomizedReal, kMax, 1, Purpose::kPositions,
                                         static_cast<std::uint64_t>(step));
@@ -107,12 +106,7 @@ TEST(RandomizedRealPositions, AreSortedAndUniformBelowTheirLimit) {
     EXPECT_EQ(kMax, drawn.max_position());
     EXPECT_TRUE(drawn.draws_distances());
   }
-  const double expected = kDraws * 25.0 / kMax;
-  double statistic = 0;
-  for (const double count : counts) statistic += (count - expected) * (count - expected) / expected;
-  const boost::math::chi_squared distribution(kMax - 1);
-  EXPECT_GT(boost::math::cdf(boost::math::complement(distribution, statistic)), 1e-4);
-  EXPECT_GT(boost::math::cdf(distribution, statistic), 1e-4);
+  expect_uniform(counts);
 }
 
 TEST(RandomizedPositions, RefuseMoreTokensThanPositions) {

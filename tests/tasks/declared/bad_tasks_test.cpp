@@ -20,7 +20,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
 #include "tasks/declared/task_definition.h"
 #include "tests/refusal_table.h"
 #include "tests/scratch_folder.h"
@@ -55,19 +54,7 @@ std::string outcome(const std::string& line) {
     write(kind == "syms" ? "x.syms" : "x.att", text);
     write("task.yaml", heads().at(kind));
   }
-  try {
-    read_task_file(folder.path() / "task.yaml");
-  } catch (const Error& error) {
-    std::string message = error.what();
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << line << ": exit code 2 is for what a user wrote";
-    EXPECT_EQ(message.find('\n'), std::string::npos) << line << ": more than one line: " << message;
-    const std::string prefix = folder.path().string() + "/";
-    for (std::size_t at = message.find(prefix); at != std::string::npos; at = message.find(prefix)) {
-      message.erase(at, prefix.size());
-    }
-    return message;
-  }
-  return "accepted";
+  return refusal_of([&] { read_task_file(folder.path() / "task.yaml"); }, folder.path().string() + "/", "");
 }
 
 TEST(BadTasks, AreRefusedWithTheMessagesOfTheTable) {
