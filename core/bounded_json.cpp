@@ -33,40 +33,56 @@ std::string syntax_problem(std::string_view text, std::size_t byte) {
                      one_line(before.substr(before.size() - std::min(before.size(), kShown))));
 }
 
-// Is told of each part of a text while it is parsed, and throws Error for what is not allowed.
-class JsonWatch {
+// Throws Error for what is not allowed in a text. (nlohmann's callbacks while it builds a value would walk
+// through an object's siblings at its end, which takes quadratic time.)
+class JsonCheck : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit JsonWatch(const JsonLimits& limits) : limits_(limits) {}
+  JsonCheck(std::string_view text, const JsonLimits& limits) : text_(text), limits_(limits) {}
 
-  void take(std::size_t depth, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
-    using Event = nlohmann::json::parse_event_t;
-    switch (event) {
-      case Event::object_start:
-        keys_.emplace_back();
-        [[fallthrough]];
-      case Event::array_start:
-        if (depth >= limits_.depth) throw Error(fmt::format("nested more than {} deep", limits_.depth));
-        [[fallthrough]];
-      case Event::value:
-        if (++values_ > limits_.values) throw Error(fmt::format("has more than {} values", limits_.values));
-        break;
-      case Event::key:
-        if (!keys_.back().insert(parsed.get<std::string>()).second) {
-          throw Error(fmt::format("an object has the key '{}' twice; allowed: each key once",
-                                  one_line(parsed.get<std::string>())));
-        }
-        break;
-      case Event::object_end:
-        keys_.pop_back();
-        break;
-      case Event::array_end:
-        break;
-    }
+  bool null() override { return count(); }
+  bool boolean(bool) override { return count(); }
+  bool number_integer(std::int64_t) override { return count(); }
+  bool number_unsigned(std::uint64_t) override { return count(); }
+  bool number_float(double, const std::string&) override { return count(); }
+  bool string(std::string&) override { return count(); }
+  bool binary(nlohmann::json::binary_t&) override { return count(); }
+  bool start_array(std::size_t) override { return open(); }
+  bool start_object(std::size_t) override {
+    open();
+    keys_.emplace_back();
+    return true;
+  }
+  bool key(std::string& key) override {
+    if (keys_.back().insert(key).second) return true;
+    throw Error(fmt::format("an object has the key '{}' twice; allowed: each key once", one_line(key)));
+  }
+  bool end_array() override {
+    --depth_;
+    return true;
+  }
+  bool end_object() override {
+    keys_.pop_back();
+    return end_array();
+  }
+  bool parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& error) override {
+    if (dynamic_cast<const nlohmann::json::parse_error*>(&error)) throw Error(syntax_problem(text_, byte));
+    throw Error("not JSON that can be read: it has a number beyond the range of a double");
   }
 
  private:
+  bool count() {
+    if (++values_ > limits_.values) throw Error(fmt::format("has more than {} values", limits_.values));
+    return true;
+  }
+  bool open() {
+    if (++depth_ > limits_.depth) throw Error(fmt::format("nested more than {} deep", limits_.depth));
+    return count();
+  }
+
+  std::string_view text_;
   const JsonLimits& limits_;
   std::size_t values_ = 0;
+  std::size_t depth_ = 0;
   std::vector<std::set<std::string>> keys_;  // Those of the objects around what is read.
 };
 
@@ -74,18 +90,9 @@ class JsonWatch {
 
 nlohmann::json parse_bounded_json(std::string_view text, const JsonLimits& limits) {
   if (text.size() > limits.bytes) throw Error(fmt::format("has more than {} bytes", limits.bytes));
-  JsonWatch watch(limits);
-  try {
-    return nlohmann::json::parse(
-        text, [&](int depth, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
-          watch.take(static_cast<std::size_t>(depth), event, parsed);
-          return true;
-        });
-  } catch (const nlohmann::json::parse_error& error) {
-    throw Error(syntax_problem(text, error.byte));
-  } catch (const nlohmann::json::exception&) {
-    throw Error("not JSON that can be read: it has a number beyond the range of a double");
-  }
+  JsonCheck check(text, limits);
+  nlohmann::json::sax_parse(text, &check);
+  return nlohmann::json::parse(text);
 }
 
 }  // namespace che

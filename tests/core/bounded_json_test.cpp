@@ -40,6 +40,16 @@ TEST(BoundedJson, RefusesWhatIsBeyondItsLimitsOrGivenTwice) {
 }
 
 // The rest of a text beyond its limits is not looked at.
+// In quadratic time this would take hours.
+TEST(BoundedJson, ReadsAMillionObjectsInOneArray) {
+  constexpr std::size_t kObjects = 1'000'000;
+  std::string text = "[{}";
+  for (std::size_t i = 1; i < kObjects; ++i) text += ",{}";
+  text += ']';
+  const JsonLimits limits{.depth = 2, .bytes = text.size(), .values = kObjects + 1};
+  EXPECT_EQ(kObjects, parse_bounded_json(text, limits).size());
+}
+
 TEST(BoundedJson, StopsAtTheFirstValueTooMany) {
   const JsonLimits limits{.depth = 1, .bytes = 100, .values = 3};
   expect_contains(message_of([&] { parse_bounded_json("[1,2,3,#", limits); }), {"has more than 3 values"});
