@@ -69,8 +69,9 @@ struct BoundRun {
       const Setting setting = parse_setting(text, "training.steps=100");
       assign_path(setting.path, setting.value, fields_of(changed));
     }
-    changed.check();
-    return BoundRun(std::move(changed));
+    BoundRun run(std::move(changed));
+    run.config.check();
+    return run;
   }
 
   // (positions of the tokens, distances of tokens 0, 1, ... apart) of a layer in one forward pass; of test
