@@ -35,6 +35,7 @@ struct ExportOptions {
 };
 
 constexpr std::int64_t kMaxExportedLengths = 100'000;
+constexpr std::int64_t kMaxExportedSamples = std::int64_t{1} << 32;  // Of a length.
 
 // Describes the suite's samples with what the command line changes of them.
 SampleHeader header_of(const Suite& suite, const ExportOptions& options) {
@@ -51,8 +52,10 @@ SampleHeader header_of(const Suite& suite, const ExportOptions& options) {
     }
     header.lengths = *lengths;
   }
-  if (header.samples < kEvaluationBatch || header.samples % kEvaluationBatch != 0) {
-    throw Error(fmt::format("--samples {}: allowed: multiples of {}", header.samples, kEvaluationBatch));
+  if (header.samples < kEvaluationBatch || header.samples > kMaxExportedSamples ||
+      header.samples % kEvaluationBatch != 0) {
+    throw Error(fmt::format("--samples {}: allowed: multiples of {} up to {}", header.samples,
+                            kEvaluationBatch, kMaxExportedSamples));
   }
   if (header.lengths != suite.lengths() || header.samples != suite.samples ||
       header.seed != suite.evaluation_seed) {

@@ -169,11 +169,16 @@ std::int64_t read_sample(PredictionLines& lines, std::int64_t length, std::int64
   return correct;
 }
 
-ScoredPredictions score(PredictionLines& lines) {
-  Json object;
-  ScoredPredictions scored = read_header(lines, object);
-  const SampleHeader& header = scored.header;
+struct CheckedHeader {
+  ScoredPredictions scored;  // Without rows.
   std::unique_ptr<Task> task;
+};
+
+CheckedHeader read_checked_header(PredictionLines& lines) {
+  Json object;
+  CheckedHeader checked{.scored = read_header(lines, object)};
+  const SampleHeader& header = checked.scored.header;
+  std::unique_ptr<Task>& task = checked.task;
   try {
     task = create_task(header);
     for (const std::int64_t length : header.lengths) check_length(*task, length);
@@ -194,6 +199,12 @@ ScoredPredictions score(PredictionLines& lines) {
   };
   check_symbols("input_symbols", task->input_symbols());
   check_symbols("output_symbols", task->output_symbols());
+  return checked;
+}
+
+ScoredPredictions score(PredictionLines& lines) {
+  auto [scored, task] = read_checked_header(lines);
+  const SampleHeader& header = scored.header;
   scored.rows.reserve(header.lengths.size());
   const double batches = static_cast<double>(header.samples) / static_cast<double>(kEvaluationBatch);
   Batch batch;
@@ -228,6 +239,12 @@ ScoredPredictions score_predictions(const std::filesystem::path& file) {
   scored.file = file;
   scored.packed = packer.finish();
   return scored;
+}
+
+void check_predictions_header(std::string_view line, const std::filesystem::path& file) {
+  InputFile input(line, file);
+  PredictionLines lines(input, file);
+  read_checked_header(lines);
 }
 
 ScoredPredictions score_predictions(std::string_view content, const std::filesystem::path& file) {

@@ -33,6 +33,9 @@ struct ScoredPredictions {
 // The file may be compressed with Zstandard. Memory grows with the longest line that its samples may have.
 ScoredPredictions score_predictions(const std::filesystem::path& file);
 
+// Throws the same errors for the header alone, a line. A program asks before it makes the predictions.
+void check_predictions_header(std::string_view line, const std::filesystem::path& file);
+
 // Scores content in the same way, which messages call `file`, and packs nothing.
 ScoredPredictions score_predictions(std::string_view content, const std::filesystem::path& file);
 

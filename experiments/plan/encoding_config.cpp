@@ -136,7 +136,7 @@ void EncodingConfig::visit_fields(FieldVisitor& visit) {
   visit.integer({.name = "window",
                  .help = "tokens to each side of the query whose keys some heads see",
                  .zero_word = "all"},
-                window.reach, 0, 1'000'000);
+                window.reach, 1, 1'000'000);
   if (!window.is_cut()) visit.role(Role::kExecution);  // It has no effect.
   visit.integer({"window_heads", "heads with a window, the first ones"}, window.heads, 1, 1'024);
   visit.role(Role::kCell);

@@ -77,4 +77,15 @@ std::vector<ExtendedConfig> extended_configs(const ConfigNode& root, const std::
   return found;
 }
 
+RunConfig read_bases(const std::vector<ConfigNode>& bases, const std::vector<const Setting*>& text) {
+  RunConfig run;
+  for (const ConfigNode& base : bases) {
+    if (const ConfigEntry* const entry = base.find("text"))
+      assign_path("text", entry->value, fields_of(run), "base.");
+  }
+  for (const Setting* setting : text) assign_path(setting->path, setting->value, fields_of(run));
+  for (const ConfigNode& base : bases) assign_fields(base, fields_of(run), "base.");
+  return run;
+}
+
 }  // namespace che

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/config/node.h"
+#include "experiments/plan/run_config.h"
 
 namespace che {
 
@@ -26,5 +27,9 @@ struct ExtendedConfig {
 // first. They lie in the folder of the config that names them or below, so that a stranger's config shows no
 // other file of this machine. Throws Error (usage) where one is none, and for more than 8 or a circle.
 std::vector<ExtendedConfig> extended_configs(const ConfigNode& root, const std::filesystem::path& path);
+
+// Returns what the bases of a config set, of which `text` are the settings of a run's text elsewhere. A text
+// is named before all else, as its defaults take the place of a task's and never of what a base sets.
+RunConfig read_bases(const std::vector<ConfigNode>& bases, const std::vector<const Setting*>& text);
 
 }  // namespace che

@@ -118,7 +118,7 @@ void TrainingConfig::visit_fields(FieldVisitor& visit) {
   visit.integer({.name = "warmup_steps",
                  .help = "first steps over which the learning rate rises linearly from 0",
                  .zero_word = of_text ? "auto" : ""},
-                warmup_steps, 0, kMaxSteps);
+                warmup_steps, of_text ? 1 : 0, kMaxSteps);
   visit.choice({"schedule", "of the learning rate behind the warm-up"}, schedule, {"constant", "cosine"});
   visit.real({"final_rate", "share of the learning rate at the last step of a cosine"}, final_rate, 0, 1);
   visit.integer({"batch_size", "samples per step"}, batch_size, 1, 1'000'000);

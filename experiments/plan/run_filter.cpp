@@ -108,6 +108,10 @@ std::string text_below(const std::vector<FieldRecord>& fields, const std::string
   return text;
 }
 
+bool is_same_corpus(const TextConfig& one, const TextConfig& other) {
+  return one.name == other.name && one.hash == other.hash;
+}
+
 // The structural fields below the first part of a key path.
 std::string structure_around(const std::string& key, const std::vector<FieldRecord>& fields) {
   const std::string_view root = std::string_view(key).substr(0, key.find('.'));
@@ -222,17 +226,21 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
     value.made_sense |= key == "encoding";  // A model outside che.
   }
   if (first != last && !held.empty()) return true;
-  if (condition.singles.size() == condition.values.size()) return false;
-  // A map may leave a part of what the run has as it is.
+  // A map may leave a part of what the run has as it is, and a corpus has its name and that of its folder.
+  const bool is_text = key == "text";
+  if (!is_text && condition.singles.size() == condition.values.size()) return false;
   const std::string own = text_below(run.fields, key);
   const auto [by_map, is_new] = condition.maps_hold.try_emplace(own, false);
   if (!is_new) return by_map->second;
-  for (const Value& value : condition.values) {
-    if (is_single(value.node)) continue;
+  for (Value& value : condition.values) {
+    if (!is_text && is_single(value.node)) continue;
     try {
       RunConfig assigned = run.config;
       assign_path(key, value.node, fields_of(assigned), prefix_);
-      by_map->second |= text_below(list_fields(assigned), key) == own;
+      const bool is_held = is_single(value.node) ? is_same_corpus(assigned.text, run.config.text)
+                                                 : text_below(list_fields(assigned), key) == own;
+      value.is_held |= is_held;
+      by_map->second |= is_held;
     } catch (const Error&) {  // try_values has noted it.
     }
   }
@@ -295,6 +303,12 @@ std::vector<std::string> RunFilter::unheld_values() const {
       if (!is_single(value.node) || value.is_held) continue;
       unheld.push_back(fmt::format("{}={}", condition.key, value.node.text));
     }
+  }
+  if (!is_skip_ || has_matched_ || !unheld.empty()) return unheld;
+  for (const Condition& condition : conditions_) {
+    const std::string first = short_text(condition.values.front().node);
+    const std::string last = short_text(condition.values.back().node);
+    unheld.push_back(fmt::format("{}={}", condition.key, first == last ? first : first + " to " + last));
   }
   return unheld;
 }

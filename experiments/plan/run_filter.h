@@ -39,8 +39,9 @@ struct AskedRun {
 };
 
 // Matches runs by settings: {task: parity_check, encoding: [rope, kerple], seed: 0:4}. A run matches when
-// every key holds one of its values. The mere name of a task or an encoding holds whatever its settings, a
-// map when assigning it to the run changes nothing, and an axis of named variants holds the run's label.
+// every key holds one of its values. The mere name of a task or an encoding, and the name or the folder of a
+// corpus, hold whatever the settings, a map when assigning it to the run changes nothing, and an axis of named
+// variants holds the run's label.
 class RunFilter {
  public:
   // Throws Error (usage) for what is no such map, and for an unknown label.
@@ -62,7 +63,7 @@ class RunFilter {
   // none, rope, dape_kerple". Empty where each key holds a value in some of them.
   std::string held_instead(const std::vector<RunConfig>& runs);
   // After every run was matched: the single values of lists that none of them holds, such as "seed=7". Values
-  // of a range are not named: its end may lie beyond the runs.
+  // of a range are not named: its end may lie beyond the runs. Of a --skip that leaves out none, all of it.
   std::vector<std::string> unheld_values() const;
   const ConfigLocation& location() const { return location_; }
 

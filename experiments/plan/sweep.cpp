@@ -14,6 +14,7 @@
 #include "core/config/reader.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "experiments/plan/extended_config.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/plan/sweep_plan.h"
@@ -232,12 +233,6 @@ void warn_of_replaced_base(const SweepPlan& plan, const WarningSink& warn) {
   }
 }
 
-void warn_of_idle_exclusions(const SweepPlan& plan, const WarningSink& warn) {
-  for (const RunFilter& filter : plan.exclude) {
-    if (!filter.has_matched()) warn(config_error(filter.location(), "exclude", "leaves out no run").what());
-  }
-}
-
 void check_trains(const SweepPlan& plan, const RunConfig& run) {
   if (!run.is_foreign()) return;
   throw config_error(plan.file, "model.kind",
@@ -321,16 +316,22 @@ struct ExpandedRuns {
 };
 
 ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
-  RunConfig base;
-  for (const ConfigNode& settings : plan.bases) assign_fields(settings, fields_of(base), "base.");
-  check_trains(plan, base);
   const std::size_t count = plan.count();
+  RunConfig base;
+  std::optional<std::vector<const Setting*>> base_text;  // The settings of a text that `base` was read for.
   ExpandedRuns expanded;
-  std::vector<RunConfig>& runs = expanded.runs;
   std::map<std::string, std::size_t> run_of_id;
   for (std::size_t i = 0; i < count; ++i) {
-    RunConfig run = base;
     const std::vector<RunSetting> settings = plan.settings(i);
+    std::vector<const Setting*> of_text;
+    for (const RunSetting& setting : settings) {
+      if (is_below(setting.setting->path, "text")) of_text.push_back(setting.setting);
+    }
+    if (base_text != of_text) {
+      base = read_bases(plan.bases, of_text);
+      base_text = std::move(of_text);
+    }
+    RunConfig run = base;
     for (const RunSetting& setting : settings) {
       try {
         written.apply(*setting.setting, run);
@@ -357,13 +358,13 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
     const std::string id = run_id(run);
     const auto [same, is_new] = run_of_id.emplace(id, i);
     if (!is_new) throw duplicate_error(plan, same->second, i, id);
-    runs.push_back(std::move(run));
+    expanded.runs.push_back(std::move(run));
   }
   for (const auto* filters : {&plan.exclude, &plan.chosen_by}) {
     for (const RunFilter& filter : *filters) filter.check_made_sense();
   }
-  if (runs.empty()) throw nothing_left(plan, expanded.not_chosen);
-  check_corpora_differ(plan, runs);
+  if (expanded.runs.empty()) throw nothing_left(plan, expanded.not_chosen);
+  check_corpora_differ(plan, expanded.runs);
   return expanded;
 }
 
@@ -380,7 +381,9 @@ Sweep read_sweep(const std::filesystem::path& path, const std::vector<std::strin
   }
   warn_of_replaced_variants(plan, written, warn);
   warn_of_replaced_base(plan, warn);
-  warn_of_idle_exclusions(plan, warn);
+  for (const RunFilter& filter : plan.exclude) {
+    if (!filter.has_matched()) warn(config_error(filter.location(), "exclude", "leaves out no run").what());
+  }
   for (const RunFilter& filter : plan.chosen_by) {
     for (const std::string& value : filter.unheld_values()) {
       warn(fmt::format("{}: no run of the config has {}", filter.option(), value));

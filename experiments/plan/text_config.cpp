@@ -75,7 +75,7 @@ void TextEvaluation::visit_fields(FieldVisitor& visit) {
   visit.integer({.name = "longest",
                  .help = "length up to which aligned windows fit into their documents",
                  .zero_word = "auto"},
-                longest, 0, 1'000'000);
+                longest, 1, 1'000'000);
 }
 
 }  // namespace che

@@ -42,7 +42,7 @@ struct MemoryOptions : RecurrentOptions {
     visit.integer({.name = "memory_size_test",
                    .help = "vectors in the memory in evaluation; auto: at least one for each token",
                    .zero_word = "auto"},
-                  memory_size_test, 0, kMaxSize);
+                  memory_size_test, 1, kMaxSize);
   }
 };
 

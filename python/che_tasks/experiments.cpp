@@ -10,6 +10,7 @@
 #include "core/config/reader.h"
 #include "core/error.h"
 #include "core/number_text.h"
+#include "experiments/exchange/predictions.h"
 #include "experiments/exchange/sample_file.h"
 #include "experiments/exchange/stored_predictions.h"
 #include "experiments/plan/identity.h"
@@ -26,7 +27,14 @@ struct BoundRun {
   RunConfig config;
   BoundTask task;
 
-  explicit BoundRun(RunConfig of) : config(std::move(of)), task(config.task) {}
+  // Throws Error for a run of a text, of which the package has no samples.
+  explicit BoundRun(RunConfig of) : config(std::move(of)), task(config.task) {
+    if (config.has_text()) {
+      throw Error(
+          fmt::format("text: che_tasks has no samples of texts, and a run models {}; allowed: runs of tasks",
+                      config.text.name));
+    }
+  }
 
   // Key path -> value, of every setting.
   py::dict settings() const {
@@ -61,8 +69,9 @@ struct BoundRun {
       const Setting setting = parse_setting(text, "training.steps=100");
       assign_path(setting.path, setting.value, fields_of(changed));
     }
-    changed.check();
-    return BoundRun(std::move(changed));
+    BoundRun run(std::move(changed));
+    run.config.check();
+    return run;
   }
 
   // (positions of the tokens, distances of tokens 0, 1, ... apart) of a layer in one forward pass; of test
@@ -159,6 +168,10 @@ void bind_experiments(py::module_& module) {
         if (!problem.empty()) throw py::value_error(fmt::format("model: got '{}'; {}", name, problem));
       },
       "name"_a);
+  module.def(
+      "check_predictions_header",
+      [](const std::string& line, const std::string& file) { check_predictions_header(line, file); },
+      "line"_a, "file"_a);
   module.def("score", &score_files, "files"_a, "results"_a);
 }
 

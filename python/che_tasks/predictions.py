@@ -24,6 +24,7 @@ Predict = Callable[[Batch], Any]
 File = Union[str, os.PathLike[str]]
 
 MAX_SEED = 2**53
+MAX_HEADER = 1 << 20  # Characters that are read of a file's first line.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,6 +84,21 @@ def check_target(model: str, results: File | None) -> None:
     raise ValueError(f"{results}: is a file; allowed: a folder of results, new or not")
 
 
+def check_file(file: File, model: str) -> None:
+  """Raises ValueError if `write_predictions` would replace the predictions of another model."""
+  path = pathlib.Path(file)
+  if not path.is_file():
+    return
+  with open(path, encoding="utf-8", errors="replace") as lines:
+    first = lines.readline(MAX_HEADER)
+  try:
+    other = json.loads(first)["model"]
+  except (ValueError, KeyError, TypeError):
+    raise ValueError(f"{path}: holds no predictions; move it away, or name another file") from None
+  if other != model:
+    raise ValueError(f"{path}: holds predictions of {other!r}, not of {model!r}; name another file or folder")
+
+
 def write_predictions(
   file: File,
   predict: Predict,
@@ -96,7 +112,7 @@ def write_predictions(
   """Writes what `predict` answers to the test samples as a file for `score`, and returns its path.
 
   Args:
-    file: where to write; a file of that name is replaced, once all predictions are there.
+    file: where to write; a file with predictions of the same model is replaced, once all predictions are there.
     predict: takes a batch and returns symbol ids, shape (samples, output length).
     test_sets: the samples.
     model: its name in tables.
@@ -105,19 +121,24 @@ def write_predictions(
     training: what its author states, for readers of tables: any of steps, batch_size, learning_rate, parameters,
       training_accuracy (a fraction of 1) and note.
 
-  Raises ValueError for predictions of another shape, type or alphabet.
+  Raises ValueError for predictions of another shape, type or alphabet; before it asks `predict`, for what `score` would
+  refuse of the model's name, the test sets and what is stated of training, and for a file that is no such file.
   """
+  check_target(model, None)
   path = pathlib.Path(file)
-  path.parent.mkdir(parents=True, exist_ok=True)
+  check_file(path, model)
   header = {**test_sets.header(), "format": "che-predictions/1", "model": model, "model_seed": model_seed}
   if data_seed is not None:
     header["data_seed"] = data_seed
   if training is not None:
     header["training"] = dict(training)
+  line = json.dumps(header, default=lambda scalar: scalar.item())  # numpy has scalars.
+  _core.check_predictions_header(line, os.fspath(path))
+  path.parent.mkdir(parents=True, exist_ok=True)
   part = path.with_name(path.name + ".part")
   try:
     with open(part, "w", encoding="utf-8") as out:
-      out.write(json.dumps(header, default=lambda scalar: scalar.item()) + "\n")  # numpy has scalars.
+      out.write(line + "\n")
       for batch in test_sets:
         predicted = _symbols(predict(batch), batch, len(test_sets.task.output_symbols))
         for index, output in enumerate(predicted.tolist()):
@@ -154,21 +175,16 @@ def evaluate(
   `predictor(task, seed)` trains or loads the model for the task, with that seed, and returns the function that predicts
   its samples: a batch -> symbol ids, shape (samples, output length). Predictions go to `out`/<task>-seed<seed>.jsonl.
   `tasks` chooses from the suite. Raises ValueError as `write_predictions` and `score` do; before it calls `predictor`,
-  for an unknown task or suite, a task or a seed that is named twice, and a seed that is none.
+  for an unknown task or suite, a task or a seed that is named twice, a seed that is none, and predictions of another
+  model in `out`.
   """
   check_target(model, results)
   seeds = _each_once("seeds", map(_checked_seed, seeds))
   chosen = find_suite(suite)
   sets = [chosen.test_sets(task) for task in _each_once("tasks", chosen.tasks if tasks is None else tasks)]
-  files = [
-    write_predictions(
-      pathlib.Path(out) / f"{one.task.name}-seed{seed}.jsonl",
-      predictor(one.task, seed),
-      one,
-      model=model,
-      model_seed=seed,
-    )
-    for seed in seeds
-    for one in sets
-  ]
-  return score(files, results)
+  runs = [(pathlib.Path(out) / f"{one.task.name}-seed{seed}.jsonl", one, seed) for seed in seeds for one in sets]
+  for file, _, _ in runs:
+    check_file(file, model)
+  for file, one, seed in runs:
+    write_predictions(file, predictor(one.task, seed), one, model=model, model_seed=seed)
+  return score([file for file, _, _ in runs], results)

@@ -213,6 +213,10 @@ TEST_F(ExchangeProgram, RefusesUnknownSuitesTasksAndPredictions) {
   expect_refusal(che({"export", "quick/v1", "-o", samples_folder(), "--task", "bucket_sort"}),
                  {"suite quick/v1 has no such task"});
   expect_refusal(che({"export", "quick/v1", "-o", samples_folder(), "--lengths", "9:1"}), {"--lengths 9:1"});
+  for (const char* samples : {"0", "65", "4294967360", "9223372036854775744"}) {
+    expect_refusal(che({"export", "quick/v1", "-o", samples_folder(), "--samples", samples}),
+                   {std::string("--samples ") + samples, "allowed: multiples of 64 up to 4294967296"});
+  }
   EXPECT_FALSE(std::filesystem::exists(samples_folder()));
   expect_refusal(che({"score", write("bad.jsonl", "{}\n")}), {"bad.jsonl:1", "'format' is missing"});
 }

@@ -113,6 +113,16 @@ class Configs(unittest.TestCase):
     with self.assertRaisesRegex(ValueError, "no_such.yaml"):
       che_tasks.config("no_such.yaml")
 
+  def test_runs_of_texts_are_refused(self):
+    with tempfile.TemporaryDirectory() as folder:
+      config = pathlib.Path(folder) / "text.yaml"
+      config.write_text(f"name: text\nbase: {{text: {SOURCE / 'data/text/austen'}, encoding: none}}\n")
+      with self.assertRaisesRegex(ValueError, "text: che_tasks has no samples of texts, and a run models austen"):
+        che_tasks.config(config)
+    run = che_tasks.config(SOURCE / "configs/quick.yaml").runs()[0]
+    with self.assertRaisesRegex(ValueError, "che_tasks has no samples of texts"):
+      run.with_settings("encoding=none", f"text={SOURCE / 'data/text/austen'}")
+
 
 class Predictions(unittest.TestCase):
   def setUp(self):
@@ -200,6 +210,34 @@ class Predictions(unittest.TestCase):
           lambda task, seed: self.fail("a model was asked for"),
           suite="quick/v1", model="mine", out=self.path / "out", **wrong,
         )  # fmt: skip
+
+  def test_predictions_of_another_model_are_kept(self):
+    def evaluate(model, predictor):
+      che_tasks.evaluate(predictor, suite="quick/v1", model=model, tasks=["even_pairs"], out=self.path)
+
+    for _ in range(2):
+      evaluate("first", lambda task, seed: lambda batch: batch.output)
+    file = self.path / "even_pairs-seed0.jsonl"
+    kept = file.read_bytes()
+    with self.assertRaisesRegex(ValueError, "seed0.jsonl: holds predictions of 'first', not of 'second'"):
+      evaluate("second", lambda task, seed: self.fail("a model was asked for"))
+    self.assertEqual(file.read_bytes(), kept)
+    file.write_text("notes")
+    with self.assertRaisesRegex(ValueError, "seed0.jsonl: holds no predictions"):
+      evaluate("first", lambda task, seed: self.fail("a model was asked for"))
+
+  def test_a_header_is_refused_before_predictions_are_asked_for(self):
+    for changes, words in [
+      ({"model": "rope"}, "'rope' is an encoding of che"),
+      ({"training": {"step": 3}}, "unknown field 'step'"),
+      ({"model_seed": -1}, "model_seed: "),
+      ({"data_seed": 0.5}, "data_seed: "),
+    ]:
+      with self.assertRaisesRegex(ValueError, words):
+        self.write(lambda batch: self.fail("predictions were asked for"), **changes)
+    self.sets = che_tasks.test_sets("stack_manipulation", [0, 10], samples=128)
+    with self.assertRaisesRegex(ValueError, "length"):
+      self.write(lambda batch: self.fail("predictions were asked for"))
 
   def test_bad_predictions_are_named(self):
     for predict, words in [

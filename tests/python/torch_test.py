@@ -159,6 +159,24 @@ class Program(unittest.TestCase):
           hardly_moved = run.with_settings("training.steps=1", "learning_rate=1e-12")
           self.compare(run, che, folder / "start/runs" / hardly_moved.id, folder / "trained/runs" / run.id)
 
+  def test_schedules_and_weight_decay_are_those_of_che(self):
+    settings = ("schedule=cosine", "final_rate=0.3", "warmup_steps=3", "beta2=0.9", "weight_decay=1")
+    changed = [f"training.{setting}" for setting in settings]
+    with tempfile.TemporaryDirectory() as name:
+      folder = pathlib.Path(name)
+      config = folder / "small.yaml"
+      config.write_text(CONFIG.format(task="reverse_string", encodings="kerple"))
+
+      def che(*words):
+        return subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True, cwd=folder).stdout
+
+      che("run", "small.yaml", "-o", "start", "training.steps=1", "learning_rate=1e-12")
+      che("run", "small.yaml", "-o", "trained", *changed)
+      [plain] = che_tasks.config(config).runs()
+      [run] = che_tasks.config(config, *changed).runs()
+      start = plain.with_settings("training.steps=1", "learning_rate=1e-12").id
+      self.compare(run, che, folder / "start/runs" / start, folder / "trained/runs" / run.id)
+
   def compare(self, run, che, start, trained):
     model = ct.make_encoder(run)
     che("export-model", str(start), "-o", str(start / "model.safetensors"))
@@ -281,6 +299,10 @@ class Interface(unittest.TestCase):
           ct.make_encoder(stretched.runs()[0])
       with self.assertRaisesRegex(ValueError, "evaluation.eval_dropout"):
         ct.make_encoder(run.with_settings("encoding=rope", "evaluation.eval_dropout=true"))
+      for precision in ("bf16", "tf32"):
+        rounded = run.with_settings("encoding=rope", f"execution.precision={precision}")
+        with self.assertRaisesRegex(ValueError, f"execution.precision: {precision} is not in .* allowed: fp32"):
+          ct.Trainer(rounded, ct.make_encoder(rounded))
       with self.assertRaisesRegex(ValueError, "training.steps: got 0"):
         ct.train(che_tasks.config(config, "training.steps=0"), ct.Encoding, out=folder)
       rates = che_tasks.config(config, "axes.learning_rate=[1e-3, 1e-4]")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import pathlib
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Callable
 
 import numpy as np
@@ -17,7 +18,7 @@ from torch import Tensor, nn
 
 from ..configs import Config, Run
 from ..configs import config as read_config
-from ..predictions import Score, check_target, score, write_predictions
+from ..predictions import Score, check_file, check_target, score, write_predictions
 from ..tasks import Batch, Batches
 from .encoder import Encoder, PositionSource, contiguous
 from .encodings import Positions, Shape, encoding_of
@@ -87,19 +88,51 @@ def _drawn(run: Run, draw: Callable[[int, int], tuple[list[int], list[int]]]) ->
   return positions
 
 
+def _decays(name: str) -> bool:
+  """Whether weight decay reaches a parameter: as in che, not those of LayerNorms and no biases."""
+  last = name.rpartition(".")[2]
+  is_bias = last == "bias" or (last.startswith("b") and len(last) <= 2)
+  return not is_bias and not name.startswith("ln") and ".ln" not in name
+
+
+def _rate_fraction(settings: Mapping[str, Any], step: int) -> float:
+  """Which share of the learning rate che's schedule gives to a step, from 0."""
+  update, warmup = step + 1, settings["training.warmup_steps"]
+  if update <= warmup:
+    return float(update / warmup)
+  if settings["training.schedule"] == "constant":
+    return 1
+  passed = min(1, (update - warmup) / max(settings["training.steps"] - warmup, 1))
+  final = settings["training.final_rate"]
+  return float(final + (1 - final) / 2 * (math.cos(math.pi * passed) + 1))
+
+
 class Trainer:
   """Trains a model as a run's config says, on the batches and positions of che: `step()` makes one update.
 
-  `model` is called as an `Encoder` is. The learning rate is constant after the warm-up, gradients are clipped by their
-  norm, and the loss is the mean over all output symbols, masked or not.
+  `model` is called as an `Encoder` is. The learning rate has the warm-up and the schedule of the config, gradients are
+  clipped by their norm, and the loss is the mean over all output symbols, masked or not. Weight decay leaves out
+  parameters whose name says that they are of a LayerNorm (`ln1.scale`) or a bias (`b`, `b1`, `bias`). Raises ValueError
+  for a precision other than fp32.
   """
 
   def __init__(self, run: Run, model: nn.Module, device: str | torch.device = "cpu") -> None:
+    if run.settings["execution.precision"] != "fp32":
+      raise ValueError(
+        f"execution.precision: {run.settings['execution.precision']} is not in che_tasks.torch; allowed: fp32"
+      )
     self.run, self.model, self.device = run, model.to(device), device
     self.batches, self.steps_made = run.batches(), 0
     self.parameters = list(model.parameters())
     self.rate = float(run.settings["learning_rate"])
-    self.adam = torch.optim.Adam(self.parameters, lr=self.rate, betas=(0.9, 0.999), eps=1e-8, fused=True)
+    named = list(model.named_parameters())
+    decay = run.settings["training.weight_decay"]
+    groups: list[dict[str, Any]] = [
+      {"params": [parameter for name, parameter in named if _decays(name)], "weight_decay": decay},
+      {"params": [parameter for name, parameter in named if not _decays(name)], "weight_decay": 0},
+    ]
+    betas = (0.9, run.settings["training.beta2"])
+    self.adam = torch.optim.AdamW(groups, lr=self.rate, betas=betas, eps=1e-8, fused=True)
 
   def step(self, batch: TensorBatch | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Loss, accuracy and the gradient's norm before clipping, of the parameters before the update: three scalars.
@@ -124,8 +157,8 @@ class Trainer:
     gradients = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
     norm = nn.utils.get_total_norm(gradients)
     torch._foreach_mul_(gradients, (settings["training.clip_norm"] / norm).clamp(max=1))
-    warmup = settings["training.warmup_steps"]
-    self.adam.param_groups[0]["lr"] = self.rate * min(1, (number + 1) / max(warmup, 1))
+    for group in self.adam.param_groups:
+      group["lr"] = self.rate * _rate_fraction(settings, number)
     self.adam.step()
     return loss.detach(), accuracy.detach(), norm.detach()
 
@@ -271,6 +304,8 @@ def train(
   runs = _repetitions(read, positions, None if seeds is None else list(seeds), learning_rate)
   files = _files(runs, pathlib.Path(out))
   check_target(name, results)
+  for file in files:
+    check_file(file, name)
   torch.set_num_threads(threads)
   for run, file in zip(runs, files):
     began = time.monotonic()

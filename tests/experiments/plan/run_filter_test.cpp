@@ -1,5 +1,6 @@
 #include "experiments/plan/run_filter.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/contains.h"
@@ -70,6 +71,33 @@ TEST(RunFilter, ListedValuesThatNoRunHoldsAreNamed) {
                                       "--only: no run of the config has encoding=rope"}));
   EXPECT_TRUE(warnings({"seed=[0, 2]", "task=[reverse_string, even_pairs]"}).empty());
   EXPECT_TRUE(warnings({"seed=1:9"}).empty()) << "the end of a range may lie beyond the runs";
+}
+
+TEST(RunFilter, ASkipThatLeavesOutNothingIsNamed) {
+  const ScratchFile file(kQuick);
+  for (const auto& [skip, named] :
+       {std::pair("encoding=fire", "encoding=fire"), std::pair("seed=7:9", "seed=7 to 9"),
+        std::pair("seed=[7, 8]", "seed=7"), std::pair("encoding={name: rope, fraction: 0.5}", "encoding={"),
+        std::pair("seed=2:9", ""), std::pair("encoding=none", "")}) {
+    std::string warned;
+    read_sweep(file.path(), {}, {.skip = {skip}}, [&](const std::string& warning) { warned += warning; });
+    const std::string expected = std::string("--skip: no run of the config has ") + named;
+    EXPECT_EQ(warned.substr(0, *named == 0 ? 1 : expected.size()), *named == 0 ? "" : expected) << skip;
+  }
+}
+
+TEST(RunFilter, ACorpusHasItsNameAndItsFolder) {
+  const std::string folder = CHE_SOURCE_DIR "/data/text/austen";
+  const std::string yaml = "name: x\nbase: {encoding: kerple, text: " + folder +
+                           ", evaluation: {lengths: [128]}}\n"
+                           "axes: {text.documents: [packed, separate]}\n";
+  for (const std::string& named : {std::string("austen"), folder, folder + "/"}) {
+    EXPECT_EQ(read(yaml, {}, {"text=" + named}).runs.size(), 2U) << named;
+    const ScratchFile file(yaml);
+    EXPECT_THAT(message_of([&] { read_sweep(file.path(), {}, {.skip = {"text=" + named}}); }),
+                testing::HasSubstr("none of its 2 runs is left by exclude and --skip"))
+        << named;
+  }
 }
 
 TEST(RunFilter, AFilterAsksRunsOfEveryStructure) {

@@ -1,4 +1,5 @@
 // Configs of runs on a text: second defaults, identity, and what does not go together.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -31,6 +32,26 @@ TEST(TextConfig, NamingATextSetsOtherDefaults) {
   EXPECT_EQ(run.model.kind, "decoder");
   EXPECT_EQ(text_run("  training: {dropout: 0.2, steps: 50}\n  text: austen\n").training.dropout, 0.2);
   EXPECT_EQ(text_run("  training: {steps: 50, warmup_steps: 7}\n  text: austen\n").training.warmup(), 7);
+}
+
+// A text's defaults are in the place of a task's only where the config is silent.
+TEST(TextConfig, WhatAConfigSetsStaysWhereverTheTextComesFrom) {
+  const std::string set =
+      "  training: {schedule: constant, dropout: 0.1, beta2: 0.999, weight_decay: 0, first_length: 1, "
+      "last_length: 40}\n  evaluation: {lengths: [128], samples: 512, part: validation}\n"
+      "  model: {block: post_norm}\n";
+  const std::string expected = to_yaml(text_run(set + "  text: austen\n"));
+  EXPECT_THAT(expected, testing::HasSubstr("block: post_norm"));
+  EXPECT_EQ(to_yaml(read(with(set) + "axes: {text: [austen]}\n").runs.at(0)), expected);
+  EXPECT_EQ(to_yaml(read(with(set), {"text=austen"}).runs.at(0)), expected);
+  EXPECT_EQ(to_yaml(read(with(set) + "axes: {form: [{label: a, text: austen}]}\n").runs.at(0)), expected);
+  const ScratchFolder folder;
+  write_file_atomically(folder.path() / "parent.yaml", with(set));
+  write_file_atomically(folder.path() / "child.yaml",
+                        "name: x\nextends: parent.yaml\nbase: {text: austen}\n");
+  EXPECT_EQ(to_yaml(read_sweep(folder.path() / "child.yaml", {}).runs.at(0)), expected);
+  expect_contains(error_of(with("  task: even_pairs\n"), {"text=austen"}),
+                  {"x.yaml:4: base.task: the run models the text austen", "never both"});
 }
 
 TEST(TextConfig, StoredConfigsAreReadWithoutTheCorpus) {
