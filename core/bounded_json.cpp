@@ -33,59 +33,68 @@ std::string syntax_problem(std::string_view text, std::size_t byte) {
                      one_line(before.substr(before.size() - std::min(before.size(), kShown))));
 }
 
-// Is told of each part of a text while it is parsed, and throws Error for what is not allowed.
-class JsonWatch {
+// Is told of each part of a text, builds nothing, and throws Error for what is not allowed. The parser's
+// callback would not do: it walks an object's siblings at the object's end.
+class JsonCheck final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit JsonWatch(const JsonLimits& limits) : limits_(limits) {}
+  JsonCheck(std::string_view text, const JsonLimits& limits) : text_(text), limits_(limits) {}
 
-  void take(std::size_t depth, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
-    using Event = nlohmann::json::parse_event_t;
-    switch (event) {
-      case Event::object_start:
-        keys_.emplace_back();
-        [[fallthrough]];
-      case Event::array_start:
-        if (depth >= limits_.depth) throw Error(fmt::format("nested more than {} deep", limits_.depth));
-        [[fallthrough]];
-      case Event::value:
-        if (++values_ > limits_.values) throw Error(fmt::format("has more than {} values", limits_.values));
-        break;
-      case Event::key:
-        if (!keys_.back().insert(parsed.get<std::string>()).second) {
-          throw Error(fmt::format("an object has the key '{}' twice; allowed: each key once",
-                                  one_line(parsed.get<std::string>())));
-        }
-        break;
-      case Event::object_end:
-        keys_.pop_back();
-        break;
-      case Event::array_end:
-        break;
+  bool null() override { return take_value(); }
+  bool boolean(bool /*value*/) override { return take_value(); }
+  bool number_integer(number_integer_t /*value*/) override { return take_value(); }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return take_value(); }
+  bool number_float(number_float_t /*value*/, const string_t& /*digits*/) override { return take_value(); }
+  bool string(string_t& /*value*/) override { return take_value(); }
+  bool binary(binary_t& /*value*/) override { return take_value(); }
+
+  bool start_object(std::size_t /*elements*/) override { return open(); }
+  bool start_array(std::size_t /*elements*/) override { return open(); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& name) override {
+    if (keys_.back().insert(name).second) return true;
+    throw Error(fmt::format("an object has the key '{}' twice; allowed: each key once", one_line(name)));
+  }
+
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                   const nlohmann::json::exception& error) override {
+    if (const auto* syntax = dynamic_cast<const nlohmann::json::parse_error*>(&error)) {
+      throw Error(syntax_problem(text_, syntax->byte));
     }
+    throw Error("not JSON that can be read: it has a number beyond the range of a double");
   }
 
  private:
+  bool take_value() {
+    if (++values_ > limits_.values) throw Error(fmt::format("has more than {} values", limits_.values));
+    return true;
+  }
+
+  bool open() {
+    if (keys_.size() >= limits_.depth) throw Error(fmt::format("nested more than {} deep", limits_.depth));
+    keys_.emplace_back();
+    return take_value();
+  }
+
+  bool close() {
+    keys_.pop_back();
+    return true;
+  }
+
+  std::string_view text_;
   const JsonLimits& limits_;
   std::size_t values_ = 0;
-  std::vector<std::set<std::string>> keys_;  // Those of the objects around what is read.
+  std::vector<std::set<std::string>> keys_;  // Those of the objects and arrays around what is read.
 };
 
 }  // namespace
 
 nlohmann::json parse_bounded_json(std::string_view text, const JsonLimits& limits) {
   if (text.size() > limits.bytes) throw Error(fmt::format("has more than {} bytes", limits.bytes));
-  JsonWatch watch(limits);
-  try {
-    return nlohmann::json::parse(
-        text, [&](int depth, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
-          watch.take(static_cast<std::size_t>(depth), event, parsed);
-          return true;
-        });
-  } catch (const nlohmann::json::parse_error& error) {
-    throw Error(syntax_problem(text, error.byte));
-  } catch (const nlohmann::json::exception&) {
-    throw Error("not JSON that can be read: it has a number beyond the range of a double");
-  }
+  JsonCheck check(text, limits);
+  nlohmann::json::sax_parse(text, &check);
+  return nlohmann::json::parse(text);
 }
 
 }  // namespace che
