@@ -38,6 +38,7 @@ bool is_same(const MetricsRow& one, const MetricsRow& other) {
 }
 
 constexpr const char* kConfigName = "config.yaml";
+constexpr std::size_t kMaxListBytes = std::size_t{64} << 20;  // Lines of more than 500,000 runs.
 
 fs::path run_path(const fs::path& experiment, const std::string& id) { return experiment / "runs" / id; }
 
@@ -161,7 +162,7 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
 RetrainingFolder::RetrainingFolder(fs::path experiment, const std::vector<RunConfig>& runs)
     : experiment_(std::move(experiment)) {
   if (is_present(list_path(experiment_))) {
-    std::istringstream lines(read_file(list_path(experiment_)));
+    std::istringstream lines(read_file(list_path(experiment_), kMaxListBytes));
     for (std::string line; std::getline(lines, line);) listed_.insert(line);
   }
   for (const RunConfig& run : runs) {
