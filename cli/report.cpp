@@ -56,8 +56,9 @@ int report(const ReportOptions& options) {
   const fs::path parent = output.has_parent_path() ? output.parent_path() : ".";
   // A page that goes to a pipe or to standard output is not mixed with the names of files.
   std::error_code ignored;
-  const bool is_stream =
-      fs::exists(output) && (!fs::is_regular_file(output) || fs::equivalent(output, "/dev/stdout", ignored));
+  const bool is_default = options.output.empty();
+  const bool is_stream = !is_default && fs::exists(output) &&
+                         (!fs::is_regular_file(output) || fs::equivalent(output, "/dev/stdout", ignored));
   // A page that lies elsewhere or is read another way writes nothing into the results folder.
   const bool is_own = !is_joint && narrowing.empty() && fs::equivalent(parent, folder, ignored);
   ReportLinks links{.folders = {}};
@@ -74,7 +75,8 @@ int report(const ReportOptions& options) {
     write_file_atomically(file, format_table(contents, "csv"));
     print_path(file);
   }
-  write_output(output, report_html(table, links));
+  // The folder may come from elsewhere: a link of the default name in it is replaced, not followed.
+  (is_default ? write_file_atomically : write_output)(output, report_html(table, links));
   if (!is_stream) print_path(output);
   return 0;
 }

@@ -72,7 +72,7 @@ bool print_comparison(const std::vector<BundledRun>& published, const std::vecto
       continue;
     }
     const RetrainingResult result =
-        compare_with_published(published[i], stored.evaluation, stored.metrics, tolerance);
+        compare_with_published(published[i], stored.evaluation, stored.metrics, stored.at_steps, tolerance);
     ++counts[result.agreement];
     further_rows +=
         published[i].evaluation.size() - present_rows(published[i].evaluation, published[i].config).size();

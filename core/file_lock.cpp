@@ -81,12 +81,16 @@ struct LockState {
   double touched = 0;
 };
 
+// What che writes is far shorter. The rest of a longer file, which is somebody else's, is not read.
+constexpr std::size_t kMaxLockBytes = 4096;
+
 // Nothing when the file is gone. Throws Error (runtime) for what is no regular file.
 std::optional<LockState> read_state(const fs::path& path) {
   for (bool is_first = true;; is_first = false) {
     try {
       const Descriptor file = open_regular_file(path, O_RDONLY, "lock", ErrorKind::kRuntime, "; remove it");
-      const std::string text = read_open_file(file, path);
+      std::string text(kMaxLockBytes, 0);
+      text.resize(read_part(file, path, text));
       LockState state{.is_free = text.starts_with(kFree), .holder = {}, .touched = touched(file)};
       if (text.size() > kHeld.size()) state.holder = parse_lock_holder(text.substr(kHeld.size()));
       return state;

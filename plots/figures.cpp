@@ -130,6 +130,10 @@ std::vector<const Figure*> write_figure_data(const std::vector<const Figure*>& c
     if (data.rows.empty()) continue;
     add_run_counts(data, source.table);
     std::error_code error;
+    if (fs::is_symlink(data_folder, error)) {
+      throw Error(
+          fmt::format("'{}' is a symbolic link, which may lead elsewhere; remove it", data_folder.string()));
+    }
     fs::create_directories(data_folder, error);
     if (error) {
       throw Error(fmt::format("cannot write figures to '{}': {}; name another folder with --output",

@@ -34,10 +34,32 @@ std::string obstacle(const BundledRun& run) {
 
 bool is_same(const MetricsRow& one, const MetricsRow& other) {
   return one.step == other.step && one.loss == other.loss && one.accuracy == other.accuracy &&
-         one.gradient_norm == other.gradient_norm;
+         one.gradient_norm == other.gradient_norm && one.validation_loss == other.validation_loss;
+}
+
+bool is_same_window(const WindowLoss& one, const WindowLoss& other) {
+  return one.window == other.window && one.loss == other.loss;
+}
+
+// Older bundles lack standard errors and windows.
+bool is_same_row(const EvaluationRow& published, const EvaluationRow& again) {
+  return published.accuracy == again.accuracy && published.loss == again.loss &&
+         (!published.accuracy_se || published.accuracy_se == again.accuracy_se) &&
+         (published.windows.empty() || std::ranges::equal(published.windows, again.windows, is_same_window));
+}
+
+// Whether each row that a bundle has of a step was measured again, with an accuracy that `agrees`.
+template <class Agrees>
+bool steps_agree(const BundledRun& published, const StepRows& again, const Agrees& agrees) {
+  return std::ranges::all_of(published.at_steps, [&](const auto& step) {
+    const auto found = again.find(step.first);
+    return found != again.end() && std::ranges::equal(present_rows(step.second, published.config),
+                                                      present_rows(found->second, published.config), agrees);
+  });
 }
 
 constexpr const char* kConfigName = "config.yaml";
+constexpr std::size_t kMaxListBytes = std::size_t{64} << 20;  // Lines of more than 500,000 runs.
 
 fs::path run_path(const fs::path& experiment, const std::string& id) { return experiment / "runs" / id; }
 
@@ -110,7 +132,8 @@ std::string agreement_name(Agreement agreement) {
 }
 
 RetrainingResult compare_with_published(const BundledRun& published, const std::vector<EvaluationRow>& again,
-                                        const std::vector<MetricsRow>& metrics_again, double tolerance) {
+                                        const std::vector<MetricsRow>& metrics_again,
+                                        const StepRows& steps_again, double tolerance) {
   const std::vector<EvaluationRow> rows = present_rows(published.evaluation, published.config);
   const std::vector<EvaluationRow> new_rows = present_rows(again, published.config);
   const std::string lengths = counted(rows.size(), "test length");
@@ -123,12 +146,12 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
   std::size_t beyond = 0;
   bool rows_are_same = true;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows_are_same &= rows[i].accuracy == new_rows[i].accuracy && rows[i].loss == new_rows[i].loss;
+    rows_are_same &= is_same_row(rows[i], new_rows[i]);
     if (!(difference(i) <= tolerance)) ++beyond;
     if (difference(i) > difference(farthest)) farthest = i;
   }
   const bool has_metrics = !published.metrics.empty() && !metrics_again.empty();
-  if (rows_are_same &&
+  if (rows_are_same && steps_agree(published, steps_again, is_same_row) &&
       (published.metrics.empty() || std::ranges::equal(published.metrics, metrics_again, is_same))) {
     return {Agreement::kEqual,
             published.metrics.empty()
@@ -145,7 +168,7 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
   } else if (rows_are_same) {
     text += fmt::format("the same numbers at {}", lengths);
   } else {
-    text += fmt::format("the same accuracy at {}, other losses", lengths);
+    text += fmt::format("the same accuracy at {}, other losses, standard errors or windows", lengths);
   }
   bool training_is_close = true;
   if (has_metrics) {
@@ -155,13 +178,19 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
     text += fmt::format("; training accuracy {:.4f} in the bundle, {:.4f} again{}", before, after,
                         training_is_close ? "" : fmt::format(", beyond {}", tolerance));
   }
-  return {beyond == 0 && training_is_close ? Agreement::kWithinTolerance : Agreement::kDifferent, text};
+  const bool steps_are_close = steps_agree(published, steps_again, [&](const auto& one, const auto& other) {
+    return std::abs(one.accuracy - other.accuracy) <= tolerance;
+  });
+  if (!steps_are_close) text += fmt::format("; accuracy at steps on the way is beyond {}", tolerance);
+  return {beyond == 0 && training_is_close && steps_are_close ? Agreement::kWithinTolerance
+                                                              : Agreement::kDifferent,
+          text};
 }
 
 RetrainingFolder::RetrainingFolder(fs::path experiment, const std::vector<RunConfig>& runs)
     : experiment_(std::move(experiment)) {
   if (is_present(list_path(experiment_))) {
-    std::istringstream lines(read_file(list_path(experiment_)));
+    std::istringstream lines(read_file(list_path(experiment_), kMaxListBytes));
     for (std::string line; std::getline(lines, line);) listed_.insert(line);
   }
   for (const RunConfig& run : runs) {

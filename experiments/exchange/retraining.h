@@ -46,7 +46,7 @@ class RetrainingChoice {
 };
 
 enum class Agreement : std::uint8_t {
-  kEqual,            // Every number is the same: accuracy and loss by length, training metrics.
+  kEqual,            // Every number of the bundle at the config's lengths is the same.
   kWithinTolerance,  // Accuracies are close.
   kDifferent,        // Some accuracy is not.
 };
@@ -63,7 +63,8 @@ struct RetrainingResult {
 // `tolerance`, from 0 to 1, is allowed between accuracies: at each test length, and in training over the last
 // tenth of the steps.
 RetrainingResult compare_with_published(const BundledRun& published, const std::vector<EvaluationRow>& again,
-                                        const std::vector<MetricsRow>& metrics_again, double tolerance);
+                                        const std::vector<MetricsRow>& metrics_again,
+                                        const StepRows& steps_again, double tolerance);
 
 // The results folder of `che verify --retrain`. Runs in it prove something only if this command trained them:
 // a stranger's archive may hold a finished run, or one that is nearly trained. So the folder has a list of

@@ -14,10 +14,12 @@
 namespace che {
 namespace {
 
+constexpr std::size_t kMaxBytes = std::size_t{16} << 20;  // Far more than somebody writes by hand.
+
 // The file's text as `che` writes CSV: spreadsheets begin theirs with a byte order mark, end lines with a
 // carriage return too, and may leave out the last line's end.
 std::string read_csv(const std::filesystem::path& file) {
-  std::string text = read_file(file);
+  std::string text = read_file(file, kMaxBytes);
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
   std::erase(text, '\r');
   if (!text.empty() && text.back() != '\n') text += '\n';

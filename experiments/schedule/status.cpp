@@ -80,7 +80,7 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment, cons
   for (const InspectedRun& run : found.left_out) {
     ++all.runs;
     ++(run.problem == RunProblem::kDamagedConfig ? all.damaged : all.left_out);
-    note(problem_name(run.problem), run.text);
+    note(problem_name(run.problem), one_line(run.text, kWholeText));
   }
   double left = 0;     // Operations,
   double done = 0;     // and those done in

@@ -104,6 +104,11 @@ void Submission::store() const {
 Submission create_submission(const fs::path& experiment, const std::vector<std::vector<RunFolder>>& jobs,
                              std::size_t jobs_per_task) {
   const std::vector<std::int64_t> numbers = numbers_of(experiment);
+  std::error_code ignored;
+  if (fs::is_symlink(experiment / kFolder, ignored)) {
+    throw Error(fmt::format("'{}' is a symbolic link, which may lead elsewhere; remove it",
+                            (experiment / kFolder).string()));
+  }
   Submission submission;
   submission.folder = folder_of(fs::absolute(experiment), numbers.empty() ? 1 : numbers.back() + 1);
   for (std::size_t i = 0; i < jobs.size(); ++i) {

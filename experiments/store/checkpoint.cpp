@@ -37,6 +37,10 @@ void append(std::string& bytes, const T* values, std::size_t count) {
   bytes.append(reinterpret_cast<const char*>(values), count * sizeof(T));
 }
 
+std::size_t file_bytes(std::size_t size) {
+  return sizeof(Header) + 3 * size * sizeof(float) + sizeof(std::uint64_t);
+}
+
 // Reads the first good file into `loaded`, and returns what is wrong with a file. Files after a good one are
 // not read: they only have to be files that the next checkpoint can replace.
 std::optional<std::string> try_load(const std::filesystem::path& path, const std::string& id,
@@ -46,7 +50,7 @@ std::optional<std::string> try_load(const std::filesystem::path& path, const std
       open_regular_file(path, O_RDONLY, "read", ErrorKind::kUsage);
       return std::nullopt;
     }
-    const std::string bytes = read_file(path);
+    const std::string bytes = read_file(path, file_bytes(size));
     try {
       loaded = parse_checkpoint(bytes, id, size);
       return std::nullopt;
@@ -62,7 +66,7 @@ std::optional<std::string> try_load(const std::filesystem::path& path, const std
 }  // namespace
 
 Checkpoint parse_checkpoint(std::string_view bytes, const std::string& id, std::size_t size) {
-  const std::size_t expected = sizeof(Header) + 3 * size * sizeof(float) + sizeof(std::uint64_t);
+  const std::size_t expected = file_bytes(size);
   if (bytes.size() != expected)
     throw Error(fmt::format("has {} bytes instead of {}", bytes.size(), expected));
   const std::size_t body = bytes.size() - sizeof(std::uint64_t);
@@ -90,7 +94,7 @@ Checkpoint parse_checkpoint(std::string_view bytes, const std::string& id, std::
 std::string checkpoint_bytes(const std::string& id, const Checkpoint& checkpoint) {
   const std::size_t size = checkpoint.values.size();
   std::string bytes;
-  bytes.reserve(sizeof(Header) + 3 * size * sizeof(float) + sizeof(std::uint64_t));
+  bytes.reserve(file_bytes(size));
   const Header header{.id_hash = hash(id), .step = checkpoint.step, .size = size, .sums = checkpoint.sums};
   append(bytes, &header, 1);
   for (const auto* tensor : {&checkpoint.values, &checkpoint.first_moment, &checkpoint.second_moment}) {

@@ -282,7 +282,11 @@ TEST_F(ProgramTest, DrawsTheFiguresThatHaveSomethingToShow) {
 
 TEST_F(ProgramTest, ReportsOnePageWithTheFilesItLinksTo) {
   ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const std::string outside = results() + "-outside.html";
+  std::ofstream(outside) << "precious";
+  std::filesystem::create_symlink(outside, results() + "/report.html");
   output_of({"report", results()});
+  EXPECT_EQ(read_file(outside), "precious") << "a link in the folder is replaced";
   const std::string html = read_file(results() + "/report.html");
   expect_contains(html, {"href=\"./table.csv\""});
   EXPECT_TRUE(read_file(results() + "/table.csv").starts_with("level,task,"));

@@ -199,6 +199,14 @@ TEST_F(FileLockTest, WithUnknownContentHoldsLikeOneOfAnotherMachine) {
   EXPECT_TRUE(can_lock(scratch_.path()));
 }
 
+// More than the memory holds, with nothing on the disk.
+TEST_F(FileLockTest, IsNotReadToTheEndOfALongFile) {
+  const fs::path file = scratch_.path() / "lock.3";
+  std::ofstream(file) << "held ";
+  fs::resize_file(file, std::uintmax_t{1} << 40);
+  EXPECT_FALSE(can_lock(scratch_.path()));
+}
+
 TEST_F(FileLockTest, TellsARefusalOfTheSystemFromAWrongPath) {
   expect_no_lock(scratch_.path() / "absent", ErrorKind::kUsage);
   fs::permissions(scratch_.path(), fs::perms::owner_read | fs::perms::owner_exec);

@@ -234,6 +234,16 @@ TEST(Figures, WhereNoFolderCanBeMadeTheOptionIsNamed) {
   EXPECT_EQ(read_file(scratch.path() / "file"), "old");
 }
 
+TEST(Figures, AreNotWrittenBehindALink) {
+  const ScratchFolder scratch;
+  const ResultTable table = made_up_experiment(scratch.path() / "results");
+  std::filesystem::create_directory(scratch.path() / "other");
+  std::filesystem::create_directory_symlink("other", scratch.path() / kFigureDataFolder);
+  const auto write = [&] { write_figure_data({&figure_named("map")}, {.table = table}, scratch.path()); };
+  expect_contains(message_of(write), {"figure-data' is a symbolic link", "remove it"});
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path() / "other"));
+}
+
 TEST(Figures, WithoutAFinishedRunNoneHasData) {
   const ScratchFolder scratch;
   store_run(scratch.path(), made_up_config("reverse_string", "rope"), RunState::kFailed);

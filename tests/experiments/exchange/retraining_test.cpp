@@ -99,7 +99,7 @@ TEST(RetrainingChoice, SaysWhyRunsCannotBeTrainedAgain) {
 class RetrainedRun : public testing::Test {
  protected:
   RetrainingResult compare(double tolerance = 0.01) const {
-    return compare_with_published(published_, again_.evaluation, again_.metrics, tolerance);
+    return compare_with_published(published_, again_.evaluation, again_.metrics, again_.at_steps, tolerance);
   }
 
   BundledRun published_ = finished_run();
@@ -115,6 +115,27 @@ TEST_F(RetrainedRun, OfTheSameNumbersIsEqualAtAnyTimes) {
   published_.metrics.clear();
   EXPECT_EQ(Agreement::kEqual, compare().agreement);
   EXPECT_EQ("the same numbers at 4 test lengths; the bundle has no training metrics", compare().text);
+}
+
+TEST_F(RetrainedRun, ComparesEachNumberThatTheBundleHas) {
+  const BundledRun honest = published_;
+  const auto expect_forgery = [&](Agreement agreement) {
+    EXPECT_EQ(agreement, compare().agreement) << compare().text;
+    published_ = honest;
+  };
+  published_.metrics[0].validation_loss = 0.5;
+  expect_forgery(Agreement::kWithinTolerance);
+  published_.evaluation[0].accuracy_se = 0.125;
+  expect_forgery(Agreement::kWithinTolerance);
+  published_.evaluation[0].windows = {{.window = {}, .loss = 0.5}};
+  expect_forgery(Agreement::kWithinTolerance);
+  published_.at_steps[1] = published_.evaluation;
+  expect_forgery(Agreement::kDifferent);
+  published_.at_steps[1] = again_.at_steps[1] = published_.evaluation;
+  expect_forgery(Agreement::kEqual);
+  published_.at_steps[1] = published_.evaluation;
+  published_.at_steps[1][0].accuracy = 0.25;
+  expect_forgery(Agreement::kDifferent);
 }
 
 TEST_F(RetrainedRun, LooksAtTheConfigsLengthsOnly) {

@@ -10,6 +10,8 @@
 
 #include "core/files.h"
 #include "tasks/suite.h"
+#include "tests/contains.h"
+#include "tests/message_of.h"
 #include "tests/scratch_folder.h"
 
 namespace che {
@@ -46,6 +48,13 @@ TEST(QuotedScores, AreReadAsSpreadsheetsWriteThem) {
   ASSERT_EQ(1U, quoted.size());
   EXPECT_EQ("parity_check", quoted[0].task);
   EXPECT_EQ("a table", quoted[0].source);
+}
+
+TEST(QuotedScores, AreNotReadFromALongFile) {
+  const ScratchFolder folder;
+  write_file_atomically(folder.path() / kQuotedFile, "task,model,score,source\n");
+  std::filesystem::resize_file(folder.path() / kQuotedFile, std::uintmax_t{1} << 40);
+  expect_contains(message_of([&] { read_quoted_scores(folder.path()); }), {kQuotedFile, "bytes; allowed: "});
 }
 
 }  // namespace

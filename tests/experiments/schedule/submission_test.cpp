@@ -57,6 +57,15 @@ TEST(Submission, UsesTheFolderOfOneThatWasNotSubmittedAgain) {
   EXPECT_EQ(create_submission(scratch.path(), jobs, 1).folder, scratch.path() / "batch" / "3");
 }
 
+TEST(Submission, IsNotStoredBehindALink) {
+  const ScratchFolder scratch;
+  const ScratchFolder other;
+  std::filesystem::create_directory_symlink(other.path(), scratch.path() / "batch");
+  expect_contains(message_of([&] { create_submission(scratch.path(), three_jobs(scratch.path()), 2); }),
+                  {"batch' is a symbolic link", "remove it"});
+  EXPECT_TRUE(std::filesystem::is_empty(other.path()));
+}
+
 // As a `submit` that is killed, or whose disk is full, may leave them.
 TEST(Submission, AFolderThatCannotBeReadCostsAWarning) {
   const ScratchFolder scratch;

@@ -111,6 +111,15 @@ TEST_F(CheckpointTest, AFolderOrLinkOfItsNameIsSetAside) {
   EXPECT_EQ(load("run", 2).checkpoint.value().step, 10);
 }
 
+TEST_F(CheckpointTest, IsNotReadWhereItIsLongerThanTheRuns) {
+  save_checkpoint(folder_, "run", at_step(7));
+  std::filesystem::resize_file(current(), std::uintmax_t{1} << 40);
+  const LoadedCheckpoint loaded = load_checkpoint(folder_, "run", 2, DamagedCheckpoints::kLeave);
+  EXPECT_FALSE(loaded.checkpoint.has_value());
+  ASSERT_EQ(loaded.warnings.size(), 1U);
+  expect_contains(loaded.warnings[0], {"checkpoint.bin", "bytes; allowed: "});
+}
+
 // A reader without the run's lock may meet a file that its owner is about to replace.
 TEST_F(CheckpointTest, IsMovedByTheHolderOfTheLockOnly) {
   save_checkpoint(folder_, "run", at_step(7));
