@@ -179,8 +179,9 @@ class Program(unittest.TestCase):
 
   def compare(self, run, che, start, trained):
     model = ct.make_encoder(run)
-    che("export-model", str(start), "-o", str(start / "model.safetensors"))
-    ct.load_parameters(model, start / "model.safetensors")
+    folder = start.parents[2]
+    che("export-model", str(start), "-o", str(folder / "start.safetensors"))
+    ct.load_parameters(model, folder / "start.safetensors")
     trainer = ct.Trainer(run, model)
     metrics = np.genfromtxt(trained / "metrics.csv", delimiter=",", names=True, comments="#")
     for step, row in enumerate(metrics):
@@ -191,9 +192,9 @@ class Program(unittest.TestCase):
       self.assertAlmostEqual(norm, row["gradient_norm"], delta=(1e-4, *[1e-3] * 4, *[1e-2] * 15)[step] * max(1, norm))
     self.assertEqual(trainer.steps_made, 20)
     # The parameters and what they predict.
-    che("export-model", str(trained), "-o", str(trained / "model.safetensors"))
+    che("export-model", str(trained), "-o", str(folder / "trained.safetensors"))
     theirs = ct.make_encoder(run)
-    ct.load_parameters(theirs, trained / "model.safetensors")
+    ct.load_parameters(theirs, folder / "trained.safetensors")
     for (name, mine), other in zip(model.named_parameters(), theirs.parameters()):
       error = float((mine - other).detach().abs().max())
       # DAPE's network has gradients so small that Adam, whose steps move up to 1e-3 each, makes much of their rounding;
@@ -271,7 +272,7 @@ class Interface(unittest.TestCase):
     with tempfile.TemporaryDirectory() as folder:
       config = self.config_of(folder)
       with self.assertRaisesRegex(ValueError, "derive it from che_tasks.torch.Encoding"):
-        ct.train(config, lambda shape: nn.Linear(1, 1), out=folder)
+        ct.train(config, lambda shape: nn.Linear(1, 1), model="mine", out=folder)
       with self.assertRaisesRegex(ValueError, "allowed: contiguous, randomized"):
         ct.train(config, ct.Encoding, positions="random", out=folder)
       run = che_tasks.config(config, "axes.encoding=[cope]").runs()[0]

@@ -72,7 +72,9 @@ PairValues PairValues::of_queries(std::int64_t queries, std::int64_t keys, std::
   if (!defined()) return *this;
   if (by_example()) return {{}, false, {}, sums.slice(4, 0, seen)};
   const bool are_last = seen == keys - queries + first + count;
-  if (by_offset && are_last) return {values.narrow(2, keys - seen, 2 * seen - 1), true};
+  if (by_offset && are_last) {
+    return seen == keys ? *this : PairValues{values.narrow(2, keys - seen, 2 * seen - 1), true};
+  }
   return {part(queries, keys, first, count, seen).flatten(2), false};
 }
 
