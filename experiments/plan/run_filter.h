@@ -40,8 +40,8 @@ struct AskedRun {
 
 // Matches runs by settings: {task: parity_check, encoding: [rope, kerple], seed: 0:4}. A run matches when
 // every key holds one of its values. The mere name of a task or an encoding, and the name or the folder of a
-// corpus, hold whatever the settings, a map when assigning it to the run changes nothing, and an axis of named
-// variants holds the run's label.
+// corpus, hold whatever the settings, a map when assigning it to the run changes nothing, and an axis of
+// named variants holds the run's label.
 class RunFilter {
  public:
   // Throws Error (usage) for what is no such map, and for an unknown label.
