@@ -308,7 +308,8 @@ std::vector<std::string> RunFilter::unheld_values() const {
   for (const Condition& condition : conditions_) {
     const std::string first = short_text(condition.values.front().node);
     const std::string last = short_text(condition.values.back().node);
-    unheld.push_back(fmt::format("{}={}", condition.key, first == last ? first : first + " to " + last));
+    unheld.push_back(first == last ? fmt::format("{}={}", condition.key, first)
+                                   : fmt::format("{}={} to {}", condition.key, first, last));
   }
   return unheld;
 }
