@@ -35,7 +35,8 @@ struct ExportOptions {
 };
 
 constexpr std::int64_t kMaxExportedLengths = 100'000;
-constexpr std::int64_t kMaxExportedSamples = std::int64_t{1} << 32;  // Of a length.
+// This bounds the samples of each length.
+constexpr std::int64_t kMaxExportedSamples = std::int64_t{1} << 32;
 
 // Describes the suite's samples with what the command line changes of them.
 SampleHeader header_of(const Suite& suite, const ExportOptions& options) {

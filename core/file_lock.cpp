@@ -81,7 +81,7 @@ struct LockState {
   double touched = 0;
 };
 
-// What che writes is far shorter. The rest of a longer file, which is somebody else's, is not read.
+// A lock that che writes is far shorter. A longer file is somebody else's, and its rest is not read.
 constexpr std::size_t kMaxLockBytes = 4096;
 
 // Nothing when the file is gone. Throws Error (runtime) for what is no regular file.

@@ -54,7 +54,7 @@ constexpr bool is_plain_name(std::string_view text, std::size_t longest) {
          std::ranges::all_of(text, is_name_character);
 }
 
-// What is_plain_name() allows, for messages.
+// Returns a description of the names that is_plain_name() allows, for messages.
 std::string plain_name_form(std::size_t longest);
 
 // `text` as one word of a shell's command line, in quotes.

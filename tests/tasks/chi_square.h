@@ -12,8 +12,8 @@ using Histogram = std::vector<std::int64_t>;
 // neighbours, cells beyond the shorter histogram are empty. 1 when only one cell is left.
 double homogeneity_p_value(Histogram a, Histogram b);
 
-// The same for one sample and the uniform distribution over its cells. `different` draws at a time are
-// without replacement, so that the counts vary less than those of independent draws.
+// Returns the p-value of one sample against the uniform distribution over its cells. `different` draws at a
+// time are without replacement, so that the counts vary less than those of independent draws.
 double uniformity_p_value(const Histogram& counts, std::int64_t different = 1);
 
 }  // namespace che

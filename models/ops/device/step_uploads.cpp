@@ -81,7 +81,7 @@ at::Tensor upload_each_step(const Backend& backend, const HostTensor& make,
 at::Tensor kept_for_steps(const Backend& backend, const std::function<at::Tensor()>& make) {
   StepUploads* const recording = backend.gpu == nullptr ? nullptr : backend.gpu->recording;
   if (recording == nullptr) return make();
-  // What it is made of is not read again.
+  // A replay reads the result alone, so nothing that it is made of is recorded.
   return recording->next_kept([&] {
     backend.gpu->recording = nullptr;
     at::Tensor made = make();
