@@ -176,7 +176,8 @@ struct CheckedHeader {
 
 CheckedHeader read_checked_header(PredictionLines& lines) {
   Json object;
-  CheckedHeader checked{.scored = read_header(lines, object)};
+  CheckedHeader checked;
+  checked.scored = read_header(lines, object);
   const SampleHeader& header = checked.scored.header;
   std::unique_ptr<Task>& task = checked.task;
   try {
