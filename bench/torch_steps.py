@@ -61,10 +61,12 @@ def main():
   parser.add_argument("--device", default="cpu", help="where PyTorch computes (default cpu)")
   parser.add_argument("--evaluate", action="store_true", help="evaluate batches of 64 instead")
   parser.add_argument("--bf16", action="store_true", help="under PyTorch's autocast to bf16")
+  parser.add_argument("--tf32", action="store_true", help="with TF32 products on a GPU")
   parser.add_argument("--compile", action="store_true", help="let PyTorch compile; the warm-up has the compilation")
   options = parser.parse_args()
   torch.set_num_threads(options.threads)
   torch.manual_seed(0)
+  torch.set_float32_matmul_precision("high" if options.tf32 else "highest")
   run = run_of(options)
   model = model_of(run, options)
   if options.compile:
