@@ -290,30 +290,28 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
   }
 }
 
-// One thread per gradient of what examples share.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kSumThreads)
     attention_add_up(AttentionShape shape, SharedSums places, std::int64_t parts, const float* sums,
                      AttentionGradients out) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + thread_number();
   const std::int64_t replica = blockIdx.y;
-  if (i >= places.end) return;
-  const float sum = sum_of_parts(sums, replica, parts, places.end, i);
-  const auto set_pair = [&](const PairView<float>& view, std::int64_t at) {
-    const std::int64_t pairs = view.by_offset ? 2 * shape.keys - 1 : shape.queries * shape.keys;
-    view.data[replica * view.replica_stride + at / pairs * view.row_stride + at % pairs] = sum;
-  };
   const std::int64_t weights = shape.heads * shape.hidden;
-  if (i < places.hidden_bias) {
-    set_pair(out.d_bias, i);
-  } else if (i < places.w1) {
-    set_pair(out.d_hidden_bias, i - places.hidden_bias);
-  } else if (i < places.w2) {
-    out.d_w1[replica * weights + i - places.w1] = sum;
-  } else if (i < places.b2) {
-    out.d_w2[replica * weights + i - places.w2] = sum;
-  } else {
-    out.d_b2[replica * shape.heads + i - places.b2] = sum;
-  }
+  sum_parts(sums, replica, parts, places.end, [&](std::int64_t i, float sum) {
+    const auto set_pair = [&](const PairView<float>& view, std::int64_t at) {
+      const std::int64_t pairs = view.by_offset ? 2 * shape.keys - 1 : shape.queries * shape.keys;
+      view.data[replica * view.replica_stride + at / pairs * view.row_stride + at % pairs] = sum;
+    };
+    if (i < places.hidden_bias) {
+      set_pair(out.d_bias, i);
+    } else if (i < places.w1) {
+      set_pair(out.d_hidden_bias, i - places.hidden_bias);
+    } else if (i < places.w2) {
+      out.d_w1[replica * weights + i - places.w1] = sum;
+    } else if (i < places.b2) {
+      out.d_w2[replica * weights + i - places.w2] = sum;
+    } else {
+      out.d_b2[replica * shape.heads + i - places.b2] = sum;
+    }
+  });
 }
 
 template <int H, int kColumns>
@@ -342,8 +340,8 @@ int launch_backward(const KernelCall& call, const AttentionInputs& in, const flo
                  dim3(kThreads), backward_bytes(shape), call.stream, in, operands);
   if (error != kKernelDone || operands.places.end == 0) return error;
   return launch(&attention_add_up,
-                dim3(blocks(divided_up(operands.places.end, kThreads)), blocks(shape.replicas)),
-                dim3(kThreads), std::int64_t{0}, call.stream, shape, operands.places, operands.parts,
+                dim3(blocks(divided_up(operands.places.end, kWarp)), blocks(shape.replicas)),
+                dim3(kSumThreads), kSumBytes, call.stream, shape, operands.places, operands.parts,
                 static_cast<const float*>(operands.sums), out);
 }
 

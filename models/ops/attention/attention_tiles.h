@@ -29,11 +29,6 @@ inline std::int64_t pairs_of_row(bool by_offset, std::int64_t queries, std::int6
   return by_offset ? 2 * keys - 1 : queries * keys;
 }
 
-__device__ __forceinline__ float4 load4(const float* p) { return *reinterpret_cast<const float4*>(p); }
-__device__ __forceinline__ void store4(float* p, const float4& value) {
-  *reinterpret_cast<float4*>(p) = value;
-}
-
 // Rows first ... of an example, `row` floats each, into shared memory with a step of `step`, times `scale`;
 // zeros behind the example's last row.
 __device__ __forceinline__ void load_rows(const float* from, int first, int rows, int count, int row,

@@ -138,13 +138,37 @@ __device__ __forceinline__ Value* example_of(const ExampleView<Value>& view, std
   return view.data + replica * view.replica_stride + example * view.example_stride;
 }
 
-// The sum over the parts, in their order, of value i of values (replicas, parts, size).
-__device__ __forceinline__ float sum_of_parts(const float* values, std::int64_t replica, std::int64_t parts,
-                                              std::int64_t size, std::int64_t i) {
-  const float* value = values + replica * parts * size + i;
-  float sum = 0;
-  for (std::int64_t part = 0; part < parts; ++part, value += size) sum += *value;
-  return sum;
+__device__ __forceinline__ float4 load4(const float* p) { return *reinterpret_cast<const float4*>(p); }
+__device__ __forceinline__ void store4(float* p, const float4& value) {
+  *reinterpret_cast<float4*>(p) = value;
+}
+
+constexpr int kSumThreads = 256;
+constexpr std::int64_t kSumBytes = 4 * kSumThreads;  // Dynamic shared memory of a block.
+
+// Calls f(i, sum) with the sum over the parts of value i of values (replicas, parts, size), for 32 values a
+// block of grid dimension x. A warp sums every eighth part, and the first warp what all of them have, in
+// order.
+template <class F>
+__device__ __forceinline__ void sum_parts(const float* values, std::int64_t replica, std::int64_t parts,
+                                          std::int64_t size, const F& f) {
+  CHE_DYNAMIC_SHARED(shared_bytes);
+  constexpr int kWarps = kSumThreads / kWarp;
+  float* const sums = reinterpret_cast<float*>(shared_bytes);  // (kWarps, kWarp)
+  const int warp = thread_number() / kWarp;
+  const std::int64_t i = std::int64_t{blockIdx.x} * kWarp + thread_number() % kWarp;
+  if (i < size) {
+    const float* const first = values + replica * parts * size + i;
+    float sum = 0;
+#pragma unroll 4  // Reads that wait for memory together.
+    for (std::int64_t part = warp; part < parts; part += kWarps) sum += first[part * size];
+    sums[thread_number()] = sum;
+  }
+  __syncthreads();
+  if (warp > 0 || i >= size) return;
+  float sum = sums[thread_number()];
+  for (int w = 1; w < kWarps; ++w) sum += sums[w * kWarp + thread_number()];
+  f(i, sum);
 }
 
 struct PhiloxBlock {
