@@ -200,6 +200,8 @@ __global__ void __launch_bounds__(kThreads)
     }
     __syncthreads();
 
+    const float most_before = most;  // Not what the loop changes: its turns wait for nothing of each other.
+#pragma unroll 4
     for (int n = 0; n < 2 * heads; ++n) {
       const int at = n * kWarps + warp;
       const int head = at / kQueries;
@@ -214,7 +216,7 @@ __global__ void __launch_bounds__(kThreads)
         x += __ldg(in.bias.data + replica * in.bias.replica_stride + head * in.bias.row_stride +
                    pair_index(in.bias.by_offset, queries, keys, query, key));
       }
-      const float before = __shfl_sync(0xffffffffU, most, n);
+      const float before = __shfl_sync(0xffffffffU, most_before, n);
       const float larger = fmaxf(before, warp_max(x));
       const float base = larger == -INFINITY ? 0 : larger;  // Weights of none are 0, not NaN.
       const float power = __expf(x - base);
