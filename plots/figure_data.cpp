@@ -249,6 +249,28 @@ DataTable perplexity_data(const FigureSource& source) {
   return data;
 }
 
+DataTable position_data(const FigureSource& source) {
+  DataTable data =
+      empty_data({"rank", "aggregate", "position", "runs", "perplexity", "low", "high", "trained_to"});
+  // At the middle of a bin, by the tokens of the window that a prediction has read.
+  const auto by_position = [](const TableRun& run) {
+    std::vector<std::pair<double, double>> measured;
+    for (const PositionLoss& one : run.evaluation.front().positions) {
+      const double read = static_cast<double>(one.first) + (static_cast<double>(one.count) + 1) / 2;
+      if (std::isfinite(one.loss)) measured.emplace_back(read, std::exp(one.loss));
+    }
+    return measured;
+  };
+  append_curves(
+      source, source.aggregate, by_position,
+      [&](Row row, const TableRow&, const TableCell& cell, std::size_t runs, const CurvePoint& point) {
+        const std::int64_t trained_to = source.table.runs[cell.best].config.training.last_length;
+        add_row(data, std::move(row),
+                {point.x, count_value(runs), point.y, point.low, point.high, trained_to});
+      });
+  return data;
+}
+
 DataTable learning_data(const FigureSource& source) {
   DataTable data = empty_data({"rank", "aggregate", "step", "runs", "loss", "low", "high"});
   const auto by_step = [](const TableRun& run) {

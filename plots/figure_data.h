@@ -25,6 +25,7 @@ DataTable difference_data(const FigureSource& source);
 DataTable map_data(const FigureSource& source);
 DataTable run_data(const FigureSource& source);
 DataTable perplexity_data(const FigureSource& source);  // Of texts.
+DataTable position_data(const FigureSource& source);    // Of texts.
 DataTable learning_data(const FigureSource& source);
 DataTable step_data(const FigureSource& source);
 DataTable effect_data(const FigureSource& source);

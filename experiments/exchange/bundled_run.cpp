@@ -24,8 +24,9 @@ namespace fs = std::filesystem;
 constexpr const char* kConfig = "config.yaml";
 constexpr const char* kStatus = "status.json";
 // The files of a run, beside kept predictions. A run may lack all but the first.
-constexpr std::array<const char*, 6> kRunFiles = {kConfig,       "evaluation.csv", "evaluation_at_steps.csv",
-                                                  "metrics.csv", kStatus,          "windows.csv"};
+constexpr std::array kRunFiles = {kConfig,       "evaluation.csv", "evaluation_at_steps.csv",
+                                  "metrics.csv", "positions.csv",  kStatus,
+                                  "windows.csv"};
 // Losses are summed in single precision on the way.
 constexpr double kLossTolerance = 1e-4;
 
@@ -52,6 +53,11 @@ void check_row(const RunConfig& config, const Task* task, const EvaluationRow& r
       throw Error(fmt::format("{} samples with the mean loss {} at length {}, and windows.csv has {} with {}",
                               row.samples, row.loss, row.length, row.windows.size(), mean));
     }
+  }
+  for (const PositionLoss& one : row.positions) {
+    if (std::isnan(one.loss) || (one.loss >= 0 && std::isfinite(one.loss))) continue;
+    throw Error(fmt::format("the loss {} at position {} of length {}; allowed: a finite number from 0 on",
+                            one.loss, one.first, row.length));
   }
   if (task == nullptr) return;
   check_length(*task, row.length);
@@ -99,7 +105,10 @@ BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const
                  .evaluation = parsed("evaluation.csv", parse_evaluation),
                  .at_steps = parsed("evaluation_at_steps.csv", parse_at_steps),
                  .metrics = parsed("metrics.csv", parse_metrics)};
-  if (run.config.has_text()) attach_windows(run.evaluation, parsed("windows.csv", parse_windows));
+  if (run.config.has_text()) {
+    attach_parts(run.evaluation, parsed("windows.csv", parse_windows));
+    attach_parts(run.evaluation, parsed("positions.csv", parse_positions));
+  }
   if (!texts.contains(kStatus) && texts.size() > 1) {
     throw Error(fmt::format("{}: has results and no {}", place, kStatus));
   }

@@ -19,6 +19,36 @@ namespace {
 
 constexpr double kSaveSeconds = 5;
 
+// Lets a text's batch ask for the prediction behind every token of its windows. The mask of predictions that
+// it did not ask for is 0.
+void predict_all(SequenceBatch& batch) {
+  const auto rows = static_cast<std::size_t>(batch.size);
+  const auto width = static_cast<std::size_t>(batch.width);
+  const auto outputs = static_cast<std::size_t>(batch.outputs);
+  std::vector<std::int32_t> targets(rows * width);
+  std::vector<std::uint8_t> mask(rows * width);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i + 1 < width; ++i) targets[row * width + i] = batch.tokens[row * width + i + 1];
+    targets[(row + 1) * width - 1] = batch.targets[(row + 1) * outputs - 1];
+    std::copy_n(batch.mask.begin() + static_cast<std::ptrdiff_t>(row * outputs), outputs,
+                mask.begin() + static_cast<std::ptrdiff_t>((row + 1) * width - outputs));
+  }
+  batch.outputs = batch.width;
+  batch.targets = std::move(targets);
+  batch.mask = std::move(mask);
+}
+
+// Means of `losses` (positions) over the bins of positions.csv.
+std::vector<PositionLoss> binned(const at::Tensor& losses) {
+  std::vector<PositionLoss> bins;
+  const std::int64_t length = losses.size(0);
+  for (std::int64_t first = 0, end = 0; first < length; first = end) {
+    end = position_bin_end(first, length);
+    bins.push_back({first, end - first, losses.slice(0, first, end).mean().item<double>()});
+  }
+  return bins;
+}
+
 }  // namespace
 
 Prediction predict_rows(const Model& model, const SequenceBatch& batch, std::int64_t first,
@@ -45,7 +75,7 @@ std::int64_t examples_within(double memory_gib, const Model& model, const Sequen
 
 std::optional<PointResult> evaluate_point(const Model& model, const std::vector<RunConfig>& runs,
                                           std::int64_t point, const std::atomic<int>& stop,
-                                          bool keeps_predictions) {
+                                          KeptDetails kept) {
   const c10::NoGradGuard no_grad;
   const RunConfig& config = runs.front();
   const EvaluationConfig& evaluation = config.evaluation;
@@ -67,11 +97,16 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
   std::vector<at::Tensor> predictions;
   std::vector<at::Tensor> window_losses;  // (replicas, examples)
   std::vector<EvaluationWindow> windows;
+  const bool has_curve =
+      kept.curve && config.has_text() && evaluation.text.curve && point == evaluation.lengths().back();
+  at::Tensor by_position = at::zeros({replicas, has_curve ? workload->tokens(point) : 0}, sums);
   SequenceBatch batch;
   std::int64_t part = 0;  // Examples of a forward pass.
   for (std::int64_t b = 0; b < batches; ++b) {
     const std::int64_t first_example = b * kEvaluationBatch;
     workload->evaluation_batch(point, first_example, kEvaluationBatch, batch);
+    const std::int64_t counting = batch.outputs;
+    if (has_curve) predict_all(batch);
     const auto positions = create_positions(config, evaluation.seed, Purpose::kEvaluationPositions, step,
                                             static_cast<std::uint64_t>(b));
     dropout.first_example = static_cast<std::uint64_t>(first_example);
@@ -89,13 +124,20 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
       if (stop.load() != 0) return std::nullopt;
       const std::int64_t count = std::min(part, kEvaluationBatch - first);
       const Prediction predicted = predict_rows(model, batch, first, count, pass,
-                                                {.classes = keeps_predictions, .losses = has_windows});
-      if (keeps_predictions) predictions.push_back(predicted.classes.to(at::kCPU));
-      if (has_windows) window_losses.push_back(predicted.losses.to(at::kDouble).mean(2));
+                                                {.classes = kept.predictions, .losses = has_windows});
+      if (kept.predictions) predictions.push_back(predicted.classes.to(at::kCPU));
+      at::Tensor part_loss = predicted.score.loss.to(at::kDouble);
+      if (has_windows) {
+        const at::Tensor losses = predicted.losses.to(at::kDouble);
+        window_losses.push_back(losses.slice(2, batch.outputs - counting).mean(2));
+        if (has_curve) {
+          part_loss = window_losses.back().mean(1);
+          by_position += losses.sum(1) / static_cast<double>(evaluation.samples);
+        }
+      }
       correct += predicted.score.correct.to(at::kDouble);
       counted += predicted.counted;
-      loss += predicted.score.loss.to(at::kDouble) *
-              (static_cast<double>(count) / static_cast<double>(evaluation.samples));
+      loss += part_loss * (static_cast<double>(count) / static_cast<double>(evaluation.samples));
     }
     accuracy += correct / (counted * static_cast<double>(batches));
     shares.push_back(correct / counted);
@@ -106,6 +148,7 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
                                 : at::stack(shares).std(0, true) / std::sqrt(static_cast<double>(batches));
   const at::Tensor results = at::stack({accuracy, loss, errors}).to(at::kCPU);
   const at::Tensor by_window = windows.empty() ? at::Tensor() : at::cat(window_losses, 1).to(at::kCPU);
+  by_position = by_position.to(at::kCPU);
 
   PointResult result;
   for (std::int64_t r = 0; r < replicas; ++r) {
@@ -117,8 +160,9 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
       result.rows.back().windows.push_back(
           {windows[w], by_window[r][static_cast<std::int64_t>(w)].item<double>()});
     }
+    result.rows.back().positions = binned(by_position[r]);
   }
-  if (keeps_predictions) result.predictions = at::cat(predictions, 1).contiguous();
+  if (kept.predictions) result.predictions = at::cat(predictions, 1).contiguous();
   return result;
 }
 
@@ -133,10 +177,10 @@ Evaluation::Evaluation(const Model& model, const std::vector<RunConfig>& runs,
              evaluation_operations(runs.front(), points_), progress),
       save_timer_(kSaveSeconds) {}
 
-std::optional<PointResult> Evaluation::next(bool keeps_predictions) {
+std::optional<PointResult> Evaluation::next(KeptDetails kept) {
   if (is_complete() || stop_.load() != 0) return std::nullopt;
   const std::int64_t point = points_[done_];
-  std::optional<PointResult> result = evaluate_point(model_, runs_, point, stop_, keeps_predictions);
+  std::optional<PointResult> result = evaluate_point(model_, runs_, point, stop_, kept);
   if (!result) return std::nullopt;
   const auto replicas = static_cast<double>(result->rows.size());
   double loss = 0;

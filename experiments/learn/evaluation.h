@@ -23,13 +23,19 @@ struct PointResult {
   at::Tensor predictions;           // (replicas, samples, outputs) of type long on the CPU, if asked for.
 };
 
+// What an evaluation keeps beside its rows.
+struct KeptDetails {
+  bool predictions = false;
+  bool curve = false;  // The positions of the longest test length, where the config asks for them.
+};
+
 // Evaluates every replica of `model` at `point` on the test examples that the evaluation of `runs.front()`
 // asks for. `runs` are the replicas. Examples depend on workload, point and evaluation seed only. Batches of
 // kEvaluationBatch are split so that activations stay within execution.memory_gib, which changes no draw.
 // Returns nothing if `stop` becomes non-zero on the way.
 std::optional<PointResult> evaluate_point(const Model& model, const std::vector<RunConfig>& runs,
                                           std::int64_t point, const std::atomic<int>& stop,
-                                          bool keeps_predictions = false);
+                                          KeptDetails kept = {});
 
 // Evaluates at several points, one call of next() each, and reports progress. Its arguments outlive it.
 class Evaluation {
@@ -38,7 +44,7 @@ class Evaluation {
              const ProgressSink& progress, const std::atomic<int>& stop);
 
   // Nothing after the last point, or once `stop` is non-zero.
-  std::optional<PointResult> next(bool keeps_predictions = false);
+  std::optional<PointResult> next(KeptDetails kept = {});
 
   // Whether results have been waiting for some seconds: true once each time.
   bool is_save_due() { return save_timer_.is_due(); }

@@ -77,9 +77,9 @@ void evaluate_replicas(ReplicaSet& replicas, const ProgressSink& progress, const
     replicas.save_evaluation(seconds_since(saved));
     saved = Clock::now();
   };
-  const bool keeps_predictions = replicas.start_predictions();
+  const KeptDetails kept{.predictions = replicas.start_predictions(), .curve = replicas.is_at_end()};
   Evaluation evaluation(*training.model, training.runs, replicas.missing_points(), progress, stop);
-  while (const auto result = evaluation.next(keeps_predictions)) {
+  while (const auto result = evaluation.next(kept)) {
     replicas.add_evaluation(*result);
     if (evaluation.is_save_due()) save();
   }
@@ -166,7 +166,7 @@ JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, c
   asked.check();
   const FileLock lock = lock_run(run, progress, stop, patience);
   std::vector<EvaluationRow> rows = run.evaluation();
-  const std::vector<std::int64_t> lengths = missing_lengths(rows, asked);
+  const std::vector<std::int64_t> lengths = lengths_to_measure(rows, asked);
   if (lengths.empty()) return JobOutcome::kDone;
   const RestoredModel restored = restore_model(run, asked, DamagedCheckpoints::kSetAside);
   for (const std::string& warning : restored.warnings) progress(warning_about(run.id(), warning));
@@ -182,7 +182,7 @@ JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, c
     lock.check();
     run.write_evaluation(rows);
   };
-  while (const auto result = evaluation.next()) {
+  while (const auto result = evaluation.next({.curve = true})) {
     store_row(rows, result->rows.front());
     if (evaluation.is_save_due()) save();
   }

@@ -129,7 +129,7 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
   sign(status, config);
   status.error.clear();  // An earlier attempt's is no longer the run's.
   replica.lacks_predictions = config.evaluation.predictions && !stored.has_predictions;
-  if (missing_lengths(replica.evaluation, config).empty() && !replica.lacks_predictions) {
+  if (lengths_to_measure(replica.evaluation, config).empty() && !replica.lacks_predictions) {
     status.state = RunState::kFinished;
     status.step = config.training.steps;
     run.write_status(status);
@@ -265,11 +265,11 @@ std::vector<std::int64_t> ReplicaSet::missing_points() const {
   std::set<std::int64_t> points;
   for (const Replica& replica : replicas_) {
     if (replica.has_failed()) continue;
-    const bool needs_all = is_at_end() && replica.lacks_predictions;
-    for (const std::int64_t point :
-         needs_all ? training_.workload->points() : missing_lengths(rows_of(replica), config())) {
-      points.insert(point);
-    }
+    const std::vector<std::int64_t> missing = !is_at_end() ? missing_lengths(rows_of(replica), config())
+                                              : replica.lacks_predictions
+                                                  ? training_.workload->points()
+                                                  : lengths_to_measure(rows_of(replica), config());
+    points.insert(missing.begin(), missing.end());
   }
   return {points.begin(), points.end()};
 }

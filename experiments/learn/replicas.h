@@ -64,12 +64,14 @@ class ReplicaSet {
   // Stores metrics and a checkpoint of each replica, unless those on disk are of this step.
   void save();
 
+  bool is_at_end() const { return training_.step == config().training.steps; }
+
   // The steps of evaluation.at_steps, from the present one to the one before the last, that some replica
   // lacks rows of.
   std::vector<std::int64_t> steps_to_evaluate() const;
 
   // The points at which the present step's model is to be evaluated: the config asks for them, and some
-  // replica lacks the row or the predictions.
+  // replica lacks the row, its curve or the predictions.
   std::vector<std::int64_t> missing_points() const;
   // Begins the files of predictions that the last step's model is to leave. Returns whether there are any.
   bool start_predictions();
@@ -83,7 +85,6 @@ class ReplicaSet {
   void write_statuses();
 
  private:
-  bool is_at_end() const { return training_.step == config().training.steps; }
   // The rows of the present step's model.
   const std::vector<EvaluationRow>& rows_of(const Replica& replica) const;
   void restore(std::size_t index);

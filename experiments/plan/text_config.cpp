@@ -76,6 +76,8 @@ void TextEvaluation::visit_fields(FieldVisitor& visit) {
                  .help = "length up to which aligned windows fit into their documents",
                  .zero_word = "auto"},
                 longest, 1, 1'000'000);
+  visit.role(Role::kExecution);  // It changes no score.
+  visit.boolean({"curve", "whether the loss at each position of the longest test length is stored"}, curve);
 }
 
 }  // namespace che

@@ -36,6 +36,7 @@ struct TextEvaluation {
   std::int64_t stride = 256;
   WindowChoice windows = WindowChoice::kAligned;
   std::int64_t longest = 0;  // 0: the longest test length.
+  bool curve = false;        // Whether the loss at each position of the longest length is stored.
 
   void visit_fields(FieldVisitor& visit);
 };

@@ -77,13 +77,13 @@ std::vector<RunFolder> shorter_runs(const RunFolder& run) {
 
 RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model) {
   const bool lacks_predictions = config.evaluation.predictions && !stored.has_predictions;
-  RunNeeds needs{
-      .state = stored.status.state,
-      .is_damaged = !stored.damage.empty(),
-      .has_model = has_model,
-      .was_trained = stored.status.state == RunState::kFinished || !stored.evaluation.empty(),
-      .missing = lacks_predictions ? config.evaluation.lengths() : missing_lengths(stored.evaluation, config),
-      .passed = {}};
+  RunNeeds needs{.state = stored.status.state,
+                 .is_damaged = !stored.damage.empty(),
+                 .has_model = has_model,
+                 .was_trained = stored.status.state == RunState::kFinished || !stored.evaluation.empty(),
+                 .missing = lacks_predictions ? config.evaluation.lengths()
+                                              : lengths_to_measure(stored.evaluation, config),
+                 .passed = {}};
   for (const std::int64_t step : config.evaluation.at_steps) {
     if (step < stored.status.step && !stored.at_steps.contains(step)) needs.passed.push_back(step);
   }

@@ -99,9 +99,21 @@ std::string rows_text(const StepRows& steps, bool has_step, std::string_view id)
   return csv_text(columns.names(), text, id);
 }
 
-std::vector<std::string> window_columns() {
-  return {"length", "samples",  "seed", "eval_dropout", "encoding_settings",
-          "window", "document", "end",  "loss",         std::string(kChecksumColumn)};
+// The columns of a file whose lines begin with the key of a row of an evaluation.
+std::vector<std::string> keyed_columns(std::initializer_list<const char*> names) {
+  std::vector<std::string> columns = {"length", "samples", "seed", "eval_dropout", "encoding_settings"};
+  columns.insert(columns.end(), names.begin(), names.end());
+  columns.emplace_back(kChecksumColumn);
+  return columns;
+}
+
+std::vector<std::string> window_columns() { return keyed_columns({"window", "document", "end", "loss"}); }
+
+std::vector<std::string> position_columns() { return keyed_columns({"first", "count", "loss"}); }
+
+std::string key_text(const EvaluationRow& row) {
+  return fmt::format("{},{},{},{},{}", row.length, row.samples, row.seed, row.eval_dropout ? "on" : "off",
+                     evaluation_settings_text(row.encoding_settings));
 }
 
 // Reads the columns from number `first` on that are the key of a row of an evaluation.
@@ -238,9 +250,8 @@ std::string windows_text(const std::vector<EvaluationRow>& rows, std::string_vie
   for (const EvaluationRow& row : rows) {
     for (std::size_t i = 0; i < row.windows.size(); ++i) {
       const auto& [window, loss] = row.windows[i];
-      fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{}\n", row.length, row.samples,
-                     row.seed, row.eval_dropout ? "on" : "off",
-                     evaluation_settings_text(row.encoding_settings), i, window.document, window.end, loss);
+      fmt::format_to(std::back_inserter(text), "{},{},{},{},{}\n", key_text(row), i, window.document,
+                     window.end, loss);
     }
   }
   return csv_text(window_columns(), text, id);
@@ -257,6 +268,35 @@ std::vector<EvaluationRow> parse_windows(std::string_view text, std::string_view
     }
     rows.back().windows.push_back(
         {.window = {.document = csv.integer(i, 6), .end = csv.integer(i, 7)}, .loss = csv.real(i, 8)});
+  }
+  csv.check_checksum(id);
+  return rows;
+}
+
+std::string positions_text(const std::vector<EvaluationRow>& rows, std::string_view id) {
+  std::string text;
+  for (const EvaluationRow& row : rows) {
+    for (const auto& [first, count, loss] : row.positions) {
+      fmt::format_to(std::back_inserter(text), "{},{},{},{}\n", key_text(row), first, count, loss);
+    }
+  }
+  return csv_text(position_columns(), text, id);
+}
+
+std::vector<EvaluationRow> parse_positions(std::string_view text, std::string_view id,
+                                           const std::string& file) {
+  const CsvRows csv(file, text, position_columns(), std::string(kEvaluationRemedy));
+  std::vector<EvaluationRow> rows;
+  for (std::size_t i = 0; i < csv.size();) {
+    EvaluationRow& row = rows.emplace_back(parse_key(csv, i));
+    std::int64_t first = 0;
+    do {
+      const std::int64_t end = position_bin_end(first, row.length);
+      const bool fits = i < csv.size() && csv.integer(i, 5) == first && csv.integer(i, 6) == end - first;
+      if (!fits) csv.fail(std::min(i, csv.size() - 1), 5, "all positions of a row in their order, from 0");
+      row.positions.push_back({.first = first, .count = end - first, .loss = csv.real(i++, 7)});
+      first = end;
+    } while (first < row.length);
   }
   csv.check_checksum(id);
   return rows;

@@ -60,6 +60,12 @@ std::string windows_text(const std::vector<EvaluationRow>& rows, std::string_vie
 // Returns rows that have a key and windows alone.
 std::vector<EvaluationRow> parse_windows(std::string_view text, std::string_view id, const std::string& file);
 
+// positions.csv: the positions of these rows. Empty where no row has any.
+std::string positions_text(const std::vector<EvaluationRow>& rows, std::string_view id);
+// Returns rows that have a key and positions alone.
+std::vector<EvaluationRow> parse_positions(std::string_view text, std::string_view id,
+                                           const std::string& file);
+
 // evaluation_at_steps.csv. Empty without rows.
 std::string at_steps_text(const StepRows& rows, std::string_view id);
 StepRows parse_at_steps(std::string_view text, std::string_view id, const std::string& file);

@@ -22,6 +22,7 @@ constexpr const char* kConfigFile = "config.yaml";
 constexpr const char* kMetricsFile = "metrics.csv";
 constexpr const char* kEvaluationFile = "evaluation.csv";
 constexpr const char* kWindowsFile = "windows.csv";
+constexpr const char* kPositionsFile = "positions.csv";
 constexpr const char* kAtStepsFile = "evaluation_at_steps.csv";
 constexpr const char* kStatusFile = "status.json";
 
@@ -179,12 +180,19 @@ std::vector<MetricsRow> RunFolder::metrics() const {
 std::vector<EvaluationRow> RunFolder::evaluation() const {
   std::vector<EvaluationRow> rows =
       parsed(path_ / kEvaluationFile, id(), kEvaluationRemedy, parse_evaluation);
-  if (config_.has_text()) attach_windows(rows, windows());
+  if (config_.has_text()) {
+    attach_parts(rows, windows());
+    attach_parts(rows, positions());
+  }
   return rows;
 }
 
 std::vector<EvaluationRow> RunFolder::windows() const {
   return parsed(path_ / kWindowsFile, id(), kEvaluationRemedy, parse_windows);
+}
+
+std::vector<EvaluationRow> RunFolder::positions() const {
+  return parsed(path_ / kPositionsFile, id(), kEvaluationRemedy, parse_positions);
 }
 
 StepRows RunFolder::at_steps() const {
@@ -207,12 +215,14 @@ StoredRun RunFolder::read() const {
   };
   take(kStatusFile, run.status, [this] { return status(); });
   take(kMetricsFile, run.metrics, [this] { return metrics(); });
-  std::vector<EvaluationRow> windows;
-  if (config_.has_text()) take(kWindowsFile, windows, [this] { return this->windows(); });
-  // A damaged windows.csv costs the rows, which are measured again.
-  if (run.damage.empty() || run.damage.back().file != path_ / kWindowsFile) {
-    take(kEvaluationFile, run.evaluation, [this] { return evaluation(); });
+  const std::size_t others = run.damage.size();
+  if (config_.has_text()) {
+    std::vector<EvaluationRow> parts;
+    take(kWindowsFile, parts, [this] { return windows(); });
+    take(kPositionsFile, parts, [this] { return positions(); });
   }
+  // A damaged part costs the rows, which are measured again.
+  if (run.damage.size() == others) take(kEvaluationFile, run.evaluation, [this] { return evaluation(); });
   take(kAtStepsFile, run.at_steps, [this] { return at_steps(); });
   if (config_.evaluation.predictions) {
     take(kPredictionsFile, run.has_predictions, [this] { return has_predictions(path_, config_); });
@@ -244,6 +254,7 @@ std::optional<fs::path> RunFolder::set_evaluation_aside() const {
   std::optional<fs::path> aside = set_rows_aside(kEvaluationFile);
   if (aside) {
     set_rows_aside(kWindowsFile);
+    set_rows_aside(kPositionsFile);
     set_at_steps_aside();
   }
   return aside;
@@ -264,8 +275,11 @@ void RunFolder::write_metrics(const std::vector<MetricsRow>& rows) const {
 }
 
 void RunFolder::write_evaluation(const std::vector<EvaluationRow>& rows) const {
-  // Windows first: a row of evaluation.csv says that all of its measurement is stored.
-  if (config_.has_text()) write_rows(kWindowsFile, windows_text(rows, id()));
+  // Its parts first: a row of evaluation.csv says that all of its measurement is stored.
+  if (config_.has_text()) {
+    write_rows(kWindowsFile, windows_text(rows, id()));
+    write_rows(kPositionsFile, positions_text(rows, id()));
+  }
   write_rows(kEvaluationFile, evaluation_text(rows, id()));
 }
 

@@ -36,9 +36,9 @@ std::string problem_name(RunProblem problem);
 struct InspectedRun;
 
 // The folder results/<experiment>/runs/<run id>: config.yaml, metrics.csv, evaluation.csv and, of a text,
-// windows.csv, evaluation_at_steps.csv, status.json and the trainer's checkpoints. Each file is replaced
-// whole and atomically, and carries a checksum that holds for this run only. Folders may be symbolic links; a
-// file that is one is damaged (core/files.h says why).
+// windows.csv and positions.csv, evaluation_at_steps.csv, status.json and the trainer's checkpoints. Each
+// file is replaced whole and atomically, and carries a checksum that holds for this run only. Folders may be
+// symbolic links; a file that is one is damaged (core/files.h says why).
 class RunFolder {
  public:
   // Returns the folder of `config` below `experiment`, whether it exists or not; writes nothing. Warns of a
@@ -69,7 +69,7 @@ class RunFolder {
   // run can continue without them, and warns of each. Returns the content of the others.
   StoredRun set_damage_aside(const WarningSink& warn) const;
   // For the holder of the run's lock, when the trained model is lost: its rows must not stand next to rows of
-  // another. Where there is an evaluation.csv, renames it, windows.csv and evaluation_at_steps.csv to
+  // another. Where there is an evaluation.csv, renames it, its parts and evaluation_at_steps.csv to
   // *.replaced. Removes the predictions. Returns the new path of evaluation.csv.
   std::optional<std::filesystem::path> set_evaluation_aside() const;
   // Renames evaluation_at_steps.csv alone.
@@ -88,7 +88,9 @@ class RunFolder {
 
  private:
   RunFolder(std::filesystem::path path, RunConfig config);
+  // Those of windows.csv and positions.csv.
   std::vector<EvaluationRow> windows() const;
+  std::vector<EvaluationRow> positions() const;
   void write_rows(const char* file, const std::string& text) const;
   std::optional<std::filesystem::path> set_rows_aside(const char* file) const;
 

@@ -19,6 +19,13 @@ auto key(const EvaluationRow& row) {
 
 }  // namespace
 
+std::int64_t position_bin_end(std::int64_t first, std::int64_t length) {
+  constexpr std::int64_t kNarrow = 16;
+  constexpr std::int64_t kWide = 64;
+  constexpr std::int64_t kWideFrom = 256;
+  return std::min(length, first + (first < kWideFrom ? kNarrow : kWide));
+}
+
 std::vector<EvaluationRow> rows_of_any_length(const std::vector<EvaluationRow>& rows,
                                               const RunConfig& config) {
   const EvaluationConfig& asked = config.evaluation;
@@ -75,12 +82,26 @@ std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows
   return missing;
 }
 
-void attach_windows(std::vector<EvaluationRow>& rows, std::vector<EvaluationRow> windows) {
-  std::map<decltype(key(windows[0])), EvaluationRow*> by_key;
-  for (EvaluationRow& row : windows) by_key.emplace(key(row), &row);
-  for (EvaluationRow& row : rows) {
-    const auto found = by_key.find(key(row));
-    if (found != by_key.end()) row.windows = std::move(found->second->windows);
+std::vector<std::int64_t> lengths_to_measure(const std::vector<EvaluationRow>& rows,
+                                             const RunConfig& config) {
+  std::vector<std::int64_t> lengths = missing_lengths(rows, config);
+  if (!config.has_text() || !config.evaluation.text.curve) return lengths;
+  const std::vector<EvaluationRow> present = present_rows(rows, config);
+  const std::int64_t longest = config.evaluation.lengths().back();
+  if (!present.empty() && present.back().length == longest && present.back().positions.empty()) {
+    lengths.push_back(longest);
+  }
+  return lengths;
+}
+
+void attach_parts(std::vector<EvaluationRow>& rows, std::vector<EvaluationRow> parts) {
+  std::map<decltype(key(rows[0])), EvaluationRow*> by_key;
+  for (EvaluationRow& row : rows) by_key.emplace(key(row), &row);
+  for (EvaluationRow& part : parts) {
+    const auto found = by_key.find(key(part));
+    if (found == by_key.end()) continue;
+    if (!part.windows.empty()) found->second->windows = std::move(part.windows);
+    if (!part.positions.empty()) found->second->positions = std::move(part.positions);
   }
 }
 

@@ -26,6 +26,17 @@ struct WindowLoss {
   double loss = 0;  // Nats, mean over its predictions that count.
 };
 
+// The loss of a text at neighbouring positions of its windows.
+struct PositionLoss {
+  std::int64_t first = 0;  // From 0: a prediction at position p has read p + 1 tokens of its window.
+  std::int64_t count = 0;  // Positions.
+  double loss = 0;         // Nats, mean over them and the windows.
+};
+
+// The end of the bin that begins at position `first` of windows of `length` tokens: 16 positions are a bin
+// below 256, 64 above.
+std::int64_t position_bin_end(std::int64_t first, std::int64_t length);
+
 // One row of evaluation.csv. Its key is everything but accuracy, its standard error and the losses.
 struct EvaluationRow {
   std::int64_t length = 0;
@@ -40,6 +51,8 @@ struct EvaluationRow {
   std::optional<double> accuracy_se = std::nullopt;
   // Those of a text, in the order of its windows; rows of windows.csv.
   std::vector<WindowLoss> windows = {};
+  // Those of a text, if evaluation.curve asks for them; rows of positions.csv.
+  std::vector<PositionLoss> positions = {};
 };
 
 // The rows of runs that are evaluated on the way, by the step of training.
@@ -66,8 +79,12 @@ std::optional<double> mean_error(const std::vector<EvaluationRow>& rows, const M
 // Returns the test lengths of `config` that `rows` lack.
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
-// Gives each row the windows of the row in `windows` that has its key.
-void attach_windows(std::vector<EvaluationRow>& rows, std::vector<EvaluationRow> windows);
+// Returns these and, where the config asks for a curve that `rows` lack, its length. For the rows of a run's
+// last step: no others have curves.
+std::vector<std::int64_t> lengths_to_measure(const std::vector<EvaluationRow>& rows, const RunConfig& config);
+
+// Gives each row the windows and the positions of the rows in `parts` that have its key.
+void attach_parts(std::vector<EvaluationRow>& rows, std::vector<EvaluationRow> parts);
 
 // Adds `row`, or replaces the row of the same key and returns the old one. `rows` are and stay sorted by key,
 // length first.

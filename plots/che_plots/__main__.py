@@ -9,7 +9,8 @@ import sys
 from che_plots import set_up
 
 FORMATS = ("svg", "pdf", "png")
-FIGURES = ("accuracy", "differences", "map", "runs", "learning", "perplexity", "steps", "effects")
+FIGURES = ("accuracy", "differences", "map", "runs", "learning", "perplexity", "positions", "steps",
+           "effects")  # fmt: skip
 
 
 def arguments() -> argparse.Namespace:
@@ -40,7 +41,8 @@ def main() -> int:
     }
   else:
     draw = dict(zip(FIGURES, (curves.accuracy, scores.differences, scores.score_map, scores.runs,
-                              curves.learning, curves.perplexity, curves.steps, curves.effects)))  # fmt: skip
+                              curves.learning, curves.perplexity, curves.positions, curves.steps,
+                              curves.effects)))  # fmt: skip
     files = {name: folder / "figure-data" / f"{name}.csv" for name in options.figure or FIGURES}
     missing = [str(file) for file in files.values() if not file.is_file()]
     if missing if options.figure else len(missing) == len(files):

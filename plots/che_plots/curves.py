@@ -177,24 +177,31 @@ def accuracy(rows: list[Row], width: float) -> Sheet:
   return panel_sheet(draw, tasks, width, height, handles, caption)
 
 
+def draw_perplexity(
+  axes: Axes, rows: Sequence[Row], styles: dict[str, Style], x: str, y: str, ticks: Sequence[float]
+) -> None:
+  """Lines on logarithmic scales, with the training length marked; `x` and `y` are columns."""
+  for encoding, line in by_column(rows).items():
+    draw_line(axes, line, styles[encoding], x, y, 1)
+  for trained in sorted(set(known(rows, "trained_to"))):
+    axes.axvline(trained, **SCORED, zorder=0)
+  axes.set_xscale("log", base=2)
+  axes.set_yscale("log")
+  axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+  axes.xaxis.set_minor_locator(NullLocator())
+  low, high = axes.get_ylim()
+  axes.yaxis.set_major_locator(MaxNLocator(5) if high < 3 * low else LogLocator(subs=(1, 2, 5)))
+  axes.yaxis.set_major_formatter(ScalarFormatter())
+  axes.yaxis.set_minor_locator(NullLocator())
+
+
 def perplexity(rows: list[Row], width: float) -> Sheet:
   """How does a language model fare beyond its training length."""
   styles = styles_of(rows)
 
   def draw(task: str, members: list[Row], place: Place) -> None:
     axes = place.axes(task, "test length (tokens)", "perplexity")
-    for encoding, line in by_column(members).items():
-      draw_line(axes, line, styles[encoding], "length", "score", 1)
-    for trained in sorted(set(known(members, "trained_to"))):
-      axes.axvline(trained, **SCORED, zorder=0)
-    lengths = sorted(set(known(members, "length")))
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks(lengths, [f"{length:g}" for length in lengths])
-    low, high = axes.get_ylim()
-    axes.yaxis.set_major_locator(MaxNLocator(5) if high < 3 * low else LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(ScalarFormatter())
-    axes.yaxis.set_minor_locator(NullLocator())
+    draw_perplexity(axes, members, styles, "length", "score", sorted(set(known(members, "length"))))
 
   handles = [*legend_of(rows, styles, "length"), handle("training length", **SCORED)]
   caption = caption_of(
@@ -202,6 +209,26 @@ def perplexity(rows: list[Row], width: float) -> Sheet:
     "How does each encoding fare beyond the training length?",
     "Lines show the perplexity over the test length, both on logarithmic scales; lower is better. "
     f"Each is {of_runs(rows)}.",
+  )
+  return panel_sheet(draw, by_task(rows), width, 50.0, handles, caption)
+
+
+def positions(rows: list[Row], width: float) -> Sheet:
+  """Does a language model profit from tokens that are further away than those of its training."""
+  styles = styles_of(rows)
+
+  def draw(task: str, members: list[Row], place: Place) -> None:
+    axes = place.axes(task, "tokens read before the prediction", "perplexity")
+    xs = known(members, "position")
+    ticks = [2.0**power for power in range(3, 21) if min(xs) / 2 <= 2**power <= 2 * max(xs)]
+    draw_perplexity(axes, members, styles, "position", "perplexity", ticks)
+
+  handles = [*legend_of(rows, styles, "position"), handle("training length", **SCORED)]
+  caption = caption_of(
+    rows,
+    "Where in a long window does each encoding predict well?",
+    "Lines show the perplexity of a prediction over the tokens of the window that it has read, both on logarithmic "
+    f"scales; lower is better. Each is {of_runs(rows, True)}.",
   )
   return panel_sheet(draw, by_task(rows), width, 50.0, handles, caption)
 

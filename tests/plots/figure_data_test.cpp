@@ -4,15 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "core/files.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "plots/figures.h"
 #include "tables/formats/formats.h"
 #include "tests/contains.h"
+#include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/experiments/results/made_up_experiment.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -84,6 +87,31 @@ TEST(FigureData, AccuracyHasMeasuredLengthsThatNoScoreCounts) {
   EXPECT_EQ(column(data, "length"), (Texts{"41", "42", "43", "44", "100"}))
       << "other samples are no part of it";
   EXPECT_EQ(column(data, "scored_to"), Texts(5, "44"));
+}
+
+TEST(FigureData, PositionsAreThoseOfTheLengthThatHasACurve) {
+  const ScratchFolder scratch;
+  RunConfig config =
+      read("name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [24, 40], curve: true}}\n")
+          .runs.front();
+  for (config.seed = 0; config.seed < 2; ++config.seed) {
+    const RunFolder run = store_run(scratch.path(), config, RunState::kFinished);
+    std::vector<EvaluationRow> rows = run.evaluation();
+    for (EvaluationRow& row : rows) row.encoding_settings = evaluation_settings(config);
+    const double more = std::log(config.seed == 0 ? 1 : 3);
+    rows[1].positions = {
+        {0, 16, std::log(8) + more}, {16, 16, std::log(4) + more}, {32, 8, std::log(2) + more}};
+    run.write_evaluation(rows);
+  }
+  const DataTable data = position_data({.table = make_table(open_runs(scratch.path()))});
+  EXPECT_EQ(column(data, "task"), Texts(3, "\"austen(trained=128, length=40)\""));
+  EXPECT_EQ(column(data, "position"), (Texts{"8.5", "24.5", "36.5"}));
+  const Texts texts = column(data, "perplexity");
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(std::stod(texts[i]), 16 / std::pow(2, i), 1e-9);
+  EXPECT_NEAR(std::stod(column(data, "low")[0]), 8, 1e-9);
+  EXPECT_NEAR(std::stod(column(data, "high")[0]), 24, 1e-9);
+  EXPECT_EQ(column(data, "runs"), Texts(3, "2"));
+  EXPECT_EQ(column(data, "trained_to"), Texts(3, "128"));
 }
 
 TEST(FigureData, ManyPointsOfACurveAreAveraged) {

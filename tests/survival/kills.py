@@ -5,8 +5,8 @@
 
 Sweeps on a task and on a text, `evaluate`, `prune`, `run --retrain`, `report` and `plot` are killed at random moments: the
 whole process group, the scheduler only, one worker, or stopped and continued. The same command is then run again, and every
-file of the runs is compared with those of an undisturbed series: evaluation.csv, windows.csv, config.yaml and the
-checkpoints byte by byte, metrics.csv and TensorBoard's event file without their wall-clock columns. Of the report and the
+file of the runs is compared with those of an undisturbed series: evaluation.csv, windows.csv, positions.csv,
+config.yaml and the checkpoints byte by byte, metrics.csv and TensorBoard's event file without their wall-clock columns. Of the report and the
 figures only the names are compared, and no temporary file may be left. Checkpoints are written after every step, so that
 checkpoint.previous.bin does not depend on the clock; log.every_steps does not divide the steps, and runs train in pairs,
 which a kill may part. With 50 kills or more half of them are of computations with one thread, and all others with two.
@@ -45,7 +45,7 @@ base:
   text: austen
   model: {width: 8, layers: 1, heads: 2, ffn_multiple: 2}
   training: {steps: 40, batch_size: 4, first_length: 16, last_length: 16}
-  evaluation: {lengths: [16, 20, 24, 28, 32], last: 8, samples: 64}
+  evaluation: {lengths: [16, 20, 24, 28, 32], last: 8, samples: 64, curve: true}
   execution: {checkpoint_seconds: 0, replicas: 2, threads: %d}
   log: {every_steps: 7, validation_steps: 7, tensorboard: true}
 axes:

@@ -168,15 +168,13 @@ TEST_F(Bundle, HasNoRowsThatNoRunCanHave) {
 }
 
 TEST_F(Bundle, HasLossesOfTextsThatAreTheMeanOfTheirWindows) {
-  RunConfig config =
-      read("name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [512], samples: 64}}\n")
-          .runs.front();
+  const RunConfig config =
+      read("name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [16]}}\n").runs.front();
   const RunFolder run = store_run(experiment(), config, RunState::kFinished);
   std::vector<EvaluationRow> rows = run.evaluation();
   rows.front().encoding_settings = evaluation_settings(config);
-  for (std::int64_t i = 0; i < rows.front().samples; ++i) {
-    rows.front().windows.push_back({.window = {.document = 5, .end = 1000 * (i + 1)}, .loss = 2});
-  }
+  rows.front().windows.assign(64, {.window = {.document = 5, .end = 1000}, .loss = 2});
+  rows.front().positions = {{.first = 0, .count = 16, .loss = 2}};
   const auto outcome = [&](double loss) {
     rows.front().loss = loss;
     run.write_evaluation(rows);
@@ -188,6 +186,8 @@ TEST_F(Bundle, HasLossesOfTextsThatAreTheMeanOfTheirWindows) {
     expect_contains(outcome(loss),
                     {"evaluation.csv: 64 samples with the mean loss", "windows.csv has 64 with 2"});
   }
+  rows.front().positions.front().loss = -1;
+  expect_contains(outcome(2), {"evaluation.csv: the loss -1 at position 0 of length 16"});
   rows.front().windows.pop_back();
   expect_contains(outcome(2), {"windows.csv has 63 with 2"});
   rows.front().windows.front().loss = std::numeric_limits<double>::infinity();

@@ -115,5 +115,40 @@ TEST(TextEvaluation, CountsTheLastPredictions) {
   }
 }
 
+TEST(TextEvaluation, KeepsTheLossAtEachPositionOfTheLongestLength) {
+  RunConfig config = text_config();
+  config.evaluation.samples = 128;
+  TrainingState state({config});
+  train_to(state, 12);
+  const EvaluationRow plain = evaluate_point(*state.model, {config}, 96, kNeverStop)->rows[0];
+  config.evaluation.text.curve = true;
+  const EvaluationRow row = evaluate_point(*state.model, {config}, 96, kNeverStop, {.curve = true})->rows[0];
+  EXPECT_EQ(row.accuracy, plain.accuracy) << "the same predictions count";
+  EXPECT_NEAR(row.loss, plain.loss, 1e-6);
+  ASSERT_EQ(row.windows.size(), plain.windows.size());
+  EXPECT_NEAR(row.windows[77].loss, plain.windows[77].loss, 1e-6);
+
+  ASSERT_EQ(row.positions.size(), 6U);
+  SequenceBatch batch;
+  state.workload->evaluation_batch(96, 0, 128, batch);
+  const TensorBatch tensors = to_tensors(batch, 0, 128, at::kCPU);
+  const Positions positions;
+  const at::Tensor logits =
+      state.model->forward(tensors.tokens, 96, {.positions = positions, .dropout = {.seeds = {0}}});
+  const at::Tensor targets = at::cat({tensors.tokens.slice(1, 1), tensors.targets.slice(1, -1)}, 1);
+  const at::Tensor losses = -at::log_softmax(logits[0], -1).gather(2, targets.unsqueeze(2));  // (128, 96, 1)
+  for (std::int64_t bin = 0; bin < 6; ++bin) {
+    const PositionLoss& found = row.positions[static_cast<std::size_t>(bin)];
+    EXPECT_EQ(found.first, 16 * bin);
+    EXPECT_EQ(found.count, 16);
+    EXPECT_NEAR(found.loss, losses.slice(1, 16 * bin, 16 * bin + 16).mean().item<double>(), 1e-5) << bin;
+  }
+  EXPECT_NEAR(row.positions.back().loss, row.loss, 1e-6) << "its 16 positions are those that count";
+
+  EXPECT_TRUE(
+      evaluate_point(*state.model, {config}, 48, kNeverStop, {.curve = true})->rows[0].positions.empty());
+  EXPECT_TRUE(evaluate_point(*state.model, {config}, 96, kNeverStop)->rows[0].positions.empty());
+}
+
 }  // namespace
 }  // namespace che

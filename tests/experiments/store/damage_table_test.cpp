@@ -92,9 +92,9 @@ const std::string kSize = "bytes instead of";
 std::vector<Kind> kinds() {
   const auto by_file = [](const std::string& config, const std::string& csv, const std::string& status,
                           const std::string& checkpoint) {
-    return std::map<std::string, std::string>{{"config.yaml", config}, {"metrics.csv", csv},
-                                              {"evaluation.csv", csv}, {"windows.csv", csv},
-                                              {"status.json", status}, {"checkpoint.bin", checkpoint}};
+    return std::map<std::string, std::string>{
+        {"config.yaml", config}, {"metrics.csv", csv},    {"evaluation.csv", csv},       {"windows.csv", csv},
+        {"positions.csv", csv},  {"status.json", status}, {"checkpoint.bin", checkpoint}};
   };
   const auto content = by_file(kChecksum, kAny, kAny, kSize);
   const auto same_size = by_file(kChecksum, kAny, kAny, "has a wrong checksum");
@@ -169,7 +169,7 @@ void PrintTo(const Case& one, std::ostream* stream) { *stream << one.file << ", 
 std::vector<Case> cases(bool of_text) {
   std::vector<std::string> files = {"config.yaml", "metrics.csv", "evaluation.csv", "status.json",
                                     "checkpoint.bin"};
-  if (of_text) files.emplace_back("windows.csv");
+  if (of_text) files.insert(files.end(), {"windows.csv", "positions.csv"});
   std::vector<Case> all;
   for (const std::string& file : files) {
     for (const Kind& kind : kinds()) all.push_back({file, kind, of_text});
@@ -180,9 +180,10 @@ std::vector<Case> cases(bool of_text) {
 RunConfig on_task(std::int64_t seed) { return made_up_config("even_pairs", "rope", seed); }
 
 RunConfig on_text(std::int64_t seed) {
-  RunConfig config =
-      read("name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [128], last: 64}}\n")
-          .runs.front();
+  RunConfig config = read(
+                         "name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [128], last: "
+                         "64, curve: true}}\n")
+                         .runs.front();
   config.seed = seed;
   return config;
 }
@@ -199,6 +200,9 @@ class DamageTable : public testing::TestWithParam<Case> {
         row.loss = 1.25 + 0.25 * double(seed);
         row.encoding_settings = evaluation_settings(run.config());
         row.windows = {{{.document = 5, .end = 4000}, 1.0}, {{.document = 5, .end = 8000}, 1.5}};
+        for (std::int64_t first = 0; first < row.length; first += 16) {
+          row.positions.push_back({.first = first, .count = 16, .loss = 1.25});
+        }
       }
       run.write_evaluation(rows);
     }
@@ -261,8 +265,9 @@ TEST_P(DamageTable, IsNamedLeftOutAndMended) {
   const std::string status_says = describe(experiment_status(scratch.path()));
   EXPECT_EQ(left.count(sibling.id()), 1U) << "a sound run is not counted";
   EXPECT_EQ(left.at(sibling.id()), before.at(sibling.id()));
-  // Without windows.csv no test over windows is made, and rows that were there before it are good.
-  const bool is_counted = is_checkpoint || (said.empty() && (name == "metrics.csv" || name == "windows.csv"));
+  // No score needs the other files: rows that were there before windows.csv are good.
+  const bool is_counted =
+      is_checkpoint || (said.empty() && name != "config.yaml" && name != "evaluation.csv");
   EXPECT_EQ(left.count(run.id()), is_counted ? 1U : 0U);
   if (!is_checkpoint && !said.empty()) {
     for (const std::string& text : {table_says, status_says}) expect_contains(text, {run.id(), name, said});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "experiments/plan/evaluation_settings.h"
+
 namespace che {
 namespace {
 
@@ -30,6 +32,28 @@ TEST(EvaluationRows, MissingLengthsAreThoseOfTheAskedMeasurement) {
   asked.evaluation = {.first_length = 7, .last_length = 9, .samples = 64};
   EXPECT_EQ(missing_lengths({row(7, 64, 1), row(8, 128, 1)}, asked), (std::vector<std::int64_t>{8, 9}));
   EXPECT_TRUE(missing_lengths({row(7, 64, 1), row(8, 64, 1), row(9, 64, 1)}, asked).empty());
+}
+
+TEST(EvaluationRows, ACurveIsAskedOfTheLongestLengthAlone) {
+  RunConfig asked;
+  asked.text.corpus = "any";
+  asked.evaluation = {.samples = 64, .listed_lengths = {16, 40}, .of_text = true};
+  std::vector<EvaluationRow> rows = {row(16, 64, 1), row(40, 64, 1)};
+  for (EvaluationRow& one : rows) one.encoding_settings = evaluation_settings(asked);
+  EXPECT_TRUE(lengths_to_measure(rows, asked).empty());
+  asked.evaluation.text.curve = true;
+  EXPECT_EQ(lengths_to_measure(rows, asked), (std::vector<std::int64_t>{40}));
+  EXPECT_TRUE(missing_lengths(rows, asked).empty()) << "its score is there";
+  EXPECT_EQ(lengths_to_measure({}, asked), (std::vector<std::int64_t>{16, 40}));
+  rows[1].positions = {{.first = 0, .count = 40, .loss = 1}};
+  EXPECT_TRUE(lengths_to_measure(rows, asked).empty());
+}
+
+TEST(EvaluationRows, BinsOfPositionsAreNarrowAtTheBeginning) {
+  EXPECT_EQ(position_bin_end(0, 512), 16);
+  EXPECT_EQ(position_bin_end(240, 512), 256);
+  EXPECT_EQ(position_bin_end(256, 512), 320);
+  EXPECT_EQ(position_bin_end(480, 490), 490);
 }
 
 TEST(EvaluationRows, TheScoresErrorIsThatOfAMeanOfIndependentLengths) {
