@@ -41,11 +41,18 @@ bool is_same_window(const WindowLoss& one, const WindowLoss& other) {
   return one.window == other.window && one.loss == other.loss;
 }
 
-// Older bundles lack standard errors and windows.
+bool is_same_position(const PositionLoss& one, const PositionLoss& other) {
+  return one.first == other.first && one.loss == other.loss;
+}
+
+// A bundle may lack standard errors, windows and positions.
 bool is_same_row(const EvaluationRow& published, const EvaluationRow& again) {
   return published.accuracy == again.accuracy && published.loss == again.loss &&
          (!published.accuracy_se || published.accuracy_se == again.accuracy_se) &&
-         (published.windows.empty() || std::ranges::equal(published.windows, again.windows, is_same_window));
+         (published.windows.empty() ||
+          std::ranges::equal(published.windows, again.windows, is_same_window)) &&
+         (published.positions.empty() ||
+          std::ranges::equal(published.positions, again.positions, is_same_position));
 }
 
 // Whether each row that a bundle has of a step was measured again, with an accuracy that `agrees`.
@@ -168,7 +175,8 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
   } else if (rows_are_same) {
     text += fmt::format("the same numbers at {}", lengths);
   } else {
-    text += fmt::format("the same accuracy at {}, other losses, standard errors or windows", lengths);
+    text +=
+        fmt::format("the same accuracy at {}, other losses, standard errors, windows or positions", lengths);
   }
   bool training_is_close = true;
   if (has_metrics) {
