@@ -19,6 +19,9 @@ constexpr double kBound = 2e-5;
 
 constexpr std::uint64_t kStep = 77;
 
+// By how many values parameters are not aligned: they follow each other in one tensor.
+constexpr std::int64_t kShift = 2;
+
 struct Case {
   std::int64_t replicas, batch, rows, width;
   double rate = 0;
@@ -33,9 +36,9 @@ class Operands {
         dropout_{.rate = c.rate, .seeds = {}, .purpose = Purpose::kDropout, .step = step, .first_example = 5},
         x_(some_values(size(), 1)),
         y_(some_values(size(), 2)),
-        y_bias_(some_values(features(), 3)),
-        scale_(some_values(features(), 4)),
-        offset_(some_values(features(), 5)),
+        y_bias_(some_values(kShift + features(), 3)),
+        scale_(some_values(kShift + features(), 4)),
+        offset_(some_values(kShift + features(), 5)),
         d_out_(some_values(size(), 6)) {
     for (std::int64_t r = 0; r < c.replicas; ++r) dropout_.seeds.push_back(0x123456789abcdef + r);
     keys_ = DropoutKeys({dropout_, 3, c.first_token});
@@ -65,8 +68,8 @@ class Operands {
             .width = case_.width,
             .x = view(x_.data()),
             .y = view(y_.data()),
-            .y_bias = case_.has_bias ? y_bias_.data() : nullptr,
-            .scale = scale_.data(),
+            .y_bias = case_.has_bias ? y_bias_.data() + kShift : nullptr,
+            .scale = scale_.data() + kShift,
             .offset = offset_.data(),
             .draws = keys_.draws(),
             .epsilon = 1e-5F};

@@ -33,6 +33,15 @@ __device__ __forceinline__ Group load_group(const float* from) {
   return {{first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w}};
 }
 
+// Of a parameter, which may begin anywhere.
+__device__ __forceinline__ Group load_parameters(const float* from) {
+  if (reinterpret_cast<std::uintptr_t>(from) % sizeof(float4) == 0) return load_group(from);
+  Group group;
+#pragma unroll
+  for (int i = 0; i < kGroup; ++i) group[i] = from[i];
+  return group;
+}
+
 __device__ __forceinline__ void store_group(float* to, const Group& group) {
   store4(to, make_float4(group[0], group[1], group[2], group[3]));
   store4(to + 4, make_float4(group[4], group[5], group[6], group[7]));
@@ -85,7 +94,7 @@ __device__ __forceinline__ Group sum_of(const ResidualNormInputs& in, const Drop
   const Group x = load_group(example_of(in.x, replica, row.example) + at);
   const Group y = load_group(example_of(in.y, replica, row.example) + at);
   Group bias{};
-  if (in.y_bias != nullptr) bias = load_group(in.y_bias + replica * in.width + group * kGroup);
+  if (in.y_bias != nullptr) bias = load_parameters(in.y_bias + replica * in.width + group * kGroup);
   Group sum;
 #pragma unroll
   for (int i = 0; i < kGroup; ++i) sum[i] = x[i] + (y[i] + bias[i]) * factor_of(first, kept, i);
@@ -130,8 +139,8 @@ __global__ void __launch_bounds__(kThreads)
   for (int k = 0; k < kGroups; ++k) {
     const int group = lane + k * kWarp;
     if (group >= groups) break;
-    const Group scale = load_group(in.scale + replica * in.width + group * kGroup);
-    const Group offset = load_group(in.offset + replica * in.width + group * kGroup);
+    const Group scale = load_parameters(in.scale + replica * in.width + group * kGroup);
+    const Group offset = load_parameters(in.offset + replica * in.width + group * kGroup);
 #pragma unroll
     for (int i = 0; i < kGroup; ++i) z[k][i] = (z[k][i] - mean) * inverse * scale[i] + offset[i];
     store_group(example_of(out, replica, row.example) + row.place + group * kGroup, z[k]);
@@ -178,7 +187,7 @@ __global__ void __launch_bounds__(kThreads)
       kept[k] = kept_values(dropout.first, row, group);
       normal[k] = sum_of(in, dropout.first, row, replica, group, kept[k]);
       const Group g = load_group(g_row + group * kGroup);
-      const Group scale = load_group(in.scale + replica * in.width + group * kGroup);
+      const Group scale = load_parameters(in.scale + replica * in.width + group * kGroup);
 #pragma unroll
       for (int i = 0; i < kGroup; ++i) {
         normal[k][i] = (normal[k][i] - mean) * inverse;
@@ -196,7 +205,7 @@ __global__ void __launch_bounds__(kThreads)
       if (group >= groups) break;
       const std::int64_t place = row.place + group * kGroup;
       const Group g = load_group(g_row + group * kGroup);
-      const Group scale = load_group(in.scale + replica * in.width + group * kGroup);
+      const Group scale = load_parameters(in.scale + replica * in.width + group * kGroup);
       Group g_sum{};
       if (in.d_sum.data != nullptr) g_sum = load_group(example_of(in.d_sum, replica, row.example) + place);
       Group d_added;
