@@ -28,6 +28,17 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t kMaxTokens = std::int64_t{1} << 44;
 constexpr JsonLimits kCardLimits{.depth = 4, .bytes = std::size_t{1} << 20, .values = 100'000};
+// All zero where the file has none.
+struct stat status_of(const Descriptor& file) {
+  struct stat status {};
+  if (fstat(file.value(), &status) != 0) status = {};
+  return status;
+}
+
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
+}
+
 constexpr const char* kRemedy = "; make or import the corpus again (che corpus make --help)";
 
 // Reads members of corpus.json.
@@ -236,8 +247,9 @@ void Corpus::open_tokens() {
   token_bytes_ = index.token_bytes;
   token_path_ = link_target(folder_ / CorpusCard::kTokenFile);
   token_file_ = open_regular_file(token_path_, O_RDONLY, "read", ErrorKind::kUsage);
-  struct stat status {};
-  if (fstat(token_file_.value(), &status) != 0 || status.st_size != starts_.back() * token_bytes_) {
+  const struct stat status = status_of(token_file_);
+  written_ = nanoseconds(status.st_mtim);
+  if (status.st_size != starts_.back() * token_bytes_) {
     throw Error(fmt::format("{}: has {} bytes, and tokens.idx lists tokens of {}{}", token_path_.string(),
                             status.st_size, starts_.back() * token_bytes_, kRemedy));
   }
@@ -291,6 +303,8 @@ void Corpus::read_tokens(std::int64_t first, std::span<Id> ids) const {
   const auto bytes = std::as_writable_bytes(ids);
   read_at(token_file_, token_path_, first * token_bytes_,
           {reinterpret_cast<char*>(bytes.data()), bytes.size()});
+  if (nanoseconds(status_of(token_file_).st_mtim) == written_) return;
+  throw Error(fmt::format("{}: it was written to while it was read{}", token_path_.string(), kRemedy));
 }
 
 std::vector<CorpusCard::File> Corpus::hashed_files() const {

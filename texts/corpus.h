@@ -117,6 +117,7 @@ class Corpus {
   std::vector<CorpusCard::File> read_hashes_;
   // tokens.bin. It is read and not mapped: a process that reads a mapped file behind a new end is killed.
   Descriptor token_file_;
+  std::int64_t written_ = 0;  // When it was written, in nanoseconds, as it was opened.
   std::filesystem::path token_path_;
   std::int64_t token_bytes_ = 2;
 };

@@ -99,7 +99,8 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
   std::vector<EvaluationWindow> windows;
   const bool has_curve =
       kept.curve && config.has_text() && evaluation.text.curve && point == evaluation.lengths().back();
-  at::Tensor by_position = at::zeros({replicas, has_curve ? workload->tokens(point) : 0}, sums);
+  at::Tensor by_position;  // (replicas, tokens)
+  if (has_curve) by_position = at::zeros({replicas, workload->tokens(point)}, sums);
   SequenceBatch batch;
   std::int64_t part = 0;  // Examples of a forward pass.
   for (std::int64_t b = 0; b < batches; ++b) {
@@ -148,7 +149,7 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
                                 : at::stack(shares).std(0, true) / std::sqrt(static_cast<double>(batches));
   const at::Tensor results = at::stack({accuracy, loss, errors}).to(at::kCPU);
   const at::Tensor by_window = windows.empty() ? at::Tensor() : at::cat(window_losses, 1).to(at::kCPU);
-  by_position = by_position.to(at::kCPU);
+  if (has_curve) by_position = by_position.to(at::kCPU);
 
   PointResult result;
   for (std::int64_t r = 0; r < replicas; ++r) {
@@ -160,7 +161,7 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
       result.rows.back().windows.push_back(
           {windows[w], by_window[r][static_cast<std::int64_t>(w)].item<double>()});
     }
-    result.rows.back().positions = binned(by_position[r]);
+    if (has_curve) result.rows.back().positions = binned(by_position[r]);
   }
   if (kept.predictions) result.predictions = at::cat(predictions, 1).contiguous();
   return result;

@@ -182,6 +182,12 @@ TEST_F(CorpusTest, ImportsTokenFiles) {
   import_corpus(at("x"), {.name = "changed"}, 70'000, 0, at("changed"));
   write(at("changed/tokens.bin"), read_file(at("other/tokens.bin")));
   expect_error(ErrorKind::kUsage, {"changed/tokens.bin", "SHA-256"}, [&] { Corpus::open(at("changed")); });
+  // A change after the corpus was opened, too.
+  const std::shared_ptr<const Corpus> corpus = Corpus::open(at("other"));
+  write(at("other/tokens.bin"), tokens);
+  fs::last_write_time(at("other/tokens.bin"), fs::last_write_time(at("x.bin")) + std::chrono::seconds(1));
+  expect_error(ErrorKind::kUsage, {"other/tokens.bin", "was written to while it was read"},
+               [&] { all_tokens(*corpus); });
   // Token files of somebody else stay as they are, and a failed import leaves none.
   fs::create_directory(at("theirs"));
   write(at("theirs/tokens.bin"), "precious");
