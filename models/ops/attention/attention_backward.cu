@@ -9,31 +9,16 @@
 // result and their gradients, with q, g and dq once more for every 16 keys (from the second-level cache); and
 // what a part of the examples shares, once a tile by offset, once a pair by pair.
 //
-// A block takes the examples of one part one after the other, tiles of 16 keys, and for each tiles of 16
-// queries. Products: a thread takes four queries and a key of a head. f: a thread takes a pair with all its
-// heads in registers, 8 hidden features at a time, over whose pairs each warp then sums one. dq, dk, dv: a
-// thread takes a column. Gradients of what examples share are summed within a part in the order of examples
-// and tiles, then over the parts in order; how many parts there are depends on the shape only.
-#include "models/ops/attention/attention_backward_tiles.h"
+// A block takes the examples of one part one after the other, one split of their tiles of 16 keys, and for
+// each tiles of 16 queries. Where there are several splits, each has its sum of dq. Products: a thread takes
+// four queries and a key of a head. f: a thread takes a pair with all its heads in registers, 8 hidden
+// features at a time, over whose pairs each warp then sums one. dq, dk, dv: a thread takes a column.
+// Gradients of what examples share are summed within a part in the order of examples and tiles, then over the
+// parts in order; how many parts there are depends on the shape only.
+#include "models/ops/attention/attention_backward_sums.h"
 
 namespace che::gpu {
 namespace {
-
-// means (examples, heads, queries) of the weights' gradients: g out, both (examples, queries, heads, width).
-__global__ void __launch_bounds__(kThreads)
-    attention_means(AttentionShape shape, ExampleView<const float> d_out, const float* out, float* means) {
-  const std::int64_t at = std::int64_t{blockIdx.x} * kThreads + thread_number();
-  const std::int64_t head = at % shape.heads;
-  const std::int64_t query = at / shape.heads % shape.queries;
-  const std::int64_t number = at / shape.heads / shape.queries;
-  if (number >= shape.replicas * shape.batch) return;
-  const std::int64_t place = (query * shape.heads + head) * shape.head_width;
-  const float* const g = example_of(d_out, number / shape.batch, number % shape.batch) + place;
-  const float* const o = out + number * shape.queries * shape.heads * shape.head_width + place;
-  float sum = 0;
-  for (std::int64_t c = 0; c < shape.head_width; c += 4) sum = dot4(load4(g + c), load4(o + c), sum);
-  means[(number * shape.heads + head) * shape.queries + query] = sum;
-}
 
 struct BackwardOperands {
   const float* log_sums;           // (replicas, batch, heads, queries)
@@ -42,9 +27,10 @@ struct BackwardOperands {
   ExampleView<float> d_q, d_k, d_v;
   bool wants_bias;
   bool bias_by_offset;
-  SharedSums places;
-  std::int64_t parts;
-  float* sums;  // (replicas, parts, places.end)
+  Division division;
+  float* pair_sums;    // (replicas, division.pair_sums(), places.w1)
+  float* weight_sums;  // (replicas, division.weight_sums(), division.weights())
+  float* d_q_sums;     // (splits, replicas, batch, queries, heads, head_width); null with one split
 };
 
 // H: heads that f is compiled for, 0 without f. kColumns: columns of a thread.
@@ -61,8 +47,14 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
   const int thread = thread_number();
   const int warp = thread / kWarp;
   const int lane = thread % kWarp;
+  const Division& division = operands.division;
+  const SharedSums& places = division.places;
   const std::int64_t part = blockIdx.x;
   const std::int64_t replica = blockIdx.y;
+  const std::int64_t split = blockIdx.z;
+  const std::int64_t tiles = (keys + kKeys - 1) / kKeys;
+  const int first_key = static_cast<int>(split * tiles / division.splits) * kKeys;
+  const int end_key = min(keys, static_cast<int>((split + 1) * tiles / division.splits) * kKeys);
   const BackwardLayout layout(heads, width, H == 0 ? heads : H, hidden);
   const int row = layout.row;
   const int step = layout.step;
@@ -81,8 +73,18 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
   float* const d_b2 = shared + layout.d_b2;
   float* const d_logits = H == 0 ? gradients : logits;
   const float scale = rsqrtf(static_cast<float>(width));
-  float* const sums = operands.sums + (replica * operands.parts + part) * operands.places.end;
-  for (std::int64_t i = thread; i < operands.places.w1; i += kThreads) sums[i] = 0;
+  const std::int64_t number = replica * division.parts + part;
+  float* const pair_sums =
+      operands.pair_sums + (division.by_pair ? number : number * division.splits + split) * places.w1;
+  float* const weight_sums = operands.weight_sums + (number * division.splits + split) * division.weights();
+  if (division.by_pair && division.splits > 1) {
+    const int span = end_key - first_key;
+    for (std::int64_t i = thread; i < places.w1 / keys * span; i += kThreads) {
+      pair_sums[i / span * keys + first_key + i % span] = 0;
+    }
+  } else {
+    for (std::int64_t i = thread; i < places.w1; i += kThreads) pair_sums[i] = 0;
+  }
   if constexpr (H > 0) {
     load_mlp<H>(in, static_cast<int>(replica), mlp, b2);
     for (int i = thread; i < hidden * 2 * H; i += kThreads) d_mlp[i] = 0;
@@ -90,15 +92,20 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
     for (int i = heads * kHeadStep + thread; i < H * kHeadStep; i += kThreads) logits[i] = gradients[i] = 0;
   }
 
-  const std::int64_t end = (part + 1) * in.shape.batch / operands.parts;
-  for (std::int64_t example = part * in.shape.batch / operands.parts; example < end; ++example) {
-    for (int key0 = 0; key0 < keys; key0 += kKeys) {
+  const std::int64_t end = (part + 1) * in.shape.batch / division.parts;
+  for (std::int64_t example = part * in.shape.batch / division.parts; example < end; ++example) {
+    float* const d_q_rows = operands.d_q_sums == nullptr
+                                ? example_of(operands.d_q, replica, example)
+                                : operands.d_q_sums + split * division.queries +
+                                      (replica * in.shape.batch + example) * queries * row;
+    for (int key0 = first_key; key0 < end_key; key0 += kKeys) {
       load_rows(example_of(in.k, replica, example), key0, keys, kKeys, row, step, 1, k);
       load_rows(example_of(in.v, replica, example), key0, keys, kKeys, row, step, 1, v);
       float d_k[kColumns][kKeys] = {};
       float d_v[kColumns][kKeys] = {};
-      // The tile of the first query that sees key0.
-      const int from = in.shape.causal ? max(0, key0 - (keys - queries)) / kQueries * kQueries : 0;
+      // The tile of the first query that sees key0; a split's first keys set every query's dq.
+      const int from =
+          in.shape.causal && key0 > first_key ? max(0, key0 - (keys - queries)) / kQueries * kQueries : 0;
       for (int query0 = from; query0 < queries; query0 += kQueries) {
         load_rows(example_of(in.q, replica, example), query0, queries, kQueries, row, row, scale, q);
         load_rows(example_of(operands.d_out, replica, example), query0, queries, kQueries, row, row, 1, g);
@@ -129,7 +136,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
           weights[at] = power;
           gradients[at] = gradient;
           if (is_pair && operands.wants_bias && !operands.bias_by_offset) {
-            sums[operands.places.bias + (std::int64_t{h} * queries + query) * keys + key] += gradient;
+            pair_sums[places.bias + (std::int64_t{h} * queries + query) * keys + key] += gradient;
           }
           return gradient;
         };
@@ -179,8 +186,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
               active[m * kPairs + thread] = x * slope;
               d_before[m * kPairs + thread] = d_x;
               if (is_pair && !in.hidden_bias.by_offset) {
-                sums[operands.places.hidden_bias + (std::int64_t{n0 + m} * queries + query) * keys + key] +=
-                    d_x;
+                pair_sums[places.hidden_bias + (std::int64_t{n0 + m} * queries + query) * keys + key] += d_x;
               }
             }
             __syncthreads();
@@ -208,7 +214,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
             }
             if (in.hidden_bias.by_offset) {
               add_diagonals(d_before, kPairs, count, queries, keys, query0, key0,
-                            sums + operands.places.hidden_bias + std::int64_t{n0} * (2 * keys - 1));
+                            pair_sums + places.hidden_bias + std::int64_t{n0} * (2 * keys - 1));
             }
             __syncthreads();
           }
@@ -218,8 +224,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
         __syncthreads();
 
         if (operands.wants_bias && operands.bias_by_offset) {
-          add_diagonals(gradients, kHeadStep, heads, queries, keys, query0, key0,
-                        sums + operands.places.bias);
+          add_diagonals(gradients, kHeadStep, heads, queries, keys, query0, key0, pair_sums + places.bias);
         }
         if constexpr (H > 0) {
           for (int h = warp; h < heads; h += kWarps) {
@@ -234,7 +239,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
           const int c = thread + n * kThreads;
           if (c >= row) break;
           const int tile = c / width * kHeadStep;
-          float* const d_q = example_of(operands.d_q, replica, example) + c;
+          float* const d_q = d_q_rows + c;
           float of_keys[kKeys];
 #pragma unroll
           for (int j = 0; j < kKeys; ++j) of_keys[j] = k[j * step + c];
@@ -259,7 +264,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
             }
             if (query0 + i >= queries) continue;
             float* const to = d_q + std::int64_t{query0 + i} * row;
-            *to = scale * sum + (key0 == 0 ? 0 : *to);
+            *to = scale * sum + (key0 == first_key ? 0 : *to);
           }
         }
         __syncthreads();
@@ -283,44 +288,26 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
     for (int i = thread; i < heads * hidden; i += kThreads) {
       const int n = i / heads;
       const int h = i % heads;
-      sums[operands.places.w1 + h * hidden + n] = d_mlp[n * 2 * H + h];
-      sums[operands.places.w2 + i] = d_mlp[n * 2 * H + H + h];
+      weight_sums[h * hidden + n] = d_mlp[n * 2 * H + h];
+      weight_sums[places.w2 - places.w1 + i] = d_mlp[n * 2 * H + H + h];
     }
-    for (int h = thread; h < heads; h += kThreads) sums[operands.places.b2 + h] = d_b2[h];
+    for (int h = thread; h < heads; h += kThreads) weight_sums[places.b2 - places.w1 + h] = d_b2[h];
   }
-}
-
-__global__ void __launch_bounds__(kSumThreads)
-    attention_add_up(AttentionShape shape, SharedSums places, std::int64_t parts, const float* sums,
-                     AttentionGradients out) {
-  const std::int64_t replica = blockIdx.y;
-  const std::int64_t weights = shape.heads * shape.hidden;
-  sum_parts(sums, replica, parts, places.end, [&](std::int64_t i, float sum) {
-    const auto set_pair = [&](const PairView<float>& view, std::int64_t at) {
-      const std::int64_t pairs = view.by_offset ? 2 * shape.keys - 1 : shape.queries * shape.keys;
-      view.data[replica * view.replica_stride + at / pairs * view.row_stride + at % pairs] = sum;
-    };
-    if (i < places.hidden_bias) {
-      set_pair(out.d_bias, i);
-    } else if (i < places.w1) {
-      set_pair(out.d_hidden_bias, i - places.hidden_bias);
-    } else if (i < places.w2) {
-      out.d_w1[replica * weights + i - places.w1] = sum;
-    } else if (i < places.b2) {
-      out.d_w2[replica * weights + i - places.w2] = sum;
-    } else {
-      out.d_b2[replica * shape.heads + i - places.b2] = sum;
-    }
-  });
 }
 
 template <int H, int kColumns>
 int launch_backward(const KernelCall& call, const AttentionInputs& in, const float* saved,
                     const ExampleView<const float>& d_out, const AttentionGradients& out) {
   const AttentionShape& shape = in.shape;
-  const SharedSums places = places_of(in, out);
-  const std::int64_t parts = parts_of(in, out);
-  float* const means = call.allocate(call.owner, rows_of_heads(shape) + shape.replicas * parts * places.end);
+  const Division division(in, out);
+  const SharedSums& places = division.places;
+  const std::int64_t rows = divided_up(rows_of_heads(shape), 4) * 4;
+  const std::int64_t query_sums = division.splits > 1 ? division.splits * division.queries : 0;
+  const std::int64_t pair_sums = shape.replicas * division.pair_sums() * places.w1;
+  float* const means =
+      call.allocate(call.owner, rows + query_sums + pair_sums +
+                                    shape.replicas * division.weight_sums() * division.weights());
+  float* const d_q_sums = means + rows;
   const BackwardOperands operands{saved,
                                   means,
                                   d_out,
@@ -329,20 +316,28 @@ int launch_backward(const KernelCall& call, const AttentionInputs& in, const flo
                                   out.d_v,
                                   out.d_bias.data != nullptr,
                                   out.d_bias.by_offset,
-                                  places,
-                                  parts,
-                                  means + rows_of_heads(shape)};
+                                  division,
+                                  d_q_sums + query_sums,
+                                  d_q_sums + query_sums + pair_sums,
+                                  division.splits > 1 ? d_q_sums : nullptr};
   int error =
       launch(&attention_means, dim3(blocks(divided_up(rows_of_heads(shape), kThreads))), dim3(kThreads),
              std::int64_t{0}, call.stream, shape, d_out, saved + saved_out(shape), means);
   if (error != kKernelDone) return error;
-  error = launch(&attention_backward<H, kColumns>, dim3(blocks(operands.parts), blocks(shape.replicas)),
+  error = launch(&attention_backward<H, kColumns>,
+                 dim3(blocks(division.parts), blocks(shape.replicas), blocks(division.splits)),
                  dim3(kThreads), backward_bytes(shape), call.stream, in, operands);
-  if (error != kKernelDone || operands.places.end == 0) return error;
-  return launch(&attention_add_up,
-                dim3(blocks(divided_up(operands.places.end, kWarp)), blocks(shape.replicas)),
-                dim3(kSumThreads), kSumBytes, call.stream, shape, operands.places, operands.parts,
-                static_cast<const float*>(operands.sums), out);
+  if (error == kKernelDone && division.splits > 1) {
+    error = launch(&attention_add_queries, dim3(blocks(divided_up(division.queries, 4 * kThreads))),
+                   dim3(kThreads), std::int64_t{0}, call.stream, shape, division,
+                   static_cast<const float*>(d_q_sums), out.d_q);
+  }
+  if (error != kKernelDone || places.end == 0) return error;
+  const std::int64_t pair_blocks = sum_blocks(places.w1);
+  return launch(
+      &attention_add_up, dim3(blocks(pair_blocks + sum_blocks(division.weights())), blocks(shape.replicas)),
+      dim3(kSumThreads), kSumBytes, call.stream, shape, division, pair_blocks,
+      static_cast<const float*>(operands.pair_sums), static_cast<const float*>(operands.weight_sums), out);
 }
 
 template <int H>

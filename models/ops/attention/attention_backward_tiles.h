@@ -1,5 +1,5 @@
-// The tiles of attention_backward.cu: what a block keeps in shared memory, how much that is, products and
-// sums of it that touch no registers of the kernel, and where the sums of what examples share are.
+// The tiles of attention_backward.cu: what a block keeps in shared memory, how much that is, and products and
+// sums of it that touch no registers of the kernel.
 #pragma once
 
 #include "models/ops/attention/attention_tiles.h"
@@ -12,10 +12,6 @@ constexpr int kHeadStep = kPairs + 4;
 constexpr int kHiddenAtOnce = kWarps;
 constexpr int kDiagonals = kQueries + kKeys - 1;
 static_assert(kPairs == kThreads);
-
-// Examples' gradients of shared pairs take this many times their size in the workspace, or less.
-constexpr std::int64_t kMaxPartsByOffset = 128;
-constexpr std::int64_t kMaxPartsByPair = 32;
 
 // Places in shared memory. padded_heads are those of f, or all of them without it.
 struct BackwardLayout {
@@ -44,22 +40,6 @@ struct BackwardLayout {
     b2 = d_mlp + hidden * 2 * padded_heads;
     d_b2 = b2 + padded_heads;
     end = d_b2 + padded_heads;
-  }
-};
-
-// Where a part's gradients of what examples share begin among its sums, each like those of one replica.
-struct SharedSums {
-  std::int64_t bias, hidden_bias, w1, w2, b2, end;
-
-  SharedSums(const AttentionShape& shape, const PairView<const float>& hidden_pairs,
-             const PairView<float>& bias_pairs) {
-    const auto pairs = [&](bool by_offset) { return pairs_of_row(by_offset, shape.queries, shape.keys); };
-    bias = 0;
-    hidden_bias = bias_pairs.data == nullptr ? 0 : shape.heads * pairs(bias_pairs.by_offset);
-    w1 = hidden_bias + shape.hidden * pairs(hidden_pairs.by_offset);
-    w2 = w1 + shape.heads * shape.hidden;
-    b2 = w2 + shape.heads * shape.hidden;
-    end = b2 + (shape.hidden == 0 ? 0 : shape.heads);
   }
 };
 
@@ -106,17 +86,6 @@ __device__ __forceinline__ void add_diagonals(const float* values, int step, int
     }
     sums[std::int64_t{row} * (2 * keys - 1) + offset] += sum;
   }
-}
-
-inline SharedSums places_of(const AttentionInputs& in, const AttentionGradients& out) {
-  return {in.shape, in.hidden_bias, out.d_bias};
-}
-
-inline std::int64_t parts_of(const AttentionInputs& in, const AttentionGradients& out) {
-  if (places_of(in, out).end == 0) return in.shape.batch;
-  const bool by_pair = (out.d_bias.data != nullptr && !out.d_bias.by_offset) ||
-                       (in.shape.hidden > 0 && !in.hidden_bias.by_offset);
-  return min(in.shape.batch, by_pair ? kMaxPartsByPair : kMaxPartsByOffset);
 }
 
 inline std::int64_t rows_of_heads(const AttentionShape& shape) {

@@ -146,17 +146,16 @@ __device__ __forceinline__ void store4(float* p, const float4& value) {
 constexpr int kSumThreads = 256;
 constexpr std::int64_t kSumBytes = 4 * kSumThreads;  // Dynamic shared memory of a block.
 
-// Calls f(i, sum) with the sum over the parts of value i of values (replicas, parts, size), for 32 values a
-// block of grid dimension x. A warp sums every eighth part, and the first warp what all of them have, in
-// order.
+// Calls f(i, sum) with the sum over the parts of value i of values (replicas, parts, size), for the 32 values
+// of this `block`. A warp sums every eighth part, and the first warp what all of them have, in order.
 template <class F>
 __device__ __forceinline__ void sum_parts(const float* values, std::int64_t replica, std::int64_t parts,
-                                          std::int64_t size, const F& f) {
+                                          std::int64_t size, std::int64_t block, const F& f) {
   CHE_DYNAMIC_SHARED(shared_bytes);
   constexpr int kWarps = kSumThreads / kWarp;
   float* const sums = reinterpret_cast<float*>(shared_bytes);  // (kWarps, kWarp)
   const int warp = thread_number() / kWarp;
-  const std::int64_t i = std::int64_t{blockIdx.x} * kWarp + thread_number() % kWarp;
+  const std::int64_t i = block * kWarp + thread_number() % kWarp;
   if (i < size) {
     const float* const first = values + replica * parts * size + i;
     float sum = 0;
@@ -170,6 +169,9 @@ __device__ __forceinline__ void sum_parts(const float* values, std::int64_t repl
   for (int w = 1; w < kWarps; ++w) sum += sums[w * kWarp + thread_number()];
   f(i, sum);
 }
+
+// Blocks for `size` values.
+inline std::int64_t sum_blocks(std::int64_t size) { return divided_up(size, kWarp); }
 
 struct PhiloxBlock {
   std::uint32_t words[4];

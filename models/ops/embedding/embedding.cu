@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kSumThreads)
     add_parts(const float* sums, std::int64_t parts, std::int64_t size, float* d_table) {
   const std::int64_t replica = blockIdx.y;
-  sum_parts(sums, replica, parts, size,
+  sum_parts(sums, replica, parts, size, blockIdx.x,
             [&](std::int64_t i, float sum) { d_table[replica * size + i] = sum; });
 }
 
@@ -103,8 +103,8 @@ int backward(const KernelCall& call, const EmbeddingInputs& in, const float* d_o
                dim3(kThreads), shared_bytes_of(in.symbols), call.stream, in, rows, parts, d_out, sums);
     if (error != kKernelDone) return error;
   }
-  return launch(&add_parts, dim3(blocks(divided_up(size, kWarp)), blocks(in.replicas)), dim3(kSumThreads),
-                kSumBytes, call.stream, static_cast<const float*>(sums), parts, size, d_table);
+  return launch(&add_parts, dim3(blocks(sum_blocks(size)), blocks(in.replicas)), dim3(kSumThreads), kSumBytes,
+                call.stream, static_cast<const float*>(sums), parts, size, d_table);
 }
 
 }  // namespace

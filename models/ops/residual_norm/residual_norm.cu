@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(kSumThreads)
     residual_norm_add_up(const float* sums, std::int64_t parts, std::int64_t width,
                          ResidualNormGradients out) {
   const std::int64_t replica = blockIdx.y;
-  sum_parts(sums, replica, parts, 3 * width, [&](std::int64_t i, float sum) {
+  sum_parts(sums, replica, parts, 3 * width, blockIdx.x, [&](std::int64_t i, float sum) {
     float* const to = i < width ? out.d_y_bias : i < 2 * width ? out.d_scale : out.d_offset;
     to[replica * width + i % width] = sum;
   });
@@ -293,7 +293,7 @@ int backward(const KernelCall& call, const ResidualNormInputs& in, const Example
                   out.d_y, static_cast<int>(parts), sums);
   });
   if (error != kKernelDone) return error;
-  return launch(&residual_norm_add_up, dim3(blocks(divided_up(3 * in.width, kWarp)), blocks(in.replicas)),
+  return launch(&residual_norm_add_up, dim3(blocks(sum_blocks(3 * in.width)), blocks(in.replicas)),
                 dim3(kSumThreads), kSumBytes, call.stream, static_cast<const float*>(sums), parts, in.width,
                 out);
 }
