@@ -106,7 +106,7 @@ def differences(rows: list[Row], width: float) -> Sheet:
     "Intervals are from the bootstrap; p is from a permutation test, adjusted over the tasks"
     f"{' at a length' * by_length} (Holm)." if intervals else "",
     "Intervals and p need six repetitions." if intervals < len(rows) else "",
-    "The paper has another size, budget and lengths." if known(rows, "paper") else "",
+    "The paper's size, budget and lengths may differ." if known(rows, "paper") else "",
   )  # fmt: skip
   heights = [(7.4 if separator else 4.2) * len(members) + 1 for members in tasks.values()]
   return Sheet([partial(draw, *task) for task in tasks.items()], heights, handles, caption, around=7.0, below=6.0)
@@ -193,7 +193,7 @@ def score_map(rows: list[Row], width: float) -> Sheet:
     f"How does each {kind_of(rows)} do on each task?",
     f"Numbers are scores, the mean accuracy over the test lengths in percent; each is {of_runs(rows)}.",
     "Their colour goes from the best trivial baseline of the task to 100 %.",
-    "The paper's, in italics, have another size, budget and lengths." if has_paper else "",
+    "The paper's are in italics; its size, budget and lengths may differ." if has_paper else "",
     f"Did not train: {'the best' if rows[0].text('aggregate') == 'max' else 'every'} run is less than 2 points above "
     "guessing at the training lengths." if untrained else "",
     f"Marks: {'; '.join(marks)}." if marks else "",
