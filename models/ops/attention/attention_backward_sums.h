@@ -8,6 +8,7 @@ namespace che::gpu {
 
 // A replica's blocks, so that each of an H100's 132 processors has four: an example's keys are split for it.
 constexpr std::int64_t kBlocksAimedAt = 528;
+constexpr std::int64_t kMaxSplits = 8;  // So many sums of dq are in memory at a time.
 
 // Examples' gradients of shared pairs take this many times their size in the workspace, or less.
 constexpr std::int64_t kMaxPartsByOffset = 128;
@@ -48,8 +49,8 @@ struct Division {
     by_pair = (has_bias && !out.d_bias.by_offset) || (shape.hidden > 0 && !in.hidden_bias.by_offset);
     if (places.end > 0) parts = min(shape.batch, by_pair ? kMaxPartsByPair : kMaxPartsByOffset);
     const bool is_mixed = has_bias && shape.hidden > 0 && out.d_bias.by_offset != in.hidden_bias.by_offset;
-    const std::int64_t tiles = divided_up(shape.keys, kKeys);
-    if (!is_mixed) splits = min(tiles, divided_up(kBlocksAimedAt, parts * shape.replicas));
+    const std::int64_t most = min(kMaxSplits, divided_up(shape.keys, kKeys));
+    if (!is_mixed) splits = min(most, divided_up(kBlocksAimedAt, parts * shape.replicas));
     queries = shape.replicas * shape.batch * shape.queries * shape.heads * shape.head_width;
   }
 
