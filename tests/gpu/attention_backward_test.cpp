@@ -100,6 +100,11 @@ INSTANTIATE_TEST_SUITE_P(
         {.shape = {1, 1, 7, 7, 1, 8, 5}},
         {.shape = {1, 1, 7, 19, 4, 16, 8}, .bias = Pairs::kByPair},
         {.shape = {1, 1, 3, 9, 3, 8, 3}},
+        // Splits of more than one tile of keys, and parts of more than one example.
+        {.shape = {2, 1, 20, 150, 2, 4, 0}},
+        {.shape = {1, 2, 17, 150, 2, 4, 8}},
+        {.shape = {2, 1, 17, 150, 2, 4, 8}, .bias = Pairs::kByPair, .hidden_bias = Pairs::kByPair},
+        {.shape = {1, 40, 3, 40, 2, 4, 8}, .bias = Pairs::kByPair, .hidden_bias = Pairs::kByPair},
         {.shape = {1, 2, 18, 18, 5, 8, 32}},
         {.shape = {1, 1, 4, 5, 8, 64, 9}},
         {.shape = {1, 1, 5, 17, 16, 16, 64}},

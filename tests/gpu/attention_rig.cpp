@@ -17,6 +17,8 @@ std::vector<AttentionCase> causal_cases() {
       {.shape = {2, 1, 41, 41, 8, 32, 16, true}},
       {.shape = {1, 2, 17, 35, 4, 16, 8, true}, .bias = Pairs::kByPair, .hidden_bias = Pairs::kByPair},
       {.shape = {1, 1, 18, 18, 5, 8, 6, true}, .bias = Pairs::kNone},
+      {.shape = {1, 1, 150, 150, 2, 4, 0, true}},
+      {.shape = {1, 1, 40, 150, 2, 4, 8, true}},
   };
 }
 
