@@ -129,7 +129,7 @@ def test_figures_of_texts_mark_the_training_length(width: float, most: float) ->
     check_texts(figure)
     (axes,) = figure.axes
     assert axes.get_xscale() == axes.get_yscale() == "log"
-    drawn = [line.get_xdata()[0] for line in axes.lines]
+    drawn = [numpy.asarray(line.get_xdata(), float)[0] for line in axes.lines]
     assert 128 in drawn and drawn.count(8.5) == 2
 
 
