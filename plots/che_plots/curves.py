@@ -183,6 +183,9 @@ def draw_perplexity(
   """Lines on logarithmic scales, with the training length marked; `x` and `y` are columns."""
   for encoding, line in by_column(rows).items():
     draw_line(axes, line, styles[encoding], x, y, 1)
+  # From version 3.11 on, matplotlib leaves lines that stand beside their places out of the limits.
+  axes.update_datalim([(row.number(x), row.number(column)) for row in rows for column in (y, "low", "high")])
+  axes.autoscale_view()
   for trained in sorted(set(known(rows, "trained_to"))):
     axes.axvline(trained, **SCORED, zorder=0)
   axes.set_xscale("log", base=2)
