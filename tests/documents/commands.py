@@ -21,7 +21,7 @@ import tempfile
 
 SHORT = ["model.width=16", "model.heads=2", "model.layers=1", "training.steps=2", "training.warmup_steps=0",
          "training.batch_size=4", "evaluation.samples=64", "evaluation.first_length=17", "evaluation.last_length=24",
-         "evaluation.length_step=7"]
+         "evaluation.length_step=7", "evaluation.at_steps=[]"]
 ENCODER_SHAPE = ("model.heads=", "model.layers=")  # Recurrent networks have no such settings.
 SHORT_TEXT = ["model.width=16", "model.heads=2", "model.layers=1", "training.steps=2", "training.batch_size=4",
               "evaluation.lengths=[128,256]"]
@@ -88,7 +88,8 @@ def main():
         if words[1] in CONFIG_COMMANDS:
           usual = [word for word in SHORT if "machines" not in words[2] or not word.startswith(ENCODER_SHAPE)]
           short = SHORT_TEXT if "/lm_" in words[2] else usual
-          words = [word for word in words if not word.startswith("training.steps=")] + short
+          replaced = {word.split("=")[0] for word in short}
+          words = [word for word in words if word.split("=")[0] not in replaced] + short
         if words[1] == "run" and "--dry-run" not in words:
           words += ["--max-jobs", "1"]
           allowed = (0, 75)
