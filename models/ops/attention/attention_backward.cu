@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
       // The tile of the first query that sees key0. A split whose first keys some do not see gives these no
       // dq.
       const int from = in.shape.causal ? max(0, key0 - (keys - queries)) / kQueries * kQueries : 0;
-      for (std::int64_t i = thread; key0 == first_key && i < std::int64_t{from} * row; i += kThreads) {
-        d_q_rows[i] = 0;
+      for (int query = 0; key0 == first_key && query < from; ++query) {
+        for (int c = thread; c < row; c += kThreads) d_q_rows[std::int64_t{query} * row + c] = 0;
       }
       for (int query0 = from; query0 < queries; query0 += kQueries) {
         load_rows(example_of(in.q, replica, example), query0, queries, kQueries, row, row, scale, q);
