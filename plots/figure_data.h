@@ -24,8 +24,9 @@ DataTable accuracy_data(const FigureSource& source);
 DataTable difference_data(const FigureSource& source);
 DataTable map_data(const FigureSource& source);
 DataTable run_data(const FigureSource& source);
-DataTable perplexity_data(const FigureSource& source);  // Of texts.
-DataTable position_data(const FigureSource& source);    // Of texts.
+// Both have rows for runs on texts only.
+DataTable perplexity_data(const FigureSource& source);
+DataTable position_data(const FigureSource& source);
 DataTable learning_data(const FigureSource& source);
 DataTable step_data(const FigureSource& source);
 DataTable effect_data(const FigureSource& source);

@@ -23,7 +23,7 @@ struct PointResult {
   at::Tensor predictions;           // (replicas, samples, outputs) of type long on the CPU, if asked for.
 };
 
-// What an evaluation keeps beside its rows.
+// Says what an evaluation keeps beside its rows.
 struct KeptDetails {
   bool predictions = false;
   bool curve = false;  // The positions of the longest test length, where the config asks for them.

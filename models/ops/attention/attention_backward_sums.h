@@ -14,7 +14,8 @@ constexpr std::int64_t kMaxSplits = 8;  // So many sums of dq are in memory at a
 constexpr std::int64_t kMaxPartsByOffset = 128;
 constexpr std::int64_t kMaxPartsByPair = 32;
 
-// Where a part's gradients of what examples share begin among its sums, each like those of one replica.
+// Says where each gradient of what examples share begins among a part's sums. Each is like that of one
+// replica.
 struct SharedSums {
   std::int64_t bias, hidden_bias, w1, w2, b2, end;
 
@@ -34,9 +35,9 @@ struct SharedSums {
 struct Division {
   SharedSums places;
   bool by_pair;          // Whether pairs' gradients are, so that those of two splits do not overlap.
-  std::int64_t parts;    // Of the examples.
-  std::int64_t splits;   // Of the tiles of keys.
-  std::int64_t queries;  // Values of d_q, of all replicas.
+  std::int64_t parts;    // How many blocks the examples are divided among.
+  std::int64_t splits;   // How many blocks an example's tiles of keys are divided among.
+  std::int64_t queries;  // How many values d_q has, over all replicas.
 
   Division(const AttentionInputs& in, const AttentionGradients& out)
       : places(in.shape, in.hidden_bias, out.d_bias),

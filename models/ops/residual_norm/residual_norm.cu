@@ -33,7 +33,7 @@ __device__ __forceinline__ Group load_group(const float* from) {
   return {{first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w}};
 }
 
-// Of a parameter, which may begin anywhere.
+// Reads values of a parameter, which may begin at any address.
 __device__ __forceinline__ Group load_parameters(const float* from) {
   if (reinterpret_cast<std::uintptr_t>(from) % sizeof(float4) == 0) return load_group(from);
   Group group;
@@ -50,7 +50,7 @@ __device__ __forceinline__ void store_group(float* to, const Group& group) {
 // A row of one example.
 struct Row {
   std::int64_t example;
-  std::int64_t place;   // Of its first value in its example.
+  std::int64_t place;   // Where its first value stands in its example.
   std::uint32_t block;  // The number of its first Philox block.
   std::uint32_t key[2];
   std::uint32_t counter[2];  // Words 1 and 2, the example and the step.
