@@ -85,7 +85,7 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
     inputs.push_back(numbers.variable({1, sizes.heads, values}));
     add(", bias " + kind, inputs, by_offset, false);
     inputs.push_back(numbers.variable({1, 2 * sizes.heads, sizes.hidden}, 0.1));
-    // Half of f's hidden features are far above zero, half far below. Gradients would jump between devices
+    // Half of f's hidden features are far above zero, half far below. Gradients may jump between devices
     // where a LeakyReLU's input is zero but for rounding, which among a million pairs happens.
     const at::Tensor sign = at::arange(sizes.hidden, at::kFloat).remainder(2) * 2 - 1;
     inputs.push_back((numbers.constant({1, sizes.hidden}, 0.1) + 3 * sign).requires_grad_(true));
