@@ -65,7 +65,7 @@ ComputingDevice open_device(const ExecutionConfig& execution) {
                     execution.precision == Precision::kTf32 ? GpuPrecision::kTf32 : GpuPrecision::kFp32);
   return {gpu->device,
           fmt::format("cuda ({}, {}{})", gpu->description.name, precision_name(execution.precision),
-                      execution.graphs ? ", graphs" : ""),
+                      execution.replays_steps() ? ", graphs" : ""),
           gpu};
 }
 

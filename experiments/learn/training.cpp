@@ -120,7 +120,7 @@ TrainingState::TrainingState(std::vector<RunConfig> replicas, const Backend& bac
       model(create_model(runs.front(), static_cast<std::int64_t>(runs.size()), backend)),
       adam(model->parameters(), learning_rates(runs), adam_options(runs.front().training), model->backend()) {
   model->parameters().initialise(seeds());
-  if (runs.front().execution.graphs && !backend.device().is_cpu()) {
+  if (runs.front().execution.replays_steps() && !backend.device().is_cpu()) {
     graphs = std::make_unique<StepGraphs>(*model, adam);
   }
 }

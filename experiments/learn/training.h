@@ -52,7 +52,7 @@ struct TrainingState {
   std::unique_ptr<Workload> workload;
   std::unique_ptr<Model> model;
   Adam adam;
-  std::unique_ptr<StepGraphs> graphs;  // Set for execution.graphs on another device than a CPU.
+  std::unique_ptr<StepGraphs> graphs;  // Set where a GPU replays steps.
   std::int64_t step = 0;               // Updates made.
 
   // Initialises the parameters, on `backend` or on what the runs' `execution` asks for.

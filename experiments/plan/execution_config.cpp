@@ -55,7 +55,7 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
   if (has_bf16()) visit.role(Role::kCell);
   visit.choice({"precision", "of matrix products: tf32 on GPUs, bf16 on CPUs"}, precision, precision_names());
   visit.role(Role::kExecution);
-  visit.boolean({"graphs", "whether a GPU replays training steps as CUDA graphs"}, graphs);
+  visit.boolean({"graphs", "whether a GPU replays training steps as CUDA graphs, where kernels are fused and batches whole"}, graphs);
 }
 
 std::optional<ConfigProblem> ExecutionConfig::problem() const {
@@ -68,23 +68,6 @@ std::optional<ConfigProblem> ExecutionConfig::problem() const {
     return ConfigProblem{
         {"execution.precision", "execution.device"},
         fmt::format("bf16 is for CPUs; got device {}; set fp32, tf32 or auto, or device cpu", device)};
-  }
-  if (graphs && choice.kind == DeviceChoice::Kind::kCpu) {
-    return ConfigProblem{{"execution.graphs", "execution.device"},
-                         "true is for GPUs; set false, or another device"};
-  }
-  if (graphs && kernels != "fused") {
-    return ConfigProblem{
-        {"execution.graphs", "execution.kernels"},
-        fmt::format("graphs replay fused kernels; got kernels {}; set graphs to false, or kernels to fused",
-                    kernels)};
-  }
-  if (graphs && micro_batch != 0) {
-    return ConfigProblem{
-        {"execution.graphs", "execution.micro_batch"},
-        fmt::format(
-            "graphs replay whole batches; got micro_batch {}; set graphs to false, or micro_batch to whole",
-            micro_batch)};
   }
   if (devices.empty() || (choice.kind != DeviceChoice::Kind::kCpu && !choice.number)) return std::nullopt;
   return ConfigProblem{

@@ -30,11 +30,14 @@ struct ExecutionConfig {
   double memory_gib = 2;           // Memory that evaluation may use for activations.
   // On a GPU TF32 has operands with 10 bits of mantissa; on a CPU bf16 has 8, in those of the linear layers.
   Precision precision = Precision::kFp32;
-  bool graphs = false;  // Whether a GPU replays training steps as CUDA graphs; the same bits.
+  // Whether a GPU replays training steps of fused kernels and whole batches as CUDA graphs; the same bits.
+  bool graphs = true;
 
   void visit_fields(FieldVisitor& visit);
   std::optional<ConfigProblem> problem() const;
   bool has_bf16() const { return precision == Precision::kBf16; }
+  // Whether a GPU replays training steps.
+  bool replays_steps() const { return graphs && kernels == "fused" && micro_batch == 0; }
 };
 
 // ExecutionConfig::replicas that choose_replicas() is to choose, "auto" in configs.

@@ -89,9 +89,8 @@ std::int64_t usable_threads(std::int64_t threads, const Resources& resources) {
 ExecutionConfig on_device(ExecutionConfig execution, const std::string& device, const Resources& resources) {
   execution.device = device;
   execution.devices.clear();
-  if (!device_choice(device).is_gpu(resources.gpus)) {
-    if (!execution.has_bf16()) execution.precision = ExecutionConfig().precision;
-    execution.graphs = false;
+  if (!device_choice(device).is_gpu(resources.gpus) && !execution.has_bf16()) {
+    execution.precision = ExecutionConfig().precision;
   }
   return execution;
 }
@@ -103,8 +102,6 @@ void check_devices(const std::vector<RunConfig>& runs, const Resources& resource
     const ExecutionConfig& execution = run.execution;
     const DeviceChoice choice = device_choice(execution.device);
     if (!choice.is_gpu(resources.gpus)) {
-      if (execution.graphs)
-        throw Error("execution.graphs: true is for GPUs, and none is visible here; set false");
       if (execution.precision != Precision::kTf32) continue;
       throw Error("execution.precision: tf32 is for GPUs, and none is visible here; set fp32, bf16 or auto");
     }

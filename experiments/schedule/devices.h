@@ -35,7 +35,7 @@ inline bool may_use_gpu(const RunConfig& run) {
 std::int64_t usable_threads(std::int64_t threads, const Resources& resources = available_resources());
 
 // Returns `execution` on another device, for --device of `che evaluate` and `che verify`: on any GPU of that
-// kind, and without TF32 and graphs on a CPU.
+// kind, and without TF32 on a CPU.
 ExecutionConfig on_device(ExecutionConfig execution, const std::string& device,
                           const Resources& resources = available_resources());
 

@@ -25,6 +25,7 @@ RunConfig short_training() {
   RunConfig config = small_config("alibi");
   config.training = {.steps = 150, .batch_size = 2, .first_length = 2, .last_length = 3};
   config.log.every_steps = 70;
+  config.execution.graphs = false;  // step_graphs_test.cpp is for graphs.
   return config;
 }
 

@@ -108,10 +108,9 @@ TEST(Config, EvaluationLengths) {
   EXPECT_EQ(evaluation.lengths(), (std::vector<std::int64_t>{41, 45, 49}));
 }
 
-TEST(Config, PrecisionAndGraphsAreForGpus) {
+TEST(Config, Tf32IsForGpus) {
   for (const char* device : {"cuda", "auto"}) {
     EXPECT_EQ(check_error({{"execution.precision", "tf32"}, {"execution.device", device}}), "(no error)");
-    EXPECT_EQ(check_error({{"execution.graphs", "true"}, {"execution.device", device}}), "(no error)");
   }
 }
 

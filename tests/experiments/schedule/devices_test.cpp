@@ -223,20 +223,12 @@ TEST(Precision, OfTf32IsForGpus) {
   EXPECT_THROW(check_devices({config}, kMachine), Error);
 }
 
-TEST(Graphs, AreForGpus) {
-  RunConfig config = on_device("auto");
-  config.execution.graphs = true;
-  EXPECT_NO_THROW(check_devices({config}, kWithGpus, kKernels));
-  EXPECT_THROW(check_devices({config}, kMachine), Error);
-}
-
 // A run that was trained in TF32 can be evaluated where no GPU is.
 TEST(Devices, OfACommandReplaceTheRunsOwn) {
   ExecutionConfig stored;
   stored.device = "cuda";
   stored.devices = {0, 1};
   stored.precision = Precision::kTf32;
-  stored.graphs = true;
   for (const auto& [device, resources, precision] :
        std::vector<std::tuple<std::string, Resources, Precision>>{{"cpu", kWithGpus, Precision::kFp32},
                                                                   {"auto", kMachine, Precision::kFp32},
@@ -247,7 +239,6 @@ TEST(Devices, OfACommandReplaceTheRunsOwn) {
     EXPECT_EQ(device, config.execution.device);
     EXPECT_TRUE(config.execution.devices.empty());
     EXPECT_EQ(precision, config.execution.precision) << device;
-    EXPECT_EQ(precision == Precision::kTf32, config.execution.graphs) << device;
     EXPECT_NO_THROW(check_devices({config}, resources, kKernels)) << device;
   }
 }
