@@ -70,11 +70,6 @@ DeviceTest comparison(const std::string& name, double bound, const std::function
           }};
 }
 
-at::Tensor result_on(const OperationCase& operation, const Backend& backend) {
-  const c10::NoGradGuard no_grad;
-  return operation.apply(inputs_on(operation, backend), backend);
-}
-
 // The result and the gradients of a fixed function of the result.
 Tensors results_on(const OperationCase& operation, const Backend& backend) {
   const Tensors inputs = inputs_on(operation, backend);
@@ -117,7 +112,7 @@ void check_operations(const Backend& device, const SelftestPlan& plan, const Tes
     if (!operation.has_tf32) return;
     sink(comparison(name + ", tf32", kTf32Bound, [=] {
       const ProductPrecision tf32(device, GpuPrecision::kTf32);
-      return largest_error({result_on(operation, on_the_cpu())}, {result_on(operation, device)});
+      return largest_error(results_on(operation, on_the_cpu()), results_on(operation, device));
     }));
   };
   for (const std::int64_t tokens : plan.tokens) {

@@ -13,6 +13,7 @@ namespace {
 
 // Of the largest gradient, or of 1.
 constexpr double kBound = 3e-5;
+constexpr double kTf32Bound = 2e-2;
 
 enum Gradient : std::size_t { kQ, kK, kV, kBias, kW1, kW2, kB2, kHiddenBias };
 
@@ -54,19 +55,23 @@ Results expected_of(const AttentionOperands& operands) {
   });
 }
 
-Results got_of(const AttentionOperands& operands) {
+Results got_of(const AttentionOperands& operands, GpuPrecision precision = GpuPrecision::kFp32) {
   const AttentionInputs in = operands.inputs();
   const ExampleView<const float> d_out = operands.out_view(operands.d_out().data());
   std::vector<float> out = unwritten(operands.out_size());
   std::vector<float> saved = unwritten(cuda_kernels().attention.saved_values(in.shape));
   const ExampleView<float> out_view = operands.out_view(out.data());
-  const KernelCall forward_call{};
+  KernelCall forward_call{};
+  forward_call.precision = precision;
   EXPECT_EQ(kKernelDone, cuda_kernels().attention.forward(forward_call, in, out_view, saved.data()));
   Results results = gradients_of(operands);
-  return in_every_schedule(results, [&](const KernelCall& call, Results& got) {
-    const AttentionGradients gradients = views_of(operands, got);
-    return cuda_kernels().attention.backward(call, in, saved.data(), d_out, gradients);
-  });
+  return in_every_schedule(
+      results,
+      [&](const KernelCall& call, Results& got) {
+        const AttentionGradients gradients = views_of(operands, got);
+        return cuda_kernels().attention.backward(call, in, saved.data(), d_out, gradients);
+      },
+      precision);
 }
 
 class AttentionBackward : public testing::TestWithParam<AttentionCase> {};
@@ -111,6 +116,22 @@ INSTANTIATE_TEST_SUITE_P(
         {.shape = {1, 1, 5, 6, 11, 32, 6}},
     }),
     [](const auto& c) { return name_of(c.param); });
+
+// Where TF32 rounds an input of LeakyReLU to the other side of zero, its slope is another.
+TEST(AttentionBackwardKernel, RunsFInTf32) {
+  for (AttentionCase c :
+       {AttentionCase{.shape = {1, 2, 41, 41, 8, 32, 64}}, AttentionCase{.shape = {2, 1, 17, 33, 8, 32, 64}},
+        AttentionCase{.shape = {1, 1, 5, 70, 7, 8, 8}}, AttentionCase{.shape = {1, 2, 35, 35, 8, 8, 8, true}},
+        AttentionCase{
+            .shape = {1, 3, 3, 5, 8, 64, 16}, .bias = Pairs::kByPair, .hidden_bias = Pairs::kByPair}}) {
+    c.avoids_kinks = true;
+    const AttentionOperands operands(c);
+    const Results expected = expected_of(operands);
+    const Results got = got_of(operands, GpuPrecision::kTf32);
+    expect_near(expected, got, kTf32Bound);
+    EXPECT_NE(expected[kW1].values, got[kW1].values);
+  }
+}
 
 // More examples than parts, which are added up in order.
 TEST(AttentionBackwardKernel, SumsOverManyExamples) {

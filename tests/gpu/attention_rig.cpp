@@ -42,7 +42,10 @@ AttentionOperands::AttentionOperands(const AttentionCase& c)
       w2_(some_values(mlp_size(), 6, 0.5F / std::sqrt(static_cast<float>(shape_.hidden + 1)))),
       b2_(some_values(shape_.hidden > 0 ? shape_.replicas * shape_.heads : 0, 7)),
       hidden_bias_(some_values(hidden_bias_size() / (c.replicas_share ? shape_.replicas : 1), 8)),
-      d_out_(some_values(out_size(), 9)) {}
+      d_out_(some_values(out_size(), 9)) {
+  if (!c.avoids_kinks) return;
+  for (float& x : hidden_bias_) x += std::copysign(8.0F, x);
+}
 
 AttentionInputs AttentionOperands::inputs() const {
   const bool has_mlp = shape_.hidden > 0;

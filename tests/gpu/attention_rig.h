@@ -16,6 +16,7 @@ struct AttentionCase {
   Pairs bias = Pairs::kByOffset;
   Pairs hidden_bias = Pairs::kByOffset;  // Where there is f.
   bool replicas_share = false;           // The pairs.
+  bool avoids_kinks = false;             // Whether f's LeakyReLU has inputs far from zero.
 };
 
 std::string name_of(const AttentionCase& c);

@@ -35,6 +35,11 @@ struct alignas(16) float4 {
 };
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 
+struct alignas(8) float2 {
+  float x, y;
+};
+inline float2 make_float2(float x, float y) { return {x, y}; }
+
 namespace che::gpu {
 
 // In which order the threads of a block run from one barrier to the next.
@@ -110,17 +115,20 @@ auto exchange(unsigned mask, const Value& mine, const char* what, const Use& use
   });
 }
 
-inline float of_tf32(std::uint32_t bits) { return std::bit_cast<float>(bits & 0xffffe000U); }
+inline float truncated_to_tf32(float x) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0xffffe000U);
+}
 
 // Rounds to nearest, ties away from zero.
-inline std::uint32_t to_tf32(float x) {
-  return std::isnan(x) ? 0x7fffe000U : (std::bit_cast<std::uint32_t>(x) + 0x1000U) & 0xffffe000U;
+inline float to_tf32(float x) {
+  return std::isnan(x) ? x
+                       : truncated_to_tf32(std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) + 0x1000U));
 }
 
 // m16n8k8 with .tf32 operands, fragments as in the PTX manual.
-inline void mma_tf32(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+inline void mma_tf32(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
   struct Operands {
-    std::uint32_t a[4], b[2];
+    float a[4], b[2];
   };
   exchange(0xffffffffU, Operands{{a[0], a[1], a[2], a[3]}, {b[0], b[1]}}, "mma",
            [&](unsigned lane, const auto& of) {
@@ -128,8 +136,8 @@ inline void mma_tf32(float (&d)[4], const std::uint32_t (&a)[4], const std::uint
                const unsigned row = lane / 4 + (i >= 2 ? 8 : 0);
                const unsigned column = lane % 4 * 2 + (i & 1U);
                for (unsigned k = 0; k < 8; ++k) {
-                 d[i] += of_tf32(of(row % 8 * 4 + k % 4).a[(row >= 8 ? 1 : 0) + (k >= 4 ? 2 : 0)]) *
-                         of_tf32(of(column * 4 + k % 4).b[k >= 4 ? 1 : 0]);
+                 d[i] += truncated_to_tf32(of(row % 8 * 4 + k % 4).a[(row >= 8 ? 1 : 0) + (k >= 4 ? 2 : 0)]) *
+                         truncated_to_tf32(of(column * 4 + k % 4).b[k >= 4 ? 1 : 0]);
                }
              }
              return 0;

@@ -188,10 +188,10 @@ TEST(EmulatedGpu, ATensorCoreMultiplies) {
 }
 
 TEST(EmulatedGpu, RoundsToTf32) {
-  EXPECT_EQ(1.0F, of_tf32(to_tf32(1.0F + 0x1p-12F)));
-  EXPECT_EQ(1.0F + 0x1p-10F, of_tf32(to_tf32(1.0F + 0x1p-11F)));
-  EXPECT_EQ(-1.0F, of_tf32(to_tf32(-1.0F)));
-  EXPECT_TRUE(std::isnan(of_tf32(to_tf32(NAN))));
+  EXPECT_EQ(1.0F, to_tf32(1.0F + 0x1p-12F));
+  EXPECT_EQ(1.0F + 0x1p-10F, to_tf32(1.0F + 0x1p-11F));
+  EXPECT_EQ(-1.0F, to_tf32(-1.0F));
+  EXPECT_TRUE(std::isnan(to_tf32(NAN)));
 }
 
 }  // namespace

@@ -15,10 +15,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KERNELS = {path.name: path for path in (ROOT / "models/ops").glob("*/*.cu")}
+HEADERS = {"attention_backward_mlp.h": "attention_backward.cu"}  # With barriers, and who includes them.
 # Tests of a file that has barriers.
 TESTS = {
     "adam.cu": "AdamKernel*",
     "attention_backward.cu": "Shapes/AttentionBackward*:AttentionBackwardKernel*",
+    "attention_backward_mlp.h": "Shapes/AttentionBackward*:AttentionBackwardKernel*",
     "attention_forward.cu": "Shapes/AttentionForward*:AttentionForwardKernel.RunsF*:AttentionForwardKernel.Keeps*",
     "batch_score.cu": "BatchScoreKernel*",
     "bias_relu.cu": "BiasReluKernel*",
@@ -38,14 +40,19 @@ def commands(build):
 def survives(build, name, mutated):
     """Whether all tests of the file pass with this source."""
     made_by = commands(build)
-    source = build / f"mutated_{name}"
-    source.write_text(mutated)
-    compile_command = next(words for words in made_by if str(KERNELS[name]) in words and "-c" in words)
-    replaced = {str(KERNELS[name]): str(source),
-                compile_command[compile_command.index("-o") + 1]: "mutated.o",
-                "gpu_kernel_tests": "mutated_tests"}
+    kernel = KERNELS[HEADERS.get(name, name)]
+    changed = build / "mutated" / (kernel.parent / name).relative_to(ROOT)
+    changed.parent.mkdir(parents=True, exist_ok=True)
+    changed.write_text(mutated)
+    compile_command = next(words for words in made_by if str(kernel) in words and "-c" in words)
+    replaced = {compile_command[compile_command.index("-o") + 1]: "mutated.o", "gpu_kernel_tests": "mutated_tests"}
+    if name in HEADERS:
+        compile_command[1:1] = ["-I", str(build / "mutated")]
+    else:
+        replaced[str(kernel)] = str(changed)
     for command in (compile_command, made_by[-1]):
         subprocess.run([replaced.get(word, word) for word in command], cwd=build, check=True)
+    changed.unlink()
     # The first race is enough.
     environment = os.environ | {"TSAN_OPTIONS": "halt_on_error=1:exitcode=66"}
     run = subprocess.run(["setarch", "-R", build / "mutated_tests", "--gtest_fail_fast", f"--gtest_filter={TESTS[name]}"],
@@ -56,8 +63,8 @@ def survives(build, name, mutated):
 def main():
     build = Path(sys.argv[1]).resolve()
     survivors = 0
-    for name in sys.argv[2:] or sorted(KERNELS):
-        source = KERNELS[name].read_text()
+    for name in sys.argv[2:] or sorted(TESTS):
+        source = (KERNELS[HEADERS.get(name, name)].parent / name).read_text()
         barriers = list(BARRIER.finditer(source))
         if barriers and not survives(build, name, source):
             sys.exit(f"{name}: its tests fail with all barriers in place")

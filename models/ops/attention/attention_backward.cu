@@ -11,10 +11,10 @@
 //
 // A block takes the examples of one part one after the other, one split of their tiles of 16 keys, and for
 // each tiles of 16 queries. Where there are several splits, each has its sum of dq. Products: a thread takes
-// four queries and a key of a head. f: a thread takes a pair with all its heads in registers, 8 hidden
-// features at a time, over whose pairs each warp then sums one. dq, dk, dv: a thread takes a column.
+// four queries and a key of a head. f: see attention_backward_mlp.h. dq, dk, dv: a thread takes a column.
 // Gradients of what examples share are summed within a part in the order of examples and tiles, then over the
 // parts in order; how many parts there are depends on the shape only.
+#include "models/ops/attention/attention_backward_mlp.h"
 #include "models/ops/attention/attention_backward_sums.h"
 
 namespace che::gpu {
@@ -34,7 +34,7 @@ struct BackwardOperands {
 };
 
 // H: heads that f is compiled for, 0 without f. kColumns: columns of a thread.
-template <int H, int kColumns>
+template <int H, int kColumns, Mlp kMlp>
 __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
     attention_backward(AttentionInputs in, BackwardOperands operands) {
   CHE_DYNAMIC_SHARED(shared_bytes);
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
   const std::int64_t tiles = (keys + kKeys - 1) / kKeys;
   const int first_key = static_cast<int>(split * tiles / division.splits) * kKeys;
   const int end_key = min(keys, static_cast<int>((split + 1) * tiles / division.splits) * kKeys);
-  const BackwardLayout layout(heads, width, H == 0 ? heads : H, hidden);
+  const BackwardLayout layout(heads, width, kMlp == Mlp::kNone ? heads : H, hidden);
   const int row = layout.row;
   const int step = layout.step;
   float* const q = shared + layout.q;
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
   float* const d_mlp = shared + layout.d_mlp;
   float* const b2 = shared + layout.b2;
   float* const d_b2 = shared + layout.d_b2;
-  float* const d_logits = H == 0 ? gradients : logits;
+  float* const d_logits = kMlp == Mlp::kNone ? gradients : logits;
   const float scale = rsqrtf(static_cast<float>(width));
   const std::int64_t number = replica * division.parts + part;
   float* const pair_sums =
@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
   } else {
     for (std::int64_t i = thread; i < places.w1; i += kThreads) pair_sums[i] = 0;
   }
-  if constexpr (H > 0) {
-    load_mlp<H>(in, static_cast<int>(replica), mlp, b2);
+  if constexpr (kMlp != Mlp::kNone) {
+    load_mlp<H, kMlp>(in, static_cast<int>(replica), mlp, b2);
     for (int i = thread; i < hidden * 2 * H; i += kThreads) d_mlp[i] = 0;
     for (int h = thread; h < H; h += kThreads) d_b2[h] = 0;
     for (int i = heads * kHeadStep + thread; i < H * kHeadStep; i += kThreads) logits[i] = gradients[i] = 0;
@@ -117,119 +117,38 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
         multiply_tiles(q, k, g, v, heads, width, row, step, logits, gradients);
         __syncthreads();
 
-        // P and dS, one thread per pair.
-        const int query = query0 + thread / kKeys;
-        const int key = key0 + thread % kKeys;
-        const bool is_pair =
-            query < queries && key < (in.shape.causal ? visible_keys(queries, keys, query) : keys);
-        const std::int64_t of_query =
-            (replica * in.shape.batch + example) * heads * queries + min(query, queries - 1);
-        const auto pair_of = [&](bool by_offset) {
-          return pair_index(by_offset, queries, keys, min(query, queries - 1), min(key, keys - 1));
-        };
-        const auto set_weight = [&](int h, float logit) {
-          if (in.bias.data != nullptr) {
-            logit += __ldg(in.bias.data + replica * in.bias.replica_stride + h * in.bias.row_stride +
-                           pair_of(in.bias.by_offset));
-          }
-          const int at = h * kHeadStep + thread;
-          const std::int64_t of_head = of_query + std::int64_t{h} * queries;
-          const float power = is_pair ? __expf(logit - __ldg(operands.log_sums + of_head)) : 0;
-          const float gradient = is_pair ? power * (gradients[at] - __ldg(operands.means + of_head)) : 0;
+        const MlpTile tile{in,     replica,   query0, key0,     mlp,   b2,
+                           logits, gradients, active, d_before, d_mlp, pair_sums + places.hidden_bias};
+        // P and dS of a pair, from its logit.
+        const auto set_weight = [&](int pair, int h, float logit) {
+          const int query = tile.query(pair);
+          if (in.bias.data != nullptr) logit += __ldg(tile.value(in.bias, h, pair));
+          const bool is_pair = tile.has(pair);
+          const int at = h * kHeadStep + pair;
+          const std::int64_t of_query = (replica * in.shape.batch + example) * heads * queries +
+                                        min(query, queries - 1) + std::int64_t{h} * queries;
+          const float power = is_pair ? __expf(logit - __ldg(operands.log_sums + of_query)) : 0;
+          const float gradient = is_pair ? power * (gradients[at] - __ldg(operands.means + of_query)) : 0;
           weights[at] = power;
           gradients[at] = gradient;
           if (is_pair && operands.wants_bias && !operands.bias_by_offset) {
-            pair_sums[places.bias + (std::int64_t{h} * queries + query) * keys + key] += gradient;
+            tile.add_by_pair(pair_sums + places.bias, h, pair, gradient);
           }
           return gradient;
         };
-
-        if constexpr (H == 0) {
-          for (int h = 0; h < heads; ++h) set_weight(h, logits[h * kHeadStep + thread]);
+        if constexpr (kMlp == Mlp::kNone) {
+          for (int h = 0; h < heads; ++h) set_weight(thread, h, logits[h * kHeadStep + thread]);
+        } else if constexpr (kMlp == Mlp::kFp32) {
+          mlp_backward_fp32<H>(tile, set_weight);
         } else {
-          const float* const c = in.hidden_bias.data + replica * in.hidden_bias.replica_stride +
-                                 pair_of(in.hidden_bias.by_offset);
-          float a[H], d_a[H], d_s[H];
-#pragma unroll
-          for (int h = 0; h < H; ++h) {
-            a[h] = logits[h * kHeadStep + thread];
-            d_a[h] = a[h] + b2[h];
-          }
-#pragma unroll 2
-          for (int n = 0; n < hidden; ++n) {
-            const float* const w = mlp + n * 2 * H;
-            float x = __ldg(c + n * in.hidden_bias.row_stride);
-#pragma unroll
-            for (int h = 0; h < H; ++h) x += w[h] * a[h];
-            x = fmaxf(x, kSlope * x);
-#pragma unroll
-            for (int h = 0; h < H; ++h) d_a[h] += w[H + h] * x;
-          }
-#pragma unroll
-          for (int h = 0; h < H; ++h) {
-            d_s[h] = h < heads ? set_weight(h, d_a[h]) : 0;
-            d_a[h] = d_s[h];
-          }
-          for (int n0 = 0; n0 < hidden; n0 += kHiddenAtOnce) {
-            const int count = min(kHiddenAtOnce, hidden - n0);
-#pragma unroll 2
-            for (int m = 0; m < count; ++m) {
-              const float* const w = mlp + (n0 + m) * 2 * H;
-              float x = __ldg(c + (n0 + m) * in.hidden_bias.row_stride);
-              float d_x = 0;
-#pragma unroll
-              for (int h = 0; h < H; ++h) {
-                x += w[h] * a[h];
-                d_x += w[H + h] * d_s[h];
-              }
-              const float slope = x > 0 ? 1 : kSlope;
-              d_x *= slope;
-#pragma unroll
-              for (int h = 0; h < H; ++h) d_a[h] += w[h] * d_x;
-              active[m * kPairs + thread] = x * slope;
-              d_before[m * kPairs + thread] = d_x;
-              if (is_pair && !in.hidden_bias.by_offset) {
-                pair_sums[places.hidden_bias + (std::int64_t{n0 + m} * queries + query) * keys + key] += d_x;
-              }
-            }
-            __syncthreads();
-            if (warp < count) {
-              float d_w1[H] = {};
-              float d_w2[H] = {};
-              for (int p = lane; p < kPairs; p += kWarp) {
-                const float d_x = d_before[warp * kPairs + p];
-                const float x = active[warp * kPairs + p];
-#pragma unroll
-                for (int h = 0; h < H; ++h) {
-                  d_w1[h] += logits[h * kHeadStep + p] * d_x;
-                  d_w2[h] += gradients[h * kHeadStep + p] * x;
-                }
-              }
-              float* const to = d_mlp + (n0 + warp) * 2 * H;
-#pragma unroll
-              for (int h = 0; h < H; ++h) {
-                const float first = warp_sum(d_w1[h]);
-                const float second = warp_sum(d_w2[h]);
-                if (lane != 0) continue;
-                to[h] += first;
-                to[H + h] += second;
-              }
-            }
-            if (in.hidden_bias.by_offset) {
-              add_diagonals(d_before, kPairs, count, queries, keys, query0, key0,
-                            pair_sums + places.hidden_bias + std::int64_t{n0} * (2 * keys - 1));
-            }
-            __syncthreads();
-          }
-#pragma unroll
-          for (int h = 0; h < H; ++h) logits[h * kHeadStep + thread] = d_a[h];
+          mlp_backward_tf32(tile, set_weight);
         }
         __syncthreads();
 
         if (operands.wants_bias && operands.bias_by_offset) {
-          add_diagonals(gradients, kHeadStep, heads, queries, keys, query0, key0, pair_sums + places.bias);
+          add_diagonals<kHeadStep, 1>(gradients, heads, queries, keys, query0, key0, pair_sums + places.bias);
         }
-        if constexpr (H > 0) {
+        if constexpr (kMlp != Mlp::kNone) {
           for (int h = warp; h < heads; h += kWarps) {
             float sum = 0;
             for (int p = lane; p < kPairs; p += kWarp) sum += gradients[h * kHeadStep + p];
@@ -241,7 +160,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
         for (int n = 0; n < kColumns; ++n) {
           const int c = thread + n * kThreads;
           if (c >= row) break;
-          const int tile = c / width * kHeadStep;
+          const int of_head = c / width * kHeadStep;
           float* const d_q = d_q_rows + c;
           float of_keys[kKeys];
 #pragma unroll
@@ -253,8 +172,8 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
             float sum = 0;
 #pragma unroll
             for (int j = 0; j < kKeys; j += 4) {
-              const float4 d_a = load4(d_logits + tile + i * kKeys + j);
-              const float4 p = load4(weights + tile + i * kKeys + j);
+              const float4 d_a = load4(d_logits + of_head + i * kKeys + j);
+              const float4 p = load4(weights + of_head + i * kKeys + j);
               d_k[n][j] += d_a.x * of_query_column;
               d_k[n][j + 1] += d_a.y * of_query_column;
               d_k[n][j + 2] += d_a.z * of_query_column;
@@ -287,7 +206,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
       }
     }
   }
-  if constexpr (H > 0) {
+  if constexpr (kMlp != Mlp::kNone) {
     for (int i = thread; i < heads * hidden; i += kThreads) {
       const int n = i / heads;
       const int h = i % heads;
@@ -298,7 +217,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
   }
 }
 
-template <int H, int kColumns>
+template <int H, int kColumns, Mlp kMlp>
 int launch_backward(const KernelCall& call, const AttentionInputs& in, const float* saved,
                     const ExampleView<const float>& d_out, const AttentionGradients& out) {
   const AttentionShape& shape = in.shape;
@@ -327,7 +246,7 @@ int launch_backward(const KernelCall& call, const AttentionInputs& in, const flo
       launch(&attention_means, dim3(blocks(divided_up(rows_of_heads(shape), kThreads))), dim3(kThreads),
              std::int64_t{0}, call.stream, shape, d_out, saved + saved_out(shape), means);
   if (error != kKernelDone) return error;
-  error = launch(&attention_backward<H, kColumns>,
+  error = launch(&attention_backward<H, kColumns, kMlp>,
                  dim3(blocks(division.parts), blocks(shape.replicas), blocks(division.splits)),
                  dim3(kThreads), backward_bytes(shape), call.stream, in, operands);
   if (error == kKernelDone && division.splits > 1) {
@@ -343,16 +262,16 @@ int launch_backward(const KernelCall& call, const AttentionInputs& in, const flo
       static_cast<const float*>(operands.pair_sums), static_cast<const float*>(operands.weight_sums), out);
 }
 
-template <int H>
+template <int H, Mlp kMlp>
 int launch_backward(const KernelCall& call, const AttentionInputs& in, const float* saved,
                     const ExampleView<const float>& d_out, const AttentionGradients& out) {
   // Two heads have 128 columns at most, four 256.
-  if constexpr (H == 0 || H > 4) {
+  if constexpr (kMlp == Mlp::kNone || H > 4) {
     if (in.shape.heads * in.shape.head_width > kThreads) {
-      return launch_backward<H, 2>(call, in, saved, d_out, out);
+      return launch_backward<H, 2, kMlp>(call, in, saved, d_out, out);
     }
   }
-  return launch_backward<H, 1>(call, in, saved, d_out, out);
+  return launch_backward<H, 1, kMlp>(call, in, saved, d_out, out);
 }
 
 bool attention_serves(const AttentionShape& shape, bool has_gradients) {
@@ -363,16 +282,17 @@ int backward(const KernelCall& call, const AttentionInputs& in, const float* sav
              const ExampleView<const float>& d_out, const AttentionGradients& out) {
   if (!serves(in.shape) || backward_bytes(in.shape) > max_shared_bytes()) return kKernelNotServed;
   if (is_empty(in.shape)) return kKernelDone;
-  if (in.shape.hidden == 0) return launch_backward<0>(call, in, saved, d_out, out);
+  if (in.shape.hidden == 0) return launch_backward<0, Mlp::kNone>(call, in, saved, d_out, out);
   switch (mlp_heads(in.shape.heads)) {
     case 2:
-      return launch_backward<2>(call, in, saved, d_out, out);
+      return launch_backward<2, Mlp::kFp32>(call, in, saved, d_out, out);
     case 4:
-      return launch_backward<4>(call, in, saved, d_out, out);
+      return launch_backward<4, Mlp::kFp32>(call, in, saved, d_out, out);
     case 8:
-      return launch_backward<8>(call, in, saved, d_out, out);
+      if (runs_tf32(call, in.shape)) return launch_backward<8, Mlp::kTf32>(call, in, saved, d_out, out);
+      return launch_backward<8, Mlp::kFp32>(call, in, saved, d_out, out);
     default:
-      return launch_backward<16>(call, in, saved, d_out, out);
+      return launch_backward<16, Mlp::kFp32>(call, in, saved, d_out, out);
   }
 }
 

@@ -72,17 +72,21 @@ __device__ __forceinline__ void multiply_tiles(const float* q, const float* k, c
   }
 }
 
-// Adds the tile's values (rows, step), kPairs of each row, to sums by offset (rows, 2 keys - 1).
-__device__ __forceinline__ void add_diagonals(const float* values, int step, int rows, int queries, int keys,
+// Adds the tile's values, those of a row kRowStep apart and of a pair kPairStep, to sums by offset
+// (rows, 2 keys - 1).
+template <int kRowStep, int kPairStep>
+__device__ __forceinline__ void add_diagonals(const float* values, int rows, int queries, int keys,
                                               int query0, int key0, float* sums) {
   for (int item = thread_number(); item < rows * kDiagonals; item += kThreads) {
-    const int row = item / kDiagonals;
-    const int difference = item % kDiagonals - (kQueries - 1);  // Key - query, within the tile.
+    // Lanes that are side by side read what lies side by side.
+    const int row = kPairStep == 1 ? item / kDiagonals : item % rows;
+    const int diagonal = kPairStep == 1 ? item % kDiagonals : item / rows;
+    const int difference = diagonal - (kQueries - 1);  // Key - query, within the tile.
     const int offset = key0 - query0 + difference + queries - 1;
     if (offset < 0 || offset >= 2 * keys - 1) continue;
     float sum = 0;
     for (int i = max(0, -difference); i < min(kQueries, kKeys - difference); ++i) {
-      sum += values[row * step + i * kKeys + i + difference];
+      sum += values[row * kRowStep + (i * kKeys + i + difference) * kPairStep];
     }
     sums[std::int64_t{row} * (2 * keys - 1) + offset] += sum;
   }

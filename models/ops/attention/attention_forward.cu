@@ -22,8 +22,6 @@ constexpr int kKeys = 32;
 constexpr int kHeadStep =
     kQueries * kKeys + 8;  // A head's step in `scores`: no two heads of a fragment share a bank.
 
-enum class Mlp { kNone, kFp32, kTf32 };
-
 struct ForwardLayout {
   int row, kv_row;
   int q, kv, scores, shrunk, sums, weights, b2, end;  // Places in shared memory.
@@ -91,8 +89,8 @@ __device__ __forceinline__ void mlp_tf32(const float* hidden_bias, std::int64_t 
   const int t = lane % 4;
   const int g = lane / 4;
   float* const s = scores + row0;
-  const std::uint32_t a[4] = {to_tf32(s[t * kHeadStep]), to_tf32(s[t * kHeadStep + 8]),
-                              to_tf32(s[(t + 4) * kHeadStep]), to_tf32(s[(t + 4) * kHeadStep + 8])};
+  const float a[4] = {to_tf32(s[t * kHeadStep]), to_tf32(s[t * kHeadStep + 8]),
+                      to_tf32(s[(t + 4) * kHeadStep]), to_tf32(s[(t + 4) * kHeadStep + 8])};
   float f[4] = {s[2 * t * kHeadStep] + b2[2 * t], s[(2 * t + 1) * kHeadStep] + b2[2 * t + 1],
                 s[2 * t * kHeadStep + 8] + b2[2 * t], s[(2 * t + 1) * kHeadStep + 8] + b2[2 * t + 1]};
   __syncwarp();  // All lanes have read what others overwrite below.
@@ -102,13 +100,12 @@ __device__ __forceinline__ void mlp_tf32(const float* hidden_bias, std::int64_t 
     const float* const c1 = c0 + row_stride;
     float x[4] = {__ldg(c0 + pair0), __ldg(c1 + pair0), __ldg(c0 + pair1), __ldg(c1 + pair1)};
     const float* const w = weights + n * 2 * kH;
-    const std::uint32_t w1[2] = {to_tf32(w[g * 2 * kH + t]), to_tf32(w[g * 2 * kH + t + 4])};
+    const float w1[2] = {w[g * 2 * kH + t], w[g * 2 * kH + t + 4]};
     mma_tf32(x, a, w1);
 #pragma unroll
     for (float& value : x) value = fmaxf(value, kSlope * value);
-    const std::uint32_t active[4] = {to_tf32(x[0]), to_tf32(x[2]), to_tf32(x[1]), to_tf32(x[3])};
-    const std::uint32_t w2[2] = {to_tf32(w[2 * t * 2 * kH + kH + g]),
-                                 to_tf32(w[(2 * t + 1) * 2 * kH + kH + g])};
+    const float active[4] = {to_tf32(x[0]), to_tf32(x[2]), to_tf32(x[1]), to_tf32(x[3])};
+    const float w2[2] = {w[2 * t * 2 * kH + kH + g], w[(2 * t + 1) * 2 * kH + kH + g]};
     mma_tf32(f, active, w2);
   }
   s[2 * t * kHeadStep] = f[0];
@@ -148,7 +145,7 @@ __global__ void __launch_bounds__(kThreads)
   load_rows(example_of(in.q, replica, example), first, queries, kQueries, row, row,
             rsqrtf(static_cast<float>(width)), q);
   if constexpr (kMlp != Mlp::kNone) {
-    load_mlp<H>(in, replica, weights, b2);
+    load_mlp<H, kMlp>(in, replica, weights, b2);
     for (int i = heads * kHeadStep + thread; i < H * kHeadStep; i += kThreads) scores[i] = 0;
   }
   // Lane n keeps the largest logit and the sum of powers of the warp's n-th row (head, query) of scores.
@@ -323,9 +320,7 @@ int attention_forward(const KernelCall& call, const AttentionInputs& in, const E
     case 4:
       return launch_forward<4, Mlp::kFp32>(call, in, out, saved);
     case 8:
-      if (call.precision == GpuPrecision::kTf32 && in.shape.hidden % 8 == 0) {
-        return launch_forward<8, Mlp::kTf32>(call, in, out, saved);
-      }
+      if (runs_tf32(call, in.shape)) return launch_forward<8, Mlp::kTf32>(call, in, out, saved);
       return launch_forward<8, Mlp::kFp32>(call, in, out, saved);
     default:
       return launch_forward<16, Mlp::kFp32>(call, in, out, saved);

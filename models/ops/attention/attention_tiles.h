@@ -13,6 +13,9 @@ constexpr int kMaxHeads = 16;
 constexpr int kMaxRow = 2 * kThreads;  // The most heads * head_width.
 constexpr float kSlope = 0.01F;        // LeakyReLU's.
 
+// How f is computed, if it is there.
+enum class Mlp { kNone, kFp32, kTf32 };
+
 // Where a pair's value stands in its row.
 __device__ __forceinline__ std::int64_t pair_index(bool by_offset, int queries, int keys, int query,
                                                    int key) {
@@ -44,8 +47,8 @@ __device__ __forceinline__ void load_rows(const float* from, int first, int rows
 }
 
 // f's weights of a replica into shared memory: (hidden, {w1, w2}, H) and b2 (H), zeros where there are fewer
-// heads than H.
-template <int H>
+// heads than H. They are rounded where tensor cores multiply.
+template <int H, Mlp kMlp>
 __device__ __forceinline__ void load_mlp(const AttentionInputs& in, int replica, float* weights, float* b2) {
   const int heads = static_cast<int>(in.shape.heads);
   const int hidden = static_cast<int>(in.shape.hidden);
@@ -53,8 +56,10 @@ __device__ __forceinline__ void load_mlp(const AttentionInputs& in, int replica,
   for (int i = thread_number(); i < hidden * H; i += kThreads) {
     const int n = i / H;
     const int h = i % H;
-    weights[n * 2 * H + h] = h < heads ? in.w1[before + h * hidden + n] : 0;
-    weights[n * 2 * H + H + h] = h < heads ? in.w2[before + n * heads + h] : 0;
+    const float w1 = h < heads ? in.w1[before + h * hidden + n] : 0;
+    const float w2 = h < heads ? in.w2[before + n * heads + h] : 0;
+    weights[n * 2 * H + h] = kMlp == Mlp::kTf32 ? to_tf32(w1) : w1;
+    weights[n * 2 * H + H + h] = kMlp == Mlp::kTf32 ? to_tf32(w2) : w2;
   }
   for (int h = thread_number(); h < H; h += kThreads) b2[h] = h < heads ? in.b2[replica * heads + h] : 0;
 }
@@ -68,6 +73,11 @@ inline int mlp_heads(std::int64_t heads) {
   int padded = 2;
   while (padded < heads) padded *= 2;
   return padded;
+}
+
+// Whether tensor cores compute the f of 8 heads.
+inline bool runs_tf32(const KernelCall& call, const AttentionShape& shape) {
+  return call.precision == GpuPrecision::kTf32 && shape.hidden % 8 == 0;
 }
 
 // Whether attention's kernels serve the shape, shared memory aside.

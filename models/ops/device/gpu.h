@@ -90,20 +90,20 @@ int launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::int64_t sh
   return reported(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
 
-// d (16, 8) += a (16, 8) b (8, 8) in TF32 on a warp's tensor cores.
-__device__ __forceinline__ void mma_tf32(float (&d)[4], const std::uint32_t (&a)[4],
-                                         const std::uint32_t (&b)[2]) {
+// d (16, 8) += a (16, 8) b (8, 8) in TF32 on a warp's tensor cores. Operands are to_tf32()'s.
+__device__ __forceinline__ void mma_tf32(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
       "{%0,%1,%2,%3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+      : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])),
+        "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
 }
 
-__device__ __forceinline__ std::uint32_t to_tf32(float x) {
+__device__ __forceinline__ float to_tf32(float x) {
   std::uint32_t bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return bits;
+  return __uint_as_float(bits);
 }
 
 }  // namespace che::gpu
@@ -141,6 +141,10 @@ __device__ __forceinline__ Value* example_of(const ExampleView<Value>& view, std
 __device__ __forceinline__ float4 load4(const float* p) { return *reinterpret_cast<const float4*>(p); }
 __device__ __forceinline__ void store4(float* p, const float4& value) {
   *reinterpret_cast<float4*>(p) = value;
+}
+
+__device__ __forceinline__ void store2(float* p, float first, float second) {
+  *reinterpret_cast<float2*>(p) = make_float2(first, second);
 }
 
 constexpr int kSumThreads = 256;
