@@ -13,7 +13,7 @@ namespace {
 
 // Of the largest gradient, or of 1.
 constexpr double kBound = 3e-5;
-constexpr double kTf32Bound = 2e-2;
+constexpr double kTf32Bound = 5e-3;
 
 enum Gradient : std::size_t { kQ, kK, kV, kBias, kW1, kW2, kB2, kHiddenBias };
 
