@@ -137,8 +137,7 @@ __device__ __forceinline__ void mlp_backward_fp32(const MlpTile& tile, const Set
 template <class SetWeight>
 __device__ __forceinline__ void mlp_backward_tf32(const MlpTile& tile, const SetWeight& set_weight) {
   constexpr int kH = 8;
-  constexpr int kRows = 16;  // Pairs of a query.
-  static_assert(kRows == kKeys && kHiddenAtOnce == 8);
+  static_assert(kKeys == 16 && kHiddenAtOnce == 8);
   const int thread = thread_number();
   const int warp = thread / kWarp;
   const int t = thread % 4;
@@ -152,7 +151,7 @@ __device__ __forceinline__ void mlp_backward_tf32(const MlpTile& tile, const Set
   const float* c[2][2];  // Of the lane's pairs g and g + 8, feature 2t.
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const int row0 = first + half * kRows;
+    const int row0 = first + half * kKeys;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       a[half][i] = to_tf32(tile.logits[place(row0, i)]);
@@ -165,7 +164,7 @@ __device__ __forceinline__ void mlp_backward_tf32(const MlpTile& tile, const Set
   }
   __syncwarp();  // All lanes have read what is rounded for the weights' gradients.
 #pragma unroll
-  for (int i = 0; i < 8; ++i) tile.logits[place(first + i / 4 * kRows, i % 4)] = a[i / 4][i % 4];
+  for (int i = 0; i < 8; ++i) tile.logits[place(first + i / 4 * kKeys, i % 4)] = a[i / 4][i % 4];
   // x (16, 8 features) = C + A w1.
   const auto before = [&](int half, int n0, const float(&w1)[2], float(&x)[4]) {
 #pragma unroll
@@ -192,7 +191,7 @@ __device__ __forceinline__ void mlp_backward_tf32(const MlpTile& tile, const Set
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int h = 2 * t + i % 2;
-      const int pair = first + half * kRows + g + i / 2 * 8;
+      const int pair = first + half * kKeys + g + i / 2 * 8;
       d_a[half][i] = h < tile.in.shape.heads ? set_weight(pair, h, d_a[half][i]) : 0;
     }
   }
@@ -200,7 +199,7 @@ __device__ __forceinline__ void mlp_backward_tf32(const MlpTile& tile, const Set
   float d_s[2][4];
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    d_s[i / 4][i % 4] = to_tf32(tile.gradients[place(first + i / 4 * kRows, i % 4)]);
+    d_s[i / 4][i % 4] = to_tf32(tile.gradients[place(first + i / 4 * kKeys, i % 4)]);
   }
 
   for (int n0 = 0; n0 < tile.hidden(); n0 += kHiddenAtOnce) {
@@ -224,12 +223,12 @@ __device__ __forceinline__ void mlp_backward_tf32(const MlpTile& tile, const Set
       mma_tf32(d_a[half], d_before, to_a);
 #pragma unroll
       for (int i = 0; i < 4; i += 2) {
-        const int at = (first + half * kRows + g + i * 4) * kHiddenAtOnce + 2 * t;
+        const int at = (first + half * kKeys + g + i * 4) * kHiddenAtOnce + 2 * t;
         store2(tile.active + at, x[i], x[i + 1]);
         store2(tile.d_before + at, d_x[i], d_x[i + 1]);
       }
       for (int i = 0; !view.by_offset && i < 4; ++i) {
-        const int pair = first + half * kRows + g + i / 2 * 8;
+        const int pair = first + half * kKeys + g + i / 2 * 8;
         if (tile.has(pair)) tile.add_by_pair(tile.d_hidden_bias, n0 + 2 * t + i % 2, pair, d_x[i]);
       }
     }
@@ -265,7 +264,7 @@ __device__ __forceinline__ void mlp_backward_tf32(const MlpTile& tile, const Set
   for (int half = 0; half < 2; ++half) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      tile.logits[(2 * t + i % 2) * kHeadStep + first + half * kRows + g + i / 2 * 8] = d_a[half][i];
+      tile.logits[(2 * t + i % 2) * kHeadStep + first + half * kKeys + g + i / 2 * 8] = d_a[half][i];
     }
   }
 }
