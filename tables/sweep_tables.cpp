@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/number_text.h"
 #include "experiments/plan/identity.h"
@@ -83,8 +85,8 @@ Table status_table(const ExperimentStatus& status, const std::string& name) {
                            {.title = "detail", .number = false}};
   table.printed.notes = {
       {NoteKind::kReading,
-       "Steps done and asked for; test lengths measured and asked for. Folders that cannot be "
-       "opened are not shown."}};
+       "Steps done and asked for; test lengths measured and asked for. Of a folder that cannot be "
+       "opened the detail says why."}};
   table.data.columns = {"run",   "task", "encoding", "seed",     "data_seed", "learning_rate",
                         "state", "step", "steps",    "measured", "lengths",   "detail"};
   for (const RunProgress& run : status.progress) {
@@ -102,6 +104,16 @@ Table status_table(const ExperimentStatus& status, const std::string& name) {
     table.data.rows.push_back({run.id, run.task, run.encoding, run.seed, run.data_seed, run.learning_rate,
                                run.state, run.step, run.steps, static_cast<std::int64_t>(run.measured),
                                static_cast<std::int64_t>(run.lengths), run.detail});
+  }
+  for (const auto& [state, detail] : status.unopened) {
+    std::vector<PrintedCell> cells(table.printed.columns.size());
+    std::vector<TableValue> values(table.data.columns.size());
+    cells[4].text = state;
+    values[6] = state;
+    cells.back().text = detail;
+    values.back() = detail;
+    table.printed.rows.push_back({.group = "", .cells = std::move(cells)});
+    table.data.rows.push_back(std::move(values));
   }
   return table;
 }

@@ -14,11 +14,10 @@
 
 namespace che {
 
-// The lengths every task takes.
+// The greatest length that a task is asked for.
 inline constexpr std::int64_t kMaxLength = 1'000'000;
 
-// Level of the Chomsky hierarchy, as the benchmark groups its tasks.
-// Of a task, by the Chomsky hierarchy; a text has none.
+// Level of the Chomsky hierarchy, as the benchmark groups its tasks; a text has none.
 enum class Level { kRegular, kDcf, kCs, kText };
 
 std::string_view level_name(Level level);  // "regular", "dcf", "cs", "text"
@@ -47,8 +46,7 @@ class Task {
   const std::string& stream_key() const { return traits_.stream_key; }
 
   // One printable character per symbol id ("01234+-*" ...), see tasks/symbols.h; the size is the number of
-  // symbols.
-  // The input alphabet does not hold the model's empty symbol.
+  // symbols. The input alphabet does not hold the model's empty symbol.
   virtual std::string_view input_symbols() const = 0;
   virtual std::string_view output_symbols() const = 0;
 

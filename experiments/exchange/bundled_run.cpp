@@ -80,11 +80,22 @@ void check_rows(const RunConfig& config, const std::vector<EvaluationRow>& rows,
   }
 }
 
-void check_metrics(const std::vector<MetricsRow>& rows, const std::string& file) {
+// Throws Error for rows that no training writes.
+void check_metrics(const std::vector<MetricsRow>& rows, std::int64_t steps, const std::string& file) {
+  const MetricsRow* before = nullptr;
   for (const MetricsRow& row : rows) {
-    if (std::isfinite(row.loss) && std::isfinite(row.gradient_norm)) continue;
-    throw Error(fmt::format("{}: the loss {} and the gradient norm {} at step {}; allowed: finite numbers",
-                            file, row.loss, row.gradient_norm, row.step));
+    if (!std::isfinite(row.loss) || !std::isfinite(row.gradient_norm)) {
+      throw Error(fmt::format("{}: the loss {} and the gradient norm {} at step {}; allowed: finite numbers",
+                              file, row.loss, row.gradient_norm, row.step));
+    }
+    const bool is_later = before == nullptr || row.step > before->step;
+    if (!is_later || row.step < 1 || row.step > steps || row.loss < 0 || row.gradient_norm < 0) {
+      throw Error(
+          fmt::format("{}: step {} with loss {} and gradient norm {}; allowed: rows by step from 1 to {}, "
+                      "and neither below 0",
+                      file, row.step, row.loss, row.gradient_norm, steps));
+    }
+    before = &row;
   }
 }
 
@@ -112,7 +123,6 @@ BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const
   if (!texts.contains(kStatus) && texts.size() > 1) {
     throw Error(fmt::format("{}: has results and no {}", place, kStatus));
   }
-  check_metrics(run.metrics, place + "/metrics.csv");
   check_rows(run.config, run.evaluation, place + "/evaluation.csv");
   for (const auto& [step, rows] : run.at_steps) {
     check_rows(run.config, rows, place + "/evaluation_at_steps.csv");
@@ -120,6 +130,7 @@ BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const
   run.rows_without_predictions = check_kept_predictions(run.config, run.evaluation, texts, place);
   // A model outside che is not trained here.
   const std::int64_t steps = run.config.is_foreign() ? 0 : run.config.training.steps;
+  check_metrics(run.metrics, steps, place + "/metrics.csv");
   const std::int64_t step = run.status.step;
   if (step > steps || (run.status.state == RunState::kFinished && step != steps)) {
     throw Error(

@@ -92,13 +92,11 @@ JobOutcome train_and_evaluate(ReplicaSet& replicas, const ProgressSink& progress
   replicas.set_state(RunState::kTraining);
   const auto can_go_on = [&] { return stop.load() == 0 && !replicas.have_all_failed(); };
   // The line of a job that trains stays that of its training.
-  const ProgressSink only_warnings = [&](const Progress& report) {
-    if (report.phase == Phase::kWarning) progress(report);
-  };
+  const ProgressSink silent = [](const Progress&) {};
   // The checkpoint of a step precedes its rows: a run that is killed between both comes back to the step.
   for (const std::int64_t step : replicas.steps_to_evaluate()) {
     train_replicas(replicas, step, progress, stop);
-    if (can_go_on()) evaluate_replicas(replicas, only_warnings, stop);
+    if (can_go_on()) evaluate_replicas(replicas, silent, stop);
     if (!can_go_on()) break;
   }
   if (can_go_on()) train_replicas(replicas, replicas.config().training.steps, progress, stop);

@@ -154,7 +154,10 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
 
 ReplicaSet::ReplicaSet(std::vector<Replica> replicas)
     : replicas_(std::move(replicas)), name_(replicas_.front().folder.id()), training_(configs_of(replicas_)) {
+  const bool are_saved = std::ranges::all_of(
+      replicas_, [](const Replica& replica) { return replica.checkpoint && !replica.is_unsaved; });
   for (std::size_t r = 0; r < replicas_.size(); ++r) restore(r);
+  if (are_saved) saved_step_ = training_.step;
 }
 
 void ReplicaSet::restore(std::size_t index) {
@@ -166,7 +169,6 @@ void ReplicaSet::restore(std::size_t index) {
   for (auto& [tensor, values] : stored_tensors(training_, index, *replica.checkpoint))
     copy_values(*values, tensor);
   training_.step = replica.checkpoint->step;
-  saved_step_ = replica.is_unsaved ? -1 : training_.step;
   replica.checkpoint.reset();
 }
 

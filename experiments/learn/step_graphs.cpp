@@ -89,7 +89,7 @@ at::Tensor StepGraphs::step(const SequenceBatch& batch, const Pass& pass, std::i
   positions_ = pass.positions;
   pass_.dropout = pass.dropout;
   step_ = step;
-  adam_.rate_fraction = rate_fraction_ = rate_fraction;
+  adam_.rate_fraction = rate_fraction;
   const Shape shape{batch.size, batch.width, batch.outputs};
   const auto found = by_shape_.find(shape);
   if (found == by_shape_.end()) {
@@ -120,14 +120,14 @@ at::Tensor StepGraphs::make(StepUploads& uploads, std::int64_t outputs) {
   const at::Tensor batch = upload_each_step(
       backend, [this] { return batch_; }, on_device.dtype(batch_.scalar_type()));
   const auto values = [this] {
-    const GpuStep now = gpu_step(static_cast<std::uint32_t>(step_), adam_.settings(step_, rate_fraction_));
+    const GpuStep now = gpu_step(static_cast<std::uint32_t>(step_), adam_.settings(step_, adam_.rate_fraction));
     const at::Tensor copy = at::empty({sizeof(now)}, at::kByte);
     std::memcpy(copy.mutable_data_ptr(), &now, sizeof(now));
     return copy;
   };
   const at::Tensor uploaded = upload_each_step(backend, values, on_device.dtype(at::kByte));
   const KernelsRead kernels_read(*backend.gpu, uploaded);
-  return training_step(model_, adam_, unpacked(batch, outputs), pass_, step_, rate_fraction_);
+  return training_step(model_, adam_, unpacked(batch, outputs), pass_, step_, adam_.rate_fraction);
 }
 
 void StepGraphs::capture(Graph& graph, std::int64_t outputs) {

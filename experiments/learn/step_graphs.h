@@ -58,7 +58,6 @@ class StepGraphs {
   Positions positions_;
   Pass pass_{.positions = positions_};
   std::int64_t step_ = 0;
-  double rate_fraction_ = 1;
 
   std::map<Shape, Graph> by_shape_;
 };

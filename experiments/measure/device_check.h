@@ -61,7 +61,7 @@ struct SelftestPlan {
 };
 
 // Compares every fused operation of `device` with the CPU's, forward and backward, at every number of tokens.
-// Operations that know TF32 are compared forward in TF32 too.
+// Operations that know TF32 are compared in TF32, too.
 void check_operations(const Backend& device, const SelftestPlan& plan, const TestSink& sink);
 
 // Compares a training step and an evaluation of a small model with the CPU's in single precision: loss,

@@ -35,7 +35,7 @@ struct EncodingConfig {
     return is_randomized() || positions == PositionSource::kRandomizedReal ? max_position : 0;
   }
 
-  // DAPE around an encoding that gives no bias, or randomized positions of one that reads none.
+  // Parts that do not go together, such as DAPE around an encoding that gives no bias.
   std::optional<ConfigProblem> problem() const;
 
   // A setting without effect, which a run of an earlier version may have; see EncodingEntry.

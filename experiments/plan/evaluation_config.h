@@ -17,12 +17,12 @@ inline constexpr std::int64_t kMaxTextLength = 1'000'000;
 inline constexpr std::int64_t kMaxSteps = 4'000'000'000;
 
 struct EvaluationConfig {
-  std::int64_t first_length = 41;  // 42 reproduces a slice in the released program.
+  std::int64_t first_length = 41;  // The released program's slice begins at 42.
   std::int64_t last_length = 500;
   std::int64_t length_step = 1;
   std::int64_t samples = 512;  // Per length; a multiple of kEvaluationBatch.
   std::int64_t seed = 0;
-  bool eval_dropout = false;  // true as in the released program.
+  bool eval_dropout = false;  // The released program has true.
   // Test lengths that need not follow a range, ascending; the three above mean nothing where there are some.
   std::vector<std::int64_t> listed_lengths = {};
   // Steps of training after which the model is evaluated too, ascending.

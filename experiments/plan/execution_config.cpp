@@ -55,7 +55,10 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
   if (has_bf16()) visit.role(Role::kCell);
   visit.choice({"precision", "of matrix products: tf32 on GPUs, bf16 on CPUs"}, precision, precision_names());
   visit.role(Role::kExecution);
-  visit.boolean({"graphs", "whether a GPU replays training steps as CUDA graphs, where kernels are fused and batches whole"}, graphs);
+  visit.boolean(
+      {"graphs",
+       "whether a GPU replays training steps as CUDA graphs, where kernels are fused and batches whole"},
+      graphs);
 }
 
 std::optional<ConfigProblem> ExecutionConfig::problem() const {

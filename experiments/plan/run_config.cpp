@@ -173,7 +173,7 @@ void RunConfig::visit_fields(FieldVisitor& visit) {
   visit.role(Role::kReplica);
   visit.integer({"seed", "of initial parameters and dropout"}, seed, 0, kMaxSeed);
   if (!is_foreign()) {
-    visit.real({"learning_rate", "of Adam, constant after training.warmup_steps"}, learning_rate, 1e-12, 10);
+    visit.real({"learning_rate", "of Adam, the highest of training.schedule"}, learning_rate, 1e-12, 10);
   }
   visit.integer({"data_seed", "of training lengths, batches and positions"}, data_seed, 0, kMaxSeed);
   if (is_foreign()) {

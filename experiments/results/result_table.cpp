@@ -102,6 +102,9 @@ std::vector<TableRun> make_runs(const RunFolder& folder, const StoredRun& stored
     } catch (const Error& error) {
       runs[0].damage = fmt::format("evaluation.csv: {}", error.what());
       runs[0].score.reset();
+      runs[0].score_error.reset();
+      runs[0].evaluation.clear();
+      runs[0].measured.clear();
       return {runs[0]};
     }
     TableRun run = make_run(folder, config, stored, rules, judge);

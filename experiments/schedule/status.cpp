@@ -80,7 +80,8 @@ ExperimentStatus experiment_status(const std::filesystem::path& experiment, cons
   for (const InspectedRun& run : found.left_out) {
     ++all.runs;
     ++(run.problem == RunProblem::kDamagedConfig ? all.damaged : all.left_out);
-    note(problem_name(run.problem), one_line(run.text, kWholeText));
+    all.unopened.emplace_back(problem_name(run.problem), one_line(run.text, kWholeText));
+    note(all.unopened.back().first, all.unopened.back().second);
   }
   double left = 0;     // Operations,
   double done = 0;     // and those done in

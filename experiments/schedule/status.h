@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiments/schedule/time_left.h"
@@ -15,8 +16,8 @@
 
 namespace che {
 
-// A run as its files and its lock show it now. `che run --list`, `che status` and `che evaluate` name its
-// state by this.
+// A run as its files and its lock show it now. `che run --list` and `che status` name its state by
+// this.
 struct ObservedRun {
   StoredRun stored;
   RunNeeds needs;
@@ -55,7 +56,9 @@ struct ExperimentStatus {
   std::size_t damaged = 0;
   std::size_t left_out = 0;           // Runs in folders that are misnamed or that we may not read.
   std::vector<RunProgress> progress;  // The runs that can be opened, by id.
-  std::vector<std::string> lines;     // About each run that is neither finished nor waiting.
+  // The problem of each folder that cannot be opened, and what to do about it.
+  std::vector<std::pair<std::string, std::string>> unopened;
+  std::vector<std::string> lines;  // About each run that is neither finished nor waiting.
   // At the mean speed of all runs so far, with as many at work as now. Nothing while none is at work or no
   // speed is known.
   std::optional<double> time_left;  // In seconds.

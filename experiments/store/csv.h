@@ -38,9 +38,10 @@ class CsvRows {
   std::vector<std::string_view> fields_;  // Row after row, in `text_`.
 };
 
+inline constexpr std::string_view kChecksumColumn = "checksum";
+
 // Returns `csv` (a header and rows, each line ended) with one more column: in every row the checksum of all
 // other columns for `key`. A reader may drop it.
-inline constexpr std::string_view kChecksumColumn = "checksum";
 std::string with_checksum_column(std::string_view csv, std::string_view key);
 
 // Returns `text` as one field of a CSV line, quoted (RFC 4180) where it has to be.

@@ -20,7 +20,7 @@ std::vector<RunFolder> shorter_runs(const RunFolder& run);
 struct RunNeeds {
   RunState state = RunState::kWaiting;
   bool is_damaged = false;   // Whether some file of it is.
-  bool has_model = false;    // Whether parameters of the step that its status names are there.
+  bool has_model = false;    // Whether it has a checkpoint, of any step.
   bool was_trained = false;  // Whether it was trained to its end, whatever is lost of it since.
   // Test lengths that are not measured; all of them where the run's predictions are missing.
   std::vector<std::int64_t> missing;

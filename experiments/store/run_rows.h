@@ -45,7 +45,7 @@ struct EvaluationRow {
   bool eval_dropout = false;
   double accuracy = 0;                  // Mean over batches of sum(mask correct) / sum(mask), 0 .. 1
   double loss = 0;                      // Nats per output symbol, mean over samples and output symbols.
-  OptionValues encoding_settings = {};  // See EncodingConfig::evaluation_settings.
+  OptionValues encoding_settings = {};  // See experiments/plan/evaluation_settings.h.
   // The standard error of the accuracy, from the batches that it averages; unknown for one batch and for rows
   // of files that were written without it.
   std::optional<double> accuracy_se = std::nullopt;

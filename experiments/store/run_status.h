@@ -25,7 +25,7 @@ struct RunStatus {
   std::string git_commit;
   std::string version;
   std::string torch_version;
-  std::string device;  // "cpu"
+  std::string device;  // "cpu", "cpu (bf16)" or "cuda (NVIDIA H200, tf32, graphs)".
   std::string host;
   std::string processor = {};  // Empty in files that were written without it.
   // The run with fewer steps whose checkpoint this one began with; empty for a run that began at step 0.

@@ -50,7 +50,7 @@ class Model {
   const ParameterSet& parameters() const { return parameters_; }
   const Backend& backend() const { return backend_; }
 
-  // Brings parameters back into their range; called before each forward pass of training.
+  // Brings parameters back into their range; called before each training step and once before an evaluation.
   virtual void project() {}
 
   // Returns what the head reads for the last `outputs` tokens, (replicas, batch, outputs, features), from

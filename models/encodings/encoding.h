@@ -110,8 +110,7 @@ class Encoding {
   virtual std::vector<ParameterSpec> embedding_parameters(const ModelShape&) const { return {}; }
   virtual std::vector<ParameterSpec> layer_parameters(const ModelShape&) const { return {}; }
 
-  // Brings a layer's parameters back into their range, in place; called without gradients before
-  // each forward pass.
+  // Brings a layer's parameters back into their range, in place and without gradients; see Model::project.
   virtual void project(const ParameterView&) const {}
 
   // Returns the addition to the embedding: broadcastable to (replicas, batch, tokens, width); undefined for

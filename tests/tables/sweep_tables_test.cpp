@@ -1,5 +1,6 @@
 #include "tables/sweep_tables.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/experiments/results/made_up_experiment.h"
@@ -30,6 +31,18 @@ TEST(StatusTable, HasTheChosenRunsOnly) {
   ASSERT_EQ(table.printed.rows.size(), 3U);
   EXPECT_EQ(table.printed.rows.size(), table.data.rows.size());
   for (const PrintedRow& row : table.printed.rows) EXPECT_EQ(row.cells.front().text, "even_pairs");
+}
+
+TEST(StatusTable, HasFoldersThatCannotBeOpened) {
+  const ScratchFolder scratch;
+  made_up_experiment(scratch.path());
+  const auto rows = [&] { return status_table(experiment_status(scratch.path()), "made_up").data.rows; };
+  const std::size_t before = rows().size();
+  std::filesystem::create_directory(scratch.path() / "runs/empty");
+  write_file_atomically(scratch.path() / "runs/empty/config.yaml", "no config");
+  ASSERT_EQ(rows().size(), before + 1);
+  EXPECT_EQ(rows().back().front(), TableValue());
+  EXPECT_THAT(std::get<std::string>(rows().back().back()), testing::HasSubstr("runs/empty"));
 }
 
 TEST(RunGrid, CountsTheRunsOfEachTaskAndEncoding) {

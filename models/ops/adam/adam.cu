@@ -98,7 +98,8 @@ __global__ void __launch_bounds__(kThreads)
     const float v = operands.second_moment[i] * factors.beta2 + gradient * gradient * factors.rest2;
     operands.first_moment[i] = m;
     operands.second_moment[i] = v;
-    operands.values[replica * operands.value_stride + n] -= m * rate / (sqrtf(v * second_scale) + factors.epsilon);
+    operands.values[replica * operands.value_stride + n] -=
+        m * rate / (sqrtf(v * second_scale) + factors.epsilon);
   }
 }
 

@@ -50,9 +50,8 @@ inline constexpr double kOutOfSight = -1e9;
 //
 //   f(x) = w2 LeakyReLU_0.01(w1 x + b1) + b2.
 //
-// With three taps (arXiv 2410.04798) both layers are convolutions over neighbouring keys, (w x)_j = w_0
-// x_(j-1)
-// + w_1 x_j + w_2 x_(j+1), zero beyond the first and last key.
+// With three taps (arXiv 2410.04798) both layers are convolutions over neighbouring keys,
+// (w x)_j = w_0 x_(j-1) + w_1 x_j + w_2 x_(j+1), zero beyond the first and last key.
 struct PairMlp {
   enum class Reads : std::uint8_t { kLogitsAndBias, kSum, kBias, kLogits };  // x: [A; B], A + B, B or A.
 

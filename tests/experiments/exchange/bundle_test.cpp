@@ -160,11 +160,18 @@ TEST_F(Bundle, HasNoRowsThatNoRunCanHave) {
   refused([](EvaluationRow& row) { row.accuracy = 0.4005; },
           "64 samples of one symbol cannot have the accuracy 0.4005 at length 41");
   run.write_evaluation(good);
-  std::vector<MetricsRow> metrics = run.metrics();
-  metrics.back().loss = infinity;
-  run.write_metrics(metrics);
-  expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
-                  {"metrics.csv: the loss inf and the gradient norm 1 at step 200; allowed: finite"});
+  const std::vector<MetricsRow> steps = run.metrics();
+  const auto refused_step = [&](const std::function<void(MetricsRow&)>& change, const std::string& part) {
+    std::vector<MetricsRow> rows = steps;
+    change(rows.back());
+    run.write_metrics(rows);
+    expect_contains(message_of([&] { write_bundle(experiment(), file()); }), {"metrics.csv: " + part});
+  };
+  refused_step([&](MetricsRow& row) { row.loss = infinity; },
+               "the loss inf and the gradient norm 1 at step 200; allowed: finite");
+  refused_step([&](MetricsRow& row) { row.step = steps.front().step; }, "step 100 with loss");
+  refused_step([](MetricsRow& row) { row.step = 1'000'000; }, "step 1000000 with loss");
+  refused_step([](MetricsRow& row) { row.loss = -1; }, "step 200 with loss -1");
 }
 
 TEST_F(Bundle, HasLossesOfTextsThatAreTheMeanOfTheirWindows) {

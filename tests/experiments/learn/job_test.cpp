@@ -172,6 +172,24 @@ TEST_F(JobTest, AddsLengthsWithoutTrainingAgain) {
 }
 
 // Rows of a lost model and of the one trained in its place make no score together.
+// An untrained model, whose job a new run joins.
+TEST_F(JobTest, SavesARunBesideOneThatIsSavedAlready) {
+  const auto runs = [&](std::int64_t last_length) {
+    std::vector<RunFolder> both;
+    for (const std::int64_t seed : {1, 0}) {
+      RunConfig config = small_config(seed);
+      config.training.steps = 0;
+      config.evaluation.last_length = last_length;
+      both.push_back(create("a", config));
+    }
+    return both;
+  };
+  EXPECT_EQ(JobOutcome::kDone, work({runs(8).back()}));
+  const std::vector<RunFolder> both = runs(9);
+  EXPECT_EQ(JobOutcome::kDone, work(both));
+  for (const RunFolder& run : both) EXPECT_TRUE(has_checkpoint(run.path())) << run.id();
+}
+
 TEST_F(JobTest, EvaluatesAllLengthsOfAModelThatIsTrainedAgain) {
   const RunFolder run = create("more", small_config());
   work({run});
