@@ -128,19 +128,18 @@ RunConfig small_text_run(const std::string& encoding) {
 // Of a long window, one query has the numbers that it has among all, whether or not kernels are fused and
 // whether f reads neighbouring keys. The window is longer than the run's test lengths.
 TEST(BiasCapture, OfALongWindowHasOneQuery) {
-  constexpr std::int64_t kLength = 800;
+  constexpr std::int64_t kLength = 520;
+  constexpr std::int64_t kQuery = 300;
   const c10::NoGradGuard no_grad;
-  for (const char* encoding :
-       {"dape_kerple", "{name: kerple, dape: {kernel: 1x3}}", "fire", "fox", "alibi"}) {
+  for (const char* encoding : {"{name: kerple, dape: {hidden: 4}}",
+                               "{name: kerple, dape: {hidden: 4, kernel: 1x3}}", "fire", "fox", "alibi"}) {
     SCOPED_TRACE(encoding);
-    const RunConfig config = small_text_run(encoding);
+    RunConfig config = small_text_run(encoding);
+    config.model.shape().heads = 4;
     const auto model = initialised(config);
-    const AttentionBias last = capture_bias(*model, config, {.length = kLength});
-    EXPECT_FALSE(last.has_all_queries);
-    EXPECT_EQ(last.chosen_query, kLength - 1);
-    EXPECT_EQ(last.first_output, kLength) << "no key of a text stands for an output";
-    constexpr std::int64_t kQuery = 500;
     const AttentionBias one = capture_bias(*model, config, {.length = kLength, .query = kQuery});
+    ASSERT_FALSE(one.has_all_queries);
+    EXPECT_EQ(one.first_output, kLength) << "no key of a text stands for an output";
     RunConfig drawn = config;
     drawn.evaluation.text.longest = kLength;
     SequenceBatch batch;
@@ -166,18 +165,19 @@ TEST(BiasCapture, OfALongWindowHasOneQuery) {
     expect_near(of_one[0], logit);
     expect_near(of_one[1], adapted);
     const std::string csv = attention_bias_csv(one);
-    EXPECT_EQ(1 + 2 * 2 * (kQuery + 1), std::ranges::count(csv, '\n'));
-    EXPECT_TRUE(contains(csv, "\n1,1,500,498,0,-2,")) << csv.substr(0, 200);
+    EXPECT_EQ(1 + 2 * 4 * (kQuery + 1), std::ranges::count(csv, '\n'));
+    EXPECT_TRUE(contains(csv, "\n1,3,300,298,0,-2,")) << csv.substr(0, 200);
   }
 }
 
 // Memory grows with the window, and what one query cannot be written of is refused.
 TEST(BiasCapture, OfALongWindowIsBounded) {
-  RunConfig config = small_text_run("kerple");
+  const RunConfig config = small_text_run("kerple");
+  const auto model = initialised(config);
   const auto refusal = [&](std::int64_t length, double memory_gib) {
-    const auto model = initialised(config);
     return message_of([&] { capture_bias(*model, config, {.length = length, .memory_gib = memory_gib}); });
   };
+  EXPECT_EQ(capture_bias(*model, config, {.length = 1024}).chosen_query, 1023);
   EXPECT_EQ("(no error)", refusal(8192, 0.06)) << "every query over every key would be 1 GiB";
   expect_contains(refusal(8192, 0.001), {"--length 8192", "one over all", "--memory-gib"});
   expect_contains(refusal(300'000, 1), {"1200000 pairs", "allowed: 1048576", "262144 tokens"});
