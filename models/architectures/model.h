@@ -30,7 +30,7 @@ struct Pass {
   Dropout dropout = {};
   AttentionObserver observer = {};
   std::optional<std::int64_t> observed_query = {};  // A token that the pass computes; all unless given.
-  bool is_evaluation = false;  // A model may have settings that hold in evaluation only.
+  bool is_evaluation = false;                       // A model may have settings that hold in evaluation only.
 };
 
 struct AttentionSize {
