@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/number_text.h"
 #include "core/text.h"
@@ -26,6 +27,7 @@ struct CorpusOptions {
   std::string split = "969,30,1";
   std::string source = "the user's";
   std::string licence = "the user's";
+  std::string paper;
   std::int64_t vocabulary = 0;
   std::int64_t end = 0;
 };
@@ -36,6 +38,7 @@ CorpusPlan plan_of(const CorpusOptions& options) {
                   .field = options.field,
                   .source = one_line(options.source, kWholeText),
                   .licence = one_line(options.licence, kWholeText)};
+  if (!options.paper.empty()) plan.paper = paper_text_named(options.paper);
   std::string_view rest = options.split;
   std::int64_t sum = 0;
   for (std::int64_t& share : plan.split) {
@@ -80,6 +83,7 @@ void print_card(const Corpus& corpus) {
   }
   line("source", card.source);
   line("licence", card.licence);
+  if (card.paper) line("paper", paper_text_names()[static_cast<std::size_t>(*card.paper)]);
   line("hash", card.hash());
 }
 
@@ -109,6 +113,11 @@ int import(const CorpusOptions& options) {
   if (options.end >= options.vocabulary) {
     throw Error(
         fmt::format("--end {}: allowed: an id below --vocabulary, {}", options.end, options.vocabulary));
+  }
+  if (!options.paper.empty() && options.end != CorpusCard::kGpt2End) {
+    throw Error(
+        fmt::format("--paper {}: the paper's perplexities are of GPT-2's tokens; allowed beside it: --end {}",
+                    options.paper, CorpusCard::kGpt2End));
   }
   import_corpus(options.sources.front(), plan_of(options), options.vocabulary, options.end, options.folder);
   print_card(*Corpus::open(options.folder));
@@ -166,6 +175,12 @@ void add_corpus_command(CLI::App& app, Action& action) {
   imported->add_option("--end", to_import->end, "id behind each document, such as 50256")
       ->required()
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 24));
+  imported
+      ->add_option(
+          "--paper", to_import->paper,
+          "which text of the DAPE paper this is, in GPT-2's tokens; `che table --paper` then shows the "
+          "paper's perplexities beside it")
+      ->check(one_of(paper_text_names()));
 }
 
 }  // namespace che

@@ -77,8 +77,11 @@ draw() {
   for file in "$bias"/*.csv.xz; do
     xz -dc "$file" > "results/bias/$(basename "$file" .xz)"
   done
-  PYTHONPATH=plots python3 -m che_plots --format svg png --width 85 --query 160 \
-    --title "randomized_dape_kerple on even_pairs, length 160, sample 0, step 2000" -- results/bias/*-bias-length160-sample0.csv
+  export PYTHONPATH=plots
+  python3 -m che_plots --format svg png --width 85 --query 160 \
+    --title "randomized_dape_kerple on even_pairs, length 160, sample 0, step 2000" -- results/bias/even_pairs-*.csv
+  python3 -m che_plots --format svg png --width 85 --query 2047 --trained 128 \
+    --title "dape_kerple on austen, length 2048, window 0, step 1500" -- results/bias/austen-*.csv
   mv results/bias/*.svg results/bias/*.png "$bias"
   scripts/first_figure.py
 }

@@ -145,7 +145,7 @@ std::vector<Note> notes_of(const PaperAgreement& agreement, const ResultTable& t
     add_note(notes, NoteKind::kReading, "Without a score and not counted: {} of {}.", missing,
              counted(table.runs.size(), "run"));
   }
-  append_paper_note(notes);
+  append_paper_note(notes, {PaperTable::kTasks});
   append_provenance(notes, table);
   return notes;
 }

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "experiments/plan/run_config.h"
+#include "experiments/published/paper_perplexities.h"
 #include "experiments/results/best_encodings.h"
 #include "experiments/results/paper_agreement.h"
 #include "experiments/results/provenance.h"
@@ -56,11 +57,22 @@ std::vector<PlacedCell> cells_by_row(const ResultTable& table) {
   return cells;
 }
 
-void append_paper_note(std::vector<Note>& notes) {
-  add_note(notes, NoteKind::kPaper,
-           "The paper's value is from Table 2 of the DAPE paper (arXiv 2405.14722; 200000 steps, width 256, "
-           "test lengths 41..500, number of runs not stated). All its columns are read as randomized "
-           "positions; docs/deviations.md says why.");
+void append_paper_note(std::vector<Note>& notes, const std::set<PaperTable>& tables) {
+  if (tables.contains(PaperTable::kTasks)) {
+    add_note(notes, NoteKind::kPaper,
+             "The paper's value is from Table 2 of the DAPE paper (arXiv 2405.14722; 200000 steps, width "
+             "256, test lengths 41..500, number of runs not stated). All its columns are read as randomized "
+             "positions; docs/deviations.md says why.");
+  }
+  for (const PaperPerplexities& one : paper_perplexities()) {
+    if (!tables.contains(one.table)) continue;
+    add_note(
+        notes, NoteKind::kPaper,
+        "The paper's perplexity is from Table {} of the DAPE paper (arXiv 2405.14722; {}; 125M parameters, "
+        "trained "
+        "at {} tokens, the last {} predictions of a window). Documents, windows and seeds differ from ours.",
+        static_cast<int>(one.table), one.about, one.trained, kPaperCounted);
+  }
 }
 
 void append_claims_note(std::vector<Note>& notes, std::vector<PaperClaim> claims, NoteKind kind) {
@@ -123,8 +135,13 @@ void append_waiting_note(std::vector<Note>& notes, const ResultTable& table) {
   add_note(notes, NoteKind::kReading, "Not begun: {} of {}.", waiting, counted(table.runs.size(), "run"));
 }
 
-bool has_paper(const ResultTable& table, PaperValues values) {
-  return std::ranges::any_of(table.cells, [&](const auto& cell) { return shows_paper(cell.second, values); });
+// The tables of the paper that some cell shows a value of.
+std::set<PaperTable> paper_tables(const ResultTable& table, PaperValues values) {
+  std::set<PaperTable> shown;
+  for (const auto& [key, cell] : table.cells) {
+    if (shows_paper(cell, values)) shown.insert(cell.paper->table);
+  }
+  return shown;
 }
 
 void append_paper_notes(std::vector<Note>& notes, const ResultTable& table,
@@ -132,19 +149,23 @@ void append_paper_notes(std::vector<Note>& notes, const ResultTable& table,
   if (options.paper == PaperValues::kNone && !options.difference) return;
   // A difference needs comparable values.
   const PaperValues shown = std::max(options.paper, PaperValues::kComparable);
-  if (!has_paper(table, shown)) {
-    const bool has_none = shown == PaperValues::kAll || !has_paper(table, PaperValues::kAll);
+  const std::set<PaperTable> tables = paper_tables(table, shown);
+  for (const std::string& gap : table.paper_gaps) notes.push_back({NoteKind::kReading, gap});
+  if (tables.empty()) {
+    if (!table.paper_gaps.empty()) return;
+    const bool has_none = shown == PaperValues::kAll || paper_tables(table, PaperValues::kAll).empty();
     add_note(notes, NoteKind::kPaper, "{}",
              has_none ? "The paper's table has no value for any of these cells."
                       : "The paper's table has values only for other positions than those of these cells; "
                         "--paper plain shows them.");
     return;
   }
-  add_note(notes, NoteKind::kReading, "In parentheses: {}.",
+  add_note(notes, NoteKind::kReading, "In parentheses: {}{}.",
            !options.difference                   ? "the paper's value"
-           : options.paper == PaperValues::kNone ? "ours minus the paper's value, in points"
-                                                 : "the paper's value and ours minus it, in points");
-  append_paper_note(notes);
+           : options.paper == PaperValues::kNone ? "ours minus the paper's value"
+                                                 : "the paper's value and ours minus it",
+           options.difference && tables.contains(PaperTable::kTasks) ? ", in points" : "");
+  append_paper_note(notes, tables);
   const auto is_other_method = [](const auto& cell) {
     return cell.second.paper && cell.second.scores && !cell.second.paper->is_comparable;
   };
@@ -364,8 +385,9 @@ std::vector<Note> score_data_notes(const ResultTable& table, const ScoreTableOpt
       spread_phrase(options.aggregate), 100 * kTrainedMargin);
   append_waiting_note(notes, table);
   append_baseline_notes(notes, table);
-  if (has_paper(table, std::max(options.paper, PaperValues::kComparable))) {
-    append_paper_note(notes);
+  const auto tables = paper_tables(table, std::max(options.paper, PaperValues::kComparable));
+  append_paper_note(notes, tables);
+  if (!tables.empty()) {
     notes.back().text +=
         " paper_match: same_positions, or, with --paper plain, other_positions, where no difference is "
         "given.";

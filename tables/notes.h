@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,8 +49,8 @@ std::vector<std::optional<double>> baseline_values(const ResultTable& table, con
 // Explains the baselines, if the table shows them, and names the rows without.
 void append_baseline_notes(std::vector<Note>& notes, const ResultTable& table);
 
-// Says where the paper's values come from.
-void append_paper_note(std::vector<Note>& notes);
+// Says where the values of these tables of the paper come from.
+void append_paper_note(std::vector<Note>& notes, const std::set<PaperTable>& tables);
 
 // Counts the paper's claims there and here, if any can be counted here. Below scores, where they are not the
 // subject, they are of kind kMethod.

@@ -39,8 +39,9 @@ PrintedCell score_cell(const TableCell* cell, const Metric& metric, const ScoreT
   if (options.spread) printed.suffix = spread_text(*cell->scores, options.aggregate, metric);
   std::vector<std::string> suffix;
   if (shows_paper(*cell, options.paper)) {
-    const char* const sign = cell->paper->is_comparable ? "" : kOtherMethodSign;
-    suffix.push_back(metric.format(cell->paper->score) + sign);
+    const PaperValue& paper = *cell->paper;
+    suffix.push_back(metric.format(paper.score) + (paper.is_comparable ? "" : kOtherMethodSign));
+    if (options.spread && paper.deviation) suffix.back() += " \u00b1" + metric.format(*paper.deviation);
   }
   if (const auto difference = paper_difference(*cell, options.aggregate); options.difference && difference) {
     suffix.push_back(metric.format_difference(*difference));

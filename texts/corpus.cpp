@@ -72,6 +72,14 @@ class CardReader {
     return one_line(found->get<std::string>(), kWholeText);
   }
 
+  PaperText paper_text() const {
+    try {
+      return paper_text_named(text(json_, "paper"));
+    } catch (const Error&) {
+      fail("paper", fmt::format("{}, or no such key", fmt::join(paper_text_names(), ", ")));
+    }
+  }
+
   const Json& json() const { return json_; }
 
  private:
@@ -119,6 +127,18 @@ const std::vector<std::string>& text_part_names() {
   return names;
 }
 
+const std::vector<std::string>& paper_text_names() {
+  static const std::vector<std::string> names = {"arxiv", "books3"};
+  return names;
+}
+
+PaperText paper_text_named(std::string_view name) {
+  const auto& names = paper_text_names();
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) throw Error(fmt::format("allowed: {}", fmt::join(names, " or ")));
+  return static_cast<PaperText>(found - names.begin());
+}
+
 std::string CorpusCard::hash() const {
   std::string text =
       fmt::format("che-corpus-1\n{}\n{} {}\n{}\n", tokenizer, vocabulary, end, fmt::join(parts, " "));
@@ -133,6 +153,7 @@ std::string CorpusCard::to_json() const {
   for (std::size_t i = 0; i < parts.size(); ++i) json["parts"][text_part_names()[i]] = parts[i];
   json["source"] = source;
   json["licence"] = licence;
+  if (paper) json["paper"] = paper_text_names()[static_cast<std::size_t>(*paper)];
   for (const File& file : files) json["files"].push_back({{"name", file.name}, {"sha256", file.sha256}});
   return json.dump(2) + "\n";
 }
@@ -159,6 +180,7 @@ CorpusCard read_corpus_card(const fs::path& folder) {
   if (documents != card.documents) reader.fail("parts", "counts whose sum is documents");
   card.source = reader.text(json, "source");
   card.licence = reader.text(json, "licence");
+  if (json.contains("paper")) card.paper = reader.paper_text();
   const auto files = json.find("files");
   if (files == json.end() || !files->is_array() || files->empty()) reader.fail("files", "a list of files");
   std::set<std::string> names;

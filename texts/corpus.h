@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,14 @@ enum class TextPart : std::uint8_t { kTrain, kValidation, kTest };
 
 // "train", "validation", "test".
 const std::vector<std::string>& text_part_names();
+
+// The texts that the DAPE paper (arXiv 2405.14722) prints perplexities of.
+enum class PaperText : std::uint8_t { kArxiv, kBooks3 };
+
+// "arxiv", "books3".
+const std::vector<std::string>& paper_text_names();
+// Throws Error (usage) for another name.
+PaperText paper_text_named(std::string_view name);
 
 // Neighbouring items: tokens of a corpus, or its documents.
 struct TextSpan {
@@ -48,8 +57,13 @@ struct CorpusCard {
       {};  // Documents of each TextPart, which follow each other in this order.
   std::string source = {};
   std::string licence = {};
+  // The paper's text that this corpus was made from: tables may show the paper's perplexities beside it.
+  std::optional<PaperText> paper = {};
   // tokens.bin and tokens.idx, or the texts of a corpus that is stored as texts, a document each.
   std::vector<File> files = {};
+
+  // Whether a perplexity is of GPT-2's tokens, as in the paper; other tokenizers have another end.
+  bool has_gpt2_tokens() const { return end == kGpt2End; }
 
   bool is_tokenized() const { return files.front().name == kTokenFile; }
 
@@ -58,6 +72,7 @@ struct CorpusCard {
 
   std::string to_json() const;
 
+  static constexpr std::int64_t kGpt2End = 50'256;
   static constexpr const char* kFileName = "corpus.json";
   static constexpr const char* kTokenFile = "tokens.bin";
   static constexpr const char* kIndexFile = "tokens.idx";

@@ -189,6 +189,7 @@ void finish_corpus(CorpusCard card, const CorpusPlan& plan, const fs::path& fold
   card.parts = split_documents(card.documents, plan.split);
   card.source = plan.source;
   card.licence = plan.licence;
+  card.paper = plan.paper;
   card.files = {{.name = CorpusCard::kTokenFile, .sha256 = ""},
                 {.name = CorpusCard::kIndexFile, .sha256 = ""}};
   // Reads every token once.

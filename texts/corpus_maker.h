@@ -22,6 +22,7 @@ struct CorpusPlan {
   std::array<std::int64_t, 3> split = {969, 30, 1};  // Shares of the parts, in file order.
   std::string source = "the user's";
   std::string licence = "the user's";
+  std::optional<PaperText> paper = {};
 };
 
 // What was read beside the corpus itself.

@@ -52,14 +52,12 @@ std::vector<std::int64_t> samples_of(const std::string& text) {
 void draw_sample(const BiasOptions& options, const RunFolder& run, const RestoredModel& restored,
                  std::int64_t sample) {
   const RunConfig& config = run.config();
-  AttentionBias bias = capture_bias(*restored.model, config, options.length, sample,
-                                    options.memory_gib.value_or(config.execution.memory_gib));
+  AttentionBias bias = capture_bias(*restored.model, config,
+                                    {.length = options.length,
+                                     .sample = sample,
+                                     .query = options.query,
+                                     .memory_gib = options.memory_gib.value_or(config.execution.memory_gib)});
   bias.step = restored.step;
-  const std::int64_t query = options.query.value_or(bias.first_output);
-  if (query >= bias.tokens) {
-    throw Error(fmt::format("--query {}: the sample has {} tokens; allowed: 0 .. {}", query, bias.tokens,
-                            bias.tokens - 1));
-  }
   const fs::path folder = options.output.empty() ? run.path() : fs::path(options.output);
   create_writable_folder(folder);
   // Outside the run's folder, other runs' files may stand next to these.
@@ -71,10 +69,12 @@ void draw_sample(const BiasOptions& options, const RunFolder& run, const Restore
       "--width",
       fmt::format("{}", options.width_mm),
       "--query",
-      fmt::format("{}", query),
+      fmt::format("{}", bias.chosen_query),
+      "--trained",
+      fmt::format("{}", config.has_text() ? config.training.last_length : 0),
       "--title",
-      fmt::format("{} on {}, length {}, sample {}, step {}", bias.encoding, bias.task, bias.length,
-                  bias.sample, bias.step),
+      fmt::format("{} on {}, length {}, {} {}, step {}", bias.encoding, bias.subject, bias.length,
+                  config.has_text() ? "window" : "sample", bias.sample, bias.step),
       "--",
       (folder / (stem + ".csv")).string()};
   for (const fs::path& file : run_che_plots(arguments)) {
@@ -95,12 +95,15 @@ int show_bias(const BiasOptions& options) {
 void fill_bias_command(CLI::App& command, Action& action) {
   const auto options = set_action(command, action, show_bias);
   command.add_option("RUN_DIR", options->run, "folder EXPERIMENT_DIR/runs/<run id>")->required();
-  command.add_option("--length", options->length, "length asked of the task")->required();
+  command.add_option("--length", options->length, "length asked of the task, or tokens of a text's window")
+      ->required();
   command
       .add_option("--sample", options->samples,
-                  "which of the run's test samples, from 0: one, or several as first:last")
+                  "which of the run's test samples or windows, from 0: one, or several as first:last")
       ->capture_default_str();
-  command.add_option("--query", options->query, "query of the lines; the first output token unless given")
+  command
+      .add_option("--query", options->query,
+                  "query of the lines; the first output token, or a text's last token, unless given")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   command.add_option(
       "-o,--output", options->output,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,11 @@
 
 namespace che {
 
-// The values that an encoding adds to every attention logit of one sample.
+// The values that an encoding adds to attention logits of one sample: to every one, or to those of one query.
 struct AttentionBias {
-  std::string encoding;  // As tables label it.
-  std::string task;
-  std::int64_t length = 0;  // Asked of the task.
+  std::string encoding;     // As tables label it.
+  std::string subject;      // The task or the text.
+  std::int64_t length = 0;  // Asked of the task, or the tokens of a text's window.
   std::int64_t sample = 0;  // Index among the evaluation samples.
   std::int64_t step = 0;    // Updates that the model has seen.
   bool has_f = false;       // DAPE's f is part of `adapted`.
@@ -24,12 +25,18 @@ struct AttentionBias {
   std::int64_t layers = 0;
   std::int64_t heads = 0;
   std::int64_t tokens = 0;
-  std::int64_t first_output = 0;  // Tokens before it are the input, the others stand for the output.
+  // Tokens before it are the input, the others stand for the output. A text's are all input.
+  std::int64_t first_output = 0;
+  std::int64_t chosen_query = 0;  // The token that was chosen.
+  bool has_all_queries = true;
+
+  std::int64_t first_query() const { return has_all_queries ? 0 : chosen_query; }
+  std::int64_t queries() const { return has_all_queries ? tokens : 1; }
 
   // (layers, queries, keys): position of the key minus that of the query, as the encoding sees them.
   std::vector<double> distance = {};
 
-  // (layers, heads, queries, keys) each, tokens as queries and keys.
+  // (layers, heads, queries, keys) each, the keys are all tokens.
   std::vector<float> logit = {};    // A, q k / sqrt(d_head)
   std::vector<float> bias = {};     // B
   std::vector<float> adapted = {};  // The logits that the softmax sees, minus A.
@@ -38,7 +45,8 @@ struct AttentionBias {
   float f(std::size_t i) const { return adds_bias ? adapted[i] - bias[i] : adapted[i]; }
 
   std::size_t index(std::int64_t layer, std::int64_t head, std::int64_t query, std::int64_t key) const {
-    return static_cast<std::size_t>(((layer * heads + head) * tokens + query) * tokens + key);
+    return static_cast<std::size_t>(((layer * heads + head) * queries() + query - first_query()) * tokens +
+                                    key);
   }
 };
 
@@ -49,10 +57,21 @@ std::string attention_bias_csv(const AttentionBias& bias);
 // Throws Error unless the run's encoding adds a bias to attention logits, whether or not DAPE adapts it.
 void check_gives_bias(const RunConfig& config);
 
-// Returns the attention of `model`, one replica of the run `config`, over its evaluation sample number
-// `sample` at `length`, without dropout. Throws Error for a model without attention, for a length or sample
-// out of range and for one that would take more than `memory_gib`.
-AttentionBias capture_bias(const Model& model, const RunConfig& config, std::int64_t length,
-                           std::int64_t sample, double memory_gib);
+// A CSV file of a text has at most so many lines. Windows with more pairs have those of one query alone.
+inline constexpr std::int64_t kMaxTextPairs = std::int64_t{1} << 20;
+
+// Which attention is captured.
+struct CaptureChoice {
+  std::int64_t length = 0;
+  std::int64_t sample = 0;                 // Index among the evaluation samples.
+  std::optional<std::int64_t> query = {};  // The first output token unless given; the last token of a text.
+  double memory_gib = 1;
+};
+
+// Returns the attention of `model`, one replica of the run `config`, over this sample, without dropout. With
+// one query, memory grows as that of an evaluation does. Throws Error for a model without attention, for a
+// length, sample or query out of range, for a text with more than kMaxTextPairs for one query, and for a
+// sample that would take more than `memory_gib`.
+AttentionBias capture_bias(const Model& model, const RunConfig& config, const CaptureChoice& choice);
 
 }  // namespace che

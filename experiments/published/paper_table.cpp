@@ -14,7 +14,7 @@
 namespace che {
 
 // data/paper/table2_che.csv, built into the program.
-extern const char* const kPaperTableCsv;
+extern const char* const kPaperTable2Csv;
 
 namespace {
 
@@ -33,7 +33,7 @@ PaperTable read_paper_table() {
                                           "relative", "alibi",      "kerple",
                                           "fire",     "dape_alibi", "dape_kerple",
                                           "dape_fire"};
-  const CsvRows rows("data/paper/table2_che.csv", kPaperTableCsv, names, "restore it and build again");
+  const CsvRows rows("data/paper/table2_che.csv", kPaperTable2Csv, names, "restore it and build again");
   PaperTable table;
   // The first line below the names has the paper's headings.
   for (std::size_t column = kFirstColumn; column < names.size(); ++column) {
@@ -66,16 +66,12 @@ const PaperTable& paper_table() {
   return table;
 }
 
-// True if the encoding has the numbers and the formula of its defaults and DAPE, if present, its default
-// form.
-bool has_published_size(const EncodingConfig& encoding) {
+}  // namespace
+
+bool has_numbers_of(const EncodingConfig& encoding, const EncodingConfig& published) {
   const auto fields = [](EncodingConfig config) {
     return list_fields([&](FieldVisitor& visitor) { config.visit_fields(visitor); });
   };
-  EncodingConfig published;
-  published.name = encoding.name;
-  published.positions = encoding.positions;
-  if (encoding.dape) published.dape.emplace();
   std::map<std::string, std::string> values;
   for (const FieldRecord& field : fields(published)) values.emplace(field.path, field.value);
   return std::ranges::none_of(fields(encoding), [&](const FieldRecord& field) {
@@ -85,8 +81,6 @@ bool has_published_size(const EncodingConfig& encoding) {
     return is_size && field.role != Role::kExecution && values.at(field.path) != field.value;
   });
 }
-
-}  // namespace
 
 const std::vector<PaperColumn>& paper_columns() { return paper_table().columns; }
 
@@ -105,9 +99,12 @@ std::optional<PaperValue> paper_value(const TaskLabel& task, const EncodingConfi
   const auto column = std::ranges::find_if(paper_columns(), [&](const PaperColumn& one) {
     return one.form.name == form.name && one.form.dape == form.dape;
   });
-  const bool is_published =
-      task.settings.empty() && column != paper_columns().end() && has_published_size(encoding);
-  if (!is_published) return std::nullopt;
+  if (!task.settings.empty() || column == paper_columns().end()) return std::nullopt;
+  EncodingConfig published;
+  published.name = encoding.name;
+  published.positions = encoding.positions;
+  if (encoding.dape) published.dape.emplace();
+  if (!has_numbers_of(encoding, published)) return std::nullopt;
   const std::optional<double> score = paper_score(task.name, column->form);
   if (!score) return std::nullopt;
   return PaperValue{.column = column->form, .score = *score, .is_comparable = form.randomized};

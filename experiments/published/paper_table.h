@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,23 +12,32 @@
 
 namespace che {
 
-// One value of Table 2 of the DAPE paper (arXiv 2405.14722).
+// The tables of the DAPE paper (arXiv 2405.14722) that stand beside ours, by their numbers.
+enum class PaperTable : std::uint8_t { kTasks = 2, kArxiv = 5, kBooks3 = 6, kBooks3Variants = 7 };
+
+// One value of such a table.
 struct PaperValue {
   EncodingForm column;  // The method as we name it: randomized_rope, randomized_dape_kerple.
-  double score = 0;     // Accuracy, 0 .. 1
+  double score = 0;     // Accuracy, 0 .. 1, or perplexity.
   // Whether our encoding has randomized positions as well, so that like is compared with like.
   bool is_comparable = true;
+  PaperTable table = PaperTable::kTasks;
+  std::optional<double> deviation = {};  // Over the paper's runs, where it prints one.
 
   bool operator==(const PaperValue&) const = default;
 };
 
-// A column of the paper's table, in its order. Its header says "Randomized" over seven columns and nothing of
+// A column of Table 2, in its order. Its header says "Randomized" over seven columns and nothing of
 // the positions of DAPE's three. We read these as randomized, too; docs/deviations.md has the evidence.
 struct PaperColumn {
   EncodingForm form;    // randomized_rope, randomized_dape_kerple
   std::string heading;  // What the paper prints above it: "Randomized" or "DAPE (Ours)".
 };
 const std::vector<PaperColumn>& paper_columns();
+
+// Whether the encoding has the numbers and the formula of `published`, and DAPE, if present, its form. Other
+// choices, which the paper does not state, may differ.
+bool has_numbers_of(const EncodingConfig& encoding, const EncodingConfig& published);
 
 // Returns the paper's value for a task and an encoding of ours, if it has one. The paper does not state how
 // it reads `direction`, `randomized_distance` and similar choices, so every choice has the value; an encoding

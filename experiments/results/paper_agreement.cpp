@@ -18,6 +18,7 @@ std::vector<ComparableRow> comparable_rows(const ResultTable& table) {
   for (const TableRow& row : table.rows) {
     ComparableRow& comparable = rows.emplace_back();
     comparable.row = &row;
+    if (row.level == Level::kText) continue;
     for (const EncodingLabel& encoding : table.encodings) {
       const TableCell* const cell = table.cell(row.task, encoding);
       if (cell == nullptr || !cell->scores || !cell->paper || !cell->paper->is_comparable) continue;

@@ -26,7 +26,7 @@ struct ByText {
 
 // The cells of one row that have a counterpart in the paper. If several of our columns share one value of the
 // paper (settings of one encoding), the first counts. Encodings with other positions than the paper's never
-// do.
+// do, and texts have none.
 struct ComparableRow {
   const TableRow* row = nullptr;
   std::map<EncodingForm, ComparableCell, ByText> cells;  // Cells with a score, by the paper's column.

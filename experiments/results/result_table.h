@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,7 +74,7 @@ struct TableCell {
   // Numbers of finished runs that trained and that did not (see TrainingOutcome). Some may be in neither.
   std::size_t trained = 0;
   std::size_t untrained = 0;
-  std::optional<PaperValue> paper;  // Present where the paper has this task and encoding.
+  std::optional<PaperValue> paper;  // See add_paper_values.
 
   bool best_trained = true;          // False if the run `best` is known not to have trained.
   std::optional<double> best_error;  // Standard error of its score from the test samples.
@@ -112,6 +113,7 @@ struct ResultTable {
   std::vector<TableRun> runs;  // By row, column, learning rate and seed.
   // Settings that differ from their defaults in every run and are in no label.
   std::vector<SettingValue> shared_settings;
+  std::set<std::string> paper_gaps;        // Sentences that say why a text has no value of the paper.
   bool has_baselines = false;              // Tables show the baselines; see add_trivial_baselines.
   bool rates_selected = false;             // Each cell has the runs of one learning rate that a rule chose.
   std::vector<std::string> left_out;       // Says why read_table left runs out.

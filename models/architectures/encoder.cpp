@@ -214,11 +214,14 @@ at::Tensor Encoder::attend(const at::Tensor& x, const EmbeddedInput* input, std:
   const at::Tensor k = encoding_->rotate(operands[0], Operand::kKeys, context);
   const at::Tensor& v = operands[1];
   const auto observe = [&](const AttentionLogits& logits) { pass.observer(layer, logits); };
+  std::optional<std::int64_t> observed_query;
+  if (pass.observed_query) observed_query = *pass.observed_query - first_query;
   return attention(q, k, v, encoding_->attention_terms(context), backend(),
                    {.scale = context.logit_scale,
                     .mask = encoding_->mask(context),
                     .causal = shape_.causal,
-                    .observer = pass.observer ? LogitsObserver(observe) : nullptr})
+                    .observer = pass.observer ? LogitsObserver(observe) : nullptr,
+                    .observed_query = observed_query})
       .flatten(3);
 }
 

@@ -29,7 +29,8 @@ struct Pass {
   const Positions& positions;
   Dropout dropout = {};
   AttentionObserver observer = {};
-  bool is_evaluation = false;  // A model may have settings that hold in evaluation only.
+  std::optional<std::int64_t> observed_query = {};  // A token that the pass computes; all unless given.
+  bool is_evaluation = false;                       // A model may have settings that hold in evaluation only.
 };
 
 struct AttentionSize {

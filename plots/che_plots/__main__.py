@@ -21,6 +21,7 @@ def arguments() -> argparse.Namespace:
   add("--format", nargs="+", choices=FORMATS, default=FORMATS, help="all unless given")
   add("--width", type=float, default=140, help="width in mm (140)")
   add("--query", type=int, default=0, help="for a bias: the query whose lines are drawn")
+  add("--trained", type=int, default=0, help="for a bias of a text: the tokens of a window of training")
   add("--title", default="", help="for a bias: the run and the sample")
   return parser.parse_args()
 
@@ -35,10 +36,9 @@ def main() -> int:
   if folder.suffix == ".csv":
     stem, folder = folder.stem, folder.parent
     values = bias.Bias(options.source, options.title or stem)
-    sheets = {
-      f"{stem}-query{options.query}": bias.one_query(values, options.query, options.width),
-      f"{stem}-map": bias.all_queries(values, options.width),
-    }
+    sheets = {f"{stem}-query{options.query}": bias.one_query(values, options.query, options.width, options.trained)}
+    if len(values.queries) > 1:
+      sheets[f"{stem}-map"] = bias.all_queries(values, options.width)
   else:
     draw = dict(zip(FIGURES, (curves.accuracy, scores.differences, scores.score_map, scores.runs,
                               curves.learning, curves.perplexity, curves.positions, curves.steps,

@@ -23,22 +23,29 @@ LINES: dict[str, dict[str, Any]] = {
   "f": {"label": "f", "color": "#1A1A1A", "linewidth": 1.0, "linestyle": (0, (1.5, 1))},
 }
 QUERY: Any = {"color": "#444444", "linewidth": 0.7, "linestyle": ":"}
+MOST_POINTS = 320  # Of a line; longer ones show means over as many keys as it takes.
 
 
 class Bias:
-  """The values by name, each an array of layers, heads, queries and keys; NaN where a query sees no such key."""
+  """The values by name, each an array of layers, heads, queries and keys; NaN where a query sees no such key.
+
+  The queries are all tokens or, of a long window, one.
+  """
 
   def __init__(self, file: pathlib.Path, title: str) -> None:
     with open(file, encoding="utf-8") as lines:
       names = lines.readline().strip().split(",")
       table = numpy.loadtxt(lines, delimiter=",", ndmin=2)
-    self.layers, self.heads, self.tokens = (int(table[:, i].max()) + 1 for i in (0, 1, 2))
-    shape = (self.layers, self.heads, self.tokens, self.tokens)
+    self.layers, self.heads, self.tokens = (int(table[:, i].max()) + 1 for i in (0, 1, 3))
+    self.queries, rows = numpy.unique(table[:, 2].astype(int), return_inverse=True)
+    shape = (self.layers, self.heads, len(self.queries), self.tokens)
     pairs = tuple(table[:, :4].astype(int).T)
+    pairs = (*pairs[:2], rows.ravel(), pairs[3])
     self.values = {name: numpy.full(shape, numpy.nan) for name in names[4:]}
     for i, name in enumerate(names[4:], start=4):
       self.values[name][pairs] = table[:, i]
     self.output_from = self.tokens - int(self.values["output"][0, 0, -1].sum())
+    self.has_output = self.output_from < self.tokens  # A text has none.
     self.title = title
 
   def sheet(
@@ -59,22 +66,35 @@ class Bias:
     return Sheet(panels, [24.0] * len(panels), legend, f"{self.title}. {caption}", columns, below=5.0)
 
 
-def one_query(bias: Bias, query: int, width: float) -> Sheet:
-  """The logits of one query over all keys."""
+def one_query(bias: Bias, query: int, width: float, trained: int = 0) -> Sheet:
+  """The logits of one query over the keys that it sees; of a text, with the training length."""
   names = [name for name in LINES if name in bias.values]
+  row = int(numpy.searchsorted(bias.queries, query))
+  keys = numpy.flatnonzero(~numpy.isnan(bias.values["logit"][0, 0, row]))
+  group = -(-len(keys) // MOST_POINTS)
+  starts = numpy.arange(0, len(keys), group)
+  sizes = numpy.diff([*starts, len(keys)])
+  shaded, shade_label = (bias.output_from, bias.tokens), "output"
+  if not bias.has_output:
+    shaded, shade_label = (query - trained + 1, query + 1), "distances in training"
 
   def draw(place: Place, axes: Axes, layer: int, head: int) -> None:
-    axes.axvspan(bias.output_from - 0.5, bias.tokens - 0.5, color=SHADE, linewidth=0, zorder=0)
+    axes.axvspan(shaded[0] - 0.5, shaded[1] - 0.5, color=SHADE, linewidth=0, zorder=0)
     axes.axvline(query, **QUERY)
     for name in names:
-      axes.plot(range(bias.tokens), bias.values[name][layer, head, query], **LINES[name])
+      values = bias.values[name][layer, head, row, keys]
+      axes.plot(keys[starts] + (sizes - 1) / 2, numpy.add.reduceat(values, starts) / sizes, **LINES[name])
     axes.set_xlim(-0.5, bias.tokens - 0.5)
 
   handles: list[Artist] = [*(handle(**LINES[name]) for name in names), handle("the query", **QUERY)]
-  handles.append(Patch(color=SHADE, linewidth=0, label="output"))
-  caption = f"What is added to the logits? Lines show one query, token {query}, over all keys. "
+  if shaded[0] < shaded[1]:
+    handles.append(Patch(color=SHADE, linewidth=0, label=shade_label))
+  keys_seen = "all keys" if len(keys) == bias.tokens else "the keys up to it"
+  caption = f"What is added to the logits? Lines show one query, token {query}, over {keys_seen}. "
   caption += "The softmax sees the logit A plus the adapted bias"
   caption += ", of which f is DAPE's part." if "f" in names else "."
+  if group > 1:
+    caption += f" A point is the mean over {group} keys."
   return bias.sheet(width, "logit", draw, handles, f"{caption} Panels differ in scale.")
 
 
@@ -87,7 +107,7 @@ def all_queries(bias: Bias, width: float) -> Sheet:
     most = float(numpy.nanmax(numpy.abs(bias.values[name][layer]))) or 1.0
     # Lightness rises with the value, so that signs differ in grey, too.
     image = axes.imshow(bias.values[name][layer, head], cmap="cividis", vmin=-most, vmax=most)
-    for line in (axes.axvline, axes.axhline):
+    for line in (axes.axvline, axes.axhline) if bias.has_output else ():
       line(bias.output_from - 0.5, color="#555555", linewidth=0.6)
     axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
     panels = on_page.setdefault((place.figure, layer), [])
@@ -101,5 +121,5 @@ def all_queries(bias: Bias, width: float) -> Sheet:
   if name == "f":
     what = "f, which DAPE adds to the " + ("bias" if numpy.nan_to_num(bias.values["bias"]).any() else "logits")
   caption = f"What is added to the logits? Colours show {what}, for every query and key. Each layer has one scale, and "
-  caption += "its middle is zero. The output begins at the grey lines."
+  caption += "its middle is zero." + (" The output begins at the grey lines." if bias.has_output else "")
   return bias.sheet(width, "query", draw, [], caption)

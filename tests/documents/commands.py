@@ -6,7 +6,7 @@
 Commands are the lines of indented blocks that begin with `build/che`, `scripts/` or `bench/`. Trainings are made short by
 settings that are appended to the command. Of scripts only the file and its execute permission are checked, but for
 `scripts/committed_results.sh restore`, whose runs the next commands read. A command with a word in capitals or in angle
-brackets has a value to fill in; RUN is a run of the experiment, and the others are skipped.
+brackets has a value to fill in; RUN is the first run of the folder before it, and the others are skipped.
 """
 
 import json
@@ -70,7 +70,6 @@ def main():
         sys.exit(f"commands: che run {arguments[0]} exits with {status.returncode}: {status.stderr}")
     files = right_answers(folder, "quick/v1", "--lengths", "17:24:7", "--samples", "64")
     subprocess.run(["build/che", "score", *files, "-o", "results/my_lstm"], cwd=folder, capture_output=True, check=True)
-    run = next((folder / "results/quick/runs").glob("even_pairs-randomized_alibi-*")).name
     for page in pages:
       for number, words in commands(page):
         where = f"{page.relative_to(source)}:{number}"
@@ -81,7 +80,7 @@ def main():
             failures += 1
           if words[:2] != ["scripts/committed_results.sh", "restore"] or (folder / "results" / words[2]).exists():
             continue
-        words = [word.replace("RUN", run) for word in words]
+        words = [str(min((folder / word).parent.iterdir()).relative_to(folder)) if word.endswith("/RUN") else word for word in words]
         if any(re.search(r"<\w+>|\b[A-Z]{3,}\b", word) for word in words):
           continue
         allowed = (0,)

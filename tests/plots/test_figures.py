@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import zlib
+from collections.abc import Iterable
 
 import numpy
 import pytest
@@ -63,7 +64,7 @@ def sheets_of(folder: pathlib.Path, width: float) -> dict[str, page.Sheet]:
 
 @pytest.fixture(scope="session")
 def committed_bias(tmp_path_factory: pytest.TempPathFactory) -> bias.Bias:
-  (packed,) = (SOURCE / "results/committed/bias").glob("*.csv.xz")
+  (packed,) = (SOURCE / "results/committed/bias").glob("even_pairs-*.csv.xz")
   file = tmp_path_factory.mktemp("bias") / packed.stem
   file.write_bytes(lzma.decompress(packed.read_bytes()))
   return bias.Bias(file, "title")
@@ -178,6 +179,43 @@ def test_the_bias_of_a_decoder_ends_at_the_query(tmp_path: pathlib.Path) -> None
   for sheet in (bias.one_query(causal, 2, 140), bias.all_queries(causal, 140)):
     for figure in page.pages(sheet, 140):
       check_texts(figure)
+
+
+def invented_text_bias(folder: pathlib.Path, queries: Iterable[int]) -> bias.Bias:
+  """Of a text, two heads: A is 1 and f the key's number."""
+  lines = [
+    f"0,{head},{i},{j},0,{j - i},1,{j - i},{2 * j - i},{j}" for head in (0, 1) for i in queries for j in range(i + 1)
+  ]
+  file = folder / "bias.csv"
+  file.write_text("\n".join(["layer,head,query,key,output,distance,logit,bias,adapted,f", *lines]))
+  return bias.Bias(file, "dape_kerple on austen, length 700, window 0, step 5")
+
+
+def test_the_bias_of_a_long_window_shows_means_over_keys(tmp_path: pathlib.Path) -> None:
+  values = invented_text_bias(tmp_path, [699])
+  assert list(values.queries) == [699] and not values.has_output
+  sheet = bias.one_query(values, 699, 140, 128)
+  (figure,) = page.pages(sheet, 140)
+  check_texts(figure)
+  assert [entry.get_label() for entry in sheet.legend][-1] == "distances in training"
+  assert "A point is the mean over 3 keys." in sheet.caption and "output" not in sheet.caption
+  axes = figure.axes[0]
+  (line,) = (line for line in axes.lines if line.get_color() == bias.LINES["f"]["color"])
+  points = numpy.asarray(line.get_xydata())
+  assert len(points) == 234 and points[:2].tolist() == [[1, 1], [4, 4]]
+  assert points[-1].tolist() == [699, 699], "the last point is of one key"
+  shaded = axes.patches[0].get_window_extent().transformed(axes.transData.inverted())
+  assert (shaded.x0, shaded.x1) == pytest.approx((571.5, 699.5))
+
+
+def test_the_bias_of_a_short_window_has_a_map_without_output(tmp_path: pathlib.Path) -> None:
+  values = invented_text_bias(tmp_path, range(20))
+  sheets = bias.one_query(values, 7, 140, 128), bias.all_queries(values, 140)
+  assert all("output" not in sheet.caption for sheet in sheets)
+  for sheet in sheets:
+    check_texts(page.pages(sheet, 140)[0])
+  (figure,) = page.pages(sheets[0], 140)
+  assert numpy.asarray(figure.axes[0].lines[-1].get_xydata()).tolist() == [[i, i] for i in range(8)]
 
 
 def test_captions_ask_a_question_and_have_short_sentences(results: dict[str, pathlib.Path]) -> None:

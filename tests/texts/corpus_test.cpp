@@ -113,6 +113,24 @@ TEST_F(CorpusTest, ReadsTheSameDocumentsFromEveryForm) {
   EXPECT_TRUE(documents_of(at("a.jsonl"), {.where = {{"meta.other", "A"}}}).empty());
 }
 
+TEST_F(CorpusTest, MayBeATextOfThePaper) {
+  make_small();
+  EXPECT_FALSE(read_corpus_card(at("small")).paper);
+  make_corpus({.sources = {at("1.txt")}, .paper = PaperText::kBooks3}, at("books"));
+  const CorpusCard card = read_corpus_card(at("books"));
+  EXPECT_EQ(card.paper, PaperText::kBooks3);
+  // The hash is of tokens, documents and parts.
+  CorpusCard other = card;
+  other.paper.reset();
+  EXPECT_EQ(other.hash(), card.hash());
+  EXPECT_FALSE(card.has_gpt2_tokens());
+  std::string text = read_file(at("books/corpus.json"));
+  text.replace(text.find("books3"), 6, "pile");
+  write(at("books/corpus.json"), text);
+  expect_error(ErrorKind::kUsage, {"corpus.json: paper: allowed: arxiv, books3, or no such key"},
+               [&] { read_corpus_card(at("books")); });
+}
+
 TEST_F(CorpusTest, DropsEmptyDocuments) {
   write(at("a.jsonl"), "{\"text\": \"\"}\n{\"text\": \"x\"}\n");
   const ReadTexts read = make_corpus({.sources = {at("a.jsonl")}}, at("corpus"));

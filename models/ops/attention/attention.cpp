@@ -349,7 +349,8 @@ bool covers(const AttentionKernels& kernels, const AttentionTerms& terms, Attent
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const AttentionTerms& terms, const Backend& backend, const AttentionOptions& options) {
   check_operands(q, k, v, terms, options.causal);
-  const KernelTable* const fused = options.observer ? nullptr : fused_kernels(backend, q);
+  if (options.observer) reference::observe(q, k, v, terms, options);
+  const KernelTable* const fused = fused_kernels(backend, q);
   const bool has_gradients = need_gradients(q, k, v, terms) || needs_gradient({options.scale});
   const AttentionShape shape{.replicas = q.size(0),
                              .batch = q.size(1),
@@ -362,6 +363,7 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   if (fused != nullptr && !is_covered && additive_bias(terms).by_example()) {
     const auto each = [](const at::Tensor& x) { return x.flatten(0, 1).unsqueeze(1); };
     AttentionOptions of_each = options;
+    of_each.observer = {};
     if (options.scale.defined()) {
       of_each.scale = options.scale.expand({q.size(0), q.size(1), -1, -1, -1}).flatten(0, 1).unsqueeze(1);
     }
@@ -371,8 +373,7 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   }
   if (!is_covered) {
     constexpr std::int64_t kMostAtOnce = 2048;
-    const bool in_blocks =
-        options.causal && !has_gradients && options.observer == nullptr && q.size(2) > kMostAtOnce;
+    const bool in_blocks = options.causal && !has_gradients && q.size(2) > kMostAtOnce;
     return in_blocks ? reference::attention_in_blocks(q, k, v, terms, options)
                      : reference::attention(q, k, v, terms, options);
   }

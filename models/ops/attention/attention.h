@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <optional>
 
 #include "models/ops/attention/attention_terms.h"
 #include "models/ops/device/backend.h"
@@ -25,8 +26,11 @@ struct AttentionOptions {
   PairValues mask = {};
   // A query sees no key after its own token. The mask comes after the terms.
   bool causal = false;
-  // Is called with the logits, where there is one, which keeps attention from being fused.
+  // Is called with the logits, where there is one: those of one query, the first of which is 0, or of all.
+  // They are computed apart from the result, which stays the same. Causal attention computes no other
+  // query's.
   LogitsObserver observer = {};
+  std::optional<std::int64_t> observed_query = {};
 };
 
 namespace reference {
@@ -39,6 +43,10 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
 // attention() of a causal operation without gradients, with memory for the logits of a few queries.
 at::Tensor attention_in_blocks(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const AttentionTerms& terms, const AttentionOptions& options);
+
+// Calls the observer of `options`.
+void observe(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const AttentionTerms& terms,
+             const AttentionOptions& options);
 
 // Returns the logits that the softmax sees, before a causal mask; see CustomLogits for the shapes.
 at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k,

@@ -191,6 +191,67 @@ at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tenso
   return dense.defined() ? scaled + dense : scaled;
 }
 
+namespace {
+
+// A, then what the softmax sees: scaled and changed by the terms and the mask, before a causal mask. q and k
+// are (replicas, batch, heads, n, width).
+AttentionLogits logits_of(const at::Tensor& q, const at::Tensor& k, std::int64_t head_width,
+                          const AttentionTerms& terms, const AttentionOptions& options) {
+  at::Tensor scaled = product(q, k.transpose(3, 4)) / std::sqrt(static_cast<double>(head_width));
+  if (options.scale.defined()) scaled = multiplied(scaled, options.scale.transpose(2, 3));
+  at::Tensor total = logits(scaled, q, k, terms, options.causal);
+  if (options.mask.defined()) total = total + options.mask.dense(q.size(3), k.size(3)).unsqueeze(1);
+  return {.scaled = scaled, .bias = {}, .total = total};
+}
+
+// Some queries of a causal operation as one of their own, which nobody observes.
+struct QueryBlock {
+  at::Tensor q, k, v;
+  AttentionTerms terms;
+  AttentionOptions options;
+};
+
+// The block that begins with queries first .. first + wanted - 1. f over neighbouring keys reads its hidden
+// layer at the key behind a query's own, so that the block has the query behind them, too.
+QueryBlock block_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                    const AttentionTerms& terms, const AttentionOptions& options, std::int64_t first,
+                    std::int64_t wanted) {
+  const std::int64_t queries = q.size(2);
+  const std::int64_t keys = k.size(2);
+  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
+  const std::int64_t behind = adapted == nullptr ? 0 : adapted->mlp.taps() / 2;
+  const std::int64_t count = std::min(wanted + behind, queries - first);
+  const std::int64_t seen = keys - queries + first + count;
+  AttentionOptions of_block = options;
+  of_block.observer = {};
+  if (options.scale.defined() && options.scale.size(2) > 1) {
+    of_block.scale = options.scale.narrow(2, first, count);
+  }
+  of_block.mask = options.mask.of_queries(queries, keys, first, count, seen);
+  return {q.narrow(2, first, count), k.narrow(2, 0, seen), v.narrow(2, 0, seen),
+          terms_of_queries(terms, queries, keys, first, count, seen), of_block};
+}
+
+}  // namespace
+
+void observe(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const AttentionTerms& terms,
+             const AttentionOptions& options) {
+  const std::int64_t first = options.observed_query.value_or(0);
+  const std::int64_t wanted = options.observed_query ? 1 : q.size(2);
+  const QueryBlock block =
+      options.causal ? block_of(q, k, v, terms, options, first, wanted) : QueryBlock{q, k, v, terms, options};
+  const auto wanted_of = [&](const at::Tensor& values) {
+    return values.narrow(-2, options.causal ? 0 : first, wanted);
+  };
+  const AttentionLogits all =
+      logits_of(block.q.transpose(2, 3), block.k.transpose(2, 3), v.size(4), block.terms, block.options);
+  const PairValues bias = additive_bias(block.terms);
+  options.observer(
+      {.scaled = wanted_of(all.scaled),
+       .bias = bias.defined() ? wanted_of(bias.dense(block.q.size(2), block.k.size(2))) : at::Tensor(),
+       .total = wanted_of(all.total)});
+}
+
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const AttentionTerms& terms, const AttentionOptions& options) {
   // The weight of a later token is 0, and 0 times NaN is NaN. So tokens that are not finite become 0 here,
@@ -203,16 +264,7 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   const auto rows_of = [&](const at::Tensor& x) {  // (replicas, batch, heads, n, width)
     return (options.causal ? x.masked_fill(is_marked, 0) : x).transpose(2, 3);
   };
-  const at::Tensor queries = q.transpose(2, 3);
-  const at::Tensor keys = rows_of(k);
-  at::Tensor scaled = product(queries, keys.transpose(3, 4)) / std::sqrt(static_cast<double>(v.size(4)));
-  if (options.scale.defined()) scaled = multiplied(scaled, options.scale.transpose(2, 3));
-  at::Tensor total = logits(scaled, queries, keys, terms, options.causal);
-  if (options.mask.defined()) total = total + options.mask.dense(q.size(2), k.size(2)).unsqueeze(1);
-  if (options.observer) {
-    const PairValues bias = additive_bias(terms);
-    options.observer({scaled, bias.defined() ? bias.dense(q.size(2), k.size(2)) : at::Tensor(), total});
-  }
+  at::Tensor total = logits_of(q.transpose(2, 3), rows_of(k), v.size(4), terms, options).total;
   if (options.causal) {
     total = total.masked_fill(later_keys(q.size(2), k.size(2), q.options()),
                               -std::numeric_limits<double>::infinity());
@@ -226,22 +278,11 @@ at::Tensor attention_in_blocks(const at::Tensor& q, const at::Tensor& k, const a
                                const AttentionTerms& terms, const AttentionOptions& options) {
   constexpr std::int64_t kQueriesOfBlock = 256;
   const std::int64_t queries = q.size(2);
-  const std::int64_t keys = k.size(2);
-  // f over neighbouring keys reads its hidden layer at the key behind a query's own, so that a block has the
-  // query behind it, too.
-  const auto* const adapted = std::get_if<AdaptedBias>(&terms);
-  const std::int64_t behind = adapted == nullptr ? 0 : adapted->mlp.taps() / 2;
   const at::Tensor out = at::empty(q.sizes(), q.options());
   for (std::int64_t first = 0; first < queries; first += kQueriesOfBlock) {
     const std::int64_t wanted = std::min(kQueriesOfBlock, queries - first);
-    const std::int64_t count = std::min(wanted + behind, queries - first);
-    const std::int64_t seen = keys - queries + first + count;
-    AttentionOptions of_block = options;
-    if (options.scale.defined() && options.scale.size(2) > 1)
-      of_block.scale = options.scale.narrow(2, first, count);
-    of_block.mask = options.mask.of_queries(queries, keys, first, count, seen);
-    const at::Tensor part = attention(q.narrow(2, first, count), k.narrow(2, 0, seen), v.narrow(2, 0, seen),
-                                      terms_of_queries(terms, queries, keys, first, count, seen), of_block);
+    const QueryBlock block = block_of(q, k, v, terms, options, first, wanted);
+    const at::Tensor part = attention(block.q, block.k, block.v, block.terms, block.options);
     out.narrow(2, first, wanted).copy_(part.narrow(2, 0, wanted));
   }
   return out;

@@ -13,6 +13,7 @@
 #include "experiments/plan/run_workload.h"
 #include "models/settings/encoding_entry.h"
 #include "tests/contains.h"
+#include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/message_of.h"
 #include "tests/models/encodings/encoding_models.h"
 #include "tests/models/reference_files.h"
@@ -46,7 +47,7 @@ void expect_near(const std::vector<float>& actual, const std::vector<float>& exp
 TEST(BiasCapture, HoldsWhatKerplesFormulaGives) {
   const RunConfig config = small_run("kerple");
   const auto model = initialised(config);
-  const AttentionBias bias = capture_bias(*model, config, 6, 0, 1);
+  const AttentionBias bias = capture_bias(*model, config, {.length = 6, .sample = 0});
   ASSERT_EQ(2, bias.layers);
   ASSERT_EQ(2, bias.heads);
   ASSERT_EQ(12, bias.tokens);
@@ -70,7 +71,7 @@ TEST(BiasCapture, AddsNothingToTheBiasOfAPlainEncoding) {
   for (const char* encoding : {"kerple", "alibi", "fire", "t5", "randomized_kerple"}) {
     SCOPED_TRACE(encoding);
     const RunConfig config = small_run(encoding);
-    const AttentionBias bias = capture_bias(*initialised(config), config, 7, 5, 1);
+    const AttentionBias bias = capture_bias(*initialised(config), config, {.length = 7, .sample = 5});
     expect_near(bias.adapted, bias.bias);
   }
 }
@@ -83,7 +84,7 @@ TEST(BiasCapture, HasTheDistancesThatTheEncodingSees) {
     config.encoding.options =
         Registry<EncodingEntry>::instance().get("kerple").options.with({{"randomized_distance", drawn}});
     const auto model = initialised(config);
-    const AttentionBias bias = capture_bias(*model, config, 6, 0, 1);
+    const AttentionBias bias = capture_bias(*model, config, {.length = 6, .sample = 0});
     ASSERT_EQ(2U * 12 * 12, bias.distance.size());
     EXPECT_GT(std::ranges::max(bias.distance), 11) << "positions are randomized";
     const auto p = model->parameters()["layer1.attn.p"][0][1].item<double>();
@@ -97,7 +98,8 @@ TEST(BiasCapture, HasTheDistancesThatTheEncodingSees) {
 
 TEST(BiasCapture, WritesALineForEachPair) {
   const RunConfig config = small_run("kerple");
-  const std::string csv = attention_bias_csv(capture_bias(*initialised(config), config, 6, 0, 1));
+  const std::string csv =
+      attention_bias_csv(capture_bias(*initialised(config), config, {.length = 6, .sample = 0}));
   EXPECT_TRUE(csv.starts_with("layer,head,query,key,output,distance,logit,bias,adapted\n0,0,0,0,0,0,"));
   EXPECT_TRUE(contains(csv, "\n1,0,3,5,0,2,"));
   EXPECT_TRUE(contains(csv, "\n1,1,7,6,1,-1,"));
@@ -106,12 +108,80 @@ TEST(BiasCapture, WritesALineForEachPair) {
 TEST(BiasCapture, OfADecoderHasALineForEachKeyUpToTheQuery) {
   RunConfig config = small_run("dape_kerple");
   config.model.kind = "decoder";
-  const AttentionBias bias = capture_bias(*initialised(config), config, 6, 0, 1);
+  const AttentionBias bias = capture_bias(*initialised(config), config, {.length = 6, .sample = 0});
   const std::string csv = attention_bias_csv(bias);
   EXPECT_EQ(1 + 2 * 2 * (12 * 13 / 2), std::ranges::count(csv, '\n'));
   EXPECT_TRUE(contains(csv, "\n1,1,7,7,1,0,"));
   EXPECT_FALSE(contains(csv, "\n1,1,7,8,"));
   EXPECT_TRUE(std::ranges::all_of(bias.adapted, [](float value) { return std::isfinite(value); }));
+}
+
+RunConfig small_text_run(const std::string& encoding) {
+  RunConfig config = read("name: x\nbase: {text: austen, encoding: " + encoding +
+                          ", model: {width: 8, layers: 2, heads: 2}, training: {steps: 5}, evaluation: "
+                          "{lengths: [128], samples: 64}}\n")
+                         .runs.front();
+  config.seed = 3;
+  return config;
+}
+
+// Of a long window, one query has the numbers that it has among all, whether or not kernels are fused and
+// whether f reads neighbouring keys. The window is longer than the run's test lengths.
+TEST(BiasCapture, OfALongWindowHasOneQuery) {
+  constexpr std::int64_t kLength = 520;
+  constexpr std::int64_t kQuery = 300;
+  const c10::NoGradGuard no_grad;
+  for (const char* encoding : {"{name: kerple, dape: {hidden: 4}}",
+                               "{name: kerple, dape: {hidden: 4, kernel: 1x3}}", "fire", "fox", "alibi"}) {
+    SCOPED_TRACE(encoding);
+    RunConfig config = small_text_run(encoding);
+    config.model.shape().heads = 4;
+    const auto model = initialised(config);
+    const AttentionBias one = capture_bias(*model, config, {.length = kLength, .query = kQuery});
+    ASSERT_FALSE(one.has_all_queries);
+    EXPECT_EQ(one.first_output, kLength) << "no key of a text stands for an output";
+    RunConfig drawn = config;
+    drawn.evaluation.text.longest = kLength;
+    SequenceBatch batch;
+    create_workload(drawn)->evaluation_batch(kLength, 0, 1, batch);
+    std::vector<float> logit, adapted;
+    const auto observe = [&](std::int64_t, const AttentionLogits& layer) {
+      const auto add = [&](const at::Tensor& of_all, std::vector<float>& to) {
+        const at::Tensor row = of_all[0][0].select(1, kQuery).slice(1, 0, kQuery + 1).contiguous();
+        to.insert(to.end(), row.data_ptr<float>(), row.data_ptr<float>() + row.numel());
+      };
+      add(layer.scaled, logit);
+      add(layer.total - layer.scaled, adapted);
+    };
+    const Positions positions;
+    model->features(to_tensors(batch, 0, 1, at::kCPU).tokens, kLength,
+                    {.positions = positions, .observer = observe});
+    std::vector<float> of_one[2];
+    for (std::size_t i = 0; i < one.logit.size(); ++i) {
+      if (i % kLength > kQuery) continue;
+      of_one[0].push_back(one.logit[i]);
+      of_one[1].push_back(one.adapted[i]);
+    }
+    expect_near(of_one[0], logit);
+    expect_near(of_one[1], adapted);
+    const std::string csv = attention_bias_csv(one);
+    EXPECT_EQ(1 + 2 * 4 * (kQuery + 1), std::ranges::count(csv, '\n'));
+    EXPECT_TRUE(contains(csv, "\n1,3,300,298,0,-2,")) << csv.substr(0, 200);
+  }
+}
+
+// Memory grows with the window, and what one query cannot be written of is refused.
+TEST(BiasCapture, OfALongWindowIsBounded) {
+  const RunConfig config = small_text_run("kerple");
+  const auto model = initialised(config);
+  const auto refusal = [&](std::int64_t length, double memory_gib) {
+    return message_of([&] { capture_bias(*model, config, {.length = length, .memory_gib = memory_gib}); });
+  };
+  EXPECT_EQ(capture_bias(*model, config, {.length = 1024}).chosen_query, 1023);
+  EXPECT_EQ("(no error)", refusal(8192, 0.06)) << "every query over every key would be 1 GiB";
+  expect_contains(refusal(8192, 0.001), {"--length 8192", "one over all", "--memory-gib"});
+  expect_contains(refusal(300'000, 1), {"1200000 pairs", "allowed: 1048576", "262144 tokens"});
+  expect_contains(refusal(500'000, 1), {"no document of the test part of austen is longer than 500000"});
 }
 
 // A of the first layer, from the parameters alone: the embedding meets no positions there.
@@ -120,7 +190,7 @@ TEST(BiasCapture, HoldsTheScaledProductsOfQueriesAndKeys) {
   const RunConfig config = small_run("dape_kerple");
   const auto model = initialised(config);
   constexpr std::int64_t kSample = 70;
-  const AttentionBias bias = capture_bias(*model, config, 6, kSample, 1);
+  const AttentionBias bias = capture_bias(*model, config, {.length = 6, .sample = kSample});
 
   // The sample as evaluation draws it, in a batch with others.
   SequenceBatch batch;
@@ -145,7 +215,7 @@ TEST(BiasCapture, LeavesTheBiasAsItIsWhereDapesNetworkGivesZero) {
     RunConfig config = small_run("dape_kerple");
     config.encoding.dape->variant = variant;
     const auto model = initialised(config);
-    const AttentionBias before = capture_bias(*model, config, 6, 1, 1);
+    const AttentionBias before = capture_bias(*model, config, {.length = 6, .sample = 1});
     float largest = 0;
     for (std::size_t i = 0; i < before.bias.size(); ++i) {
       largest = std::max(largest, std::abs(before.adapted[i] - before.bias[i]));
@@ -156,7 +226,7 @@ TEST(BiasCapture, LeavesTheBiasAsItIsWhereDapesNetworkGivesZero) {
         model->parameters()[std::string(layer) + name].data().zero_();
       }
     }
-    const AttentionBias after = capture_bias(*model, config, 6, 1, 1);
+    const AttentionBias after = capture_bias(*model, config, {.length = 6, .sample = 1});
     expect_near(after.adapted, after.bias);
   }
 }
@@ -184,7 +254,9 @@ TEST(BiasCapture, RefusesWhatItCannotShow) {
   const RunConfig config = small_run("dape_kerple");
   const auto model = initialised(config);
   const auto refusal = [&](std::int64_t length, std::int64_t sample, double memory_gib) {
-    return message_of([&] { capture_bias(*model, config, length, sample, memory_gib); });
+    return message_of([&] {
+      capture_bias(*model, config, {.length = length, .sample = sample, .memory_gib = memory_gib});
+    });
   };
   expect_contains(refusal(0, 0, 1), {"length"});
   expect_contains(refusal(kMaxLength + 1, 0, 1), {"length"});
