@@ -295,6 +295,10 @@ std::optional<ConfigProblem> RunConfig::problem() const {
   if (entry.is_causal) {
     if (auto problem = right_side_problem(encoding, model.kind)) return problem;
   }
+  if (has_text() && encoding.attention_scale != AttentionScale::kSqrtD && training.last_length < 2) {
+    return ConfigProblem{{"encoding.attention_scale", "training.last_length"},
+                         "windows of training have 1 token, whose logarithm is 0; allowed: 2 tokens or more"};
+  }
   if (encoding.window.is_cut() && encoding.window.heads > model.shape().heads) {
     return ConfigProblem{{"encoding.window_heads", "model.heads"},
                          fmt::format("{} heads are to have a window, and the model has {}; allowed: 1 to {}",

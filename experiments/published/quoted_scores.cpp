@@ -48,6 +48,12 @@ std::vector<QuotedScore> read_quoted_scores(const std::filesystem::path& experim
     if (score.model.empty()) csv.fail(i, 1, "the model's name");
     if (!(score.score >= 0 && score.score <= 1)) csv.fail(i, 2, "a fraction from 0 to 1");
     if (score.source.empty()) csv.fail(i, 3, "where the score is printed");
+    const auto is_same = [&](const QuotedScore& other) {
+      return other.task == score.task && other.model == score.model;
+    };
+    if (std::find_if(scores.begin(), scores.end() - 1, is_same) != scores.end() - 1) {
+      csv.fail(i, 1, "a model without an earlier line of this task");
+    }
   }
   return scores;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "tests/gpu/device_backend.h"
 #include "tests/gpu/fake_device.h"
 #include "tests/message_of.h"
@@ -34,6 +35,14 @@ TEST(UploadEachStep, IsAnUploadWhereNothingIsRecorded) {
   EXPECT_EQ((std::vector<float>{1, 2}), values_of(x));
   EXPECT_EQ(1, device_counts().to_device);
   EXPECT_EQ(0, device_counts().pageable);
+}
+
+TEST(StepUploads, GoOnAfterATableThatFails) {
+  StepUploads uploads;
+  const StepUploads::Recording recording(uploads, *kBackend.gpu);
+  const auto fails = []() -> at::Tensor { throw Error("no table"); };
+  EXPECT_EQ("no table", message_of([&] { kept_for_steps(kBackend, fails); }));
+  EXPECT_EQ(&uploads, kBackend.gpu->recording);
 }
 
 TEST(StepUploads, GiveEachStepItsOwnValuesInTheSameMemory) {

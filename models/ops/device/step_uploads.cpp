@@ -1,6 +1,7 @@
 #include "models/ops/device/step_uploads.h"
 
 #include <ATen/ATen.h>
+#include <c10/util/ScopeExit.h>
 
 #include <cstring>
 
@@ -84,9 +85,8 @@ at::Tensor kept_for_steps(const Backend& backend, const std::function<at::Tensor
   // A replay reads the result alone, so nothing that it is made of is recorded.
   return recording->next_kept([&] {
     backend.gpu->recording = nullptr;
-    at::Tensor made = make();
-    backend.gpu->recording = recording;
-    return made;
+    const auto go_on = c10::make_scope_exit([&] { backend.gpu->recording = recording; });
+    return make();
   });
 }
 

@@ -50,6 +50,14 @@ TEST(QuotedScores, AreReadAsSpreadsheetsWriteThem) {
   EXPECT_EQ("a table", quoted[0].source);
 }
 
+TEST(QuotedScores, HaveOneLineForATaskAndModel) {
+  const ScratchFolder folder;
+  write_file_atomically(
+      folder.path() / kQuotedFile,
+      "task,model,score,source\nparity_check,gru,0.5,a\neven_pairs,gru,0.6,a\nparity_check,gru,0.7,b\n");
+  expect_contains(message_of([&] { read_quoted_scores(folder.path()); }), {":4: column model: found 'gru'"});
+}
+
 TEST(QuotedScores, AreNotReadFromALongFile) {
   const ScratchFolder folder;
   write_file_atomically(folder.path() / kQuotedFile, "task,model,score,source\n");
