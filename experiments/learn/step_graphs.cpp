@@ -120,7 +120,8 @@ at::Tensor StepGraphs::make(StepUploads& uploads, std::int64_t outputs) {
   const at::Tensor batch = upload_each_step(
       backend, [this] { return batch_; }, on_device.dtype(batch_.scalar_type()));
   const auto values = [this] {
-    const GpuStep now = gpu_step(static_cast<std::uint32_t>(step_), adam_.settings(step_, adam_.rate_fraction));
+    const GpuStep now =
+        gpu_step(static_cast<std::uint32_t>(step_), adam_.settings(step_, adam_.rate_fraction));
     const at::Tensor copy = at::empty({sizeof(now)}, at::kByte);
     std::memcpy(copy.mutable_data_ptr(), &now, sizeof(now));
     return copy;

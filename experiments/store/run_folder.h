@@ -36,10 +36,10 @@ std::string problem_name(RunProblem problem);
 struct InspectedRun;
 
 // The folder results/<experiment>/runs/<run id>: config.yaml, status.json, metrics.csv, evaluation.csv,
-// evaluation_at_steps.csv and the trainer's checkpoints. Runs on texts have windows.csv and positions.csv, and
-// runs that keep their predictions have these. Each
-// file is replaced whole and atomically, and carries a checksum that holds for this run only. Folders may be
-// symbolic links; a file that is one is damaged (core/files.h says why).
+// evaluation_at_steps.csv and the trainer's checkpoints. Runs on texts have windows.csv and positions.csv,
+// and runs that keep their predictions have these. Each file is replaced whole and atomically, and carries a
+// checksum that holds for this run only. Folders may be symbolic links; a file that is one is damaged
+// (core/files.h says why).
 class RunFolder {
  public:
   // Returns the folder of `config` below `experiment`, whether it exists or not; writes nothing. Warns of a

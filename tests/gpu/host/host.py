@@ -132,8 +132,8 @@ class Host:
     return self.run("run", str(config), "-o", "results", *settings)
 
   def train_encoder(self, encoding: str, steps: int, *settings: str) -> Counter[str]:
-    settings = (f"axes.encoding=[{encoding}]", "axes.task=[even_pairs]", *settings)
-    return self.train(ROOT / "configs/table2.yaml", steps, "evaluation.last_length=41", "evaluation.samples=64", *settings)
+    settings = (f"axes.encoding=[{encoding}]", "axes.task=[even_pairs]", "evaluation.last_length=41", *settings)
+    return self.train(ROOT / "configs/table2.yaml", steps, "evaluation.samples=64", *settings)
 
 
 def main() -> int:
