@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -87,11 +86,28 @@ def styles_of(rows: Iterable[Row]) -> dict[str, Style]:
   def setting(row: Row) -> str:
     return row.text("label").partition(" ")[2]
 
+  def kind(row: Row) -> tuple[bool, bool]:
+    return row.text("positions") != "contiguous", row.is_yes("dape")
+
+  def take(place: int, members: list[Row]) -> int:
+    """Takes a look for the members with the first one's setting."""
+    taken.update((look(place)[1], kind(row)) for row in members if setting(row) == setting(members[0]))
+    return place
+
+  def next_free(members: list[Row]) -> int:
+    """The next look of its own that differs from those taken without its colour, if there is one."""
+    differing = (i for i in free if not any((look(i)[1], kind(row)) in taken for row in members))
+    place = next(differing, free[0])
+    free.remove(place)
+    return take(place, members)
+
   columns = {row.text("encoding"): row for row in rows}
   families = grouped(columns.values(), lambda row: row.text("family"))
-  free = (i for i in itertools.count() if i >= len(FAMILIES) or FAMILIES[i] not in families)
+  free = [i for i in range(len(COLOURS) ** 2) if i >= len(FAMILIES) or FAMILIES[i] not in families]
+  taken: set[tuple[str, tuple[bool, bool]]] = set()
   styles: dict[str, Style] = {}
-  places = {family: FAMILIES.index(family) if family in FAMILIES else next(free) for family in families}
+  places = {family: take(FAMILIES.index(family), families[family]) for family in FAMILIES if family in families}
+  places |= {family: next_free(members) for family, members in families.items() if family not in places}
   for family, members in families.items():
     named = {setting(row): row for row in members if setting(row)}
     if len(named) > 2 and all(row.text("value") for row in named.values()):
@@ -100,8 +116,8 @@ def styles_of(rows: Iterable[Row]) -> dict[str, Style]:
       looks = {name: (sequential(i, len(values)), look(i)[1]) for i, name in enumerate(values)}
       looks[""] = look(places[family])
     else:
-      settings = dict.fromkeys(setting(row) for row in members)
-      looks = {name: look(next(free) if i else places[family]) for i, name in enumerate(settings)}
+      settings = grouped(members, setting)
+      looks = {name: look(next_free(of) if i else places[family]) for i, (name, of) in enumerate(settings.items())}
     for row in members:
       styles[row.text("encoding")] = Style(
         row.text("label"), *looks[setting(row)], row.text("positions") != "contiguous", row.is_yes("dape")
