@@ -85,8 +85,8 @@ Table status_table(const ExperimentStatus& status, const std::string& name) {
                            {.title = "detail", .number = false}};
   table.printed.notes = {
       {NoteKind::kReading,
-       "Steps done and asked for; test lengths measured and asked for. Of a folder that cannot be "
-       "opened the detail says why."}};
+       "Steps done and asked for; test lengths measured and asked for. For a folder that cannot be "
+       "opened, the detail says why."}};
   table.data.columns = {"run",   "task", "encoding", "seed",     "data_seed", "learning_rate",
                         "state", "step", "steps",    "measured", "lengths",   "detail"};
   for (const RunProgress& run : status.progress) {

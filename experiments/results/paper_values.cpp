@@ -15,7 +15,7 @@
 namespace che {
 namespace {
 
-// What corpus.json of a run's text says, or why that is not known.
+// The corpus.json of a run's text, or why it is not known.
 struct ReadCard {
   std::optional<CorpusCard> card = {};
   std::string problem = {};

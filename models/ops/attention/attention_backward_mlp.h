@@ -1,5 +1,5 @@
-// What attention_backward.cu computes of f for a tile: the weights P, dS, and the gradients of f's input and
-// parameters, in fp32 with a thread for each pair, or on tensor cores.
+// The part of attention_backward.cu that computes f on a tile: the weights P, dS, and the gradients of f's
+// input and parameters. It runs in fp32 with a thread for each pair, or on tensor cores.
 #pragma once
 
 #include "models/ops/attention/attention_backward_tiles.h"
@@ -148,7 +148,7 @@ __device__ __forceinline__ void mlp_backward_tf32(const MlpTile& tile, const Set
   const auto place = [&](int row0, int i) { return (t + i / 2 * 4) * kHeadStep + row0 + g + i % 2 * 8; };
   float a[2][4];
   float d_a[2][4];
-  const float* c[2][2];  // Of the lane's pairs g and g + 8, feature 2t.
+  const float* c[2][2];  // Values of the lane's pairs g and g + 8, feature 2t.
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row0 = first + half * kKeys;
