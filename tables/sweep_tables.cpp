@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "core/number_text.h"
 #include "experiments/plan/identity.h"
@@ -106,14 +104,9 @@ Table status_table(const ExperimentStatus& status, const std::string& name) {
                                static_cast<std::int64_t>(run.lengths), run.detail});
   }
   for (const auto& [state, detail] : status.unopened) {
-    std::vector<PrintedCell> cells(table.printed.columns.size());
-    std::vector<TableValue> values(table.data.columns.size());
-    cells[4].text = state;
-    values[6] = state;
-    cells.back().text = detail;
-    values.back() = detail;
-    table.printed.rows.push_back({.group = "", .cells = std::move(cells)});
-    table.data.rows.push_back(std::move(values));
+    table.printed.rows.push_back(
+        {.group = "", .cells = {{}, {}, {}, {}, {.text = state}, {}, {}, {}, {}, {.text = detail}}});
+    table.data.rows.push_back({{}, {}, {}, {}, {}, {}, state, {}, {}, {}, {}, detail});
   }
   return table;
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "core/files.h"
 #include "core/registry.h"
@@ -35,6 +37,7 @@ std::vector<QuotedScore> read_quoted_scores(const std::filesystem::path& experim
                     "correct it: it is written by hand");
   const std::vector<std::string> tasks = Registry<TaskEntry>::instance().names();
   std::vector<QuotedScore> scores;
+  std::set<std::pair<std::string, std::string>> quoted;
   for (std::size_t i = 0; i < csv.size(); ++i) {
     scores.push_back({.task = std::string(csv.text(i, 0)),
                       .model = one_line(csv.text(i, 1)),
@@ -48,10 +51,7 @@ std::vector<QuotedScore> read_quoted_scores(const std::filesystem::path& experim
     if (score.model.empty()) csv.fail(i, 1, "the model's name");
     if (!(score.score >= 0 && score.score <= 1)) csv.fail(i, 2, "a fraction from 0 to 1");
     if (score.source.empty()) csv.fail(i, 3, "where the score is printed");
-    const auto is_same = [&](const QuotedScore& other) {
-      return other.task == score.task && other.model == score.model;
-    };
-    if (std::find_if(scores.begin(), scores.end() - 1, is_same) != scores.end() - 1) {
+    if (!quoted.emplace(score.task, score.model).second) {
       csv.fail(i, 1, "a model without an earlier line of this task");
     }
   }

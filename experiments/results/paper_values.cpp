@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -87,7 +88,7 @@ std::optional<PaperValue> value_beside(const TableRun& run, const ReadCard& read
 }  // namespace
 
 void add_paper_values(ResultTable& table) {
-  std::map<std::string, ReadCard> cards;  // By the corpus that configs name.
+  std::map<std::pair<std::string, std::string>, ReadCard> cards;  // By the corpus and its hash in configs.
   for (auto& [key, cell] : table.cells) {
     const TableRun& run = table.runs[cell.finished.empty() ? cell.missing.front() : cell.finished.front()];
     const RunConfig& config = run.config;
@@ -95,8 +96,9 @@ void add_paper_values(ResultTable& table) {
       if (config.model.kind == ModelConfig().kind) cell.paper = paper_value(run.task, config.encoding);
       continue;
     }
-    auto read = cards.find(config.text.corpus);
-    if (read == cards.end()) read = cards.emplace(config.text.corpus, read_card(config.text)).first;
+    const std::pair corpus(config.text.corpus, config.text.hash);
+    auto read = cards.find(corpus);
+    if (read == cards.end()) read = cards.emplace(corpus, read_card(config.text)).first;
     std::string gap;
     cell.paper = value_beside(run, read->second, gap);
     if (gap.empty()) continue;

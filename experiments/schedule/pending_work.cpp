@@ -180,9 +180,11 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
     const StoredRun stored = run.read();
     const bool fits = request.fits(run.config());
     const RunConfig asked = fits ? request.applied_to(run.config()) : run.config();
-    EvaluationRequest of_lengths = request;
-    of_lengths.evaluation_settings.reset();
-    if (fits) of_lengths.applied_to(run.config()).check();
+    if (fits && request.evaluation_settings) {
+      EvaluationRequest without_settings = request;
+      without_settings.evaluation_settings.reset();
+      without_settings.applied_to(run.config()).check();
+    }
     // A further problem is a setting that the run's positions do not allow.
     if (!fits || (request.evaluation_settings && asked.problem())) {
       ++other_encodings;

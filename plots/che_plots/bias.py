@@ -23,7 +23,7 @@ LINES: dict[str, dict[str, Any]] = {
   "f": {"label": "f", "color": "#1A1A1A", "linewidth": 1.0, "linestyle": (0, (1.5, 1))},
 }
 QUERY: Any = {"color": "#444444", "linewidth": 0.7, "linestyle": ":"}
-MOST_POINTS = 320  # Of a line; longer ones show means over as many keys as it takes.
+MOST_POINTS = 320  # A line has no more; a longer one shows means over neighbouring keys.
 
 
 class Bias:

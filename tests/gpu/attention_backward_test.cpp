@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& c) { return name_of(c.param); });
 
-// Where TF32 rounds an input of LeakyReLU to the other side of zero, its slope is another.
+// TF32 may round an input of LeakyReLU to the other side of zero, which changes the slope.
 TEST(AttentionBackwardKernel, RunsFInTf32) {
   for (AttentionCase c :
        {AttentionCase{.shape = {1, 2, 41, 41, 8, 32, 64}}, AttentionCase{.shape = {2, 1, 17, 33, 8, 32, 64}},

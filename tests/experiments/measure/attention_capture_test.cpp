@@ -125,7 +125,7 @@ RunConfig small_text_run(const std::string& encoding) {
   return config;
 }
 
-// Of a long window, one query has the numbers that it has among all, whether or not kernels are fused and
+// In a long window one query has the numbers that it has among all, whether or not kernels are fused and
 // whether f reads neighbouring keys. The window is longer than the run's test lengths.
 TEST(BiasCapture, OfALongWindowHasOneQuery) {
   constexpr std::int64_t kLength = 520;
