@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import math
 import os
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, BinaryIO
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -145,6 +147,28 @@ def pages(sheet: Sheet, width: float) -> list[Figure]:
   return figures
 
 
+@contextlib.contextmanager
+def replacement_of(file: pathlib.Path) -> Iterator[BinaryIO]:
+  """A stream whose content takes the place of `file` once it is whole; what a killed process left is written over."""
+  temporary = file.with_name(f".{file.name}.tmp")
+  while True:
+    descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    with open(descriptor, "r+b") as stream:
+      # A second process that draws the same figure waits here. Once the first is done, the file has another name.
+      fcntl.lockf(stream, fcntl.LOCK_EX)
+      if not (temporary.exists() and os.path.samestat(temporary.stat(), os.fstat(descriptor))):
+        continue
+      try:
+        stream.truncate()
+        yield stream
+        stream.flush()
+        os.replace(temporary, file)
+      except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+      return
+
+
 def save(figures: Sequence[Figure], folder: pathlib.Path, stem: str, formats: Sequence[str]) -> list[pathlib.Path]:
   """Writes the pages, NAME.FORMAT or NAME-1.FORMAT and so on, and removes pages of an earlier drawing."""
   files = []
@@ -152,12 +176,8 @@ def save(figures: Sequence[Figure], folder: pathlib.Path, stem: str, formats: Se
     old = {folder / f"{stem}{page}.{kind}" for page in ("", *(f"-{number}" for number in range(1, 100)))}
     for number, figure in enumerate(figures, 1):
       file = folder / (f"{stem}.{kind}" if len(figures) == 1 else f"{stem}-{number}.{kind}")
-      unfinished = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-      try:
-        figure.savefig(unfinished, format=kind, metadata=METADATA[kind])
-        os.replace(unfinished, file)
-      finally:
-        unfinished.unlink(missing_ok=True)
+      with replacement_of(file) as stream:
+        figure.savefig(stream, format=kind, metadata=METADATA[kind])
       files.append(file)
     for file in old - {*files}:
       file.unlink(missing_ok=True)

@@ -381,6 +381,22 @@ def test_old_pages_are_removed(tmp_path: pathlib.Path) -> None:
   assert sorted(file.name for file in tmp_path.iterdir()) == ["learning.svg", "map-1.svg", "map-2.png", "map-2.svg"]
 
 
+def test_what_a_killed_drawing_left_is_written_over(tmp_path: pathlib.Path) -> None:
+  whole = page.save([page.new_figure(85, 20)], tmp_path, "whole", ["svg"])[0].read_bytes()
+  (tmp_path / ".map.svg.tmp").write_text("half of a longer file" * len(whole))
+  assert page.save([page.new_figure(85, 20)], tmp_path, "map", ["svg"])[0].read_bytes() == whole
+  assert sorted(file.name for file in tmp_path.iterdir()) == ["map.svg", "whole.svg"]
+
+
+def test_figures_can_be_drawn_by_several_processes_at_once(tmp_path: pathlib.Path) -> None:
+  code = "from che_plots import page; import pathlib, sys\n" \
+    "for _ in range(20): page.save([page.new_figure(85, 20)], pathlib.Path(sys.argv[1]), 'map', ['svg'])"  # fmt: skip
+  environment = {**os.environ, "PYTHONPATH": str(SOURCE / "plots")}
+  drawings = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], env=environment) for _ in range(3)]
+  assert [drawing.wait() for drawing in drawings] == [0, 0, 0]
+  assert [file.name for file in tmp_path.iterdir()] == ["map.svg"]
+
+
 def draw(*arguments: str, python: str = sys.executable, **environment: str) -> subprocess.CompletedProcess[str]:
   return subprocess.run(
     [python, "-m", "che_plots", *arguments], capture_output=True, text=True, check=False,
