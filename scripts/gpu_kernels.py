@@ -33,8 +33,8 @@ COUNTED = ":".join([
   "BatchScoreKernel.HasTheGradient", "BiasReluKernel.*IsTheCpus", "EmbeddingKernel.CopiesTheRowsOfSymbols",
   "EmbeddingKernel.SumsTheRowsOfEachSymbol", "RotationKernel.TurnsAsTheCpu", "Shapes/DropoutKernel.*/1",
   "Shapes/ResidualNorm.*/w256_rows5", "Causal/Attention*/r2_b2_q40_k40_h8_w32_d0*",
-  "Shapes/Attention*/r1_b2_q41_k41_h8_w32_d64*", "AttentionForwardKernel.RunsFInTf32",
-  "AttentionBackwardKernel.RunsFInTf32",
+  "Shapes/Attention*/r1_b2_q41_k41_h8_w32_d64*", "AttentionForwardKernel.RunsInTf32",
+  "AttentionBackwardKernel.RunsInTf32",
 ])  # fmt: skip
 
 # By how much a count may exceed the table: memory that begins elsewhere makes 5 sectors of 4.
@@ -48,7 +48,7 @@ def demangled(names: list[str]) -> list[str]:
   shorter = []
   for name in output.splitlines():
     name = re.sub(r"\(anonymous namespace\)::|che::gpu::|^void ", "", name)
-    shorter.append(re.sub(r"\((?!Mlp\)|int\)).*", "", re.sub(r"\(int\)", "", name)).strip())
+    shorter.append(re.sub(r"\((?!GpuPrecision\)|int\)).*", "", re.sub(r"\(int\)", "", name)).strip())
   return shorter
 
 

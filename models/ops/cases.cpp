@@ -35,6 +35,12 @@ class Numbers {
   at::Tensor variable(at::IntArrayRef shape, double scale = 1) {
     return constant(shape, scale).requires_grad_(true);
   }
+  // Half of them near `distance`, half near its negative: hidden biases. A gradient may jump between devices
+  // where a ReLU's input is zero but for rounding, which among a million inputs happens.
+  at::Tensor far_from_zero(at::IntArrayRef shape, double distance) {
+    const at::Tensor signs = at::arange(shape.back(), at::kFloat).remainder(2) * 2 - 1;
+    return (constant(shape, 0.1) + distance * signs).requires_grad_(true);
+  }
   // 0 .. bound - 1.
   at::Tensor whole(at::IntArrayRef shape, std::int64_t bound) {
     return at::randint(bound, shape, generator_, at::TensorOptions().dtype(at::kLong));
@@ -74,7 +80,7 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
                        },
                    .operations = (4 * row + of_f) * (causal ? pairs / 2 : pairs),
                    .bytes = bytes,
-                   .has_tf32 = has_f});
+                   .has_tf32 = true});
   };
   add("", qkv, false, false);
   add("", qkv, false, true);
@@ -85,10 +91,7 @@ std::vector<OperationCase> attentions(const CaseSizes& sizes, std::int64_t token
     inputs.push_back(numbers.variable({1, sizes.heads, values}));
     add(", bias " + kind, inputs, by_offset, false);
     inputs.push_back(numbers.variable({1, 2 * sizes.heads, sizes.hidden}, 0.1));
-    // Half of f's hidden features are far above zero, half far below. Gradients may jump between devices
-    // where a LeakyReLU's input is zero but for rounding, which among a million pairs happens.
-    const at::Tensor sign = at::arange(sizes.hidden, at::kFloat).remainder(2) * 2 - 1;
-    inputs.push_back((numbers.constant({1, sizes.hidden}, 0.1) + 3 * sign).requires_grad_(true));
+    inputs.push_back(numbers.far_from_zero({1, sizes.hidden}, 3));
     inputs.push_back(numbers.variable({1, sizes.hidden, sizes.heads}, 0.3));
     inputs.push_back(numbers.variable({1, sizes.heads}, 0.3));
     add(", DAPE " + kind, inputs, by_offset, false);
@@ -175,16 +178,17 @@ std::vector<OperationCase> others(const CaseSizes& sizes, std::int64_t tokens, s
                      },
                  .operations = 30 * values,
                  .bytes = 12 * values});
-  all.push_back({.name = "feed forward",
-                 .inputs = {numbers.variable(rows), numbers.variable({1, width, 4 * width}, 0.05),
-                            numbers.variable({1, 4 * width}), numbers.variable({1, 4 * width, width}, 0.05)},
-                 .apply =
-                     [](const Tensors& in, const Backend& backend) {
-                       return feed_forward(in[0], in[1], in[2], in[3], Activation::kRelu, backend);
-                     },
-                 .operations = 16 * values * static_cast<double>(width),
-                 .bytes = 40 * values,
-                 .has_tf32 = true});
+  all.push_back(
+      {.name = "feed forward",
+       .inputs = {numbers.variable(rows), numbers.variable({1, width, 4 * width}, 0.05),
+                  numbers.far_from_zero({1, 4 * width}, 4), numbers.variable({1, 4 * width, width}, 0.05)},
+       .apply =
+           [](const Tensors& in, const Backend& backend) {
+             return feed_forward(in[0], in[1], in[2], in[3], Activation::kRelu, backend);
+           },
+       .operations = 16 * values * static_cast<double>(width),
+       .bytes = 40 * values,
+       .has_tf32 = true});
   all.push_back({.name = "rotation",
                  .inputs = {numbers.variable({1, batch, tokens, sizes.heads, sizes.head_width}),
                             numbers.constant({tokens, sizes.head_width / 2}),

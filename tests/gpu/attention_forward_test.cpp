@@ -83,12 +83,14 @@ TEST(AttentionForwardKernel, TakesLongSequences) {
   expect_near(expected_of(operands), got_of(operands), kBound);
 }
 
-TEST(AttentionForwardKernel, RunsFInTf32) {
+TEST(AttentionForwardKernel, RunsInTf32) {
   for (const AttentionCase& c :
        {AttentionCase{.shape = {2, 1, 17, 33, 8, 32, 64}}, AttentionCase{.shape = {1, 1, 5, 70, 7, 8, 8}},
         AttentionCase{.shape = {1, 1, 35, 35, 8, 8, 8, true}},
-        AttentionCase{
-            .shape = {1, 1, 3, 5, 8, 64, 16}, .bias = Pairs::kNone, .hidden_bias = Pairs::kByPair}}) {
+        AttentionCase{.shape = {1, 1, 3, 5, 8, 64, 16}, .bias = Pairs::kNone, .hidden_bias = Pairs::kByPair},
+        AttentionCase{.shape = {2, 2, 41, 41, 8, 32, 0}},
+        AttentionCase{.shape = {1, 1, 3, 70, 5, 24, 0, true}, .bias = Pairs::kByPair},
+        AttentionCase{.shape = {1, 1, 20, 20, 2, 64, 0}, .bias = Pairs::kNone}}) {
     const AttentionOperands operands(c);
     const Results expected = expected_of(operands);
     const Results got = got_of(operands, GpuPrecision::kTf32);
@@ -97,10 +99,11 @@ TEST(AttentionForwardKernel, RunsFInTf32) {
   }
 }
 
-// Where tensor cores have no fragment: odd hidden widths, other numbers of heads.
+// Where tensor cores have no fragment: odd widths, f of other numbers of heads, heads without a warp.
 TEST(AttentionForwardKernel, RunsFInFp32WhereTf32DoesNotFit) {
   for (const AttentionCase& c :
-       {AttentionCase{.shape = {1, 1, 3, 5, 8, 8, 6}}, AttentionCase{.shape = {1, 1, 3, 5, 4, 8, 8}}}) {
+       {AttentionCase{.shape = {1, 1, 3, 5, 8, 8, 6}}, AttentionCase{.shape = {1, 1, 3, 5, 4, 8, 8}},
+        AttentionCase{.shape = {1, 1, 3, 5, 2, 12, 0}}, AttentionCase{.shape = {1, 1, 3, 5, 9, 8, 0}}}) {
     const AttentionOperands operands(c);
     EXPECT_EQ(got_of(operands)[0].values, got_of(operands, GpuPrecision::kTf32)[0].values);
   }

@@ -21,7 +21,7 @@ TESTS = {
     "adam.cu": "AdamKernel*",
     "attention_backward.cu": "Shapes/AttentionBackward*:AttentionBackwardKernel*",
     "attention_backward_mlp.h": "Shapes/AttentionBackward*:AttentionBackwardKernel*",
-    "attention_forward.cu": "Shapes/AttentionForward*:AttentionForwardKernel.RunsF*:AttentionForwardKernel.Keeps*",
+    "attention_forward.cu": "Shapes/AttentionForward*:AttentionForwardKernel.Runs*:AttentionForwardKernel.Keeps*",
     "batch_score.cu": "BatchScoreKernel*",
     "bias_relu.cu": "BiasReluKernel*",
     "embedding.cu": "EmbeddingKernel*",

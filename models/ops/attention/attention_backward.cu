@@ -10,11 +10,14 @@
 // what a part of the examples shares, once a tile by offset, once a pair by pair.
 //
 // A block takes the examples of one part one after the other, one split of their tiles of 16 keys, and for
-// each tiles of 16 queries. Where there are several splits, each has its sum of dq. Products: a thread takes
-// four queries and a key of a head. f: see attention_backward_mlp.h. dq, dk, dv: a thread takes a column.
+// each tiles of 16 queries. Where there are several splits, each has its sum of dq. Products:
+// attention_backward_products.h; f: attention_backward_mlp.h.
 // Gradients of what examples share are summed within a part in the order of examples and tiles, then over the
 // parts in order; how many parts there are depends on the shape only.
+#include <type_traits>
+
 #include "models/ops/attention/attention_backward_mlp.h"
+#include "models/ops/attention/attention_backward_products.h"
 #include "models/ops/attention/attention_backward_sums.h"
 
 namespace che::gpu {
@@ -33,11 +36,12 @@ struct BackwardOperands {
   float* d_q_sums;     // (splits, replicas, batch, queries, heads, head_width); null with one split
 };
 
-// H: heads that f is compiled for, 0 without f. kColumns: columns of a thread.
-template <int H, int kColumns, Mlp kMlp>
+// The parameters are with_kernel's.
+template <int H, int kColumns, GpuPrecision kPrecision>
 __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
     attention_backward(AttentionInputs in, BackwardOperands operands) {
   CHE_DYNAMIC_SHARED(shared_bytes);
+  constexpr bool kTf32 = kPrecision == GpuPrecision::kTf32;
   float* const shared = reinterpret_cast<float*>(shared_bytes);
   const int heads = static_cast<int>(in.shape.heads);
   const int width = static_cast<int>(in.shape.head_width);
@@ -55,9 +59,8 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
   const std::int64_t tiles = (keys + kKeys - 1) / kKeys;
   const int first_key = static_cast<int>(split * tiles / division.splits) * kKeys;
   const int end_key = min(keys, static_cast<int>((split + 1) * tiles / division.splits) * kKeys);
-  const BackwardLayout layout(heads, width, kMlp == Mlp::kNone ? heads : H, hidden);
+  const BackwardLayout layout(heads, width, H == 0 ? heads : H, hidden, kTf32);
   const int row = layout.row;
-  const int step = layout.step;
   float* const q = shared + layout.q;
   float* const g = shared + layout.d_out;
   float* const k = shared + layout.k;
@@ -71,7 +74,7 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
   float* const d_mlp = shared + layout.d_mlp;
   float* const b2 = shared + layout.b2;
   float* const d_b2 = shared + layout.d_b2;
-  float* const d_logits = kMlp == Mlp::kNone ? gradients : logits;
+  float* const d_logits = H == 0 ? gradients : logits;
   const float scale = rsqrtf(static_cast<float>(width));
   const std::int64_t number = replica * division.parts + part;
   float* const pair_sums =
@@ -85,8 +88,8 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
   } else {
     for (std::int64_t i = thread; i < places.w1; i += kThreads) pair_sums[i] = 0;
   }
-  if constexpr (kMlp != Mlp::kNone) {
-    load_mlp<H, kMlp>(in, static_cast<int>(replica), mlp, b2);
+  if constexpr (H > 0) {
+    load_mlp<H, kPrecision>(in, static_cast<int>(replica), mlp, b2);
     for (int i = thread; i < hidden * 2 * H; i += kThreads) d_mlp[i] = 0;
     for (int h = thread; h < H; h += kThreads) d_b2[h] = 0;
     for (int i = heads * kHeadStep + thread; i < H * kHeadStep; i += kThreads) logits[i] = gradients[i] = 0;
@@ -99,10 +102,10 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
                                 : operands.d_q_sums + split * division.queries +
                                       (replica * in.shape.batch + example) * queries * row;
     for (int key0 = first_key; key0 < end_key; key0 += kKeys) {
-      load_rows(example_of(in.k, replica, example), key0, keys, kKeys, row, step, 1, k);
-      load_rows(example_of(in.v, replica, example), key0, keys, kKeys, row, step, 1, v);
-      float d_k[kColumns][kKeys] = {};
-      float d_v[kColumns][kKeys] = {};
+      load_rows<kPrecision>(example_of(in.k, replica, example), key0, keys, kKeys, row, layout.step, 1, k);
+      load_rows<kPrecision>(example_of(in.v, replica, example), key0, keys, kKeys, row, layout.step, 1, v);
+      ProductTile products_tile{layout, heads, width, q, g, k, v, 0, keys - key0};
+      std::conditional_t<kTf32, TensorProducts<kColumns>, Fp32Products<kColumns>> products;
       // The tile of the first query that sees key0. A split whose first keys some do not see gives these no
       // dq.
       const int from = in.shape.causal ? max(0, key0 - (keys - queries)) / kQueries * kQueries : 0;
@@ -110,11 +113,14 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
         for (int c = thread; c < row; c += kThreads) d_q_rows[std::int64_t{query} * row + c] = 0;
       }
       for (int query0 = from; query0 < queries; query0 += kQueries) {
-        load_rows(example_of(in.q, replica, example), query0, queries, kQueries, row, row, scale, q);
-        load_rows(example_of(operands.d_out, replica, example), query0, queries, kQueries, row, row, 1, g);
+        load_rows<kPrecision>(example_of(in.q, replica, example), query0, queries, kQueries, row,
+                              layout.q_step, scale, q);
+        load_rows<kPrecision>(example_of(operands.d_out, replica, example), query0, queries, kQueries, row,
+                              layout.q_step, 1, g);
         __syncthreads();
 
-        multiply_tiles(q, k, g, v, heads, width, row, step, logits, gradients);
+        products_tile.queries = queries - query0;
+        products.multiply(products_tile, logits, gradients);
         __syncthreads();
 
         const MlpTile tile{in,     replica,   query0, key0,     mlp,   b2,
@@ -136,19 +142,19 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
           }
           return gradient;
         };
-        if constexpr (kMlp == Mlp::kNone) {
+        if constexpr (H == 0) {
           for (int h = 0; h < heads; ++h) set_weight(thread, h, logits[h * kHeadStep + thread]);
-        } else if constexpr (kMlp == Mlp::kFp32) {
-          mlp_backward_fp32<H>(tile, set_weight);
-        } else {
+        } else if constexpr (kTf32) {
           mlp_backward_tf32(tile, set_weight);
+        } else {
+          mlp_backward_fp32<H>(tile, set_weight);
         }
         __syncthreads();
 
         if (operands.wants_bias && operands.bias_by_offset) {
           add_diagonals<kHeadStep, 1>(gradients, heads, queries, keys, query0, key0, pair_sums + places.bias);
         }
-        if constexpr (kMlp != Mlp::kNone) {
+        if constexpr (H > 0) {
           for (int h = warp; h < heads; h += kWarps) {
             float sum = 0;
             for (int p = lane; p < kPairs; p += kWarp) sum += gradients[h * kHeadStep + p];
@@ -156,57 +162,15 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
             if (lane == 0) d_b2[h] += sum;
           }
         }
-#pragma unroll
-        for (int n = 0; n < kColumns; ++n) {
-          const int c = thread + n * kThreads;
-          if (c >= row) break;
-          const int of_head = c / width * kHeadStep;
-          float* const d_q = d_q_rows + c;
-          float of_keys[kKeys];
-#pragma unroll
-          for (int j = 0; j < kKeys; ++j) of_keys[j] = k[j * step + c];
-#pragma unroll 2
-          for (int i = 0; i < kQueries; ++i) {
-            const float of_query_column = q[i * row + c];
-            const float of_result = g[i * row + c];
-            float sum = 0;
-#pragma unroll
-            for (int j = 0; j < kKeys; j += 4) {
-              const float4 d_a = load4(d_logits + of_head + i * kKeys + j);
-              const float4 p = load4(weights + of_head + i * kKeys + j);
-              d_k[n][j] += d_a.x * of_query_column;
-              d_k[n][j + 1] += d_a.y * of_query_column;
-              d_k[n][j + 2] += d_a.z * of_query_column;
-              d_k[n][j + 3] += d_a.w * of_query_column;
-              d_v[n][j] += p.x * of_result;
-              d_v[n][j + 1] += p.y * of_result;
-              d_v[n][j + 2] += p.z * of_result;
-              d_v[n][j + 3] += p.w * of_result;
-              sum = dot4(d_a, make_float4(of_keys[j], of_keys[j + 1], of_keys[j + 2], of_keys[j + 3]), sum);
-            }
-            if (query0 + i >= queries) continue;
-            float* const to = d_q + std::int64_t{query0 + i} * row;
-            *to = scale * sum + (key0 == first_key ? 0 : *to);
-          }
-        }
+        products.add(products_tile, d_logits, weights, scale, key0 == first_key,
+                     d_q_rows + std::int64_t{query0} * row);
         __syncthreads();
       }
-#pragma unroll
-      for (int n = 0; n < kColumns; ++n) {
-        const int c = thread + n * kThreads;
-        if (c >= row) break;
-        float* const to_k = example_of(operands.d_k, replica, example) + c;
-        float* const to_v = example_of(operands.d_v, replica, example) + c;
-#pragma unroll
-        for (int j = 0; j < kKeys; ++j) {
-          if (key0 + j >= keys) continue;
-          to_k[std::int64_t{key0 + j} * row] = d_k[n][j];
-          to_v[std::int64_t{key0 + j} * row] = d_v[n][j];
-        }
-      }
+      products.store(products_tile, example_of(operands.d_k, replica, example) + std::int64_t{key0} * row,
+                     example_of(operands.d_v, replica, example) + std::int64_t{key0} * row);
     }
   }
-  if constexpr (kMlp != Mlp::kNone) {
+  if constexpr (H > 0) {
     for (int i = thread; i < heads * hidden; i += kThreads) {
       const int n = i / heads;
       const int h = i % heads;
@@ -217,10 +181,16 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
   }
 }
 
-template <int H, int kColumns, Mlp kMlp>
-int launch_backward(const KernelCall& call, const AttentionInputs& in, const float* saved,
-                    const ExampleView<const float>& d_out, const AttentionGradients& out) {
+bool attention_serves(const AttentionShape& shape, bool has_gradients) {
+  return forward_serves(shape) && (!has_gradients || max(backward_bytes(shape, false),
+                                                         backward_bytes(shape, true)) <= max_shared_bytes());
+}
+
+int backward(const KernelCall& call, const AttentionInputs& in, const float* saved,
+             const ExampleView<const float>& d_out, const AttentionGradients& out) {
   const AttentionShape& shape = in.shape;
+  if (!attention_serves(shape, true)) return kKernelNotServed;
+  if (is_empty(shape)) return kKernelDone;
   const Division division(in, out);
   const SharedSums& places = division.places;
   const std::int64_t rows = divided_up(rows_of_heads(shape), 4) * 4;
@@ -242,13 +212,16 @@ int launch_backward(const KernelCall& call, const AttentionInputs& in, const flo
                                   d_q_sums + query_sums,
                                   d_q_sums + query_sums + pair_sums,
                                   division.splits > 1 ? d_q_sums : nullptr};
-  int error =
-      launch(&attention_means, dim3(blocks(divided_up(rows_of_heads(shape), kThreads))), dim3(kThreads),
-             std::int64_t{0}, call.stream, shape, d_out, saved + saved_out(shape), means);
+  int error = launch(&attention_means, dim3(blocks(divided_up(rows_of_heads(shape), kThreads))),
+                     dim3(kThreads), std::int64_t{0}, call.stream, shape, runs_tf32(call, shape), d_out,
+                     saved + saved_out(shape), means);
   if (error != kKernelDone) return error;
-  error = launch(&attention_backward<H, kColumns, kMlp>,
-                 dim3(blocks(division.parts), blocks(shape.replicas), blocks(division.splits)),
-                 dim3(kThreads), backward_bytes(shape), call.stream, in, operands);
+  error = with_kernel(call, shape, [&]<int H, int kColumns, GpuPrecision kPrecision>() {
+    return launch(&attention_backward<H, kColumns, kPrecision>,
+                  dim3(blocks(division.parts), blocks(shape.replicas), blocks(division.splits)),
+                  dim3(kThreads), backward_bytes(shape, kPrecision == GpuPrecision::kTf32), call.stream, in,
+                  operands);
+  });
   if (error == kKernelDone && division.splits > 1) {
     error = launch(&attention_add_queries, dim3(blocks(divided_up(division.queries, 4 * kThreads))),
                    dim3(kThreads), std::int64_t{0}, call.stream, shape, division,
@@ -260,40 +233,6 @@ int launch_backward(const KernelCall& call, const AttentionInputs& in, const flo
       &attention_add_up, dim3(blocks(pair_blocks + sum_blocks(division.weights())), blocks(shape.replicas)),
       dim3(kSumThreads), kSumBytes, call.stream, shape, division, pair_blocks,
       static_cast<const float*>(operands.pair_sums), static_cast<const float*>(operands.weight_sums), out);
-}
-
-template <int H, Mlp kMlp>
-int launch_backward(const KernelCall& call, const AttentionInputs& in, const float* saved,
-                    const ExampleView<const float>& d_out, const AttentionGradients& out) {
-  // Two heads have 128 columns at most, four 256.
-  if constexpr (kMlp == Mlp::kNone || H > 4) {
-    if (in.shape.heads * in.shape.head_width > kThreads) {
-      return launch_backward<H, 2, kMlp>(call, in, saved, d_out, out);
-    }
-  }
-  return launch_backward<H, 1, kMlp>(call, in, saved, d_out, out);
-}
-
-bool attention_serves(const AttentionShape& shape, bool has_gradients) {
-  return forward_serves(shape) && (!has_gradients || backward_bytes(shape) <= max_shared_bytes());
-}
-
-int backward(const KernelCall& call, const AttentionInputs& in, const float* saved,
-             const ExampleView<const float>& d_out, const AttentionGradients& out) {
-  if (!serves(in.shape) || backward_bytes(in.shape) > max_shared_bytes()) return kKernelNotServed;
-  if (is_empty(in.shape)) return kKernelDone;
-  if (in.shape.hidden == 0) return launch_backward<0, Mlp::kNone>(call, in, saved, d_out, out);
-  switch (mlp_heads(in.shape.heads)) {
-    case 2:
-      return launch_backward<2, Mlp::kFp32>(call, in, saved, d_out, out);
-    case 4:
-      return launch_backward<4, Mlp::kFp32>(call, in, saved, d_out, out);
-    case 8:
-      if (runs_tf32(call, in.shape)) return launch_backward<8, Mlp::kTf32>(call, in, saved, d_out, out);
-      return launch_backward<8, Mlp::kFp32>(call, in, saved, d_out, out);
-    default:
-      return launch_backward<16, Mlp::kFp32>(call, in, saved, d_out, out);
-  }
 }
 
 // A pass without gradients over a bias by pair: f's hidden bias of 64 features for so many queries over 1,000

@@ -62,8 +62,10 @@ struct Division {
 };
 
 // means (examples, heads, queries) of the weights' gradients: g out, both (examples, queries, heads, width).
+// g is rounded as for the gradients themselves: else those of a query would not add up to zero.
 static __global__ void __launch_bounds__(kThreads)
-    attention_means(AttentionShape shape, ExampleView<const float> d_out, const float* out, float* means) {
+    attention_means(AttentionShape shape, bool is_tf32, ExampleView<const float> d_out, const float* out,
+                    float* means) {
   const std::int64_t at = std::int64_t{blockIdx.x} * kThreads + thread_number();
   const std::int64_t head = at % shape.heads;
   const std::int64_t query = at / shape.heads % shape.queries;
@@ -73,7 +75,10 @@ static __global__ void __launch_bounds__(kThreads)
   const float* const g = example_of(d_out, number / shape.batch, number % shape.batch) + place;
   const float* const o = out + number * shape.queries * shape.heads * shape.head_width + place;
   float sum = 0;
-  for (std::int64_t c = 0; c < shape.head_width; c += 4) sum = dot4(load4(g + c), load4(o + c), sum);
+  for (std::int64_t c = 0; c < shape.head_width; c += 4) {
+    const float4 value = load4(g + c);
+    sum = dot4(is_tf32 ? to_tf32(value) : value, load4(o + c), sum);
+  }
   means[(number * shape.heads + head) * shape.queries + query] = sum;
 }
 

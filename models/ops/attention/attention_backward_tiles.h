@@ -1,5 +1,5 @@
-// The tiles of attention_backward.cu: what a block keeps in shared memory, how much that is, and products and
-// sums of it that touch no registers of the kernel.
+// The tiles of attention_backward.cu: what a block keeps in shared memory, how much that is, and sums by
+// offset.
 #pragma once
 
 #include "models/ops/attention/attention_tiles.h"
@@ -10,25 +10,25 @@ constexpr int kKeys = 16;
 constexpr int kPairs = kQueries * kKeys;
 constexpr int kHeadStep = kPairs + 4;
 constexpr int kHiddenAtOnce = kWarps;
-constexpr int kDiagonals = kQueries + kKeys - 1;
 static_assert(kPairs == kThreads);
 
 // Places in shared memory. padded_heads are those of f, or all of them without it.
 struct BackwardLayout {
-  int row, step;                   // Without and with padding, by which no two keys are in one bank.
-  int q, d_out, k, v;              // (16, row), (16, row), (16, step), (16, step)
+  int row, q_step, step;           // The step of k and v has no two keys in one bank.
+  int q, d_out, k, v;              // (16, row) each
   int logits, weights, gradients;  // (padded_heads, kHeadStep): A, P, dP and then dS
   int active, d_before;            // (kHiddenAtOnce, kPairs)
   int mlp, d_mlp;                  // (hidden, {w1, w2}, padded_heads)
   int b2, d_b2;                    // (padded_heads)
   int end;
 
-  __host__ __device__ BackwardLayout(int heads, int width, int padded_heads, int hidden) {
+  __host__ __device__ BackwardLayout(int heads, int width, int padded_heads, int hidden, bool tf32) {
     row = heads * width;
-    step = row + 4;
+    q_step = tf32 ? tensor_step(row) : row;
+    step = tf32 ? q_step : row + 4;
     q = 0;
-    d_out = q + kQueries * row;
-    k = d_out + kQueries * row;
+    d_out = q + kQueries * q_step;
+    k = d_out + kQueries * q_step;
     v = k + kKeys * step;
     logits = v + kKeys * step;
     weights = logits + padded_heads * kHeadStep;
@@ -43,52 +43,33 @@ struct BackwardLayout {
   }
 };
 
-// A and dP of a tile: logits = q k and gradients = d_out v. A thread takes four queries and a key of a head.
-__device__ __forceinline__ void multiply_tiles(const float* q, const float* k, const float* d_out,
-                                               const float* v, int heads, int width, int row, int step,
-                                               float* logits, float* gradients) {
-  constexpr int kRows = 4;
-  for (int item = thread_number(); item < heads * kPairs / kRows; item += kThreads) {
-    const int j = item % kKeys;
-    const int i0 = item / kKeys % (kQueries / kRows) * kRows;
-    const int head = item / (kPairs / kRows);
-    const int column = head * width;
-    float a[kRows] = {};
-    float d_p[kRows] = {};
-    for (int c = column; c < column + width; c += 4) {
-      const float4 key = load4(k + j * step + c);
-      const float4 value = load4(v + j * step + c);
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        a[i] = dot4(load4(q + (i0 + i) * row + c), key, a[i]);
-        d_p[i] = dot4(load4(d_out + (i0 + i) * row + c), value, d_p[i]);
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      logits[head * kHeadStep + (i0 + i) * kKeys + j] = a[i];
-      gradients[head * kHeadStep + (i0 + i) * kKeys + j] = d_p[i];
-    }
-  }
-}
-
 // Adds the tile's values, those of a row kRowStep apart and of a pair kPairStep, to sums by offset
-// (rows, 2 keys - 1).
+// (rows, 2 keys - 1). A diagonal of the tile and the one that has the keys which it lacks are 16 pairs. Two
+// lanes take eight of these, so that all warps have as much to do; what they read at a time shares no bank.
 template <int kRowStep, int kPairStep>
 __device__ __forceinline__ void add_diagonals(const float* values, int rows, int queries, int keys,
                                               int query0, int key0, float* sums) {
-  for (int item = thread_number(); item < rows * kDiagonals; item += kThreads) {
+  static_assert(kQueries == 16 && kKeys == 16);
+  const int lane = thread_number() % 16;
+  const int half = thread_number() % kWarp / 16;
+  for (int item = thread_number() / kWarp * 16 + lane; item < rows * 16; item += kWarps * 16) {
     // Lanes that are side by side read what lies side by side.
-    const int row = kPairStep == 1 ? item / kDiagonals : item % rows;
-    const int diagonal = kPairStep == 1 ? item % kDiagonals : item / rows;
-    const int difference = diagonal - (kQueries - 1);  // Key - query, within the tile.
-    const int offset = key0 - query0 + difference + queries - 1;
-    if (offset < 0 || offset >= 2 * keys - 1) continue;
-    float sum = 0;
-    for (int i = max(0, -difference); i < min(kQueries, kKeys - difference); ++i) {
-      sum += values[row * kRowStep + (i * kKeys + i + difference) * kPairStep];
+    const int row = kPairStep == 1 ? item / 16 : item % rows;
+    const int difference = kPairStep == 1 ? item % 16 : item / rows;  // Key - query, or 16 more than that.
+    float above = 0;
+    float below = 0;
+#pragma unroll
+    for (int n = 0; n < 8; ++n) {
+      const int i = half * 8 + (n + half * (kPairStep == 1 ? 1 : 2)) % 8;
+      const int j = i + difference;
+      const float value = values[row * kRowStep + (i * 16 + j % 16) * kPairStep];
+      (j < 16 ? above : below) += value;
     }
-    sums[std::int64_t{row} * (2 * keys - 1) + offset] += sum;
+    above += __shfl_xor_sync(0xffffffffU, above, 16);
+    below += __shfl_xor_sync(0xffffffffU, below, 16);
+    const int offset = key0 - query0 + difference - half * 16 + queries - 1;
+    if (difference < half || offset < 0 || offset >= 2 * keys - 1) continue;
+    sums[std::int64_t{row} * (2 * keys - 1) + offset] += half == 0 ? above : below;
   }
 }
 
@@ -105,10 +86,11 @@ inline std::int64_t saved_values(const AttentionShape& shape) {
 }
 
 // Shared memory of a block.
-inline std::int64_t backward_bytes(const AttentionShape& shape) {
+inline std::int64_t backward_bytes(const AttentionShape& shape, bool tf32) {
   const auto heads = static_cast<int>(shape.heads);
   const BackwardLayout layout(heads, static_cast<int>(shape.head_width),
-                              shape.hidden == 0 ? heads : mlp_heads(heads), static_cast<int>(shape.hidden));
+                              shape.hidden == 0 ? heads : mlp_heads(heads), static_cast<int>(shape.hidden),
+                              tf32);
   return std::int64_t{4} * layout.end;
 }
 

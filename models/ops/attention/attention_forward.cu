@@ -10,29 +10,31 @@
 // A block takes 16 queries of one example, all heads; keys pass 32 at a time with a running softmax, so that
 // no logits are in memory. Causal attention ends at the tile's last query; what f makes of a later key's
 // logit has no weight. Products with k: a warp takes 8 queries of a head, one lane per key. f: a warp takes
-// two queries, one lane per key with all its heads in registers; or, with 8 heads, tensor cores, where the
-// first product's result is the second one's operand as it lies in registers. Products with v: a thread takes
-// a column.
+// two queries, one lane per key with all its heads in registers. Products with v: a thread takes a column. In
+// TF32 tensor cores compute both products with a warp for each head, and the f of 8 heads, whose first
+// product's result is the second one's operand as it lies in registers.
 #include "models/ops/attention/attention_tiles.h"
 
 namespace che::gpu {
 namespace {
 
 constexpr int kKeys = 32;
-constexpr int kHeadStep =
-    kQueries * kKeys + 8;  // A head's step in `scores`: no two heads of a fragment share a bank.
+// Steps of a query and of a head in `scores`: no two of a fragment share a bank.
+constexpr int kQueryStep = kKeys + 4;
+constexpr int kHeadStep = kQueries * kQueryStep + 8;
 
 struct ForwardLayout {
-  int row, kv_row;
+  int row, q_step, kv_step;
   int q, kv, scores, shrunk, sums, weights, b2, end;  // Places in shared memory.
 
   // padded_heads are those of f, or all of them without it.
-  __host__ __device__ ForwardLayout(int heads, int width, int padded_heads, int hidden) {
+  __host__ __device__ ForwardLayout(int heads, int width, int padded_heads, int hidden, bool tf32) {
     row = heads * width;
-    kv_row = row + 4;
+    q_step = tf32 ? tensor_step(row) : row;
+    kv_step = tf32 ? q_step : row + 4;
     q = 0;
-    kv = q + kQueries * row;
-    scores = kv + kKeys * kv_row;
+    kv = q + kQueries * q_step;
+    scores = kv + kKeys * kv_step;
     shrunk = scores + padded_heads * kHeadStep;
     sums = shrunk + padded_heads * kQueries;
     weights = sums + padded_heads * kQueries;
@@ -50,7 +52,7 @@ __device__ __forceinline__ void mlp_fp32(const float* hidden_bias, std::int64_t 
 #pragma unroll
   for (int h = 0; h < H; ++h) {
     a0[h] = scores[h * kHeadStep];
-    a1[h] = scores[h * kHeadStep + kKeys];
+    a1[h] = scores[h * kHeadStep + kQueryStep];
     f0[h] = a0[h] + b2[h];
     f1[h] = a1[h] + b2[h];
   }
@@ -74,7 +76,7 @@ __device__ __forceinline__ void mlp_fp32(const float* hidden_bias, std::int64_t 
 #pragma unroll
   for (int h = 0; h < H; ++h) {
     scores[h * kHeadStep] = f0[h];
-    scores[h * kHeadStep + kKeys] = f1[h];
+    scores[h * kHeadStep + kQueryStep] = f1[h];
   }
 }
 
@@ -115,10 +117,12 @@ __device__ __forceinline__ void mlp_tf32(const float* hidden_bias, std::int64_t 
 }
 
 // H: heads that f is compiled for, 0 without f. kColumns: columns of a thread.
-template <int H, int kColumns, Mlp kMlp>
+template <int H, int kColumns, GpuPrecision kPrecision>
 __global__ void __launch_bounds__(kThreads)
     attention_forward(AttentionInputs in, ExampleView<float> out, float* log_sums, float* kept_out) {
   CHE_DYNAMIC_SHARED(shared_bytes);
+  constexpr bool kTf32 = kPrecision == GpuPrecision::kTf32;
+  constexpr int kTiles = 4 * kColumns;  // Of 8 columns of a head, where a warp has one.
   float* const shared = reinterpret_cast<float*>(shared_bytes);
   const int heads = static_cast<int>(in.shape.heads);
   const int width = static_cast<int>(in.shape.head_width);
@@ -132,58 +136,67 @@ __global__ void __launch_bounds__(kThreads)
   const int example = static_cast<int>(blockIdx.y);
   const int replica = static_cast<int>(blockIdx.z);
   const std::int64_t number = std::int64_t{replica} * in.shape.batch + example;
-  const ForwardLayout layout(heads, width, kMlp == Mlp::kNone ? heads : H, hidden);
+  const ForwardLayout layout(heads, width, H == 0 ? heads : H, hidden, kTf32);
   const int row = layout.row;
   float* const q = shared + layout.q;            // (kQueries, row)
   float* const kv = shared + layout.kv;          // (kKeys, row), of k, then of v
-  float* const scores = shared + layout.scores;  // (heads, kQueries, kKeys)
+  float* const scores = shared + layout.scores;  // (heads, kQueries, kKeys), with their steps
   float* const shrunk = shared + layout.shrunk;  // (heads, kQueries)
   float* const sums = shared + layout.sums;      // likewise
   float* const weights = shared + layout.weights;
   float* const b2 = shared + layout.b2;
 
-  load_rows(example_of(in.q, replica, example), first, queries, kQueries, row, row,
-            rsqrtf(static_cast<float>(width)), q);
-  if constexpr (kMlp != Mlp::kNone) {
-    load_mlp<H, kMlp>(in, replica, weights, b2);
+  load_rows<kPrecision>(example_of(in.q, replica, example), first, queries, kQueries, row, layout.q_step,
+                        rsqrtf(static_cast<float>(width)), q);
+  if constexpr (H > 0) {
+    load_mlp<H, kPrecision>(in, replica, weights, b2);
     for (int i = heads * kHeadStep + thread; i < H * kHeadStep; i += kThreads) scores[i] = 0;
   }
   // Lane n keeps the largest logit and the sum of powers of the warp's n-th row (head, query) of scores.
   float most = -INFINITY;
   float sum = 0;
-  float total[kColumns][kQueries] = {};
+  // The sums of a thread's columns; on tensor cores its part of (16, 8) for each tile of the warp's head.
+  float total[kTf32 ? kTiles : kColumns][kTf32 ? 4 : kQueries] = {};
 
   const int end = in.shape.causal ? visible_keys(queries, keys, first + kQueries - 1) : keys;
   for (int key0 = 0; key0 < end; key0 += kKeys) {
-    load_rows(example_of(in.k, replica, example), key0, keys, kKeys, row, layout.kv_row, 1, kv);
+    load_rows<kPrecision>(example_of(in.k, replica, example), key0, keys, kKeys, row, layout.kv_step, 1, kv);
     __syncthreads();
-    constexpr int kRows = kQueries / 2;
-    for (int item = warp; item < 2 * heads; item += kWarps) {
-      const int head = item / 2;
-      const int row0 = item % 2 * kRows;
-      const float* const key = kv + lane * layout.kv_row + head * width;
-      const float* const query = q + row0 * row + head * width;
-      float dot[kRows] = {};
-      for (int c = 0; c < width; c += 4) {
-        const float4 b = load4(key + c);
-#pragma unroll
-        for (int i = 0; i < kRows; ++i) dot[i] = dot4(load4(query + i * row + c), b, dot[i]);
+    if constexpr (kTf32) {
+      float a[kKeys / 8][4] = {};
+      if (warp < heads) {
+        multiply_rows(q, kv, layout.kv_step, warp * width, width, a);
+        store_rows<kQueryStep>(a, scores + warp * kHeadStep);
       }
+    } else {
+      constexpr int kRows = kQueries / 2;
+      for (int item = warp; item < 2 * heads; item += kWarps) {
+        const int head = item / 2;
+        const int row0 = item % 2 * kRows;
+        const float* const key = kv + lane * layout.kv_step + head * width;
+        const float* const query = q + row0 * row + head * width;
+        float dot[kRows] = {};
+        for (int c = 0; c < width; c += 4) {
+          const float4 b = load4(key + c);
 #pragma unroll
-      for (int i = 0; i < kRows; ++i) scores[head * kHeadStep + (row0 + i) * kKeys + lane] = dot[i];
+          for (int i = 0; i < kRows; ++i) dot[i] = dot4(load4(query + i * row + c), b, dot[i]);
+        }
+#pragma unroll
+        for (int i = 0; i < kRows; ++i) scores[head * kHeadStep + (row0 + i) * kQueryStep + lane] = dot[i];
+      }
     }
     __syncthreads();
-    load_rows(example_of(in.v, replica, example), key0, keys, kKeys, row, layout.kv_row, 1, kv);
+    load_rows<kPrecision>(example_of(in.v, replica, example), key0, keys, kKeys, row, layout.kv_step, 1, kv);
 
-    if constexpr (kMlp == Mlp::kFp32) {
+    if constexpr (H > 0 && !kTf32) {
       const PairView<const float>& c = in.hidden_bias;
       const int i = 2 * warp;
       const int key = min(key0 + lane, keys - 1);
       mlp_fp32<H>(c.data + replica * c.replica_stride, c.row_stride,
                   pair_index(c.by_offset, queries, keys, min(first + i, queries - 1), key),
                   pair_index(c.by_offset, queries, keys, min(first + i + 1, queries - 1), key), hidden,
-                  weights, b2, scores + i * kKeys + lane);
-    } else if constexpr (kMlp == Mlp::kTf32) {
+                  weights, b2, scores + i * kQueryStep + lane);
+    } else if constexpr (H > 0) {
       const PairView<const float>& c = in.hidden_bias;
       for (int part = 0; part < 4; ++part) {
         const int i = 2 * warp + part / 2;
@@ -192,7 +205,7 @@ __global__ void __launch_bounds__(kThreads)
         mlp_tf32(c.data + replica * c.replica_stride, c.row_stride,
                  pair_index(c.by_offset, queries, keys, query, min(key0 + row0, keys - 1)),
                  pair_index(c.by_offset, queries, keys, query, min(key0 + row0 + 8, keys - 1)), hidden,
-                 weights, b2, row0, lane, scores + i * kKeys);
+                 weights, b2, row0, lane, scores + i * kQueryStep);
       }
     }
     __syncthreads();
@@ -203,7 +216,7 @@ __global__ void __launch_bounds__(kThreads)
       const int at = n * kWarps + warp;
       const int head = at / kQueries;
       const int i = at % kQueries;
-      float* const s = scores + head * kHeadStep + i * kKeys + lane;
+      float* const s = scores + head * kHeadStep + i * kQueryStep + lane;
       float x = *s;
       const int key = key0 + lane;
       const int query = min(first + i, queries - 1);
@@ -228,21 +241,33 @@ __global__ void __launch_bounds__(kThreads)
     }
     __syncthreads();
 
+    if constexpr (kTf32) {
+      if (warp < heads) {
 #pragma unroll
-    for (int k = 0; k < kColumns; ++k) {
-      const int c = thread + k * kThreads;
-      if (c >= row) break;
-      const int head = c / width;
+        for (int i = 0; i < 4 * kTiles; ++i) {
+          total[i / 4][i % 4] *= shrunk[warp * kQueries + lane / 4 + i % 4 / 2 * 8];
+        }
+        // Exact, so that attention_means are means of what the backward pass multiplies.
+        multiply_columns<kQueryStep, 1, kKeys / 8, true>(scores + warp * kHeadStep, kv, layout.kv_step,
+                                                         warp * width, width, total);
+      }
+    } else {
 #pragma unroll
-      for (int i = 0; i < kQueries; ++i) total[k][i] *= shrunk[head * kQueries + i];
+      for (int k = 0; k < kColumns; ++k) {
+        const int c = thread + k * kThreads;
+        if (c >= row) break;
+        const int head = c / width;
+#pragma unroll
+        for (int i = 0; i < kQueries; ++i) total[k][i] *= shrunk[head * kQueries + i];
 #pragma unroll 2
-      for (int j = 0; j < kKeys; j += 4) {
-        const float* const value = kv + j * layout.kv_row + c;
-        const float4 v =
-            make_float4(value[0], value[layout.kv_row], value[2 * layout.kv_row], value[3 * layout.kv_row]);
+        for (int j = 0; j < kKeys; j += 4) {
+          const float* const value = kv + j * layout.kv_step + c;
+          const float4 v = make_float4(value[0], value[layout.kv_step], value[2 * layout.kv_step],
+                                       value[3 * layout.kv_step]);
 #pragma unroll
-        for (int i = 0; i < kQueries; ++i) {
-          total[k][i] = dot4(load4(scores + head * kHeadStep + i * kKeys + j), v, total[k][i]);
+          for (int i = 0; i < kQueries; ++i) {
+            total[k][i] = dot4(load4(scores + head * kHeadStep + i * kQueryStep + j), v, total[k][i]);
+          }
         }
       }
     }
@@ -258,73 +283,57 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   __syncthreads();
+  const auto store = [&](int i, int c, float value) {
+    if (first + i >= queries) return;
+    value /= sums[c / width * kQueries + i];
+    example_of(out, replica, example)[std::int64_t{first + i} * row + c] = value;
+    if (kept_out != nullptr) kept_out[(number * queries + first + i) * row + c] = value;
+  };
+  if constexpr (kTf32) {
 #pragma unroll
-  for (int k = 0; k < kColumns; ++k) {
-    const int c = thread + k * kThreads;
-    if (c >= row) break;
-    float* const to = example_of(out, replica, example) + c;
+    for (int i = 0; i < 4 * kTiles; ++i) {
+      if (warp >= heads || i / 4 * 8 >= width) break;
+      const int c = i / 4 * 8 + lane % 4 * 2 + i % 2;
+      store(lane / 4 + i % 4 / 2 * 8, warp * width + c, total[i / 4][i % 4]);
+    }
+  } else {
 #pragma unroll
-    for (int i = 0; i < kQueries; ++i) {
-      if (first + i >= queries) break;
-      const float value = total[k][i] / sums[c / width * kQueries + i];
-      to[std::int64_t{first + i} * row] = value;
-      if (kept_out != nullptr) kept_out[(number * queries + first + i) * row + c] = value;
+    for (int k = 0; k < kColumns; ++k) {
+      const int c = thread + k * kThreads;
+      if (c >= row) break;
+#pragma unroll
+      for (int i = 0; i < kQueries; ++i) store(i, c, total[k][i]);
     }
   }
 }
 
 // Shared memory of a block.
-std::int64_t forward_bytes(const AttentionShape& shape) {
+std::int64_t forward_bytes(const AttentionShape& shape, bool tf32) {
   const auto heads = static_cast<int>(shape.heads);
   const ForwardLayout layout(heads, static_cast<int>(shape.head_width),
-                             shape.hidden == 0 ? heads : mlp_heads(heads), static_cast<int>(shape.hidden));
+                             shape.hidden == 0 ? heads : mlp_heads(heads), static_cast<int>(shape.hidden),
+                             tf32);
   return std::int64_t{4} * layout.end;
-}
-
-template <int H, int kColumns, Mlp kMlp>
-int launch_forward(const KernelCall& call, const AttentionInputs& in, const ExampleView<float>& out,
-                   float* saved) {
-  const AttentionShape& shape = in.shape;
-  return launch(
-      &attention_forward<H, kColumns, kMlp>,
-      dim3(blocks(divided_up(shape.queries, kQueries)), blocks(shape.batch), blocks(shape.replicas)),
-      dim3(kThreads), forward_bytes(shape), call.stream, in, out, saved,
-      saved == nullptr ? nullptr : saved + saved_out(shape));
-}
-
-template <int H, Mlp kMlp>
-int launch_forward(const KernelCall& call, const AttentionInputs& in, const ExampleView<float>& out,
-                   float* saved) {
-  // Two heads have 128 columns at most, four 256.
-  if constexpr (H == 0 || H > 4) {
-    if (in.shape.heads * in.shape.head_width > kThreads)
-      return launch_forward<H, 2, kMlp>(call, in, out, saved);
-  }
-  return launch_forward<H, 1, kMlp>(call, in, out, saved);
 }
 
 }  // namespace
 
 bool forward_serves(const AttentionShape& shape) {
-  return serves(shape) && forward_bytes(shape) <= max_shared_bytes();
+  return serves(shape) && max(forward_bytes(shape, false), forward_bytes(shape, true)) <= max_shared_bytes();
 }
 
 int attention_forward(const KernelCall& call, const AttentionInputs& in, const ExampleView<float>& out,
                       float* saved) {
-  if (!forward_serves(in.shape)) return kKernelNotServed;
-  if (is_empty(in.shape)) return kKernelDone;
-  if (in.shape.hidden == 0) return launch_forward<0, Mlp::kNone>(call, in, out, saved);
-  switch (mlp_heads(in.shape.heads)) {
-    case 2:
-      return launch_forward<2, Mlp::kFp32>(call, in, out, saved);
-    case 4:
-      return launch_forward<4, Mlp::kFp32>(call, in, out, saved);
-    case 8:
-      if (runs_tf32(call, in.shape)) return launch_forward<8, Mlp::kTf32>(call, in, out, saved);
-      return launch_forward<8, Mlp::kFp32>(call, in, out, saved);
-    default:
-      return launch_forward<16, Mlp::kFp32>(call, in, out, saved);
-  }
+  const AttentionShape& shape = in.shape;
+  if (!forward_serves(shape)) return kKernelNotServed;
+  if (is_empty(shape)) return kKernelDone;
+  return with_kernel(call, shape, [&]<int H, int kColumns, GpuPrecision kPrecision>() {
+    return launch(
+        &attention_forward<H, kColumns, kPrecision>,
+        dim3(blocks(divided_up(shape.queries, kQueries)), blocks(shape.batch), blocks(shape.replicas)),
+        dim3(kThreads), forward_bytes(shape, kPrecision == GpuPrecision::kTf32), call.stream, in, out, saved,
+        saved == nullptr ? nullptr : saved + saved_out(shape));
+  });
 }
 
 }  // namespace che::gpu

@@ -143,6 +143,7 @@ __device__ __forceinline__ void store4(float* p, const float4& value) {
   *reinterpret_cast<float4*>(p) = value;
 }
 
+__device__ __forceinline__ float2 load2(const float* p) { return *reinterpret_cast<const float2*>(p); }
 __device__ __forceinline__ void store2(float* p, float first, float second) {
   *reinterpret_cast<float2*>(p) = make_float2(first, second);
 }
