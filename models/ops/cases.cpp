@@ -118,13 +118,15 @@ std::vector<OperationCase> recurrences(const CaseSizes& sizes, std::int64_t toke
     const std::int64_t gates = gates_of(cell), read = width + (memory ? kMemoryWidth : 0);
     Tensors inputs{symbols, numbers.variable({1, kSymbols, gates * width}, 0.3),
                    numbers.variable({1, read, gates * width}, 0.05)};
-    const auto add_layer = [&](std::int64_t in, std::int64_t out) {
-      inputs.push_back(numbers.variable({1, in, out}, 0.1));
-      inputs.push_back(numbers.variable({1, out}, 0.1));
-    };
-    if (memory) add_layer(width, actions_of(*memory));
+    if (memory) {
+      inputs.push_back(numbers.variable({1, width, actions_of(*memory)}, 0.1));
+      inputs.push_back(numbers.variable({1, actions_of(*memory)}, 0.1));
+    }
     std::int64_t in = width;
-    for (const std::int64_t out : writer_widths) add_layer(std::exchange(in, out), out);
+    for (const std::int64_t out : writer_widths) {
+      inputs.push_back(numbers.variable({1, std::exchange(in, out), out}, 0.1));
+      inputs.push_back(numbers.far_from_zero({1, out}, 3));
+    }
     const auto steps = static_cast<double>(batch * tokens);
     all.push_back({.name = "recurrent, " + name,
                    .inputs = inputs,

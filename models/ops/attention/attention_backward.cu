@@ -38,7 +38,7 @@ struct BackwardOperands {
 
 // The parameters are with_kernel's.
 template <int H, int kColumns, GpuPrecision kPrecision>
-__global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns))
+__global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns, kPrecision))
     attention_backward(AttentionInputs in, BackwardOperands operands) {
   CHE_DYNAMIC_SHARED(shared_bytes);
   constexpr bool kTf32 = kPrecision == GpuPrecision::kTf32;
