@@ -47,7 +47,7 @@ def demangled(names: list[str]) -> list[str]:
   output = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True).stdout
   shorter = []
   for name in output.splitlines():
-    name = re.sub(r"\(anonymous namespace\)::|che::gpu::|^void ", "", name)
+    name = re.sub(r"\(anonymous namespace\)::|che::(gpu::)?|^void ", "", name)
     shorter.append(re.sub(r"\((?!GpuPrecision\)|int\)).*", "", re.sub(r"\(int\)", "", name)).strip())
   return shorter
 
