@@ -170,7 +170,8 @@ void add_verify_command(CLI::App& app, Action& action) {
           ->type_name("N|all");
   command
       ->add_option("--tolerance", options->tolerance,
-                   "accuracies (0 to 1) that differ by no more than this are within tolerance (default 0.01)")
+                   "accuracies (0 to 1), and losses of texts, that differ by no more than this are within "
+                   "tolerance (default 0.01)")
       ->needs(retrain);
   command
       ->add_option("--seed", options->choice.seed,

@@ -145,7 +145,7 @@ class BundleReader {
         finish_run();
         run = id;
       }
-      texts.emplace(name, std::move(file->content));
+      add_run_text(texts, name, std::move(file->content), fmt::format("{}: {}/runs/{}", file_, root_, run));
     }
     finish_run();
     if (!files_.empty()) fail(files_.begin()->first, "is in the manifest and not in the bundle");

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/text.h"
 #include "experiments/exchange/archive.h"
 #include "experiments/exchange/stored_predictions.h"
 #include "experiments/plan/evaluation_settings.h"
@@ -29,6 +30,10 @@ constexpr std::array kRunFiles = {kConfig,       "evaluation.csv", "evaluation_a
                                   "windows.csv"};
 // Losses are summed in single precision on the way.
 constexpr double kLossTolerance = 1e-4;
+// A run's files in all: they are in memory together.
+constexpr std::size_t kMaxRunBytes = std::size_t{256} << 20;
+
+bool is_from_zero(double value) { return std::isfinite(value) && value >= 0; }
 
 // Throws Error for a row of an evaluation that the run cannot have.
 void check_row(const RunConfig& config, const Task* task, const EvaluationRow& row) {
@@ -55,7 +60,7 @@ void check_row(const RunConfig& config, const Task* task, const EvaluationRow& r
     }
   }
   for (const PositionLoss& one : row.positions) {
-    if (std::isnan(one.loss) || (one.loss >= 0 && std::isfinite(one.loss))) continue;
+    if (std::isnan(one.loss) || is_from_zero(one.loss)) continue;
     throw Error(fmt::format("the loss {} at position {} of length {}; allowed: a finite number from 0 on",
                             one.loss, one.first, row.length));
   }
@@ -84,16 +89,15 @@ void check_rows(const RunConfig& config, const std::vector<EvaluationRow>& rows,
 void check_metrics(const std::vector<MetricsRow>& rows, std::int64_t steps, const std::string& file) {
   const MetricsRow* before = nullptr;
   for (const MetricsRow& row : rows) {
-    if (!std::isfinite(row.loss) || !std::isfinite(row.gradient_norm)) {
-      throw Error(fmt::format("{}: the loss {} and the gradient norm {} at step {}; allowed: finite numbers",
-                              file, row.loss, row.gradient_norm, row.step));
+    for (const double value : {row.loss, row.gradient_norm, row.seconds, row.validation_loss.value_or(0)}) {
+      if (is_from_zero(value)) continue;
+      throw Error(fmt::format("{}: the number {} at step {}; allowed: finite numbers from 0 on", file, value,
+                              row.step));
     }
     const bool is_later = before == nullptr || row.step > before->step;
-    if (!is_later || row.step < 1 || row.step > steps || row.loss < 0 || row.gradient_norm < 0) {
+    if (!is_later || row.step < 1 || row.step > steps) {
       throw Error(
-          fmt::format("{}: step {} with loss {} and gradient norm {}; allowed: rows by step from 1 to {}, "
-                      "and neither below 0",
-                      file, row.step, row.loss, row.gradient_norm, steps));
+          fmt::format("{}: a row of step {}; allowed: rows by step from 1 to {}", file, row.step, steps));
     }
     before = &row;
   }
@@ -124,14 +128,26 @@ BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const
     throw Error(fmt::format("{}: has results and no {}", place, kStatus));
   }
   check_rows(run.config, run.evaluation, place + "/evaluation.csv");
-  for (const auto& [step, rows] : run.at_steps) {
-    check_rows(run.config, rows, place + "/evaluation_at_steps.csv");
+  for (const EvaluationRow& row : run.evaluation) {
+    if (!run.config.has_text() || run.config.is_foreign() || !row.windows.empty()) continue;
+    throw Error(fmt::format("{}/windows.csv: lacks the windows of length {}", place, row.length));
   }
-  run.rows_without_predictions = check_kept_predictions(run.config, run.evaluation, texts, place);
   // A model outside che is not trained here.
   const std::int64_t steps = run.config.is_foreign() ? 0 : run.config.training.steps;
+  for (const auto& [at, rows] : run.at_steps) {
+    const std::string file = place + "/evaluation_at_steps.csv";
+    if (at < 1 || at > steps) {
+      throw Error(fmt::format("{}: a row of step {}; the run has {}", file, at, counted(steps, "step")));
+    }
+    check_rows(run.config, rows, file);
+  }
+  run.rows_without_predictions = check_kept_predictions(run.config, run.evaluation, texts, place);
   check_metrics(run.metrics, steps, place + "/metrics.csv");
   const std::int64_t step = run.status.step;
+  for (const double seconds : {run.status.training_seconds, run.status.evaluation_seconds}) {
+    if (is_from_zero(seconds)) continue;
+    throw Error(fmt::format("{}/{}: {} seconds; allowed: finite numbers from 0 on", place, kStatus, seconds));
+  }
   if (step > steps || (run.status.state == RunState::kFinished && step != steps)) {
     throw Error(
         fmt::format("{}/{}: {} at step {} of {}", place, kStatus, state_name(run.status.state), step, steps));
@@ -143,12 +159,23 @@ bool is_bundled(std::string_view name) {
   return std::ranges::count(kRunFiles, name) > 0 || is_kept_predictions(name);
 }
 
+void add_run_text(RunTexts& texts, const std::string& name, std::string text, const std::string& place) {
+  std::size_t bytes = text.size();
+  for (const auto& [other, of_other] : texts) bytes += of_other.size();
+  if (bytes > kMaxRunBytes) {
+    throw Error(fmt::format("{}: its files have more than {} MiB, which is the most for a run of a bundle",
+                            place, kMaxRunBytes >> 20));
+  }
+  texts.emplace(name, std::move(text));
+}
+
 RunTexts read_run_texts(const fs::path& run) {
   RunTexts texts;
   std::error_code error;
   for (const fs::path& entry : entries_of(run, error)) {
     const std::string name = entry.filename().string();
-    if (is_bundled(name)) texts.emplace(name, read_file(entry, ArchiveLimits().file_bytes));
+    if (is_bundled(name))
+      add_run_text(texts, name, read_file(entry, ArchiveLimits().file_bytes), run.string());
   }
   if (error) {
     throw Error(fmt::format("cannot read '{}': {}", run.string(), error.message()), ErrorKind::kRuntime);

@@ -32,6 +32,9 @@ using RunTexts = std::map<std::string, std::string>;
 // Whether a run's file of this name is in a bundle.
 bool is_bundled(std::string_view name);
 
+// Adds a run's file. Throws Error (usage) where they are too many bytes for a run of a bundle.
+void add_run_text(RunTexts& texts, const std::string& name, std::string text, const std::string& place);
+
 // Reads these files of a run's folder. Throws Error as read_file does, also for a file that is too long for a
 // bundle.
 RunTexts read_run_texts(const std::filesystem::path& run);

@@ -55,7 +55,38 @@ bool is_same_row(const EvaluationRow& published, const EvaluationRow& again) {
           std::ranges::equal(published.positions, again.positions, is_same_position));
 }
 
-// Whether each row that a bundle has of a step was measured again, with an accuracy that `agrees`.
+// How far two numbers are apart; not at all where neither is one.
+double distance(double one, double other) {
+  return std::isnan(one) && std::isnan(other) ? 0 : std::abs(one - other);
+}
+
+// The mean distance of the losses of windows or positions, infinite where `is_same_place` does not hold.
+template <class Loss, class IsSamePlace>
+double mean_distance(const std::vector<Loss>& published, const std::vector<Loss>& again,
+                     const IsSamePlace& is_same_place) {
+  if (published.empty()) return 0;  // A bundle may lack them.
+  if (!std::ranges::equal(published, again, is_same_place)) return HUGE_VAL;
+  double sum = 0;
+  for (std::size_t i = 0; i < published.size(); ++i) sum += distance(published[i].loss, again[i].loss);
+  return sum / static_cast<double>(published.size());
+}
+
+// How far rows are apart in what tables and comparisons show of a task, or of a text.
+double row_distance(const EvaluationRow& published, const EvaluationRow& again, bool has_text) {
+  double largest = distance(published.accuracy, again.accuracy);
+  if (!has_text) return largest;
+  for (const double loss :
+       {distance(published.loss, again.loss),
+        mean_distance(published.windows, again.windows,
+                      [](const auto&one, const auto&other) { return one.window == other.window; }),
+        mean_distance(published.positions, again.positions,
+                      [](const auto&one, const auto&other) { return one.first == other.first; })}) {
+    if (!(loss <= largest)) largest = loss;
+  }
+  return largest;
+}
+
+// Whether each row that a bundle has of a step was measured again, and `agrees`.
 template <class Agrees>
 bool steps_agree(const BundledRun& published, const StepRows& again, const Agrees& agrees) {
   return std::ranges::all_of(published.at_steps, [&](const auto& step) {
@@ -148,14 +179,19 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
     return {Agreement::kDifferent,
             fmt::format("{} in the bundle, {} measured again", lengths, new_rows.size())};
   }
-  const auto difference = [&](std::size_t i) { return std::abs(rows[i].accuracy - new_rows[i].accuracy); };
+  const bool has_text = published.config.has_text();
   std::size_t farthest = 0;
+  double largest = 0;
   std::size_t beyond = 0;
   bool rows_are_same = true;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows_are_same &= is_same_row(rows[i], new_rows[i]);
-    if (!(difference(i) <= tolerance)) ++beyond;
-    if (difference(i) > difference(farthest)) farthest = i;
+    const double difference = row_distance(rows[i], new_rows[i], has_text);
+    if (!(difference <= tolerance)) ++beyond;
+    if (difference > largest) {
+      largest = difference;
+      farthest = i;
+    }
   }
   const bool has_metrics = !published.metrics.empty() && !metrics_again.empty();
   if (rows_are_same && steps_agree(published, steps_again, is_same_row) &&
@@ -168,31 +204,37 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
   }
   std::string text;
   if (beyond > 0) text = fmt::format("beyond {} at {} of {}: ", tolerance, beyond, lengths);
-  if (difference(farthest) > 0) {
-    text += fmt::format(
-        "accuracy differs by at most {:.2g}, at length {} ({:.4f} in the bundle, {:.4f} again)",
-        difference(farthest), rows[farthest].length, rows[farthest].accuracy, new_rows[farthest].accuracy);
+  if (largest > 0) {
+    const auto shown = [&](const EvaluationRow& row) { return has_text ? row.loss : row.accuracy; };
+    text += fmt::format("{} at most {:.2g}, at length {} ({:.4f} in the bundle, {:.4f} again)",
+                        has_text ? "accuracy and losses differ by" : "accuracy differs by", largest,
+                        rows[farthest].length, shown(rows[farthest]), shown(new_rows[farthest]));
   } else if (rows_are_same) {
     text += fmt::format("the same numbers at {}", lengths);
   } else {
-    text +=
-        fmt::format("the same accuracy at {}, other losses, standard errors, windows or positions", lengths);
+    text += fmt::format("the same accuracy at {}, other losses or standard errors", lengths);
   }
-  bool training_is_close = true;
-  if (has_metrics) {
-    const double before = final_training_accuracy(published.metrics);
-    const double after = final_training_accuracy(metrics_again);
-    training_is_close = std::abs(before - after) <= tolerance;
-    text += fmt::format("; training accuracy {:.4f} in the bundle, {:.4f} again{}", before, after,
-                        training_is_close ? "" : fmt::format(", beyond {}", tolerance));
+  bool is_close = beyond == 0;
+  const auto compare = [&](const char* name, double before, double after) {
+    const bool agrees = distance(before, after) <= tolerance && !std::isnan(before);
+    text += fmt::format("; {} {:.4f} in the bundle, {:.4f} again{}", name, before, after,
+                        agrees ? "" : fmt::format(", beyond {}", tolerance));
+    is_close &= agrees;
+  };
+  if (has_metrics && has_text) {
+    compare("training loss", final_training_loss(published.metrics), final_training_loss(metrics_again));
+    const std::optional<double> validation = final_validation_loss(published.metrics);
+    const std::optional<double> validation_again = final_validation_loss(metrics_again);
+    if (validation) compare("validation loss", *validation, validation_again.value_or(NAN));
+  } else if (has_metrics) {
+    compare("training accuracy", final_training_accuracy(published.metrics),
+            final_training_accuracy(metrics_again));
   }
   const bool steps_are_close = steps_agree(published, steps_again, [&](const auto& one, const auto& other) {
-    return std::abs(one.accuracy - other.accuracy) <= tolerance;
+    return row_distance(one, other, has_text) <= tolerance;
   });
-  if (!steps_are_close) text += fmt::format("; accuracy at steps on the way is beyond {}", tolerance);
-  return {beyond == 0 && training_is_close && steps_are_close ? Agreement::kWithinTolerance
-                                                              : Agreement::kDifferent,
-          text};
+  if (!steps_are_close) text += fmt::format("; what was measured on the way is beyond {}", tolerance);
+  return {is_close && steps_are_close ? Agreement::kWithinTolerance : Agreement::kDifferent, text};
 }
 
 RetrainingFolder::RetrainingFolder(fs::path experiment, const std::vector<RunConfig>& runs)

@@ -47,8 +47,8 @@ class RetrainingChoice {
 
 enum class Agreement : std::uint8_t {
   kEqual,            // Every number of the bundle at the config's lengths is the same.
-  kWithinTolerance,  // Accuracies are close.
-  kDifferent,        // Some accuracy is not.
+  kWithinTolerance,  // Accuracies are close, of texts also losses.
+  kDifferent,        // Some are not.
 };
 
 // "equal", "within tolerance", "different".
@@ -61,7 +61,8 @@ struct RetrainingResult {
 
 // Compares what a bundle has of a run with what training it again gave, at the test lengths of its config.
 // `tolerance`, from 0 to 1, is allowed between accuracies: at each test length, and in training over the last
-// tenth of the steps.
+// tenth of the steps. With a text it is allowed between losses, too, in nats a token: those at each test
+// length and of the last validation, and on average those of windows and of positions.
 RetrainingResult compare_with_published(const BundledRun& published, const std::vector<EvaluationRow>& again,
                                         const std::vector<MetricsRow>& metrics_again,
                                         const StepRows& steps_again, double tolerance);

@@ -26,9 +26,7 @@ double training_value(const TableRun& run) {
 
 // A text's last loss on the validation part, with its sign turned.
 double validation_value(const TableRun& run) {
-  const auto last = std::find_if(run.metrics.rbegin(), run.metrics.rend(),
-                                 [](const MetricsRow& row) { return row.validation_loss.has_value(); });
-  if (last != run.metrics.rend()) return -*last->validation_loss;
+  if (const std::optional<double> loss = final_validation_loss(run.metrics)) return -*loss;
   throw Error(
       fmt::format("--select validation: {} has no loss on the validation part; train it in another results "
                   "folder with log.validation_steps, which may be the number of its steps",

@@ -128,4 +128,10 @@ double final_training_loss(const std::vector<MetricsRow>& metrics) {
   return final_mean(metrics, &MetricsRow::loss);
 }
 
+std::optional<double> final_validation_loss(const std::vector<MetricsRow>& metrics) {
+  const auto last = std::find_if(metrics.rbegin(), metrics.rend(),
+                                 [](const MetricsRow& row) { return row.validation_loss.has_value(); });
+  return last == metrics.rend() ? std::nullopt : last->validation_loss;
+}
+
 }  // namespace che

@@ -66,5 +66,7 @@ double interquartile_mean(const std::vector<double>& ascending);
 double final_training_accuracy(const std::vector<MetricsRow>& metrics);
 // The same mean of the training loss.
 double final_training_loss(const std::vector<MetricsRow>& metrics);
+// The last loss on the validation part of a text, if there is one.
+std::optional<double> final_validation_loss(const std::vector<MetricsRow>& metrics);
 
 }  // namespace che

@@ -166,10 +166,40 @@ TEST_F(Bundle, HasNoRowsThatNoRunCanHave) {
     run.write_metrics(rows);
     expect_contains(message_of([&] { write_bundle(experiment(), file()); }), {"metrics.csv: " + part});
   };
+  const double none = std::numeric_limits<double>::quiet_NaN();
   refused_step([&](MetricsRow& row) { row.loss = infinity; },
-               "the loss inf and the gradient norm 1 at step 200; allowed: finite");
-  refused_step([&](MetricsRow& row) { row.step = steps.front().step; }, "step 100 with loss");
-  refused_step([](MetricsRow& row) { row.step = 1'000'000; }, "step 1000000 with loss");
+               "the number inf at step 200; allowed: finite numbers from 0 on");
+  refused_step([&](MetricsRow& row) { row.seconds = none; }, "the number nan at step 200");
+  refused_step([](MetricsRow& row) { row.validation_loss = -1; }, "the number -1 at step 200");
+  refused_step([&](MetricsRow& row) { row.step = steps.front().step; },
+               "a row of step 100; allowed: rows by");
+  refused_step([](MetricsRow& row) { row.step = 1'000'000; }, "a row of step 1000000; allowed: rows by step");
+  run.write_metrics(steps);
+  RunStatus status = run.status();
+  status.evaluation_seconds = -1;
+  run.write_status(status);
+  expect_contains(message_of([&] { write_bundle(experiment(), file()); }), {"status.json: -1 seconds"});
+}
+
+TEST_F(Bundle, HasNoEvaluationAtAStepThatTheRunHasNot) {
+  const RunFolder run =
+      store_run(experiment(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
+  run.write_at_steps({{1001, run.evaluation()}});
+  expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
+                  {"evaluation_at_steps.csv: a row of step 1001; the run has 1000 steps"});
+}
+
+// All files of a run are in memory together.
+TEST_F(Bundle, HasRunsOfABoundedSize) {
+  const RunFolder run =
+      store_run(experiment(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
+  for (const char* name : {"positions.csv", "windows.csv", "predictions-000000000000.jsonl.zst",
+                           "predictions-000000000001.jsonl.zst"}) {
+    write_file_atomically(run.path() / name, "");
+    fs::resize_file(run.path() / name, std::uintmax_t{64} << 20);
+  }
+  expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
+                  {"its files have more than 256 MiB, which is the most for a run of a bundle"});
 }
 
 TEST_F(Bundle, HasLossesOfTextsThatAreTheMeanOfTheirWindows) {
@@ -195,6 +225,10 @@ TEST_F(Bundle, HasLossesOfTextsThatAreTheMeanOfTheirWindows) {
   expect_contains(outcome(2), {"evaluation.csv: the loss -1 at position 0 of length 16"});
   rows.front().windows.pop_back();
   expect_contains(outcome(2), {"windows.csv has 63 with 2"});
+  rows.front().windows.clear();
+  rows.front().positions.clear();
+  expect_contains(outcome(2), {"windows.csv: lacks the windows of length 16"});
+  rows.front().windows.assign(63, {.window = {.document = 5, .end = 1000}, .loss = 2});
   rows.front().windows.front().loss = std::numeric_limits<double>::infinity();
   expect_contains(outcome(2), {"windows.csv has 63 with inf"});
 }

@@ -6,15 +6,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "models/architectures/foreign.h"
 #include "tests/contains.h"
+#include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -127,8 +130,6 @@ TEST_F(RetrainedRun, ComparesEachNumberThatTheBundleHas) {
   expect_forgery(Agreement::kWithinTolerance);
   published_.evaluation[0].accuracy_se = 0.125;
   expect_forgery(Agreement::kWithinTolerance);
-  published_.evaluation[0].windows = {{.window = {}, .loss = 0.5}};
-  expect_forgery(Agreement::kWithinTolerance);
   published_.at_steps[1] = published_.evaluation;
   expect_forgery(Agreement::kDifferent);
   published_.at_steps[1] = again_.at_steps[1] = published_.evaluation;
@@ -136,6 +137,50 @@ TEST_F(RetrainedRun, ComparesEachNumberThatTheBundleHas) {
   published_.at_steps[1] = published_.evaluation;
   published_.at_steps[1][0].accuracy = 0.25;
   expect_forgery(Agreement::kDifferent);
+}
+
+// What a text's tables, comparisons and choice of rates read.
+TEST_F(RetrainedRun, HoldsLossesOfTextsToTheTolerance) {
+  for (BundledRun* run : {&published_, &again_}) {
+    run->config =
+        read("name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [16, 32]}}\n").runs.front();
+    run->evaluation.resize(2);
+    for (EvaluationRow& row : run->evaluation) {
+      row.length = &row == run->evaluation.data() ? 16 : 32;
+      row.samples = run->config.evaluation.samples;
+      row.encoding_settings = evaluation_settings(run->config);
+      row.windows = {{.window = {.document = 0, .end = 99}, .loss = 0.25},
+                     {.window = {.document = 1, .end = 99}, .loss = 0.75}};
+      row.positions = {{.first = 0, .count = 16, .loss = 0.5}};
+    }
+    run->metrics.back().validation_loss = 0.5;
+  }
+  const BundledRun honest = published_;
+  const auto outcome = [&](double by, const std::function<void(BundledRun&, double)>& forge) {
+    published_ = honest;
+    forge(published_, by);
+    return compare().agreement;
+  };
+  const std::vector<std::function<void(BundledRun&, double)>> forgeries{
+      [](BundledRun& run, double by) { run.evaluation[1].loss -= by; },
+      [](BundledRun& run, double by) {
+        run.evaluation[1].windows[0].loss += by;
+        run.evaluation[1].windows[1].loss -= by;
+      },
+      [](BundledRun& run, double by) { run.evaluation[1].positions[0].loss -= by; },
+      [](BundledRun& run, double by) { run.metrics.back().validation_loss = 0.5 - by; },
+      [](BundledRun& run, double by) {
+        run.at_steps[1] = run.evaluation;
+        run.at_steps[1][0].loss -= by;
+      },
+  };
+  again_.at_steps[1] = again_.evaluation;
+  for (std::size_t i = 0; i < forgeries.size(); ++i) {
+    EXPECT_EQ(Agreement::kWithinTolerance, outcome(0.005, forgeries[i])) << i;
+    EXPECT_EQ(Agreement::kDifferent, outcome(0.1, forgeries[i])) << i << compare().text;
+  }
+  EXPECT_EQ(Agreement::kDifferent,
+            outcome(1, [](BundledRun& run, double) { run.evaluation[1].windows.pop_back(); }));
 }
 
 TEST_F(RetrainedRun, LooksAtTheConfigsLengthsOnly) {
