@@ -43,16 +43,18 @@ struct FoundRuns {
   }
 };
 
+constexpr std::string_view kNoScore = "none";
+
 std::string score_text(const RunFolder& run) {
   const Metric metric = create_workload(run.config())->metric();
   const auto value = score(run.read().evaluation, run.config(), metric);
-  return value ? fmt::format("{}{}", metric.format(*value), metric.unit()) : "none";
+  return value ? fmt::format("{}{}", metric.format(*value), metric.unit()) : std::string(kNoScore);
 }
 
-// Adds the runs of folders[i] that no folder before it holds.
+// Adds the runs of folders[i] that no folder before it holds, or holds without a score.
 void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& folders, std::size_t i) {
-  std::map<std::string, const RunFolder*> known;
-  for (const RunFolder& run : found.runs) known.emplace(run.id(), &run);
+  std::map<std::string, RunFolder*> known;
+  for (RunFolder& run : found.runs) known.emplace(run.id(), &run);
   std::map<std::size_t, std::vector<std::filesystem::path>> same;  // Runs with the same score, by folder.
   std::vector<RunFolder> added;
   for (RunFolder& run : open_runs(folders[i], print_warning, &found.left_out)) {
@@ -64,7 +66,12 @@ void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& 
     const std::size_t folder = found.origins.folder_of.at(first->second->path());
     const std::string here = score_text(run);
     const std::string there = score_text(*first->second);
-    if (here == there) {
+    if (there == kNoScore && here != kNoScore) {
+      found.leave_out(fmt::format("{}: has no score; the same run in {} counts",
+                                  first->second->path().string(), folders[i].string()));
+      found.origins.folder_of[run.path()] = i;
+      *first->second = std::move(run);
+    } else if (here == there) {
       same[folder].push_back(run.path());
     } else {
       found.leave_out(fmt::format("{}: the same run is in {}, and that one counts; scores: {} here, {} there",

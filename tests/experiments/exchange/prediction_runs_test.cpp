@@ -208,6 +208,21 @@ TEST_F(PredictionRuns, OfTwoFoldersCountOnce) {
       read_table({scratch_.path(), equal.path()}).left_out);
 }
 
+TEST(ReadTable, CountsAScoreBeforeARunWithoutOne) {
+  const ScratchFolder first;
+  const ScratchFolder second;
+  store_run(first.path(), made_up_config("even_pairs", "rope"), RunState::kFailed);
+  store_run(second.path(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
+  for (const auto& folders : std::vector<std::vector<std::filesystem::path>>{{first.path(), second.path()},
+                                                                             {second.path(), first.path()}}) {
+    const ResultTable table = read_table(folders);
+    ASSERT_EQ(1U, table.runs.size());
+    EXPECT_DOUBLE_EQ(0.75, *table.runs[0].score);
+    ASSERT_EQ(1U, table.left_out.size());
+    expect_contains(table.left_out[0], {first.path().string(), second.path().string()});
+  }
+}
+
 TEST_F(PredictionRuns, KeepTheLengthsOfThePredictions) {
   ScoredPredictions scored = made_up_predictions("my_lstm", 0, 1);
   for (const auto& lengths : std::vector<std::vector<std::int64_t>>{{41, 42, 44}, {41, 43, 45}, {41}}) {
