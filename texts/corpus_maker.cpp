@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string_view>
 
 #include "core/bounded_json.h"
 #include "core/error.h"
+#include "core/file_lock.h"
 #include "core/files.h"
 #include "core/input_file.h"
 #include "core/text.h"
@@ -164,7 +166,7 @@ class DocumentReader {
 
 // Returns the name of the corpus that is to be made. Throws Error (usage) where there can be none, and where
 // the folder holds one or token files.
-std::string prepare(const CorpusPlan& plan, const fs::path& folder) {
+std::string checked_name(const CorpusPlan& plan, const fs::path& folder) {
   std::string name =
       plan.name.empty() ? fs::absolute(folder / "").parent_path().filename().string() : plan.name;
   if (!is_plain_name(name, kMaxCorpusName)) {
@@ -178,11 +180,23 @@ std::string prepare(const CorpusPlan& plan, const fs::path& folder) {
   };
   refuse(CorpusCard::kFileName, "a corpus");
   for (const char* file : {CorpusCard::kTokenFile, CorpusCard::kIndexFile}) refuse(file, file);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Error(fmt::format("cannot create {}: {}", folder.string(), error.message()));
   return name;
 }
+
+// A folder that this process alone makes a corpus in.
+struct CorpusPlace {
+  CorpusPlace(const CorpusPlan& plan, const fs::path& folder) {
+    checked_name(plan, folder);
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) throw Error(fmt::format("cannot create {}: {}", folder.string(), error.message()));
+    lock.emplace(folder);
+    name = checked_name(plan, folder);  // Another process may have made one before the lock.
+  }
+
+  std::optional<FileLock> lock;
+  std::string name;
+};
 
 // The parts that the plan and the documents decide on, and the files' hashes.
 void finish_corpus(CorpusCard card, const CorpusPlan& plan, const fs::path& folder) {
@@ -212,8 +226,8 @@ ReadTexts for_each_document(const CorpusPlan& plan, const TakePart& take) {
 }
 
 ReadTexts make_corpus(const CorpusPlan& plan, const fs::path& folder) {
-  CorpusCard card{
-      .name = prepare(plan, folder), .tokenizer = "bytes", .vocabulary = kByteEnd + 1, .end = kByteEnd};
+  const CorpusPlace place(plan, folder);
+  CorpusCard card{.name = place.name, .tokenizer = "bytes", .vocabulary = kByteEnd + 1, .end = kByteEnd};
   TokenWriter writer(folder / CorpusCard::kTokenFile, card.vocabulary);
   std::vector<std::int32_t> tokens;
   const ReadTexts counts = for_each_document(plan, [&](std::string_view part, bool is_last) {
@@ -237,8 +251,8 @@ void import_corpus(const fs::path& prefix, const CorpusPlan& plan, std::int64_t 
   const fs::path token_file = fs::path(prefix) += ".bin";
   const TokenIndex index = read_token_index(index_file);
   const fs::path tokens = folder / CorpusCard::kTokenFile;
-  CorpusCard card{
-      .name = prepare(plan, folder), .tokenizer = "imported", .vocabulary = vocabulary, .end = end};
+  const CorpusPlace place(plan, folder);
+  CorpusCard card{.name = place.name, .tokenizer = "imported", .vocabulary = vocabulary, .end = end};
   card.documents = static_cast<std::int64_t>(index.starts.size()) - 1;
   card.tokens = index.starts.back();
   if (card.tokens == 0) throw Error(fmt::format("{} lists no tokens", index_file.string()));

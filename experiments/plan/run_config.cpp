@@ -299,6 +299,12 @@ std::optional<ConfigProblem> RunConfig::problem() const {
     return ConfigProblem{{"encoding.attention_scale", "training.last_length"},
                          "windows of training have 1 token, whose logarithm is 0; allowed: 2 tokens or more"};
   }
+  if (has_text() && evaluation.text.protocol == TextProtocol::kSliding &&
+      evaluation.text.windows == WindowChoice::kPacked) {
+    return ConfigProblem{{"evaluation.windows", "evaluation.protocol"},
+                         "windows of protocol sliding end every evaluation.stride tokens, and packed ones do "
+                         "not; leave evaluation.windows out, or take protocol last or full"};
+  }
   if (encoding.window.is_cut() && encoding.window.heads > model.shape().heads) {
     return ConfigProblem{{"encoding.window_heads", "model.heads"},
                          fmt::format("{} heads are to have a window, and the model has {}; allowed: 1 to {}",

@@ -105,14 +105,15 @@ std::vector<std::string> text_notes(const std::vector<TableRun>& runs) {
     if (!run.config.has_text()) continue;
     const EvaluationConfig& asked = run.config.evaluation;
     const std::string& part = text_part_names()[static_cast<std::size_t>(asked.text.part)];
-    const char* const windows = asked.text.windows == WindowChoice::kAligned ? "aligned" : "packed";
+    const char* windows = asked.text.windows == WindowChoice::kAligned ? "aligned windows" : "packed windows";
     std::string counted = "all predictions";
     if (asked.text.protocol == TextProtocol::kLast)
       counted = fmt::format("the last {} predictions", asked.text.last);
     if (asked.text.protocol == TextProtocol::kSliding) {
+      windows = "windows";
       counted = fmt::format("the last {} predictions, one window's end to the next,", asked.text.stride);
     }
-    notes.insert(fmt::format("{}: {} of {} {} windows of the {} part count.", run.config.text.name, counted,
+    notes.insert(fmt::format("{}: {} of {} {} of the {} part count.", run.config.text.name, counted,
                              asked.samples, windows, part));
     if (asked.text.protocol == TextProtocol::kLast && asked.lengths().front() < asked.text.last) {
       notes.insert(fmt::format(

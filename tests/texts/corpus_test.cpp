@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/file_lock.h"
 #include "core/files.h"
 #include "core/hashes.h"
 #include "tests/message_of.h"
@@ -129,6 +130,13 @@ TEST_F(CorpusTest, MayBeATextOfThePaper) {
   write(at("books/corpus.json"), text);
   expect_error(ErrorKind::kUsage, {"corpus.json: paper: allowed: arxiv, books3, or no such key"},
                [&] { read_corpus_card(at("books")); });
+}
+
+TEST_F(CorpusTest, IsMadeByOneProcess) {
+  fs::create_directory(at("small"));
+  const FileLock other(at("small"));
+  EXPECT_NE(std::string::npos, message_of([&] { make_small(); }).find("small"));
+  EXPECT_FALSE(fs::exists(at("small") / CorpusCard::kTokenFile));
 }
 
 TEST_F(CorpusTest, DropsEmptyDocuments) {
