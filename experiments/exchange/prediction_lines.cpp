@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/number_text.h"
 #include "core/suggestion.h"
 #include "core/text.h"
 
@@ -113,13 +114,14 @@ std::string PredictionLines::text(const Json& object, const char* name) const {
   return field(object, name, &Json::is_string, "text").get<std::string>();
 }
 
-std::int64_t PredictionLines::integer(const Json& object, const char* name, std::int64_t min) const {
+std::int64_t PredictionLines::integer(const Json& object, const char* name, std::int64_t min,
+                                      std::int64_t max) const {
   const Json& value = field(object, name, &Json::is_number_integer, "a whole number");
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
-    fail(fmt::format("{}: the number is too large", name));
-  }
+  const bool is_above = value.is_number_unsigned() && std::cmp_greater(value.get<std::uint64_t>(), max);
   const auto number = value.get<std::int64_t>();
-  if (number < min) fail(fmt::format("{}: got {}; allowed: {} or more", name, number, min));
+  if (is_above || number < min) {
+    fail(fmt::format("{}: got {}; allowed: {}", name, value.dump(), allowed_integers(min, max)));
+  }
   return number;
 }
 

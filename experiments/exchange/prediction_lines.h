@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -51,7 +52,8 @@ class PredictionLines {
   const nlohmann::json& field(const nlohmann::json& object, const char* name,
                               bool (nlohmann::json::*accepts)() const noexcept, const char* expected) const;
   std::string text(const nlohmann::json& object, const char* name) const;
-  std::int64_t integer(const nlohmann::json& object, const char* name, std::int64_t min) const;
+  std::int64_t integer(const nlohmann::json& object, const char* name, std::int64_t min,
+                       std::int64_t max = std::numeric_limits<std::int64_t>::max()) const;
   void refuse_other_fields(const nlohmann::json& object, const std::vector<std::string>& known) const;
 
  private:

@@ -106,8 +106,8 @@ ScoredPredictions read_header(PredictionLines& lines, Json& object) {
   if (const std::string problem = foreign_name_problem(scored.model); !problem.empty()) {
     lines.fail(fmt::format("model: {}", problem));
   }
-  if (object.contains("model_seed")) scored.seed = lines.integer(object, "model_seed", 0);
-  if (object.contains("data_seed")) scored.data_seed = lines.integer(object, "data_seed", 0);
+  if (object.contains("model_seed")) scored.seed = lines.integer(object, "model_seed", 0, kMaxSeed);
+  if (object.contains("data_seed")) scored.data_seed = lines.integer(object, "data_seed", 0, kMaxSeed);
   scored.stated_training = read_training(lines, object);
   SampleHeader& header = scored.header;
   header.task = lines.text(object, "task");
@@ -132,7 +132,7 @@ ScoredPredictions read_header(PredictionLines& lines, Json& object) {
   if (header.samples % kEvaluationBatch != 0) {
     lines.fail(fmt::format("samples: got {}; allowed: multiples of {}", header.samples, kEvaluationBatch));
   }
-  header.seed = lines.integer(object, "seed", 0);
+  header.seed = lines.integer(object, "seed", 0, kMaxSeed);
   check_suite(lines, header);
   return scored;
 }
