@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/config/field_list.h"
 #include "core/config/reader.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -26,6 +27,20 @@ void check_config_exists(const std::filesystem::path& path) {
   const std::string hint =
       closest.empty() ? "" : fmt::format("; did you mean '{}'?", one_line(closest, kWholeText));
   throw Error(fmt::format("{}: no such file{}", one_line(path.string(), kWholeText), hint));
+}
+
+// Sets what `base`, the `model` of a base, sets beside the kind, which `run` has already.
+void assign_model(ConfigNode base, RunConfig& run) {
+  const ConfigEntry* const kind = base.find("kind");
+  const bool is_own =
+      kind == nullptr ? run.model.kind == ModelConfig().kind : kind->value.text == run.model.kind;
+  std::erase_if(base.entries, [](const ConfigEntry& entry) { return entry.key == "kind"; });
+  try {
+    assign_path("model", base, fields_of(run), "base.");
+  } catch (const Error& error) {
+    if (is_own) throw;
+    throw Error(fmt::format("{}; model.kind is {}", error.what(), run.model.kind));
+  }
 }
 
 }  // namespace
@@ -77,14 +92,41 @@ std::vector<ExtendedConfig> extended_configs(const ConfigNode& root, const std::
   return found;
 }
 
-RunConfig read_bases(const std::vector<ConfigNode>& bases, const std::vector<const Setting*>& text) {
+RunConfig read_bases(std::vector<ConfigNode> bases, const std::vector<const Setting*>& named) {
   RunConfig run;
+  const FieldVisitor::Members fields = fields_of(run);
   for (const ConfigNode& base : bases) {
-    if (const ConfigEntry* const entry = base.find("text"))
-      assign_path("text", entry->value, fields_of(run), "base.");
+    if (const ConfigEntry* const entry = base.find("text")) {
+      assign_path("text", entry->value, fields, "base.");
+    }
   }
-  for (const Setting* setting : text) assign_path(setting->path, setting->value, fields_of(run));
-  for (const ConfigNode& base : bases) assign_fields(base, fields_of(run), "base.");
+  for (const Setting* setting : named) {
+    if (is_below(setting->path, "text")) assign_path(setting->path, setting->value, fields);
+  }
+  ModelConfig model = run.model;
+  const auto name_kind = [&](const ConfigNode& kind, std::string_view prefix) {
+    assign_path("kind", kind, fields_of(model), prefix);
+    if (model.entry().is_trained) return;
+    throw config_error(
+        kind.location, fmt::format("{}kind", prefix),
+        "a config describes runs of che; results of a model outside che come from `che score`");
+  };
+  for (const ConfigNode& base : bases) {
+    const ConfigEntry* const entry = base.find("model");
+    const ConfigEntry* const kind = entry == nullptr ? nullptr : entry->value.find("kind");
+    if (kind != nullptr) name_kind(kind->value, "base.model.");
+  }
+  for (const Setting* setting : named) {
+    if (setting->path == "model.kind") name_kind(setting->value, "model.");
+    if (setting->path != "model") continue;
+    if (const ConfigEntry* const kind = setting->value.find("kind")) name_kind(kind->value, "model.");
+  }
+  run.model.kind = model.kind;
+  for (ConfigNode& base : bases) {
+    if (const ConfigEntry* const entry = base.find("model")) assign_model(entry->value, run);
+    std::erase_if(base.entries, [](const ConfigEntry& entry) { return entry.key == "model"; });
+    assign_fields(base, fields, "base.");
+  }
   return run;
 }
 

@@ -28,8 +28,10 @@ struct ExtendedConfig {
 // other file of this machine. Throws Error (usage) where one is none, and for more than 8 or a circle.
 std::vector<ExtendedConfig> extended_configs(const ConfigNode& root, const std::filesystem::path& path);
 
-// Returns what the bases of a config set, of which `text` are the settings of a run's text elsewhere. A text
-// is named before all else, as its defaults take the place of a task's and never of what a base sets.
-RunConfig read_bases(const std::vector<ConfigNode>& bases, const std::vector<const Setting*>& text);
+// Returns what the bases of a config set. `named` are settings elsewhere that decide what a base may set and
+// what its defaults are: those of a text and of the kind of model. These come before all else: a text's
+// defaults take the place of a task's and never of what a base sets, and a base's `model` is read for the
+// kind that the run has. Throws Error (usage), also for a model outside che.
+RunConfig read_bases(std::vector<ConfigNode> bases, const std::vector<const Setting*>& named);
 
 }  // namespace che

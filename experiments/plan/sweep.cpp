@@ -233,12 +233,6 @@ void warn_of_replaced_base(const SweepPlan& plan, const WarningSink& warn) {
   }
 }
 
-void check_trains(const SweepPlan& plan, const RunConfig& run) {
-  if (!run.is_foreign()) return;
-  throw config_error(plan.file, "model.kind",
-                     "a config describes runs of che; results of a model outside che come from `che score`");
-}
-
 // The problem of a text that has no windows as the config asks for. Only a config's reader asks: stored runs
 // are read where their corpus is no more.
 std::optional<ConfigProblem> windows_problem(const RunConfig& run) {
@@ -318,18 +312,19 @@ struct ExpandedRuns {
 ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
   const std::size_t count = plan.count();
   RunConfig base;
-  std::optional<std::vector<const Setting*>> base_text;  // The settings of a text that `base` was read for.
+  std::optional<std::vector<const Setting*>> base_named;  // What `base` was read for.
   ExpandedRuns expanded;
   std::map<std::string, std::size_t> run_of_id;
   for (std::size_t i = 0; i < count; ++i) {
     const std::vector<RunSetting> settings = plan.settings(i);
-    std::vector<const Setting*> of_text;
+    std::vector<const Setting*> named;
     for (const RunSetting& setting : settings) {
-      if (is_below(setting.setting->path, "text")) of_text.push_back(setting.setting);
+      const std::string& set = setting.setting->path;
+      if (is_below(set, "text") || is_below("model.kind", set)) named.push_back(setting.setting);
     }
-    if (base_text != of_text) {
-      base = read_bases(plan.bases, of_text);
-      base_text = std::move(of_text);
+    if (base_named != named) {
+      base = read_bases(plan.bases, named);
+      base_named = std::move(named);
     }
     RunConfig run = base;
     for (const RunSetting& setting : settings) {
@@ -345,7 +340,6 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
         throw Error(text);
       }
     }
-    check_trains(plan, run);
     if (!run.has_text()) use_drawn_version(plan, run.task);
     written.check_apart(settings);
     const Wanted wanted = choice_of(plan, run, i);

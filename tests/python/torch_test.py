@@ -268,6 +268,16 @@ class Interface(unittest.TestCase):
       self.assertRegex(table, "Near")
       self.assertRegex(table, "Turned")
 
+  def test_a_config_with_lists_is_trained(self):
+    with tempfile.TemporaryDirectory() as folder:
+      config = pathlib.Path(folder) / "small.yaml"
+      lists = CONFIG.replace(
+        "first_length: 10, last_length: 30, length_step: 10", "lengths: [12, 25], at_steps: [5, 10]"
+      )
+      config.write_text(lists.format(task="even_pairs", encodings="none, rope"))
+      scores = ct.train(config, ct.Encoding, out=folder)
+      self.assertEqual([list(one.accuracy) for one in scores], [[12, 25]])
+
   def test_what_is_wrong_is_named(self):
     with tempfile.TemporaryDirectory() as folder:
       config = self.config_of(folder)

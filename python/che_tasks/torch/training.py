@@ -229,10 +229,10 @@ def _repetitions(config: Config, positions: str, seeds: Iterable[int] | None, le
   if positions not in encoding:
     raise ValueError(f"positions: got {positions!r}; allowed: {', '.join(encoding)}")
   rate = [] if learning_rate is None else [f"learning_rate={learning_rate}"]
-  distinct: dict[tuple[tuple[str, Any], ...], Run] = {}
+  distinct: dict[str, Run] = {}
   for run in config.runs():
     changed = run.with_settings(encoding[positions], *rate)
-    distinct.setdefault(tuple(sorted(changed.settings.items())), changed)
+    distinct.setdefault(repr(sorted(changed.settings.items())), changed)
   runs = list(distinct.values())
   for key, remedy in (("learning_rate", "; name one as learning_rate"), ("model.width", ""), ("training.steps", "")):
     values = sorted({run.settings[key] for run in runs})

@@ -36,6 +36,40 @@ TEST(Sweep, SetsTheKindOfModelBeforeTheEncoding) {
   EXPECT_EQ(sweep.runs.at(0).encoding.name, "rope");
 }
 
+// Wherever the kind stands, the settings of a base are those of the kind that a run has.
+TEST(Sweep, KeepsSettingsOfTheBaseForAnotherKindOfModel) {
+  const auto widths = [](const std::vector<RunConfig>& runs) {
+    std::string text;
+    for (const RunConfig& run : runs) text += fmt::format("{} {} ", run.model.kind, run.model.width());
+    return text;
+  };
+  const std::string wide = "name: x\nbase: {task: even_pairs, model: {width: 32}}\n";
+  EXPECT_EQ(widths(read(wide + "axes: {model.kind: [rnn, stack_lstm]}\n").runs), "rnn 32 stack_lstm 32 ");
+  EXPECT_EQ(widths(read(wide, {"model.kind=rnn"}).runs), "rnn 32 ");
+  EXPECT_EQ(widths(read(wide, {"model={kind: gru}"}).runs), "gru 32 ");
+  const std::string variants =
+      "axes: {cell: [{label: a, model.kind: lstm}, {label: b, model.kind: rnn, model.width: 16}]}\n";
+  EXPECT_EQ(widths(read(wide + variants).runs), "lstm 32 rnn 16 ");
+  EXPECT_EQ(widths(read("name: x\nbase: {task: even_pairs, model: {kind: rnn, width: 32}}\n"
+                        "axes: {model.kind: [stack_rnn, tape_rnn]}\n")
+                       .runs),
+            "stack_rnn 32 tape_rnn 32 ");
+  // Every value of the axis has the key, which the base's kind has not.
+  const Sweep machines = read(
+      "name: x\nbase: {task: even_pairs, model: {memory_cell: 4}}\n"
+      "axes: {model.kind: [stack_rnn, stack_lstm, tape_rnn]}\n");
+  for (const RunConfig& run : machines.runs)
+    EXPECT_EQ(run.model.all_options().values().at("memory_cell"), "4");
+  const ScratchFolder folder;
+  write_file_atomically(folder.path() / "wide.yaml", wide);
+  write_file_atomically(folder.path() / "x.yaml",
+                        "name: x\nextends: wide.yaml\nbase: {model: {kind: lstm}}\n");
+  EXPECT_EQ(widths(read_sweep(folder.path() / "x.yaml", {}).runs), "lstm 32 ");
+  write_file_atomically(folder.path() / "wide.yaml", "name: w\nbase: {task: even_pairs, encoding: rope}\n");
+  expect_contains(message_of([&] { read_sweep(folder.path() / "x.yaml", {}); }),
+                  {"wide.yaml:2: base.encoding: model.kind lstm takes no encoding; leave the key out"});
+}
+
 // The base of the config that another extends comes first; its axes stay its own.
 TEST(Sweep, ExtendsTheBaseOfAnotherConfig) {
   const ScratchFolder folder;
