@@ -96,6 +96,7 @@ void fill_bias_command(CLI::App& command, Action& action) {
   const auto options = set_action(command, action, show_bias);
   command.add_option("RUN_DIR", options->run, "folder EXPERIMENT_DIR/runs/<run id>")->required();
   command.add_option("--length", options->length, "length asked of the task, or tokens of a text's window")
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()))
       ->required();
   command
       .add_option("--sample", options->samples,

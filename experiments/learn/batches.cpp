@@ -113,12 +113,14 @@ Prediction predict(const Model& model, const TensorBatch& batch, const Pass& pas
   std::vector<at::Tensor> losses;
   for (const HeadPart& part : head_parts(features, batch, model.classes(), most_logits)) {
     const at::Tensor logits = model.head(part.features);
-    if (wanted.classes) classes.push_back(logits.argmax(-1).flatten(1));
+    at::Tensor predicted;
+    if (wanted.classes || wanted.losses) predicted = logits.argmax(-1);
+    if (wanted.classes) classes.push_back(predicted.flatten(1));
     if (!wanted.losses) {
       sum.add(score_batch(logits, part.targets, part.mask, model.backend()), part.share);
       continue;
     }
-    const at::Tensor is_correct = logits.argmax(-1).eq(part.targets).logical_and(part.mask);
+    const at::Tensor is_correct = predicted.eq(part.targets).logical_and(part.mask);
     losses.push_back(output_losses(logits, part.targets).flatten(1));
     sum.add({losses.back().mean(1), is_correct.flatten(1).sum(1)}, part.share);
   }

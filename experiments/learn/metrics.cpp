@@ -4,6 +4,7 @@
 #include <boost/crc.hpp>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/files.h"
 #include "core/hashes.h"
@@ -106,8 +107,8 @@ std::string tensorboard_events(const std::vector<MetricsRow>& metrics,
   std::string version = event(start, 0);
   append_text(version, 3, "brain.Event:2");
   append_record(file, version);
-  const auto add = [&](double wall_time, std::int64_t step,
-                       std::initializer_list<std::pair<std::string_view, double>> scalars) {
+  using Scalars = std::vector<std::pair<std::string_view, double>>;
+  const auto add = [&](double wall_time, std::int64_t step, const Scalars& scalars) {
     std::string summary;
     for (const auto& [tag, value] : scalars) append_scalar(summary, tag, value);
     std::string message = event(wall_time, step);
@@ -115,10 +116,11 @@ std::string tensorboard_events(const std::vector<MetricsRow>& metrics,
     append_record(file, message);
   };
   for (const MetricsRow& row : metrics) {
-    add(start + row.seconds, row.step,
-        {{"training/loss", row.loss},
-         {"training/accuracy", row.accuracy},
-         {"training/gradient_norm", row.gradient_norm}});
+    Scalars scalars{{"training/loss", row.loss},
+                    {"training/accuracy", row.accuracy},
+                    {"training/gradient_norm", row.gradient_norm}};
+    if (row.validation_loss) scalars.emplace_back("validation/loss", *row.validation_loss);
+    add(start + row.seconds, row.step, scalars);
   }
   const double end = start + (metrics.empty() ? 0 : metrics.back().seconds);
   for (const EvaluationRow& row : evaluation) {

@@ -109,6 +109,8 @@ TEST(Tensorboard, AddsARecordARow) {
             "0000000000002c40"
             "10ac02");
   expect_contains(records[1], {"training/gradient_norm"});
+  EXPECT_EQ(std::string::npos, records[1].find("validation"));
+  expect_contains(tensorboard_events({{.step = 300, .validation_loss = 2}}, {}, 10), {"validation/loss"});
   EXPECT_EQ(hex(records[2].substr(0, 11)),
             "09"
             "0000000000002c40"
