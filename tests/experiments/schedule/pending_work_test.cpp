@@ -9,6 +9,7 @@
 
 #include "core/process.h"
 #include "core/version.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "tests/contains.h"
 #include "tests/experiments/plan/read_sweep_text.h"
@@ -202,6 +203,19 @@ TEST(PrepareEvaluation, PassesOverEncodingsWithoutTheSettingAndRefusesWhenNoneHa
   const EvaluationRequest own{
       .lengths = {}, .samples = {}, .evaluation_settings = OptionValues{{"scaling", "none"}}};
   EXPECT_EQ(1U, prepare_evaluation(scratch.path(), own).complete);
+}
+
+TEST(PrepareEvaluation, ChangesOneSettingOfARun) {
+  const ScratchFolder scratch;
+  RunConfig rope = config(0);
+  rope.encoding.reset("rope");
+  rope = with_evaluation_settings(rope, {{"scaling", "yarn"}, {"beta_fast", "16"}});
+  put_checkpoint(store_run(scratch.path(), rope, RunState::kFinished, 0.5));
+  const PendingWork work = prepare_evaluation(
+      scratch.path(),
+      {.lengths = {}, .samples = {}, .evaluation_settings = OptionValues{{"beta_fast", "8"}}});
+  ASSERT_EQ(1U, work.configs.size());
+  EXPECT_EQ("beta_fast=8;scaling=yarn", evaluation_settings_text(evaluation_settings(work.configs[0])));
 }
 
 }  // namespace
