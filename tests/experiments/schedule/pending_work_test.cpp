@@ -51,6 +51,21 @@ TEST_F(PrepareTraining, RefusesToReplaceResultsUnasked) {
   EXPECT_EQ(1U, prepare_training({longer}, scratch_.path(), /*retrain=*/true).jobs.size());
 }
 
+TEST_F(PrepareTraining, RefusesAnotherCorpusOfAStoredName) {
+  const auto text = [](const std::string& hash) {
+    RunConfig run = read("name: x\nbase: {encoding: kerple, text: austen}\n").runs.at(0);
+    if (!hash.empty()) run.text.hash = hash;
+    return run;
+  };
+  EXPECT_EQ(1U, prepare_training({text("")}, scratch_.path(), /*retrain=*/false).jobs.size());
+  const RunConfig other = text("0123456789abcdef");
+  expect_error(ErrorKind::kUsage,
+               {"two corpora are called austen", "0123456789abcdef", "a folder of its own"},
+               [&] { prepare_training({other}, scratch_.path(), /*retrain=*/false); });
+  EXPECT_FALSE(std::filesystem::exists(RunFolder::at(scratch_.path(), other).path())) << "a refusal wrote";
+  EXPECT_EQ(2U, prepare_training({text(""), config(0)}, scratch_.path(), /*retrain=*/false).runs());
+}
+
 TEST_F(PrepareTraining, CountsRunsThatOnlyLackTestLengths) {
   put_checkpoint(store_run(scratch_.path(), config(0), RunState::kFinished, 0.5));
   store_run(scratch_.path(), config(1), RunState::kInterrupted);
