@@ -104,6 +104,18 @@ RunConfig with_evaluation_settings(const RunConfig& config, const OptionValues& 
   return changed;
 }
 
+RunConfig with_changed_settings(const RunConfig& config, const OptionValues& settings) {
+  OptionValues all = settings;
+  all.merge(evaluation_settings(config));
+  while (true) {
+    RunConfig changed = with_evaluation_settings(config, all);
+    const auto idle = changed.encoding.idle_setting();
+    if (!idle) return changed;
+    const std::string name = idle->paths.front().substr(idle->paths.front().find('.') + 1);
+    if (settings.contains(name) || all.erase(name) == 0) return changed;
+  }
+}
+
 std::string evaluation_settings_text(const OptionValues& settings) {
   std::vector<std::string> texts;
   texts.reserve(settings.size());

@@ -21,6 +21,10 @@ bool has_evaluation_settings(const RunConfig& config, const OptionValues& settin
 // that its encoding or model does not have, and for values that they do not take.
 RunConfig with_evaluation_settings(const RunConfig& config, const OptionValues& settings);
 
+// Returns the run with these changed and its others as they are, but those that have no effect beside these:
+// without scaling, beta_fast is at its default. Throws Error as with_evaluation_settings does.
+RunConfig with_changed_settings(const RunConfig& config, const OptionValues& settings);
+
 // Writes settings as stored files and command lines have them: "beta_fast=16;scaling=yarn", sorted by name.
 std::string evaluation_settings_text(const OptionValues& settings);
 

@@ -45,7 +45,7 @@ void check_corpora(const std::vector<RunFolder>& runs) {
     if (first.config().text.hash == text.hash) continue;
     throw Error(fmt::format(
         "two corpora are called {}: {} has the hash {}, {} has {}; allowed side by side: one corpus "
-        "of a name; leave out a folder, or choose one with --only text.hash={}",
+        "of a name; train and read each in a folder of its own, or choose one with --only text.hash={}",
         text.name, first.path().string(), first.config().text.hash, run.path().string(), text.hash,
         text.hash));
   }

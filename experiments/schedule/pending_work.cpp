@@ -16,6 +16,7 @@
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
+#include "experiments/results/text_rows.h"
 #include "experiments/store/checkpoint.h"
 #include "experiments/store/needs.h"
 
@@ -88,6 +89,19 @@ void begin_again(const RunFolder& run) {
   run.write_metrics({});
 }
 
+// Throws Error (usage) where a text of these runs has the name of another one, of these or of the stored
+// runs: no table of the folder could be made.
+void check_texts(const std::vector<RunFolder>& runs, const fs::path& experiment) {
+  if (std::ranges::none_of(runs, [](const RunFolder& run) { return run.config().has_text(); })) return;
+  std::vector<RunFolder> all;
+  try {
+    all = find_runs(experiment).runs;
+  } catch (const Error&) {  // There is none yet.
+  }
+  all.insert(all.end(), runs.begin(), runs.end());
+  check_corpora(all);
+}
+
 // Throws Error (usage) where the text of a run does not have the windows of its evaluation.
 void check_windows(const RunConfig& run) {
   if (!run.has_text()) return;
@@ -144,6 +158,7 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
     if (needs.has_lost_model()) lost.push_back(folder.id());
   });
   if (!retrain) check_models_stored(lost);
+  check_texts(folders, experiment);
   for (const RunFolder& folder : folders) folder.store_config();
   if (!passed.runs.empty() && !retrain) work.notes.push_back(passed.text());
   continued.describe(work.notes);

@@ -64,7 +64,7 @@ RunConfig EvaluationRequest::applied_to(RunConfig config) const {
   }
   if (samples) config.evaluation.samples = *samples;
   if (seed) config.evaluation.seed = *seed;
-  if (evaluation_settings) config = with_evaluation_settings(config, *evaluation_settings);
+  if (evaluation_settings) config = with_changed_settings(config, *evaluation_settings);
   if (device) config.execution = on_device(config.execution, *device);
   return config;
 }

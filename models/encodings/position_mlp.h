@@ -15,7 +15,7 @@ struct PositionMlpOptions {
   RandomizedDistance randomized_distance = RandomizedDistance::kPerOffset;
 
   void visit_fields(FieldVisitor& visit) {
-    visit.integer({"hidden", "width of the network's two hidden layers"}, hidden, 1, 65536);
+    visit.integer({"hidden", "width of the network's two hidden layers"}, hidden, 1, 4'096);
     visit_randomized_distance(visit, randomized_distance);
   }
 };

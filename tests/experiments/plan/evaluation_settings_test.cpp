@@ -37,6 +37,20 @@ TEST(EvaluationSettings, OfAnEncodingAreThoseOffTheirDefault) {
   EXPECT_FALSE(has_evaluation_settings(kerple, {{"scaling", "ntk"}}));
 }
 
+TEST(EvaluationSettings, ThatAreChangedLeaveTheOthersOfTheRun) {
+  RunConfig rope;
+  rope.encoding.reset("rope");
+  rope = with_evaluation_settings(rope, {{"scaling", "yarn"}, {"beta_fast", "16"}, {"beta_slow", "2"}});
+  const auto changed = [&](const OptionValues& settings) {
+    return evaluation_settings_text(evaluation_settings(with_changed_settings(rope, settings)));
+  };
+  EXPECT_EQ("beta_fast=8;beta_slow=2;scaling=yarn", changed({{"beta_fast", "8"}}));
+  EXPECT_EQ("beta_fast=16;beta_slow=2;scaling=yarn", changed({{"scaling", "yarn"}}));
+  EXPECT_EQ("", changed({{"scaling", "none"}})) << "nothing else has an effect";
+  EXPECT_EQ("beta_fast=8;beta_slow=2", changed({{"scaling", "none"}, {"beta_fast", "8"}}))
+      << "the caller refuses it";
+}
+
 TEST(EvaluationSettings, OfAModelWithoutEncodingAreItsOwn) {
   RunConfig tape;
   tape.model.kind = "tape_rnn";

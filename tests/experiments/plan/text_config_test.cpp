@@ -108,6 +108,13 @@ TEST(TextConfig, WindowsAreSettingsOfEvaluation) {
   const RunConfig other = with_evaluation_settings(run, {{"protocol", "sliding"}, {"longest", "256"}});
   EXPECT_EQ(other.evaluation.text.protocol, TextProtocol::kSliding);
   EXPECT_EQ(other.evaluation.text.longest, 256);
+  const RunConfig strided = text_run(
+      "  text: austen\n  evaluation: {lengths: [64, 128], part: validation, protocol: sliding, stride: 4}\n");
+  EXPECT_EQ(
+      evaluation_settings(with_changed_settings(strided, {{"longest", "64"}})),
+      (OptionValues{{"longest", "64"}, {"part", "validation"}, {"protocol", "sliding"}, {"stride", "4"}}));
+  EXPECT_EQ(evaluation_settings(with_changed_settings(strided, {{"part", "test"}})),
+            (OptionValues{{"longest", "128"}, {"protocol", "sliding"}, {"stride", "4"}}));
 }
 
 }  // namespace

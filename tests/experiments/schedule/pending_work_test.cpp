@@ -9,6 +9,7 @@
 
 #include "core/process.h"
 #include "core/version.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "tests/contains.h"
 #include "tests/experiments/plan/read_sweep_text.h"
@@ -48,6 +49,21 @@ TEST_F(PrepareTraining, RefusesToReplaceResultsUnasked) {
   EXPECT_FALSE(std::filesystem::exists(RunFolder::at(scratch_.path(), config(1)).path()))
       << "a refusal wrote";
   EXPECT_EQ(1U, prepare_training({longer}, scratch_.path(), /*retrain=*/true).jobs.size());
+}
+
+TEST_F(PrepareTraining, RefusesAnotherCorpusOfAStoredName) {
+  const auto text = [](const std::string& hash) {
+    RunConfig run = read("name: x\nbase: {encoding: kerple, text: austen}\n").runs.at(0);
+    if (!hash.empty()) run.text.hash = hash;
+    return run;
+  };
+  EXPECT_EQ(1U, prepare_training({text("")}, scratch_.path(), /*retrain=*/false).jobs.size());
+  const RunConfig other = text("0123456789abcdef");
+  expect_error(ErrorKind::kUsage,
+               {"two corpora are called austen", "0123456789abcdef", "a folder of its own"},
+               [&] { prepare_training({other}, scratch_.path(), /*retrain=*/false); });
+  EXPECT_FALSE(std::filesystem::exists(RunFolder::at(scratch_.path(), other).path())) << "a refusal wrote";
+  EXPECT_EQ(2U, prepare_training({text(""), config(0)}, scratch_.path(), /*retrain=*/false).runs());
 }
 
 TEST_F(PrepareTraining, CountsRunsThatOnlyLackTestLengths) {
@@ -202,6 +218,19 @@ TEST(PrepareEvaluation, PassesOverEncodingsWithoutTheSettingAndRefusesWhenNoneHa
   const EvaluationRequest own{
       .lengths = {}, .samples = {}, .evaluation_settings = OptionValues{{"scaling", "none"}}};
   EXPECT_EQ(1U, prepare_evaluation(scratch.path(), own).complete);
+}
+
+TEST(PrepareEvaluation, ChangesOneSettingOfARun) {
+  const ScratchFolder scratch;
+  RunConfig rope = config(0);
+  rope.encoding.reset("rope");
+  rope = with_evaluation_settings(rope, {{"scaling", "yarn"}, {"beta_fast", "16"}});
+  put_checkpoint(store_run(scratch.path(), rope, RunState::kFinished, 0.5));
+  const PendingWork work = prepare_evaluation(
+      scratch.path(),
+      {.lengths = {}, .samples = {}, .evaluation_settings = OptionValues{{"beta_fast", "8"}}});
+  ASSERT_EQ(1U, work.configs.size());
+  EXPECT_EQ("beta_fast=8;scaling=yarn", evaluation_settings_text(evaluation_settings(work.configs[0])));
 }
 
 }  // namespace
