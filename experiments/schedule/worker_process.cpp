@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -56,6 +57,10 @@ RunConfig EvaluationRequest::applied_to(RunConfig config) const {
       throw Error(fmt::format("--lengths: got {}; allowed with {}: whole numbers from 1 to {}",
                               lengths->first < 1 ? lengths->first : lengths->last,
                               config.has_text() ? "a text" : "tasks", longest));
+    }
+    // Windows go on ending where those of the run's own lengths do, unless they are too long for that.
+    if (config.has_text() && config.evaluation.text.longest == 0) {
+      config.evaluation.text.longest = std::max(longest_window(config.evaluation), lengths->last);
     }
     config.evaluation.listed_lengths.clear();
     config.evaluation.first_length = lengths->first;

@@ -167,12 +167,14 @@ TEST(PrepareEvaluation, LeavesOutWhatHasNoFinalModelAndSaysWhich) {
 
 // A text has longer windows than a task has samples.
 TEST(PrepareEvaluation, AllowsTheLengthsOfWhatARunIsAbout) {
-  const auto asked = [](std::int64_t last) {
+  const auto asked = [](std::int64_t length) {
     return EvaluationRequest{
-        .lengths = IntegerRange{.first = 20'000, .last = last}, .samples = 64, .evaluation_settings = {}};
+        .lengths = IntegerRange{.first = length, .last = length}, .samples = 64, .evaluation_settings = {}};
   };
   const RunConfig text = read("name: x\nbase: {encoding: kerple, text: austen}\n").runs.at(0);
   EXPECT_EQ(asked(20'000).applied_to(text).evaluation.lengths(), std::vector<std::int64_t>{20'000});
+  EXPECT_EQ(longest_window(asked(20'000).applied_to(text).evaluation), 20'000);
+  EXPECT_EQ(longest_window(asked(16).applied_to(text).evaluation), longest_window(text.evaluation));
   expect_error(ErrorKind::kUsage,
                {"--lengths: got 1000001; allowed with a text: whole numbers from 1 to 1000000"},
                [&] { asked(1'000'001).applied_to(text); });
