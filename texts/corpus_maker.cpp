@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <string_view>
 
@@ -183,20 +182,15 @@ std::string checked_name(const CorpusPlan& plan, const fs::path& folder) {
   return name;
 }
 
-// A folder that this process alone makes a corpus in.
-struct CorpusPlace {
-  CorpusPlace(const CorpusPlan& plan, const fs::path& folder) {
-    checked_name(plan, folder);
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) throw Error(fmt::format("cannot create {}: {}", folder.string(), error.message()));
-    lock.emplace(folder);
-    name = checked_name(plan, folder);  // Another process may have made one before the lock.
-  }
-
-  std::optional<FileLock> lock;
-  std::string name;
-};
+// Creates the folder for this process alone. Throws Error as checked_name does, which is to be called again
+// while the folder is locked.
+FileLock locked_folder(const CorpusPlan& plan, const fs::path& folder) {
+  checked_name(plan, folder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error(fmt::format("cannot create {}: {}", folder.string(), error.message()));
+  return FileLock(folder);
+}
 
 // The parts that the plan and the documents decide on, and the files' hashes.
 void finish_corpus(CorpusCard card, const CorpusPlan& plan, const fs::path& folder) {
@@ -226,8 +220,9 @@ ReadTexts for_each_document(const CorpusPlan& plan, const TakePart& take) {
 }
 
 ReadTexts make_corpus(const CorpusPlan& plan, const fs::path& folder) {
-  const CorpusPlace place(plan, folder);
-  CorpusCard card{.name = place.name, .tokenizer = "bytes", .vocabulary = kByteEnd + 1, .end = kByteEnd};
+  const FileLock lock = locked_folder(plan, folder);
+  CorpusCard card{
+      .name = checked_name(plan, folder), .tokenizer = "bytes", .vocabulary = kByteEnd + 1, .end = kByteEnd};
   TokenWriter writer(folder / CorpusCard::kTokenFile, card.vocabulary);
   std::vector<std::int32_t> tokens;
   const ReadTexts counts = for_each_document(plan, [&](std::string_view part, bool is_last) {
@@ -251,8 +246,9 @@ void import_corpus(const fs::path& prefix, const CorpusPlan& plan, std::int64_t 
   const fs::path token_file = fs::path(prefix) += ".bin";
   const TokenIndex index = read_token_index(index_file);
   const fs::path tokens = folder / CorpusCard::kTokenFile;
-  const CorpusPlace place(plan, folder);
-  CorpusCard card{.name = place.name, .tokenizer = "imported", .vocabulary = vocabulary, .end = end};
+  const FileLock lock = locked_folder(plan, folder);
+  CorpusCard card{
+      .name = checked_name(plan, folder), .tokenizer = "imported", .vocabulary = vocabulary, .end = end};
   card.documents = static_cast<std::int64_t>(index.starts.size()) - 1;
   card.tokens = index.starts.back();
   if (card.tokens == 0) throw Error(fmt::format("{} lists no tokens", index_file.string()));

@@ -55,17 +55,17 @@ bool is_same_row(const EvaluationRow& published, const EvaluationRow& again) {
           std::ranges::equal(published.positions, again.positions, is_same_position));
 }
 
-// How far two numbers are apart; not at all where neither is one.
+// How far two numbers are apart. Two that are none are equal, and one alone is infinitely far.
 double distance(double one, double other) {
-  return std::isnan(one) && std::isnan(other) ? 0 : std::abs(one - other);
+  if (std::isnan(one) != std::isnan(other)) return HUGE_VAL;
+  return std::isnan(one) ? 0 : std::abs(one - other);
 }
 
-// The mean distance of the losses of windows or positions, infinite where `is_same_place` does not hold.
-template <class Loss, class IsSamePlace>
-double mean_distance(const std::vector<Loss>& published, const std::vector<Loss>& again,
-                     const IsSamePlace& is_same_place) {
+// The mean distance of the losses of windows or positions, infinite where their places differ.
+template <class Loss, class Place>
+double mean_distance(const std::vector<Loss>& published, const std::vector<Loss>& again, Place Loss::*place) {
   if (published.empty()) return 0;  // A bundle may lack them.
-  if (!std::ranges::equal(published, again, is_same_place)) return HUGE_VAL;
+  if (!std::ranges::equal(published, again, {}, place, place)) return HUGE_VAL;
   double sum = 0;
   for (std::size_t i = 0; i < published.size(); ++i) sum += distance(published[i].loss, again[i].loss);
   return sum / static_cast<double>(published.size());
@@ -73,17 +73,11 @@ double mean_distance(const std::vector<Loss>& published, const std::vector<Loss>
 
 // How far rows are apart in what tables and comparisons show of a task, or of a text.
 double row_distance(const EvaluationRow& published, const EvaluationRow& again, bool has_text) {
-  double largest = distance(published.accuracy, again.accuracy);
-  if (!has_text) return largest;
-  for (const double loss :
-       {distance(published.loss, again.loss),
-        mean_distance(published.windows, again.windows,
-                      [](const auto&one, const auto&other) { return one.window == other.window; }),
-        mean_distance(published.positions, again.positions,
-                      [](const auto&one, const auto&other) { return one.first == other.first; })}) {
-    if (!(loss <= largest)) largest = loss;
-  }
-  return largest;
+  const double of_accuracy = distance(published.accuracy, again.accuracy);
+  if (!has_text) return of_accuracy;
+  return std::max({of_accuracy, distance(published.loss, again.loss),
+                   mean_distance(published.windows, again.windows, &WindowLoss::window),
+                   mean_distance(published.positions, again.positions, &PositionLoss::first)});
 }
 
 // Whether each row that a bundle has of a step was measured again, and `agrees`.
@@ -206,9 +200,10 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
   if (beyond > 0) text = fmt::format("beyond {} at {} of {}: ", tolerance, beyond, lengths);
   if (largest > 0) {
     const auto shown = [&](const EvaluationRow& row) { return has_text ? row.loss : row.accuracy; };
-    text += fmt::format("{} at most {:.2g}, at length {} ({:.4f} in the bundle, {:.4f} again)",
-                        has_text ? "accuracy and losses differ by" : "accuracy differs by", largest,
-                        rows[farthest].length, shown(rows[farthest]), shown(new_rows[farthest]));
+    text += fmt::format("{} at most {:.2g}, at length {} ({}{:.4f} in the bundle, {:.4f} again)",
+                        has_text ? "accuracy, losses, windows or positions differ by" : "accuracy differs by",
+                        largest, rows[farthest].length, has_text ? "loss " : "", shown(rows[farthest]),
+                        shown(new_rows[farthest]));
   } else if (rows_are_same) {
     text += fmt::format("the same numbers at {}", lengths);
   } else {
@@ -216,19 +211,20 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
   }
   bool is_close = beyond == 0;
   const auto compare = [&](const char* name, double before, double after) {
-    const bool agrees = distance(before, after) <= tolerance && !std::isnan(before);
+    const bool agrees = std::abs(before - after) <= tolerance;
     text += fmt::format("; {} {:.4f} in the bundle, {:.4f} again{}", name, before, after,
                         agrees ? "" : fmt::format(", beyond {}", tolerance));
     is_close &= agrees;
   };
+  if (has_metrics) {
+    compare("training accuracy", final_training_accuracy(published.metrics),
+            final_training_accuracy(metrics_again));
+  }
   if (has_metrics && has_text) {
     compare("training loss", final_training_loss(published.metrics), final_training_loss(metrics_again));
     const std::optional<double> validation = final_validation_loss(published.metrics);
     const std::optional<double> validation_again = final_validation_loss(metrics_again);
     if (validation) compare("validation loss", *validation, validation_again.value_or(NAN));
-  } else if (has_metrics) {
-    compare("training accuracy", final_training_accuracy(published.metrics),
-            final_training_accuracy(metrics_again));
   }
   const bool steps_are_close = steps_agree(published, steps_again, [&](const auto& one, const auto& other) {
     return row_distance(one, other, has_text) <= tolerance;

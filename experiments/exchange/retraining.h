@@ -61,8 +61,8 @@ struct RetrainingResult {
 
 // Compares what a bundle has of a run with what training it again gave, at the test lengths of its config.
 // `tolerance`, from 0 to 1, is allowed between accuracies: at each test length, and in training over the last
-// tenth of the steps. With a text it is allowed between losses, too, in nats a token: those at each test
-// length and of the last validation, and on average those of windows and of positions.
+// tenth of the steps. With a text it is allowed between losses, too, in nats a token: at each test
+// length, in training, in the last validation, and on average over windows and over positions.
 RetrainingResult compare_with_published(const BundledRun& published, const std::vector<EvaluationRow>& again,
                                         const std::vector<MetricsRow>& metrics_again,
                                         const StepRows& steps_again, double tolerance);

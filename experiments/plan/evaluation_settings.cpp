@@ -107,6 +107,12 @@ RunConfig with_evaluation_settings(const RunConfig& config, const OptionValues& 
 RunConfig with_changed_settings(const RunConfig& config, const OptionValues& settings) {
   OptionValues all = settings;
   all.merge(evaluation_settings(config));
+  if (const auto protocol = settings.find("protocol"); protocol != settings.end()) {
+    const bool slides = protocol->second == "sliding";
+    for (const char* idle : {slides ? "windows" : "stride", protocol->second == "last" ? "" : "last"}) {
+      if (!settings.contains(idle)) all.erase(idle);
+    }
+  }
   while (true) {
     RunConfig changed = with_evaluation_settings(config, all);
     const auto idle = changed.encoding.idle_setting();

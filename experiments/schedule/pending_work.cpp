@@ -96,7 +96,8 @@ void check_texts(const std::vector<RunFolder>& runs, const fs::path& experiment)
   std::vector<RunFolder> all;
   try {
     all = find_runs(experiment).runs;
-  } catch (const Error&) {  // There is none yet.
+  } catch (const Error& error) {  // There is none yet.
+    if (error.kind() != ErrorKind::kUsage) throw;
   }
   all.insert(all.end(), runs.begin(), runs.end());
   check_corpora(all);

@@ -58,7 +58,7 @@ RunConfig EvaluationRequest::applied_to(RunConfig config) const {
                               lengths->first < 1 ? lengths->first : lengths->last,
                               config.has_text() ? "a text" : "tasks", longest));
     }
-    // Windows go on ending where those of the run's own lengths do, unless they are too long for that.
+    // Windows end where those of the run's own lengths end, unless a longer one is asked for.
     if (config.has_text() && config.evaluation.text.longest == 0) {
       config.evaluation.text.longest = std::max(longest_window(config.evaluation), lengths->last);
     }

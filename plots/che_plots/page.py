@@ -155,8 +155,12 @@ def replacement_of(file: pathlib.Path) -> Iterator[BinaryIO]:
     descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     with open(descriptor, "r+b") as stream:
       # A second process that draws the same figure waits here. Once the first is done, the file has another name.
-      fcntl.lockf(stream, fcntl.LOCK_EX)
-      if not (temporary.exists() and os.path.samestat(temporary.stat(), os.fstat(descriptor))):
+      with contextlib.suppress(OSError):  # A file system may have no locks.
+        fcntl.lockf(stream, fcntl.LOCK_EX)
+      try:
+        if not os.path.samestat(temporary.lstat(), os.fstat(descriptor)):
+          continue
+      except FileNotFoundError:
         continue
       try:
         stream.truncate()

@@ -169,6 +169,8 @@ TEST_F(RetrainedRun, HoldsLossesOfTextsToTheTolerance) {
       },
       [](BundledRun& run, double by) { run.evaluation[1].positions[0].loss -= by; },
       [](BundledRun& run, double by) { run.metrics.back().validation_loss = 0.5 - by; },
+      [](BundledRun& run, double by) { run.metrics.back().loss -= by; },
+      [](BundledRun& run, double by) { run.metrics.back().accuracy -= by; },
       [](BundledRun& run, double by) {
         run.at_steps[1] = run.evaluation;
         run.at_steps[1][0].loss -= by;
@@ -181,6 +183,10 @@ TEST_F(RetrainedRun, HoldsLossesOfTextsToTheTolerance) {
   }
   EXPECT_EQ(Agreement::kDifferent,
             outcome(1, [](BundledRun& run, double) { run.evaluation[1].windows.pop_back(); }));
+  EXPECT_EQ(Agreement::kDifferent, outcome(1, [](BundledRun& run, double) {
+              run.evaluation[1].loss = std::numeric_limits<double>::quiet_NaN();
+              run.evaluation[1].positions.clear();
+            }));
 }
 
 TEST_F(RetrainedRun, LooksAtTheConfigsLengthsOnly) {

@@ -115,6 +115,12 @@ TEST(TextConfig, WindowsAreSettingsOfEvaluation) {
       (OptionValues{{"longest", "64"}, {"part", "validation"}, {"protocol", "sliding"}, {"stride", "4"}}));
   EXPECT_EQ(evaluation_settings(with_changed_settings(strided, {{"part", "test"}})),
             (OptionValues{{"longest", "128"}, {"protocol", "sliding"}, {"stride", "4"}}));
+  EXPECT_EQ(evaluation_settings(with_changed_settings(strided, {{"protocol", "full"}})),
+            (OptionValues{{"longest", "128"}, {"part", "validation"}, {"protocol", "full"}}));
+  const RunConfig packed =
+      text_run("  text: austen\n  evaluation: {lengths: [64], windows: packed, last: 8}\n");
+  EXPECT_EQ(evaluation_settings(with_changed_settings(packed, {{"protocol", "sliding"}})),
+            (OptionValues{{"longest", "64"}, {"protocol", "sliding"}}));
 }
 
 }  // namespace
