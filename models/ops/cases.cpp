@@ -35,8 +35,8 @@ class Numbers {
   at::Tensor variable(at::IntArrayRef shape, double scale = 1) {
     return constant(shape, scale).requires_grad_(true);
   }
-  // Half of them near `distance`, half near its negative: hidden biases. A gradient may jump between devices
-  // where a ReLU's input is zero but for rounding, which among a million inputs happens.
+  // Hidden biases, half of them near `distance` and half near its negative. A gradient may jump between
+  // devices where a ReLU's input is zero but for rounding, which happens among a million inputs.
   at::Tensor far_from_zero(at::IntArrayRef shape, double distance) {
     const at::Tensor signs = at::arange(shape.back(), at::kFloat).remainder(2) * 2 - 1;
     return (constant(shape, 0.1) + distance * signs).requires_grad_(true);

@@ -36,7 +36,7 @@ struct BackwardOperands {
   float* d_q_sums;     // (splits, replicas, batch, queries, heads, head_width); null with one split
 };
 
-// The parameters are with_kernel's.
+// with_columns has the parameters.
 template <int H, int kColumns, GpuPrecision kPrecision>
 __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns, kPrecision))
     attention_backward(AttentionInputs in, BackwardOperands operands) {
@@ -182,8 +182,9 @@ __global__ void __launch_bounds__(kThreads, blocks_at_once(H, kColumns, kPrecisi
 }
 
 bool attention_serves(const AttentionShape& shape, bool has_gradients) {
-  return forward_serves(shape) && (!has_gradients || max(backward_bytes(shape, false),
-                                                         backward_bytes(shape, true)) <= max_shared_bytes());
+  return forward_serves(shape) &&
+         (!has_gradients || (backward_bytes(shape, false) <= max_shared_bytes() &&
+                             (!suits_tf32(shape) || backward_bytes(shape, true) <= max_shared_bytes())));
 }
 
 int backward(const KernelCall& call, const AttentionInputs& in, const float* saved,

@@ -1,17 +1,17 @@
-// The products of attention_backward.cu but for f's: A and dP of a tile, and its part of dq, dk and dv. They
-// run in fp32 or on tensor cores; each has its sums of dk and dv in registers.
+// This computes the products of attention_backward.cu but f's: A and dP of a tile, and its part of dq, dk and
+// dv. They run in fp32 or on tensor cores, and have sums of dk and dv in registers.
 #pragma once
 
 #include "models/ops/attention/attention_backward_tiles.h"
 
 namespace che::gpu {
 
-// Operands in shared memory, and which rows of the tile there are.
+// What a tile's products are of.
 struct ProductTile {
   const BackwardLayout& layout;
   int heads, width;
   const float *q, *d_out, *k, *v;
-  int queries, keys;  // Of the tile's 16, those that are the sequence's.
+  int queries, keys;  // How many there are from the tile's first to the sequence's end.
 };
 
 // A thread takes four queries and a key of a head, then a column.
@@ -105,7 +105,7 @@ struct Fp32Products {
 // This does the same with a warp for each head.
 template <int kColumns>
 struct TensorProducts {
-  static constexpr int kTiles = 4 * kColumns;  // Of 8 columns.
+  static constexpr int kTiles = 4 * kColumns;  // Each has 8 columns.
   float d_k[kTiles][4] = {};
   float d_v[kTiles][4] = {};
 

@@ -116,13 +116,14 @@ __device__ __forceinline__ void mlp_tf32(const float* hidden_bias, std::int64_t 
   s[(2 * t + 1) * kHeadStep + 8] = f[3];
 }
 
-// H: heads that f is compiled for, 0 without f. kColumns: columns of a thread.
+// with_columns has the parameters.
 template <int H, int kColumns, GpuPrecision kPrecision>
 __global__ void __launch_bounds__(kThreads)
     attention_forward(AttentionInputs in, ExampleView<float> out, float* log_sums, float* kept_out) {
   CHE_DYNAMIC_SHARED(shared_bytes);
   constexpr bool kTf32 = kPrecision == GpuPrecision::kTf32;
-  constexpr int kTiles = 4 * kColumns;  // Of 8 columns of a head, where a warp has one.
+  constexpr int kTiles = 4 * kColumns;  // Each has 8 columns of the warp's head.
+  static_assert(!kTf32 || H == 0 || H == 8);
   float* const shared = reinterpret_cast<float*>(shared_bytes);
   const int heads = static_cast<int>(in.shape.heads);
   const int width = static_cast<int>(in.shape.head_width);
@@ -247,7 +248,7 @@ __global__ void __launch_bounds__(kThreads)
         for (int i = 0; i < 4 * kTiles; ++i) {
           total[i / 4][i % 4] *= shrunk[warp * kQueries + lane / 4 + i % 4 / 2 * 8];
         }
-        // Exact, so that attention_means are means of what the backward pass multiplies.
+        // With the remainder attention_means are means of what the backward pass multiplies.
         multiply_columns<kQueryStep, 1, kKeys / 8, true>(scores + warp * kHeadStep, kv, layout.kv_step,
                                                          warp * width, width, total);
       }
@@ -319,7 +320,8 @@ std::int64_t forward_bytes(const AttentionShape& shape, bool tf32) {
 }  // namespace
 
 bool forward_serves(const AttentionShape& shape) {
-  return serves(shape) && max(forward_bytes(shape, false), forward_bytes(shape, true)) <= max_shared_bytes();
+  return serves(shape) && forward_bytes(shape, false) <= max_shared_bytes() &&
+         (!suits_tf32(shape) || forward_bytes(shape, true) <= max_shared_bytes());
 }
 
 int attention_forward(const KernelCall& call, const AttentionInputs& in, const ExampleView<float>& out,

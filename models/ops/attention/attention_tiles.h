@@ -33,15 +33,14 @@ __device__ __forceinline__ float4 to_tf32(const float4& x) {
   return make_float4(to_tf32(x.x), to_tf32(x.y), to_tf32(x.z), to_tf32(x.w));
 }
 
-// Rows of shared memory are a step apart. For tensor cores it is a multiple of 32 floats, and the eights of
-// four are exchanged from row to row: so neither 8 rows of a column's pairs nor 4 rows of 8 columns share a
-// bank.
+// Rows of shared memory for tensor cores are a multiple of 32 floats apart. Row r has column c in place
+// c ^ (r % 4 * 8), so that what a warp loads at a time comes from 32 banks.
 __host__ __device__ inline int tensor_step(int row) { return (row + kWarp - 1) / kWarp * kWarp; }
 __device__ __forceinline__ int tensor_column(int row, int column) { return column ^ (row % 4 * 8); }
 
 // Rows first ... of an example, `row` floats each, into shared memory with a step of `step`, times `scale`;
-// zeros behind the example's last row. They are rounded and exchanged where tensor cores multiply. A warp
-// takes a row.
+// zeros behind the example's last row. For tensor cores they are rounded and stand where
+// tensor_column says.
 template <GpuPrecision kPrecision>
 __device__ __forceinline__ void load_rows(const float* from, int first, int rows, int count, int row,
                                           int step, float scale, float* to) {
@@ -111,9 +110,9 @@ __device__ __forceinline__ void store_rows(const float (&c)[kTiles][4], float* t
 }
 
 // c (16, width) += a b for `a` (16, 8 kEights), whose rows are kRow apart and whose columns kColumn, and rows
-// of `b`, `width` columns from `column` on. A warp computes it. kIsExact: `a` counts with what TF32 takes
-// away.
-template <int kRow, int kColumn, int kEights, bool kIsExact, int kTiles>
+// of `b`, `width` columns from `column` on. A warp computes it. kAddsRemainder: the part of `a` that
+// rounding to TF32 removes is multiplied, too.
+template <int kRow, int kColumn, int kEights, bool kAddsRemainder, int kTiles>
 __device__ __forceinline__ void multiply_columns(const float* a, const float* b, int step, int column,
                                                  int width, float (&c)[kTiles][4]) {
   const int t = thread_number() % 4;
@@ -134,7 +133,7 @@ __device__ __forceinline__ void multiply_columns(const float* a, const float* b,
       const float* const value = b + n * step + tensor_column(t, column + tile * 8) + g;
       const float of_b[2] = {value[0], value[4 * step]};
       mma_tf32(c[tile], of_a, of_b);
-      if constexpr (kIsExact) mma_tf32(c[tile], rest, of_b);
+      if constexpr (kAddsRemainder) mma_tf32(c[tile], rest, of_b);
     }
   }
 }
@@ -168,14 +167,17 @@ inline int mlp_heads(std::int64_t heads) {
   return padded;
 }
 
-// Whether tensor cores compute the products, with a warp for each head. Of f they compute that of 8 heads.
-inline bool runs_tf32(const KernelCall& call, const AttentionShape& shape) {
-  return call.precision == GpuPrecision::kTf32 && shape.heads <= kWarps && shape.head_width % 8 == 0 &&
+// Whether tensor cores can compute the products, with a warp for each head. They compute f for 5 to 8 heads.
+inline bool suits_tf32(const AttentionShape& shape) {
+  return shape.heads <= kWarps && shape.head_width % 8 == 0 &&
          (shape.hidden == 0 || (mlp_heads(shape.heads) == 8 && shape.hidden % 8 == 0));
+}
+inline bool runs_tf32(const KernelCall& call, const AttentionShape& shape) {
+  return call.precision == GpuPrecision::kTf32 && suits_tf32(shape);
 }
 
 // Calls f.operator()<H, kColumns, kPrecision>() for the kernel of a shape. H: heads that f is compiled for, 0
-// without f. kColumns: columns of a thread; on tensor cores, eights of four of the warp's head.
+// without f. kColumns: columns of a thread; on tensor cores, groups of 32 columns of the warp's head.
 template <int H, GpuPrecision kPrecision, class F>
 int with_columns(const AttentionShape& shape, const F& f) {
   const bool has_two = kPrecision == GpuPrecision::kTf32 ? shape.head_width > kWarp

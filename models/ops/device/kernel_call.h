@@ -11,7 +11,7 @@ constexpr int kKernelNotServed = -1;  // The device does not serve this shape; n
 // The precision of products on a GPU.
 enum class GpuPrecision : std::int32_t {
   kFp32 = 0,
-  kTf32 = 1,  // attention's run on tensor cores; their operands have 10 bits of mantissa.
+  kTf32 = 1,  // Tensor cores multiply attention's where its shape allows, with 10 bits of mantissa.
 };
 
 // The values that change from one training step to the next. gpu_step() of models/ops/adam/adam_kernels.h
