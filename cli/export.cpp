@@ -119,7 +119,7 @@ void export_flare(const SampleHeader& header, const fs::path& target) {
       header, [&](std::string_view text) { strings.write(text); },
       [&](std::string_view text) { labels.write(text); });
   // A process that is killed in between leaves no older labels beside the new strings.
-  std::error_code error;  // What cannot be removed is refused below, where it is replaced.
+  std::error_code error;  // A file that cannot be removed is refused below, where it is replaced.
   for (const char* older : {"labels.txt", "header.json"}) fs::remove(target / older, error);
   strings.finish();
   labels.finish();

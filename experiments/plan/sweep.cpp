@@ -312,7 +312,7 @@ struct ExpandedRuns {
 ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
   const std::size_t count = plan.count();
   RunConfig base;
-  std::optional<std::vector<const Setting*>> base_named;  // What `base` was read for.
+  std::optional<std::vector<const Setting*>> base_named;  // `base` was read for these.
   ExpandedRuns expanded;
   std::map<std::string, std::size_t> run_of_id;
   for (std::size_t i = 0; i < count; ++i) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -43,12 +44,11 @@ struct FoundRuns {
   }
 };
 
-constexpr std::string_view kNoScore = "none";
-
-std::string score_text(const RunFolder& run) {
+std::optional<std::string> score_text(const RunFolder& run) {
   const Metric metric = create_workload(run.config())->metric();
   const auto value = score(run.read().evaluation, run.config(), metric);
-  return value ? fmt::format("{}{}", metric.format(*value), metric.unit()) : std::string(kNoScore);
+  if (!value) return std::nullopt;
+  return fmt::format("{}{}", metric.format(*value), metric.unit());
 }
 
 // Adds the runs of folders[i] that no folder before it holds, or holds without a score.
@@ -64,9 +64,9 @@ void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& 
       continue;
     }
     const std::size_t folder = found.origins.folder_of.at(first->second->path());
-    const std::string here = score_text(run);
-    const std::string there = score_text(*first->second);
-    if (there == kNoScore && here != kNoScore) {
+    const std::optional<std::string> here = score_text(run);
+    const std::optional<std::string> there = score_text(*first->second);
+    if (here && !there) {
       found.leave_out(fmt::format("{}: has no score; the same run in {} counts",
                                   first->second->path().string(), folders[i].string()));
       found.origins.folder_of[run.path()] = i;
@@ -75,7 +75,8 @@ void add_experiment(FoundRuns& found, const std::vector<std::filesystem::path>& 
       same[folder].push_back(run.path());
     } else {
       found.leave_out(fmt::format("{}: the same run is in {}, and that one counts; scores: {} here, {} there",
-                                  run.path().string(), folders[folder].string(), here, there));
+                                  run.path().string(), folders[folder].string(), here.value_or("none"),
+                                  there.value_or("none")));
     }
   }
   for (RunFolder& run : added) found.add(std::move(run), i);

@@ -99,7 +99,7 @@ TEST(AttentionForwardKernel, RunsInTf32) {
   }
 }
 
-// Where tensor cores have no fragment: odd widths, f of other numbers of heads, heads without a warp.
+// Tensor cores have no fragment for odd widths, f of other numbers of heads, and heads without a warp.
 TEST(AttentionForwardKernel, RunsInFp32WhereTf32DoesNotFit) {
   for (const AttentionCase& c :
        {AttentionCase{.shape = {1, 1, 3, 5, 8, 8, 6}}, AttentionCase{.shape = {1, 1, 3, 5, 4, 8, 8}},

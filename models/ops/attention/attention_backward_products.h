@@ -6,7 +6,7 @@
 
 namespace che::gpu {
 
-// What a tile's products are of.
+// A tile's products read these operands in shared memory.
 struct ProductTile {
   const BackwardLayout& layout;
   int heads, width;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -16,10 +15,8 @@
 #include "core/files.h"
 #include "core/hashes.h"
 #include "experiments/exchange/archive.h"
-#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "tests/contains.h"
-#include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
 #include "tests/scratch_folder.h"
@@ -127,112 +124,6 @@ TEST_F(Bundle, HasTheEvaluationOnTheWay) {
 }
 
 // A status with a right checksum that `che run` does not write.
-TEST_F(Bundle, HasNoFinishedRunAtAnotherStep) {
-  const RunFolder run =
-      store_run(experiment(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
-  RunStatus status = run.status();
-  for (const std::int64_t step : {std::int64_t{1}, std::int64_t{1'000'000'000'000'000'000}}) {
-    status.step = step;
-    run.write_status(status);
-    expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
-                    {"status.json: finished at step " + std::to_string(step) + " of 1000"});
-  }
-}
-
-// Rows with a right checksum that `che run` does not write.
-TEST_F(Bundle, HasNoRowsThatNoRunCanHave) {
-  const RunFolder run =
-      store_run(experiment(), made_up_config("even_pairs", "none"), RunState::kFinished, 0.5);
-  const std::vector<EvaluationRow> good = run.evaluation();
-  const auto refused = [&](const std::function<void(EvaluationRow&)>& change, const std::string& part) {
-    std::vector<EvaluationRow> rows = good;
-    change(rows.front());
-    run.write_evaluation(rows);
-    expect_contains(message_of([&] { write_bundle(experiment(), file()); }), {"evaluation.csv: " + part});
-  };
-  const double infinity = std::numeric_limits<double>::infinity();
-  refused([](EvaluationRow& row) { row.samples = 0; }, "0 samples at length 41; allowed: multiples of 64");
-  refused([](EvaluationRow& row) { row.samples = 65; }, "65 samples at length 41; allowed: multiples of 64");
-  refused([&](EvaluationRow& row) { row.loss = infinity; }, "the loss inf at length 41; allowed: a finite");
-  refused([](EvaluationRow& row) { row.loss = -1; }, "the loss -1 at length 41");
-  refused([](EvaluationRow& row) { row.length = 0; }, "even_pairs: length 0 is out of range");
-  refused([](EvaluationRow& row) { row.accuracy = 0.4005; },
-          "64 samples of one symbol cannot have the accuracy 0.4005 at length 41");
-  run.write_evaluation(good);
-  const std::vector<MetricsRow> steps = run.metrics();
-  const auto refused_step = [&](const std::function<void(MetricsRow&)>& change, const std::string& part) {
-    std::vector<MetricsRow> rows = steps;
-    change(rows.back());
-    run.write_metrics(rows);
-    expect_contains(message_of([&] { write_bundle(experiment(), file()); }), {"metrics.csv: " + part});
-  };
-  const double none = std::numeric_limits<double>::quiet_NaN();
-  refused_step([&](MetricsRow& row) { row.loss = infinity; },
-               "the number inf at step 200; allowed: finite numbers from 0 on");
-  refused_step([&](MetricsRow& row) { row.seconds = none; }, "the number nan at step 200");
-  refused_step([](MetricsRow& row) { row.validation_loss = -1; }, "the number -1 at step 200");
-  refused_step([&](MetricsRow& row) { row.step = steps.front().step; },
-               "a row of step 100; allowed: rows by");
-  refused_step([](MetricsRow& row) { row.step = 1'000'000; }, "a row of step 1000000; allowed: rows by step");
-  run.write_metrics(steps);
-  RunStatus status = run.status();
-  status.evaluation_seconds = -1;
-  run.write_status(status);
-  expect_contains(message_of([&] { write_bundle(experiment(), file()); }), {"status.json: -1 seconds"});
-}
-
-TEST_F(Bundle, HasNoEvaluationAtAStepThatTheRunHasNot) {
-  const RunFolder run =
-      store_run(experiment(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
-  run.write_at_steps({{1001, run.evaluation()}});
-  expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
-                  {"evaluation_at_steps.csv: a row of step 1001; the run has 1000 steps"});
-}
-
-// All files of a run are in memory together.
-TEST_F(Bundle, HasRunsOfABoundedSize) {
-  const RunFolder run =
-      store_run(experiment(), made_up_config("even_pairs", "rope"), RunState::kFinished, 0.75);
-  for (const char* name : {"positions.csv", "windows.csv", "predictions-000000000000.jsonl.zst",
-                           "predictions-000000000001.jsonl.zst"}) {
-    write_file_atomically(run.path() / name, "");
-    fs::resize_file(run.path() / name, std::uintmax_t{64} << 20);
-  }
-  expect_contains(message_of([&] { write_bundle(experiment(), file()); }),
-                  {"its files have more than 256 MiB, which is the most for a run of a bundle"});
-}
-
-TEST_F(Bundle, HasLossesOfTextsThatAreTheMeanOfTheirWindows) {
-  const RunConfig config =
-      read("name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [16]}}\n").runs.front();
-  const RunFolder run = store_run(experiment(), config, RunState::kFinished);
-  std::vector<EvaluationRow> rows = run.evaluation();
-  rows.front().encoding_settings = evaluation_settings(config);
-  rows.front().windows.assign(64, {.window = {.document = 5, .end = 1000}, .loss = 2});
-  rows.front().positions = {{.first = 0, .count = 16, .loss = 2}};
-  const auto outcome = [&](double loss) {
-    rows.front().loss = loss;
-    run.write_evaluation(rows);
-    return message_of([&] { write_bundle(experiment(), file()); });
-  };
-  EXPECT_EQ("(no error)", outcome(2));
-  EXPECT_EQ("(no error)", outcome(2 + 1e-6)) << "summed in single precision";
-  for (const double loss : {1.99, std::numeric_limits<double>::quiet_NaN()}) {
-    expect_contains(outcome(loss),
-                    {"evaluation.csv: 64 samples with the mean loss", "windows.csv has 64 with 2"});
-  }
-  rows.front().positions.front().loss = -1;
-  expect_contains(outcome(2), {"evaluation.csv: the loss -1 at position 0 of length 16"});
-  rows.front().windows.pop_back();
-  expect_contains(outcome(2), {"windows.csv has 63 with 2"});
-  rows.front().windows.clear();
-  rows.front().positions.clear();
-  expect_contains(outcome(2), {"windows.csv: lacks the windows of length 16"});
-  rows.front().windows.assign(63, {.window = {.document = 5, .end = 1000}, .loss = 2});
-  rows.front().windows.front().loss = std::numeric_limits<double>::infinity();
-  expect_contains(outcome(2), {"windows.csv has 63 with inf"});
-}
-
 TEST_F(Bundle, HandsOutItsRuns) {
   write_bundle(experiment(), file());
   std::vector<BundledRun> runs;

@@ -139,7 +139,7 @@ TEST_F(RetrainedRun, ComparesEachNumberThatTheBundleHas) {
   expect_forgery(Agreement::kDifferent);
 }
 
-// What a text's tables, comparisons and choice of rates read.
+// A text's tables, comparisons and choice of rates read these losses.
 TEST_F(RetrainedRun, HoldsLossesOfTextsToTheTolerance) {
   for (BundledRun* run : {&published_, &again_}) {
     run->config =
