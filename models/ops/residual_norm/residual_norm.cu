@@ -50,7 +50,7 @@ __device__ __forceinline__ void store_group(float* to, const Group& group) {
 // A row of one example.
 struct Row {
   std::int64_t example;
-  std::int64_t place;   // Its first value's, within the example.
+  std::int64_t place;   // The place of its first value within the example.
   std::uint32_t block;  // The number of its first Philox block.
   std::uint32_t key[2];
   std::uint32_t counter[2];  // Words 1 and 2, the example and the step.
