@@ -1,3 +1,7 @@
+// The functions of the command line that need measurements or a model. Commands call them without knowing
+// which program they are in: `che`, which has no LibTorch, or che-compute, which has it. In che-compute they
+// compute (cli/compute/). In `che` they replace the process by che-compute with the same command line
+// (cli/hand_over.cpp).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,13 +19,10 @@
 
 namespace che {
 
-// The two programs differ in these functions. Those of `che-compute` use LibTorch (cli/compute/). Those of
-// `che`, which has none, replace the process by che-compute with the same command line (cli/hand_over.cpp).
-
 // Gives a command its options and its action, by its name.
 void fill_computing_command(CLI::App& command, Action& action);
 
-// The same for each command; in che-compute alone.
+// These give one command each its options and its action; in che-compute alone.
 void fill_bench_command(CLI::App& command, Action& action);
 void fill_bias_command(CLI::App& command, Action& action);
 void fill_encoding_command(CLI::App& command, Action& action);
@@ -54,7 +55,7 @@ int show_plan(const Sweep& sweep, const std::vector<std::string>& described,
               const std::function<void()>& announce);
 
 // Returns a sink for the warnings of a config. `che` may be replaced by che-compute, which reads the config
-// and warns again, and so holds them in `held`, to be printed when that is settled. che-compute prints at
+// and warns again. So `che` holds them in `held`, to be printed when that is settled. che-compute prints at
 // once, so that a later error hides none.
 WarningSink warnings_of_config(std::vector<std::string>& held);
 

@@ -42,6 +42,7 @@ int plot(const PlotOptions& options) {
     chosen.push_back(&figure_named(name));
   }
   if (std::ranges::any_of(chosen, &Figure::baselines)) add_trivial_baselines(table);
+  add_paper_perplexities(table);
   const Aggregate aggregate =
       options.aggregate.empty() ? default_aggregate(table) : aggregate_named(options.aggregate);
   const fs::path output = options.output.empty() ? options.runs.folders.front() : options.output;

@@ -51,6 +51,7 @@ int report(const ReportOptions& options) {
   ResultTable table =
       read_table(folders, choice, rules, options.entries ? FolderRole::kEntries : FolderRole::kExperiments);
   add_trivial_baselines(table);
+  add_paper_perplexities(table);
   const fs::path folder = options.runs.folders.front();
   const fs::path output = options.output.empty() ? folder / "report.html" : fs::path(options.output);
   const fs::path parent = output.has_parent_path() ? output.parent_path() : ".";

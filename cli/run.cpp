@@ -10,6 +10,7 @@
 #include "cli/process_setup.h"
 #include "cli/reading_options.h"
 #include "core/error.h"
+#include "core/process.h"
 #include "core/resources.h"
 #include "core/text.h"
 #include "experiments/plan/identity.h"
@@ -21,7 +22,6 @@
 #include "experiments/schedule/progress.h"
 #include "experiments/schedule/scheduler.h"
 #include "experiments/schedule/status.h"
-#include "experiments/schedule/worker_process.h"
 
 namespace che {
 namespace {

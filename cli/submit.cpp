@@ -35,7 +35,7 @@ struct SubmitOptions {
   bool manifest = false;
   bool retrain = false;
   bool print = false;
-  std::int64_t runs_per_task = 1;
+  std::int64_t jobs_per_task = 1;  // --runs-per-task: a job is a run, or some in lock-step.
   std::int64_t array_parallel = 0;
   BatchOptions batch;
 };
@@ -55,10 +55,10 @@ Answer ask_slurm(Answer (*ask)(), bool print, Answer otherwise) {
 }
 
 std::vector<std::vector<RunConfig>> runs_by_task(const std::vector<std::vector<RunFolder>>& jobs,
-                                                 std::int64_t jobs_of_a_task) {
+                                                 std::int64_t jobs_per_task) {
   std::vector<std::vector<RunConfig>> tasks;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (i % static_cast<std::size_t>(jobs_of_a_task) == 0) tasks.emplace_back();
+    if (i % static_cast<std::size_t>(jobs_per_task) == 0) tasks.emplace_back();
     for (const RunFolder& run : jobs[i]) tasks.back().push_back(run.config());
   }
   return tasks;
@@ -106,13 +106,13 @@ int submit(const SubmitOptions& options) {
   if (jobs.empty()) return 0;
 
   Submission submission =
-      create_submission(experiment, jobs, static_cast<std::size_t>(options.runs_per_task));
+      create_submission(experiment, jobs, static_cast<std::size_t>(options.jobs_per_task));
   if (options.manifest) {
     fmt::print("submission: {}\ntasks: {} (0 to {})\n", submission.file().string(), submission.tasks.size(),
                submission.tasks.size() - 1);
     return 0;
   }
-  warn_of_unfitting_options(batch, runs_by_task(jobs, options.runs_per_task), print_warning);
+  warn_of_unfitting_options(batch, runs_by_task(jobs, options.jobs_per_task), print_warning);
   const std::int64_t largest = ask_slurm(max_array_size, options.print, kUsualArraySize);
   const std::filesystem::path program = program_file("che");
   const std::string name = "che-" + sweep.name;
@@ -177,8 +177,8 @@ void add_submit_command(CLI::App& app, Action& action) {
       ->allow_extra_args(false)
       ->needs(slurm);
   command
-      ->add_option("--runs-per-task", options->runs_per_task,
-                   "jobs that a task works on, one after the other")
+      ->add_option("--runs-per-task", options->jobs_per_task,
+                   "runs, or jobs of runs in lock-step, that a task works on one after the other")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command->add_option("--array-parallel", options->array_parallel, "tasks at a time (default: no limit)")

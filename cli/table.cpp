@@ -43,6 +43,11 @@ int print_table(const TableOptions& options) {
   if (options.at_steps) return options.output.write(step_table(results));
   add_trivial_baselines(results, options.baselines ? BaselineUse::kShown : BaselineUse::kMarks);
   if (options.baselines) add_ngrams(results);
+  // Data formats have a column for the paper whether --paper is given or not.
+  const std::string& format = options.output.output.format;
+  if (!options.paper.empty() || options.difference || format == "csv" || format == "json") {
+    add_paper_perplexities(results);
+  }
   return options.output.write(
       score_table(results, {.aggregate = options.aggregate.empty() ? default_aggregate(results)
                                                                    : aggregate_named(options.aggregate),

@@ -9,11 +9,11 @@
 #include "cli/process_setup.h"
 #include "core/error.h"
 #include "core/number_text.h"
+#include "core/process.h"
 #include "experiments/schedule/progress.h"
 #include "experiments/schedule/scheduler.h"
 #include "experiments/schedule/slurm.h"
 #include "experiments/schedule/submission.h"
-#include "experiments/schedule/worker_process.h"
 
 namespace che {
 namespace {

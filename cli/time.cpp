@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/reading_options.h"
 #include "experiments/store/experiment_folder.h"
-#include "tables/time_table.h"
+#include "tables/result_tables.h"
 
 namespace che {
 namespace {

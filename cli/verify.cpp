@@ -13,6 +13,7 @@
 #include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/number_text.h"
+#include "core/process.h"
 #include "core/text.h"
 #include "experiments/exchange/bundle.h"
 #include "experiments/exchange/retraining.h"

@@ -13,7 +13,7 @@ struct JsonLimits {
   std::size_t values = 0;  // The number of values, arrays and objects included.
 };
 
-// Reads `text` as JSON within these limits, whose objects have each key once. What is beyond them is refused
+// Reads `text` as JSON within these limits, whose objects have each key once. A text beyond them is refused
 // before it takes memory. Throws Error (usage) that says what is wrong, in one line and without the file's
 // name.
 nlohmann::json parse_bounded_json(std::string_view text, const JsonLimits& limits);

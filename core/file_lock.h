@@ -26,25 +26,26 @@ struct LockRefusal {
 };
 
 // Holds a folder for this process while the object lives, against processes on all machines that see the
-// folder. It needs no locks of the file system, which not all network file systems have and which do not hold
-// between machines on some: the lock is a file `folder`/lock.N that names its holder, and the highest N
-// counts. link(2) makes it, so that each N has one maker; who finds N free or its holder gone makes N + 1.
-// The holder touches its file every minute. It is gone when
-//  - the system that it runs on says so (same host, same start of the system, same process namespace),
-//  - we are the same task of a batch system, restarted since,
-//  - it was on this host, and the host has started again since it was heard of, or
-//  - nothing was heard of it for 15 minutes, or its file's time is as far ahead. What counts is the file
-//    system's clock: the file's time is compared with that of a file which is written now, never with this
-//    machine's clock.
+// folder. The lock is a file `folder`/lock.N that names its holder, and the highest N counts. It needs no
+// locks of the file system, because some network file systems have none and on others they do not hold
+// between machines. link(2) makes the file, so that each N has one maker. A process that finds N free or its
+// holder gone makes N + 1. The holder touches its file every minute. It is gone if one of these is true:
+//  - The system that it runs on says so. This needs the same host, start of the system and process namespace.
+//  - We are the same task of a batch system, restarted since.
+//  - It was on this host, and the host has started again since it was heard of.
+//  - Nothing was heard of it for 15 minutes, or its file's time is as far ahead.
+// The last one goes by the file system's clock: the file's time is compared with that of a file which is
+// written now, never with this machine's clock.
 class FileLock {
  public:
-  // Takes the lock, then deletes the temporary files that killed processes left in the folder. Throws Error
-  // (usage) that names the holder when another process holds it; (runtime) when the newest file is a link or
-  // anything else but a regular file, which is left as it is, or where the file system has no hard links; and
-  // with the system's reason and its error_kind_of when the file cannot be made.
+  // Takes the lock, then deletes the temporary files that killed processes left in the folder. Throws Error:
+  //  - (usage) that names the holder, when another process holds it;
+  //  - (runtime) when the newest file is a link or no regular file, which is left as it is;
+  //  - (runtime) where the file system has no hard links;
+  //  - with the system's reason and its error_kind_of, when the file cannot be made.
   explicit FileLock(const std::filesystem::path& folder);
 
-  // The same without an exception when another process holds it: nothing, and `refusal` says why.
+  // Takes the lock likewise. When another process holds it, it returns nothing, and `refusal` says why.
   static std::optional<FileLock> try_hold(const std::filesystem::path& folder, LockRefusal& refusal,
                                           const LockHolder& holder = this_process(),
                                           const LockTiming& timing = {});
@@ -55,12 +56,13 @@ class FileLock {
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
 
-  // Throws Error (usage) that says who has the lock when it is not ours any more: this process was silent for
-  // so long that another one took over, and must not write into the folder again.
+  // Throws Error (usage) that says who has the lock when it is not ours any more. Then this process was
+  // silent for so long that another one took over. It must not write into the folder again.
   void check() const;
 
-  // Whether anybody holds it, without holding it even for a moment: looking disturbs no start. Of a holder on
-  // another machine by this machine's clock, as nothing is written: for what is shown to people.
+  // Whether anybody holds it, without holding it even for a moment: looking disturbs no start. It writes
+  // nothing, so that it judges a holder on another machine by this machine's clock. It is meant for what is
+  // shown to people.
   static bool is_held(const std::filesystem::path& folder);
 
  private:

@@ -16,8 +16,8 @@
 namespace che {
 
 // How the program opens, replaces and sets aside files. A results folder may come from elsewhere, so nothing
-// in it is trusted: only a regular file is read, locked or replaced, never a device, FIFO, socket or folder,
-// and a symbolic link is not followed. Folders may be links, so that results can lie on another disk: this
+// in it is trusted. Only a regular file is read, locked or replaced, never a device, FIFO, socket or folder.
+// A symbolic link is not followed. Folders may be links, so that results can lie on another disk: this
 // concerns the last component of a path only. A file that the user names (a config, --output) may be a link
 // or a pipe.
 
@@ -71,14 +71,15 @@ std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folde
 // Removes the file at `path` where there is one. Throws Error (runtime) when the system refuses.
 void remove_file(const std::filesystem::path& path);
 
-// Replaces the file at `path` by what is written, part by part, so that a reader, or a machine that stops at
-// any moment, sees the old content or the new, whole: temporary file next to it, fsync, rename, fsync of the
-// folder. A symbolic link at `path` is replaced itself. All throw Error (runtime) with the system's reason,
-// `finish` also when something other than a file or a link is at `path`. Without a successful `finish` the
-// old file is untouched, and the temporary one is removed with the object. Where a process was killed before
-// that, the next `finish` of the same file removes what it left, if the file system has locks and the folder
-// can be listed. Where locks are not shared between machines, two machines that write the same file at the
-// same time can remove each other's temporary file: `finish` then fails with an Error on one of them.
+// Replaces the file at `path` by what is written, part by part. A reader, or a machine that stops at any
+// moment, sees the old content or the new as a whole. For this there is a temporary file next to it, then
+// fsync, rename, and fsync of the folder. A symbolic link at `path` is replaced itself. All throw Error
+// (runtime) with the system's reason, `finish` also when something other than a file or a link is at `path`.
+// Without a successful `finish` the old file is untouched, and the temporary one is removed with the object.
+// Where a process was killed before that, the next `finish` of the same file removes what it left, if the
+// file system has locks and the folder can be listed. Where machines do not share locks, two of them that
+// write one file at the same time can remove each other's temporary file. Then `finish` fails with an Error
+// on one of them.
 //
 // `finish_new` instead of `finish` makes a file where there is none: of several processes, on any machine,
 // one is told true. False, with nothing changed, when there is something at `path`. It needs hard links, and
@@ -109,7 +110,7 @@ class FileReplacement {
   bool is_finished_ = false;  // Nothing is left at `temporary_`.
 };
 
-// The same for content that is there at once.
+// Does this for content that is there at once.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 // Writes to a path that the user gave as an output. A regular file, or the one a link leads to, is replaced

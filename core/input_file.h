@@ -12,8 +12,8 @@ struct ZSTD_DCtx_s;  // Zstandard's.
 
 namespace che {
 
-// Reads a file that the user named part by part, so that memory does not grow with it. What is compressed
-// with Zstandard comes decompressed.
+// Reads a file that the user named part by part, so that memory does not grow with it. A file that is
+// compressed with Zstandard comes decompressed.
 class InputFile {
  public:
   // Throws Error as open_input_file does.

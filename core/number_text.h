@@ -43,7 +43,7 @@ inline constexpr std::string_view kIntegerRangeForms =
 // text.
 std::optional<IntegerRange> parse_integer_range(std::string_view text);
 
-// The same, or one number from 0, which is a range of one.
+// Reads such a range, or one number from 0, which is a range of one.
 std::optional<IntegerRange> parse_number_or_range(std::string_view text);
 
 }  // namespace che

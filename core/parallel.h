@@ -41,8 +41,8 @@ void for_each_index(std::size_t count, const Each& each) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// The same where what calls make is large: `take(i, made)` gets what each(i) returned, in order, and only
-// some hundred of them are kept at a time.
+// Serves calls whose results are large. `take(i, made)` gets the result of each(i), in order, and only some
+// hundred of them are kept at a time.
 template <class Each, class Take>
 void for_each_in_order(std::size_t count, const Each& each, const Take& take) {
   constexpr std::size_t kBlock = 256;

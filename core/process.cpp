@@ -20,6 +20,13 @@ extern char** environ;
 namespace che {
 namespace {
 
+constexpr std::array kStopSignals{SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP};
+
+std::atomic<int> caught{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it");
+
+void note(int signal) { caught.store(signal); }
+
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   pointers.reserve(texts.size());
@@ -131,6 +138,23 @@ std::string processor_name() { return processor_entry("model name"); }
 bool processor_has(std::string_view feature) {
   return fmt::format(" {} ", processor_entry("flags")).find(fmt::format(" {} ", feature)) !=
          std::string::npos;
+}
+
+const std::atomic<int>& stop_signal() { return caught; }
+
+void catch_stop_signals() {
+  struct sigaction action {};
+  action.sa_handler = note;
+  for (const int signal : kStopSignals) sigaction(signal, &action, nullptr);
+  const sigset_t signals = stop_signals();
+  sigprocmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
+sigset_t stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : kStopSignals) sigaddset(&signals, signal);
+  return signals;
 }
 
 }  // namespace che

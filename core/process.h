@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <csignal>
 #include <optional>
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace che {
 
-// A program to start. Of the caller's descriptors it has 0, 1, 2 and those in `descriptors`, as long as all
+// A program to start. It has the caller's descriptors 0, 1, 2 and those in `descriptors`, as long as all
 // others were opened with O_CLOEXEC.
 struct ProcessPlan {
   std::vector<std::string> words = {};  // Program and arguments; a name without slash is on the PATH.
@@ -57,5 +58,18 @@ std::string processor_name();
 
 // Whether the system lists a feature of its processor, by the system's name for it, such as "avx512_bf16".
 bool processor_has(std::string_view feature);
+
+// The last of the stop signals (SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP) that this process was sent; 0 for
+// none.
+const std::atomic<int>& stop_signal();
+
+// Makes these signals set stop_signal() and do nothing else. Unblocks them.
+void catch_stop_signals();
+
+// The set of stop signals, which a process may start with blocked.
+sigset_t stop_signals();
+
+// Exit code of a process that was told to stop and did so at a checkpoint: "again".
+inline constexpr int kExitAgain = 75;
 
 }  // namespace che

@@ -8,10 +8,10 @@
 
 namespace che {
 
-// The name that `word` may be meant to be, letter case ignored: the only one that it abbreviates ("lr" and
-// "learn" of "learning_rate"), else the one with the fewest edits (Damerau-Levenshtein; another first letter
-// counts as two). At most one edit in a word of up to four letters and two, or a third of its letters, in a
-// longer one; empty when no name is as close.
+// Returns the name that `word` may be meant to be, whatever the case of its letters. It is the only one that
+// it abbreviates ("lr" and "learn" of "learning_rate"), else the one with the fewest edits
+// (Damerau-Levenshtein; another first letter counts as two). A word of up to four letters allows one edit, a
+// longer one two or a third of its letters. The result is empty when no name is as close.
 std::string closest_name(std::string_view word, const std::vector<std::string>& known);
 
 // "; did you mean 'x'?" unless `suggestion` is empty, then "; known: a, b, c" with `title` for "known".
@@ -22,9 +22,9 @@ std::string names_hint(std::string_view suggestion, const std::vector<std::strin
 std::string known_names_hint(std::string_view word, const std::vector<std::string>& known,
                              std::string_view title = "known");
 
-// The entry of one of `folders` (the current one where a path is empty) that a misspelt `name` may stand for,
-// among those that `is_candidate` accepts; files are compared without their extension. An equal name in any
-// of the folders wins, then the closest name of the first folder that has one. Empty for none.
+// Returns the entry of one of `folders` that a misspelt `name` may stand for, among those that `is_candidate`
+// accepts. An empty path is the current folder. Files are compared without their extension. An equal name in
+// any of the folders wins, then the closest name of the first folder that has one. Empty for none.
 std::filesystem::path closest_path(std::string_view name, const std::vector<std::filesystem::path>& folders,
                                    const std::function<bool(const std::filesystem::path&)>& is_candidate);
 

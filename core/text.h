@@ -14,10 +14,10 @@ namespace che {
 
 inline constexpr std::size_t kWholeText = std::string_view::npos;
 
-// `text` in one line that does nothing to a terminal: line breaks and tabs become spaces; other control
-// characters, characters that reverse the direction of text, and bytes that are no UTF-8 are written as \x1b
-// or \u202e. Cut after about `longest` bytes and "..." then. What is written so stays as it is when this is
-// applied again. Every text from a file, a folder's name or a command line is shown through it.
+// Returns `text` in one line that does nothing to a terminal. Line breaks and tabs become spaces. Other
+// control characters, characters that reverse the direction of text, and bytes that are no UTF-8 are written
+// as \x1b or \u202e. Cut after about `longest` bytes and "..." then. Applied to its own result, it changes
+// nothing. Every text from a file, a folder's name or a command line is shown through it.
 std::string one_line(std::string_view text, std::size_t longest = 80);
 
 // The number of characters in UTF-8 text.
@@ -60,7 +60,7 @@ std::string plain_name_form(std::size_t longest);
 // `text` as one word of a shell's command line, in quotes.
 std::string quoted_shell_word(std::string_view text);
 
-// The same, in quotes only where a shell would read it otherwise.
+// Returns it in quotes only where a shell would read it otherwise.
 std::string shell_word(std::string_view text);
 
 }  // namespace che

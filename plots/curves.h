@@ -26,14 +26,14 @@ struct Curve {
 // Returns a run's measurements as pairs of x and y, by ascending x.
 using Measurements = std::function<std::vector<std::pair<double, double>>(const TableRun&)>;
 
-// The finished runs that a cell's curve shows: with kMax those at the learning rate of the run with the best
-// score, which comes first and from which they differ in their seeds; else all.
+// Returns the finished runs that a cell's curve shows. With kMax they are those at the learning rate of the
+// run with the best score, which comes first; they differ from it in their seeds. Otherwise they are all.
 std::vector<const TableRun*> runs_of_curve(const ResultTable& table, const TableCell& cell,
                                            Aggregate aggregate);
 
 // The curve of these runs. With kMax a point is the mean of those that have the measurement, where the best
-// run has it; else it is `aggregate` of all, and measurements that not all have are left out. More than 100
-// points are averaged in groups of neighbours.
+// run has it. Otherwise it is `aggregate` of all, and measurements that not all have are left out. More than
+// 100 points are averaged in groups of neighbours.
 Curve curve_of(const ResultTable& table, const TableCell& cell, Aggregate aggregate,
                const Measurements& measurements);
 

@@ -15,8 +15,9 @@ std::string html_text(std::string_view text);
 // A path as a relative URL writes it, each part of it percent-encoded (RFC 3986).
 std::string url_path(std::string_view path);
 
-// What table.html.mustache shows of a table: its columns sort by a click on their titles (see report.js),
-// footnotes and notes stand below. `id` is that of the table and begins those of its footnotes.
+// Returns the values that table.html.mustache shows of a table. Its columns sort by a click on their titles
+// (see report.js); footnotes and notes stand below. `id` is that of the table and begins those of its
+// footnotes.
 kainjow::mustache::data table_view(const PrintedTable& table, const std::string& id);
 
 // Fills in a template whose variables are escaped as html_text does. Throws Error (runtime) for a template

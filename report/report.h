@@ -12,16 +12,15 @@ namespace che {
 struct ReportLinks {
   // The experiments' folders as the report's reader reaches them.
   std::vector<std::string> folders = {"."};
-  // What precedes the names of the CSV files then; nothing where there are none.
+  // Precedes the names of the CSV files; absent where there are none.
   std::optional<std::string> tables = std::nullopt;
 };
 
-// One HTML page that needs no network and no other file to be read: where the results come from, the tables
-// (a click sorts them), every figure that has something to show, runs without a score, the config of every
-// cell. Links lead to the files of single runs below `links.folders` and to
-// table.csv, runs.csv and lengths.csv. Where a
-// figure cannot be drawn, because Python or matplotlib is missing or fails, a sentence takes its place and
-// `warn` is told why.
+// Returns one HTML page that needs no network and no other file. It says where the results come from and has
+// the tables, which a click sorts, and every figure that has something to show. It lists runs without a score
+// and the config of every cell. Links lead to the files of single runs below `links.folders` and to
+// table.csv, runs.csv and lengths.csv. Where a figure cannot be drawn, because Python or matplotlib is
+// missing or fails, a sentence takes its place and `warn` is told why.
 std::string report_html(const ResultTable& table, const ReportLinks& links,
                         const WarningSink& warn = print_warning);
 

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/results/comparison.h"
 #include "experiments/results/paper_agreement.h"
 #include "experiments/results/result_table.h"
+#include "experiments/results/step_times.h"
 #include "tables/formats/table.h"
 
 namespace che {
@@ -35,7 +37,7 @@ struct ScoreTableOptions {
 Table score_table(const ResultTable& table, const ScoreTableOptions& options = {});
 
 struct RunTableOptions {
-  // Of the experiments' folders, for formats with links; empty for no links.
+  // The experiments' folders, for formats with links; empty for no links.
   std::vector<std::string> urls = {};
   bool reasons = true;  // Footnotes that say why runs have no score.
 };
@@ -50,7 +52,7 @@ Table run_table(const ResultTable& table, const RunTableOptions& options = {});
 Table length_table(const ResultTable& table);
 
 // One row per task, encoding and step of training at which some run was measured, with the mean score of
-// these runs: of the steps that evaluation.at_steps names, and of the last one.
+// these runs. The steps are those that evaluation.at_steps names, and the last one.
 Table step_table(const ResultTable& table);
 
 // One row per task, or per task and length; `table` is what was compared, for the notes.
@@ -62,8 +64,17 @@ Table comparison_table(const ComparedWithAll& compared, const ResultTable& table
 // One row per task; `table` is where the agreement comes from, with trivial baselines.
 Table agreement_table(const PaperAgreement& agreement, const ResultTable& table);
 
-// What the folders of `table` quote, one row per score, marked as quoted. It stands apart from the measured
-// scores and is never ranked with them.
+// Returns the table of step times in one of table_formats(). Each task has a row for each encoding, with
+// milliseconds per training step by training lengths and per batch of kEvaluationBatch test samples by test
+// lengths. Each number is followed by its ratio to the encoding that tables call `base`. Where `base` is
+// empty, it is the ratio to the first of dape_kerple or, without one, to the first row. A number is the
+// median over a cell's runs. csv and json have one row per task, measurement, encoding and lengths. Throws
+// Error (usage) when no run has the `base` that is named.
+std::string time_table(const StepTimes& times, const std::string& base, std::string_view format = "md",
+                       const TerminalStyle& style = {});
+
+// Returns the scores that the folders of `table` quote, one row per score, marked as quoted. It stands apart
+// from the measured scores and is never ranked with them.
 Table quoted_table(const ResultTable& table);
 
 }  // namespace che

@@ -1,5 +1,3 @@
-#include "tables/time_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "experiments/results/columns.h"
 #include "experiments/statistics/score_summary.h"
 #include "tables/formats/table.h"
+#include "tables/result_tables.h"
 
 namespace che {
 namespace {

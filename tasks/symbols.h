@@ -24,8 +24,8 @@ std::string default_symbols(std::size_t count);
 // The symbols in UTF-8, for people and for files.
 std::string shown_symbols(std::string_view symbols);
 
-// A sample in the characters of the task's alphabets, "421302214 -> 011222344". Of outputs that end
-// at a terminator only what accuracy counts is shown, terminator included.
+// A sample in the characters of the task's alphabets, "421302214 -> 011222344". An output that ends at a
+// terminator is shown as far as accuracy counts it, terminator included.
 std::string text_form(const Task& task, std::span<const std::uint8_t> input,
                       std::span<const std::uint8_t> output, std::span<const std::uint8_t> mask);
 

@@ -99,12 +99,15 @@ struct TaskEntry {
   // Marked with a dagger in Table 2 of the DAPE paper (arXiv 2405.14722): a task that asks for little or
   // nothing of the order of its input. The paper's claims are about the others.
   bool permutation_invariant = false;
-  // The generator's version, raised with every change of the samples that it draws, so that results of the
-  // old ones and of the new ones never stand in one cell. tests/golden/suites.txt has samples of every
+  // The generator's version, which is raised with every change of the samples that it draws. So results of
+  // old samples and of new ones never stand in one cell. tests/golden/suites.txt has samples of every
   // version.
   int version = 1;
-  std::vector<std::string> changes = {"the distribution of the released program, by test"};  // By version.
-  AnyOptions options = NoOptions();                                                          // The defaults.
+  // Says what each version draws. Tests compare counts over samples of the first one, such as those of
+  // symbols and depths, with counts that were recorded from the released program. They cannot see every
+  // difference.
+  std::vector<std::string> changes = {"counts over samples agree with the released program's"};
+  AnyOptions options = NoOptions();  // The defaults.
   std::function<std::unique_ptr<Task>(const AnyOptions& options)> make;
   std::string source = kBenchmarkPaper;  // The paper that published it, with its arXiv number.
   std::string bibtex = kBenchmarkBibtex;
@@ -143,8 +146,8 @@ struct Batch {
   std::vector<std::uint8_t> mask;    // (size, output_length), 1 = counts for accuracy
 };
 
-// Which batch it is among all that are ever drawn: `seed` is combined with the task's stream key; `step` is
-// the training step or, in evaluation, the length; rows are the examples first_example ...
+// Says which batch it is among all that are ever drawn. `seed` is combined with the task's stream key. `step`
+// is the training step or, in evaluation, the length. Its rows are the examples from `first_example` on.
 struct BatchKey {
   std::uint64_t seed = 0;
   Purpose purpose = Purpose::kData;
@@ -167,8 +170,8 @@ inline BatchKey evaluation_key(std::int64_t seed, std::int64_t length, std::int6
 void sample_batch(const Task& task, const BatchKey& key, std::int64_t length, std::int64_t size,
                   Batch& batch);
 
-// The settings that determine the training batches of a run.
-struct TrainingBatches {
+// The settings of a run that its training batches depend on.
+struct TrainingBatchSettings {
   std::uint64_t data_seed = 0;
   std::int64_t batch_size = 128;
   std::int64_t first_length = 1;
@@ -177,9 +180,9 @@ struct TrainingBatches {
 
 // The length of every sample of a step's batch, uniform over the training lengths; depends on the task's
 // stream key, the data seed and the step (from 0) only.
-std::int64_t training_length(const Task& task, const TrainingBatches& batches, std::int64_t step);
+std::int64_t training_length(const Task& task, const TrainingBatchSettings& settings, std::int64_t step);
 
 // Draws the batch of a step into `batch`, whose memory is reused.
-void training_batch(const Task& task, const TrainingBatches& batches, std::int64_t step, Batch& batch);
+void training_batch(const Task& task, const TrainingBatchSettings& settings, std::int64_t step, Batch& batch);
 
 }  // namespace che

@@ -12,10 +12,10 @@ namespace che {
 
 // Uniform digits 0 .. kBase-1, several from each 32-bit word of a random stream, without bias.
 //
-// With m digits a word and range = kBase^m, word * range / 2^32 is uniform over 0 .. range-1 once the
-// words whose 32 low bits of the product are below 2^32 mod range are rejected; its digits come out
-// one multiplication each (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation",
-// arXiv 2408.06213). The digits left in the last word when the object dies are lost.
+// With m digits a word and range = kBase^m, word * range / 2^32 is uniform over 0 .. range-1, once some words
+// are rejected: those whose 32 low bits of the product are below 2^32 mod range. Its digits come out with one
+// multiplication each (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", arXiv
+// 2408.06213). The digits left in the last word when the object dies are lost.
 template <std::uint32_t kBase>
 class UniformDigits {
  public:
@@ -30,7 +30,7 @@ class UniformDigits {
     return next_digit(fraction_);
   }
 
-  // The same digits as one call for each element of a new object, `first` added to each.
+  // Writes the digits that one call for each element would give on a new object, and adds `first` to each.
   void fill(std::span<std::uint8_t> symbols, std::uint8_t first = 0) {
     std::size_t done = 0;
     while (symbols.size() - done >= kPerWord) {

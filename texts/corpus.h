@@ -81,9 +81,9 @@ struct CorpusCard {
 // Reads corpus.json in `folder`. Throws Error (usage) that names the file, the key and what is allowed.
 CorpusCard read_corpus_card(const std::filesystem::path& folder);
 
-// The folder of the corpus that a config or a command names: the name of one that comes with che, which lies
-// in data/text beside the folder of the program or else of the source that it was built from, or a folder.
-// Throws Error (usage) where there is none.
+// Returns the folder of the corpus that a config or a command names. The name is a folder, or that of a
+// corpus that comes with che. These lie in data/text, beside the folder of the program or else of the source
+// that it was built from. Throws Error (usage) where there is none.
 std::filesystem::path corpus_folder(std::string_view name_or_folder);
 
 // The names of the corpora that come with che.
@@ -97,7 +97,7 @@ class Corpus {
   // process. Throws Error (usage) with file and remedy for files that are missing, cut off or of other
   // contents than corpus.json says.
   static std::shared_ptr<const Corpus> open(const std::filesystem::path& folder);
-  // The same where corpus.json is not written yet: `card` is what it will say.
+  // Opens one whose corpus.json is not written yet. `card` is what it will say.
   static std::unique_ptr<const Corpus> unlisted(const std::filesystem::path& folder, const CorpusCard& card);
   Corpus(const Corpus&) = delete;
   Corpus& operator=(const Corpus&) = delete;

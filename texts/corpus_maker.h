@@ -25,7 +25,7 @@ struct CorpusPlan {
   std::optional<PaperText> paper = {};
 };
 
-// What was read beside the corpus itself.
+// The findings of a reading, beside the corpus itself.
 struct ReadTexts {
   std::int64_t empty = 0;    // Documents without text, which are dropped.
   std::int64_t skipped = 0;  // Lines of .jsonl that `where` leaves out.
@@ -38,8 +38,8 @@ using TakePart = std::function<void(std::string_view part, bool is_last)>;
 inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 26;
 
 // Calls `take` with the parts of each document of a file or, sorted by name, of the files of a folder and its
-// folders: a .txt is a document, a line of .jsonl or .jsonl.zst has one. Memory grows with the longest line
-// alone. Throws Error (usage) that names file and line.
+// folders. A .txt is a document, and a line of .jsonl or .jsonl.zst has one. Memory grows with the longest
+// line alone. Throws Error (usage) that names file and line.
 ReadTexts for_each_document(const CorpusPlan& plan, const TakePart& take);
 
 // Makes a corpus of bytes in `folder`, which may not hold one. Memory is that of for_each_document() and of

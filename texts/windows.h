@@ -8,9 +8,9 @@
 
 namespace che {
 
-// A permutation of 0 .. size - 1 that is computed place by place: a Feistel network of six rounds over the
-// next power of four, whose round function is Philox keyed by (seed, epoch), walked until it lands below
-// `size`.
+// A permutation of 0 .. size - 1 that is computed place by place. It is a Feistel network of six rounds over
+// the next power of four, whose round function is Philox keyed by (seed, epoch). It is applied until the
+// value lies below `size`.
 class KeyedPermutation {
  public:
   KeyedPermutation(std::int64_t size, std::uint64_t seed, std::uint64_t epoch);

@@ -5,7 +5,7 @@
 
 namespace che {
 
-TaskWorkload::TaskWorkload(std::unique_ptr<Task> task, TaskBatches batches)
+TaskWorkload::TaskWorkload(std::unique_ptr<Task> task, TaskBatchSettings batches)
     : task_(std::move(task)), batches_(std::move(batches)) {}
 
 Vocabulary TaskWorkload::vocabulary() const {

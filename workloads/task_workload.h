@@ -9,9 +9,9 @@
 
 namespace che {
 
-// The batches of a run on a task.
-struct TaskBatches {
-  TrainingBatches training;
+// The settings that the batches of a run on a task depend on.
+struct TaskBatchSettings {
+  TrainingBatchSettings training;
   std::int64_t evaluation_seed = 0;
   std::vector<std::int64_t> evaluation_lengths;
 };
@@ -20,7 +20,7 @@ struct TaskBatches {
 // symbol of the output, which the model predicts there. The points are lengths.
 class TaskWorkload : public Workload {
  public:
-  TaskWorkload(std::unique_ptr<Task> task, TaskBatches batches);
+  TaskWorkload(std::unique_ptr<Task> task, TaskBatchSettings batches);
 
   Vocabulary vocabulary() const override;
   Metric metric() const override { return {}; }
@@ -36,7 +36,7 @@ class TaskWorkload : public Workload {
   void set_batch(const Batch& samples, SequenceBatch& batch) const;
 
   std::unique_ptr<Task> task_;
-  TaskBatches batches_;
+  TaskBatchSettings batches_;
 };
 
 }  // namespace che

@@ -18,8 +18,8 @@ enum class TextProtocol : std::uint8_t { kLast, kFull, kSliding };
 // See aligned_windows() and packed_windows().
 enum class WindowChoice : std::uint8_t { kAligned, kPacked };
 
-// The batches of a run on a text.
-struct TextBatches {
+// The settings that the batches of a run on a text depend on.
+struct TextBatchSettings {
   std::string corpus;  // See corpus_folder().
   std::string hash;    // CorpusCard::hash() of the corpus that the run is about.
   std::string name;
@@ -46,7 +46,7 @@ class TextWorkload : public Workload {
  public:
   // Reads nothing yet: tables ask for the metric alone. Functions that need the corpus throw Error (usage)
   // where it is missing, damaged, or another one than the run is about.
-  explicit TextWorkload(TextBatches batches) : batches_(std::move(batches)) {}
+  explicit TextWorkload(TextBatchSettings batches) : batches_(std::move(batches)) {}
 
   Vocabulary vocabulary() const override;
   Metric metric() const override {
@@ -72,7 +72,7 @@ class TextWorkload : public Workload {
   void set_evaluation_rows(const std::vector<EvaluationWindow>& chosen, std::int64_t first,
                            std::int64_t count, SequenceBatch& batch) const;
 
-  TextBatches batches_;
+  TextBatchSettings batches_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Corpus> corpus_;
   mutable std::map<std::int64_t, std::unique_ptr<TrainingWindows>> by_length_;

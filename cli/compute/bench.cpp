@@ -98,7 +98,7 @@ int bench(const BenchOptions& options) {
   fmt::print("{} of {}, {}, batch {}, {} thread{}, {} kernels, {}; medians of {}, ms\n\n",
              options.plan.evaluate ? "evaluation" : "training", options.task, first.model.text(),
              options.plan.evaluate ? kEvaluationBatch : first.training.batch_size, threads,
-             threads == 1 ? "" : "s", first.execution.kernels, device, options.plan.steps);
+             threads == 1 ? "" : "s", kernels_name(first.execution.kernels), device, options.plan.steps);
   fmt::print("{:<24} {:>6} {:>6} {:>9} {:>9} {:>9} {:>8} {:>9} {:>7} {:>7} {:>9} {:>7} {:>6} {:>8}\n",
              "model", "length", "tokens", options.plan.evaluate ? "batch" : "step", "attention", "linear",
              "norm", "optimiser", "data", "other", "samples/s", "GFLOP/s", "share", "peak MiB");
@@ -120,7 +120,7 @@ int bench(const BenchOptions& options) {
   if (!options.json.empty()) {
     const nlohmann::ordered_json report{
         {"commit", git_commit()}, {"mode", options.plan.evaluate ? "evaluation" : "training"},
-        {"threads", threads},     {"kernels", first.execution.kernels},
+        {"threads", threads},     {"kernels", kernels_name(first.execution.kernels)},
         {"device", device},       {"rows", rows}};
     write_output(options.json, report.dump(1) + "\n");
   }

@@ -23,10 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The limits of execution.memory_gib.
-constexpr double kMinMemoryGib = 0.01;
-constexpr double kMaxMemoryGib = 1e6;
-
 struct BiasOptions {
   std::string run;
   std::int64_t length = 0;

@@ -1,8 +1,15 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <bit>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "cli/computing.h"
 #include "cli/reading_options.h"
@@ -10,12 +17,38 @@
 #include "core/files.h"
 #include "core/text.h"
 #include "core/version.h"
-#include "experiments/exchange/model_file.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/store/run_folder.h"
 
 namespace che {
 namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
+
+// The parameters of a model as a file of the format safetensors
+// (https://github.com/huggingface/safetensors), which PyTorch, JAX and others read: the size of a JSON
+// header, the header with name, type (F32), shape and place of each tensor, and the numbers. `values` has
+// those of `specs`, one after the other. `metadata` is text by name. Equal arguments give equal bytes.
+std::string safetensors(const std::vector<ParameterSpec>& specs, std::span<const float> values,
+                        const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header;
+  header["__metadata__"] = metadata;
+  std::int64_t offset = 0;  // Bytes.
+  for (const ParameterSpec& spec : specs) {
+    const std::int64_t count =
+        std::accumulate(spec.shape.begin(), spec.shape.end(), std::int64_t{1}, std::multiplies<>());
+    const std::int64_t end = offset + count * static_cast<std::int64_t>(sizeof(float));
+    header[spec.name] = {{"dtype", "F32"}, {"shape", spec.shape}, {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');  // So that the numbers are aligned.
+  const auto size = static_cast<std::uint64_t>(text.size());
+  std::string bytes(reinterpret_cast<const char*>(&size), sizeof size);
+  bytes += text;
+  bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  return bytes;
+}
 
 struct ExportModelOptions {
   std::string run;

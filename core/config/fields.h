@@ -14,11 +14,12 @@
 
 namespace che {
 
-// Says what a setting determines. A run's id is a hash of every kCell and kReplica field; its cell, the
+// Says what a setting determines. A run's id is a hash of every kCell and kRepetition field; its cell, the
 // position in a table, is a hash of the kCell fields only.
 enum class Role {
-  kCell,     // Determines the trained parameters.
-  kReplica,  // Determines them too, but runs that differ in nothing else share a cell: seed, learning rate.
+  kCell,  // Determines the trained parameters.
+  // Determines them too, but runs that differ in nothing else repeat one cell: seed, learning rate.
+  kRepetition,
   kEvaluation,  // Determines which numbers are measured on the trained parameters.
   kExecution,   // Determines neither: device, threads, logging.
 };

@@ -12,8 +12,8 @@ struct archive;  // libarchive's.
 
 namespace che {
 
-// Archives are packed and read by libarchive, in a form that allows only one way to write them: regular files
-// with owner 0, time 0 and mode 644, in the order in which they are added.
+// Archives are packed and read by libarchive, in a form that allows only one way to write them. They hold
+// regular files with owner 0, time 0 and mode 644, in the order in which they are added.
 
 // Packs files into memory. Throws Error (runtime) where libarchive fails.
 class Packer {
@@ -73,9 +73,10 @@ struct ArchivedFile {
   std::string content;
 };
 
-// Reads an archive, file by file; nothing is unpacked to the disk. Throws Error (usage) that names the
-// archive, and the file in it that it came to, for whatever ArchiveWriter does not write: a link, a device, a
-// folder, a path that leaves the archive, a file that is too large, another owner, time or order of bytes.
+// Reads an archive, file by file; nothing is unpacked to the disk. Throws Error (usage) for whatever
+// ArchiveWriter does not write: a link, a device, a folder, a path that leaves the archive, a file that is
+// too large, another owner, time or order of bytes. It names the archive and the file in it that was being
+// read.
 class ArchiveReader {
  public:
   // Throws Error as read_input_file does, and (usage) for a file that is no archive or is cut off.
@@ -107,7 +108,7 @@ class ArchiveReader {
   bool is_whole_ = false;
   std::string digits_;
   std::unique_ptr<archive, int (*)(archive*)> files_;
-  std::unique_ptr<archive, int (*)(archive*)> bytes_;  // The same archive, decompressed and not taken apart.
+  std::unique_ptr<archive, int (*)(archive*)> bytes_;  // Reads the archive as a whole, decompressed.
   Packer packer_{Packer::Format::kTar};  // Packs again what was read: an archive has to equal that.
 };
 

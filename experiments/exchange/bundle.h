@@ -13,8 +13,8 @@
 namespace che {
 
 // An experiment as one file to publish: configs, rows, metrics and states of its runs, without checkpoints,
-// and a manifest with the SHA-256 of each file. The same results give the same bytes. Unpacked, it is a
-// results folder:
+// and a manifest with the SHA-256 of each file. Equal results give equal bytes. Unpacked, it is a results
+// folder:
 //   NAME/MANIFEST.json
 //   NAME/runs/<run id>/config.yaml, evaluation.csv, evaluation_at_steps.csv, metrics.csv, status.json
 // The predictions of che's models are left out with the checkpoints: they may be as large, and a retrained
@@ -44,9 +44,9 @@ using BundledRunSink = std::function<void(BundledRun)>;
 BundleSummary write_bundle(const std::filesystem::path& experiment, const std::filesystem::path& file);
 
 // Reads a bundle without unpacking it and checks every byte: the archive's form and hash, each file's hash
-// and size in the manifest, that nothing is missing or surplus, and each run's config, rows and state as a
-// results folder's; predictions of models outside che are scored again. Throws Error (usage) that names the
-// file in which something is wrong.
+// and size in the manifest, and that nothing is missing or surplus. It checks each run's config, rows and
+// state as those of a results folder, and scores the predictions of models outside che again. Throws Error
+// (usage) that names the file in which something is wrong.
 BundleSummary verify_bundle(const std::filesystem::path& file, const BundledRunSink& take = {});
 
 // Checks a bundle as verify_bundle does and makes the results folder `folder` of it, whole or not at all.

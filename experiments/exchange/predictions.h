@@ -28,9 +28,9 @@ struct ScoredPredictions {
 //   {"length":41,"index":0,"output":[...]}
 // Samples are in the order of the samples' file: by length, then index. Accuracy is that of che's own
 // evaluation: per batch of 64 the fraction of the symbols that count, averaged over the batches. Throws Error
-// (usage) that names line and field for anything else: another order, a missing or surplus sample, a wrong
-// number of symbols, a symbol that the task does not have.
-// The file may be compressed with Zstandard. Memory grows with the longest line that its samples may have.
+// (usage) that names line and field for another order, a missing or surplus sample, a wrong number of
+// symbols, and a symbol that the task does not have. The file may be compressed with Zstandard. Memory grows
+// with the longest line that its samples may have.
 ScoredPredictions score_predictions(const std::filesystem::path& file);
 
 // Throws the same errors for the header alone, a line. A program asks before it makes the predictions.

@@ -56,7 +56,7 @@ std::string agreement_name(Agreement agreement);
 
 struct RetrainingResult {
   Agreement agreement = Agreement::kDifferent;
-  std::string text;  // What was compared and where the largest difference is; one line.
+  std::string text;  // Says in one line what was compared and where the largest difference is.
 };
 
 // Compares what a bundle has of a run with what training it again gave, at the test lengths of its config.

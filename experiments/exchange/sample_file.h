@@ -43,9 +43,9 @@ void write_samples(const SampleHeader& header, const std::function<void(std::str
 
 // The samples that write_samples writes, in further formats. All throw Error (usage) as write_samples does.
 
-// A file for numpy.load: for each length L the uint8 matrices input_L, output_L and mask_L, one row per
-// sample; `lengths`; and `header`, the first line of the JSON lines as bytes, which the predictions' header
-// repeats.
+// Writes a file for numpy.load. For each length L it has the uint8 matrices input_L, output_L and mask_L, one
+// row per sample. It also has `lengths`, and `header`, the first line of the JSON lines as bytes, which the
+// predictions' header repeats.
 void write_npz_samples(const SampleHeader& header, const std::function<void(std::string_view)>& write);
 
 // The layout of FLaRe, the benchmark of Butoi et al. (2025, openreview.net/forum?id=aWLQTbfFgV), for its

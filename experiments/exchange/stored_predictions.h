@@ -18,9 +18,9 @@ namespace che {
 // have.
 RunConfig prediction_config(const ScoredPredictions& scored);
 
-// Stores scored predictions as finished runs of the results folder `experiment`, new or not, where tables and
-// figures find them next to the runs of che: all of them, or none where two are of one run or one cannot be
-// stored. Throws Error (usage) that names the file, and as create_writable_folder does.
+// Stores scored predictions as finished runs of the results folder `experiment`, new or not. Tables and
+// figures find them there next to the runs of che. It stores all of them, or none where two are of one run or
+// one cannot be stored. Throws Error (usage) that names the file, and as create_writable_folder does.
 void store_all_predictions(const std::filesystem::path& experiment,
                            const std::vector<ScoredPredictions>& all);
 

@@ -66,7 +66,7 @@ class ScoreSum {
     }
   }
 
-  Prediction prediction() const { return {.score = sum_, .counted = counted_}; }
+  BatchResult result() const { return {.score = sum_, .counted = counted_}; }
 
  private:
   at::Tensor counted_;
@@ -104,8 +104,8 @@ TensorBatch to_tensors(const SequenceBatch& batch, std::int64_t first, std::int6
                   batch.outputs);
 }
 
-Prediction predict(const Model& model, const TensorBatch& batch, const Pass& pass, Wanted wanted,
-                   std::int64_t most_logits) {
+BatchResult predict(const Model& model, const TensorBatch& batch, const Pass& pass, Wanted wanted,
+                    std::int64_t most_logits) {
   const c10::NoGradGuard no_grad;
   const at::Tensor features = model.features(batch.tokens, batch.outputs(), pass);
   ScoreSum sum(batch);
@@ -113,7 +113,7 @@ Prediction predict(const Model& model, const TensorBatch& batch, const Pass& pas
   std::vector<at::Tensor> losses;
   for (const HeadPart& part : head_parts(features, batch, model.classes(), most_logits)) {
     const at::Tensor logits = model.head(part.features);
-    at::Tensor predicted;
+    at::Tensor predicted;  // (replicas, examples, outputs)
     if (wanted.classes || wanted.losses) predicted = logits.argmax(-1);
     if (wanted.classes) classes.push_back(predicted.flatten(1));
     if (!wanted.losses) {
@@ -124,15 +124,21 @@ Prediction predict(const Model& model, const TensorBatch& batch, const Pass& pas
     losses.push_back(output_losses(logits, part.targets).flatten(1));
     sum.add({losses.back().mean(1), is_correct.flatten(1).sum(1)}, part.share);
   }
-  Prediction prediction = sum.prediction();
+  BatchResult result = sum.result();
   const std::vector<std::int64_t> shape{features.size(0), batch.targets.size(0), batch.outputs()};
-  if (wanted.classes) prediction.classes = at::cat(classes, 1).view(shape);
-  if (wanted.losses) prediction.losses = at::cat(losses, 1).view(shape);
-  return prediction;
+  if (wanted.classes) result.classes = at::cat(classes, 1).view(shape);
+  if (wanted.losses) result.losses = at::cat(losses, 1).view(shape);
+  return result;
 }
 
-Prediction add_gradients(const Model& model, const TensorBatch& batch, const Pass& pass,
-                         std::int64_t micro_batch, std::int64_t most_logits) {
+BatchResult predict_rows(const Model& model, const SequenceBatch& batch, std::int64_t first,
+                         std::int64_t count, Pass pass, Wanted wanted) {
+  pass.dropout.first_example += static_cast<std::uint64_t>(first);
+  return predict(model, to_tensors(batch, first, count, model.backend().device()), pass, wanted);
+}
+
+BatchResult add_gradients(const Model& model, const TensorBatch& batch, const Pass& pass,
+                          std::int64_t micro_batch, std::int64_t most_logits) {
   const std::int64_t examples = batch.targets.size(0);
   const std::int64_t count = micro_batch == 0 ? examples : micro_batch;
   ScoreSum sum(batch);
@@ -160,7 +166,7 @@ Prediction add_gradients(const Model& model, const TensorBatch& batch, const Pas
     }
     features.flatten(1, 2).unsqueeze(1).backward(at::cat(gradients, 2));
   }
-  return sum.prediction();
+  return sum.result();
 }
 
 BatchStream::BatchStream(const Workload& workload, std::int64_t first_step)

@@ -33,8 +33,8 @@ TensorBatch unpacked(const at::Tensor& values, std::int64_t outputs);
 TensorBatch to_tensors(const SequenceBatch& batch, std::int64_t first, std::int64_t count,
                        const at::Device& device);
 
-// How a model does on a batch.
-struct Prediction {
+// Holds a model's score on a batch, and on request its predictions.
+struct BatchResult {
   BatchScore score;
   at::Tensor counted;  // Symbols that count for accuracy, a double.
   // Every output has a value, (replicas, batch, outputs), where Wanted asks for them: the class that the
@@ -52,14 +52,19 @@ struct Wanted {
 inline constexpr std::int64_t kMostLogits = std::int64_t{1} << 24;
 
 // Without gradients.
-Prediction predict(const Model& model, const TensorBatch& batch, const Pass& pass, Wanted wanted = {},
-                   std::int64_t most_logits = kMostLogits);
+BatchResult predict(const Model& model, const TensorBatch& batch, const Pass& pass, Wanted wanted = {},
+                    std::int64_t most_logits = kMostLogits);
+
+// Predicts rows first .. first + count - 1 of a batch. pass.dropout.first_example is the number of the
+// batch's first row.
+BatchResult predict_rows(const Model& model, const SequenceBatch& batch, std::int64_t first,
+                         std::int64_t count, Pass pass, Wanted wanted = {});
 
 // Adds the gradients of each replica's loss on the batch to its parameters' grad(). The examples go forward
-// and backward by `micro_batch`, or all together where it is 0; neither this nor `most_logits` changes more
+// and backward by `micro_batch`, or all together where it is 0. Neither this nor `most_logits` changes more
 // than rounding, because an example's dropout goes by its number in the batch.
-Prediction add_gradients(const Model& model, const TensorBatch& batch, const Pass& pass,
-                         std::int64_t micro_batch = 0, std::int64_t most_logits = kMostLogits);
+BatchResult add_gradients(const Model& model, const TensorBatch& batch, const Pass& pass,
+                          std::int64_t micro_batch = 0, std::int64_t most_logits = kMostLogits);
 
 // The training batches of a workload, step after step. A thread samples the next one while the caller works
 // on the current one. It lives as long as the stream, because starting a thread takes time and can fail.

@@ -51,12 +51,6 @@ std::vector<PositionLoss> binned(const at::Tensor& losses) {
 
 }  // namespace
 
-Prediction predict_rows(const Model& model, const SequenceBatch& batch, std::int64_t first,
-                        std::int64_t count, Pass pass, Wanted wanted) {
-  pass.dropout.first_example += static_cast<std::uint64_t>(first);
-  return predict(model, to_tensors(batch, first, count, model.backend().device()), pass, wanted);
-}
-
 std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
                              const Pass& pass) {
   constexpr std::int64_t kMeasuredExamples = 8;
@@ -124,8 +118,8 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
     for (std::int64_t first = 0; first < kEvaluationBatch; first += part) {
       if (stop.load() != 0) return std::nullopt;
       const std::int64_t count = std::min(part, kEvaluationBatch - first);
-      const Prediction predicted = predict_rows(model, batch, first, count, pass,
-                                                {.classes = kept.predictions, .losses = has_windows});
+      const BatchResult predicted = predict_rows(model, batch, first, count, pass,
+                                                 {.classes = kept.predictions, .losses = has_windows});
       if (kept.predictions) predictions.push_back(predicted.classes.to(at::kCPU));
       at::Tensor part_loss = predicted.score.loss.to(at::kDouble);
       if (has_windows) {

@@ -60,11 +60,6 @@ class Evaluation {
   std::size_t done_ = 0;
 };
 
-// Predicts rows first .. first + count - 1 of a batch. pass.dropout.first_example is the number of the
-// batch's first row.
-Prediction predict_rows(const Model& model, const SequenceBatch& batch, std::int64_t first,
-                        std::int64_t count, Pass pass, Wanted wanted = {});
-
 // Examples of `batch` that predict_rows() may take at once within `memory_gib`, as measured; at least 1. It
 // measures 1 and 2 examples and, if the batch does not fit at that rate, up to 8: memory that examples share
 // counts once for all of them. Beyond one example, which library operations need not copy, memory grows at

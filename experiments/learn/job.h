@@ -24,15 +24,15 @@ enum class JobOutcome {
 // was killed, is given `patience` to let go of it. One on another machine that has fallen silent is waited
 // for, with a warning, until it counts as dead.
 //
-// Throws Error (usage) for runs that are no job, or that another process still holds or takes over because
-// nothing was heard of this one; (runtime) for what stops all runs, such as a full disk.
+// Throws Error (usage) for runs that are no job, and for runs that another process still holds, or takes over
+// because nothing was heard of this one. Throws Error (runtime) for what stops all runs, such as a full disk.
 JobOutcome work_on_job(const std::vector<RunFolder>& runs, const ProgressSink& progress,
                        const std::atomic<int>& stop, std::chrono::seconds patience = std::chrono::seconds(0));
 
 // Evaluates the stored model of a trained run at what `asked` lists and adds the rows to its evaluation.csv;
 // rows that are there stay, and so do config and status. The run is locked as above. Throws Error (usage) for
 // a run without a good checkpoint of its last step, for lengths that its encoding cannot serve, and if
-// another process holds it; (runtime) when the disk refuses.
+// another process holds it. Throws Error (runtime) when the disk refuses.
 JobOutcome evaluate_stored_model(const RunFolder& run, const RunConfig& asked, const ProgressSink& progress,
                                  const std::atomic<int>& stop,
                                  std::chrono::seconds patience = std::chrono::seconds(0));

@@ -23,11 +23,11 @@ class ThreadLimit {
   tbb::global_control limit_;
 };
 
-// Returns the most bytes of tensors that `work` holds at once, beyond those that exist before it: everything
-// that LibTorch's allocators hand out to this thread, on any device or on those of kind `device`. It depends
-// only on what `work` computes, not on load or on the number of threads, and other threads may allocate
-// meanwhile. Scratch memory of libraries, and of fused operations for one tile or row, is not counted. `work`
-// may throw.
+// Returns the most bytes of tensors that `work` holds at once, beyond those that exist before it. It counts
+// everything that LibTorch's allocators hand out to this thread, on any device or on those of kind `device`.
+// It depends only on what `work` computes, not on load or on the number of threads, and other threads may
+// allocate meanwhile. Scratch memory of libraries, and of fused operations for one tile or row, is not
+// counted. `work` may throw.
 std::int64_t peak_tensor_bytes(const std::function<void()>& work,
                                std::optional<c10::DeviceType> device = std::nullopt);
 

@@ -11,7 +11,7 @@
 namespace che {
 
 // The rows of a run's metrics.csv while it trains. A row ends at certain steps, whatever the clock says and
-// whenever checkpoints are written. So after every add() rows and sums are those of that step: a checkpoint
+// whenever checkpoints are written. So after every add() rows and sums are those of that step. A checkpoint
 // may be written at any time, and an interrupted run ends with the files of an uninterrupted one.
 class MetricsLog {
  public:

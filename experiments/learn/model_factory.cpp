@@ -86,7 +86,7 @@ bool composes_attention(const RunConfig& config, const AttentionKernels& kernels
 
 std::string device_text(const RunConfig& config) {
   ComputingDevice device = open_device(config.execution);
-  if (device.gpu != nullptr && kernels_named(config.execution.kernels) == Kernels::kFused &&
+  if (device.gpu != nullptr && config.execution.kernels == Kernels::kFused &&
       composes_attention(config, device.gpu->library->kernels.attention)) {
     device.description.insert(device.description.size() - 1, ", attention composed");
   }
@@ -95,8 +95,8 @@ std::string device_text(const RunConfig& config) {
 
 Backend backend_of(const ExecutionConfig& execution) {
   const ComputingDevice opened = open_device(execution);
-  return {kernels_named(execution.kernels), at::TensorOptions().dtype(at::kFloat).device(opened.device),
-          opened.gpu, execution.has_bf16() ? Operands::kBf16 : Operands::kFp32};
+  return {execution.kernels, at::TensorOptions().dtype(at::kFloat).device(opened.device), opened.gpu,
+          execution.has_bf16() ? Operands::kBf16 : Operands::kFp32};
 }
 
 std::int64_t parameter_count(const RunConfig& config) {

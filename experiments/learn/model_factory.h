@@ -27,9 +27,9 @@ struct ComputingDevice {
 // lacks.
 ComputingDevice open_device(const ExecutionConfig& execution);
 
-// Whether a GPU with these kernels trains the config's attention by compositions of LibTorch's operations
-// because a block has too little shared memory, or because they do not serve its shape: several times as
-// slow, and with several times the memory. False for an encoding whose attention has no kernel anywhere.
+// Returns whether a GPU with these kernels trains the config's attention by compositions of LibTorch's
+// operations, because a block has too little shared memory or they do not serve its shape. It then takes
+// several times the time and the memory. False for an encoding whose attention has no kernel anywhere.
 bool composes_attention(const RunConfig& config, const AttentionKernels& kernels);
 
 // The name of the run's device in results, with ", attention composed" where that is so.

@@ -33,7 +33,7 @@ struct Replica {
   bool has_failed() const { return status.state == RunState::kFailed; }
 };
 
-// Reads a run of `parameters` parameters, whose `lock` this process has, and makes it ready to go on from its
+// Reads a run of `parameters` parameters, whose `lock` this process has. Makes it ready to go on from its
 // newest good checkpoint, or from that of a shorter run (see shorter_runs). Damaged files are set aside, and
 // so is the evaluation of a model that is lost; the job is warned of each. Returns nothing for a run that has
 // every row that its config asks for: it is finished, whatever other files it lacks.

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/clock.h"
-#include "experiments/learn/evaluation.h"
+#include "experiments/learn/batches.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/run_workload.h"
 
@@ -104,7 +104,7 @@ double rate_fraction(const TrainingConfig& training, std::int64_t step) {
 at::Tensor training_step(Model& model, Adam& adam, const TensorBatch& batch, const Pass& pass,
                          std::int64_t step, double rate_fraction, std::int64_t micro_batch) {
   model.project();
-  const Prediction made = add_gradients(model, batch, pass, micro_batch);
+  const BatchResult made = add_gradients(model, batch, pass, micro_batch);
   model.parameters().collect_gradients();
   const at::Tensor norms = adam.update(model.parameters(), step, rate_fraction);
   return at::stack(

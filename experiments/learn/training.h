@@ -73,8 +73,8 @@ using AfterSteps = std::function<bool(std::span<const MeasuredStep>)>;
 
 // Trains until the config's steps, or the first `until` of them, are made or `after_steps` says to stop.
 // Another call goes on with the same bits. `after_steps` is called after each step on a CPU. On another
-// device, for which the host would have to wait each time, it is called after 64 steps, after a second, and
-// after each step that ends a row of metrics.
+// device the host would have to wait each time. There it is called after 64 steps, after a second, and after
+// each step that ends a row of metrics.
 void train(TrainingState& state, const AfterSteps& after_steps, std::optional<std::int64_t> until = {});
 
 }  // namespace che

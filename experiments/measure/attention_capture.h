@@ -69,9 +69,9 @@ struct CaptureChoice {
 };
 
 // Returns the attention of `model`, one replica of the run `config`, over this sample, without dropout. With
-// one query, memory grows as that of an evaluation does. Throws Error for a model without attention, for a
-// length, sample or query out of range, for a text with more than kMaxTextPairs for one query, and for a
-// sample that would take more than `memory_gib`.
+// one query, memory grows as that of an evaluation does. Throws Error for a model without attention, and for
+// a length, sample or query out of range. Throws it too for a text with more than kMaxTextPairs for one
+// query, and for a sample that would take more than `memory_gib`.
 AttentionBias capture_bias(const Model& model, const RunConfig& config, const CaptureChoice& choice);
 
 }  // namespace che

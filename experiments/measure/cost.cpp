@@ -14,7 +14,7 @@
 #include "core/files.h"
 #include "core/resources.h"
 #include "core/text.h"
-#include "experiments/learn/evaluation.h"
+#include "experiments/learn/batches.h"
 #include "experiments/learn/limits.h"
 #include "experiments/learn/training.h"
 #include "experiments/measure/replica_choice.h"

@@ -63,12 +63,13 @@ struct WorkEstimate {
 WorkEstimate estimate_work(const std::vector<RunConfig>& runs, const std::filesystem::path& experiment,
                            const std::optional<ComputingDevice>& device = std::nullopt);
 
-// The most memory that a process needs which trains and evaluates one of `runs`, measured on the CPU with few
-// examples of the longest sequences and scaled to whole batches: tensors, and what a process has before it.
+// Returns the most memory that a process needs which trains and evaluates one of `runs`. It is measured on
+// the CPU with few examples of the longest sequences and scaled to whole batches. It counts tensors, and the
+// memory of a process that has none.
 double job_memory_bytes(const std::vector<RunConfig>& runs);
 
-// Says in one line what runs take that may go to GPUs: the time of one device of each kind and of as many as
-// `visible` has for them, or that none was measured. Empty if no run may go there.
+// Says in one line how long runs take that may go to GPUs. It has the time of one device of each kind and of
+// as many as `visible` has for them, or says that none was measured. Empty if no run may go there.
 std::string gpu_time_text(const std::vector<RunConfig>& runs, const WorkEstimate& work,
                           const std::vector<std::string>& visible);
 

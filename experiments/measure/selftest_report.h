@@ -10,11 +10,11 @@
 
 namespace che {
 
-// The tests of `plan` run in processes of their own, one after the other: a fault of a GPU ends its process,
+// The tests of `plan` run in processes of their own, one after the other. A fault of a GPU ends its process,
 // and the next one goes on behind the test that caused it.
 
-// Runs in such a process: makes the tests from number `first` on, counted from 0, until one fails by an
-// error, and writes each result to standard output, as a line that report_selftest() reads. Throws Error if
+// Runs in such a process. It makes the tests from number `first` on, counted from 0, until one fails by an
+// error. It writes each result to standard output, as a line that report_selftest() reads. Throws Error if
 // nobody reads them.
 void run_selftest_part(const Backend& device, const SelftestPlan& plan, std::int64_t first);
 

@@ -49,10 +49,10 @@ struct EncodingConfig {
   // Sets options that are given as text. Throws Error for an unknown name or a bad value.
   void set_options(const OptionValues& values) { options = all_options().with(values); }
 
-  // The same encoding with every setting at its default.
+  // Returns the encoding with every setting at its default.
   EncodingConfig with_defaults() const;
 
-  // The same encoding with the settings that a run's identity leaves out.
+  // Returns the encoding with the settings that a run's identity leaves out.
   EncodingConfig with_identity_defaults() const;
 
   // Its text is what `reset` reads.
@@ -72,9 +72,9 @@ struct NamedEncoding {
   BlockForm block = BlockForm::kPostNorm;
 };
 
-// Every registered encoding in every kind of model that takes one, randomized where it reads positions, and
-// DAPE and DAPE V2 around those with a bias, and some in blocks with pre-norm: what checks of all encodings
-// go through.
+// Returns the models that checks of all encodings go through. They have every registered encoding in every
+// kind of model that takes one, also randomized where it reads positions, and DAPE and DAPE V2 around those
+// with a bias. Some have blocks with pre-norm.
 std::vector<NamedEncoding> every_encoding();
 
 }  // namespace che

@@ -35,9 +35,9 @@ struct EvaluationConfig {
   std::vector<std::int64_t> lengths() const;  // Ascending.
 };
 
-// Returns the same evaluation in the only way of writing that all evaluations at these test lengths share:
-// the last length is one that is measured, a single length has step 1, and a list with even steps is a
-// range. 17..80 in steps of 30 and [17, 47, 77] become 17..77.
+// Returns the same evaluation in the one way of writing that all evaluations at these test lengths share. Its
+// last length is one that is measured, a single length has step 1, and a list with even steps is a range.
+// 17..80 in steps of 30 and [17, 47, 77] become 17..77.
 EvaluationConfig with_exact_lengths(EvaluationConfig evaluation);
 
 // The length up to which aligned windows of a text fit into their documents.

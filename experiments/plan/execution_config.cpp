@@ -28,10 +28,19 @@ const std::vector<std::string>& precision_names() {
   return names;
 }
 
+const std::vector<std::string>& kernels_names() {
+  static const std::vector<std::string> names = {"fused", "reference"};
+  return names;
+}
+
 }  // namespace
 
 const std::string& precision_name(Precision precision) {
   return precision_names().at(static_cast<std::size_t>(precision));
+}
+
+const std::string& kernels_name(Kernels kernels) {
+  return kernels_names().at(static_cast<std::size_t>(kernels));
 }
 
 void ExecutionConfig::visit_fields(FieldVisitor& visit) {
@@ -39,8 +48,7 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
                device_names());
   visit.integer_list({"devices", "GPUs that worker processes get, of those that are visible"}, devices, 0,
                      kMaxGpus - 1);
-  visit.choice({"kernels", "which implementation of the model's operations"}, kernels,
-               {"fused", "reference"});
+  visit.choice({"kernels", "which implementation of the model's operations"}, kernels, kernels_names());
   visit.integer({.name = "replicas",
                  .help = "runs of one cell that train in lock-step; auto: as many as suit the device",
                  .zero_word = "auto"},
@@ -51,7 +59,8 @@ void ExecutionConfig::visit_fields(FieldVisitor& visit) {
                  .zero_word = "whole"},
                 micro_batch, 1, 1'000'000);
   visit.real({"checkpoint_seconds", "seconds between two checkpoints"}, checkpoint_seconds, 0, 1e6);
-  visit.real({"memory_gib", "GiB that evaluation may use for activations"}, memory_gib, 0.01, 1e6);
+  visit.real({"memory_gib", "GiB that evaluation may use for activations"}, memory_gib, kMinMemoryGib,
+             kMaxMemoryGib);
   if (has_bf16()) visit.role(Role::kCell);
   visit.choice({"precision", "of matrix products: tf32 on GPUs, bf16 on CPUs"}, precision, precision_names());
   visit.role(Role::kExecution);

@@ -7,14 +7,20 @@
 #include <vector>
 
 #include "core/config/fields.h"
+#include "models/ops/device/kernel_call.h"
 
 namespace che {
 
 // How matrix products are rounded. choose_precision() replaces kAuto.
 enum class Precision : std::uint8_t { kFp32, kTf32, kBf16, kAuto };
 
-// As configs write it.
+// Their words in configs.
 const std::string& precision_name(Precision precision);
+const std::string& kernels_name(Kernels kernels);
+
+// The limits of ExecutionConfig::memory_gib.
+inline constexpr double kMinMemoryGib = 0.01;
+inline constexpr double kMaxMemoryGib = 1e6;
 
 // How runs are computed; changes no result beyond rounding, which in TF32 is that of 10 bits. bf16, with 8
 // bits, is part of a run's identity.
@@ -22,7 +28,7 @@ struct ExecutionConfig {
   std::string device = "cpu";  // See device_choice().
   // The GPUs that worker processes get, by their places among those that are visible; empty for all.
   std::vector<std::int64_t> devices = {};
-  std::string kernels = "fused";
+  Kernels kernels = Kernels::kFused;
   std::int64_t replicas = 1;       // Runs of one cell that train in lock-step; see kAutoReplicas.
   std::int64_t threads = 1;        // A job's threads.
   std::int64_t micro_batch = 0;    // Examples that a training step takes at once; 0: its batch.
@@ -37,7 +43,7 @@ struct ExecutionConfig {
   std::optional<ConfigProblem> problem() const;
   bool has_bf16() const { return precision == Precision::kBf16; }
   // Whether a GPU replays training steps.
-  bool replays_steps() const { return graphs && kernels == "fused" && micro_batch == 0; }
+  bool replays_steps() const { return graphs && kernels == Kernels::kFused && micro_batch == 0; }
 };
 
 // ExecutionConfig::replicas that choose_replicas() is to choose, "auto" in configs.

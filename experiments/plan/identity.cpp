@@ -173,7 +173,7 @@ std::string identity_text(const RunConfig& config, const std::vector<Role>& role
 std::string run_id(const RunConfig& config) {
   const std::string rate = config.is_foreign() ? "" : fmt::format("lr{}-", real_text(config.learning_rate));
   return fmt::format("{}-{}-{}seed{}-{}", config.subject(), model_name(config), rate, config.seed,
-                     hash_text("che-run-1", hashed_fields(config, {Role::kCell, Role::kReplica})));
+                     hash_text("che-run-1", hashed_fields(config, {Role::kCell, Role::kRepetition})));
 }
 
 std::string cell_id(const RunConfig& config) {

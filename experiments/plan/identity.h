@@ -29,10 +29,10 @@ std::string run_id(const RunConfig& config);
 // Identity without seeds and learning rate: runs with equal cells share a place in a table.
 std::string cell_id(const RunConfig& config);
 
-// The cells of some configs, in their order: task and encoding, with every setting of `roles` in which the
-// configs of one task differ, so that two cells never look alike. A setting that all configs of each task
-// share splits no column; it belongs to the row. evaluation.seed belongs to the repetition, as the other
-// seeds do.
+// The places of some configs in a table, in the order of the configs. A place is a row, the task, and a
+// column, the encoding with every setting of `roles` in which the configs of one task differ. So two cells
+// never look alike. A setting that all configs of a task share is in no column. Seeds are in no place,
+// evaluation.seed included, because runs that differ in them repeat one cell.
 struct CellLabels {
   std::vector<CellKey> of;
   // Settings off their default that all configs of a task have, are in no label and are not shared by all.

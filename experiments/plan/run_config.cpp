@@ -170,7 +170,7 @@ void RunConfig::visit_fields(FieldVisitor& visit) {
     };
     visit.component({"encoding", "positional encoding"}, refuse, [](FieldVisitor&) {});
   }
-  visit.role(Role::kReplica);
+  visit.role(Role::kRepetition);
   visit.integer({"seed", "of initial parameters and dropout"}, seed, 0, kMaxSeed);
   if (!is_foreign()) {
     visit.real({"learning_rate", "of Adam, the highest of training.schedule"}, learning_rate, 1e-12, 10);

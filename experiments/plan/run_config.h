@@ -110,8 +110,9 @@ RunConfig defaults_of(const RunConfig& config);
 // Whether a run is tested at a length that is not beyond those that it is trained on.
 bool is_tested_within_training(const RunConfig& config);
 
-// Why a model outside che cannot be called so: a name is 1 to 60 letters, digits, '_', '-' and '.', does not
-// start with '.' or '-' and is no encoding of che, next to which it stands in tables. Empty where it can.
+// Says why a model outside che cannot be called so. A name is 1 to 60 letters, digits, '_', '-' and '.', and
+// does not start with '.' or '-'. It is no encoding of che, because it stands next to these in tables. Empty
+// where it can.
 std::string foreign_name_problem(std::string_view name);
 
 // Every field of `config` with its value.

@@ -40,7 +40,7 @@ struct AskedRun {
 
 // Matches runs by settings: {task: parity_check, encoding: [rope, kerple], seed: 0:4}. A run matches when
 // every key holds one of its values. The mere name of a task or an encoding, and the name or the folder of a
-// corpus, hold whatever the settings, a map when assigning it to the run changes nothing, and an axis of
+// corpus, hold whatever the settings. A map holds when assigning it to the run changes nothing. An axis of
 // named variants holds the run's label.
 class RunFilter {
  public:
@@ -83,7 +83,7 @@ class RunFilter {
     bool is_list = false;     // Not one value or a range.
     std::vector<Value> values{};
     std::multimap<std::string, std::size_t> singles{};  // Values that are no maps, by their canonical text.
-    // What values mean depends on the structural fields around the key: those that runs had.
+    // The meaning of values depends on the structural fields around the key, which are those that runs had.
     std::set<std::string> structures{};
     std::map<std::string, bool> maps_hold{};  // Whether a map holds, by what the run has at the key.
   };

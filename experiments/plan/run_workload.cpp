@@ -12,23 +12,23 @@ namespace {
 std::unique_ptr<Workload> text_workload(const RunConfig& config) {
   const TextEvaluation& evaluation = config.evaluation.text;
   std::vector<std::int64_t> lengths = config.evaluation.lengths();
-  return std::make_unique<TextWorkload>(TextBatches{.corpus = config.text.corpus,
-                                                    .hash = config.text.hash,
-                                                    .name = config.text.name,
-                                                    .documents = config.text.documents,
-                                                    .data_seed = config.data_seed,
-                                                    .batch_size = config.training.batch_size,
-                                                    .first_length = config.training.first_length,
-                                                    .last_length = config.training.last_length,
-                                                    .part = evaluation.part,
-                                                    .protocol = evaluation.protocol,
-                                                    .windows = evaluation.windows,
-                                                    .last = evaluation.last,
-                                                    .stride = evaluation.stride,
-                                                    .longest = longest_window(config.evaluation),
-                                                    .samples = config.evaluation.samples,
-                                                    .evaluation_seed = config.evaluation.seed,
-                                                    .lengths = std::move(lengths)});
+  return std::make_unique<TextWorkload>(TextBatchSettings{.corpus = config.text.corpus,
+                                                          .hash = config.text.hash,
+                                                          .name = config.text.name,
+                                                          .documents = config.text.documents,
+                                                          .data_seed = config.data_seed,
+                                                          .batch_size = config.training.batch_size,
+                                                          .first_length = config.training.first_length,
+                                                          .last_length = config.training.last_length,
+                                                          .part = evaluation.part,
+                                                          .protocol = evaluation.protocol,
+                                                          .windows = evaluation.windows,
+                                                          .last = evaluation.last,
+                                                          .stride = evaluation.stride,
+                                                          .longest = longest_window(config.evaluation),
+                                                          .samples = config.evaluation.samples,
+                                                          .evaluation_seed = config.evaluation.seed,
+                                                          .lengths = std::move(lengths)});
 }
 
 }  // namespace
@@ -38,12 +38,12 @@ std::unique_ptr<Workload> create_workload(const RunConfig& config) {
   const TrainingConfig& training = config.training;
   return std::make_unique<TaskWorkload>(
       create_task(config.task),
-      TaskBatches{.training = {.data_seed = static_cast<std::uint64_t>(config.data_seed),
-                               .batch_size = training.batch_size,
-                               .first_length = training.first_length,
-                               .last_length = training.last_length},
-                  .evaluation_seed = config.evaluation.seed,
-                  .evaluation_lengths = config.evaluation.lengths()});
+      TaskBatchSettings{.training = {.data_seed = static_cast<std::uint64_t>(config.data_seed),
+                                     .batch_size = training.batch_size,
+                                     .first_length = training.first_length,
+                                     .last_length = training.last_length},
+                        .evaluation_seed = config.evaluation.seed,
+                        .evaluation_lengths = config.evaluation.lengths()});
 }
 
 Level level_of(const RunConfig& config) {

@@ -14,7 +14,7 @@
 #include "core/config/reader.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "experiments/plan/extended_config.h"
+#include "experiments/plan/config_file.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/plan/sweep_plan.h"

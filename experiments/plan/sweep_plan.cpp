@@ -12,7 +12,7 @@
 #include "core/number_text.h"
 #include "core/suggestion.h"
 #include "core/text.h"
-#include "experiments/plan/extended_config.h"
+#include "experiments/plan/config_file.h"
 
 namespace che {
 namespace {
@@ -383,8 +383,8 @@ SweepPlan read_sweep_plan(const std::filesystem::path& path, const std::vector<s
                           const RunConditions& conditions) {
   const ConfigNode root = read_config(path);
   SweepPlan plan = read_config_part(root);
-  for (ExtendedConfig& extended : extended_configs(root, path)) {
-    plan.extends.push_back(std::move(extended.file));
+  for (ConfigFile& extended : files_extended_by(root, path)) {
+    plan.extends.push_back(std::move(extended.path));
     if (const ConfigEntry* const base = extended.root.find("base"))
       plan.bases.insert(plan.bases.begin(), base->value);
   }

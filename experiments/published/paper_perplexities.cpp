@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 #include "experiments/store/csv.h"
 
@@ -18,14 +18,9 @@ namespace {
 
 constexpr std::int64_t kLongest = 8192;  // Test lengths double from the training length up to it.
 
-struct PaperRow {
-  EncodingConfig encoding;
-  std::map<std::int64_t, PaperValue> values;  // By test length.
-};
-
 // Lines have an encoding's shorthand, DAPE's variant or nothing, what the numbers are, and a number for each
 // test length.
-std::vector<PaperRow> read_rows(const PaperPerplexities& table, const char* csv) {
+PaperPerplexities read_table(PaperPerplexities table, const char* csv) {
   std::vector<std::string> names = {"encoding", "dape_variant", "statistic"};
   const std::size_t first = names.size();
   std::vector<std::int64_t> lengths;
@@ -35,11 +30,10 @@ std::vector<PaperRow> read_rows(const PaperPerplexities& table, const char* csv)
   }
   const CsvRows lines(fmt::format("data/paper, table {}", static_cast<int>(table.table)), csv, names,
                       "restore it and build again");
-  std::vector<PaperRow> rows;
   for (std::size_t line = 0; line < lines.size(); ++line) {
     const bool is_deviation = lines.text(line, 2) == "std";
     if (!is_deviation) {
-      EncodingConfig& encoding = rows.emplace_back().encoding;
+      EncodingConfig& encoding = table.rows.emplace_back().encoding;
       encoding.reset(lines.text(line, 0));
       if (encoding.dape) {
         const auto& words = DapeOptions::variant_words();
@@ -50,56 +44,46 @@ std::vector<PaperRow> read_rows(const PaperPerplexities& table, const char* csv)
       }
     }
     for (std::size_t i = 0; i < lengths.size(); ++i) {
-      PaperValue& value = rows.back().values[lengths[i]];
+      PaperValue& value = table.rows.back().values[lengths[i]];
       const double number = lines.real(line, first + i);
       if (is_deviation) {
         value.deviation = number;
       } else {
-        value = {.column = rows.back().encoding.form(), .score = number, .table = table.table};
+        value = {.column = table.rows.back().encoding.form(), .score = number, .table = table.table};
       }
     }
   }
-  return rows;
-}
-
-const std::vector<PaperRow>& rows_of(PaperTable table) {
-  static const std::map<PaperTable, std::vector<PaperRow>> rows = [] {
-    const std::map<PaperTable, const char*> files = {{PaperTable::kArxiv, kPaperTable5Csv},
-                                                     {PaperTable::kBooks3, kPaperTable6Csv},
-                                                     {PaperTable::kBooks3Variants, kPaperTable7Csv}};
-    std::map<PaperTable, std::vector<PaperRow>> read;
-    for (const PaperPerplexities& one : paper_perplexities()) {
-      read[one.table] = read_rows(one, files.at(one.table));
-    }
-    return read;
-  }();
-  return rows.at(table);
+  return table;
 }
 
 }  // namespace
 
 const std::vector<PaperPerplexities>& paper_perplexities() {
-  static const std::vector<PaperPerplexities> tables = {{.table = PaperTable::kArxiv,
-                                                         .text = PaperText::kArxiv,
-                                                         .trained = 512,
-                                                         .about = "Arxiv, the mean of three seeds"},
-                                                        {.table = PaperTable::kBooks3,
-                                                         .text = PaperText::kBooks3,
-                                                         .trained = 128,
-                                                         .about = "Books3, number of runs not stated"},
-                                                        {.table = PaperTable::kBooks3Variants,
-                                                         .text = PaperText::kBooks3,
-                                                         .trained = 512,
-                                                         .about = "Books3, number of runs not stated"}};
+  static const std::vector<PaperPerplexities> tables = {
+      read_table({.table = PaperTable::kArxiv,
+                  .text = PaperText::kArxiv,
+                  .trained = 512,
+                  .about = "Arxiv, the mean of three seeds"},
+                 kPaperTable5Csv),
+      read_table({.table = PaperTable::kBooks3,
+                  .text = PaperText::kBooks3,
+                  .trained = 128,
+                  .about = "Books3, number of runs not stated"},
+                 kPaperTable6Csv),
+      read_table({.table = PaperTable::kBooks3Variants,
+                  .text = PaperText::kBooks3,
+                  .trained = 512,
+                  .about = "Books3, number of runs not stated"},
+                 kPaperTable7Csv)};
   return tables;
 }
 
-std::optional<PaperValue> paper_perplexity(PaperTable table, std::int64_t length,
-                                           const EncodingConfig& encoding) {
-  for (const PaperRow& row : rows_of(table)) {
+std::optional<PaperValue> PaperPerplexities::value(std::int64_t length,
+                                                   const EncodingConfig& encoding) const {
+  for (const Row& row : rows) {
     if (encoding.form() != row.encoding.form() || !has_numbers_of(encoding, row.encoding)) continue;
-    const auto value = row.values.find(length);
-    return value == row.values.end() ? std::nullopt : std::optional(value->second);
+    const auto found = row.values.find(length);
+    return found == row.values.end() ? std::nullopt : std::optional(found->second);
   }
   return std::nullopt;
 }

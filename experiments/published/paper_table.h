@@ -31,7 +31,7 @@ struct PaperValue {
 // the positions of DAPE's three. We read these as randomized, too; docs/deviations.md has the evidence.
 struct PaperColumn {
   EncodingForm form;    // randomized_rope, randomized_dape_kerple
-  std::string heading;  // What the paper prints above it: "Randomized" or "DAPE (Ours)".
+  std::string heading;  // The paper prints this above it: "Randomized" or "DAPE (Ours)".
 };
 const std::vector<PaperColumn>& paper_columns();
 
@@ -40,7 +40,7 @@ const std::vector<PaperColumn>& paper_columns();
 bool has_numbers_of(const EncodingConfig& encoding, const EncodingConfig& published);
 
 // Returns the paper's value for a task and an encoding of ours, if it has one. The paper does not state how
-// it reads `direction`, `randomized_distance` and similar choices, so every choice has the value; an encoding
+// it reads `direction`, `randomized_distance` and similar choices, so every choice has the value. An encoding
 // with other numbers or another form of DAPE has none.
 std::optional<PaperValue> paper_value(const TaskLabel& task, const EncodingConfig& encoding);
 

@@ -10,9 +10,9 @@
 
 namespace che {
 
-// True if the column `one` stands before `other`: plain encodings, then randomized_*, dape_* and
-// randomized_dape_*, as the paper orders its columns, then models outside che; each by EncodingEntry::place,
-// then by name; last by settings, numbers by value.
+// Returns whether the column `one` stands before `other`. Plain encodings come first, then randomized_*,
+// dape_* and randomized_dape_*, as the paper orders its columns, then models outside che. Within each group,
+// columns go by EncodingEntry::place, then by name, then by settings with numbers by value.
 bool encoding_before(const EncodingLabel& one, const EncodingLabel& other);
 
 // True if a row of this level and task stands before another: levels and tasks in the order of the paper's
@@ -34,10 +34,10 @@ struct ColumnNames {
 // "rope, 'rope(scaling=yarn)'".
 std::string column_list(const std::vector<EncodingLabel>& labels);
 
-// Returns the column that tables print as `name`. Throws Error (usage), which lists the columns,
-// for a form that stands for several columns, for a column that --only leaves out or that has no
-// finished run, and for any other name, with the closest column. It does not suggest the column `other`,
-// which the command line names already.
+// Returns the column that tables print as `name`. Throws Error (usage), which lists the columns, for a form
+// that stands for several columns and for a column that --only leaves out or that has no finished run. For
+// any other name it adds the closest column. It does not suggest the column `other`, which the command line
+// names already.
 EncodingLabel column_named(std::string_view name, const ColumnNames& names, std::string_view other = "");
 
 }  // namespace che

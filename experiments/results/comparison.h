@@ -23,8 +23,8 @@ struct ComparedRuns {
 // Two encodings on one task, paired over the seeds that both finished with one learning rate, as many as
 // possible. The score of a seed is its mean over all rates that both finished with all these seeds. So pairs
 // are independent and differ in nothing but the encoding. Where one of the two is a model outside che, seeds
-// of equal numbers share nothing: the groups are not paired, and each side has seeds and rates of its own.
-// Scores are fractions, 0 .. 1.
+// of equal numbers share nothing. Then the groups are not paired, and each side has seeds and rates of its
+// own. Scores are fractions, 0 .. 1.
 struct ComparedTask {
   Level level = Level::kRegular;
   TaskLabel task;
@@ -54,9 +54,9 @@ struct ComparedTask {
 };
 
 // A comparison pairs seeds, windows or documents. A seed has its score. A window of a text has its loss in
-// nats, the mean over all seeds and rates that both columns finished; from kMinIntervalPairs documents on, so
-// has a document, as the mean over its windows. Windows say how these trained models differ on this text,
-// seeds how other trainings would.
+// nats, the mean over all seeds and rates that both columns finished. From kMinIntervalPairs documents on, a
+// document has the mean over its windows. Windows say how these trained models differ on this text, seeds how
+// other trainings would.
 enum class ComparisonUnit : std::uint8_t { kSeed, kWindow };
 
 struct Comparison {
@@ -73,9 +73,9 @@ struct Comparison {
 enum class ComparisonRows { kTasks, kLengths };
 
 // Compares two columns of `table`, named as it prints them. Throws Error (usage) for an unknown or repeated
-// name, for columns that are evaluated differently, when no seed was run with both, and for the maximum,
-// which depends on the number of runs and ignores the pairs. Windows are compared on texts only, and where
-// the runs have the same ones stored.
+// name, for columns that are evaluated differently, and when no seed was run with both. Throws it for the
+// maximum too, which depends on the number of runs and ignores the pairs. Windows are compared on texts only,
+// and where the runs have the same ones stored.
 Comparison compare(const ResultTable& table, const std::string& one, const std::string& other,
                    Aggregate aggregate, ComparisonRows rows = ComparisonRows::kTasks,
                    ComparisonUnit unit = ComparisonUnit::kSeed);

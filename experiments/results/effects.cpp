@@ -47,7 +47,7 @@ Matched matched(const Replicates& replicates) {
 std::map<std::string, double> numbers_of(const RunConfig& config) {
   std::map<std::string, double> numbers;
   for (const auto& [path, field] : settings_by_path(config)) {
-    const bool learns = field.role == Role::kCell || field.role == Role::kReplica;
+    const bool learns = field.role == Role::kCell || field.role == Role::kRepetition;
     if (!learns || !field.number || path == "seed" || path == "data_seed") continue;
     if (const auto value = parse_real(field.value)) numbers.emplace(path, *value);
   }

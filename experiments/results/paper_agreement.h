@@ -53,8 +53,8 @@ struct AgreedTask {
   std::optional<double> correlation;  // With the paper, from kMinRanked encodings on; see spearman.
   std::optional<double> p;            // See rank_correlation_p.
   std::optional<double> adjusted_p;   // Adjusted by Holm's method over all tasks with a p.
-  // The same correlation for each seed with a score of every ranked encoding, or nothing if all its scores
-  // tie. A seed's score is the aggregate of its runs.
+  // That correlation for each seed with a score of every ranked encoding, or nothing if all its scores tie. A
+  // seed's score is the aggregate of its runs.
   std::map<std::int64_t, std::optional<double>> of_seeds;
   // Mean correlation of two such seeds with each other: how well the order repeats.
   std::optional<double> between_seeds;

@@ -1,5 +1,3 @@
-#include "experiments/results/paper_values.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "experiments/published/paper_perplexities.h"
+#include "experiments/results/result_table.h"
 
 namespace che {
 namespace {
@@ -52,15 +51,15 @@ std::string gap_of(const TableRun& run, const CorpusCard& card) {
   return "";
 }
 
-// The paper's table for the training length of a run, if there is one.
-std::optional<PaperTable> table_of(const RunConfig& config, PaperText text) {
+// The paper's table for the training length of a run; null where there is none.
+const PaperPerplexities* table_of(const RunConfig& config, PaperText text) {
   const TrainingConfig& training = config.training;
   for (const PaperPerplexities& one : paper_perplexities()) {
     if (one.text == text && training.first_length == one.trained && training.last_length == one.trained) {
-      return one.table;
+      return &one;
     }
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 std::string trained_in_paper(PaperText text) {
@@ -76,9 +75,8 @@ std::optional<PaperValue> value_beside(const TableRun& run, const ReadCard& read
   if (run.config.model.kind != "decoder") return std::nullopt;
   gap = read.card ? gap_of(run, *read.card) : read.problem;
   if (!gap.empty()) return std::nullopt;
-  const std::optional<PaperTable> table = table_of(run.config, *read.card->paper);
-  if (table) {
-    return paper_perplexity(*table, run.config.evaluation.lengths().front(), run.config.encoding);
+  if (const PaperPerplexities* const table = table_of(run.config, *read.card->paper)) {
+    return table->value(run.config.evaluation.lengths().front(), run.config.encoding);
   }
   gap = fmt::format("its tables of {} are of models trained at {} tokens", name_of(*read.card->paper),
                     trained_in_paper(*read.card->paper));
@@ -87,15 +85,12 @@ std::optional<PaperValue> value_beside(const TableRun& run, const ReadCard& read
 
 }  // namespace
 
-void add_paper_values(ResultTable& table) {
+void add_paper_perplexities(ResultTable& table) {
   std::map<std::pair<std::string, std::string>, ReadCard> cards;  // By the corpus and its hash in configs.
   for (auto& [key, cell] : table.cells) {
     const TableRun& run = table.runs[cell.finished.empty() ? cell.missing.front() : cell.finished.front()];
     const RunConfig& config = run.config;
-    if (!config.has_text()) {
-      if (config.model.kind == ModelConfig().kind) cell.paper = paper_value(run.task, config.encoding);
-      continue;
-    }
+    if (!config.has_text()) continue;
     const std::pair corpus(config.text.corpus, config.text.hash);
     auto read = cards.find(corpus);
     if (read == cards.end()) read = cards.emplace(corpus, read_card(config.text)).first;

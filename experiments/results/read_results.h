@@ -19,9 +19,9 @@ enum class FolderRole {
 };
 
 // Reads the chosen runs of these results folders, and the scores that they quote, into one table. A folder
-// that quotes scores needs no runs. Warns of damage, of runs that are left out,
-// and of models outside che that have no run left because a condition asks for a setting that predictions do
-// not have. Throws Error (usage) if no run is left, and as open_runs, RunChoice::of and make_table do.
+// that quotes scores needs no runs. Warns of damage and of runs that are left out. Warns of models outside
+// che that have no run left because a condition asks for a setting that predictions do not have. Throws Error
+// (usage) if no run is left, and as open_runs, RunChoice::of and make_table do.
 ResultTable read_table(const std::vector<std::filesystem::path>& folders, const RunChoice& choice = {},
                        const ReadingRules& rules = {}, FolderRole role = FolderRole::kExperiments);
 

@@ -14,7 +14,6 @@
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/results/columns.h"
-#include "experiments/results/paper_values.h"
 #include "experiments/results/read_results.h"
 #include "experiments/results/text_rows.h"
 #include "experiments/store/experiment_folder.h"
@@ -255,7 +254,11 @@ void fill_cells(ResultTable& table) {
   for (std::size_t i = 0; i < table.runs.size(); ++i) {
     const TableRun& run = table.runs[i];
     TableCell& cell = table.cells[{run.task, run.encoding}];
-    if (cell.id.empty()) cell.id = cell_id(run.config);
+    if (cell.id.empty()) {
+      cell.id = cell_id(run.config);
+      const bool is_encoder = run.config.model.kind == ModelConfig().kind;
+      if (is_encoder && !run.config.has_text()) cell.paper = paper_value(run.task, run.config.encoding);
+    }
     if (!run.score) {
       cell.missing.push_back(i);
       continue;
@@ -354,7 +357,6 @@ ResultTable make_table(const std::vector<RunFolder>& runs, const ReadingRules& r
   std::sort(table.runs.begin(), table.runs.end(),
             [&](const TableRun& one, const TableRun& other) { return order(one) < order(other); });
   fill_cells(table);
-  add_paper_values(table);
   return table;
 }
 

@@ -74,7 +74,8 @@ struct TableCell {
   // Numbers of finished runs that trained and that did not (see TrainingOutcome). Some may be in neither.
   std::size_t trained = 0;
   std::size_t untrained = 0;
-  std::optional<PaperValue> paper;  // See add_paper_values.
+  // The paper's value for an encoder's task; of a text, see add_paper_perplexities.
+  std::optional<PaperValue> paper;
 
   bool best_trained = true;          // False if the run `best` is known not to have trained.
   std::optional<double> best_error;  // Standard error of its score from the test samples.
@@ -113,7 +114,7 @@ struct ResultTable {
   std::vector<TableRun> runs;  // By row, column, learning rate and seed.
   // Settings that differ from their defaults in every run and are in no label.
   std::vector<SettingValue> shared_settings;
-  std::set<std::string> paper_gaps;        // Sentences that say why a text has no value of the paper.
+  std::set<std::string> paper_gaps;        // See add_paper_perplexities.
   bool has_baselines = false;              // Tables show the baselines; see add_trivial_baselines.
   bool rates_selected = false;             // Each cell has the runs of one learning rate that a rule chose.
   std::vector<std::string> left_out;       // Says why read_table left runs out.
@@ -151,6 +152,11 @@ inline Aggregate default_aggregate(const ResultTable& table) {
   return table.rates_selected ? Aggregate::kMean : Aggregate::kMax;
 }
 
+// Sets TableCell::paper of decoders on a text whose corpus.json, which is read now, names one of the paper's,
+// in the rows of the paper's training and test lengths. Adds a sentence to `paper_gaps` for each text without
+// a value that says why.
+void add_paper_perplexities(ResultTable& table);
+
 // Tables show the trivial baselines, or use them only to decide which scores get a mark.
 enum class BaselineUse { kShown, kMarks };
 
@@ -159,12 +165,12 @@ enum class BaselineUse { kShown, kMarks };
 // alone, 20 of more than 20 lengths are sampled: the paper's 460 take seconds a task.
 void add_trivial_baselines(ResultTable& table, BaselineUse use = BaselineUse::kShown);
 
-// True if the runs of these cells are evaluated alike: with the same scored lengths, samples and
-// eval_dropout, and the same set of evaluation seeds, of which each repetition may have one. Other scores
-// cannot be compared.
+// Returns whether the runs of these cells are evaluated alike. They then have the same scored lengths,
+// samples and eval_dropout, and the same set of evaluation seeds, of which each repetition may have one.
+// Other scores cannot be compared.
 bool are_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells);
 
-// The same for runs that are paired over their evaluation seeds, whose sets may then differ.
+// Returns it for runs that are paired over their evaluation seeds, whose sets may then differ.
 bool are_pairs_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells);
 
 }  // namespace che

@@ -11,9 +11,9 @@
 
 namespace che {
 
-// The configs that stand for a run in tables: its own or, for a text, one for each test length and for each
-// way in which `che evaluate` measured it, because perplexities at several lengths have no mean that says
-// anything.
+// Returns the configs that stand for a run in tables. A run on a task has its own. A run on a text has one
+// for each test length and for each way in which `che evaluate` measured it, because the mean of perplexities
+// at several lengths means nothing.
 std::vector<RunConfig> row_configs(const RunConfig& config, const std::vector<EvaluationRow>& rows,
                                    const ReadingRules& rules);
 

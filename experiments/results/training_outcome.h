@@ -10,9 +10,9 @@
 
 namespace che {
 
-// The accuracy of a run at its training lengths, over the last tenth of its steps. A run that is no better
-// than predictors without an input has learned nothing that could carry over to other lengths. Its score says
-// nothing about extrapolation.
+// Holds the accuracy of a run at its training lengths, over the last tenth of its steps. A run that is no
+// better than predictors without an input has learned nothing that could carry over to other lengths. Its
+// score says nothing about extrapolation.
 struct TrainingOutcome {
   double accuracy = 0;    // 0 .. 1, with dropout, before each update.
   bool trained = true;    // It passes the best predictor without an input by kTrainedMargin.
@@ -24,18 +24,19 @@ inline constexpr double kTrainedMargin = 0.02;
 // The double dagger behind the score of a model that did not train.
 inline constexpr const char* kUntrainedSign = "\u2021";
 
-// A training loss at the end that is worse than that of a model which has learned nothing.
+// Says that the training loss at the end is worse than that of a model which has learned nothing.
 struct Divergence {
   double loss = 0;       // Nats per output symbol, mean over the last tenth of the steps.
   double untrained = 0;  // A model without training has at most this loss.
 };
 
 // Returns a divergence if training ended worse than it began. A model without training has at most ln(number
-// of output symbols), the loss of a uniform guess, plus 1/2 on average: its last features have mean square 1
-// (LayerNorm) and its output weights variance 1/width at most, so that logits have variance 1, and the mean
-// of ln(sum of exp) exceeds that of equal logits by no more than half of it. The first row of metrics is no
-// measure of it: it is the mean of steps in which a model has learned, or in which one with a high learning
-// rate has diverged already. Returns nothing without metrics.
+// of output symbols) + 1/2 on average. The logarithm is the loss of a uniform guess. The model's last
+// features have mean square 1 (LayerNorm) and its output weights have variance 1/width at most, so that
+// logits have variance 1 at most. Then the mean of ln(sum of exp) exceeds that of equal logits by at most
+// half of that variance. The first row of metrics does not measure it. That row is the mean of steps in which
+// a model has learned already, or has diverged already where the learning rate is high. Returns nothing
+// without metrics.
 std::optional<Divergence> divergence(const RunConfig& config, const std::vector<MetricsRow>& metrics);
 
 // "diverged: training loss 2.31 at the end, at most 1.19 without training"

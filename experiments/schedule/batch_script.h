@@ -33,8 +33,9 @@ void check_batch_options(const BatchOptions& options);
 // Returns the memory to ask for if a job needs so many bytes: a quarter more, in steps of 100 MiB, as "700M".
 std::string memory_request(double bytes);
 
-// Warns where tasks, each with its runs, are longer than the time limit and its restarts allow, or take
-// seconds, at a nominal speed of a core; and of GPUs that the config does not ask for, and the reverse.
+// Warns where tasks, each with its runs, take longer than the time limit and its restarts allow, or only
+// seconds, at a nominal speed of a core. Warns of GPUs that the config does not ask for, and of a config
+// whose GPUs nobody asks for.
 void warn_of_unfitting_options(const BatchOptions& options, const std::vector<std::vector<RunConfig>>& tasks,
                                const WarningSink& warn);
 

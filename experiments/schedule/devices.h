@@ -52,8 +52,8 @@ inline constexpr double kLeastBf16Speed = 1.4;
 
 // Sets execution.precision of each run with Precision::kAuto, and says for each choice why. A run that
 // `experiment` holds (none if empty) keeps the precision that it has there. Another gets bf16 if it is a
-// transformer with device cpu, and `has_bf16`, whose bf16_speed(run) is at least kLeastBf16Speed, else fp32;
-// where `bf16_speed` is empty, a run that it would decide on stays as it is. Throws Error where that makes
+// transformer with device cpu, and `has_bf16`, whose bf16_speed(run) is at least kLeastBf16Speed, else fp32.
+// Where `bf16_speed` is empty, a run that it would decide on stays as it is. Throws Error where that makes
 // two runs one.
 std::vector<std::string> choose_precision(std::vector<RunConfig>& runs,
                                           const std::filesystem::path& experiment,

@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/file_lock.h"
+#include "core/process.h"
 #include "core/resources.h"
 #include "core/text.h"
 #include "experiments/plan/run_workload.h"

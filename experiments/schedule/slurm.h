@@ -37,7 +37,7 @@ std::int64_t submit_batch(const std::vector<std::string>& arguments);
 // Puts one array element, "<array>_<index>", back into the queue.
 void requeue(const std::string& element);
 
-// The jobs of a submission that are in the queue. The script that a job runs tells that it is one: ids are
+// The jobs of a submission that are in the queue. The script that a job runs tells that it is one. Ids are
 // lost when the process that called sbatch is killed, and unknown where a user submits scripts by hand.
 struct QueuedSubmission {
   std::map<std::int64_t, std::size_t> arrays;  // The first task of each, by id.

@@ -1,9 +1,9 @@
+// The processes that train and evaluate runs: what the scheduler asks of one, and how it starts, hears and
+// stops it.
 #pragma once
 
 #include <sys/types.h>
 
-#include <atomic>
-#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -18,19 +18,6 @@
 #include "experiments/store/run_folder.h"
 
 namespace che {
-
-// The last of the stop signals (SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP) that this process was sent; 0 for
-// none.
-const std::atomic<int>& stop_signal();
-
-// Makes these signals set stop_signal() and do nothing else. Unblocks them.
-void catch_stop_signals();
-
-// The set of stop signals, which a process may start with blocked.
-sigset_t stop_signals();
-
-// Exit code of a process that was told to stop and did so at a checkpoint: "again".
-inline constexpr int kExitAgain = 75;
 
 // How `che evaluate` measures stored models. The run's own config says what is left open here.
 struct EvaluationRequest {

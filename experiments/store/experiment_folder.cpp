@@ -12,7 +12,7 @@
 #include "core/parallel.h"
 #include "core/suggestion.h"
 #include "core/text.h"
-#include "experiments/plan/extended_config.h"
+#include "experiments/plan/config_file.h"
 
 namespace che {
 namespace {

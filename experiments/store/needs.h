@@ -11,9 +11,9 @@ namespace che {
 
 // Finds the finished runs next to `run` (which may not be stored yet) that differ from it in fewer training
 // steps alone and still have a checkpoint; the longest first. Batches, dropout and a warm-up depend on the
-// step's number only, so `run` passes through the parameters of these runs and can begin with them: bit for
-// bit, where the same build computes on the same kind of processor. Leaves out a run that has passed a step
-// that `run` wants evaluated without rows for it. Only reads their folders.
+// step's number only, so `run` passes through the parameters of these runs and can begin with them. They are
+// the same bits where the same build computes on the same kind of processor. Leaves out a run that has passed
+// a step that `run` wants evaluated without rows for it. Only reads their folders.
 std::vector<RunFolder> shorter_runs(const RunFolder& run);
 
 // How a stored run compares with what its config wants.

@@ -10,9 +10,9 @@
 
 namespace che {
 
-// A run's predictions of its test samples, predictions.jsonl in its folder, in the form that `che score`
-// reads (docs/foreign-models.md): a header, then the symbols of each sample, by length and index. The model
-// is called "che-" and its encoding, since no model outside che may have an encoding's name.
+// A run's predictions of its test samples are predictions.jsonl in its folder, in the form that `che score`
+// reads (docs/foreign-models.md). The file has a header, then the symbols of each sample, by length and
+// index. The model is called "che-" and its encoding, since no model outside che may have an encoding's name.
 //
 // The file may be large, so that it is written as the samples come. It takes its place with finish() only:
 // what is there is whole.

@@ -21,9 +21,9 @@ struct Damage {
 };
 
 // Renames a file to `file`.`ending`, .2, .3 ... on behalf of the holder of the lock of `locked`, and returns
-// the new path. Readers move nothing: `che run` moves a damaged config.yaml while it holds the lock of the
-// experiment, and the holder of the lock of a run (its worker, `che evaluate`) moves the run's other files.
-// Throws Error (runtime) when nobody holds that lock or the system refuses.
+// the new path. Readers move nothing. `che run` moves a damaged config.yaml while it holds the lock of the
+// experiment. Who holds the lock of a run, its worker or `che evaluate`, moves the run's other files. Throws
+// Error (runtime) when nobody holds that lock or the system refuses.
 std::filesystem::path set_aside_locked(const std::filesystem::path& file, const char* ending,
                                        const std::filesystem::path& locked);
 

@@ -51,7 +51,7 @@ class RunFolder {
   // Opens an existing folder. Throws Error that says why it is not a run: (runtime) when the system refuses,
   // else (usage).
   static RunFolder open(const std::filesystem::path& folder);
-  // Likewise, without an exception.
+  // Opens it without an exception.
   static InspectedRun inspect(const std::filesystem::path& folder);
 
   const std::filesystem::path& path() const { return path_; }
@@ -105,7 +105,7 @@ class RunFolder {
 struct InspectedRun {
   std::optional<RunFolder> run;
   RunProblem problem = RunProblem::kDamagedConfig;
-  std::string text;  // What is wrong, where, and what to do.
+  std::string text;  // Says what is wrong, where, and what to do.
 };
 
 // Throws Error with the system's reason and its error_kind_of when `folder` cannot be created or written.

@@ -5,8 +5,8 @@
 
 namespace che {
 
-// Operations of the layers over `tokens` tokens that form `pairs` pairs of a query and a key: 24 d^2 a token
-// and 4 d a pair, plus 6 h D a pair with DAPE (times three with DAPE V2).
+// Returns the operations of the layers over `tokens` tokens that form `pairs` pairs of a query and a key.
+// They are 24 d^2 a token and 4 d a pair, plus 6 h D a pair with DAPE (times three with DAPE V2).
 inline double transformer_operations(const AnyOptions& options, const std::optional<DapeOptions>& dape,
                                      double tokens, double pairs) {
   const auto& shape = options.as<ModelShape>();

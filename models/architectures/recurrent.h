@@ -1,7 +1,7 @@
-// The recurrent networks of "Neural networks and the Chomsky hierarchy" (arXiv 2207.02098), whose program
-// they follow: a cell reads one symbol a step, and the logits are a linear map of ReLU of its hidden state. A
-// network with a memory is a machine of the hierarchy: a stack for context-free languages, a tape for
-// context-sensitive ones.
+// These are the recurrent networks of "Neural networks and the Chomsky hierarchy" (arXiv 2207.02098), whose
+// program they follow. A cell reads one symbol a step, and the logits are a linear map of ReLU of its hidden
+// state. A network with a memory is a machine of the hierarchy: a stack for context-free languages, a tape
+// for context-sensitive ones.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ struct RecurrentOptions {
 struct MemoryOptions : RecurrentOptions {
   std::int64_t memory_cell = 8;   // Width of a vector in the memory.
   std::int64_t memory_size = 40;  // Vectors in the memory. The program's example has 40, its classes have 30.
-  // The size in evaluation, which the program leaves to its caller. 0 stands for the sequence's tokens or
-  // memory_size, whichever is more, so that no stack overflows and no tape ends.
+  // The size in evaluation, which the program leaves to its caller. 0 stands for the greater of the
+  // sequence's tokens and memory_size, so that no stack overflows and no tape ends.
   std::int64_t memory_size_test = 0;
 
   std::int64_t size_for(std::int64_t tokens, bool is_evaluation) const {

@@ -8,8 +8,8 @@
 namespace che {
 
 // An encoding whose bias DAPE may adapt, and beside which attention has a scale and a window. With a scale
-// the logits A = q k / sqrt(d_head) grow with the number n of keys that a query sees (all tokens in an
-// encoder, i + 1 in a decoder), against the dispersion of a softmax over many keys:
+// the logits A = q k / sqrt(d_head) grow with the number n of keys that a query sees, against the dispersion
+// of a softmax over many keys. A query sees all tokens in an encoder and i + 1 in a decoder:
 //
 //   log_n   A log(n) / log(L), L the tokens of the longest training sequence (Su, kexue.fm/archives/8823)
 //   ssmax   A s_h log(n), s_h learned for each head of a layer (SSMax, arXiv 2501.19399)

@@ -80,8 +80,8 @@ struct EncodingContext {
 
   // Returns `build(positions)`, a table that the host computes from positions, tokens and the encoding's
   // options, with the type and on the device of the activations. `name` distinguishes the tables of the
-  // encoding. On a GPU the table is kept where positions are contiguous; else a training step may be replayed
-  // with other positions, so that `build` outlives the call and refers to nothing that dies with it.
+  // encoding. On a GPU the table is kept where positions are contiguous. Otherwise a training step may be
+  // replayed with other positions, so that `build` outlives the call and refers to nothing that dies with it.
   using Builder = std::function<at::Tensor(const Positions&)>;
   at::Tensor table(std::string_view name, const Builder& build) const;
 

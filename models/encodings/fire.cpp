@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 
 #include "models/encodings/encoding.h"
+#include "models/ops/by_replica.h"
 #include "models/ops/product/product.h"
 
 namespace che {

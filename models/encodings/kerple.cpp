@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "models/encodings/encoding.h"
+#include "models/ops/by_replica.h"
 
 namespace che {
 namespace {

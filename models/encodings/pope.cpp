@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "models/encodings/rotary.h"
+#include "models/ops/by_replica.h"
 
 namespace che {
 namespace {

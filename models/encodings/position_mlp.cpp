@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/encodings/encoding.h"
+#include "models/ops/by_replica.h"
 #include "models/ops/product/product.h"
 
 namespace che {

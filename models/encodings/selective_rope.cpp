@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "models/encodings/rotary.h"
+#include "models/ops/by_replica.h"
 #include "models/ops/product/product.h"
 #include "models/ops/rotation/rotation.h"
 

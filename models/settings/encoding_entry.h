@@ -87,8 +87,9 @@ struct EncodingEntry {
   // Where it stands in tables and legends: by ascending place, then by name. The paper's columns are 1 to 7.
   int place = 100;
   AnyOptions options = NoOptions();  // The defaults.
-  // Options that a run's identity leaves out, where they differ from today's defaults: the defaults that
-  // earlier runs were stored under, so that these keep their ids and a new default has one of its own.
+  // The options that a run's identity leaves out, where they differ from today's defaults. They are the
+  // defaults that earlier runs were stored under, so that these keep their ids and a new default has one of
+  // its own.
   AnyOptions identity_defaults = {};
   // Options that say what becomes of keys to the right: a decoder reads none of them, and refuses others than
   // the defaults.

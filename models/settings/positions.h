@@ -7,8 +7,8 @@
 
 namespace che {
 
-// The positions of tokens: 0, 1, 2, ...; a random subset of 0 .. max_position-1; real multiples s 0, s 1, s
-// 2, ... with a random s of mean 1; or sorted random reals below max_position.
+// The positions of tokens. They are 0, 1, 2, ...; or a random subset of 0 .. max_position-1; or real
+// multiples s 0, s 1, s 2, ... with a random s of mean 1; or sorted random reals below max_position.
 enum class PositionSource : std::uint8_t { kContiguous, kRandomized, kEqualMean, kRandomizedReal };
 
 // Whether positions of the source may be fractions.

@@ -140,11 +140,11 @@ py::tuple BoundTask::training_batch(std::int64_t step, std::int64_t batch_size, 
     if (step < 0 || step > kLastStep) {
       throw Error(fmt::format("step: {} is out of range; allowed: 0 to {}", step, kLastStep));
     }
-    const TrainingBatches batches{.data_seed = seed_of("data_seed", data_seed),
-                                  .batch_size = batch_size,
-                                  .first_length = first_length,
-                                  .last_length = last_length};
-    che::training_batch(*task_, batches, step, batch);
+    const TrainingBatchSettings settings{.data_seed = seed_of("data_seed", data_seed),
+                                         .batch_size = batch_size,
+                                         .first_length = first_length,
+                                         .last_length = last_length};
+    che::training_batch(*task_, settings, step, batch);
   }
   const std::int64_t length = batch.length;
   return py::make_tuple(length) + to_arrays(std::move(batch));

@@ -20,16 +20,16 @@ std::string csv_table(const DataTable& data);
 std::string json_table(const Table& table);
 
 // A table to \input into a document that loads booktabs and graphicx. Up to 25 rows are a table environment,
-// which shrinks to the line where it is wider; more are a longtable, which breaks between pages and does not
-// shrink, for a document with one column that loads longtable too. ASCII only.
+// which shrinks to the line where it is wider. More are a longtable, which breaks between pages and does not
+// shrink. It is for a document with one column that loads longtable too. ASCII only.
 std::string latex_table(const Table& table);
 
 // Text that LaTeX typesets as it is written; characters beyond ASCII that no command is known for
 // become question marks.
 std::string latex_text(std::string_view text);
 
-// A Markdown table that is aligned as text, too: the best of a row bold, the second underlined (as
-// <ins>, which GitHub keeps); below it footnotes and notes as a list.
+// Returns a Markdown table that is aligned as text, too. The best of a row is bold, the second underlined (as
+// <ins>, which GitHub keeps). Footnotes and notes stand below it as a list.
 std::string markdown_table(const PrintedTable& table);
 
 // A table for a terminal. One that is wider than `style` allows is cut into blocks of columns that

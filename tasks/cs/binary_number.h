@@ -40,8 +40,8 @@ struct Operands {
   std::span<const std::uint8_t> second;
 };
 
-// Fills all of `input`: with three symbols or more, two nonzero numbers and the operator (2) between
-// them, at a uniform place; else one number, uniform over all but the largest.
+// Fills all of `input`. Three symbols or more are two nonzero numbers with the operator (2) between them, at
+// a uniform place. Fewer are one number, uniform over all but the largest.
 Operands draw_operands(RandomStream& random, std::span<std::uint8_t> input);
 
 // Writes first * second into `product`, as many bits as both factors have together.

@@ -14,10 +14,10 @@
 
 namespace che {
 
-// The accuracy of the best constant answer to inputs that are drawn uniformly or by walks, by length: exact
-// up to the rounding of doubles, from the distribution of the automaton's state after each symbol. With an
-// answer at each symbol, the constant is one for all of them. Every function may be called from several
-// threads.
+// The accuracy of the best constant answer to inputs that are drawn uniformly or by walks, by length. It
+// comes from the distribution of the automaton's state after each symbol and is exact up to the rounding of
+// doubles. With an answer at each symbol, the constant is one for all of them. Every function may be called
+// from several threads.
 class AnswerChance {
  public:
   // `definition` must outlive the object; its inputs are not balanced.

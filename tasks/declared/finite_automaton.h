@@ -39,7 +39,7 @@ inline constexpr std::size_t kMaxStates = 4'096;
 inline constexpr std::size_t kMaxTransitions = 32'768;
 
 // Reads an automaton in the text format of AT&T's FSM library, which OpenFST, foma, pyfoma and HFST read and
-// write: one transition "source target input [output]" or final state "state" per line, separated by spaces
+// write. A line has a transition "source target input [output]" or a final state "state", separated by spaces
 // or tabs. The source of the first line is the start. An acceptor may repeat its input as output; a weight of
 // 0, which is none, may end a line. `origin` is the place of the first line. `outputs` are the output symbols
 // of a transducer, empty for an acceptor.
@@ -50,7 +50,8 @@ inline constexpr std::size_t kMaxTransitions = 32'768;
 FiniteAutomaton parse_att_text(std::string_view text, const ConfigLocation& origin, std::string_view symbols,
                                std::string_view outputs);
 
-// The same automaton as text: transitions by state and symbol, those of the start first, then final states.
+// Returns the automaton as such a text: transitions by state and symbol, those of the start first, then final
+// states.
 std::string att_text(const FiniteAutomaton& automaton, std::string_view outputs);
 
 // Reads a symbol table of OpenFST, one "symbol number" per line: the symbols by number, without epsilon,

@@ -1,10 +1,9 @@
-#include "tables/time_table.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "core/files.h"
+#include "tables/result_tables.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"

@@ -139,7 +139,7 @@ TEST(EvaluationWindows, RefuseWhatThePartDoesNotHold) {
                [] { TrainingWindows(austen(), 4'000'000, DocumentUse::kPacked, 0); });
 }
 
-TextBatches small_batches() {
+TextBatchSettings small_batches() {
   return {.corpus = CHE_SOURCE_DIR "/data/text/austen",
           .hash = austen().card().hash(),
           .name = "austen",
@@ -192,7 +192,7 @@ TEST(TextWorkload, EveryLengthScoresTheSameTokens) {
 
 TEST(TextWorkload, ProtocolsDecideOnWhatCounts) {
   const auto outputs = [](TextProtocol protocol, std::int64_t length) {
-    TextBatches batches = small_batches();
+    TextBatchSettings batches = small_batches();
     batches.protocol = protocol;
     SequenceBatch batch;
     TextWorkload(batches).evaluation_batch(length, 0, 64, batch);
@@ -201,7 +201,7 @@ TEST(TextWorkload, ProtocolsDecideOnWhatCounts) {
   EXPECT_EQ(outputs(TextProtocol::kLast, 64), 8);
   EXPECT_EQ(outputs(TextProtocol::kFull, 64), 64);
   EXPECT_EQ(outputs(TextProtocol::kSliding, 64), 4);
-  TextBatches long_ones = small_batches();
+  TextBatchSettings long_ones = small_batches();
   long_ones.protocol = TextProtocol::kFull;
   long_ones.longest = 8192;
   SequenceBatch batch;
@@ -210,7 +210,7 @@ TEST(TextWorkload, ProtocolsDecideOnWhatCounts) {
 }
 
 TEST(TextWorkload, RefusesWindowsThatMayLeaveTheirDocument) {
-  TextBatches batches = small_batches();
+  TextBatchSettings batches = small_batches();
   SequenceBatch batch;
   for (const TextProtocol protocol : {TextProtocol::kLast, TextProtocol::kSliding}) {
     batches.protocol = protocol;
@@ -227,7 +227,7 @@ TEST(TextWorkload, RefusesWindowsThatMayLeaveTheirDocument) {
 
 // The number of validation windows is no setting.
 TEST(TextWorkload, NamesTheSettingsOfTooFewWindows) {
-  TextBatches batches = small_batches();
+  TextBatchSettings batches = small_batches();
   batches.last_length = 433'400;
   SequenceBatch batch;
   expect_error(ErrorKind::kUsage,
@@ -243,7 +243,7 @@ TEST(TextWorkload, NamesTheSettingsOfTooFewWindows) {
 }
 
 TEST(TextWorkload, RefusesAnotherCorpus) {
-  TextBatches batches = small_batches();
+  TextBatchSettings batches = small_batches();
   batches.hash = "0123456789abcdef";
   expect_error(ErrorKind::kUsage, {"austen", "0123456789abcdef", "put that corpus back"},
                [&] { TextWorkload(batches).vocabulary(); });

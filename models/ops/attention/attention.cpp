@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "models/ops/by_replica.h"
 #include "models/ops/product/product.h"
 
 namespace che {

@@ -54,8 +54,9 @@ at::Tensor logits(const at::Tensor& scaled, const at::Tensor& q, const at::Tenso
 
 }  // namespace reference
 
-// Softmax over the last dimension. Its values and its gradient do not depend on the number of threads; the
-// gradient of LibTorch's own operation does (2.11: for rows of 41 or 100 values, for example, but not of 80).
+// Softmax over the last dimension. Its values and its gradient do not depend on the number of threads. The
+// gradient of LibTorch's own operation does, in version 2.11 for rows of 41 or 100 values but not for rows of
+// 80.
 at::Tensor softmax_last(const at::Tensor& x);
 
 // softmax(A changed by `terms`) v over all keys, A = q k / sqrt(head_width). q (replicas, batch, queries,
@@ -64,15 +65,15 @@ at::Tensor softmax_last(const at::Tensor& x);
 // encoding has widened q and k; then fused operations see v with zeros in the rest.
 //
 // On a CPU, fused: queries pass 16 at a time. Without gradients, memory holds the logits of 16 queries per
-// thread; with them, attention's weights are kept, (replicas, batch, heads, keys, queries). f's hidden layer,
+// thread. With them it keeps attention's weights, (replicas, batch, heads, keys, queries). f's hidden layer,
 // (batch, queries, keys, hidden), is never written; its backward pass forms it again. Operations per pair: 4
 // width forward and 8 backward; with f, another 4 heads hidden forward, and 10 heads hidden + 2 width
 // backward. Bytes of memory traffic per pair with gradients: 4 heads forward, 4 heads backward. Causal
-// attention passes over the keys up to the last one that a vector of queries sees. The bias of
-// running sums is formed for each vector of queries; a device that does not serve it, and f, take every
-// example as a replica of its own. Not fused: CustomLogits, f with three taps, shapes that the device's form
-// does not serve. Without gradients these pass in blocks of queries where a causal operation has more than
-// 2,048 of them.
+// attention passes over the keys up to the last one that a vector of queries sees. The bias of running sums
+// is formed for each vector of queries; a device that does not serve it, and f, take every example as a
+// replica of its own. Not fused: CustomLogits, f with three taps, shapes that the device's form does not
+// serve. Without gradients these pass in blocks of queries where a causal operation has more than 2,048 of
+// them.
 //
 // Throws Error for shapes that do not fit together.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

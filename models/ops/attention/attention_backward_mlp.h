@@ -133,7 +133,7 @@ __device__ __forceinline__ void mlp_backward_fp32(const MlpTile& tile, const Set
 // queries, whose 16 keys are the rows of products, for 8 features at a time. Feature 2t takes place t of a
 // product's inner axis, and 2t + 1 place t + 4, so that a result is the next operand as it lies in registers.
 // For the parameters' gradients features are the rows, 8 of d_before and 8 of active, and the warp's pairs
-// the inner axis; what the warps have is then added up in their order.
+// the inner axis. The sums of the warps are then added up in their order.
 template <class SetWeight>
 __device__ __forceinline__ void mlp_backward_tf32(const MlpTile& tile, const SetWeight& set_weight) {
   constexpr int kH = 8;

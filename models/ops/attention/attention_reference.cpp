@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/ops/attention/attention.h"
+#include "models/ops/by_replica.h"
 #include "models/ops/product/product.h"
 
 namespace che {

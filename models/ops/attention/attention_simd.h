@@ -59,9 +59,9 @@ struct AttentionExample {
   }
 };
 
-// Writes out (queries, heads, head_width) for the queries first .. first + kQueryTile - 1, as far as
-// there are, and their attention weights into (heads, keys, stride) of which the tile's first column
-// is `weights`; those of keys that no query of the tile sees are not written.
+// Writes out (queries, heads, head_width) for the queries first .. first + kQueryTile - 1, as far as there
+// are such. Writes their attention weights into (heads, keys, stride), of which the tile's first column is
+// `weights`. The weights of keys that no query of the tile sees are not written.
 void attention_forward_tile(const AttentionExample& in, std::int64_t first, float* weights,
                             std::int64_t stride, float* out);
 

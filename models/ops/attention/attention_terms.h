@@ -1,9 +1,7 @@
 #pragma once
 
-#include <ATen/ATen.h>
 #include <ATen/core/Tensor.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <variant>
@@ -12,15 +10,16 @@
 namespace che {
 
 // Values at every (query, key) pair, by rows (heads, features of a hidden layer), the same for all
-// examples or by example. What depends only on the offset of a key from its query is kept by offset:
-// O(tokens) instead of O(tokens^2). Formulas that act on single values treat both alike.
+// examples or by example. Values that depend only on the offset of a key from its query are kept by offset,
+// in O(tokens) instead of O(tokens^2). Formulas that act on single values treat both alike.
 struct PairValues {
   // (replicas or 1, rows, pairs): pairs are either the offsets -(T-1) .. T-1 of a key from its query
   // or queries * keys, query by query. Undefined for none.
   at::Tensor values;
   bool by_offset = false;
-  // In place of `values` by pair, which would take O(tokens^2) memory: returns those of the queries first ..
-  // first + count - 1 and the keys 0 .. keys - 1, (replicas or 1, rows, count * keys). Without gradients.
+  // Stands in place of `values` by pair, which would take O(tokens^2) memory. It returns those of the queries
+  // first .. first + count - 1 and the keys 0 .. keys - 1, (replicas or 1, rows, count * keys). Without
+  // gradients.
   std::function<at::Tensor(std::int64_t first, std::int64_t count, std::int64_t keys)> compute = {};
   // In place of `values`, by example: running sums over the tokens, (replicas, batch, sides, rows, keys). The
   // value is s_query - s_key of side 0 at keys up to the query, and s_key - s_query of side 1 at later ones.
@@ -37,7 +36,7 @@ struct PairValues {
   // seen), by example likewise.
   at::Tensor part(std::int64_t queries, std::int64_t keys, std::int64_t first, std::int64_t count,
                   std::int64_t seen) const;
-  // The same as values of an operation with these queries and keys; by example, the queries are to be the
+  // Returns them as values of an operation with these queries and keys. By example, the queries must be the
   // last ones of the keys that are seen.
   PairValues of_queries(std::int64_t queries, std::int64_t keys, std::int64_t first, std::int64_t count,
                         std::int64_t seen) const;
@@ -71,9 +70,9 @@ struct AdaptedBias {
   PairMlp mlp;
 };
 
-// Any other function of the scaled logits A = q k / sqrt(head_width), (replicas, batch, heads, queries,
-// keys), and of q and k, (replicas, batch, heads, n, head_width), which gives logits like A. The queries are
-// the last ones of as many tokens as there are keys. No fused operation covers it.
+// Is any other function that gives logits like A. It takes the scaled logits A = q k / sqrt(head_width),
+// (replicas, batch, heads, queries, keys), and q and k, (replicas, batch, heads, n, head_width). The queries
+// are the last ones of as many tokens as there are keys. No fused operation covers it.
 struct CustomLogits {
   std::function<at::Tensor(const at::Tensor& scaled, const at::Tensor& q, const at::Tensor& k)> apply;
 };
@@ -84,33 +83,5 @@ using AttentionTerms = std::variant<PairValues, AdaptedBias, CustomLogits>;
 
 // The additive bias B in `terms`, adapted or not; undefined where there is none.
 PairValues additive_bias(const AttentionTerms& terms);
-
-// compute(inputs...), whose inputs and result have replicas first; an input with one replica serves all.
-// On a CPU the replicas are computed one after another, because a run's numbers must not depend on its
-// neighbours: the last values of a tensor, those that fill no vector register, have other exponentials and
-// logarithms than the rest.
-template <class Compute, class... Tensors>
-at::Tensor by_replica(const Compute& compute, const Tensors&... inputs) {
-  const std::int64_t replicas = std::max({inputs.size(0)...});
-  if (replicas == 1 || !(inputs.is_cpu() && ...)) return compute(inputs...);
-  std::vector<at::Tensor> results;
-  const auto parts = [](const at::Tensor& input) { return input.split(1); };
-  const auto part = [](const std::vector<at::Tensor>& of_input, std::int64_t replica) {
-    return of_input[of_input.size() == 1 ? 0 : static_cast<std::size_t>(replica)];
-  };
-  const auto compute_each = [&](const auto&... split) {
-    for (std::int64_t replica = 0; replica < replicas; ++replica) {
-      results.push_back(compute(part(split, replica)...));
-    }
-  };
-  compute_each(parts(inputs)...);
-  return at::cat(results);
-}
-
-// x times `factor`, both with replicas first. The factor's gradient sums in one order for any number of
-// replicas.
-inline at::Tensor multiplied(const at::Tensor& x, const at::Tensor& factor) {
-  return by_replica([](const at::Tensor& a, const at::Tensor& b) { return a * b; }, x, factor);
-}
 
 }  // namespace che

@@ -5,11 +5,11 @@
 // C = w1_bias B + b1 the same for all examples. 4 H D operations a pair forward, 10 H D backward, which
 // forms the hidden layer again; no hidden layer is ever in memory but for a few keys of the backward
 // pass. Included once for every instruction set.
-#if defined(CHE_MODELS_KERNELS_PAIR_MLP_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef CHE_MODELS_KERNELS_PAIR_MLP_INL_H_
-#undef CHE_MODELS_KERNELS_PAIR_MLP_INL_H_
+#if defined(CHE_MODELS_OPS_ATTENTION_PAIR_MLP_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CHE_MODELS_OPS_ATTENTION_PAIR_MLP_INL_H_
+#undef CHE_MODELS_OPS_ATTENTION_PAIR_MLP_INL_H_
 #else
-#define CHE_MODELS_KERNELS_PAIR_MLP_INL_H_
+#define CHE_MODELS_OPS_ATTENTION_PAIR_MLP_INL_H_
 #endif
 
 #include <hwy/highway.h>

@@ -20,12 +20,6 @@ const KernelTable* table_of(const Backend& backend) {
 
 }  // namespace
 
-Kernels kernels_named(std::string_view name) {
-  if (name == "fused") return Kernels::kFused;
-  if (name == "reference") return Kernels::kReference;
-  throw Error(fmt::format("execution.kernels: got '{}'; allowed: fused, reference", name));
-}
-
 void Gpu::set_precision(GpuPrecision of_products) {
   precision = of_products;
   at::globalContext().setAllowTF32CuBLAS(of_products == GpuPrecision::kTf32);

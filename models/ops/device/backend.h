@@ -6,7 +6,6 @@
 #include <c10/core/TensorOptions.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <string_view>
@@ -20,14 +19,6 @@ namespace che {
 
 class DeviceGraphs;
 class StepUploads;
-
-// Which implementation of the model's operations runs: those fused by hand, in single precision on devices
-// that have them, or compositions of LibTorch's operations, which also serve every other type and device and
-// every operation that has no kernel. Both compute the same up to rounding.
-enum class Kernels : std::uint8_t { kFused, kReference };
-
-// Reads the config's word "fused" or "reference". Throws Error for another.
-Kernels kernels_named(std::string_view name);
 
 // A GPU that this process computes on, and the state of the work on it.
 struct Gpu {
@@ -113,7 +104,7 @@ bool needs_gradient(std::initializer_list<at::Tensor> inputs);
 
 // Throws Error unless `x`, called `name` in the message, has that shape and the type and device of `like`.
 void check_operand(std::string_view name, const at::Tensor& x, at::IntArrayRef shape, const at::Tensor& like);
-// Likewise for an operand with a type of its own.
+// Throws it for an operand with a type of its own.
 void check_operand(std::string_view name, const at::Tensor& x, at::IntArrayRef shape, at::ScalarType type,
                    at::Device device);
 

@@ -13,8 +13,8 @@ class DeviceGraph {
  public:
   virtual ~DeviceGraph() = default;
 
-  // Work that this thread, or the backward pass that it starts, enqueues in the current stream from begin()
-  // to end() is captured and not done; tensors created meanwhile have no values. The stream is not the
+  // From begin() to end(), work that this thread, or the backward pass that it starts, enqueues in the
+  // current stream is captured and not done. Tensors created meanwhile have no values. The stream is not the
   // default one. Every begin() has its end(), also after an error.
   virtual void begin() = 0;
   virtual void end() = 0;
@@ -23,8 +23,8 @@ class DeviceGraph {
   virtual void replay() = 0;
 };
 
-// Graphs that share memory: a replay overwrites what an earlier one of any of them left, but for tensors of a
-// capture that are alive when the next one is captured.
+// The graphs share memory. A replay overwrites the values that an earlier one of any of them left, except
+// tensors of a capture that are alive when the next one is captured.
 class DeviceGraphs {
  public:
   virtual ~DeviceGraphs() = default;

@@ -15,8 +15,8 @@
 
 namespace che::gpu {
 
-// What a kernel returns for `error`. CUDA keeps an error, but for a fault, until it is asked for the last
-// one; whoever checks next, LibTorch too, would find it.
+// Returns the answer of a kernel for `error`. CUDA keeps an error, but for a fault, until it is asked for the
+// last one; whoever checks next, LibTorch too, would find it.
 inline int reported(cudaError_t error) {
   if (error != cudaSuccess) cudaGetLastError();
   return error;

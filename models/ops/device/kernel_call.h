@@ -8,6 +8,11 @@ namespace che {
 constexpr int kKernelDone = 0;
 constexpr int kKernelNotServed = -1;  // The device does not serve this shape; nothing was done.
 
+// Which implementation of the model's operations runs: those fused by hand, in single precision on devices
+// that have them, or compositions of LibTorch's operations. The latter also serve every other type and
+// device, and every operation that has no kernel. Both compute the same up to rounding.
+enum class Kernels : std::uint8_t { kFused, kReference };
+
 // The precision of products on a GPU.
 enum class GpuPrecision : std::int32_t {
   kFp32 = 0,
@@ -23,7 +28,7 @@ struct GpuStep {
 };
 
 // A kernel's first argument. CPU kernels read nothing of it. On a GPU, all operands are memory of the
-// stream's device, which is the current one; q, k, v, d_out, the values that attention keeps and the
+// stream's device, which is the current one. There q, k, v, d_out, the values that attention keeps and the
 // workspace are aligned to 16 bytes. A call only enqueues work: it neither waits nor copies.
 struct KernelCall {
   void* stream = nullptr;  // A cudaStream_t.
@@ -48,8 +53,8 @@ struct ExampleView {
 };
 
 // Memory of values at every (query, key) pair, by rows (heads, hidden features), the same for all examples.
-// The pairs of a row follow each other: by offset, query i and key j read element j - i + queries - 1 of
-// 2 keys - 1; by pair, element i keys + j of queries keys.
+// The pairs of a row follow each other. By offset, query i and key j read element j - i + queries - 1 of 2
+// keys - 1. By pair, they read element i keys + j of queries keys.
 template <class Value>
 struct PairView {
   Value* data = nullptr;            // Null if there are no values.

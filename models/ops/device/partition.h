@@ -33,9 +33,9 @@ struct Partition {
   }
 };
 
-// The sum of `parts` rows of `size` values, one row behind the other. The order of additions is fixed, and
-// the one of LibTorch's sum over rows, which added them up before: columns in whole blocks of 32 take the
-// rows one after the other, those behind them take four interleaved sums of rows.
+// The sum of `parts` rows of `size` values, one row behind the other. The order of additions is fixed. It is
+// that of LibTorch's sum over rows, which added them up before. Columns in whole blocks of 32 take the rows
+// one after the other; those behind them take four interleaved sums of rows.
 inline std::vector<float> sum_of_parts(const std::vector<float>& rows, std::int64_t parts,
                                        std::int64_t size) {
   constexpr std::int64_t kBlock = 32;

@@ -1,9 +1,9 @@
 // The vector code of several kernels shares this file. It is included once for every instruction set.
-#if defined(CHE_MODELS_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef CHE_MODELS_KERNELS_SIMD_INL_H_
-#undef CHE_MODELS_KERNELS_SIMD_INL_H_
+#if defined(CHE_MODELS_OPS_DEVICE_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CHE_MODELS_OPS_DEVICE_SIMD_INL_H_
+#undef CHE_MODELS_OPS_DEVICE_SIMD_INL_H_
 #else
-#define CHE_MODELS_KERNELS_SIMD_INL_H_
+#define CHE_MODELS_OPS_DEVICE_SIMD_INL_H_
 #endif
 
 #include <hwy/highway.h>

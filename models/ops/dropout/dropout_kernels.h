@@ -6,8 +6,8 @@
 
 namespace che {
 
-// The dropout of one example at one site: value number i of the example is kept where the i-th 16 bits of its
-// Philox stream are at least `threshold`, and then multiplied by `kept`.
+// The dropout of one example at one site. Value number i of the example is kept where the i-th 16 bits of its
+// Philox stream are at least `threshold`. It is then multiplied by `kept`.
 struct DropoutBits {
   // NOLINTBEGIN(modernize-avoid-c-arrays)
   std::uint32_t key[2] = {};

@@ -11,8 +11,8 @@ namespace che {
 
 // The tokens of a batch, the same for all replicas, as rows of tables by symbol. Where no fused operation
 // serves, up to kMostOneHot symbols are a product with ones and zeros, which keeps the bits of stored
-// results; more are gathered, which is faster from about a width's number of symbols on, and takes no memory
-// for tokens times symbols.
+// results. More symbols are gathered. This is faster once there are about as many symbols as features, and
+// takes no memory for tokens times symbols.
 class Embedding {
  public:
   static constexpr std::int64_t kMostOneHot = 128;

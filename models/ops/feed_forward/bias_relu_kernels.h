@@ -36,8 +36,8 @@ struct BiasReluKernels {
                   float* d_bias);
 };
 
-// The same layer with GELU, x Phi(x) with the normal distribution function Phi (arXiv 1606.08415). Blocks and
-// partial sums are those of BiasReluKernels. Null where a device has none.
+// These serve the layer with GELU, x Phi(x) with the normal distribution function Phi (arXiv 1606.08415).
+// Blocks and partial sums are those of BiasReluKernels. Null where a device has none.
 struct BiasGeluKernels {
   // active becomes gelu(values + bias); both may be the same memory. bias (replicas, width).
   int (*forward)(const KernelCall& call, const HiddenRows& values, const float* bias,

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/ops/attention/attention_terms.h"
+#include "models/ops/by_replica.h"
 #include "models/ops/product/product.h"
 
 namespace che {

@@ -15,9 +15,9 @@ enum class Operands : std::uint8_t { kFp32, kBf16 };
 // Rounded once, it serves several calls of write_product(). Has no gradients.
 at::Tensor as_operand(const at::Tensor& x, Operands operands);
 
-// a b for each matrix of a batch: a (replicas, ..., m, k) and b (replicas, ..., k, n), with as many
-// dimensions, of which those before the last two may be 1 in one of them. Has gradients, whose products have
-// operands of the same type.
+// Returns a b for each matrix of a batch, a (replicas, ..., m, k) and b (replicas, ..., k, n). Both have as
+// many dimensions, of which those before the last two may be 1 in one of them. Has gradients, whose products
+// have operands of the same type.
 //
 // On a CPU every matrix is cut into tiles, by its shape alone, and one thread computes a tile with one call
 // of the BLAS. So neither the number of threads nor other matrices of the batch change a bit of it.
@@ -38,9 +38,9 @@ std::vector<at::Tensor> affine_each(const at::Tensor& x, at::TensorList ws, at::
 // out) give (replicas, out, columns), plus b (replicas, out).
 at::Tensor affine_in_front(const at::Tensor& x, const at::Tensor& w, const at::Tensor& b);
 
-// Writes a b to `out` (replicas, m, n), whose matrices are each without gaps, or adds it; a (replicas, m, k),
-// b (replicas, k, n), both of the type of `out`, or both bf16 and `out` of single precision. Has no
-// gradients.
+// Writes a b to `out` (replicas, m, n), whose matrices are each without gaps, or adds it. The operands are a
+// (replicas, m, k) and b (replicas, k, n), both of the type of `out`, or both bf16 and `out` of single
+// precision. Has no gradients.
 enum class Write : bool { kReplace, kAdd };
 void write_product(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, Write write);
 

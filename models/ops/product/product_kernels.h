@@ -19,14 +19,14 @@ struct StridedMatrix {
 bool has_tile_kernel();
 
 // Writes a b to `out` (m, n), rows of contiguous elements, or adds it if `add`; a (m, k), b (k, n), float or
-// Bf16. A sum takes its terms in the order of k, in parts of a fixed size, so that no bit of an element
-// depends on m, n, strides, or where the operands are. In bf16 the processor takes numbers below 2^-126 for
-// 0. The calling thread computes it. Costs the products, and of each operand a read a tile and its packing.
+// Bf16. A sum takes its terms in the order of k, in parts of a fixed size. So no bit of an element depends on
+// m, n, strides, or where the operands are. In bf16 the processor takes numbers below 2^-126 for 0. The
+// calling thread computes it. Costs the products, and of each operand a read a tile and its packing.
 template <class Number>
 void multiply_tile(float* out, std::int64_t out_stride, StridedMatrix<Number> a, StridedMatrix<Number> b,
                    std::int64_t m, std::int64_t n, std::int64_t k, bool add);
 
-// The same for many a: pack_matrix() writes b to packed_units() units, aligned to 64 bytes, and
+// These serve many a with one b. pack_matrix() writes b to packed_units() units, aligned to 64 bytes, and
 // multiply_packed() gives the bits of multiply_tile().
 std::int64_t packed_units(std::int64_t n, std::int64_t k);
 void pack_matrix(std::uint32_t* packed, StridedMatrix<float> b, std::int64_t n, std::int64_t k);

@@ -18,7 +18,7 @@ TEST(FieldList, ListsNestedFieldsWithTheirRoles) {
   bool present = true;
   bool absent = false;
   const auto records = describe_fields([&](FieldVisitor& visit) {
-    visit.role(Role::kReplica);
+    visit.role(Role::kRepetition);
     visit.component(
         {"encoding", ""}, [](std::string_view) {},
         [&](FieldVisitor& inner) {
@@ -40,7 +40,7 @@ TEST(FieldList, ListsNestedFieldsWithTheirRoles) {
   EXPECT_EQ(records[0].value, "kerple");
   EXPECT_EQ(records[0].allowed, "alibi, kerple");
   EXPECT_EQ(records[0].help, "which");
-  EXPECT_EQ(records[0].role, Role::kReplica);
+  EXPECT_EQ(records[0].role, Role::kRepetition);
   EXPECT_TRUE(records[0].structural);
   EXPECT_EQ(records[1].path, "encoding.size");
   EXPECT_EQ(records[1].value, "4");
@@ -48,7 +48,7 @@ TEST(FieldList, ListsNestedFieldsWithTheirRoles) {
   EXPECT_EQ(records[1].role, Role::kExecution);
   EXPECT_FALSE(records[1].structural);
   EXPECT_EQ(records[2].path, "rate");
-  EXPECT_EQ(records[2].role, Role::kReplica) << "a role set inside a group ends with it";
+  EXPECT_EQ(records[2].role, Role::kRepetition) << "a role set inside a group ends with it";
   EXPECT_FALSE(records[3].structural) << "only a component's name decides which fields exist";
   EXPECT_EQ(records[4].path, "there");
   EXPECT_TRUE(records[4].structural);

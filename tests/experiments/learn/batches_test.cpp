@@ -30,14 +30,14 @@ TensorBatch some_batch(const Model& model) {
 
 // Score and gradients of a batch, with dropout, cut so.
 struct Scored {
-  Prediction made;
+  BatchResult made;
   at::Tensor gradients;
 };
 
 Scored scored(Model& model, std::int64_t micro_batch, std::int64_t most_logits) {
   const Positions positions;
   const Pass pass{.positions = positions, .dropout = {.rate = 0.25, .seeds = kSeeds, .first_example = 11}};
-  Prediction made = add_gradients(model, some_batch(model), pass, micro_batch, most_logits);
+  BatchResult made = add_gradients(model, some_batch(model), pass, micro_batch, most_logits);
   model.parameters().collect_gradients();
   return {made, model.parameters().gradients().clone()};
 }
@@ -69,15 +69,15 @@ TEST_P(LossInParts, PredictsAsTheWhole) {
   const auto predicted = [&](std::int64_t most_logits) {
     return predict(*model, batch, {.positions = positions}, {.classes = true, .losses = true}, most_logits);
   };
-  const Prediction whole = predicted(kMostLogits);
-  const Prediction parts = predicted(16 * model->classes());
+  const BatchResult whole = predicted(kMostLogits);
+  const BatchResult parts = predicted(16 * model->classes());
   EXPECT_TRUE(at::equal(parts.classes, whole.classes));
   EXPECT_EQ("", difference(parts.losses, whole.losses, 1e-6));
   EXPECT_EQ("", difference(parts.score.loss, whole.score.loss, 1e-6));
   EXPECT_EQ("", difference(whole.losses.mean({1, 2}), whole.score.loss, 1e-6));
   EXPECT_TRUE(at::equal(parts.score.correct, whole.score.correct));
   EXPECT_EQ(whole.losses.sizes(), (at::IntArrayRef{2, kBatch, kOutputs}));
-  const Prediction without = predict(*model, batch, {.positions = positions});
+  const BatchResult without = predict(*model, batch, {.positions = positions});
   EXPECT_TRUE(at::equal(without.score.loss, whole.score.loss));
   EXPECT_TRUE(at::equal(without.score.correct, whole.score.correct));
 }

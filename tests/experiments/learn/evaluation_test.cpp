@@ -105,15 +105,15 @@ TEST(Evaluation, HoldsAtLeastOneExampleAndAtMostABatch) {
 TEST(Evaluation, FusedAttentionNeedsNoMemoryForPairs) {
   RunConfig config = small_config();
   const std::int64_t fused = forward_bytes(*initialised(config, {config.seed}), config, 500, 4);
-  config.execution.kernels = "reference";
+  config.execution.kernels = Kernels::kReference;
   EXPECT_LT(10 * fused, forward_bytes(*initialised(config, {config.seed}), config, 500, 4));
 }
 
 // What is measured must not depend on the machine's state: splits decide on rounding.
 TEST(Evaluation, TheSameMemoryIsMeasuredWhateverTheThreads) {
-  for (const char* kernels : {"fused", "reference"}) {
+  for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
     for (const char* label : {"cope", "dape_fire", "randomized_rope"}) {
-      SCOPED_TRACE(std::string(kernels) + " " + label);
+      SCOPED_TRACE(kernels_name(kernels) + " " + label);
       RunConfig config = small_config();
       config.encoding.reset(label);
       config.execution.kernels = kernels;
@@ -132,8 +132,8 @@ TEST(Evaluation, TheSameMemoryIsMeasuredWhateverTheThreads) {
 // Whatever the budget, what a split batch takes stays within it where two examples do.
 TEST(Evaluation, StaysWithinTheMemoryBudget) {
   for (const char* label : {"none", "cope", "relative", "fire", "dape_fire", "randomized_dape_kerple"}) {
-    for (const char* kernels : {"fused", "reference"}) {
-      SCOPED_TRACE(std::string(kernels) + " " + label);
+    for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
+      SCOPED_TRACE(kernels_name(kernels) + " " + label);
       RunConfig config = small_config();
       config.encoding.reset(label);
       config.execution.kernels = kernels;

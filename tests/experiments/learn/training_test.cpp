@@ -85,7 +85,7 @@ TEST(Training, InBf16IsNearFp32AndTheSameForEveryNumberOfThreads) {
     const double most = 2 * config.learning_rate * static_cast<double>(config.training.steps);
     EXPECT_LE((values[0] - fp32).abs().max().item<double>(), most);
     EXPECT_LE((values[0] - fp32).abs().mean().item<double>(), most / 20);
-    config.execution.kernels = "reference";
+    config.execution.kernels = Kernels::kReference;
     EXPECT_LE((trained({config}) - values[0]).abs().mean().item<double>(), most / 20);
   }
 }

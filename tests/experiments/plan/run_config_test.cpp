@@ -14,7 +14,7 @@
 namespace che {
 namespace {
 
-const std::vector<Role> kIdentity = {Role::kCell, Role::kReplica};
+const std::vector<Role> kIdentity = {Role::kCell, Role::kRepetition};
 
 void set(RunConfig& config, std::string_view path, std::string_view yaml) {
   assign_path(path, parse_config(yaml, "x.yaml"),

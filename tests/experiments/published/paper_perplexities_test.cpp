@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace che {
 namespace {
 
@@ -10,6 +12,10 @@ EncodingConfig encoding(const std::string& shorthand, DapeVariant variant = Dape
   config.reset(shorthand);
   if (config.dape) config.dape = DapeOptions{.hidden = 32, .variant = variant};
   return config;
+}
+
+std::optional<PaperValue> paper_perplexity(PaperTable table, std::int64_t length, const EncodingConfig& of) {
+  return std::ranges::find(paper_perplexities(), table, &PaperPerplexities::table)->value(length, of);
 }
 
 double perplexity(PaperTable table, std::int64_t length, const EncodingConfig& of) {

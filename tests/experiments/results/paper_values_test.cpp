@@ -1,9 +1,9 @@
 // The paper's values beside runs on texts.
-#include "experiments/results/paper_values.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -62,7 +62,9 @@ class PaperValuesOfTexts : public ScratchTest {
 
   std::string table(const ScoreTableOptions& options = {.paper = PaperValues::kComparable},
                     const std::string& format = "md", const ReadingRules& rules = {}) const {
-    return format_table(score_table(make_table(open_runs(at("runs")), rules), options), format);
+    ResultTable results = make_table(open_runs(at("runs")), rules);
+    add_paper_perplexities(results);
+    return format_table(score_table(results, options), format);
   }
 };
 
@@ -85,6 +87,15 @@ TEST_F(PaperValuesOfTexts, StandInTheRowsOfTheSameLengths) {
   expect_contains(table({.paper = PaperValues::kComparable}, "csv"), {",4.5755,", ",rope,same_positions,"});
   expect_contains(table({.paper = PaperValues::kComparable}, "json"), {"4.5755"});
   expect_contains(table({.paper = PaperValues::kComparable}, "tex"), {"4.58", "Table 5"});
+}
+
+TEST_F(PaperValuesOfTexts, AreReadWhereSomebodyAsks) {
+  store(corpus("mine", PaperText::kArxiv), "rope");
+  const auto has_value = [](const auto& cell) { return cell.second.paper.has_value(); };
+  ResultTable results = make_table(open_runs(at("runs")));
+  EXPECT_TRUE(std::ranges::none_of(results.cells, has_value));
+  add_paper_perplexities(results);
+  EXPECT_TRUE(std::ranges::any_of(results.cells, has_value));
 }
 
 TEST_F(PaperValuesOfTexts, OfBooks3AreFromTwoTables) {

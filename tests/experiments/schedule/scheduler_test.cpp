@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/files.h"
+#include "core/process.h"
 #include "experiments/schedule/worker_process.h"
 #include "tests/contains.h"
 #include "tests/experiments/store/made_up_results.h"

@@ -51,7 +51,7 @@ class Recurrent : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(Recurrent, TrainsToTheSameBits) {
-  for (const char* kernels : {"fused", "reference"}) {
+  for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
     RunConfig config = small_config();
     config.execution.kernels = kernels;
     // More rows than one thread takes at once.
@@ -59,15 +59,15 @@ TEST_P(Recurrent, TrainsToTheSameBits) {
     std::vector<RunConfig> runs(3, config);
     for (std::size_t i = 0; i < runs.size(); ++i) runs[i].seed = static_cast<std::int64_t>(i);
     const at::Tensor together = trained(runs, 1);
-    EXPECT_EQ("", difference(trained(runs, 2), together, 0)) << "two threads, " << kernels;
+    EXPECT_EQ("", difference(trained(runs, 2), together, 0)) << "two threads, " << kernels_name(kernels);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const auto replica = static_cast<std::int64_t>(i);
       // LibTorch rounds a sigmoid by the place of its value in the tensor.
-      const double tolerance = std::string(kernels) == "fused" ? 0 : 1e-6;
+      const double tolerance = kernels == Kernels::kFused ? 0 : 1e-6;
       EXPECT_EQ("", difference(trained({runs[i]}, 1), together.slice(0, replica, replica + 1), tolerance))
-          << "alone, " << kernels;
+          << "alone, " << kernels_name(kernels);
     }
-    EXPECT_EQ("", difference(trained(runs, 1, 5), together, 0)) << "in two parts, " << kernels;
+    EXPECT_EQ("", difference(trained(runs, 1, 5), together, 0)) << "in two parts, " << kernels_name(kernels);
   }
 }
 

@@ -119,19 +119,19 @@ void expect_fused_equals_reference(RunConfig config) {
   const at::Tensor tokens = some_tokens(4, 9);
   const Dropout dropout{0.1, {3, 4}, Purpose::kDropout, 2, 0};
   const FusedAttentionCount count;
-  const auto outcome = [&](const std::string& kernels) {
+  const auto outcome = [&](Kernels kernels) {
     config.execution.kernels = kernels;
     auto model = initialised(config, {3, 4});
     const auto positions = create_positions(config, 5, Purpose::kPositions, 9);
     const at::Tensor logits = model->forward(tokens, 4, {.positions = positions, .dropout = dropout});
-    EXPECT_EQ(kernels == "fused" && fuses_attention, count.value() > 0);
+    EXPECT_EQ(kernels == Kernels::kFused && fuses_attention, count.value() > 0);
     score_batch(logits, at::ones({4, 4}, at::kLong), at::ones({4, 4}, at::kByte), model->backend())
         .loss.sum()
         .backward();
     return std::pair(logits.detach(), std::move(model));
   };
-  const auto [logits, reference] = outcome("reference");
-  const auto [fused_logits, fused] = outcome("fused");
+  const auto [logits, reference] = outcome(Kernels::kReference);
+  const auto [fused_logits, fused] = outcome(Kernels::kFused);
   EXPECT_EQ("", difference(fused_logits, logits, 1e-5));
   for (const ParameterSpec& spec : reference->parameters().specs()) {
     EXPECT_EQ("", difference(fused->parameters()[spec.name].grad(), reference->parameters()[spec.name].grad(),

@@ -85,10 +85,10 @@ TEST_P(EveryEncoding, FusedKernelsEqualTheReference) { expect_fused_equals_refer
 TEST_P(EveryEncoding, ReadsLaterTokensUnlessItIsInADecoder) {
   constexpr std::int64_t kTokens = 21;  // More than a tile of queries.
   const at::Tensor tokens = some_tokens(2, kTokens);
-  for (const std::string kernels : {"fused", "reference"}) {
+  for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
     config_.execution.kernels = kernels;
     for (const std::vector<std::int64_t>& seeds : {std::vector<std::int64_t>{3}, {3, 4, 5}}) {
-      SCOPED_TRACE(kernels + ", replicas " + std::to_string(seeds.size()));
+      SCOPED_TRACE(kernels_name(kernels) + ", replicas " + std::to_string(seeds.size()));
       const auto model = initialised(config_, seeds);
       const at::Tensor before = forward(*model, config_, tokens, kTokens);
       for (const std::int64_t changed : {std::int64_t{1}, std::int64_t{9}, std::int64_t{17}, kTokens - 1}) {
@@ -114,7 +114,7 @@ TEST_P(EveryEncoding, KeepsEarlierTokensOfADecoderFromWhatIsNoNumber) {
   shape.causal = true;
   const at::Tensor tokens = some_tokens(2, kTokens);
   for (const Kernels kernels : {Kernels::kFused, Kernels::kReference}) {
-    SCOPED_TRACE(kernels == Kernels::kFused ? "fused" : "reference");
+    SCOPED_TRACE(kernels_name(kernels));
     Encoder model({shape, {kSymbols, 2}, create_encoding(config_.encoding, {.count = kTokens})}, 1,
                   {kernels, at::TensorOptions().dtype(at::kFloat)});
     model.parameters().initialise(std::vector<std::int64_t>{3});
@@ -220,10 +220,10 @@ TEST_P(EveryEncoding, DrawsPositionsPerLayer) {
 TEST_P(EveryEncoding, TrainsToTheSameBitsWithOneThreadAndTwo) {
   struct Case {
     std::int64_t width, heads, batch, steps, last_length;
-    std::string kernels = "fused";
+    Kernels kernels = Kernels::kFused;
   };
   for (const Case& one : {Case{32, 4, 128, 3, 29}, Case{16, 2, 4, 10, 24}, Case{64, 8, 32, 2, 40},
-                          Case{16, 2, 8, 3, 12, "reference"}}) {
+                          Case{16, 2, 8, 3, 12, Kernels::kReference}}) {
     RunConfig config = config_;
     config.execution.kernels = one.kernels;
     config.model.shape() = {.width = one.width,
@@ -259,10 +259,10 @@ TEST_P(EveryEncoding, TrainsToTheSameBitsWithOneThreadAndTwo) {
 TEST_P(EveryEncoding, TrainsToTheSameBitsAloneAndInLockStep) {
   struct Case {
     std::int64_t width, steps, last_length, threads;
-    std::string kernels;
+    Kernels kernels;
   };
-  for (const Case& one : {Case{8, 40, 6, 1, "fused"}, Case{32, 40, 6, 2, "fused"},
-                          Case{16, 6, 60, 1, "fused"}, Case{16, 10, 12, 2, "reference"}}) {
+  for (const Case& one : {Case{8, 40, 6, 1, Kernels::kFused}, Case{32, 40, 6, 2, Kernels::kFused},
+                          Case{16, 6, 60, 1, Kernels::kFused}, Case{16, 10, 12, 2, Kernels::kReference}}) {
     const ThreadLimit limit(one.threads);
     RunConfig config = config_;
     config.execution.kernels = one.kernels;
@@ -284,7 +284,7 @@ TEST_P(EveryEncoding, TrainsToTheSameBitsAloneAndInLockStep) {
       const auto replica = static_cast<std::int64_t>(i);
       EXPECT_EQ("", difference(together.slice(0, replica, replica + 1), trained({runs[i]}), 0))
           << "width " << one.width << ", lengths to " << one.last_length << ", run " << i << ", "
-          << one.kernels << " kernels";
+          << kernels_name(one.kernels) << " kernels";
     }
   }
 }

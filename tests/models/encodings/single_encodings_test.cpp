@@ -106,12 +106,12 @@ TEST(AttentionWindow, IsTheSameMaskInBlocksOfQueries) {
       config.encoding.dape->variant = variant;
       config.encoding.window = {.reach = 2, .heads = 1};
       const auto positions = create_positions(config, 5, Purpose::kPositions, kTokens);
-      const auto outcome = [&](const std::string& kernels) {
+      const auto outcome = [&](Kernels kernels) {
         config.execution.kernels = kernels;
         const c10::NoGradGuard no_grad;
         return initialised(config, {3})->forward(some_tokens(2, kTokens), 4, {.positions = positions});
       };
-      EXPECT_EQ("", difference(outcome("fused"), outcome("reference"), 1e-5));
+      EXPECT_EQ("", difference(outcome(Kernels::kFused), outcome(Kernels::kReference), 1e-5));
     }
   }
 }

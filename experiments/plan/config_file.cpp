@@ -1,4 +1,4 @@
-#include "experiments/plan/extended_config.h"
+#include "experiments/plan/config_file.h"
 
 #include <fmt/format.h>
 
@@ -60,9 +60,9 @@ void check_config_keys(const ConfigNode& root) {
   check_keys(root, "", {"name", "description", "extends", "base", "axes", "exclude"});
 }
 
-std::vector<ExtendedConfig> extended_configs(const ConfigNode& root, const std::filesystem::path& path) {
+std::vector<ConfigFile> files_extended_by(const ConfigNode& root, const std::filesystem::path& path) {
   constexpr std::size_t kMaxConfigs = 8;
-  std::vector<ExtendedConfig> found;
+  std::vector<ConfigFile> found;
   found.reserve(kMaxConfigs);  // `extends` leads into it.
   std::filesystem::path folder = path.parent_path();
   const ConfigEntry* extends = root.find("extends");
