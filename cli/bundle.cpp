@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/commands.h"
+#include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -25,6 +26,7 @@ int bundle(const BundleOptions& options) {
     throw Error(
         fmt::format("--output {}: allowed: a file NAME{}", one_line(options.output, kWholeText), kEnding));
   }
+  check_output_file("--output", options.output);
   fmt::print("{}", describe(write_bundle(options.experiment, options.output), options.output));
   return 0;
 }

@@ -91,12 +91,11 @@ std::vector<SampleHeader> headers_of(const ExportOptions& options) {
   return headers;
 }
 
-void create_folder(const fs::path& folder) {
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed)
-    throw Error(fmt::format("cannot create '{}': {}", folder.string(), failed.message()),
-                error_kind_of(failed.value()));
+void make_folder(const fs::path& folder) {
+  const std::error_code failed = create_folder(folder);
+  if (!failed) return;
+  throw Error(fmt::format("cannot create '{}': {}", folder.string(), failed.message()),
+              error_kind_of(failed.value()));
 }
 
 void export_file(const SampleHeader& header, const ExportOptions& options, const fs::path& target) {
@@ -112,7 +111,7 @@ void export_file(const SampleHeader& header, const ExportOptions& options, const
 
 // Writes FLaRe's files of a test set, with the header next to them.
 void export_flare(const SampleHeader& header, const fs::path& target) {
-  create_folder(target);
+  make_folder(target);
   FileReplacement strings(target / "main.tok");
   FileReplacement labels(target / "labels.txt");
   write_flare_samples(
@@ -131,7 +130,7 @@ int export_samples(const ExportOptions& options) {
   const bool is_flare = options.format == "flare";
   if (is_flare) std::ranges::for_each(headers, check_flare_samples);
   const fs::path folder = options.folder;
-  create_folder(folder);
+  make_folder(folder);
   for (const SampleHeader& header : headers) {
     const fs::path target = is_flare ? folder / header.task / "datasets" / "test"
                                      : folder / fmt::format("{}.{}", header.task, options.format);

@@ -28,7 +28,7 @@ void check_output_file(std::string_view option, const std::string& file,
                        const std::vector<std::string>& inputs) {
   namespace fs = std::filesystem;
   if (file.empty()) return;
-  const fs::path folder = fs::absolute(file).parent_path();
+  const fs::path folder = fs::absolute(link_target(file)).parent_path();  // Links are followed.
   if (!fs::is_directory(folder)) {
     throw Error(fmt::format("{} {}: there is no folder {}; create it first", option, file, folder.string()));
   }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <fmt/format.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,12 +14,12 @@
 #include <cstring>
 #include <optional>
 
+#include "core/temporary_name.h"
+
 namespace che {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kTemporaryEnding = ".tmp";
 
 [[noreturn]] void fail(std::string_view verb, const fs::path& path, std::string_view reason, ErrorKind kind) {
   throw Error(fmt::format("cannot {} '{}': {}", verb, path.string(), reason), kind);
@@ -92,16 +91,6 @@ bool sync_folder(const fs::path& folder) {
   return ::fsync(descriptor.value()) == 0 || errno == EINVAL || errno == ENOTSUP;
 }
 
-std::uint64_t unpredictable_number() {
-  std::uint64_t number = 0;
-  // Requests of this size are neither cut short nor interrupted once the system has started.
-  if (::getrandom(&number, sizeof number, 0) != sizeof number) {
-    throw Error(fmt::format("the system gives no random numbers: {}", std::strerror(errno)),
-                ErrorKind::kRuntime);
-  }
-  return number;
-}
-
 // "/dev/stdout", "/dev/fd/3" and the like lead to /proc/<this process>/fd/N: opening such a link would not
 // share the descriptor's position, and for a redirected one would name the file behind it. Follows links up
 // to that point or to the end; returns N, or -1.
@@ -143,18 +132,6 @@ std::error_code clear_unlocked(const fs::path& folder, const HasName& has_name) 
     if (is_file && ::unlink(path.c_str()) != 0 && errno != ENOENT) error = {errno, std::generic_category()};
   }
   return error;
-}
-
-// ".NAME.0123456789abcdef.tmp"
-std::string temporary_name(const fs::path& path) {
-  return fmt::format(".{}.{:016x}{}", path.filename().string(), unpredictable_number(), kTemporaryEnding);
-}
-
-bool is_temporary_name_of(const fs::path& path, std::string_view name) {
-  const std::string start = fmt::format(".{}.", path.filename().string());
-  if (!name.starts_with(start) || !name.ends_with(kTemporaryEnding)) return false;
-  if (name.size() != start.size() + 16 + kTemporaryEnding.size()) return false;
-  return name.substr(start.size(), 16).find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 }  // namespace
@@ -263,6 +240,13 @@ std::vector<fs::path> entries_of(const fs::path& folder, std::error_code& error)
   return entries;
 }
 
+std::error_code create_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error == std::errc::file_exists) error = {ENOENT, std::generic_category()};  // Said of such a link.
+  return error;
+}
+
 void remove_file(const fs::path& path) {
   std::error_code error;
   fs::remove(path, error);
@@ -363,19 +347,8 @@ void write_output(const fs::path& path, std::string_view content) {
   write_file_atomically(target, content);
 }
 
-fs::path make_temporary_folder(const fs::path& path) {
-  while (true) {
-    fs::path folder = path.parent_path() / temporary_name(path);
-    if (::mkdir(folder.c_str(), 0777) == 0) return folder;
-    if (errno != EEXIST) fail("write", path, ErrorKind::kRuntime);
-  }
-}
-
 void remove_temporary_files(const fs::path& folder) {
-  const auto is_temporary = [](std::string_view name) {
-    return name.starts_with('.') && name.ends_with(kTemporaryEnding);
-  };
-  if (const std::error_code error = clear_unlocked(folder, is_temporary)) {
+  if (const std::error_code error = clear_unlocked(folder, is_temporary_name)) {
     throw Error(fmt::format("cannot clear '{}' of temporary files: {}", folder.string(), error.message()),
                 ErrorKind::kRuntime);
   }

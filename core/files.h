@@ -15,11 +15,14 @@
 
 namespace che {
 
-// How the program opens, replaces and sets aside files. A results folder may come from elsewhere, so nothing
-// in it is trusted. Only a regular file is read, locked or replaced, never a device, FIFO, socket or folder.
-// A symbolic link is not followed. Folders may be links, so that results can lie on another disk: this
-// concerns the last component of a path only. A file that the user names (a config, --output) may be a link
-// or a pipe.
+// How the program opens, replaces and sets aside files. One rule says which symbolic links it follows: those
+// that the user names, and no others.
+//  - A path that the user gives (a config, --output) may be a link or a pipe, and may have links in it: the
+//    file or folder that it leads to is read or written.
+//  - A file that the program names inside a folder is not trusted: the folder may come from elsewhere. Only
+//    a regular file is read, locked or replaced, never a device, FIFO, socket or folder, and a link is
+//    replaced itself. Folders inside may be links, so that results can lie on another disk, but for those
+//    that the program empties.
 
 // The whole of a regular file. Throws Error with the system's reason and its error_kind_of; (usage) at once,
 // without waiting for a writer, when `path` is not a regular file or is a symbolic link. A file that another
@@ -67,6 +70,10 @@ bool lies_in(const std::filesystem::path& file, const std::filesystem::path& fol
 
 // The paths in a folder, sorted; those before a failure, which `error` then tells.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::error_code& error);
+
+// Makes a folder and those around it where they are missing. Returns the system's reason when it cannot: a
+// link that leads to nothing is refused, as the disk that it leads to may be missing.
+std::error_code create_folder(const std::filesystem::path& folder);
 
 // Removes the file at `path` where there is one. Throws Error (runtime) when the system refuses.
 void remove_file(const std::filesystem::path& path);
@@ -117,10 +124,6 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 // atomically; a device, a FIFO or an open descriptor (/dev/stdout, /dev/fd/N) is written into. Throws Error
 // (runtime) with the system's reason, (usage) for a folder.
 void write_output(const std::filesystem::path& path, std::string_view content);
-
-// Makes a new folder next to `path`, for content that is renamed to `path` once it is whole. A process that
-// is killed leaves it. Throws Error (runtime) when the system refuses.
-std::filesystem::path make_temporary_folder(const std::filesystem::path& path);
 
 // Deletes the temporary files of any FileReplacement in `folder` whose process was killed; those of processes
 // that are still writing stay. Throws Error (runtime) when the system refuses.

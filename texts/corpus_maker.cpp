@@ -173,7 +173,7 @@ std::string checked_name(const CorpusPlan& plan, const fs::path& folder) {
                             plain_name_form(kMaxCorpusName)));
   }
   const auto refuse = [&](const char* file, std::string_view what) {
-    if (!fs::exists(folder / file)) return;
+    if (!is_present(folder / file)) return;
     throw Error(
         fmt::format("{} holds {}; name another folder with -o, or delete that one", folder.string(), what));
   };
@@ -186,9 +186,9 @@ std::string checked_name(const CorpusPlan& plan, const fs::path& folder) {
 // while the folder is locked.
 FileLock locked_folder(const CorpusPlan& plan, const fs::path& folder) {
   checked_name(plan, folder);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Error(fmt::format("cannot create {}: {}", folder.string(), error.message()));
+  if (const std::error_code error = create_folder(folder)) {
+    throw Error(fmt::format("cannot create {}: {}", folder.string(), error.message()));
+  }
   return FileLock(folder);
 }
 

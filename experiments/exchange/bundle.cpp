@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/hashes.h"
+#include "core/new_folder.h"
 #include "core/text.h"
 #include "core/version.h"
 #include "experiments/exchange/archive.h"
@@ -291,21 +292,15 @@ BundleSummary unpack_bundle(const fs::path& file, const fs::path& output) {
     throw Error(fmt::format("'{}' is there already; name a folder that is not", folder.string()));
   }
   create_writable_folder(folder.has_parent_path() ? folder.parent_path() : ".");
-  const fs::path begun = make_temporary_folder(folder);
-  std::error_code error;
-  try {
-    BundleSummary summary = BundleReader(file, {}, [&](const ArchivedFile& next) {
-                              const fs::path path = begun / next.path.substr(next.path.find('/') + 1);
-                              create_writable_folder(path.parent_path());
-                              write_file_atomically(path, next.content);
-                            }).read();
-    fs::rename(begun, folder, error);
-    if (!error) return summary;
-    throw Error(fmt::format("cannot make '{}': {}", folder.string(), error.message()), ErrorKind::kRuntime);
-  } catch (...) {
-    fs::remove_all(begun, error);
-    throw;
-  }
+  NewFolder unpacked(folder);
+  BundleSummary summary = BundleReader(file, {}, [&](const ArchivedFile& next) {
+                            const fs::path path =
+                                unpacked.begun() / next.path.substr(next.path.find('/') + 1);
+                            create_writable_folder(path.parent_path());
+                            write_file_atomically(path, next.content);
+                          }).read();
+  unpacked.finish();
+  return summary;
 }
 
 std::string describe(const BundleSummary& summary, const fs::path& file) {

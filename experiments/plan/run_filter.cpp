@@ -112,6 +112,33 @@ bool is_same_corpus(const TextConfig& one, const TextConfig& other) {
   return one.name == other.name && one.hash == other.hash;
 }
 
+// Adds the numbers in a map that stands at `path`, by key path.
+void add_numbers(const ConfigNode& map, const std::string& path, std::map<std::string, double>& numbers) {
+  for (const ConfigEntry& entry : map.entries) {
+    const std::string place = fmt::format("{}.{}", path, entry.key);
+    add_numbers(entry.value, place, numbers);
+    const auto number = is_single(entry.value) ? parse_real(entry.value.text) : std::nullopt;
+    if (number) numbers.emplace(place, *number);
+  }
+}
+
+std::map<std::string, double> numbers_below(const std::vector<FieldRecord>& fields, const std::string& key) {
+  std::map<std::string, double> numbers;
+  for (const FieldRecord& field : fields) {
+    const auto number = is_below(field.path, key) ? parse_real(field.value) : std::nullopt;
+    if (number) numbers.emplace(field.path, *number);
+  }
+  return numbers;
+}
+
+// Whether both have a number at one key path, and not the same.
+bool differ(const std::map<std::string, double>& one, const std::map<std::string, double>& other) {
+  return std::ranges::any_of(one, [&](const auto& number) {
+    const auto found = other.find(number.first);
+    return found != other.end() && found->second != number.second;
+  });
+}
+
 // The structural fields below the first part of a key path.
 std::string structure_around(const std::string& key, const std::vector<FieldRecord>& fields) {
   const std::string_view root = std::string_view(key).substr(0, key.find('.'));
@@ -161,6 +188,27 @@ std::vector<RunFilter> filters_of(const RunConditions& conditions, const Variant
 AskedRun::AskedRun(const RunConfig& run, VariantLabels run_labels)
     : config(run), labels(std::move(run_labels)), fields(list_fields(run)) {}
 
+struct AskedRun::Exact {
+  Exact(RunConfig exact, const VariantLabels& labels) : config(std::move(exact)), asked(config, labels) {}
+
+  RunConfig config;
+  AskedRun asked;
+};
+
+const AskedRun* AskedRun::with_exact_lengths() const {
+  if (!exact_) {
+    const auto form = [](const EvaluationConfig& evaluation) {
+      return std::tie(evaluation.listed_lengths, evaluation.first_length, evaluation.last_length,
+                      evaluation.length_step);
+    };
+    RunConfig exact = config;
+    exact.evaluation = che::with_exact_lengths(config.evaluation);
+    const bool is_same = form(exact.evaluation) == form(config.evaluation);
+    exact_ = is_same ? nullptr : std::make_shared<const Exact>(std::move(exact), labels);
+  }
+  return *exact_ ? &(*exact_)->asked : nullptr;
+}
+
 RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const VariantAxes& variants)
     : location_(map.location), prefix_(path.empty() ? "" : fmt::format("{}.", path)) {
   for (const auto& [axis, labels] : variants) variant_axes_.push_back(axis);
@@ -189,7 +237,7 @@ RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const Variant
             fmt::format("unknown variant {}{}", short_text(node), known_names_hint(node.text, axis->second)));
       }
       if (is_single(node)) condition.singles.emplace(canonical(node.text), condition.values.size());
-      condition.values.push_back({.node = node});
+      add_numbers(node, condition.key, condition.values.emplace_back(Value{.node = node}).numbers);
     }
   }
 }
@@ -232,8 +280,10 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
   const std::string own = text_below(run.fields, key);
   const auto [by_map, is_new] = condition.maps_hold.try_emplace(own, false);
   if (!is_new) return by_map->second;
+  const std::map<std::string, double> numbers = numbers_below(run.fields, key);
   for (Value& value : condition.values) {
     if (!is_text && is_single(value.node)) continue;
+    if (differ(value.numbers, numbers)) continue;  // Assigning takes much longer.
     try {
       RunConfig assigned = run.config;
       assign_path(key, value.node, fields_of(assigned), prefix_);
@@ -255,16 +305,8 @@ bool RunFilter::matches(Condition& condition, const AskedRun& run) {
   }
   if (holds(condition, run)) return true;
   if (!is_below(condition.key, "evaluation")) return false;
-  // Or as tables show the test lengths.
-  const auto form = [](const EvaluationConfig& evaluation) {
-    return std::tie(evaluation.listed_lengths, evaluation.first_length, evaluation.last_length,
-                    evaluation.length_step);
-  };
-  const EvaluationConfig evaluation = with_exact_lengths(run.config.evaluation);
-  if (form(evaluation) == form(run.config.evaluation)) return false;
-  RunConfig exact = run.config;
-  exact.evaluation = evaluation;
-  return holds(condition, AskedRun(exact, run.labels));
+  const AskedRun* const exact = run.with_exact_lengths();
+  return exact != nullptr && holds(condition, *exact);
 }
 
 bool RunFilter::matches(const AskedRun& run) {

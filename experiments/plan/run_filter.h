@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -33,9 +34,16 @@ struct RunConditions {
 struct AskedRun {
   AskedRun(const RunConfig& run, VariantLabels run_labels);
 
+  // The run with its test lengths as tables show them; null where its config has them so. Made once.
+  const AskedRun* with_exact_lengths() const;
+
   const RunConfig& config;
   VariantLabels labels;
   std::vector<FieldRecord> fields;
+
+ private:
+  struct Exact;
+  mutable std::optional<std::shared_ptr<const Exact>> exact_;
 };
 
 // Matches runs by settings: {task: parity_check, encoding: [rope, kerple], seed: 0:4}. A run matches when
@@ -72,8 +80,9 @@ class RunFilter {
 
   struct Value {
     ConfigNode node;
-    bool made_sense = false;  // Some run could have it.
-    bool is_held = false;     // Some run has it; for single values.
+    std::map<std::string, double> numbers{};  // Those in a map, by key path.
+    bool made_sense = false;                  // Some run could have it.
+    bool is_held = false;                     // Some run has it; for single values.
     std::optional<Error> problem{};
   };
   struct Condition {

@@ -18,135 +18,77 @@
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/plan/sweep_plan.h"
+#include "experiments/plan/written_fields.h"
 
 namespace che {
 namespace {
 
-bool is_override(const RunSetting& setting) { return !setting.axis || setting.axis->is_override; }
-
-bool is_variant(const RunSetting& setting) { return setting.axis && setting.axis->has_variants(); }
-
-// The name of a setting in the config or on the command line.
-std::string name_of(const RunSetting& setting) {
-  if (is_override(setting)) return setting.setting->path;
-  if (!is_variant(setting)) return "axes." + setting.axis->name;
-  return fmt::format("variant '{}' of axes.{}", one_line(setting.value->label), setting.axis->name);
-}
-
-// If two settings write one field, the one with the lower rank is to be kept.
-std::tuple<bool, bool, std::size_t> rank(const RunSetting& setting) {
-  return {is_override(setting), !is_variant(setting), setting.setting->path.size()};
-}
-
-ConfigLocation location_of(const RunSetting& setting) {
-  return setting.axis && !is_variant(setting) ? setting.axis->location : setting.setting->value.location;
-}
-
-// The error for two settings that write `field`. It names both, and which of them to keep: variants rather
-// than another axis, an axis rather than an override, and else the wider one.
-Error conflict(const RunSetting& one, const RunSetting& other, std::string_view field, bool only_field) {
-  if (one.value != nullptr && one.value == other.value) {
-    const auto wider = [](const RunSetting& setting) { return setting.setting->path.size(); };
-    const auto& [kept, dropped] = wider(one) > wider(other) ? std::pair(one, other) : std::pair(other, one);
-    return config_error(
-        location_of(dropped), "axes." + one.axis->name,
-        fmt::format("variant '{}' sets {} twice, by {} and by {}; keep {} and take it out of {}",
-                    one_line(one.value->label), field, dropped.setting->path, kept.setting->path,
-                    kept.setting->path, dropped.setting->path));
-  }
-  const RunSetting& kept = rank(one) <= rank(other) ? one : other;
-  const RunSetting& dropped = &kept == &one ? other : one;
-  std::string remedy = fmt::format("keep {} and ", name_of(kept));
-  remedy += only_field ? "remove this one" : fmt::format("take {} out of this one", field);
-  if (is_override(dropped) && !is_override(kept)) {
-    remedy += fmt::format("; axes.{}=[...] replaces the axis", kept.axis->name);
-  }
-  return config_error(location_of(dropped),
-                      is_variant(dropped) ? "axes." + dropped.axis->name : name_of(dropped),
-                      fmt::format("sets {}, which {} sets too; {}", field, name_of(kept), remedy));
-}
-
-// Which fields of RunConfig each setting of a sweep writes, whichever way it is written: randomized_rope for
-// `encoding` writes encoding.name and encoding.positions.
-class WrittenFields {
- public:
-  // Applies the setting to `run`, which must have what the setting is inside. The first call for a setting
-  // notes what it writes; `setting` must not move until the last call. Throws Error
-  // (usage) where assign_path does.
-  void apply(const Setting& setting, RunConfig& run);
-
-  // Whether both were applied and write one field.
-  bool share_a_field(const Setting& one, const Setting& other) const;
-
-  // Throws Error (usage) when two of a run's settings, all of them applied, write one field. Only an override
-  // of what named variants set is allowed to.
-  void check_apart(const std::vector<RunSetting>& settings) const;
-
- private:
-  std::map<const Setting*, std::vector<std::string>> fields_;
+struct Place {
+  ConfigLocation location;
+  bool is_whole = false;  // The path itself is set.
 };
 
-void WrittenFields::apply(const Setting& setting, RunConfig& run) {
-  fields_.try_emplace(&setting, assign_path(setting.path, setting.value, fields_of(run)));
-}
-
-bool WrittenFields::share_a_field(const Setting& one, const Setting& other) const {
-  const auto first = fields_.find(&one);
-  const auto second = fields_.find(&other);
-  if (first == fields_.end() || second == fields_.end()) return false;
-  return std::ranges::any_of(
-      first->second, [&](const std::string& field) { return std::ranges::count(second->second, field) > 0; });
-}
-
-void WrittenFields::check_apart(const std::vector<RunSetting>& settings) const {
-  std::unordered_map<std::string_view, const RunSetting*> writer_of;
-  for (const RunSetting& setting : settings) {
-    for (const std::string& field : fields_.at(setting.setting)) {
-      const auto [writer, is_first] = writer_of.emplace(field, &setting);
-      if (is_first || (is_variant(*writer->second) && is_override(setting))) continue;
-      const RunSetting& first = *writer->second;
-      const RunSetting& dropped = rank(first) <= rank(setting) ? setting : first;
-      throw conflict(first, setting, field, fields_.at(dropped.setting).size() == 1);
-    }
-  }
-}
-
 // Where `setting` sets `path`, a part of it or a group around it; nothing when it sets none of these.
-std::optional<ConfigLocation> locate(const Setting& setting, std::string_view path) {
+std::optional<Place> locate(const Setting& setting, std::string_view path) {
   if (!is_below(path, setting.path)) {
-    return is_below(setting.path, path) ? std::optional(setting.value.location) : std::nullopt;
+    return is_below(setting.path, path) ? std::optional(Place{setting.value.location}) : std::nullopt;
   }
-  std::optional<ConfigLocation> location;
-  if (!setting.path.empty()) location = setting.value.location;
+  std::optional<Place> place;
+  if (!setting.path.empty()) place = Place{setting.value.location};
   path.remove_prefix(std::min(path.size(), setting.path.size() + (setting.path.empty() ? 0 : 1)));
   const ConfigNode* node = &setting.value;
   while (!path.empty()) {
     const ConfigEntry* const entry = node->find(path.substr(0, path.find('.')));
     if (!entry) break;
-    location = entry->location;
+    place = Place{entry->location};
     node = &entry->value;
     path.remove_prefix(std::min(path.size(), entry->key.size() + 1));
   }
-  return location;
+  if (place) place->is_whole = path.empty();
+  return place;
+}
+
+// Where a run's config or command line sets `path`, as above. The last that sets it is applied last.
+std::optional<Place> locate(const SweepPlan& plan, std::size_t run, std::string_view path) {
+  std::vector<RunSetting> settings = plan.settings(run);
+  std::ranges::reverse(settings);
+  for (const RunSetting& setting : settings) {
+    if (auto place = locate(*setting.setting, path)) return place;
+  }
+  for (auto base = plan.bases.rbegin(); base != plan.bases.rend(); ++base) {
+    if (auto place = locate(Setting{.path = "", .value = *base}, path)) return place;
+  }
+  return std::nullopt;
 }
 
 // The error for values of a run that do not fit together, at the place that sets the first of them.
 Error locate_problem(const SweepPlan& plan, std::size_t run, const ConfigProblem& problem) {
-  std::vector<Setting> bases;
-  bases.reserve(plan.bases.size());
-  for (const ConfigNode& base : plan.bases) bases.push_back({.path = "", .value = base});
-  std::vector<RunSetting> settings;
-  settings.reserve(bases.size());
-  for (const Setting& base : bases) settings.push_back({&base});
-  std::ranges::move(plan.settings(run), std::back_inserter(settings));
-  std::ranges::reverse(settings);  // The last that sets a path is applied last.
   const std::string text = problem.message() + plan.describe(run);
   for (const std::string& path : problem.paths) {
-    for (const RunSetting& setting : settings) {
-      if (const auto location = locate(*setting.setting, path)) return config_error(*location, "", text);
-    }
+    if (const auto place = locate(plan, run, path)) return config_error(place->location, "", text);
   }
   return config_error(plan.file, "", text);
+}
+
+// The problem of graphs that a config asks for itself and that its other settings rule out. The default gives
+// way to these.
+std::optional<ConfigProblem> idle_graphs(const SweepPlan& plan, std::size_t run,
+                                         const ExecutionConfig& execution) {
+  constexpr const char* kGraphs = "execution.graphs";
+  if (!execution.graphs || execution.replays_steps()) return std::nullopt;
+  const auto place = locate(plan, run, kGraphs);
+  if (!place || !place->is_whole) return std::nullopt;
+  if (execution.kernels != Kernels::kFused) {
+    return ConfigProblem{
+        {kGraphs, "execution.kernels"},
+        fmt::format("graphs replay fused kernels; got kernels {}; leave out graphs, or set kernels to fused",
+                    kernels_name(execution.kernels))};
+  }
+  return ConfigProblem{
+      {kGraphs, "execution.micro_batch"},
+      fmt::format("graphs replay whole batches; got micro_batch {}; leave out graphs, or set micro_batch to "
+                  "whole",
+                  execution.micro_batch)};
 }
 
 Error duplicate_error(const SweepPlan& plan, std::size_t first, std::size_t second, std::string_view id) {
@@ -334,7 +276,7 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
         // Whether it fits may depend on the value of the axis around it.
         if (!is_inside_axis(plan, setting.setting->path)) throw;
         std::string text = error.what() + plan.describe(i);
-        if (setting.axis != nullptr && !is_override(setting)) {
+        if (setting.axis != nullptr && !setting.is_override()) {
           text += "; an axis of named variants sets both, and only where they fit";
         }
         throw Error(text);
@@ -349,6 +291,7 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
     if (const auto problem = run.problem()) throw locate_problem(plan, i, *problem);
     if (const auto problem = windows_problem(run)) throw locate_problem(plan, i, *problem);
     if (const auto problem = run.encoding.idle_setting()) throw locate_problem(plan, i, *problem);
+    if (const auto problem = idle_graphs(plan, i, run.execution)) throw locate_problem(plan, i, *problem);
     const std::string id = run_id(run);
     const auto [same, is_new] = run_of_id.emplace(id, i);
     if (!is_new) throw duplicate_error(plan, same->second, i, id);

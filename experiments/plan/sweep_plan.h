@@ -32,6 +32,8 @@ struct RunSetting {
   const Setting* setting;
   const Axis* axis = nullptr;        // Null for an override of what is no axis.
   const AxisValue* value = nullptr;  // The choice on the axis.
+
+  bool is_override() const { return axis == nullptr || axis->is_override; }
 };
 
 // A config file with the command line's overrides, before it is expanded.

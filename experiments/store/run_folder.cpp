@@ -85,8 +85,7 @@ std::string StoredRun::damage_text() const {
 }
 
 void create_writable_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
+  std::error_code error = create_folder(folder);
   if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = {errno, std::generic_category()};
   if (error) {
     throw Error(

@@ -78,6 +78,59 @@ TEST_F(OutputProgram, OutputsGoIntoPipesAndStandardOutput) {
   }
 }
 
+// One rule for every command (core/files.h): a link that the user names is followed, and one that the program
+// finds in a folder under the name of its own file is replaced.
+TEST_F(OutputProgram, FollowsTheLinksThatTheUserNamesAndNoOthers) {
+  namespace fs = std::filesystem;
+  ASSERT_EQ(0, che({"run", small_config(), "-o", results()}).exit_code);
+  const auto link_to = [&](const std::string& target, const std::string& name) {
+    fs::create_symlink(folder_ / target, folder_ / name);
+    return (folder_ / name).string();
+  };
+  for (const std::string command : {"table", "status", "report", "bundle"}) {
+    SCOPED_TRACE(command);
+    const std::string ending = command == "bundle" ? ".tar.zst" : ".html";
+    const std::string target = write(command + "-target", "old");
+    const std::string link = link_to(target, command + ending);
+    output_of({command, results(), "-o", link});
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_NE("old", read_file(target));
+    const std::string dangling = link_to(command + "-new", command + "-dangling" + ending);
+    output_of({command, results(), "-o", dangling});
+    EXPECT_TRUE(fs::is_symlink(dangling));
+    EXPECT_TRUE(fs::is_regular_file(folder_ / (command + "-new")));
+    const auto runs = everything(results());
+    const std::string into_run =
+        link_to("results/" + contents(results(), "evaluation.csv").begin()->first, command + "-run" + ending);
+    expect_refusal(che({command, results(), "-o", into_run}), {into_run, "lies in the folder of a run"});
+    EXPECT_EQ(runs, everything(results()));
+  }
+  const std::string precious = write("precious.txt", "old");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> writers = {
+      {{"export", "quick/v1", "--task", "even_pairs", "--lengths", "41", "--samples", "64"},
+       "even_pairs.jsonl"},
+      {{"plot", results(), "--figure", "map", "--format", "svg"}, "map.svg"},
+      {{"corpus", "make", precious, "--split", "1,0,0"}, "corpus.json"},
+      {{"run", small_config()}, "runs"}};
+  for (auto [command, file] : writers) {
+    SCOPED_TRACE(file);
+    command.insert(command.end(), {"-o", link_to("absent", file + "-dangling")});
+    EXPECT_NE(0, che(command).exit_code);
+    EXPECT_FALSE(fs::exists(folder_ / "absent"));
+    fs::create_directory(folder_ / (file + "-folder"));
+    command.back() = link_to(file + "-folder", file + "-link");
+    if (file.ends_with("l") || file.ends_with("g")) link_to(precious, file + "-folder/" + file);
+    output_of(command);
+    EXPECT_TRUE(fs::is_symlink(command.back()));
+    EXPECT_TRUE(fs::exists(folder_ / (file + "-folder") / file));
+    EXPECT_FALSE(fs::is_symlink(folder_ / (file + "-folder") / file));
+    EXPECT_EQ("old", read_file(precious));
+    // `unpack` makes a folder, and none is there.
+    expect_refusal(che({"unpack", (folder_ / "bundle-target").string(), "-o", command.back()}),
+                   {"is there already"});
+  }
+}
+
 TEST_F(OutputProgram, ShowsNoControlCharacters) {
   const std::string config = write("named.yaml",
                                    "name: small\ndescription: \"red \\e[31m\"\nbase: {training: {steps: 1}}\n"

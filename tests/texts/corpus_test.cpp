@@ -237,7 +237,7 @@ TEST_F(CorpusTest, ImportsTokenFiles) {
                [&] { import_corpus(at("none"), {}, 10, 0, at("none")); });
 }
 
-// Data of gigabytes often lie on another disk. What is written takes the place of a link.
+// Data of gigabytes often lie on another disk. Where there is a link already, nothing is written.
 TEST_F(CorpusTest, MayHaveLinksToItsFiles) {
   make_small();
   fs::create_directory(at("disk"));
@@ -258,7 +258,11 @@ TEST_F(CorpusTest, MayHaveLinksToItsFiles) {
                [&] { make_corpus({.sources = {at("2.txt")}}, at("new")); });
   fs::remove(at("new/tokens.idx"));
   fs::create_symlink(at("absent"), at("new/tokens.idx"));
-  make_corpus({.sources = {at("2.txt")}}, at("new"));
+  expect_error(ErrorKind::kUsage, {"new holds tokens.idx"},
+               [&] { make_corpus({.sources = {at("2.txt")}}, at("new")); });
+  fs::create_symlink(at("absent"), at("dangling"));
+  expect_error(ErrorKind::kUsage, {"cannot create", "dangling: No such file"},
+               [&] { make_corpus({.sources = {at("2.txt")}}, at("dangling")); });
   EXPECT_FALSE(fs::exists(at("absent")));
 }
 

@@ -179,6 +179,17 @@ TEST_F(Bundle, IsUnpackedNextToWhatOthersHave) {
   EXPECT_EQ(3U, entries_of(other.path(), error).size()) << "and nothing is left over";
 }
 
+TEST_F(Bundle, UnpackedRemovesWhatAKilledUnpackLeft) {
+  write_bundle(experiment(), file());
+  const ScratchFolder other;
+  const fs::path left = other.path() / ".copy.00112233445566ff.tmp";
+  fs::create_directories(left / "runs" / "some");
+  write_file_atomically(left / "MANIFEST.json", "half");
+  unpack_bundle(file(), other.path() / "copy");
+  std::error_code error;
+  EXPECT_EQ(std::vector<fs::path>{other.path() / "copy"}, entries_of(other.path(), error));
+}
+
 TEST_F(Bundle, WithRunsWithoutAScoreSaysWhich) {
   const RunFolder run = store_run(experiment(), made_up_config("even_pairs", "none"), RunState::kFailed);
   write_bundle(experiment(), file());

@@ -235,5 +235,28 @@ TEST(PrepareEvaluation, ChangesOneSettingOfARun) {
   EXPECT_EQ("beta_fast=8;scaling=yarn", evaluation_settings_text(evaluation_settings(work.configs[0])));
 }
 
+// It does not say that no run takes the setting, which would be another problem.
+TEST(PrepareEvaluation, NamesALengthThatNoRunCanHaveWhateverIsSet) {
+  const ScratchFolder scratch;
+  const auto asked = [&](std::int64_t length, OptionValues settings) {
+    return prepare_evaluation(scratch.path(), {.lengths = IntegerRange{.first = length, .last = length},
+                                               .samples = {},
+                                               .evaluation_settings = std::move(settings)});
+  };
+  RunConfig randomized = config(0);
+  randomized.encoding.reset("randomized_rope");
+  const RunFolder run = store_run(scratch.path(), randomized, RunState::kFinished, 0.5);
+  put_checkpoint(run);
+  EXPECT_EQ(1U, asked(500, {{"scaling", "none"}}).jobs.size());
+  for (const char* scaling : {"none", "ntk"}) {
+    expect_error(ErrorKind::kUsage, {"randomized positions are too few", "longest sequence"}, [&] {
+      asked(5'000, {{"scaling", scaling}});
+    });
+  }
+  expect_error(ErrorKind::kUsage, {"--lengths: got 20000; allowed with tasks"}, [&] {
+    asked(20'000, {{"scaling", "none"}});
+  });
+}
+
 }  // namespace
 }  // namespace che
