@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -15,6 +14,7 @@
 #include "core/number_text.h"
 #include "core/text.h"
 #include "experiments/exchange/sample_file.h"
+#include "experiments/plan/evaluation_config.h"
 #include "experiments/store/run_rows.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/suite.h"
@@ -169,7 +169,7 @@ void add_export_command(CLI::App& app, Action& action) {
       ->check(one_of({"jsonl", "npz", "flare"}))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "other seed of the test samples")
-      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
+      ->check(CLI::Range(std::int64_t{0}, kMaxSeed));
 }
 
 }  // namespace che

@@ -12,6 +12,7 @@
 #include "core/number_text.h"
 #include "core/suggestion.h"
 #include "experiments/plan/shard.h"
+#include "experiments/published/quoted_scores.h"
 #include "plots/figures.h"
 
 namespace che {
@@ -36,6 +37,10 @@ void check_output_file(std::string_view option, const std::string& file,
     throw Error(fmt::format("{} {}: lies in the folder of a run; name another place", option, file));
   }
   std::error_code ignored;
+  if (fs::path(file).filename() == kQuotedFile && fs::exists(file, ignored)) {
+    throw Error(
+        fmt::format("{} {}: would replace the scores that tables quote; name another file", option, file));
+  }
   for (const std::string& input : inputs) {
     if (!fs::equivalent(file, input, ignored)) continue;
     throw Error(fmt::format("{} {}: would replace what the command reads; name another file", option, file));

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "core/text.h"
+#include "experiments/plan/evaluation_config.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/declared/task_files.h"
 #include "tasks/symbols.h"
@@ -144,7 +144,7 @@ void add_sample_command(CLI::App& app, Action& action) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "seed; length and seed determine the samples")
-      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
+      ->check(CLI::Range(std::int64_t{0}, kMaxSeed))
       ->capture_default_str();
   command
       ->add_option(

@@ -45,8 +45,10 @@ int print_table(const TableOptions& options) {
   if (options.baselines) add_ngrams(results);
   // Data formats have a column for the paper whether --paper is given or not.
   const std::string& format = options.output.output.format;
-  if (!options.paper.empty() || options.difference || format == "csv" || format == "json") {
-    add_paper_perplexities(results);
+  const bool is_data = format == "csv" || format == "json";
+  if (!options.paper.empty() || options.difference || is_data) add_paper_perplexities(results);
+  if (is_data && !results.quoted.empty()) {
+    print_warning("csv and json have no quoted scores; tables in text, md, html and tex show them");
   }
   return options.output.write(
       score_table(results, {.aggregate = options.aggregate.empty() ? default_aggregate(results)

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "core/error.h"
 #include "experiments/results/comparison.h"
@@ -335,12 +336,16 @@ DataTable effect_data(const FigureSource& source) {
 }
 
 void add_run_counts(DataTable& data, const ResultTable& table) {
-  const auto finished =
-      std::ranges::count_if(table.runs, [](const TableRun& run) { return run.score.has_value(); });
+  // A run on a text is in several rows, one a test length.
+  std::map<std::string_view, bool> has_score;
+  for (const TableRun& run : table.runs) {
+    has_score.emplace(run.id, true).first->second &= run.score.has_value();
+  }
+  const auto finished = std::ranges::count_if(has_score, [](const auto& run) { return run.second; });
   data.columns.insert(data.columns.end(), {"finished_runs", "all_runs"});
   for (Row& row : data.rows) {
     row.push_back(count_value(static_cast<std::size_t>(finished)));
-    row.push_back(count_value(table.runs.size()));
+    row.push_back(count_value(has_score.size()));
   }
 }
 

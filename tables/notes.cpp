@@ -262,11 +262,13 @@ void append_unequal_counts_note(std::vector<Note>& notes, const ResultTable& tab
     if (counts.size() > 1) uneven.push_back(row.task.text());
     if (counts.size() == 1) rows_by_count[*counts.begin()].push_back(row.task.text());
   }
+  const char* const chance = is_lowest_best(table) ? "the minimum over more runs is lower by chance"
+                                                   : "the maximum over more runs is higher by chance";
   if (!uneven.empty()) {
     add_note(notes, NoteKind::kReading,
-             "Cells of a row have unequal numbers of runs ({}), and the maximum over more runs is higher by "
-             "chance; --aggregate mean does not depend on their number.",
-             fmt::join(uneven, ", "));
+             "Cells of a row have unequal numbers of runs ({}), and {}; --aggregate mean does not depend on "
+             "their number.",
+             fmt::join(uneven, ", "), chance);
   } else if (rows_by_count.size() > 1) {
     const std::size_t usual = std::ranges::max_element(rows_by_count, {}, [](const auto& rows) {
                                 return rows.second.size();
@@ -277,9 +279,8 @@ void append_unequal_counts_note(std::vector<Note>& notes, const ResultTable& tab
     }
     add_note(
         notes, NoteKind::kReading,
-        "Rows have unequal numbers of runs (n = {}, {} for the others), and the maximum over more runs is "
-        "higher by chance: compare maxima of one row only.",
-        fmt::join(parts, ", "), usual);
+        "Rows have unequal numbers of runs (n = {}, {} for the others), and {}: compare {} of one row only.",
+        fmt::join(parts, ", "), usual, chance, is_lowest_best(table) ? "minima" : "maxima");
   }
 }
 
@@ -343,13 +344,13 @@ bool shows_paper(const TableCell& cell, PaperValues values) {
 std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions& options) {
   std::vector<Note> notes;
   const std::set<std::size_t> counts = run_counts(table);
-  add_note(
-      notes, NoteKind::kReading, "{}{}; {}: no finished run.", score_words(table),
-      counts == std::set<std::size_t>{1}
-          ? std::string(", of the one finished run of a cell (n = 1)")
-          : fmt::format(": {} over the finished runs of a cell ({}), which differ in {}",
-                        aggregate_phrase(options.aggregate), count_text(counts), differing_settings(table)),
-      kNoNumber);
+  add_note(notes, NoteKind::kReading, "{}{}; {}: no finished run.", score_words(table),
+           counts == std::set<std::size_t>{1}
+               ? std::string(", of the one finished run of a cell (n = 1)")
+               : fmt::format(": {} over the finished runs of a cell ({}), which differ in {}",
+                             aggregate_phrase(table, options.aggregate), count_text(counts),
+                             differing_settings(table)),
+           kNoNumber);
   if (options.aggregate == Aggregate::kMax) append_unequal_counts_note(notes, table);
   append_defaults_note(notes, table);
   append_tested_lengths_note(notes, table);

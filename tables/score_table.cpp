@@ -196,7 +196,7 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
 
 Table score_table(const ResultTable& table, const ScoreTableOptions& options) {
   return {.title = fmt::format("Scores of the experiment {}: {} over {}.", table.name,
-                               aggregate_phrase(options.aggregate),
+                               aggregate_phrase(table, options.aggregate),
                                table.rates_selected ? "seeds" : "seeds and learning rates"),
           .printed = print(table, options),
           .data = data(table, options)};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -163,53 +164,93 @@ class DocumentReader {
   std::set<fs::path> open_folders_;  // Around what is read.
 };
 
-// Returns the name of the corpus that is to be made. Throws Error (usage) where there can be none, and where
-// the folder holds one or token files.
+// Returns the name of the corpus that is to be made. Throws Error (usage) where there can be none.
 std::string checked_name(const CorpusPlan& plan, const fs::path& folder) {
   std::string name =
       plan.name.empty() ? fs::absolute(folder / "").parent_path().filename().string() : plan.name;
-  if (!is_plain_name(name, kMaxCorpusName)) {
-    throw Error(fmt::format("a corpus cannot be called '{}'; --name gives it a name of {}", one_line(name),
-                            plain_name_form(kMaxCorpusName)));
-  }
-  const auto refuse = [&](const char* file, std::string_view what) {
-    if (!is_present(folder / file)) return;
-    throw Error(
-        fmt::format("{} holds {}; name another folder with -o, or delete that one", folder.string(), what));
-  };
-  refuse(CorpusCard::kFileName, "a corpus");
-  for (const char* file : {CorpusCard::kTokenFile, CorpusCard::kIndexFile}) refuse(file, file);
-  return name;
+  if (is_plain_name(name, kMaxCorpusName)) return name;
+  throw Error(fmt::format("a corpus cannot be called '{}'; --name gives it a name of {}", one_line(name),
+                          plain_name_form(kMaxCorpusName)));
 }
 
-// Creates the folder for this process alone. Throws Error as checked_name does, which is to be called again
-// while the folder is locked.
-FileLock locked_folder(const CorpusPlan& plan, const fs::path& folder) {
-  checked_name(plan, folder);
-  if (const std::error_code error = create_folder(folder)) {
-    throw Error(fmt::format("cannot create {}: {}", folder.string(), error.message()));
+// A folder in which this process alone makes a corpus. Files that are not finished are removed: at the end by
+// this process, and those of a killed one, which have a mark beside them, by the next.
+class NewCorpus {
+ public:
+  // Throws Error (usage) where the corpus has no name, and where the folder holds one or token files.
+  NewCorpus(const CorpusPlan& plan, fs::path folder)
+      : plan_(plan), folder_(std::move(folder)), name_(checked_name(plan, folder_)), lock_(locked()) {
+    refuse_present_files();  // Another process may have made them before the lock was taken.
+    remove_token_files();
+    write_file_atomically(mark(), "");
   }
-  return FileLock(folder);
-}
+  ~NewCorpus() {
+    std::error_code ignored;
+    if (!is_finished_) remove_token_files();
+    fs::remove(mark(), ignored);
+  }
+  NewCorpus(const NewCorpus&) = delete;
+  NewCorpus& operator=(const NewCorpus&) = delete;
 
-// The parts that the plan and the documents decide on, and the files' hashes.
-void finish_corpus(CorpusCard card, const CorpusPlan& plan, const fs::path& folder) {
-  card.parts = split_documents(card.documents, plan.split);
-  card.source = plan.source;
-  card.licence = plan.licence;
-  card.paper = plan.paper;
-  card.files = {{.name = CorpusCard::kTokenFile, .sha256 = ""},
-                {.name = CorpusCard::kIndexFile, .sha256 = ""}};
-  // Reads every token once.
-  const auto corpus = Corpus::unlisted(folder, card);
-  constexpr std::int64_t kBlock = 1 << 20;
-  std::vector<std::int32_t> tokens(kBlock);
-  for (std::int64_t first = 0; first < card.tokens; first += kBlock) {
-    corpus->copy_tokens(first, std::min(kBlock, card.tokens - first), tokens.data());
+  const std::string& name() const { return name_; }
+  fs::path tokens() const { return folder_ / CorpusCard::kTokenFile; }
+
+  // Writes the index, and the card with the parts that the plan and the documents decide on.
+  void finish(CorpusCard card, std::string_view index) {
+    write_file_atomically(folder_ / CorpusCard::kIndexFile, index);
+    card.parts = split_documents(card.documents, plan_.split);
+    card.source = plan_.source;
+    card.licence = plan_.licence;
+    card.paper = plan_.paper;
+    card.files = {{.name = CorpusCard::kTokenFile, .sha256 = ""},
+                  {.name = CorpusCard::kIndexFile, .sha256 = ""}};
+    // Reads every token once.
+    const auto corpus = Corpus::unlisted(folder_, card);
+    constexpr std::int64_t kBlock = 1 << 20;
+    std::vector<std::int32_t> tokens(kBlock);
+    for (std::int64_t first = 0; first < card.tokens; first += kBlock) {
+      corpus->copy_tokens(first, std::min(kBlock, card.tokens - first), tokens.data());
+    }
+    card.files = corpus->hashed_files();
+    write_file_atomically(folder_ / CorpusCard::kFileName, card.to_json());
+    is_finished_ = true;
   }
-  card.files = corpus->hashed_files();
-  write_file_atomically(folder / CorpusCard::kFileName, card.to_json());
-}
+
+ private:
+  static constexpr std::array kTokenFiles{CorpusCard::kTokenFile, CorpusCard::kIndexFile};
+
+  fs::path mark() const { return folder_ / ".corpus_begun"; }
+
+  void refuse_present_files() const {
+    const auto refuse = [&](const char* file, std::string_view what) {
+      if (!is_present(folder_ / file)) return;
+      throw Error(fmt::format("{} holds {}; name another folder with -o, or delete that one",
+                              folder_.string(), what));
+    };
+    refuse(CorpusCard::kFileName, "a corpus");
+    if (is_present(mark())) return;
+    for (const char* file : kTokenFiles) refuse(file, file);
+  }
+
+  FileLock locked() const {
+    refuse_present_files();
+    if (const std::error_code error = create_folder(folder_)) {
+      throw Error(fmt::format("cannot create {}: {}", folder_.string(), error.message()));
+    }
+    return FileLock(folder_);
+  }
+
+  void remove_token_files() const {
+    std::error_code ignored;
+    for (const char* file : kTokenFiles) fs::remove(folder_ / file, ignored);
+  }
+
+  const CorpusPlan& plan_;
+  fs::path folder_;
+  std::string name_;
+  FileLock lock_;
+  bool is_finished_ = false;
+};
 
 }  // namespace
 
@@ -220,10 +261,9 @@ ReadTexts for_each_document(const CorpusPlan& plan, const TakePart& take) {
 }
 
 ReadTexts make_corpus(const CorpusPlan& plan, const fs::path& folder) {
-  const FileLock lock = locked_folder(plan, folder);
-  CorpusCard card{
-      .name = checked_name(plan, folder), .tokenizer = "bytes", .vocabulary = kByteEnd + 1, .end = kByteEnd};
-  TokenWriter writer(folder / CorpusCard::kTokenFile, card.vocabulary);
+  NewCorpus corpus(plan, folder);
+  CorpusCard card{.name = corpus.name(), .tokenizer = "bytes", .vocabulary = kByteEnd + 1, .end = kByteEnd};
+  TokenWriter writer(corpus.tokens(), card.vocabulary);
   std::vector<std::int32_t> tokens;
   const ReadTexts counts = for_each_document(plan, [&](std::string_view part, bool is_last) {
     tokens.clear();
@@ -235,8 +275,7 @@ ReadTexts make_corpus(const CorpusPlan& plan, const fs::path& folder) {
   });
   if (card.documents == 0) throw Error("the sources have no document with a text");
   card.tokens = card.bytes + card.documents;
-  write_file_atomically(folder / CorpusCard::kIndexFile, token_index_bytes(writer.finish()));
-  finish_corpus(std::move(card), plan, folder);
+  corpus.finish(std::move(card), token_index_bytes(writer.finish()));
   return counts;
 }
 
@@ -245,27 +284,18 @@ void import_corpus(const fs::path& prefix, const CorpusPlan& plan, std::int64_t 
   const fs::path index_file = link_target(fs::path(prefix) += ".idx");
   const fs::path token_file = fs::path(prefix) += ".bin";
   const TokenIndex index = read_token_index(index_file);
-  const fs::path tokens = folder / CorpusCard::kTokenFile;
-  const FileLock lock = locked_folder(plan, folder);
-  CorpusCard card{
-      .name = checked_name(plan, folder), .tokenizer = "imported", .vocabulary = vocabulary, .end = end};
+  NewCorpus corpus(plan, folder);
+  CorpusCard card{.name = corpus.name(), .tokenizer = "imported", .vocabulary = vocabulary, .end = end};
   card.documents = static_cast<std::int64_t>(index.starts.size()) - 1;
   card.tokens = index.starts.back();
   if (card.tokens == 0) throw Error(fmt::format("{} lists no tokens", index_file.string()));
+  // A copy: a program that writes its output anew must not change the corpus of trained runs.
   std::error_code error;
-  try {
-    // A copy: a program that writes its output anew must not change the corpus of trained runs.
-    if (!fs::copy_file(token_file, tokens, error)) {
-      throw Error(
-          fmt::format("cannot copy {} to {}: {}", token_file.string(), tokens.string(), error.message()));
-    }
-    write_file_atomically(folder / CorpusCard::kIndexFile, read_file(index_file));
-    finish_corpus(std::move(card), plan, folder);
-  } catch (...) {
-    fs::remove(tokens, error);
-    fs::remove(folder / CorpusCard::kIndexFile, error);
-    throw;
+  if (!fs::copy_file(token_file, corpus.tokens(), error)) {
+    throw Error(fmt::format("cannot copy {} to {}: {}", token_file.string(), corpus.tokens().string(),
+                            error.message()));
   }
+  corpus.finish(std::move(card), read_file(index_file));
 }
 
 std::array<std::int64_t, 3> split_documents(std::int64_t documents,

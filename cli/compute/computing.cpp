@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/process_setup.h"
@@ -54,9 +56,11 @@ void fill_computing_command(CLI::App& command, Action& action) {
 void apply_settings(const std::vector<std::string>& settings, std::string_view example,
                     const FieldVisitor::Members& fields,
                     const std::map<std::string_view, std::string_view>& of_options) {
+  std::vector<std::pair<Setting, std::string>> parsed;
+  for (const std::string& text : settings) parsed.emplace_back(parse_setting(text, example), text);
+  std::ranges::stable_sort(parsed, {}, [](const auto& setting) { return setting_rank(setting.first); });
   std::map<std::string, std::string> setters(of_options.begin(), of_options.end());
-  for (const std::string& text : settings) {
-    const Setting setting = parse_setting(text, example);
+  for (const auto& [setting, text] : parsed) {
     for (const std::string& field : assign_path(setting.path, setting.value, fields)) {
       const auto [setter, is_new] = setters.emplace(field, text);
       if (is_new) continue;

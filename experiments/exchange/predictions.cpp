@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/math/statistics/univariate_statistics.hpp>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -26,6 +28,7 @@
 namespace che {
 namespace {
 
+namespace statistics = boost::math::statistics;
 using Json = nlohmann::json;
 
 // A header has a number for each length, and may have the text of a task's file, of 1 MiB.
@@ -211,6 +214,7 @@ ScoredPredictions score(PredictionLines& lines) {
   Batch batch;
   for (const std::int64_t length : header.lengths) {
     double accuracy = 0;
+    std::vector<double> of_batches;
     for (std::int64_t first = 0; first < header.samples; first += kEvaluationBatch) {
       sample_batch(*task, evaluation_key(header.seed, length, first), length, kEvaluationBatch, batch);
       std::int64_t correct = 0;
@@ -219,12 +223,16 @@ ScoredPredictions score(PredictionLines& lines) {
       }
       const auto counted = std::count(batch.mask.begin(), batch.mask.end(), 1);
       accuracy += static_cast<double>(correct) / (static_cast<double>(counted) * batches);
+      of_batches.push_back(static_cast<double>(correct) / static_cast<double>(counted));
     }
-    scored.rows.push_back({.length = length,
-                           .samples = header.samples,
-                           .seed = header.seed,
-                           .accuracy = accuracy,
-                           .loss = std::numeric_limits<double>::quiet_NaN()});
+    EvaluationRow& row =
+        scored.rows.emplace_back(EvaluationRow{.length = length,
+                                               .samples = header.samples,
+                                               .seed = header.seed,
+                                               .accuracy = accuracy,
+                                               .loss = std::numeric_limits<double>::quiet_NaN()});
+    if (of_batches.size() < 2) continue;
+    row.accuracy_se = std::sqrt(statistics::sample_variance(of_batches) / batches);
   }
   if (!lines.is_at_end()) lines.fail("a surplus sample: the header's samples end on the line before");
   return scored;

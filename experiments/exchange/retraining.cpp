@@ -32,9 +32,54 @@ std::string obstacle(const BundledRun& run) {
   return "";
 }
 
-bool is_same(const MetricsRow& one, const MetricsRow& other) {
-  return one.step == other.step && one.loss == other.loss && one.accuracy == other.accuracy &&
-         one.gradient_norm == other.gradient_norm && one.validation_loss == other.validation_loss;
+// A row of training metrics, or the mean of several.
+struct MeanRow {
+  MetricsRow row;
+  bool is_single = true;
+};
+
+// The means between the steps that `others` have, too: a run that went on from a shorter one has a row more,
+// at the step at which that ended.
+std::vector<MeanRow> between_steps_of(const std::vector<MetricsRow>& others,
+                                      const std::vector<MetricsRow>& rows) {
+  std::vector<MeanRow> means;
+  MetricsRow sum;
+  double steps = 0;
+  std::int64_t before = 0;
+  for (const MetricsRow& row : rows) {
+    const auto weight = static_cast<double>(row.step - std::exchange(before, row.step));
+    for (const auto member : {&MetricsRow::loss, &MetricsRow::accuracy, &MetricsRow::gradient_norm}) {
+      sum.*member += weight * row.*member;
+    }
+    steps += weight;
+    if (!std::ranges::binary_search(others, row.step, {}, &MetricsRow::step)) continue;
+    const bool is_single = steps == weight;
+    MeanRow& mean = means.emplace_back(MeanRow{.row = row, .is_single = is_single});
+    for (const auto member : {&MetricsRow::loss, &MetricsRow::accuracy, &MetricsRow::gradient_norm}) {
+      if (!is_single) mean.row.*member = sum.*member / steps;
+    }
+    sum = {};
+    steps = 0;
+  }
+  return means;
+}
+
+bool is_same(const MeanRow& one, const MeanRow& other) {
+  constexpr double kRounding = 1e-9;
+  const bool is_exact = one.is_single && other.is_single;
+  const auto agrees = [&](double before, double after) {
+    return is_exact ? before == after : std::abs(before - after) <= kRounding * std::abs(before);
+  };
+  return one.row.step == other.row.step && agrees(one.row.loss, other.row.loss) &&
+         agrees(one.row.accuracy, other.row.accuracy) &&
+         agrees(one.row.gradient_norm, other.row.gradient_norm) &&
+         one.row.validation_loss == other.row.validation_loss;
+}
+
+// Whether both were trained in the same way up to the same step.
+bool is_same_training(const std::vector<MetricsRow>& published, const std::vector<MetricsRow>& again) {
+  return !again.empty() && published.back().step == again.back().step &&
+         std::ranges::equal(between_steps_of(again, published), between_steps_of(published, again), is_same);
 }
 
 bool is_same_window(const WindowLoss& one, const WindowLoss& other) {
@@ -189,7 +234,7 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
   }
   const bool has_metrics = !published.metrics.empty() && !metrics_again.empty();
   if (rows_are_same && steps_agree(published, steps_again, is_same_row) &&
-      (published.metrics.empty() || std::ranges::equal(published.metrics, metrics_again, is_same))) {
+      (published.metrics.empty() || is_same_training(published.metrics, metrics_again))) {
     return {Agreement::kEqual,
             published.metrics.empty()
                 ? fmt::format("the same numbers at {}; the bundle has no training metrics", lengths)
@@ -239,15 +284,21 @@ RetrainingFolder::RetrainingFolder(fs::path experiment, const std::vector<RunCon
     std::istringstream lines(read_file(list_path(experiment_), kMaxListBytes));
     for (std::string line; std::getline(lines, line);) listed_.insert(line);
   }
-  for (const RunConfig& run : runs) {
-    const std::string& id = ids_.emplace_back(run_id(run));
-    if (!is_begun(run_path(experiment_, id))) continue;
-    const std::optional<std::string> line = line_of(experiment_, id);
+  for (const RunConfig& run : runs) ids_.push_back(run_id(run));
+  // All runs, as training may go on from a shorter one.
+  std::error_code error;
+  for (const fs::path& run : entries_of(experiment_ / "runs", error)) {
+    if (!is_begun(run)) continue;
+    const std::optional<std::string> line = line_of(experiment_, run.filename().string());
     if (line && listed_.contains(*line)) continue;
     throw Error(
-        fmt::format("--retrain: '{}' was not begun by this command, so that its results prove nothing; name "
-                    "another folder with -o, or remove it",
-                    run_path(experiment_, id).string()));
+        fmt::format("--retrain: '{}' was not begun by this command, so that nothing in its folder proves a "
+                    "result; name another folder with -o, or remove it",
+                    run.string()));
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    throw Error(fmt::format("cannot read '{}': {}", (experiment_ / "runs").string(), error.message()),
+                ErrorKind::kRuntime);
   }
 }
 

@@ -70,10 +70,10 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
 // The results folder of `che verify --retrain`. Runs in it prove something only if this command trained them:
 // a stranger's archive may hold a finished run, or one that is nearly trained. So the folder has a list of
 // the runs that the command began, with the inode and the change time of each config.yaml, which no archive
-// can set.
+// can set. Other runs of the folder count, too: training goes on from a shorter one.
 class RetrainingFolder {
  public:
-  // Throws Error (usage) where one of the runs was begun in the folder by anything else.
+  // Throws Error (usage) where a run of the folder was begun by anything else.
   RetrainingFolder(std::filesystem::path experiment, const std::vector<RunConfig>& runs);
 
   // Lists the runs, whose configs are stored by now. Throws Error (runtime) when the disk refuses.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
@@ -72,6 +73,18 @@ void store_rows(std::vector<EvaluationRow>& stored, const ScoredPredictions& sco
       "repetition needs a model_seed of its own",
       scored.header.task, scored.model, scored.seed, counted(replaced.count, "test length"),
       percent * replaced.accuracy_before, percent * replaced.accuracy_now));
+}
+
+// Whether a row's standard error, if it has one, is that of another row but for rounding.
+bool is_error_of(const EvaluationRow& row, const EvaluationRow& other) {
+  constexpr double kRounding = 1e-9;
+  return !row.accuracy_se ||
+         (other.accuracy_se && std::abs(*row.accuracy_se - *other.accuracy_se) <= kRounding);
+}
+
+std::string accuracy_text(const EvaluationRow& row) {
+  return row.accuracy_se ? fmt::format("{} (standard error {})", row.accuracy, *row.accuracy_se)
+                         : fmt::format("{}", row.accuracy);
 }
 
 }  // namespace
@@ -173,13 +186,13 @@ std::size_t check_kept_predictions(const RunConfig& config, const std::vector<Ev
     const auto kept = std::ranges::find_if(again, is_of_row);
     if (kept == again.end()) ++missing;
     const bool is_confirmed = std::ranges::any_of(again, [&](const EvaluationRow& scored) {
-      return is_of_row(scored) && scored.accuracy == row.accuracy;
+      return is_of_row(scored) && scored.accuracy == row.accuracy && is_error_of(row, scored);
     });
     if (kept == again.end() || is_confirmed) continue;
     throw Error(
         fmt::format("{}/evaluation.csv: has the accuracy {} at length {}, and the kept predictions have {}; "
                     "score the file again with `che score`",
-                    place, row.accuracy, row.length, kept->accuracy));
+                    place, accuracy_text(row), row.length, accuracy_text(*kept)));
   }
   return config.is_foreign() ? missing : 0;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -95,7 +96,12 @@ std::vector<ConfigFile> files_extended_by(const ConfigNode& root, const std::fil
 RunConfig read_bases(std::vector<ConfigNode> bases, const std::vector<const Setting*>& named) {
   RunConfig run;
   const FieldVisitor::Members fields = fields_of(run);
-  for (const ConfigNode& base : bases) {
+  // Another text takes the place of the base's, whose corpus need not be there.
+  const bool has_other_text =
+      std::ranges::any_of(named, [](const Setting* setting) { return setting->path == "text"; });
+  for (ConfigNode& base : bases) {
+    if (has_other_text)
+      std::erase_if(base.entries, [](const ConfigEntry& entry) { return entry.key == "text"; });
     if (const ConfigEntry* const entry = base.find("text")) {
       assign_path("text", entry->value, fields, "base.");
     }

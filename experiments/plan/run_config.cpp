@@ -8,7 +8,6 @@
 #include <cctype>
 
 #include "core/config/field_list.h"
-#include "core/config/node.h"
 #include "core/config/reader.h"
 #include "core/text.h"
 #include "experiments/plan/run_workload.h"
@@ -215,6 +214,33 @@ RunConfig defaults_of(const RunConfig& config) {
   }
   defaults.model.kind = config.model.kind;
   return defaults;
+}
+
+std::ptrdiff_t setting_rank(const Setting& setting) {
+  const std::string& path = setting.path;
+  return path == "model" || path == "model.kind" ? -1 : std::ranges::count(path, '.');
+}
+
+RunConfig with_settings(const RunConfig& run, const std::vector<std::string>& settings) {
+  constexpr const char* kExample = "training.steps=100";
+  std::vector<Setting> parsed;
+  for (const std::string& text : settings) parsed.push_back(parse_setting(text, kExample));
+  std::ranges::stable_sort(parsed, {}, setting_rank);
+  RunConfig changed = run;
+  for (const Setting& setting : parsed) {
+    assign_path(setting.path, setting.value, fields_of(changed));
+    if (setting.path != "model.kind" || changed.model.kind == run.model.kind) continue;
+    const std::vector<FieldRecord> defaults = list_fields(fields_of(run.model.entry().options));
+    for (const FieldRecord& field : list_fields(fields_of(run.model.all_options()))) {
+      const bool is_default = std::ranges::any_of(defaults, [&](const FieldRecord& other) {
+        return other.path == field.path && other.value == field.value;
+      });
+      if (is_default) continue;
+      const Setting kept = parse_setting(fmt::format("model.{}={}", field.path, field.value), kExample);
+      assign_path(kept.path, kept.value, fields_of(changed));
+    }
+  }
+  return changed;
 }
 
 EncodingForm RunConfig::column_form() const {

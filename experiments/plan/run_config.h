@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "core/config/field_list.h"
 #include "core/config/fields.h"
+#include "core/config/node.h"
 #include "experiments/plan/cell_key.h"
 #include "experiments/plan/encoding_config.h"
 #include "experiments/plan/evaluation_config.h"
@@ -106,6 +108,14 @@ struct RunConfig {
 // The defaults of a config that has the same kind of model and, if any, the same text. Naming a text sets
 // other defaults of training, evaluation and model than a task has.
 RunConfig defaults_of(const RunConfig& config);
+
+// Settings are applied by increasing rank. Those that decide which others there are come first: the kind of
+// model, and of two the one that is wider.
+std::ptrdiff_t setting_rank(const Setting& setting);
+
+// Returns the run with other "key=value" settings. Another kind of model keeps the settings of the model that
+// are not defaults. Throws Error (usage), also where that kind has no such setting.
+RunConfig with_settings(const RunConfig& run, const std::vector<std::string>& settings);
 
 // Whether a run is tested at a length that is not beyond those that it is trained on.
 bool is_tested_within_training(const RunConfig& config);

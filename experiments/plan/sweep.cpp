@@ -91,6 +91,18 @@ std::optional<ConfigProblem> idle_graphs(const SweepPlan& plan, std::size_t run,
                   execution.micro_batch)};
 }
 
+// The problem of a rate at the end of a schedule that has none.
+std::optional<ConfigProblem> idle_rate(const TrainingConfig& training) {
+  if (training.schedule != RateSchedule::kConstant || training.final_rate == TrainingConfig().final_rate) {
+    return std::nullopt;
+  }
+  return ConfigProblem{
+      {"training.final_rate", "training.schedule"},
+      fmt::format("final_rate ends a cosine schedule; got {} and the schedule constant; leave final_rate "
+                  "out, or set the schedule to cosine",
+                  training.final_rate)};
+}
+
 Error duplicate_error(const SweepPlan& plan, std::size_t first, std::size_t second, std::string_view id) {
   return config_error(
       plan.file, "axes",
@@ -291,6 +303,7 @@ ExpandedRuns expand(SweepPlan& plan, WrittenFields& written) {
     if (const auto problem = run.problem()) throw locate_problem(plan, i, *problem);
     if (const auto problem = windows_problem(run)) throw locate_problem(plan, i, *problem);
     if (const auto problem = run.encoding.idle_setting()) throw locate_problem(plan, i, *problem);
+    if (const auto problem = idle_rate(run.training)) throw locate_problem(plan, i, *problem);
     if (const auto problem = idle_graphs(plan, i, run.execution)) throw locate_problem(plan, i, *problem);
     const std::string id = run_id(run);
     const auto [same, is_new] = run_of_id.emplace(id, i);

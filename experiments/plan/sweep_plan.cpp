@@ -340,21 +340,17 @@ std::vector<const AxisValue*> SweepPlan::choices(std::size_t run) const {
 }
 
 std::vector<RunSetting> SweepPlan::settings(std::size_t run) const {
-  // The kind of model comes first: it decides which keys there are beside `model`.
-  const auto depth = [](const RunSetting& setting) {
-    const std::string& path = setting.setting->path;
-    return path == "model" || path == "model.kind" ? -1 : std::ranges::count(path, '.');
-  };
+  const auto rank = [](const RunSetting& setting) { return setting_rank(*setting.setting); };
   std::vector<RunSetting> of_axes;
   const std::vector<const AxisValue*> chosen = choices(run);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     for (const Setting& setting : chosen[i]->settings) of_axes.push_back({&setting, &axes[i], chosen[i]});
   }
-  std::ranges::stable_sort(of_axes, {}, depth);
+  std::ranges::stable_sort(of_axes, {}, rank);
   std::vector<RunSetting> of_overrides;
   of_overrides.reserve(overrides.size());
   for (const Setting& setting : overrides) of_overrides.push_back({&setting});
-  std::ranges::stable_sort(of_overrides, {}, depth);
+  std::ranges::stable_sort(of_overrides, {}, rank);
   of_axes.insert(of_axes.end(), of_overrides.begin(), of_overrides.end());
   return of_axes;
 }

@@ -289,8 +289,8 @@ Comparison compare_columns(const ResultTable& table, const EncodingLabel& first,
     }
     if (!are_pairs_measured_alike(table, {cell, counterpart})) {
       throw Error(fmt::format(
-          "'{}' and '{}' are evaluated differently on {} (lengths, samples or eval_dropout); compare "
-          "columns that are measured alike",
+          "'{}' and '{}' are evaluated differently on {} (lengths, samples, eval_dropout, or part, protocol "
+          "and windows of a text); compare columns that are measured alike",
           one, other, row.task.text()));
     }
     if (unit == ComparisonUnit::kWindow && row.level != Level::kText) {

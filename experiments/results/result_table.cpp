@@ -360,6 +360,16 @@ ResultTable make_table(const std::vector<RunFolder>& runs, const ReadingRules& r
   return table;
 }
 
+bool is_lowest_best(const ResultTable& table) {
+  return !table.rows.empty() &&
+         std::ranges::none_of(table.rows, [](const TableRow& row) { return row.metric.greater_is_better; });
+}
+
+std::string_view aggregate_phrase(const ResultTable& table, Aggregate aggregate) {
+  const bool is_minimum = aggregate == Aggregate::kMax && is_lowest_best(table);
+  return is_minimum ? "the minimum" : aggregate_phrase(aggregate);
+}
+
 void add_trivial_baselines(ResultTable& table, BaselineUse use) {
   table.has_baselines = use == BaselineUse::kShown;
   for_each_index(table.rows.size(), [&](std::size_t i) {
@@ -380,13 +390,16 @@ void add_trivial_baselines(ResultTable& table, BaselineUse use) {
 }
 
 bool are_pairs_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells) {
-  std::set<std::tuple<std::vector<std::int64_t>, std::int64_t, bool>> measurements;
-  for (const TableCell* const cell : cells) {
+  const auto measurement = [&](const TableCell* cell) {
     const TableRun& run = any_run(table, *cell);
-    measurements.emplace(run.scored_lengths, run.config.evaluation.samples,
-                         run.config.evaluation.eval_dropout);
-  }
-  return measurements.size() <= 1;
+    const EvaluationConfig& evaluation = run.config.evaluation;
+    const TextEvaluation& text = evaluation.text;
+    return std::tuple(run.scored_lengths, evaluation.samples, evaluation.eval_dropout, text.part,
+                      text.protocol, text.last, text.stride, text.windows,
+                      evaluation.of_text ? longest_window(evaluation) : 0);
+  };
+  return std::ranges::all_of(
+      cells, [&](const TableCell* cell) { return measurement(cell) == measurement(cells.front()); });
 }
 
 bool are_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells) {

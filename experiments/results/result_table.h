@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/plan/cell_key.h"
@@ -157,6 +158,12 @@ inline Aggregate default_aggregate(const ResultTable& table) {
 // a value that says why.
 void add_paper_perplexities(ResultTable& table);
 
+// Whether the best scores of a table are its lowest, as those of perplexities are.
+bool is_lowest_best(const ResultTable& table);
+
+// Returns the aggregate as a phrase for sentences: "the maximum", where lower is better "the minimum".
+std::string_view aggregate_phrase(const ResultTable& table, Aggregate aggregate);
+
 // Tables show the trivial baselines, or use them only to decide which scores get a mark.
 enum class BaselineUse { kShown, kMarks };
 
@@ -166,8 +173,8 @@ enum class BaselineUse { kShown, kMarks };
 void add_trivial_baselines(ResultTable& table, BaselineUse use = BaselineUse::kShown);
 
 // Returns whether the runs of these cells are evaluated alike. They then have the same scored lengths,
-// samples and eval_dropout, and the same set of evaluation seeds, of which each repetition may have one.
-// Other scores cannot be compared.
+// samples and eval_dropout, of a text the same part, protocol and windows, and the same set of evaluation
+// seeds, of which each repetition may have one. Other scores cannot be compared.
 bool are_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells);
 
 // Returns it for runs that are paired over their evaluation seeds, whose sets may then differ.

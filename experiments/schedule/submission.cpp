@@ -146,8 +146,10 @@ Submission read_submission(const fs::path& file) {
     return submission;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kRuntime) throw;
-    throw Error(fmt::format("{}: {}; the file is damaged: remove its folder, and `che submit` again",
-                            file.string(), error.what()));
+    const bool is_submission = file.filename() == kFile && is_present(file);
+    throw Error(fmt::format("{}: {}; {}", file.string(), error.what(),
+                            is_submission ? "the file is damaged: remove its folder, and `che submit` again"
+                                          : fmt::format("name the {} that `che submit` wrote", kFile)));
   }
 }
 

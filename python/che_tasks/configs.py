@@ -48,7 +48,11 @@ class Run:
     return TestSets(self._run.task(), self._run.lengths(), samples, seed)
 
   def with_settings(self, *settings: str) -> Run:
-    """The same run with "key=value" settings, as `che run` takes them. Raises ValueError for a bad one."""
+    """The same run with "key=value" settings, as `che run` takes them. Raises ValueError for a bad one.
+
+    Another `model.kind` keeps the settings of the model that are not defaults; `"model={kind: rnn}"` begins with the
+    defaults of that kind.
+    """
     return Run(self._run.with_settings(list(settings)))
 
   def training_positions(self, tokens: int, layer: int, step: int) -> tuple[list[int], list[int]]:

@@ -7,7 +7,6 @@
 
 #include "core/config/field_list.h"
 #include "core/config/node.h"
-#include "core/config/reader.h"
 #include "core/error.h"
 #include "core/number_text.h"
 #include "experiments/exchange/predictions.h"
@@ -64,12 +63,7 @@ struct BoundRun {
   }
 
   BoundRun with_settings(const std::vector<std::string>& settings) const {
-    RunConfig changed = config;
-    for (const std::string& text : settings) {
-      const Setting setting = parse_setting(text, "training.steps=100");
-      assign_path(setting.path, setting.value, fields_of(changed));
-    }
-    BoundRun run(std::move(changed));
+    BoundRun run(che::with_settings(config, settings));
     run.config.check();
     return run;
   }

@@ -85,10 +85,15 @@ def check_target(model: str, results: File | None) -> None:
 
 
 def check_file(file: File, model: str) -> None:
-  """Raises ValueError if `write_predictions` would replace the predictions of another model."""
+  """Raises ValueError if `write_predictions` would replace the predictions of another model, or could write none."""
   path = pathlib.Path(file)
-  if not path.is_file():
+  around = next(folder for folder in path.absolute().parents if folder.exists())
+  if not around.is_dir():
+    raise ValueError(f"{path}: {around} is no folder; name another file or folder")
+  if not path.exists():
     return
+  if not path.is_file():
+    raise ValueError(f"{path}: is no file; name another")
   with open(path, encoding="utf-8", errors="replace") as lines:
     first = lines.readline(MAX_HEADER)
   try:

@@ -80,7 +80,7 @@ TEST_F(ProgramTest, RefusesWrongCommandLines) {
                "che: sample: unknown option --lenght; did you mean '--length'?");
   expect_wrong({"sample", "even_pairs"}, "che: sample: --length is required");
   expect_wrong({"export", "quick/v1", "-o", "x", "--seed", "-1"},
-               "che: export: --seed: Value -1 not in range 0 to 9223372036854775807");
+               "che: export: --seed: Value -1 not in range 0 to 9007199254740992");
   expect_wrong({"evaluate", results(), "--device", "gpu"}, "che: execution.device: got gpu; allowed: cpu");
   expect_wrong({"evaluate", small_config()}, small_config());
   expect_wrong({"evaluate", std::string(300, 'a'), "--lengths", "5:5"}, "no results in");
@@ -329,10 +329,12 @@ TEST_F(ProgramTest, BenchesStepsAndBatchesByPart) {
   expect_refusal(bench({"--encoding", "kerpel"}), {"kerpel", "kerple"});
   expect_refusal(bench({"model.widht=8"}), {"widht", "width"});
   // A recurrent network has one row, as it takes no encoding.
-  const std::vector<std::string> lstm{"bench", "--steps", "1", "--json", report, "model.kind=lstm"};
+  const std::vector<std::string> lstm{"bench",          "--steps",        "1", "--json", report,
+                                      "model.width=24", "model.kind=lstm"};
   EXPECT_EQ(0, che(lstm).exit_code);
   const auto machine = nlohmann::json::parse(read_file(report)).at("rows");
   ASSERT_EQ(1U, machine.size());
+  EXPECT_EQ(24, machine[0].at("width")) << "whichever setting comes first";
   EXPECT_EQ("lstm", machine[0].at("encoding"));
   EXPECT_GT(machine[0].at("parts").at("linear").get<double>(), 0);
   expect_refusal(che({"bench", "--encoding", "rope", "model.kind=lstm"}),

@@ -182,6 +182,31 @@ TEST(FigureData, SaysHowManyRunsHaveFinished) {
   EXPECT_EQ(column(data, "all_runs"), Texts{"3"});
 }
 
+TEST(FigureData, CountsARunOnATextOnce) {
+  const ScratchFolder scratch;
+  const Sweep sweep = read(
+      "name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [256, 512]}}\naxes: {seed: [0, "
+      "1]}\n");
+  // The second run lacks a length.
+  for (const std::size_t missing : {0U, 1U}) {
+    const RunConfig& config = sweep.runs[missing];
+    const RunFolder run = store_run(scratch.path(), config, RunState::kFinished);
+    std::vector<EvaluationRow> rows = run.evaluation();
+    rows.resize(rows.size() - missing);
+    for (EvaluationRow& row : rows) {
+      row.loss = 1;
+      row.encoding_settings = evaluation_settings(config);
+    }
+    run.write_evaluation(rows);
+  }
+  const ResultTable table = make_table(open_runs(scratch.path()));
+  EXPECT_EQ(4U, table.runs.size());
+  DataTable data{.columns = {"line"}, .rows = {{"one"}}};
+  add_run_counts(data, table);
+  EXPECT_EQ(column(data, "finished_runs"), Texts{"1"});
+  EXPECT_EQ(column(data, "all_runs"), Texts{"2"});
+}
+
 TEST(FigureData, RunsAreThoseOfCellsWithSeveral) {
   const ScratchFolder scratch;
   const ResultTable table = made_up_experiment(scratch.path());

@@ -320,8 +320,12 @@ class Interface(unittest.TestCase):
       with self.assertRaisesRegex(ValueError, "several values of learning_rate"):
         ct.train(rates, ct.Encoding, out=folder)
       widths = che_tasks.config(config, "axes.model.layers=[1,2]")
-      with self.assertRaisesRegex(ValueError, "which differ in model.layers; choose one value of each"):
+      with self.assertRaisesRegex(ValueError, "several values of model.layers, 1, 2; choose one"):
         ct.train(widths, ct.Encoding, out=folder)
+      with self.assertRaisesRegex(ValueError, "several runs of seed 0 and data seed 0; choose one"):
+        ct.train(config, ct.Encoding, seeds=[0, 0], out=folder)
+      with self.assertRaisesRegex(ValueError, "is no folder"):
+        ct.train(config, ct.Encoding, out=config)
       with self.assertRaisesRegex(ValueError, "model: got 'rope'; 'rope' is an encoding of che"):
         ct.train(config, ct.Encoding, model="rope", out=folder)
 

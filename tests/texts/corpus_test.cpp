@@ -237,6 +237,31 @@ TEST_F(CorpusTest, ImportsTokenFiles) {
                [&] { import_corpus(at("none"), {}, 10, 0, at("none")); });
 }
 
+TEST_F(CorpusTest, IsMadeAgainWhereAKilledProcessLeftAPart) {
+  write(at("1.txt"), "abc");
+  write(at("2.txt"), "x");
+  fs::create_directory(at("killed"));
+  write(at("killed/.corpus_begun"), "");
+  write(at("killed/tokens.bin"), "a part");
+  write(at("killed/tokens.idx"), "a part");
+  make_corpus({.sources = {at("1.txt")}}, at("killed"));
+  EXPECT_EQ(all_tokens(*Corpus::open(at("killed"))).size(), 4U);
+  EXPECT_FALSE(fs::exists(at("killed/.corpus_begun")));
+  // Without that mark they are somebody's.
+  fs::remove(at("killed/corpus.json"));
+  const std::string tokens = read_file(at("killed/tokens.bin"));
+  expect_error(ErrorKind::kUsage, {"holds tokens.bin"},
+               [&] { make_corpus({.sources = {at("2.txt")}}, at("killed")); });
+  EXPECT_EQ(read_file(at("killed/tokens.bin")), tokens);
+  // A failure leaves none.
+  write(at("empty.txt"), "");
+  expect_error(ErrorKind::kUsage, {"no document"},
+               [&] { make_corpus({.sources = {at("empty.txt")}}, at("failed")); });
+  for (const auto& entry : fs::directory_iterator(at("failed"))) {
+    EXPECT_TRUE(is_lock_file(entry.path().filename().string())) << entry.path();
+  }
+}
+
 // Data of gigabytes often lie on another disk. Where there is a link already, nothing is written.
 TEST_F(CorpusTest, MayHaveLinksToItsFiles) {
   make_small();

@@ -234,10 +234,11 @@ def _repetitions(config: Config, positions: str, seeds: Iterable[int] | None, le
     changed = run.with_settings(encoding[positions], *rate)
     distinct.setdefault(repr(sorted(changed.settings.items())), changed)
   runs = list(distinct.values())
-  for key, remedy in (("learning_rate", "; name one as learning_rate"), ("model.width", ""), ("training.steps", "")):
-    values = sorted({run.settings[key] for run in runs})
-    if len(values) > 1:
-      raise ValueError(f"config {config.name}: has several values of {key}, {values}{remedy}")
+  for key in sorted({key for run in runs for key in run.settings}):
+    values = list(dict.fromkeys(str(run.settings.get(key)) for run in runs))
+    if len(values) > 1 and key not in ("seed", "data_seed", "evaluation.seed") and not key.startswith("task"):
+      remedy = "name one as learning_rate" if key == "learning_rate" else "choose one"
+      raise ValueError(f"config {config.name}: has several values of {key}, {', '.join(values)}; {remedy}")
   if seeds is None:
     return runs
   chosen = []
@@ -250,17 +251,12 @@ def _repetitions(config: Config, positions: str, seeds: Iterable[int] | None, le
 
 
 def _files(runs: list[Run], folder: pathlib.Path) -> list[pathlib.Path]:
-  """The file of each run's predictions. Raises ValueError for runs that are not repetitions of one another."""
+  """The file of each run's predictions. Raises ValueError for two of the same seeds."""
   seeds = [(run.task.name, run.seed) for run in runs]
   draws = [(run.task.name, run.seed, run.data_seed) for run in runs]
-  for place, draw in enumerate(draws):
-    first = runs[draws.index(draw)].settings
-    if draws.index(draw) < place:
-      differing = sorted(key for key, value in runs[place].settings.items() if first.get(key) != value)
-      raise ValueError(
-        f"{draw[0]}: several runs of seed {draw[1]} and data seed {draw[2]}"
-        + (f", which differ in {', '.join(differing)}; choose one value of each" if differing else "; name each once")
-      )
+  for task, seed, data in draws:
+    if draws.count((task, seed, data)) > 1:
+      raise ValueError(f"{task}: several runs of seed {seed} and data seed {data}; choose one")
   return [
     folder / f"{task}-seed{seed}{f'-data{data}' if seeds.count((task, seed)) > 1 else ''}.jsonl"
     for task, seed, data in draws

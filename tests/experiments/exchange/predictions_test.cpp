@@ -111,6 +111,10 @@ TEST_F(Predictions, ThatAreKeptAreScoredAgain) {
     return message_of([&] { check_kept_predictions(config, rows, files, "run"); });
   };
   expect_contains(message(run.config()), {"run/evaluation.csv: has the accuracy 0.5 at length 5", "have 1;"});
+  rows[0] = scored.rows[0];
+  rows[0].accuracy_se = 0.125;
+  expect_contains(message(run.config()),
+                  {"has the accuracy 1 (standard error 0.125) at length 5", "have 1;"});
   RunConfig other = run.config();
   other.seed = 7;
   expect_contains(message(other), {"has predictions of another run"});
@@ -134,6 +138,17 @@ TEST_F(Predictions, AreCountedSymbolBySymbol) {
   }
   EXPECT_DOUBLE_EQ(0.75, score().rows[0].accuracy);
   EXPECT_DOUBLE_EQ(1, score().rows[1].accuracy);
+}
+
+TEST_F(Predictions, HaveTheStandardErrorOfTheirBatches) {
+  EXPECT_FALSE(score().rows[0].accuracy_se) << "a single batch";
+  predict({.task = "parity_check", .lengths = {5}, .samples = 128, .seed = 2});
+  EXPECT_EQ(score().rows[0].accuracy_se, 0);
+  for (std::size_t line = 2; line < 2 + 16; ++line) {
+    change(line, [](Json& sample) { sample["output"][0] = 1 - sample["output"][0].get<int>(); });
+  }
+  // Batches of 0.75 and 1.
+  EXPECT_DOUBLE_EQ(*score().rows[0].accuracy_se, 0.125);
 }
 
 TEST_F(Predictions, DoNotCountBehindTheTerminator) {

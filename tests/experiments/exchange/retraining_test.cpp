@@ -109,6 +109,24 @@ class RetrainedRun : public testing::Test {
   BundledRun again_ = finished_run();
 };
 
+// Where the shorter run ended, there is a row more.
+TEST_F(RetrainedRun, MayHaveGoneOnFromAShorterOne) {
+  const MetricsRow whole = again_.metrics.back();
+  MetricsRow first = whole;
+  MetricsRow second = whole;
+  first.step = 700;
+  first.loss = whole.loss + 0.3;
+  second.loss = whole.loss - 0.2;
+  published_.metrics = {published_.metrics.front(), first, second};
+  EXPECT_EQ(Agreement::kEqual, compare(0).agreement) << "means of 200 and of 300 steps";
+  std::swap(published_.metrics, again_.metrics);
+  EXPECT_EQ(Agreement::kEqual, compare(0).agreement);
+  again_.metrics.back().loss += 1e-6;
+  EXPECT_NE(Agreement::kEqual, compare(0).agreement);
+  again_.metrics.pop_back();
+  EXPECT_NE(Agreement::kEqual, compare(0).agreement) << "trained less";
+}
+
 TEST_F(RetrainedRun, OfTheSameNumbersIsEqualAtAnyTimes) {
   again_.metrics.back().seconds = 9;
   for (const double tolerance : {0.0, 0.01, 1.0}) {
@@ -246,6 +264,14 @@ TEST(RetrainingFolder, RefusesARunThatItDidNotBegin) {
   fs::remove(run.path() / "evaluation.csv");  // Nearly trained proves as little.
   fs::remove(run.path() / "status.json");
   EXPECT_NE("(no error)", refusal(scratch.path()));
+}
+
+TEST(RetrainingFolder, RefusesAShorterRunThatTrainingWouldGoOnFrom) {
+  const ScratchFolder scratch;
+  RunConfig shorter = retrained_config();
+  shorter.training.steps /= 2;
+  const RunFolder run = store_run(scratch.path(), shorter, RunState::kFinished, 1);
+  expect_contains(refusal(scratch.path()), {run.path().string(), "was not begun by this command"});
 }
 
 TEST(RetrainingFolder, ResumesARunThatItBegan) {

@@ -273,6 +273,23 @@ TEST(Config, YamlNamesEveryField) {
   }
 }
 
+TEST(Config, KeepsSettingsOfTheModelBesideItsKind) {
+  const RunConfig narrow = config_with({{"model.width", "64"}});
+  const auto width = [&](const std::vector<std::string>& settings) {
+    const RunConfig changed = with_settings(narrow, settings);
+    EXPECT_EQ(changed.model.kind, "rnn");
+    return changed.model.width();
+  };
+  EXPECT_EQ(width({"model.kind=rnn"}), 64);
+  EXPECT_EQ(width({"model.kind=rnn", "model.width=32"}), 32);
+  EXPECT_EQ(width({"model.width=32", "model.kind=rnn"}), 32);
+  EXPECT_EQ(width({"model={kind: rnn}"}), RunConfig().model.width());
+  const RunConfig deep = config_with({{"model.layers", "7"}});
+  EXPECT_EQ(with_settings(deep, {"model.kind=decoder"}).model.shape().layers, 7);
+  expect_contains(message_of([&] { with_settings(deep, {"model.kind=rnn"}); }),
+                  {"model.layers", "unknown key"});
+}
+
 TEST(Config, ParseRunConfigNamesTheSource) {
   EXPECT_EQ(message_of([] { parse_run_config("model: {heads: 3}\n", "x.yaml"); }),
             "x.yaml: model.heads: 3 heads do not divide model.width 256; allowed: divisors of the width");

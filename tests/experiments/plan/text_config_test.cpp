@@ -54,6 +54,11 @@ TEST(TextConfig, WhatAConfigSetsStaysWhereverTheTextComesFrom) {
                   {"x.yaml:4: base.task: the run models the text austen", "never both"});
 }
 
+TEST(TextConfig, AnotherTextTakesThePlaceOfOneThatIsMissing) {
+  EXPECT_EQ(read(with("  text: /nowhere/corpus\n"), {"text=austen"}).runs.at(0).text.name, "austen");
+  expect_contains(error_of(with("  text: /nowhere/corpus\n"), {}), {"base.text", "/nowhere/corpus"});
+}
+
 TEST(TextConfig, StoredConfigsAreReadWithoutTheCorpus) {
   RunConfig run = text_run("  text: austen\n  evaluation: {lengths: [16, 32, 48, 64]}\n");
   run.text.corpus = "/nowhere/austen";

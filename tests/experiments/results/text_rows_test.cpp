@@ -127,6 +127,13 @@ TEST_F(TextRows, OtherProtocolsAreOtherColumns) {
   EXPECT_EQ(table.rows.size(), 2U);
   ASSERT_EQ(table.encodings.size(), 2U);
   EXPECT_TRUE(contains(table.encodings[0].text() + table.encodings[1].text(), "evaluation.protocol=full"));
+  // So they have no best one and no difference.
+  const TableRow& both = table.rows[0];
+  EXPECT_FALSE(are_measured_alike(
+      table, {table.cell(both.task, table.encodings[0]), table.cell(both.task, table.encodings[1])}));
+  expect_error(ErrorKind::kUsage, {"are evaluated differently", "protocol"}, [&] {
+    compare(table, table.encodings[0].text(), table.encodings[1].text(), Aggregate::kMean);
+  });
 }
 
 TEST_F(TextRows, RefuseTwoCorporaOfOneName) {

@@ -98,6 +98,9 @@ TEST(Submission, NamesWhatIsWrongWithItsFile) {
                                   "; the file is damaged: remove its folder, and `che submit` again");
   };
   expect("[]", "expected an object");
+  write_file_atomically(scratch.path() / "other.json", "[]");
+  const std::string of_other = message_of([&] { read_submission(scratch.path() / "other.json"); });
+  expect_contains(of_other, {"expected an object; name the submission.json that `che submit` wrote"});
   expect("{}", "tasks: expected a list");
   expect(R"({"tasks":[1]})", "tasks: expected lists of jobs");
   expect(R"({"tasks":[[[]]]})", "tasks: expected jobs of one run or more");
