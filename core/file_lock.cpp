@@ -192,6 +192,11 @@ std::optional<FileLock> FileLock::try_hold(const fs::path& folder, LockRefusal& 
     if (attempt > 0) std::this_thread::sleep_for(kPause);
     const std::vector<std::uint64_t> numbers = numbers_in(folder);
     const std::uint64_t newest = numbers.empty() ? 0 : numbers.back();
+    if (newest == kMaxNumber) {
+      throw Error(
+          fmt::format("'{}' has the last number that a lock may have; remove it if no process works there",
+                      path_of(folder, newest).string()));
+    }
     FileReplacement file(path_of(folder, newest + 1));
     file.write(std::string(kHeld) + to_text(holder));
     if (newest > 0) {

@@ -34,10 +34,10 @@ using Json = nlohmann::json;
 // A header has a number for each length, and may have the text of a task's file, of 1 MiB.
 constexpr JsonLimits kHeaderLimits{.depth = 4, .bytes = std::size_t{8} << 20, .values = 100'000};
 
-// The limits of a line with so many symbols, which need a digit or two and a comma each.
+// The limits of a line with so many symbols, which need up to three digits, a comma and a space each.
 JsonLimits sample_limits(std::int64_t symbols) {
   const auto count = static_cast<std::size_t>(symbols);
-  return {.depth = 4, .bytes = 1024 + 32 * count, .values = 1024 + count};
+  return {.depth = 4, .bytes = 1024 + 8 * count, .values = 1024 + count};
 }
 
 void check_suite(const PredictionLines& lines, const SampleHeader& header) {

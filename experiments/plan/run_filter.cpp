@@ -66,6 +66,18 @@ std::vector<ConfigNode> listed_values(const ConfigNode& node, const std::string&
 
 bool is_single(const ConfigNode& value) { return value.kind == Kind::kScalar; }
 
+constexpr std::string_view kLengths = "evaluation.lengths";
+
+// The values of a condition on a list: a list or a range is one of them.
+std::vector<ConfigNode> listed_lists(const ConfigNode& node, const std::string& path) {
+  std::vector<ConfigNode> items = listed_values(node, path, false);
+  if (std::ranges::none_of(items, is_single)) return items;
+  ConfigNode list = node;
+  list.kind = Kind::kSequence;
+  list.items = std::move(items);
+  return {list};
+}
+
 // The name of a declared task in these structures that is the nearest to `value`; empty where a registered
 // task is as near.
 std::string nearest_declared_task(const ConfigNode& value, const std::set<std::string>& structures) {
@@ -229,7 +241,9 @@ RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const Variant
     condition.is_setting =
         std::ranges::any_of(fields, [&](const FieldRecord& field) { return is_below(field.path, root); });
     condition.is_list = entry.value.kind == Kind::kSequence;
-    for (const ConfigNode& node : listed_values(entry.value, place, condition.is_variant)) {
+    const bool takes_list = condition.key == kLengths || condition.key == "evaluation.at_steps";
+    for (const ConfigNode& node : takes_list ? listed_lists(entry.value, place)
+                                             : listed_values(entry.value, place, condition.is_variant)) {
       if (condition.is_variant &&
           (node.kind != Kind::kScalar || !std::ranges::count(axis->second, node.text))) {
         throw config_error(
@@ -277,18 +291,19 @@ bool RunFilter::holds(Condition& condition, const AskedRun& run) {
   // A map may leave a part of what the run has as it is, and a corpus has its name and that of its folder.
   const bool is_text = key == "text";
   if (!is_text && condition.singles.size() == condition.values.size()) return false;
-  const std::string own = text_below(run.fields, key);
+  const bool is_lengths = key == kLengths;  // A run may have them as a range.
+  const std::string own = is_lengths ? lengths_text(run.config.evaluation) : text_below(run.fields, key);
   const auto [by_map, is_new] = condition.maps_hold.try_emplace(own, false);
   if (!is_new) return by_map->second;
   const std::map<std::string, double> numbers = numbers_below(run.fields, key);
   for (Value& value : condition.values) {
-    if (!is_text && is_single(value.node)) continue;
-    if (differ(value.numbers, numbers)) continue;  // Assigning takes much longer.
+    if ((!is_text && is_single(value.node)) || differ(value.numbers, numbers)) continue;
     try {
       RunConfig assigned = run.config;
       assign_path(key, value.node, fields_of(assigned), prefix_);
-      const bool is_held = is_single(value.node) ? is_same_corpus(assigned.text, run.config.text)
-                                                 : text_below(list_fields(assigned), key) == own;
+      const bool is_held = is_lengths              ? lengths_text(assigned.evaluation) == own
+                           : is_single(value.node) ? is_same_corpus(assigned.text, run.config.text)
+                                                   : text_below(list_fields(assigned), key) == own;
       value.is_held |= is_held;
       by_map->second |= is_held;
     } catch (const Error&) {  // try_values has noted it.

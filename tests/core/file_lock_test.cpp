@@ -217,6 +217,12 @@ TEST_F(FileLockTest, TellsARefusalOfTheSystemFromAWrongPath) {
   fs::permissions(scratch_.path(), fs::perms::owner_all);
 }
 
+// The next number would not be seen by others.
+TEST_F(FileLockTest, RefusesTheLastNumber) {
+  std::ofstream(scratch_.path() / "lock.1000000000000") << "free";
+  expect_no_lock(scratch_.path(), ErrorKind::kUsage, {"lock.1000000000000", "remove it"});
+}
+
 TEST_F(FileLockTest, NeverTouchesWhatAPlantedLinkLeadsTo) {
   const fs::path precious = scratch_.path() / "precious";
   write_file_atomically(precious, "content");

@@ -232,7 +232,7 @@ TEST_F(Predictions, NameLineAndFieldOfWhatIsWrong) {
   lines_[1] = R"({"length":5,"index":0,"output":[0],"output":[1]})";
   expect_contains(refusal(), {":2: an object has the key 'output' twice; allowed: each key once"});
   lines_[1] = R"({"length":5,"index":0,"output":[0)" + std::string(1100, ' ') + "]}";
-  expect_contains(refusal(), {":2: has more than 1056 bytes"});
+  expect_contains(refusal(), {":2: has more than 1032 bytes"});
   lines_ = good;
   change(1, [](Json& header) { header["lengths"] = std::vector<int>(100'000, 7); });
   expect_contains(refusal(), {":1: has more than 100000 values"});

@@ -140,6 +140,10 @@ TEST(RunFilter, TestLengthsMayBeWrittenAsTheConfigOrAsTablesWriteThem) {
   EXPECT_EQ(kept("evaluation.length_step=1"), (Kept{51, 62})) << "a single length has any step";
   EXPECT_EQ(kept("evaluation.first_length=5"), (Kept{52, 51}));
   EXPECT_EQ(kept("evaluation={first_length: 5, last_length: 7}"), (Kept{52}));
+  EXPECT_EQ(kept("evaluation.lengths=[5, 7]"), (Kept{52}));
+  EXPECT_EQ(kept("evaluation.lengths=5:7:2"), (Kept{52}));
+  EXPECT_EQ(kept("evaluation.lengths=[[6], [5, 6, 7, 8]]"), (Kept{51, 62}));
+  EXPECT_EQ(kept("evaluation.lengths=6"), (Kept{62}));
 }
 
 TEST(RunFilter, FilteringManyRunsByManyValuesEnds) {
