@@ -28,7 +28,7 @@ Descriptor open_folder(const fs::path& path) {
   return Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-// False, with errno set, where another process has locked it, or where folders cannot be locked.
+// Returns false, with errno set, where another process has locked it, or where folders cannot be locked.
 bool lock(const Descriptor& folder) { return ::flock(folder.value(), LOCK_EX | LOCK_NB) == 0; }
 
 bool is_at(const Descriptor& folder, const fs::path& path) {
@@ -46,7 +46,7 @@ void clear_unlocked_folders(const fs::path& path) {
     if (!is_temporary_name_of(path, entry.filename().string())) continue;
     const Descriptor folder = open_folder(entry);
     if (!folder.is_open() || !lock(folder) || !is_at(folder, entry)) continue;
-    // Under another name: whoever writes it after all, unlocked for this machine, finds it gone as a whole.
+    // It is renamed first. A process that still writes it, without a lock here, then finds all of it gone.
     const fs::path removed = around / temporary_name(path);
     fs::rename(entry, removed, error);
     if (!error) fs::remove_all(removed, error);

@@ -6,15 +6,15 @@
 
 namespace che {
 
-// The names of what is written next to `path` and then renamed to it: ".NAME.0123456789abcdef.tmp".
+// What is written next to `path`, to be renamed to it, is called ".NAME.0123456789abcdef.tmp".
 
-// A name that nothing has by chance. Throws Error (runtime) when the system has no random numbers.
+// Returns a name that nothing has by chance. Throws Error (runtime) when the system has no random numbers.
 std::string temporary_name(const std::filesystem::path& path);
 
-// Whether temporary_name(path) can be this name.
+// Returns whether temporary_name(path) can be this name.
 bool is_temporary_name_of(const std::filesystem::path& path, std::string_view name);
 
-// Whether it is a temporary name of any path, of other versions of the program too.
+// Returns whether it is a temporary name of any path, of other versions of the program too.
 bool is_temporary_name(std::string_view name);
 
 }  // namespace che

@@ -113,6 +113,8 @@ double evaluation_bytes(const RunConfig& config, const Backend& backend) {
 }  // namespace
 
 double job_memory_bytes(const std::vector<RunConfig>& runs) {
+  // A checkpoint has three tensors of the parameters' size, which are held twice, beside a copy of one.
+  constexpr double kSavedTensors = 7;
   const double before = resident_bytes();
   // The run with the longest sequence of each shape, and that sequence's tokens.
   std::map<std::string, std::pair<std::int64_t, const RunConfig*>> longest;
@@ -131,8 +133,10 @@ double job_memory_bytes(const std::vector<RunConfig>& runs) {
     alone.execution.graphs = false;
     alone.execution.replicas = 1;
     const double replicas = static_cast<double>(std::max<std::int64_t>(1, run->execution.replicas));
-    most =
-        std::max(most, replicas * std::max(bytes_of_a_run(alone, backend), evaluation_bytes(alone, backend)));
+    const double computing =
+        replicas * std::max(bytes_of_a_run(alone, backend), evaluation_bytes(alone, backend));
+    most = std::max(most,
+                    computing + kSavedTensors * sizeof(float) * static_cast<double>(parameter_count(alone)));
   }
   return most + before;
 }

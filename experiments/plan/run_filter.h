@@ -34,7 +34,7 @@ struct RunConditions {
 struct AskedRun {
   AskedRun(const RunConfig& run, VariantLabels run_labels);
 
-  // The run with its test lengths as tables show them; null where its config has them so. Made once.
+  // Returns the run with its test lengths as tables show them, made once; null where its config has them so.
   const AskedRun* with_exact_lengths() const;
 
   const RunConfig& config;

@@ -48,7 +48,7 @@ std::optional<Place> locate(const Setting& setting, std::string_view path) {
   return place;
 }
 
-// Where a run's config or command line sets `path`, as above. The last that sets it is applied last.
+// Returns where a run's config or command line sets `path`, as above. The last that sets it is applied last.
 std::optional<Place> locate(const SweepPlan& plan, std::size_t run, std::string_view path) {
   std::vector<RunSetting> settings = plan.settings(run);
   std::ranges::reverse(settings);
