@@ -32,54 +32,9 @@ std::string obstacle(const BundledRun& run) {
   return "";
 }
 
-// A row of training metrics, or the mean of several.
-struct MeanRow {
-  MetricsRow row;
-  bool is_single = true;
-};
-
-// The means between the steps that `others` have, too: a run that went on from a shorter one has a row more,
-// at the step at which that ended.
-std::vector<MeanRow> between_steps_of(const std::vector<MetricsRow>& others,
-                                      const std::vector<MetricsRow>& rows) {
-  std::vector<MeanRow> means;
-  MetricsRow sum;
-  double steps = 0;
-  std::int64_t before = 0;
-  for (const MetricsRow& row : rows) {
-    const auto weight = static_cast<double>(row.step - std::exchange(before, row.step));
-    for (const auto member : {&MetricsRow::loss, &MetricsRow::accuracy, &MetricsRow::gradient_norm}) {
-      sum.*member += weight * row.*member;
-    }
-    steps += weight;
-    if (!std::ranges::binary_search(others, row.step, {}, &MetricsRow::step)) continue;
-    const bool is_single = steps == weight;
-    MeanRow& mean = means.emplace_back(MeanRow{.row = row, .is_single = is_single});
-    for (const auto member : {&MetricsRow::loss, &MetricsRow::accuracy, &MetricsRow::gradient_norm}) {
-      if (!is_single) mean.row.*member = sum.*member / steps;
-    }
-    sum = {};
-    steps = 0;
-  }
-  return means;
-}
-
-bool is_same(const MeanRow& one, const MeanRow& other) {
-  constexpr double kRounding = 1e-9;
-  const bool is_exact = one.is_single && other.is_single;
-  const auto agrees = [&](double before, double after) {
-    return is_exact ? before == after : std::abs(before - after) <= kRounding * std::abs(before);
-  };
-  return one.row.step == other.row.step && agrees(one.row.loss, other.row.loss) &&
-         agrees(one.row.accuracy, other.row.accuracy) &&
-         agrees(one.row.gradient_norm, other.row.gradient_norm) &&
-         one.row.validation_loss == other.row.validation_loss;
-}
-
-// Whether both were trained in the same way up to the same step.
-bool is_same_training(const std::vector<MetricsRow>& published, const std::vector<MetricsRow>& again) {
-  return !again.empty() && published.back().step == again.back().step &&
-         std::ranges::equal(between_steps_of(again, published), between_steps_of(published, again), is_same);
+bool is_same(const MetricsRow& one, const MetricsRow& other) {
+  return one.step == other.step && one.loss == other.loss && one.accuracy == other.accuracy &&
+         one.gradient_norm == other.gradient_norm && one.validation_loss == other.validation_loss;
 }
 
 bool is_same_window(const WindowLoss& one, const WindowLoss& other) {
@@ -234,7 +189,7 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
   }
   const bool has_metrics = !published.metrics.empty() && !metrics_again.empty();
   if (rows_are_same && steps_agree(published, steps_again, is_same_row) &&
-      (published.metrics.empty() || is_same_training(published.metrics, metrics_again))) {
+      (published.metrics.empty() || std::ranges::equal(published.metrics, metrics_again, is_same))) {
     return {Agreement::kEqual,
             published.metrics.empty()
                 ? fmt::format("the same numbers at {}; the bundle has no training metrics", lengths)
@@ -274,6 +229,10 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
   const bool steps_are_close = steps_agree(published, steps_again, [&](const auto& one, const auto& other) {
     return row_distance(one, other, has_text) <= tolerance;
   });
+  const bool has_other_steps = has_metrics && !std::ranges::equal(published.metrics, metrics_again, {},
+                                                                  &MetricsRow::step, &MetricsRow::step);
+  if (has_other_steps)
+    text += "; rows of training end at other steps, as those of a run that went on from a shorter one do";
   if (!steps_are_close) text += fmt::format("; what was measured on the way is beyond {}", tolerance);
   return {is_close && steps_are_close ? Agreement::kWithinTolerance : Agreement::kDifferent, text};
 }
