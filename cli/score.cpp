@@ -22,10 +22,7 @@ struct ScoreOptions {
 
 int score(const ScoreOptions& options) {
   check_output_file("--csv", options.csv, options.files);
-  std::vector<ScoredPredictions> all;
-  all.reserve(options.files.size());
-  for (const std::string& file : options.files) all.push_back(score_predictions(file));
-  if (!options.output.empty()) store_all_predictions(options.output, all);
+  const std::vector<ScoredPredictions> all = score_files(options.files, options.output);
   std::size_t model_width = 5;
   std::size_t task_width = 4;
   for (const ScoredPredictions& scored : all) {

@@ -206,8 +206,13 @@ CheckedHeader read_checked_header(PredictionLines& lines) {
   return checked;
 }
 
-ScoredPredictions score(PredictionLines& lines) {
+ScoredPredictions score(PredictionLines& lines, const HeaderCheck& check) {
   auto [scored, task] = read_checked_header(lines);
+  try {
+    if (check) check(scored);
+  } catch (const Error& error) {
+    lines.fail(error.what());
+  }
   const SampleHeader& header = scored.header;
   scored.rows.reserve(header.lengths.size());
   const double batches = static_cast<double>(header.samples) / static_cast<double>(kEvaluationBatch);
@@ -240,11 +245,11 @@ ScoredPredictions score(PredictionLines& lines) {
 
 }  // namespace
 
-ScoredPredictions score_predictions(const std::filesystem::path& file) {
+ScoredPredictions score_predictions(const std::filesystem::path& file, const HeaderCheck& check) {
   InputFile input(file);
   PredictionPacker packer;
   PredictionLines lines(input, file, &packer);
-  ScoredPredictions scored = score(lines);
+  ScoredPredictions scored = score(lines, check);
   scored.file = file;
   scored.packed = packer.finish();
   return scored;
@@ -256,10 +261,11 @@ void check_predictions_header(std::string_view line, const std::filesystem::path
   read_checked_header(lines);
 }
 
-ScoredPredictions score_predictions(std::string_view content, const std::filesystem::path& file) {
+ScoredPredictions score_predictions(std::string_view content, const std::filesystem::path& file,
+                                    const HeaderCheck& check) {
   InputFile input(content, file);
   PredictionLines lines(input, file);
-  ScoredPredictions scored = score(lines);
+  ScoredPredictions scored = score(lines, check);
   scored.file = file;
   return scored;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct ScoredPredictions {
   std::string packed;               // The file's lines, compressed with Zstandard.
 };
 
+// Sees predictions of which the header alone is read, and throws Error where it is no use to go on.
+using HeaderCheck = std::function<void(const ScoredPredictions&)>;
+
 // Reads a file of predictions and compares it with the test samples that its header names:
 //   {"format":"che-predictions/1","model":"lstm","model_seed":0,"data_seed":0,"task":...,"options":{},"suite":...,
 //    "lengths":[...],"samples":512,"seed":0,"training":{"steps":1000,"note":"..."}}
@@ -31,12 +35,13 @@ struct ScoredPredictions {
 // (usage) that names line and field for another order, a missing or surplus sample, a wrong number of
 // symbols, and a symbol that the task does not have. The file may be compressed with Zstandard. Memory grows
 // with the longest line that its samples may have.
-ScoredPredictions score_predictions(const std::filesystem::path& file);
+ScoredPredictions score_predictions(const std::filesystem::path& file, const HeaderCheck& check = {});
 
 // Throws the same errors for the header alone, a line. A program asks before it makes the predictions.
 void check_predictions_header(std::string_view line, const std::filesystem::path& file);
 
 // Scores content in the same way, which messages call `file`, and packs nothing.
-ScoredPredictions score_predictions(std::string_view content, const std::filesystem::path& file);
+ScoredPredictions score_predictions(std::string_view content, const std::filesystem::path& file,
+                                    const HeaderCheck& check = {});
 
 }  // namespace che

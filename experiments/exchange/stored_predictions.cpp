@@ -111,27 +111,25 @@ RunConfig prediction_config(const ScoredPredictions& scored) {
   return parse_run_config(to_yaml(config), fmt::format("predictions for {}", header.task));
 }
 
-void store_all_predictions(const std::filesystem::path& experiment,
-                           const std::vector<ScoredPredictions>& all) {
+std::vector<ScoredPredictions> score_files(const std::vector<std::string>& files,
+                                           const std::filesystem::path& experiment) {
+  std::vector<ScoredPredictions> all;
   std::map<std::string, std::string> file_of;  // By run id.
-  for (const ScoredPredictions& scored : all) {
-    const std::string file = scored.file.string();
-    std::string id;
-    try {
-      id = run_id(prediction_config(scored));
-    } catch (const Error& error) {
-      throw Error(fmt::format("{}: {}", file, error.what()));
-    }
-    const auto [first, is_new] = file_of.emplace(id, file);
-    if (!is_new) {
+  for (const std::string& file : files) {
+    all.push_back(score_predictions(file, [&](const ScoredPredictions& scored) {
+      if (experiment.empty()) return;
+      const auto [first, is_new] = file_of.emplace(run_id(prediction_config(scored)), file);
+      if (is_new) return;
       throw Error(fmt::format(
-          "{}: has the model, model_seed and task of {}; repetitions need another model_seed or data_seed",
-          file, first->second));
-    }
+          "has the model, model_seed and task of {}; repetitions need another model_seed or data_seed",
+          first->second));
+    }));
   }
+  if (experiment.empty()) return all;
   create_writable_folder(experiment);
   const FileLock lock(experiment);
   for (const ScoredPredictions& scored : all) store_predictions(experiment, scored);
+  return all;
 }
 
 RunFolder store_predictions(const std::filesystem::path& experiment, const ScoredPredictions& scored,
@@ -171,10 +169,10 @@ std::size_t check_kept_predictions(const RunConfig& config, const std::vector<Ev
   for (const auto& [name, content] : files) {
     if (!is_kept_predictions(name)) continue;
     const std::string file = fmt::format("{}/{}", place, name);
-    ScoredPredictions scored = score_predictions(content, file);
-    if (run_id(prediction_config(scored)) != run_id(config) || kept_name(scored.header) != name) {
-      throw Error(fmt::format("{}: has predictions of another run or of other samples", file));
-    }
+    ScoredPredictions scored = score_predictions(content, file, [&](const ScoredPredictions& header) {
+      if (run_id(prediction_config(header)) == run_id(config) && kept_name(header.header) == name) return;
+      throw Error("has predictions of another run or of other samples");
+    });
     std::ranges::move(scored.rows, std::back_inserter(again));
   }
   std::size_t missing = 0;  // Large predictions are not kept; see keep().

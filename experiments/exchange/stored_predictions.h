@@ -18,11 +18,12 @@ namespace che {
 // have.
 RunConfig prediction_config(const ScoredPredictions& scored);
 
-// Stores scored predictions as finished runs of the results folder `experiment`, new or not. Tables and
-// figures find them there next to the runs of che. It stores all of them, or none where two are of one run or
-// one cannot be stored. Throws Error (usage) that names the file, and as create_writable_folder does.
-void store_all_predictions(const std::filesystem::path& experiment,
-                           const std::vector<ScoredPredictions>& all);
+// Scores files of predictions and, unless `experiment` is empty, stores them as finished runs of this results
+// folder, new or not. Tables and figures find them there next to the runs of che. It stores all of them, or
+// none where two are of one run or one cannot be stored. Throws Error (usage) that names the file, and as
+// create_writable_folder does.
+std::vector<ScoredPredictions> score_files(const std::vector<std::string>& files,
+                                           const std::filesystem::path& experiment);
 
 // Stores one of them; the caller holds the lock of the results folder. Rows of the same model, seed and
 // samples are replaced, with a warning where their accuracy differs; those of other lengths stay, as after

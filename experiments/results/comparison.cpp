@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -92,11 +93,17 @@ std::vector<double> scores_by_seed(const Scores& scores, const Design& design) {
   return means;
 }
 
+// Infinite perplexities have no order among themselves, and so no test.
+bool are_finite(const std::vector<double>& values) {
+  return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+}
+
 void compare_pairs(ComparedTask& result, const std::vector<double>& one, const std::vector<double>& other,
                    Aggregate aggregate) {
   std::vector<double> differences;
   for (std::size_t i = 0; i < one.size(); ++i) differences.push_back(one[i] - other[i]);
   result.difference = aggregate_of(differences, aggregate);
+  if (!are_finite(differences)) return;
   if (one.size() > 1) {
     result.p = sign_flip_p(differences, aggregate);
     result.detectable = detectable_difference(differences);
@@ -107,6 +114,7 @@ void compare_pairs(ComparedTask& result, const std::vector<double>& one, const s
 void compare_groups(ComparedTask& result, const std::vector<double>& one, const std::vector<double>& other,
                     Aggregate aggregate) {
   result.difference = *result.one - *result.other;
+  if (!are_finite(one) || !are_finite(other)) return;
   const std::size_t fewer = std::min(one.size(), other.size());
   if (fewer > 1) {
     result.p = relabelling_p(one, other, aggregate);

@@ -1,6 +1,7 @@
 #include "experiments/results/text_rows.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -8,6 +9,7 @@
 
 #include "core/error.h"
 #include "experiments/plan/evaluation_settings.h"
+#include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
 #include "texts/corpus.h"
 #include "texts/ngrams.h"
@@ -32,6 +34,15 @@ std::vector<RunConfig> row_configs(const RunConfig& config, const std::vector<Ev
       if (rules.score_lengths && !rules.score_lengths->contains(length)) continue;
       configs.emplace_back(with).evaluation.listed_lengths = {length};
     }
+  }
+  if (configs.empty() && rules.score_lengths) {
+    std::vector<std::int64_t> has = config.evaluation.lengths();
+    for (const EvaluationRow& row : rows) has.push_back(row.length);
+    std::ranges::sort(has);
+    const auto repeated = std::ranges::unique(has);
+    has.erase(repeated.begin(), repeated.end());
+    throw Error(fmt::format("--score-lengths {}: {} has none of these test lengths; it has {}",
+                            rules.score_lengths->text(), run_id(config), fmt::join(has, ", ")));
   }
   return configs;
 }

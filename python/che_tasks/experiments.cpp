@@ -126,12 +126,11 @@ py::dict describe(const ScoredPredictions& scored) {
   return score;
 }
 
-py::list score_files(const std::vector<std::string>& files, const std::string& results) {
+py::list score_all(const std::vector<std::string>& files, const std::string& results) {
   std::vector<ScoredPredictions> all;
   {
     const py::gil_scoped_release unlocked;
-    for (const std::string& file : files) all.push_back(score_predictions(file));
-    if (!results.empty()) store_all_predictions(results, all);
+    all = score_files(files, results);
   }
   py::list scores;
   for (const ScoredPredictions& scored : all) scores.append(describe(scored));
@@ -166,7 +165,7 @@ void bind_experiments(py::module_& module) {
       "check_predictions_header",
       [](const std::string& line, const std::string& file) { check_predictions_header(line, file); },
       "line"_a, "file"_a);
-  module.def("score", &score_files, "files"_a, "results"_a);
+  module.def("score", &score_all, "files"_a, "results"_a);
 }
 
 }  // namespace che

@@ -96,6 +96,16 @@ TEST_F(Predictions, ThatAreRightScoreOne) {
   }
 }
 
+TEST_F(Predictions, ThatNoResultsMayHaveAreRefusedByTheirHeader) {
+  change(1, [](Json& header) { header["lengths"] = {5, 20'000}; });
+  lines_.resize(1);  // The samples are not read.
+  expect_contains(refusal(), {"ends before sample 0"});
+  const std::filesystem::path results = path().parent_path() / "results";
+  expect_contains(message_of([&] { score_files({path().string()}, results); }),
+                  {"predictions.jsonl:1:", "20000", "10000"});
+  EXPECT_FALSE(std::filesystem::exists(results));
+}
+
 // Rows are checked against the kept predictions of their samples; others have none.
 TEST_F(Predictions, ThatAreKeptAreScoredAgain) {
   const ScoredPredictions scored = score();

@@ -136,6 +136,28 @@ TEST_F(TextRows, OtherProtocolsAreOtherColumns) {
   });
 }
 
+TEST_F(TextRows, RefuseScoreLengthsThatARunLacks) {
+  store(scratch_.path(), run_on_austen("kerple", 0), 1);
+  ReadingRules rules;
+  rules.score_lengths = LengthChoice("2048");
+  EXPECT_EQ(make_table(open_runs(scratch_.path()), rules).rows.size(), 1U);
+  rules.score_lengths = LengthChoice("999");
+  expect_error(ErrorKind::kUsage, {"--score-lengths 999", "none of these test lengths", "512, 2048"},
+               [&] { make_table(open_runs(scratch_.path()), rules); });
+}
+
+// Perplexities of models that diverged.
+TEST_F(TextRows, HaveNoTestOfInfinitePerplexities) {
+  for (std::int64_t seed = 0; seed < 6; ++seed) {
+    store(scratch_.path(), run_on_austen("kerple", seed), 1e4);
+    store(scratch_.path(), run_on_austen("rope", seed), 1e4);
+  }
+  for (const ComparedTask& task :
+       compare(make_table(open_runs(scratch_.path())), "kerple", "rope", Aggregate::kMean).tasks) {
+    EXPECT_FALSE(task.p || task.interval || task.adjusted_p || task.detectable);
+  }
+}
+
 TEST_F(TextRows, RefuseTwoCorporaOfOneName) {
   store(scratch_.path(), run_on_austen("kerple", 0), 1);
   RunConfig other = run_on_austen("rope", 0);
