@@ -98,6 +98,12 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
   std::vector<RunConfig> configs;
   for (const BundledRun& run : published) {
     RunConfig& config = configs.emplace_back(run.config);
+    // The bundle may have rows of steps that its config asked for before.
+    std::set<std::int64_t> steps(config.evaluation.at_steps.begin(), config.evaluation.at_steps.end());
+    for (const auto& [step, rows] : run.at_steps) {
+      if (step < config.training.steps) steps.insert(step);
+    }
+    config.evaluation.at_steps.assign(steps.begin(), steps.end());
     if (!options.device.empty()) config.execution = on_device(config.execution, options.device);
   }
   check_devices(configs);  // Before anything is written.

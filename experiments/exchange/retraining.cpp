@@ -80,13 +80,19 @@ double row_distance(const EvaluationRow& published, const EvaluationRow& again, 
                    mean_distance(published.positions, again.positions, &PositionLoss::first)});
 }
 
-// Whether each row that a bundle has of a step was measured again, and `agrees`.
+// Whether each row that a bundle has of a step was measured again, if its config asks for the length, and
+// `agrees`.
 template <class Agrees>
 bool steps_agree(const BundledRun& published, const StepRows& again, const Agrees& agrees) {
+  const RunConfig& config = published.config;
   return std::ranges::all_of(published.at_steps, [&](const auto& step) {
     const auto found = again.find(step.first);
-    return found != again.end() && std::ranges::equal(present_rows(step.second, published.config),
-                                                      present_rows(found->second, published.config), agrees);
+    if (found == again.end()) return false;
+    const std::vector<EvaluationRow> rows = present_rows(found->second, config);
+    return std::ranges::all_of(present_rows(step.second, config), [&](const EvaluationRow& row) {
+      const auto same = std::ranges::find(rows, row.length, &EvaluationRow::length);
+      return same != rows.end() && agrees(row, *same);
+    });
   });
 }
 

@@ -237,14 +237,19 @@ ResultTable labelled_runs(const std::vector<RunFolder>& runs, const ReadingRules
   return table;
 }
 
+std::vector<std::int64_t> lengths_of_score(const TableRun& run) {
+  return run.scored_lengths.empty() ? run.config.evaluation.lengths() : run.scored_lengths;
+}
+
+std::optional<double> chance_of(const TableRun& run) {
+  if (run.metric.source != Metric::Source::kAccuracy) return std::nullopt;
+  return create_workload(run.config)->chance(lengths_of_score(run));
+}
+
 TableRow make_row(const TableRun& run) {
   const bool is_registered = !run.config.has_text() && !run.config.task.is_declared();
-  TableRow row{.level = level_of(run.config), .task = run.task, .metric = run.metric};
-  if (row.metric.source == Metric::Source::kAccuracy) {
-    row.chance =
-        create_workload(run.config)
-            ->chance(run.scored_lengths.empty() ? run.config.evaluation.lengths() : run.scored_lengths);
-  }
+  TableRow row{
+      .level = level_of(run.config), .task = run.task, .metric = run.metric, .chance = chance_of(run)};
   row.permutation_invariant =
       is_registered && Registry<TaskEntry>::instance().get(run.config.task.name).permutation_invariant;
   return row;
@@ -286,22 +291,6 @@ void fill_cells(ResultTable& table) {
   }
 }
 
-// True if both are measured on as many samples of the same lengths.
-bool same_samples(const TableRun& one, const TableRun& other) {
-  return one.scored_lengths == other.scored_lengths &&
-         one.config.evaluation.samples == other.config.evaluation.samples;
-}
-
-// Returns at most 20 of the lengths, in even steps from the first to the last, which are measured in a second
-// or two.
-std::vector<std::int64_t> lengths_for_marks(const std::vector<std::int64_t>& lengths) {
-  constexpr std::size_t kMost = 20;
-  if (lengths.size() <= kMost) return lengths;
-  std::vector<std::int64_t> chosen;
-  for (std::size_t i = 0; i < kMost; ++i) chosen.push_back(lengths[i * (lengths.size() - 1) / (kMost - 1)]);
-  return chosen;
-}
-
 const TableRun& any_run(const ResultTable& table, const TableCell& cell) {
   return table.runs[cell.finished.empty() ? cell.missing.front() : cell.finished.front()];
 }
@@ -331,8 +320,14 @@ ResultTable make_table(const std::vector<RunFolder>& runs, const ReadingRules& r
   CellLabels labels;
   ResultTable table = labelled_runs(runs, rules, origins, labels);
   std::map<TaskLabel, TableRow> rows;
+  std::map<TaskLabel, const TableRun*> first_of;
   for (const TableRun& run : table.runs) {
-    if (!rows.contains(run.task)) rows.emplace(run.task, make_row(run));
+    const TableRun& first = *first_of.try_emplace(run.task, &run).first->second;
+    if (&first == &run) rows.emplace(run.task, make_row(run));
+    TableRow& row = rows.at(run.task);
+    // Where chance differs between the test lengths of runs, the row has none.
+    const bool has_other = lengths_of_score(run) != lengths_of_score(first) && chance_of(run) != row.chance;
+    if (has_other) row.chance.reset();
     if (std::ranges::find(table.encodings, run.encoding) == table.encodings.end()) {
       table.encodings.push_back(run.encoding);
     }
@@ -368,25 +363,6 @@ bool is_lowest_best(const ResultTable& table) {
 std::string_view aggregate_phrase(const ResultTable& table, Aggregate aggregate) {
   const bool is_minimum = aggregate == Aggregate::kMax && is_lowest_best(table);
   return is_minimum ? "the minimum" : aggregate_phrase(aggregate);
-}
-
-void add_trivial_baselines(ResultTable& table, BaselineUse use) {
-  table.has_baselines = use == BaselineUse::kShown;
-  for_each_index(table.rows.size(), [&](std::size_t i) {
-    TableRow& row = table.rows[i];
-    const TableRun* first = nullptr;
-    bool same = row.metric.source == Metric::Source::kAccuracy;
-    for (const TableRun& run : table.runs) {
-      if (run.task != row.task) continue;
-      if (first == nullptr) first = &run;
-      same = same && !run.config.has_text() && run.config.is_drawn() && same_samples(run, *first);
-    }
-    if (same && !first->scored_lengths.empty()) {
-      row.baselines = measure_trivial_baselines(
-          first->config.task, first->config.evaluation,
-          use == BaselineUse::kShown ? first->scored_lengths : lengths_for_marks(first->scored_lengths));
-    }
-  });
 }
 
 bool are_pairs_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells) {

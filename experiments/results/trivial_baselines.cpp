@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/parallel.h"
+#include "experiments/results/result_table.h"
 #include "tasks/task.h"
 
 namespace che {
@@ -166,6 +168,22 @@ class FrequentSymbol {
   std::vector<std::optional<std::size_t>> output_of_input_;  // By input symbol, where the output can hold it.
 };
 
+// Whether both are measured on as many samples of the same lengths.
+bool same_samples(const TableRun& one, const TableRun& other) {
+  return one.scored_lengths == other.scored_lengths &&
+         one.config.evaluation.samples == other.config.evaluation.samples;
+}
+
+// Returns at most 20 of the lengths, in even steps from the first to the last, which are measured in a second
+// or two.
+std::vector<std::int64_t> lengths_for_marks(const std::vector<std::int64_t>& lengths) {
+  constexpr std::size_t kMost = 20;
+  if (lengths.size() <= kMost) return lengths;
+  std::vector<std::int64_t> chosen;
+  for (std::size_t i = 0; i < kMost; ++i) chosen.push_back(lengths[i * (lengths.size() - 1) / (kMost - 1)]);
+  return chosen;
+}
+
 }  // namespace
 
 const Baseline& TrivialBaselines::best_without_input() const {
@@ -224,6 +242,25 @@ TrivialBaselines measure_trivial_baselines(const TaskConfig& task_config, const 
                                  .position_only = position_only.at_length(i)});
   }
   return baselines;
+}
+
+void add_trivial_baselines(ResultTable& table, BaselineUse use) {
+  table.has_baselines = use == BaselineUse::kShown;
+  for_each_index(table.rows.size(), [&](std::size_t i) {
+    TableRow& row = table.rows[i];
+    const TableRun* first = nullptr;
+    bool same = row.metric.source == Metric::Source::kAccuracy;
+    for (const TableRun& run : table.runs) {
+      if (run.task != row.task) continue;
+      if (first == nullptr) first = &run;
+      same = same && !run.config.has_text() && run.config.is_drawn() && same_samples(run, *first);
+    }
+    if (same && !first->scored_lengths.empty()) {
+      row.baselines = measure_trivial_baselines(
+          first->config.task, first->config.evaluation,
+          use == BaselineUse::kShown ? first->scored_lengths : lengths_for_marks(first->scored_lengths));
+    }
+  });
 }
 
 }  // namespace che

@@ -179,7 +179,8 @@ class Predictions(unittest.TestCase):
     kept.write_bytes(wrong.read_bytes())
     refused = subprocess.run([PROGRAM, "bundle", results, "-o", bundle], capture_output=True, text=True)
     self.assertEqual(refused.returncode, 2)
-    self.assertIn("has the accuracy 1 at length 10, and the kept predictions have 0.4", refused.stderr)
+    self.assertIn("has the accuracy 1 (standard error 0) at length 10", refused.stderr)
+    self.assertIn("and the kept predictions have 0.4", refused.stderr)
 
   def test_evaluate_goes_through_tasks_and_seeds(self):
     asked = []

@@ -150,6 +150,8 @@ TEST_F(RetrainedRun, ComparesEachNumberThatTheBundleHas) {
   published_.at_steps[1] = published_.evaluation;
   published_.at_steps[1][0].accuracy = 0.25;
   expect_forgery(Agreement::kDifferent);
+  published_.at_steps[1] = {published_.evaluation[0]};  // Its config asked for fewer lengths then.
+  expect_forgery(Agreement::kEqual);
 }
 
 // A text's tables, comparisons and choice of rates read these losses.

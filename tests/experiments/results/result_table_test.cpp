@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/files.h"
+#include "experiments/plan/sweep.h"
 #include "experiments/results/best_encodings.h"
 #include "experiments/results/comparison.h"
 #include "experiments/results/provenance.h"
@@ -55,6 +56,24 @@ TEST_F(ResultTableTest, OneRunHasNoDeviation) {
   store_run(scratch_.path(), made_up_config("reverse_string", "rope"), RunState::kFinished, 0.5);
   const ResultTable table = make_table(open_runs(scratch_.path()));
   EXPECT_FALSE(cell_called(table, "reverse_string", "rope")->scores->deviation.has_value());
+}
+
+TEST_F(ResultTableTest, HasNoChanceWhereItDiffersBetweenTheLengthsOfARow) {
+  write_file_atomically(scratch_.path() / "last.yaml",
+                        "name: last\nsymbols: [a, b, c]\nanswer: states\noutputs: [x, y]\n"
+                        "automaton: |\n  0 1 a\n  0 0 b\n  0 0 c\n  1 1 a\n  1 1 b\n  1 0 c\n  0\n  1\n");
+  write_file_atomically(scratch_.path() / "c.yaml",
+                        "name: c\nbase: {task: {file: last.yaml}, encoding: rope}\n");
+  const auto chance_with = [&](const std::string& lengths, std::int64_t seed) {
+    RunConfig config = read_sweep(scratch_.path() / "c.yaml", {"evaluation.lengths=" + lengths}).runs.front();
+    config.seed = seed;
+    store_run(scratch_.path() / "results", config, RunState::kFinished, 0.5);
+    return make_table(open_runs(scratch_.path() / "results")).rows.front().chance;
+  };
+  const std::optional<double> chance = chance_with("[5]", 0);
+  ASSERT_TRUE(chance.has_value());
+  EXPECT_EQ(chance_with("[5]", 1), chance);
+  EXPECT_FALSE(chance_with("[1000]", 0).has_value());
 }
 
 // What `che evaluate --set` measured of the same trained model.
