@@ -61,6 +61,7 @@ std::optional<double> mean_value(const std::vector<EvaluationRow>& rows, const M
   if (rows.empty()) return std::nullopt;
   double sum = 0;
   for (const EvaluationRow& row : rows) sum += metric.value(row.accuracy, row.loss);
+  if (std::isnan(sum)) return std::nullopt;
   return sum / static_cast<double>(rows.size());
 }
 

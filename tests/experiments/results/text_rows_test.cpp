@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "core/files.h"
@@ -144,6 +145,13 @@ TEST_F(TextRows, RefuseScoreLengthsThatARunLacks) {
   rules.score_lengths = LengthChoice("999");
   expect_error(ErrorKind::kUsage, {"--score-lengths 999", "none of these test lengths", "512, 2048"},
                [&] { make_table(open_runs(scratch_.path()), rules); });
+}
+
+TEST_F(TextRows, HaveNoScoreOfALossThatIsNoNumber) {
+  store(scratch_.path(), run_on_austen("kerple", 0), std::numeric_limits<double>::quiet_NaN());
+  store(scratch_.path(), run_on_austen("rope", 0), 2);
+  const ResultTable table = make_table(open_runs(scratch_.path()));
+  for (const TableRun& run : table.runs) EXPECT_EQ(run.score.has_value(), run.encoding.text() == "rope");
 }
 
 // Perplexities of models that diverged.
