@@ -86,7 +86,8 @@ std::string shape_of(const RunConfig& config) {
                     .first_length = config.training.first_length,
                     .last_length = config.training.last_length};
   shape.evaluation = {.first_length = config.evaluation.first_length,
-                      .last_length = config.evaluation.last_length};
+                      .last_length = config.evaluation.last_length,
+                      .listed_lengths = config.evaluation.listed_lengths};
   return to_yaml(shape);
 }
 
@@ -148,7 +149,9 @@ CostEstimate::Speed CostEstimate::measure(const RunConfig& config) const {
   TrainingConfig& training = middle.training;
   training.first_length = training.last_length = (training.first_length + training.last_length) / 2;
   EvaluationConfig& evaluation = middle.evaluation;
-  evaluation.first_length = evaluation.last_length = (evaluation.first_length + evaluation.last_length) / 2;
+  const std::vector<std::int64_t> lengths = evaluation.lengths();
+  evaluation.listed_lengths.clear();
+  evaluation.first_length = evaluation.last_length = lengths[(lengths.size() - 1) / 2];
   evaluation.samples = 1;
   const double step_operations = training_step_operations(middle);
   return {

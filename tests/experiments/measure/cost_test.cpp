@@ -46,6 +46,16 @@ TEST(CostEstimate, MeasuresTheModelItIsAskedFor) {
             estimate.seconds(small_run(), run_operations(small_run())));
 }
 
+// A learned encoding has no rows for the lengths that a list takes the place of.
+TEST(CostEstimate, MeasuresAListedLength) {
+  RunConfig config = small_run();
+  config.encoding.reset("learned");
+  config.encoding.options = config.encoding.all_options().with({{"rows", "16"}});
+  config.evaluation = {.samples = 64, .listed_lengths = {9, 12}};
+  CostEstimate estimate;
+  EXPECT_GT(estimate.seconds(config, run_operations(config)), 0);
+}
+
 // One sequence of 1,500 tokens, the longest of the tasks: beside a few copies of one layer's attention
 // weights, these encodings keep nothing for each pair of tokens. The memory of a job counts what the process
 // holds before, so differences are compared.
