@@ -50,7 +50,7 @@ TEST(CostEstimate, MeasuresTheModelItIsAskedFor) {
 TEST(CostEstimate, MeasuresAListedLength) {
   RunConfig config = small_run();
   config.encoding.reset("learned");
-  config.encoding.options = config.encoding.all_options().with({{"rows", "16"}});
+  config.encoding.options = config.encoding.all_options().with({{"rows", "64"}});
   config.evaluation = {.samples = 64, .listed_lengths = {9, 12}};
   CostEstimate estimate;
   EXPECT_GT(estimate.seconds(config, run_operations(config)), 0);
