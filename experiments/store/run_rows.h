@@ -69,8 +69,8 @@ std::vector<EvaluationRow> present_rows(const std::vector<EvaluationRow>& rows, 
 std::optional<double> score(const std::vector<EvaluationRow>& rows, const RunConfig& config,
                             const Metric& metric = {});
 
-// Returns the mean of the metric, or nothing without rows and where a loss is no number, as one of predictions
-// is not.
+// Returns the mean of the metric. Returns nothing without rows, and where a loss is no number, as one of
+// predictions is not.
 std::optional<double> mean_value(const std::vector<EvaluationRow>& rows, const Metric& metric = {});
 // Returns the standard error of that mean. The samples of the lengths are independent, so it is the root of
 // the sum of squares of the rows' standard errors, divided by their number. Nothing where that of a row is
