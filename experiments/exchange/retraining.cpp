@@ -17,6 +17,7 @@
 #include "core/hashes.h"
 #include "core/text.h"
 #include "experiments/exchange/archive.h"
+#include "experiments/plan/run_workload.h"
 #include "experiments/statistics/score_summary.h"
 
 namespace che {
@@ -29,12 +30,20 @@ std::string obstacle(const BundledRun& run) {
   if (run.config.is_foreign()) return "predictions of a model outside che";
   if (run.status.state != RunState::kFinished || !score(run.evaluation, run.config)) return "without a score";
   if (!run.config.is_drawn()) return "on a version of the task that this che does not draw";
+  if (!run.config.has_text()) return "";
+  try {
+    create_workload(run.config);
+  } catch (const Error& error) {
+    return fmt::format("on a text that cannot be read here: {}", error.what());
+  }
   return "";
 }
 
-bool is_same(const MetricsRow& one, const MetricsRow& other) {
-  return one.step == other.step && one.loss == other.loss && one.accuracy == other.accuracy &&
-         one.gradient_norm == other.gradient_norm && one.validation_loss == other.validation_loss;
+// A bundle may lack validation losses.
+bool is_same(const MetricsRow& published, const MetricsRow& again) {
+  return published.step == again.step && published.loss == again.loss &&
+         published.accuracy == again.accuracy && published.gradient_norm == again.gradient_norm &&
+         (!published.validation_loss || published.validation_loss == again.validation_loss);
 }
 
 bool is_same_window(const WindowLoss& one, const WindowLoss& other) {
@@ -78,6 +87,32 @@ double row_distance(const EvaluationRow& published, const EvaluationRow& again, 
   return std::max({of_accuracy, distance(published.loss, again.loss),
                    mean_distance(published.windows, again.windows, &WindowLoss::window),
                    mean_distance(published.positions, again.positions, &PositionLoss::first)});
+}
+
+// Leaves out the losses of a text that training it again does not measure, because the config no longer asks
+// for them: those by position but at its longest length, and those of validation. Returns what was left out
+// in words; empty for nothing.
+std::string drop_unasked(BundledRun& published) {
+  const RunConfig& config = published.config;
+  if (!config.has_text()) return "";
+  const std::int64_t longest = config.evaluation.lengths().back();
+  bool has_curves = false;
+  for (EvaluationRow& row : published.evaluation) {
+    if (row.positions.empty() || (config.evaluation.text.curve && row.length == longest)) continue;
+    row.positions.clear();
+    has_curves = true;
+  }
+  bool has_validation = false;
+  for (MetricsRow& row : published.metrics) {
+    if (!row.validation_loss || config.log.validation_steps > 0) continue;
+    row.validation_loss.reset();
+    has_validation = true;
+  }
+  if (!has_curves && !has_validation) return "";
+  return fmt::format("; {} are not compared, as the config does not ask for them",
+                     !has_curves       ? "validation losses"
+                     : !has_validation ? "losses by position"
+                                       : "losses by position and validation losses");
 }
 
 // Whether each row that a bundle has of a step was measured again, if its config asks for the length, and
@@ -169,9 +204,10 @@ std::string agreement_name(Agreement agreement) {
   return kNames.at(static_cast<std::size_t>(agreement));
 }
 
-RetrainingResult compare_with_published(const BundledRun& published, const std::vector<EvaluationRow>& again,
+RetrainingResult compare_with_published(BundledRun published, const std::vector<EvaluationRow>& again,
                                         const std::vector<MetricsRow>& metrics_again,
                                         const StepRows& steps_again, double tolerance) {
+  const std::string unasked = drop_unasked(published);
   const std::vector<EvaluationRow> rows = present_rows(published.evaluation, published.config);
   const std::vector<EvaluationRow> new_rows = present_rows(again, published.config);
   const std::string lengths = counted(rows.size(), "test length");
@@ -200,7 +236,8 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
             published.metrics.empty()
                 ? fmt::format("the same numbers at {}; the bundle has no training metrics", lengths)
                 : fmt::format("the same numbers at {} and in {} of training metrics", lengths,
-                              counted(published.metrics.size(), "row"))};
+                              counted(published.metrics.size(), "row")) +
+                      unasked};
   }
   std::string text;
   if (beyond > 0) text = fmt::format("beyond {} at {} of {}: ", tolerance, beyond, lengths);
@@ -239,6 +276,7 @@ RetrainingResult compare_with_published(const BundledRun& published, const std::
                                                                   &MetricsRow::step, &MetricsRow::step);
   if (has_other_steps)
     text += "; rows of training end at other steps, as those of a run that went on from a shorter one do";
+  text += unasked;
   if (!steps_are_close) text += fmt::format("; what was measured on the way is beyond {}", tolerance);
   return {is_close && steps_are_close ? Agreement::kWithinTolerance : Agreement::kDifferent, text};
 }

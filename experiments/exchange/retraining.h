@@ -63,7 +63,7 @@ struct RetrainingResult {
 // `tolerance`, from 0 to 1, is allowed between accuracies: at each test length, and in training over the last
 // tenth of the steps. With a text it is allowed between losses, too, in nats a token: at each test
 // length, in training, in the last validation, and on average over windows and over positions.
-RetrainingResult compare_with_published(const BundledRun& published, const std::vector<EvaluationRow>& again,
+RetrainingResult compare_with_published(BundledRun published, const std::vector<EvaluationRow>& again,
                                         const std::vector<MetricsRow>& metrics_again,
                                         const StepRows& steps_again, double tolerance);
 

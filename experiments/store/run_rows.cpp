@@ -86,12 +86,13 @@ std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows
 std::vector<std::int64_t> lengths_to_measure(const std::vector<EvaluationRow>& rows,
                                              const RunConfig& config) {
   std::vector<std::int64_t> lengths = missing_lengths(rows, config);
-  if (!config.has_text() || !config.evaluation.text.curve) return lengths;
-  const std::vector<EvaluationRow> present = present_rows(rows, config);
+  if (!config.has_text() || config.is_foreign()) return lengths;
   const std::int64_t longest = config.evaluation.lengths().back();
-  if (!present.empty() && present.back().length == longest && present.back().positions.empty()) {
-    lengths.push_back(longest);
+  for (const EvaluationRow& row : present_rows(rows, config)) {
+    const bool lacks_curve = config.evaluation.text.curve && row.length == longest && row.positions.empty();
+    if (row.windows.empty() || lacks_curve) lengths.push_back(row.length);
   }
+  std::ranges::sort(lengths);
   return lengths;
 }
 

@@ -80,8 +80,8 @@ std::optional<double> mean_error(const std::vector<EvaluationRow>& rows, const M
 // Returns the test lengths of `config` that `rows` lack.
 std::vector<std::int64_t> missing_lengths(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
-// Returns these and, where the config asks for a curve that `rows` lack, its length. For the rows of a run's
-// last step: no others have curves.
+// Returns these and, for a text, the lengths whose rows lack their windows, or a curve that the config asks
+// for; by ascending length. For the rows of a run's last step: no others have windows and curves.
 std::vector<std::int64_t> lengths_to_measure(const std::vector<EvaluationRow>& rows, const RunConfig& config);
 
 // Gives each row the windows and the positions of the rows in `parts` that have its key.

@@ -65,6 +65,27 @@ TEST_F(ReadingProgram, SaysWhichColumnsAndLengthsThereAre) {
       {"'dape_kerple' is left out by --only or --skip; there are: rope"});
 }
 
+TEST_F(ProgramTest, FiguresOfTasksAreRefusedForTexts) {
+  const std::string results = (folder_ / "text").string();
+  const std::string config = write("text.yaml", R"(
+name: text
+base:
+  text: austen
+  encoding: rope
+  model: {width: 16, layers: 1, heads: 2}
+  training: {steps: 1, batch_size: 1, last_length: 16}
+  evaluation: {lengths: [16], samples: 32}
+)");
+  output_of({"run", config, "-o", results});
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"--figure", "map"}, {"--figure", "learning,differences"}, {"--compare", "rope", "rope"}}) {
+    std::vector<std::string> command = {"plot", results};
+    command.insert(command.end(), words.begin(), words.end());
+    expect_refusal(che(command), {"all these runs are on texts", "perplexity"});
+  }
+  output_of({"plot", results, "--format", "svg"});
+}
+
 TEST_F(ReadingProgram, ScoresAreReadByRules) {
   expect_refusal(che({"table", results(), "--score-lengths", "900:950"}),
                  {"--score-lengths 900:950: ", " was measured at none of these lengths; it was at "});

@@ -154,22 +154,60 @@ TEST_F(RetrainedRun, ComparesEachNumberThatTheBundleHas) {
   expect_forgery(Agreement::kEqual);
 }
 
-// A text's tables, comparisons and choice of rates read these losses.
-TEST_F(RetrainedRun, HoldsLossesOfTextsToTheTolerance) {
-  for (BundledRun* run : {&published_, &again_}) {
-    run->config =
-        read("name: x\nbase: {text: austen, encoding: rope, evaluation: {lengths: [16, 32]}}\n").runs.front();
-    run->evaluation.resize(2);
-    for (EvaluationRow& row : run->evaluation) {
-      row.length = &row == run->evaluation.data() ? 16 : 32;
-      row.samples = run->config.evaluation.samples;
-      row.encoding_settings = evaluation_settings(run->config);
-      row.windows = {{.window = {.document = 0, .end = 99}, .loss = 0.25},
-                     {.window = {.document = 1, .end = 99}, .loss = 0.75}};
-      row.positions = {{.first = 0, .count = 16, .loss = 0.5}};
+class RetrainedText : public RetrainedRun {
+ protected:
+  RetrainedText() {
+    for (BundledRun* run : {&published_, &again_}) {
+      run->config = read(
+                        "name: x\nbase: {text: austen, encoding: rope, log: {validation_steps: 500}, "
+                        "evaluation: {lengths: [16, 32], curve: true}}\n")
+                        .runs.front();
+      run->id = run_id(run->config);
+      run->evaluation.resize(2);
+      for (EvaluationRow& row : run->evaluation) {
+        row.length = &row == run->evaluation.data() ? 16 : 32;
+        row.samples = run->config.evaluation.samples;
+        row.encoding_settings = evaluation_settings(run->config);
+        row.windows = {{.window = {.document = 0, .end = 99}, .loss = 0.25},
+                       {.window = {.document = 1, .end = 99}, .loss = 0.75}};
+      }
+      run->evaluation[1].positions = {{.first = 0, .count = 16, .loss = 0.5}};
+      run->metrics.back().validation_loss = 0.5;
     }
-    run->metrics.back().validation_loss = 0.5;
   }
+};
+
+TEST_F(RetrainedText, IsHeldToWhatItsConfigAsksFor) {
+  published_.config.evaluation.text.curve = false;
+  published_.config.log.validation_steps = 0;
+  again_.evaluation[1].positions.clear();
+  again_.metrics.back().validation_loss.reset();
+  EXPECT_EQ(Agreement::kEqual, compare().agreement);
+  expect_contains(compare().text, {"losses by position and validation losses are not compared"});
+  again_.evaluation[0].loss += 0.5;
+  EXPECT_EQ(Agreement::kDifferent, compare().agreement);
+  expect_contains(compare().text, {"losses by position and validation losses are not compared"});
+}
+
+TEST_F(RetrainedText, MayHaveBeenMeasuredBeforeItsConfigAskedForMore) {
+  published_.evaluation[1].positions.clear();
+  published_.metrics.back().validation_loss.reset();
+  EXPECT_EQ(Agreement::kEqual, compare().agreement);
+}
+
+TEST_F(RetrainedText, IsLeftOutWhereItsCorpusIsNot) {
+  RetrainingChoice choice({.count = {}});
+  choice.consider(published_);
+  EXPECT_TRUE(choice.left_out().empty());
+  published_.config.text.corpus = "/nowhere/austen";
+  choice.consider(published_);
+  ASSERT_EQ(1U, choice.left_out().size());
+  expect_contains(choice.left_out().begin()->first,
+                  {"on a text that cannot be read here: ", "/nowhere/austen"});
+}
+
+// A text's tables, comparisons and choice of rates read these losses.
+TEST_F(RetrainedText, HoldsLossesToTheTolerance) {
   const BundledRun honest = published_;
   const auto outcome = [&](double by, const std::function<void(BundledRun&, double)>& forge) {
     published_ = honest;

@@ -34,12 +34,14 @@ TEST(EvaluationRows, MissingLengthsAreThoseOfTheAskedMeasurement) {
   EXPECT_TRUE(missing_lengths({row(7, 64, 1), row(8, 64, 1), row(9, 64, 1)}, asked).empty());
 }
 
-TEST(EvaluationRows, ACurveIsAskedOfTheLongestLengthAlone) {
+TEST(EvaluationRows, WindowsAreAskedOfEachLengthAndACurveOfTheLongestAlone) {
   RunConfig asked;
   asked.text.corpus = "any";
   asked.evaluation = {.samples = 64, .listed_lengths = {16, 40}, .of_text = true};
   std::vector<EvaluationRow> rows = {row(16, 64, 1), row(40, 64, 1)};
   for (EvaluationRow& one : rows) one.encoding_settings = evaluation_settings(asked);
+  EXPECT_EQ(lengths_to_measure(rows, asked), (std::vector<std::int64_t>{16, 40})) << "without windows";
+  for (EvaluationRow& one : rows) one.windows = {{.window = {}, .loss = 1}};
   EXPECT_TRUE(lengths_to_measure(rows, asked).empty());
   asked.evaluation.text.curve = true;
   EXPECT_EQ(lengths_to_measure(rows, asked), (std::vector<std::int64_t>{40}));
