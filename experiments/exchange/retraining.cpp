@@ -32,7 +32,7 @@ std::string obstacle(const BundledRun& run) {
   if (!run.config.is_drawn()) return "on a version of the task that this che does not draw";
   if (!run.config.has_text()) return "";
   try {
-    create_workload(run.config);
+    create_workload(run.config)->vocabulary();  // Opens the corpus.
   } catch (const Error& error) {
     return fmt::format("on a text that cannot be read here: {}", error.what());
   }

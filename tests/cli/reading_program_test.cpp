@@ -73,8 +73,8 @@ base:
   text: austen
   encoding: rope
   model: {width: 16, layers: 1, heads: 2}
-  training: {steps: 1, batch_size: 1, last_length: 16}
-  evaluation: {lengths: [16], samples: 32}
+  training: {steps: 1, batch_size: 1, first_length: 16, last_length: 16}
+  evaluation: {lengths: [16], samples: 64}
 )");
   output_of({"run", config, "-o", results});
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
