@@ -137,10 +137,13 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
     accuracy += correct / (counted * static_cast<double>(batches));
     shares.push_back(correct / counted);
   }
-  // Batches are drawn independently, each with positions of its own.
-  const at::Tensor errors = batches < 2
-                                ? at::zeros({replicas}, sums)
-                                : at::stack(shares).std(0, true) / std::sqrt(static_cast<double>(batches));
+  // Batches are drawn independently, each with positions of its own. LibTorch rounds the deviations of
+  // several columns in another way than that of one, so that each replica's is taken alone.
+  at::Tensor errors = at::zeros({replicas}, sums);
+  for (std::int64_t r = 0; batches > 1 && r < replicas; ++r) {
+    const at::Tensor column = at::stack(shares).slice(1, r, r + 1).contiguous();
+    errors.slice(0, r, r + 1).copy_(column.std(0, true) / std::sqrt(static_cast<double>(batches)));
+  }
   const at::Tensor results = at::stack({accuracy, loss, errors}).to(at::kCPU);
   const at::Tensor by_window = windows.empty() ? at::Tensor() : at::cat(window_losses, 1).to(at::kCPU);
   if (has_curve) by_position = by_position.to(at::kCPU);

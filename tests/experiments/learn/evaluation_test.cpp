@@ -78,6 +78,22 @@ TEST(Evaluation, MeasuresReplicasOnTheSameSamples) {
   EXPECT_NE(both->rows[0].loss, both->rows[1].loss);
 }
 
+TEST(Evaluation, HasTheSameBitsAloneAndInLockStep) {
+  RunConfig config = small_config();
+  config.evaluation.samples = 448;
+  std::vector<RunConfig> runs(3, config);
+  for (std::size_t r = 0; r < runs.size(); ++r) runs[r].seed = static_cast<std::int64_t>(r);
+  const auto all = evaluate_point(*initialised(config, {0, 1, 2}), runs, 20, kGoOn);
+  ASSERT_TRUE(all);
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    const auto alone = evaluate_point(*initialised(config, {runs[r].seed}), {runs[r]}, 20, kGoOn);
+    ASSERT_TRUE(alone);
+    EXPECT_EQ(alone->rows.front().accuracy, all->rows[r].accuracy) << r;
+    EXPECT_EQ(alone->rows.front().loss, all->rows[r].loss) << r;
+    EXPECT_EQ(alone->rows.front().accuracy_se, all->rows[r].accuracy_se) << r;
+  }
+}
+
 TEST(Evaluation, DrawsSamplesByItsSeed) {
   RunConfig config = small_config();
   const auto model = initialised(config, {config.seed});
