@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/number_text.h"
@@ -18,7 +19,7 @@ namespace {
 
 TableValue yes_or_no(bool value) { return std::string(value ? "yes" : "no"); }
 
-Note units(const char* text) { return {NoteKind::kReading, text}; }
+Note units(std::string text) { return {NoteKind::kReading, std::move(text)}; }
 
 std::optional<double> training_accuracy(const TableRun& run) {
   if (run.metrics.empty()) return std::nullopt;
@@ -46,7 +47,8 @@ PrintedTable printed_runs(const ResultTable& table, const RunTableOptions& optio
           "Accuracies and scores in percent, loss in nats per output symbol, of the last row of metrics; "
           "training accuracy over the last tenth of the steps; seconds of training and evaluation, for "
           "runs of one job those of the whole job; se, the standard error of the score from its test "
-          "samples.")}};
+          "samples." +
+          text_unit_words(table))}};
   for (const TableRun& run : table.runs) {
     const bool has_diverged = run.training && run.training->diverged;
     PrintedCell state{.text = run.state() + (has_diverged ? ", diverged" : "")};
@@ -101,7 +103,8 @@ DataTable run_data(const ResultTable& table) {
       .notes = {units(
           "Accuracies and scores are fractions, 0 to 1, loss in nats per output symbol, of the last row "
           "of metrics; training_accuracy over the last tenth of the steps; seconds of runs of one job "
-          "are those of the whole job; score_se is the standard error of the score from its test samples.")}};
+          "are those of the whole job; score_se is the standard error of the score from its test samples." +
+          text_unit_words(table))}};
   append_provenance(data.notes, table);
   for (const TableRun& run : table.runs) {
     const bool is_foreign = run.config.is_foreign();

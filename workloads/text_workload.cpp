@@ -42,11 +42,11 @@ const Corpus& TextWorkload::corpus() const {
   if (corpus_ != nullptr) return *corpus_;
   const std::filesystem::path folder = corpus_folder(batches_.corpus);
   const CorpusCard card = read_corpus_card(folder);
-  if (card.hash() != batches_.hash) {
+  if (card.hash() != batches_.hash || card.name != batches_.name) {
     throw Error(fmt::format(
-        "the corpus in {} has the hash {}, and the run is about {} of hash {}; put that corpus back, or "
-        "run the config anew in another results folder",
-        folder.string(), card.hash(), batches_.name, batches_.hash));
+        "the corpus in {} is {} of hash {}, and the run is about {} of hash {}; put that corpus back, or run "
+        "the config anew in another results folder",
+        folder.string(), card.name, card.hash(), batches_.name, batches_.hash));
   }
   corpus_ = Corpus::open(folder);
   return *corpus_;

@@ -97,6 +97,7 @@ std::string drop_unasked(BundledRun& published) {
   if (!config.has_text()) return "";
   const std::int64_t longest = config.evaluation.lengths().back();
   bool has_curves = false;
+  published.evaluation = present_rows(published.evaluation, config);
   for (EvaluationRow& row : published.evaluation) {
     if (row.positions.empty() || (config.evaluation.text.curve && row.length == longest)) continue;
     row.positions.clear();

@@ -13,6 +13,14 @@ void TextConfig::read_card(std::string_view name_or_folder) {
   const std::filesystem::path folder = corpus_folder(name_or_folder);
   const CorpusCard card = read_corpus_card(folder);
   const bool is_shipped = folder.filename() == name_or_folder && card.name == name_or_folder;
+  const std::filesystem::path here(name_or_folder);
+  if (is_shipped && std::filesystem::exists(here / CorpusCard::kFileName) &&
+      !std::filesystem::equivalent(here, folder)) {
+    throw Error(fmt::format(
+        "{0} is a corpus that comes with che, and there is a folder of this name, too; write ./{0} for the "
+        "folder, or rename it",
+        card.name));
+  }
   corpus = is_shipped ? card.name : folder.string();
   name = card.name;
   hash = card.hash();

@@ -59,6 +59,18 @@ TEST(TextConfig, AnotherTextTakesThePlaceOfOneThatIsMissing) {
   expect_contains(error_of(with("  text: /nowhere/corpus\n"), {}), {"base.text", "/nowhere/corpus"});
 }
 
+TEST(TextConfig, AFolderWithAShippedCorpusNameIsNamedByItsPath) {
+  const ScratchFolder scratch;
+  std::filesystem::copy(CHE_SOURCE_DIR "/data/text/austen", scratch.path() / "austen");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(scratch.path());
+  const std::string by_name = error_of(with("  text: austen\n"), {});
+  const RunConfig by_path = text_run("  text: ./austen\n");
+  std::filesystem::current_path(before);
+  expect_contains(by_name, {"austen is a corpus that comes with che", "./austen"});
+  EXPECT_EQ(by_path.text.corpus, (scratch.path() / "austen").string());
+}
+
 TEST(TextConfig, StoredConfigsAreReadWithoutTheCorpus) {
   RunConfig run = text_run("  text: austen\n  evaluation: {lengths: [16, 32, 48, 64]}\n");
   run.text.corpus = "/nowhere/austen";
@@ -67,6 +79,11 @@ TEST(TextConfig, StoredConfigsAreReadWithoutTheCorpus) {
   EXPECT_EQ(run_id(read_back), run_id(run));
   expect_error(ErrorKind::kUsage, {"there is no corpus '/nowhere/austen'"},
                [&] { create_workload(read_back)->vocabulary(); });
+  // The name is a key of what is drawn, and tables show it.
+  run.text.corpus = "austen";
+  run.text.name = "another";
+  expect_error(ErrorKind::kUsage, {" is austen of hash ", "the run is about another of hash "},
+               [&] { create_workload(run)->vocabulary(); });
 }
 
 TEST(TextConfig, TheIdHasTheContentsAndNotTheFolder) {
