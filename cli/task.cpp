@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/number_text.h"
 #include "core/process.h"
+#include "experiments/plan/identity.h"
 #include "experiments/schedule/progress.h"
 #include "experiments/schedule/scheduler.h"
 #include "experiments/schedule/slurm.h"
@@ -59,10 +60,19 @@ int work(const TaskOptions& options) {
     throw Error(fmt::format("NUMBER {}: {} has tasks 0 to {}", options.number, options.submission,
                             submission.tasks.size() - 1));
   }
+  // A later call may have asked for other lengths of some runs, which then are a job of their own.
   std::vector<std::vector<RunFolder>> jobs;
   for (const std::vector<std::string>& ids : submission.tasks[options.number]) {
-    std::vector<RunFolder>& job = jobs.emplace_back();
-    for (const std::string& id : ids) job.push_back(RunFolder::open(submission.experiment() / "runs" / id));
+    std::vector<RunFolder> runs;
+    std::vector<RunConfig> configs;
+    for (const std::string& id : ids) {
+      runs.push_back(RunFolder::open(submission.experiment() / "runs" / id));
+      configs.push_back(runs.back().config());
+    }
+    for (const std::vector<std::size_t>& indices : group_into_jobs(configs)) {
+      std::vector<RunFolder>& job = jobs.emplace_back();
+      for (const std::size_t index : indices) job.push_back(runs[index]);
+    }
   }
   const Schedule schedule{.workers = 1};
   const int code = run_jobs(jobs, schedule, compute_program());
