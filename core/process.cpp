@@ -145,7 +145,12 @@ const std::atomic<int>& stop_signal() { return caught; }
 void catch_stop_signals() {
   struct sigaction action {};
   action.sa_handler = note;
-  for (const int signal : kStopSignals) sigaction(signal, &action, nullptr);
+  for (const int signal : kStopSignals) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    const bool is_nohup = signal == SIGHUP && before.sa_handler == SIG_IGN;
+    if (!is_nohup) sigaction(signal, &action, nullptr);
+  }
   const sigset_t signals = stop_signals();
   sigprocmask(SIG_UNBLOCK, &signals, nullptr);
 }

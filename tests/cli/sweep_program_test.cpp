@@ -305,6 +305,7 @@ TEST_F(SweepProgramTest, StopsAtACheckpointAndGoesOn) {
   const std::string longer = "training.steps=15000";
   const std::string task = "task=even_pairs";
   ASSERT_EQ(0, che({"run", small_config(), longer, task, "-o", straight}).exit_code);
+  std::signal(SIGHUP, SIG_DFL);  // Programs that the test starts have it from the test.
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) {
     const pid_t process = start({"run", small_config(), longer, task, "-o", results(), "-w", "1"});
     wait_for(": step ");
@@ -324,7 +325,12 @@ TEST_F(SweepProgramTest, StopsAtACheckpointAndGoesOn) {
     EXPECT_GT(steps_left(results()), 0);
     EXPECT_LT(steps_left(results()), steps_left((folder_ / "absent").string()));
   }
-  ASSERT_EQ(0, che({"run", small_config(), longer, task, "-o", results()}).exit_code);
+  std::signal(SIGHUP, SIG_IGN);  // As under nohup.
+  const pid_t process = start({"run", small_config(), longer, task, "-o", results(), "-w", "1"});
+  std::signal(SIGHUP, SIG_DFL);
+  wait_for(": step ");
+  kill(process, SIGHUP);
+  ASSERT_EQ(0, finish(process).exit_code);
   EXPECT_EQ(contents(straight, "evaluation.csv"), contents(results(), "evaluation.csv"));
 }
 
