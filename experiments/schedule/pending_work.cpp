@@ -191,22 +191,31 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
   PendingWork work{.lock = FileLock(experiment), .jobs = {}, .configs = {}};
   std::size_t waiting = 0;
   std::size_t other_encodings = 0;
+  std::vector<std::string> refused;  // Runs that cannot be measured so, with the reasons.
   std::vector<RunFolder> without_model;
   for (RunFolder& run : runs) {
     const StoredRun stored = run.read();
     const bool fits = request.fits(run.config());
-    const RunConfig asked = fits ? request.applied_to(run.config()) : run.config();
-    if (fits && request.evaluation_settings) {
-      EvaluationRequest without_settings = request;
-      without_settings.evaluation_settings.reset();
-      without_settings.applied_to(run.config()).check();
-    }
-    // A further problem is a setting that the run's positions do not allow.
-    if (!fits || (request.evaluation_settings && asked.problem())) {
-      ++other_encodings;
+    RunConfig asked = run.config();
+    try {
+      if (fits) asked = request.applied_to(asked);
+      if (fits && request.evaluation_settings) {
+        EvaluationRequest without_settings = request;
+        without_settings.evaluation_settings.reset();
+        without_settings.applied_to(run.config()).check();
+      }
+      // A further problem is a setting that the run's positions do not allow.
+      if (!fits || (request.evaluation_settings && asked.problem())) {
+        ++other_encodings;
+        continue;
+      }
+      asked.check();
+      check_windows(asked);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUsage) throw;
+      refused.push_back(fmt::format("{}: {}", run.path().string(), error.what()));
       continue;
     }
-    asked.check();
     if (const auto idle = asked.encoding.idle_setting(); idle && request.evaluation_settings) {
       throw Error(fmt::format("--set: {}", idle->message()));
     }
@@ -233,11 +242,12 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
     } else if (needs.has_lost_model()) {
       without_model.push_back(std::move(run));
     } else {
-      check_windows(asked);
       work.configs.push_back(asked);
       work.jobs.push_back({std::move(run)});
     }
   }
+  if (!refused.empty() && refused.size() + other_encodings == runs.size()) throw Error(refused.front());
+  for (const std::string& reason : refused) leave_out("left out: " + reason);
   if (!without_model.empty()) {
     warn(fmt::format(
         "left out: {} of {}, whose models are no longer stored, {} the first; to train these again, which "

@@ -197,6 +197,26 @@ TEST(PrepareEvaluation, RefusesWindowsThatTheCorpusDoesNotHave) {
                [&] { asked(500'000); });
 }
 
+TEST(PrepareEvaluation, LeavesOutRunsThatCannotHaveALength) {
+  const ScratchFolder scratch;
+  RunConfig randomized = config(0);
+  randomized.encoding.reset("randomized_rope");
+  const RunFolder refused = store_run(scratch.path(), randomized, RunState::kFinished, 0.5);
+  const RunFolder run = store_run(scratch.path(), config(0), RunState::kFinished, 0.5);
+  put_checkpoint(refused);
+  put_checkpoint(run);
+  std::vector<std::string> warnings;
+  const PendingWork work = prepare_evaluation(
+      scratch.path(),
+      {.lengths = IntegerRange{.first = 5'000, .last = 5'000}, .samples = {}, .evaluation_settings = {}}, {},
+      [&](const std::string& warning) { warnings.push_back(warning); });
+  ASSERT_EQ(1U, work.jobs.size());
+  EXPECT_EQ(run.id(), work.jobs[0].front().id());
+  EXPECT_EQ(1U, work.left_out);
+  ASSERT_EQ(1U, warnings.size());
+  expect_contains(warnings[0], {"left out: ", refused.id(), "randomized positions are too few"});
+}
+
 TEST(PrepareEvaluation, PassesOverEncodingsWithoutTheSettingAndRefusesWhenNoneHasIt) {
   const ScratchFolder scratch;
   RunConfig kerple = config(0);
