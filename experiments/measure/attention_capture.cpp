@@ -14,6 +14,7 @@
 #include "experiments/learn/limits.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/run_workload.h"
+#include "models/ops/attention/attention_terms.h"
 #include "models/settings/encoding_entry.h"
 
 namespace che {
@@ -173,6 +174,7 @@ std::string attention_bias_csv(const AttentionBias& bias) {
         for (std::int64_t key = 0; key < (bias.causal ? query + 1 : bias.tokens); ++key) {
           // Adding 0 takes the sign off zeros.
           const std::size_t i = bias.index(layer, head, query, key);
+          if (bias.adapted[i] < kOutOfSight / 2) continue;  // Beyond the head's window.
           const auto pair = static_cast<std::size_t>((layer * bias.queries() + row) * bias.tokens + key);
           fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{:.9g},{},{},{}", layer, head, query, key,
                          key >= bias.first_output ? 1 : 0, bias.distance[pair] + 0.0, bias.logit[i] + 0.0F,

@@ -51,7 +51,8 @@ struct AttentionBias {
 };
 
 // layer,head,query,key,output,distance,logit,bias,adapted, and f where there is one: a line per pair of which
-// the query sees the key, all counted from 0. `output` is 1 where the key stands for the output, else 0.
+// the query sees the key in this head, all counted from 0. `output` is 1 where the key stands for the output,
+// else 0.
 std::string attention_bias_csv(const AttentionBias& bias);
 
 // Throws Error unless the run's encoding adds a bias to attention logits, whether or not DAPE adapts it.

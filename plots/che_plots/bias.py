@@ -44,7 +44,8 @@ class Bias:
     self.values = {name: numpy.full(shape, numpy.nan) for name in names[4:]}
     for i, name in enumerate(names[4:], start=4):
       self.values[name][pairs] = table[:, i]
-    self.output_from = self.tokens - int(self.values["output"][0, 0, -1].sum())
+    is_output = table[:, names.index("output")] > 0
+    self.output_from = self.tokens - len(numpy.unique(table[is_output, names.index("key")]))
     self.has_output = self.output_from < self.tokens  # A text has none.
     self.title = title
 
@@ -70,7 +71,7 @@ def one_query(bias: Bias, query: int, width: float, trained: int = 0) -> Sheet:
   """The logits of one query over the keys that it sees; of a text, with the training length."""
   names = [name for name in LINES if name in bias.values]
   row = int(numpy.searchsorted(bias.queries, query))
-  keys = numpy.flatnonzero(~numpy.isnan(bias.values["logit"][0, 0, row]))
+  keys = numpy.flatnonzero(~numpy.isnan(bias.values["logit"][0, :, row]).all(axis=0))
   group = -(-len(keys) // MOST_POINTS)
   starts = numpy.arange(0, len(keys), group)
   sizes = numpy.diff([*starts, len(keys)])
@@ -89,7 +90,9 @@ def one_query(bias: Bias, query: int, width: float, trained: int = 0) -> Sheet:
   handles: list[Artist] = [*(handle(**LINES[name]) for name in names), handle("the query", **QUERY)]
   if shaded[0] < shaded[1]:
     handles.append(Patch(color=SHADE, linewidth=0, label=shade_label))
-  keys_seen = "all keys" if len(keys) == bias.tokens else "the keys up to it"
+  keys_seen = "all keys" if len(keys) == bias.tokens else "the keys that it sees"
+  if len(keys) == query + 1 < bias.tokens:
+    keys_seen = "the keys up to it"
   caption = f"What is added to the logits? Lines show one query, token {query}, over {keys_seen}. "
   caption += "The softmax sees the logit A plus the adapted bias"
   caption += ", of which f is DAPE's part." if "f" in names else "."

@@ -116,6 +116,19 @@ TEST(BiasCapture, OfADecoderHasALineForEachKeyUpToTheQuery) {
   EXPECT_TRUE(std::ranges::all_of(bias.adapted, [](float value) { return std::isfinite(value); }));
 }
 
+TEST(BiasCapture, OfAHeadWithAWindowHasALineForEachKeyInIt) {
+  RunConfig config = small_run("dape_kerple");
+  config.encoding.window = {.reach = 2, .heads = 1};
+  const AttentionBias bias = capture_bias(*initialised(config), config, {.length = 6, .sample = 0});
+  const std::string csv = attention_bias_csv(bias);
+  const std::int64_t in_window = 12 * 5 - 2 * (1 + 2);
+  EXPECT_EQ(1 + 2 * (in_window + 12 * 12), std::ranges::count(csv, '\n'));
+  EXPECT_TRUE(contains(csv, "\n1,0,3,5,0,2,"));
+  EXPECT_FALSE(contains(csv, "\n1,0,3,6,"));
+  EXPECT_TRUE(contains(csv, "\n1,1,3,6,"));
+  EXPECT_FALSE(contains(csv, "e+09"));
+}
+
 RunConfig small_text_run(const std::string& encoding) {
   RunConfig config = read("name: x\nbase: {text: austen, encoding: " + encoding +
                           ", model: {width: 8, layers: 2, heads: 2}, training: {steps: 5}, evaluation: "
