@@ -18,11 +18,12 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
-std::string header_of(const RunConfig& config) {
+std::string header_of(const RunConfig& config, bool has_data_seed = true) {
   nlohmann::ordered_json header;
   header["format"] = "che-predictions/1";
   header["model"] = "che-" + model_name(config);
   header["model_seed"] = config.seed;
+  if (has_data_seed) header["data_seed"] = config.data_seed;
   header["task"] = config.task.name;
   header["task_version"] = task_version(config.task);
   if (config.task.is_declared()) {
@@ -64,11 +65,12 @@ bool has_predictions(const std::filesystem::path& run, const RunConfig& config) 
   const std::filesystem::path path = run / kPredictionsFile;
   if (!is_present(path)) return false;
   const std::string expected = header_of(config);
+  const std::string earlier = header_of(config, false);  // Che 0.2.0 wrote no data seed.
   std::string found(expected.size(), '\0');
   const Descriptor file = open_regular_file(path, O_RDONLY, "read", ErrorKind::kUsage,
                                             "; remove it, and `che run CONFIG` writes it again");
   const ssize_t count = ::pread(file.value(), found.data(), found.size(), 0);
-  return count == static_cast<ssize_t>(expected.size()) && found == expected;
+  return count == static_cast<ssize_t>(expected.size()) && (found == expected || found.starts_with(earlier));
 }
 
 }  // namespace che
