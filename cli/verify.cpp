@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct VerifyOptions {
   std::vector<std::string> files;
   std::string retrain;  // How many runs, or "all"; empty for none.
   RetrainingChoice::Options choice;
+  std::optional<std::int64_t> seed;  // Of the draw; nothing for one that nobody can foresee.
   double tolerance = 0.01;
   std::string output;
   std::int64_t workers = 0;
@@ -104,6 +106,10 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
       if (step < config.training.steps) steps.insert(step);
     }
     config.evaluation.at_steps.assign(steps.begin(), steps.end());
+    // As for the records of training.
+    RunConfig recorded = config;
+    if (!run.metrics.empty()) recorded.log.every_steps = run.metrics.front().step;
+    if (!recorded.problem()) config.log = recorded.log;
     if (!options.device.empty()) config.execution = on_device(config.execution, options.device);
   }
   check_devices(configs);  // Before anything is written.
@@ -154,10 +160,15 @@ int verify(const VerifyOptions& options) {
   if (!options.device.empty()) device_choice(options.device);  // Refuses what is none.
   RetrainingChoice::Options asked = options.choice;
   asked.count = parse_count(options.retrain);
+  // Whoever made the bundle must not know which runs are drawn.
+  asked.seed = options.seed.value_or(static_cast<std::int64_t>(std::random_device()()));
   RetrainingChoice choice(asked);
   const std::string& file = options.files.front();
   const BundleSummary summary = verify_bundle(file, [&](BundledRun run) { choice.consider(std::move(run)); });
   print_summary(summary, file);
+  if (asked.count && !options.seed) {
+    fmt::print("drawn        with --seed {}, which names the same runs in another call\n", asked.seed);
+  }
   return std::max(retrain(summary, choice, options), summary.is_complete() ? 0 : 1);
 }
 
@@ -184,8 +195,9 @@ void add_verify_command(CLI::App& app, Action& action) {
                    "tolerance (default 0.01)")
       ->needs(retrain);
   command
-      ->add_option("--seed", options->choice.seed,
-                   "which N runs are drawn (default 0); another seed draws others")
+      ->add_option("--seed", options->seed,
+                   "which N runs are drawn (default: a random one, which is printed); needed to go on with "
+                   "N runs after an interruption")
       ->needs(retrain);
   for (CLI::Option* const option : add_conditions(*command, options->choice.conditions)) {
     option->needs(retrain);
