@@ -22,9 +22,8 @@ std::array<std::optional<double>, 3> baseline_scores(const TableRow& row) {
           frequent ? std::optional(frequent->score) : std::nullopt};
 }
 
-bool has_rows(const ResultTable& table, bool of_texts) {
-  return std::ranges::any_of(table.rows,
-                             [&](const TableRow& row) { return (row.level == Level::kText) == of_texts; });
+bool has_tasks(const ResultTable& table) {
+  return std::ranges::any_of(table.rows, [](const TableRow& row) { return row.level != Level::kText; });
 }
 
 }  // namespace
@@ -32,8 +31,8 @@ bool has_rows(const ResultTable& table, bool of_texts) {
 std::vector<std::string> baseline_columns(const ResultTable& table) {
   std::vector<std::string> columns;
   if (!table.has_baselines) return columns;
-  if (has_rows(table, false)) columns.assign(kBaselineColumns.begin(), kBaselineColumns.end());
-  if (!has_rows(table, true)) return columns;
+  if (has_tasks(table)) columns.assign(kBaselineColumns.begin(), kBaselineColumns.end());
+  if (!table.has_ngrams) return columns;
   for (const std::size_t order : kNgramOrders) columns.push_back(fmt::format("order {}", order));
   return columns;
 }
@@ -41,10 +40,10 @@ std::vector<std::string> baseline_columns(const ResultTable& table) {
 std::vector<std::optional<double>> baseline_values(const ResultTable& table, const TableRow& row) {
   std::vector<std::optional<double>> values;
   if (!table.has_baselines) return values;
-  if (has_rows(table, false)) {
+  if (has_tasks(table)) {
     for (const auto& score : baseline_scores(row)) values.push_back(score);
   }
-  if (!has_rows(table, true)) return values;
+  if (!table.has_ngrams) return values;
   for (std::size_t n = 0; n < kNgramOrders.size(); ++n) {
     // Their accuracy is not measured.
     const bool is_known = !row.ngram_losses.empty() && row.metric.source != Metric::Source::kAccuracy;
@@ -57,9 +56,10 @@ void append_baseline_notes(std::vector<Note>& notes, const ResultTable& table) {
   if (!table.has_baselines) return;
   std::vector<std::string> without;
   for (const TableRow& row : table.rows) {
-    if (!row.baselines && row.ngram_losses.empty()) without.push_back(row.task.text());
+    const bool is_asked = row.level != Level::kText || table.has_ngrams;
+    if (is_asked && !row.baselines && row.ngram_losses.empty()) without.push_back(row.task.text());
   }
-  if (has_rows(table, false)) {
+  if (has_tasks(table)) {
     add_note(
         notes, NoteKind::kMethod,
         "Trivial baselines, scored on the samples that the runs are evaluated on: constant is the best "
@@ -67,7 +67,7 @@ void append_baseline_notes(std::vector<Note>& notes, const ResultTable& table) {
         "length, fitted to other samples; frequent is the most frequent input symbol of each sample, where "
         "the output consists of input symbols. The first two do not see the input.");
   }
-  if (has_rows(table, true)) {
+  if (table.has_ngrams) {
     add_note(notes, NoteKind::kMethod,
              "Orders {} are n-grams that see so many tokens before the one they predict: counts of the train "
              "part with Witten-Bell interpolation, measured on the windows of the row.",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/error.h"
@@ -12,7 +13,8 @@ namespace che {
 void TextConfig::read_card(std::string_view name_or_folder) {
   const std::filesystem::path folder = corpus_folder(name_or_folder);
   const CorpusCard card = read_corpus_card(folder);
-  const bool is_shipped = folder.filename() == name_or_folder && card.name == name_or_folder;
+  const std::vector<std::string> shipped = shipped_corpora();
+  const bool is_shipped = std::ranges::find(shipped, name_or_folder) != shipped.end();
   const std::filesystem::path here(name_or_folder);
   if (is_shipped && std::filesystem::exists(here / CorpusCard::kFileName) &&
       !std::filesystem::equivalent(here, folder)) {

@@ -25,6 +25,8 @@ namespace {
 
 // Also names "." and "quick/".
 std::string folder_name(const std::filesystem::path& folder) {
+  if (!std::filesystem::is_directory(folder))
+    throw Error(fmt::format("there is no folder '{}'", folder.string()));
   return std::filesystem::canonical(folder).filename().string();
 }
 

@@ -117,6 +117,7 @@ struct ResultTable {
   std::vector<SettingValue> shared_settings;
   std::set<std::string> paper_gaps;        // See add_paper_perplexities.
   bool has_baselines = false;              // Tables show the baselines; see add_trivial_baselines.
+  bool has_ngrams = false;                 // They show those of texts; see add_ngrams.
   bool rates_selected = false;             // Each cell has the runs of one learning rate that a rule chose.
   std::vector<std::string> left_out;       // Says why read_table left runs out.
   std::vector<QuotedScore> quoted;         // Read from the folders; see read_table.

@@ -108,6 +108,8 @@ void add_ngrams(ResultTable& table) {
     }
     row.ngram_losses = ngram_losses(ngrams->second, first);
   }
+  table.has_ngrams =
+      std::ranges::any_of(table.rows, [](const TableRow& row) { return row.level == Level::kText; });
 }
 
 std::vector<std::string> text_notes(const std::vector<TableRun>& runs) {

@@ -59,16 +59,23 @@ TEST(TextConfig, AnotherTextTakesThePlaceOfOneThatIsMissing) {
   expect_contains(error_of(with("  text: /nowhere/corpus\n"), {}), {"base.text", "/nowhere/corpus"});
 }
 
-TEST(TextConfig, AFolderWithAShippedCorpusNameIsNamedByItsPath) {
+TEST(TextConfig, AFolderIsStoredByItsPathAndNeverTakenForAShippedCorpus) {
   const ScratchFolder scratch;
-  std::filesystem::copy(CHE_SOURCE_DIR "/data/text/austen", scratch.path() / "austen");
+  for (const char* name : {"austen", "mine"}) {
+    std::filesystem::copy(CHE_SOURCE_DIR "/data/text/austen", scratch.path() / name);
+  }
+  std::string card = read_file(scratch.path() / "mine/corpus.json");
+  card.replace(card.find("\"austen\""), 8, "\"mine\"");
+  write_file_atomically(scratch.path() / "mine/corpus.json", card);
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(scratch.path());
-  const std::string by_name = error_of(with("  text: austen\n"), {});
-  const RunConfig by_path = text_run("  text: ./austen\n");
+  const std::string shadowed = error_of(with("  text: austen\n"), {});
+  const RunConfig austen = text_run("  text: ./austen\n");
+  const RunConfig mine = text_run("  text: mine\n");
   std::filesystem::current_path(before);
-  expect_contains(by_name, {"austen is a corpus that comes with che", "./austen"});
-  EXPECT_EQ(by_path.text.corpus, (scratch.path() / "austen").string());
+  expect_contains(shadowed, {"austen is a corpus that comes with che", "./austen"});
+  EXPECT_EQ(austen.text.corpus, (scratch.path() / "austen").string());
+  EXPECT_EQ(mine.text.corpus, (scratch.path() / "mine").string());
 }
 
 TEST(TextConfig, StoredConfigsAreReadWithoutTheCorpus) {
