@@ -295,10 +295,14 @@ Comparison compare_columns(const ResultTable& table, const EncodingLabel& first,
       comparison.one_sided.push_back(row.task);
       continue;
     }
-    if (!are_pairs_measured_alike(table, {cell, counterpart})) {
+    // A pair has one evaluation seed. Models outside che have no pairs.
+    const bool has_pairs = !first.form.foreign && !second.form.foreign;
+    const auto alike = has_pairs ? are_pairs_measured_alike : are_measured_alike;
+    if (!alike(table, {cell, counterpart})) {
       throw Error(fmt::format(
           "'{}' and '{}' are evaluated differently on {} (lengths, samples, eval_dropout, or part, protocol "
-          "and windows of a text); compare columns that are measured alike",
+          "and windows of a text; with a model outside che, also evaluation seeds); compare columns that are "
+          "measured alike",
           one, other, row.task.text()));
     }
     if (unit == ComparisonUnit::kWindow && row.level != Level::kText) {

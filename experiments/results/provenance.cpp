@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/config/field_list.h"
 #include "core/text.h"
 #include "experiments/plan/differences.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/run_config.h"
 
 namespace che {
@@ -75,6 +77,15 @@ std::string protocol_options(const ResultTable& table) {
         "{}={}", path, joined(values, ", ", [&](const auto& value) {
           return is_shared ? value.first : fmt::format("{} ({})", value.first, fmt::join(value.second, ", "));
         }));
+  });
+}
+
+// Whether a run has measurements under other settings than its config's, which are columns of their own.
+bool has_set_columns(const ResultTable& table) {
+  std::map<std::pair<std::size_t, std::string>, OptionValues> settings_of;
+  return std::ranges::any_of(table.runs, [&](const TableRun& run) {
+    const OptionValues settings = evaluation_settings(run.config);
+    return settings_of.try_emplace({run.experiment, run.id}, settings).first->second != settings;
   });
 }
 
@@ -146,11 +157,16 @@ std::vector<Fact> provenance(const ResultTable& table) {
     facts.insert(facts.end() - 1,
                  {"Settings that all runs of a task share and other tasks do not", row_settings});
   }
+  const char* const of_columns =
+      has_set_columns(table) ? " in their configs; what `che evaluate --set` measured stays with its run"
+                             : "";
   if (const std::vector<std::string>& skipped = table.conditions.skip; !skipped.empty()) {
-    facts.insert(facts.begin(), {"No runs with", fmt::format("{}", fmt::join(skipped, " or "))});
+    facts.insert(facts.begin(),
+                 {"No runs with", fmt::format("{}{}", fmt::join(skipped, " or "), of_columns)});
   }
   if (const std::vector<std::string>& only = table.conditions.only; !only.empty()) {
-    facts.insert(facts.begin(), {"Only runs with", fmt::format("{}", fmt::join(only, " and "))});
+    facts.insert(facts.begin(),
+                 {"Only runs with", fmt::format("{}{}", fmt::join(only, " and "), of_columns)});
   }
   for (const std::string& reason : table.left_out) facts.push_back({"Left out", reason});
   return facts;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
@@ -112,8 +113,34 @@ void add_ngrams(ResultTable& table) {
       std::ranges::any_of(table.rows, [](const TableRow& row) { return row.level == Level::kText; });
 }
 
+namespace {
+
+// Aligned windows of all lengths of a config end with the same tokens. A length beyond the longest one moves
+// them.
+void note_other_ends(const std::vector<TableRun>& runs, std::set<std::string>& notes) {
+  std::map<std::string, std::map<std::int64_t, std::set<std::int64_t>>> lengths_of;  // By text and longest.
+  for (const TableRun& run : runs) {
+    const EvaluationConfig& asked = run.config.evaluation;
+    const bool are_aligned = run.config.has_text() && asked.text.windows == WindowChoice::kAligned &&
+                             asked.text.protocol != TextProtocol::kSliding;
+    if (are_aligned) lengths_of[run.config.text.name][longest_window(asked)].insert(asked.lengths().front());
+  }
+  for (const auto& [text, by_longest] : lengths_of) {
+    if (by_longest.size() < 2) continue;
+    notes.insert(fmt::format(
+        "{}: windows end with the same tokens only within these groups of lengths: {}; between groups, "
+        "perplexities are of other tokens.",
+        text, joined(by_longest, "; ", [](const auto& group) {
+          return fmt::format("{}", fmt::join(group.second, ", "));
+        })));
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> text_notes(const std::vector<TableRun>& runs) {
   std::set<std::string> notes;
+  note_other_ends(runs, notes);
   for (const TableRun& run : runs) {
     if (!run.config.has_text()) continue;
     const EvaluationConfig& asked = run.config.evaluation;

@@ -71,14 +71,15 @@ TEST_F(PredictionRuns, OfTheSameModelAndSeedReplaceRows) {
   std::vector<std::string> warnings;
   const auto warn = [&](const std::string& warning) { warnings.push_back(warning); };
   const RunFolder folder = store_predictions(scratch_.path(), longer, warn);
-  ASSERT_EQ(1U, warnings.size());
+  ASSERT_EQ(2U, warnings.size());
+  expect_contains(warnings[0], {"the score is the mean over the lengths 44..45", "was over 41..44"});
   EXPECT_EQ(
       "reverse_string of my_lstm, model_seed 0: replaced the stored accuracy at 1 test length (mean 50.0 %, "
       "now "
       "25.0 %); a repetition needs a model_seed of its own",
-      warnings[0]);
+      warnings[1]);
   store_predictions(scratch_.path(), longer, warn);
-  EXPECT_EQ(1U, warnings.size()) << "nothing changed";
+  EXPECT_EQ(2U, warnings.size()) << "nothing changed";
   const std::vector<EvaluationRow> rows = folder.evaluation();
   ASSERT_EQ(5U, rows.size());
   EXPECT_DOUBLE_EQ(0.5, rows[2].accuracy);
@@ -146,6 +147,17 @@ TEST_F(PredictionRuns, AreComparedWithoutPairs) {
   EXPECT_TRUE(foreign.rates.empty());
   EXPECT_EQ(0U, foreign.unpaired);
   EXPECT_DOUBLE_EQ(0.375, *foreign.difference);
+}
+
+TEST_F(PredictionRuns, OfOtherEvaluationSeedsAreNotCompared) {
+  store_own_runs(scratch_.path());
+  ScoredPredictions scored = made_up_predictions("my_lstm", 0, 0.875);
+  scored.header.seed = 5;
+  for (EvaluationRow& row : scored.rows) row.seed = 5;
+  store_predictions(scratch_.path(), scored);
+  const ResultTable table = read_table({scratch_.path()});
+  expect_contains(message_of([&] { compare(table, "my_lstm", "dape_kerple", Aggregate::kMean); }),
+                  {"are evaluated differently on reverse_string", "evaluation seeds"});
 }
 
 TEST_F(PredictionRuns, OneIsComparedWithEveryColumn) {

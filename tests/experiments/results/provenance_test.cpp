@@ -25,6 +25,28 @@ TEST(Provenance, NamesSeedsAndRates) {
   EXPECT_EQ(seeds.value, "0, 1, 2; data seeds: 0; learning rates: 0.0003, 0.001");
 }
 
+// Conditions are on the configs of runs, and `che evaluate --set` measures them under other settings.
+TEST(Provenance, SaysThatMeasurementsStayWithTheirRun) {
+  const ScratchFolder scratch;
+  const RunConfig rope = made_up_config("even_pairs", "rope");
+  const RunFolder run = store_run(scratch.path(), rope, RunState::kFinished, 0.5);
+  const auto chosen = [&] {
+    ResultTable table = make_table(open_runs(scratch.path()));
+    table.conditions.only = {"encoding.scaling=none"};
+    return provenance(table)[0];
+  };
+  EXPECT_EQ(chosen().name, "Only runs with");
+  EXPECT_EQ(chosen().value, "encoding.scaling=none");
+  std::vector<EvaluationRow> rows = run.evaluation();
+  for (EvaluationRow row : run.evaluation()) {
+    row.encoding_settings = {{"scaling", "yarn"}};
+    rows.push_back(row);
+  }
+  run.write_evaluation(rows);
+  EXPECT_EQ(chosen().value,
+            "encoding.scaling=none in their configs; what `che evaluate --set` measured stays with its run");
+}
+
 TEST(Provenance, SaysWhichEncodingHasWhichProtocolOption) {
   const ScratchFolder scratch;
   const auto protocol_options = [&] {

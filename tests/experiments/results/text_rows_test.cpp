@@ -1,6 +1,8 @@
 // Tables of runs on texts: a row for each test length, lower is better.
 #include "experiments/results/text_rows.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +13,7 @@
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/results/comparison.h"
 #include "tables/result_tables.h"
+#include "tests/contains.h"
 #include "tests/experiments/plan/read_sweep_text.h"
 #include "tests/experiments/store/made_up_results.h"
 #include "tests/message_of.h"
@@ -63,6 +66,26 @@ TEST_F(TextRows, HaveAPerplexityForEachLength) {
   ReadingRules bits;
   bits.metric = Metric::named("bits");
   EXPECT_NEAR(*make_table(open_runs(scratch_.path()), bits).runs[0].score, 2.512 / std::log(2), 1e-9);
+}
+
+// As `che evaluate` adds them.
+TEST_F(TextRows, BeyondTheLongestLengthAreOfOtherTokensAndANoteSaysSo) {
+  const RunConfig config = run_on_austen("kerple", 0);
+  store(scratch_.path(), config, 1);
+  const auto notes = [&] {
+    return fmt::format("{}", fmt::join(make_table(open_runs(scratch_.path())).reading_notes, "\n"));
+  };
+  EXPECT_FALSE(contains(notes(), "windows end with the same tokens only"));
+  RunConfig longer = config;
+  longer.evaluation.listed_lengths = {4096};
+  const RunFolder folder = RunFolder::at(scratch_.path(), config);
+  std::vector<EvaluationRow> rows = folder.evaluation();
+  rows.push_back(rows.back());
+  rows.back().length = 4096;
+  rows.back().encoding_settings = evaluation_settings(longer);
+  folder.write_evaluation(rows);
+  expect_contains(notes(), {"windows end with the same tokens only within these groups of lengths: 512, "
+                            "2048; 4096;"});
 }
 
 // Chance is an accuracy, which no perplexity passes or fails.
