@@ -141,10 +141,10 @@ void warn_of_other_lengths(const fs::path& run, const RunConfig& config, const W
   const std::vector<std::int64_t> had = before.run->config().evaluation.lengths();
   const std::vector<std::int64_t> has = config.evaluation.lengths();
   if (had == has) return;
-  warn(
-      fmt::format("{}: the score is the mean over the lengths {} from now on, and was over {}; `che table "
-                  "--score-lengths` takes others of those that were measured",
-                  run.string(), lengths_text(config.evaluation), lengths_text(before.run->config().evaluation)));
+  warn(fmt::format(
+      "{}: the score is the mean over the lengths {} from now on, and was over {}; `che table "
+      "--score-lengths` takes others of those that were measured",
+      run.string(), lengths_text(config.evaluation), lengths_text(before.run->config().evaluation)));
 }
 
 }  // namespace
