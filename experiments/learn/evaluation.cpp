@@ -52,12 +52,12 @@ std::vector<PositionLoss> binned(const at::Tensor& losses) {
 }  // namespace
 
 std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
-                             const Pass& pass) {
+                             const Pass& pass, Wanted wanted) {
   constexpr std::int64_t kMeasuredExamples = 8;
   // How many fit if `examples` take as much as measured.
   const auto fitting = [&](std::int64_t examples) {
-    const auto bytes =
-        static_cast<double>(peak_tensor_bytes([&] { predict_rows(model, batch, 0, examples, pass); }));
+    const auto bytes = static_cast<double>(
+        peak_tensor_bytes([&] { predict_rows(model, batch, 0, examples, pass, wanted); }));
     const double most = std::floor(memory_gib * 0x1p30 / bytes) * static_cast<double>(examples);
     return static_cast<std::int64_t>(std::min(most, static_cast<double>(batch.size)));
   };
@@ -106,20 +106,20 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
                                             static_cast<std::uint64_t>(b));
     dropout.first_example = static_cast<std::uint64_t>(first_example);
     const Pass pass{.positions = positions, .dropout = dropout, .is_evaluation = true};
+    const bool has_windows = !batch.windows.empty();
+    const Wanted wanted{.classes = kept.predictions, .losses = has_windows};
     if (part == 0) {
       // A first pass, so that tables and the like, which a device keeps, count for no example.
       if (!device.is_cpu()) predict_rows(model, batch, 0, 1, pass);
-      part = examples_within(config.execution.memory_gib, model, batch, pass);
+      part = examples_within(config.execution.memory_gib, model, batch, pass, wanted);
     }
-    const bool has_windows = !batch.windows.empty();
     windows.insert(windows.end(), batch.windows.begin(), batch.windows.end());
     at::Tensor correct = at::zeros({replicas}, sums);
     at::Tensor counted = at::zeros({}, sums);
     for (std::int64_t first = 0; first < kEvaluationBatch; first += part) {
       if (stop.load() != 0) return std::nullopt;
       const std::int64_t count = std::min(part, kEvaluationBatch - first);
-      const BatchResult predicted = predict_rows(model, batch, first, count, pass,
-                                                 {.classes = kept.predictions, .losses = has_windows});
+      const BatchResult predicted = predict_rows(model, batch, first, count, pass, wanted);
       if (kept.predictions) predictions.push_back(predicted.classes.to(at::kCPU));
       at::Tensor part_loss = predicted.score.loss.to(at::kDouble);
       if (has_windows) {

@@ -65,6 +65,6 @@ class Evaluation {
 // counts once for all of them. Beyond one example, which library operations need not copy, memory grows at
 // most linearly in the number of examples, so that the result never exceeds the budget.
 std::int64_t examples_within(double memory_gib, const Model& model, const SequenceBatch& batch,
-                             const Pass& pass);
+                             const Pass& pass, Wanted wanted = {});
 
 }  // namespace che

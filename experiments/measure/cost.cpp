@@ -87,7 +87,9 @@ std::string shape_of(const RunConfig& config) {
                     .last_length = config.training.last_length};
   shape.evaluation = {.first_length = config.evaluation.first_length,
                       .last_length = config.evaluation.last_length,
-                      .listed_lengths = config.evaluation.listed_lengths};
+                      .listed_lengths = config.evaluation.listed_lengths,
+                      .of_text = config.evaluation.of_text,
+                      .text = config.evaluation.text};
   return to_yaml(shape);
 }
 
@@ -103,7 +105,8 @@ double evaluation_bytes(const RunConfig& config, const Backend& backend) {
   const auto peak = [&](std::int64_t examples) {
     return static_cast<double>(peak_tensor_bytes([&] {
       predict_rows(*state.model, batch, 0, examples,
-                   {.positions = positions, .dropout = dropout, .is_evaluation = true});
+                   {.positions = positions, .dropout = dropout, .is_evaluation = true},
+                   {.losses = !batch.windows.empty()});
     }));
   };
   const double one = peak(1);
@@ -152,13 +155,13 @@ CostEstimate::Speed CostEstimate::measure(const RunConfig& config) const {
   const std::vector<std::int64_t> lengths = evaluation.lengths();
   evaluation.listed_lengths.clear();
   evaluation.first_length = evaluation.last_length = lengths[(lengths.size() - 1) / 2];
-  evaluation.samples = 1;
   const double step_operations = training_step_operations(middle);
   return {
       .training = seconds_per_operation(middle, training.last_length, false,
                                         step_operations / static_cast<double>(training.batch_size), backend),
-      .evaluation = seconds_per_operation(middle, evaluation.last_length, true,
-                                          run_operations(middle).evaluation, backend)};
+      .evaluation = seconds_per_operation(
+          middle, evaluation.last_length, true,
+          run_operations(middle).evaluation / static_cast<double>(evaluation.samples), backend)};
 }
 
 double CostEstimate::seconds(const RunConfig& config, const Operations& work) {

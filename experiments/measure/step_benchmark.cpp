@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
-#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <fstream>
@@ -182,14 +181,19 @@ StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan
     if (step == warm_up) reset_peak(device);
     clock.take();
     const Clock::time_point start = Clock::now();
-    state.workload->training_batch(step, batch);
+    if (plan.evaluate) {
+      state.workload->evaluation_batch(length, 0, batch_size, batch);
+    } else {
+      state.workload->training_batch(step, batch);
+    }
     const double sampling_seconds = seconds_since(start);
     if (plan.evaluate) {
-      const c10::NoGradGuard no_grad;
       const auto positions =
-          create_positions(config, config.data_seed, Purpose::kPositions, static_cast<std::uint64_t>(step));
-      wait_for(predict(*state.model, to_tensors(batch, 0, batch.size, device),
-                       {.positions = positions, .is_evaluation = true})
+          create_positions(config, config.evaluation.seed, Purpose::kEvaluationPositions,
+                           static_cast<std::uint64_t>(length), static_cast<std::uint64_t>(step));
+      wait_for(predict_rows(*state.model, batch, 0, batch.size,
+                            {.positions = positions, .is_evaluation = true},
+                            {.losses = !batch.windows.empty()})
                    .score.loss);
     } else {
       wait_for(state.make_step(batch));

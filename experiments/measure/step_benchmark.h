@@ -35,8 +35,9 @@ struct BenchmarkPlan {
   std::int64_t most_examples = 0;  // The largest batch; 0 for no limit.
 };
 
-// Times steps of `config` at `length` with fresh batches: sampling, forward, loss, and in training backward,
-// clip and Adam. The matrix product is timed between the steps.
+// Times steps of `config` at `length`: sampling, forward, loss, and in training backward, clip and Adam.
+// Training has fresh batches; evaluation has the first of its own, which a text's config asks for. The matrix
+// product is timed between the steps.
 StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan& plan,
                       const Backend& backend);
 

@@ -9,7 +9,10 @@
 
 #include "experiments/learn/batches.h"
 #include "experiments/learn/evaluation.h"
+#include "experiments/learn/limits.h"
+#include "experiments/learn/model_factory.h"
 #include "experiments/learn/training.h"
+#include "experiments/measure/step_benchmark.h"
 #include "experiments/plan/run_workload.h"
 #include "tests/experiments/plan/read_sweep_text.h"
 
@@ -148,6 +151,36 @@ TEST(TextEvaluation, KeepsTheLossAtEachPositionOfTheLongestLength) {
   EXPECT_TRUE(
       evaluate_point(*state.model, {config}, 48, kNeverStop, {.curve = true})->rows[0].positions.empty());
   EXPECT_TRUE(evaluate_point(*state.model, {config}, 96, kNeverStop)->rows[0].positions.empty());
+}
+
+// The losses of windows take memory, too.
+TEST(TextEvaluation, StaysWithinTheMemoryBudget) {
+  RunConfig config = text_config();
+  config.evaluation.text.last = 96;
+  const TrainingState state({config});
+  SequenceBatch batch;
+  state.workload->evaluation_batch(96, 0, 64, batch);
+  const Positions positions;
+  const Pass pass{.positions = positions, .dropout = {.seeds = {0}}, .is_evaluation = true};
+  const auto bytes = [&](std::int64_t examples) {
+    return peak_tensor_bytes([&] { predict_rows(*state.model, batch, 0, examples, pass, {.losses = true}); });
+  };
+  const std::int64_t budget = bytes(20) - 1;
+  const std::int64_t examples =
+      examples_within(static_cast<double>(budget) * 0x1p-30, *state.model, batch, pass, {.losses = true});
+  EXPECT_GE(examples, 18);
+  EXPECT_LE(bytes(examples), budget);
+}
+
+TEST(TextEvaluation, IsTimedWithTheOutputsOfItsProtocol) {
+  const auto bytes = [](std::int64_t last) {
+    RunConfig config = text_config();
+    config.evaluation.text.last = last;
+    return peak_tensor_bytes([&] {
+      measure_step(config, 96, {.evaluate = true, .steps = 1, .warm_up = 0}, backend_of(config.execution));
+    });
+  };
+  EXPECT_LT(bytes(16), bytes(96));
 }
 
 }  // namespace
