@@ -15,7 +15,6 @@
 #include "core/config/reader.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "experiments/plan/encoding_config.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/schedule/devices.h"
 #include "experiments/schedule/pending_work.h"

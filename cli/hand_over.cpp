@@ -13,7 +13,6 @@
 #include "cli/process_setup.h"
 #include "core/error.h"
 #include "core/files.h"
-#include "core/resources.h"
 #include "experiments/schedule/devices.h"
 
 namespace che {
@@ -43,12 +42,7 @@ void fill_computing_command(CLI::App& command, Action& action) {
 }
 
 void choose_replicas(std::vector<RunConfig>& runs, std::int64_t /*workers*/) {
-  const std::vector<std::string> gpus = available_resources().gpus;
-  for (RunConfig& run : runs) {
-    if (run.execution.replicas != kAutoReplicas || !has_device(run)) continue;
-    if (device_choice(run.execution.device).is_gpu(gpus)) hand_over();  // Steps are measured there.
-    run.execution.replicas = 1;
-  }
+  if (choose_cpu_replicas(runs)) hand_over();
 }
 
 double bf16_speed(const RunConfig&) { hand_over(); }

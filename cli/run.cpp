@@ -11,7 +11,6 @@
 #include "cli/reading_options.h"
 #include "core/error.h"
 #include "core/process.h"
-#include "core/resources.h"
 #include "core/text.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/sweep.h"
@@ -45,16 +44,6 @@ struct PlannedSweep {
   std::vector<bool> chosen = {};  // Whether the config left replicas open, for each run.
 };
 
-// Chooses what needs no measurement.
-void choose_unmeasured(std::vector<RunConfig>& runs, const std::filesystem::path& experiment) {
-  choose_precision(runs, experiment, nullptr);
-  const std::vector<std::string> gpus = available_resources().gpus;
-  for (RunConfig& run : runs) {
-    const bool is_open = run.execution.replicas == kAutoReplicas && has_device(run);
-    if (is_open && !device_choice(run.execution.device).is_gpu(gpus)) run.execution.replicas = 1;
-  }
-}
-
 PlannedSweep plan_sweep(const RunOptions& options) {
   PlannedSweep planned;
   planned.sweep = options.config.sweep(warnings_of_config(planned.warnings));
@@ -62,8 +51,9 @@ PlannedSweep plan_sweep(const RunOptions& options) {
     planned.chosen.push_back(run.execution.replicas == kAutoReplicas);
   }
   const std::filesystem::path experiment = results_folder(options.output, planned.sweep.name);
-  if (options.list) {
-    choose_unmeasured(planned.sweep.runs, experiment);
+  if (options.list) {  // What needs no measurement is chosen.
+    choose_precision(planned.sweep.runs, experiment, nullptr);
+    choose_cpu_replicas(planned.sweep.runs);
     return planned;
   }
   planned.notes = choose_precision(planned.sweep.runs, experiment, bf16_speed);

@@ -7,7 +7,6 @@
 #include "cli/commands.h"
 #include "cli/reading_options.h"
 #include "core/error.h"
-#include "experiments/results/read_results.h"
 #include "experiments/results/result_table.h"
 #include "experiments/results/text_rows.h"
 #include "tables/result_tables.h"

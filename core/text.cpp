@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "core/error.h"
+
 namespace che {
 namespace {
 
@@ -42,6 +44,11 @@ std::string one_line(std::string_view text, std::size_t longest) {
     }
   }
   return line;
+}
+
+std::string one_line_text(std::string_view text) {
+  if (one_line(text, kWholeText) != text) throw Error("more than one line, or control characters");
+  return std::string(text);
 }
 
 std::size_t character_count(std::string_view text) {

@@ -20,6 +20,9 @@ inline constexpr std::size_t kWholeText = std::string_view::npos;
 // nothing. Every text from a file, a folder's name or a command line is shown through it.
 std::string one_line(std::string_view text, std::size_t longest = 80);
 
+// `text` itself. Throws Error (usage) unless it is one such line.
+std::string one_line_text(std::string_view text);
+
 // The number of characters in UTF-8 text.
 std::size_t character_count(std::string_view text);
 

@@ -125,8 +125,9 @@ void sample_batch(const Task& task, const BatchKey& key, std::int64_t length, st
   }
 }
 
-std::int64_t training_length(const Task& task, const TrainingBatchSettings& settings, std::int64_t step) {
-  RandomStream random(keyed_seed(settings.data_seed, task.stream_key()), Purpose::kLengths,
+std::int64_t training_length(const TrainingBatchSettings& settings, std::string_view stream_key,
+                             std::int64_t step) {
+  RandomStream random(keyed_seed(settings.data_seed, stream_key), Purpose::kLengths,
                       static_cast<std::uint64_t>(step));
   const std::int64_t choices = settings.last_length - settings.first_length + 1;
   return settings.first_length + random.below(static_cast<std::uint64_t>(choices));
@@ -135,7 +136,7 @@ std::int64_t training_length(const Task& task, const TrainingBatchSettings& sett
 void training_batch(const Task& task, const TrainingBatchSettings& settings, std::int64_t step,
                     Batch& batch) {
   const BatchKey key{settings.data_seed, Purpose::kData, static_cast<std::uint64_t>(step), 0};
-  sample_batch(task, key, training_length(task, settings, step), settings.batch_size, batch);
+  sample_batch(task, key, training_length(settings, task.stream_key(), step), settings.batch_size, batch);
 }
 
 }  // namespace che

@@ -178,9 +178,10 @@ struct TrainingBatchSettings {
   std::int64_t last_length = 40;
 };
 
-// The length of every sample of a step's batch, uniform over the training lengths; depends on the task's
-// stream key, the data seed and the step (from 0) only.
-std::int64_t training_length(const Task& task, const TrainingBatchSettings& settings, std::int64_t step);
+// The length of every sample of a step's batch, uniform over the training lengths; depends on the stream key
+// of the task, or of another workload, the data seed and the step (from 0) only.
+std::int64_t training_length(const TrainingBatchSettings& settings, std::string_view stream_key,
+                             std::int64_t step);
 
 // Draws the batch of a step into `batch`, whose memory is reused.
 void training_batch(const Task& task, const TrainingBatchSettings& settings, std::int64_t step, Batch& batch);

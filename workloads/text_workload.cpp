@@ -40,13 +40,13 @@ std::vector<EvaluationWindow> windows_or(const Choose& choose, std::string_view 
 const Corpus& TextWorkload::corpus() const {
   const std::scoped_lock lock(mutex_);
   if (corpus_ != nullptr) return *corpus_;
-  const std::filesystem::path folder = corpus_folder(batches_.corpus);
+  const std::filesystem::path folder = corpus_folder(batches_.text.corpus);
   const CorpusCard card = read_corpus_card(folder);
-  if (card.hash() != batches_.hash || card.name != batches_.name) {
+  if (card.hash() != batches_.text.hash || card.name != batches_.text.name) {
     throw Error(fmt::format(
         "the corpus in {} is {} of hash {}, and the run is about {} of hash {}; put that corpus back, or run "
         "the config anew in another results folder",
-        folder.string(), card.name, card.hash(), batches_.name, batches_.hash));
+        folder.string(), card.name, card.hash(), batches_.text.name, batches_.text.hash));
   }
   corpus_ = Corpus::open(folder);
   return *corpus_;
@@ -57,14 +57,13 @@ const TrainingWindows& TextWorkload::training_windows(std::int64_t length) const
   const std::scoped_lock lock(mutex_);
   std::unique_ptr<TrainingWindows>& windows = by_length_[length];
   if (windows == nullptr) {
-    windows = std::make_unique<TrainingWindows>(of, length, batches_.documents, keyed(batches_.data_seed));
+    windows = std::make_unique<TrainingWindows>(of, length, batches_.text.documents,
+                                                keyed(batches_.training.data_seed));
   }
   return *windows;
 }
 
-std::uint64_t TextWorkload::keyed(std::int64_t seed) const {
-  return keyed_seed(static_cast<std::uint64_t>(seed), batches_.name);
-}
+std::uint64_t TextWorkload::keyed(std::uint64_t seed) const { return keyed_seed(seed, batches_.text.name); }
 
 Vocabulary TextWorkload::vocabulary() const {
   const std::int64_t ids = corpus().card().vocabulary;
@@ -72,10 +71,8 @@ Vocabulary TextWorkload::vocabulary() const {
 }
 
 void TextWorkload::training_batch(std::int64_t step, SequenceBatch& batch) const {
-  RandomStream random(keyed(batches_.data_seed), Purpose::kLengths, static_cast<std::uint64_t>(step));
-  const auto lengths = static_cast<std::uint64_t>(batches_.last_length - batches_.first_length + 1);
-  const std::int64_t length = batches_.first_length + random.below(lengths);
-  resize(batch, batches_.batch_size, length, length);
+  const std::int64_t length = training_length(batches_.training, batches_.text.name, step);
+  resize(batch, batches_.training.batch_size, length, length);
   const TrainingWindows& windows = training_windows(length);
   for (std::int64_t row = 0; row < batch.size; ++row) {
     set_row(corpus(), windows.first_token(step * batch.size + row), row, batch);
@@ -84,31 +81,37 @@ void TextWorkload::training_batch(std::int64_t step, SequenceBatch& batch) const
 
 std::vector<EvaluationWindow> TextWorkload::windows(std::int64_t length) const {
   const Corpus& of = corpus();
-  const std::uint64_t seed = keyed(batches_.evaluation_seed);
-  const bool are_in_documents =
-      batches_.protocol == TextProtocol::kSliding || batches_.windows == WindowChoice::kAligned;
-  if (are_in_documents && length > batches_.longest) {
+  const std::uint64_t seed = keyed(static_cast<std::uint64_t>(batches_.evaluation_seed));
+  const bool are_in_documents = batches_.evaluation.protocol == TextProtocol::kSliding ||
+                                batches_.evaluation.windows == WindowChoice::kAligned;
+  if (are_in_documents && length > batches_.evaluation.longest) {
     throw Error(fmt::format(
         "windows of {} tokens are longer than evaluation.longest, {}; raise it, or set it to auto", length,
-        batches_.longest));
+        batches_.evaluation.longest));
   }
-  if (batches_.protocol == TextProtocol::kSliding) {
+  if (batches_.evaluation.protocol == TextProtocol::kSliding) {
     return windows_or(
         [&] {
-          return sliding_windows(of, batches_.part, batches_.longest, batches_.stride, batches_.samples,
-                                 seed);
+          return sliding_windows(of, batches_.evaluation.part, batches_.evaluation.longest,
+                                 batches_.evaluation.stride, batches_.evaluation_samples, seed);
         },
         "lower evaluation.samples, evaluation.stride or the test lengths, or take another part");
   }
-  if (batches_.windows == WindowChoice::kPacked) {
-    return windows_or([&] { return packed_windows(of, batches_.part, length, batches_.samples, seed); },
-                      "lower evaluation.samples, test at shorter lengths, or take another part");
+  if (batches_.evaluation.windows == WindowChoice::kPacked) {
+    return windows_or(
+        [&] {
+          return packed_windows(of, batches_.evaluation.part, length, batches_.evaluation_samples, seed);
+        },
+        "lower evaluation.samples, test at shorter lengths, or take another part");
   }
-  const std::vector<EvaluationWindow> chosen =
-      windows_or([&] { return aligned_windows(of, batches_.part, batches_.longest, batches_.samples, seed); },
-                 "lower evaluation.samples, test at shorter lengths, take another part, or set "
-                 "evaluation.windows to packed");
-  if (batches_.protocol != TextProtocol::kFull) return chosen;
+  const std::vector<EvaluationWindow> chosen = windows_or(
+      [&] {
+        return aligned_windows(of, batches_.evaluation.part, batches_.evaluation.longest,
+                               batches_.evaluation_samples, seed);
+      },
+      "lower evaluation.samples, test at shorter lengths, take another part, or set "
+      "evaluation.windows to packed");
+  if (batches_.evaluation.protocol != TextProtocol::kFull) return chosen;
   for (std::size_t i = 1; i < chosen.size(); ++i) {
     if (chosen[i].document == chosen[i - 1].document && chosen[i].end - chosen[i - 1].end < length) {
       throw Error(fmt::format(
@@ -123,14 +126,16 @@ std::vector<EvaluationWindow> TextWorkload::windows(std::int64_t length) const {
 void TextWorkload::evaluation_batch(std::int64_t point, std::int64_t first, std::int64_t count,
                                     SequenceBatch& batch) const {
   std::int64_t outputs = point;
-  if (batches_.protocol == TextProtocol::kLast) outputs = std::min(batches_.last, point);
-  if (batches_.protocol == TextProtocol::kSliding) outputs = std::min(batches_.stride, point);
+  if (batches_.evaluation.protocol == TextProtocol::kLast)
+    outputs = std::min(batches_.evaluation.last, point);
+  if (batches_.evaluation.protocol == TextProtocol::kSliding)
+    outputs = std::min(batches_.evaluation.stride, point);
   resize(batch, count, point, outputs);
   set_evaluation_rows(windows(point), first, count, batch);
 }
 
 bool TextWorkload::validation_batch(SequenceBatch& batch) const {
-  const std::int64_t length = batches_.last_length;
+  const std::int64_t length = batches_.training.last_length;
   resize(batch, kValidationWindows, length, length);
   const std::vector<EvaluationWindow> chosen = windows_or(
       [&] { return aligned_windows(corpus(), TextPart::kValidation, length, kValidationWindows, keyed(0)); },

@@ -7,38 +7,21 @@
 #include <string>
 #include <vector>
 
+#include "tasks/task.h"
 #include "texts/windows.h"
+#include "workloads/text_config.h"
 #include "workloads/workload.h"
 
 namespace che {
 
-// Which predictions of an evaluation count: the last `last` of each window; all of them; or the last `stride`
-// of windows that end every `stride` tokens.
-enum class TextProtocol : std::uint8_t { kLast, kFull, kSliding };
-// See aligned_windows() and packed_windows().
-enum class WindowChoice : std::uint8_t { kAligned, kPacked };
-
 // The settings that the batches of a run on a text depend on.
 struct TextBatchSettings {
-  std::string corpus;  // See corpus_folder().
-  std::string hash;    // CorpusCard::hash() of the corpus that the run is about.
-  std::string name;
-  DocumentUse documents = DocumentUse::kPacked;
-
-  std::int64_t data_seed = 0;
-  std::int64_t batch_size = 0;
-  std::int64_t first_length = 0;
-  std::int64_t last_length = 0;
-
-  TextPart part = TextPart::kTest;
-  TextProtocol protocol = TextProtocol::kLast;
-  WindowChoice windows = WindowChoice::kAligned;
-  std::int64_t last = 0;
-  std::int64_t stride = 0;
-  std::int64_t longest = 0;  // Aligned windows end where one of so many tokens lies within its document.
-  std::int64_t samples = 0;
+  TextConfig text;
+  TrainingBatchSettings training;
+  TextEvaluation evaluation;  // `longest` is a number: windows of so many tokens lie within documents.
   std::int64_t evaluation_seed = 0;
-  std::vector<std::int64_t> lengths;
+  std::int64_t evaluation_samples = 0;
+  std::vector<std::int64_t> evaluation_lengths;
 };
 
 // A text for causal models: each token predicts the next. The points are lengths in tokens.
@@ -53,8 +36,8 @@ class TextWorkload : public Workload {
     return {.source = Metric::Source::kPerplexity, .greater_is_better = false};
   }
   std::optional<double> chance(const std::vector<std::int64_t>&) const override { return std::nullopt; }
-  std::vector<std::int64_t> points() const override { return batches_.lengths; }
-  std::int64_t longest_training_point() const override { return batches_.last_length; }
+  std::vector<std::int64_t> points() const override { return batches_.evaluation_lengths; }
+  std::int64_t longest_training_point() const override { return batches_.training.last_length; }
   std::int64_t tokens(std::int64_t point) const override { return point; }
   void training_batch(std::int64_t step, SequenceBatch& batch) const override;
   void evaluation_batch(std::int64_t point, std::int64_t first, std::int64_t count,
@@ -67,7 +50,7 @@ class TextWorkload : public Workload {
  private:
   const Corpus& corpus() const;
   const TrainingWindows& training_windows(std::int64_t length) const;
-  std::uint64_t keyed(std::int64_t seed) const;
+  std::uint64_t keyed(std::uint64_t seed) const;
   void set_row(const Corpus& from, std::int64_t first_token, std::int64_t row, SequenceBatch& batch) const;
   void set_evaluation_rows(const std::vector<EvaluationWindow>& chosen, std::int64_t first,
                            std::int64_t count, SequenceBatch& batch) const;

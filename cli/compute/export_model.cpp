@@ -3,10 +3,8 @@
 
 #include <bit>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +17,7 @@
 #include "core/version.h"
 #include "experiments/learn/model_factory.h"
 #include "experiments/store/run_folder.h"
+#include "models/parameters/parameter_set.h"
 
 namespace che {
 namespace {
@@ -35,9 +34,7 @@ std::string safetensors(const std::vector<ParameterSpec>& specs, std::span<const
   header["__metadata__"] = metadata;
   std::int64_t offset = 0;  // Bytes.
   for (const ParameterSpec& spec : specs) {
-    const std::int64_t count =
-        std::accumulate(spec.shape.begin(), spec.shape.end(), std::int64_t{1}, std::multiplies<>());
-    const std::int64_t end = offset + count * static_cast<std::int64_t>(sizeof(float));
+    const std::int64_t end = offset + parameter_count({spec}) * static_cast<std::int64_t>(sizeof(float));
     header[spec.name] = {{"dtype", "F32"}, {"shape", spec.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }

@@ -21,6 +21,7 @@
 #include "experiments/measure/step_benchmark.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/schedule/devices.h"
+#include "experiments/schedule/time_left.h"
 #include "experiments/store/run_folder.h"
 
 namespace che {

@@ -11,8 +11,7 @@
 
 #include "experiments/learn/model_factory.h"
 #include "experiments/plan/operations.h"
-#include "experiments/schedule/status.h"
-#include "experiments/schedule/time_left.h"
+#include "experiments/store/needs.h"
 #include "models/ops/device/backend.h"
 
 namespace che {

@@ -10,9 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/config/field_list.h"
-#include "core/config/node.h"
-#include "core/config/reader.h"
 #include "core/error.h"
 #include "core/number_text.h"
 #include "core/registry.h"

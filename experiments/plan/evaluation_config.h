@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/config/fields.h"
-#include "experiments/plan/text_config.h"
+#include "workloads/text_config.h"
 
 namespace che {
 

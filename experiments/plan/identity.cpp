@@ -35,6 +35,13 @@ std::vector<SettingValue> settings_of_roles(const RunConfig& config, const std::
   return settings;
 }
 
+std::vector<SettingValue> identity_settings(const RunConfig& config, const std::vector<Role>& roles) {
+  // Two ways of writing the same test lengths are no difference.
+  RunConfig exact = config;
+  exact.evaluation = with_exact_lengths(config.evaluation);
+  return settings_of_roles(exact, roles, &FieldRecord::path);
+}
+
 std::string lines_of(const std::vector<SettingValue>& settings) {
   std::string lines;
   for (const SettingValue& setting : settings) lines += setting.text() + "\n";
@@ -152,13 +159,6 @@ std::set<std::string> ambiguous_tasks(const std::vector<RunConfig>& configs) {
 }
 
 }  // namespace
-
-std::vector<SettingValue> identity_settings(const RunConfig& config, const std::vector<Role>& roles) {
-  // Two ways of writing the same test lengths are no difference.
-  RunConfig exact = config;
-  exact.evaluation = with_exact_lengths(config.evaluation);
-  return settings_of_roles(exact, roles, &FieldRecord::path);
-}
 
 std::string model_name(const RunConfig& config) {
   const std::string column = config.column_form().text();

@@ -10,11 +10,9 @@
 
 namespace che {
 
-// The fields of `roles` that are off their default, sorted by their text. Where a default has changed, the
-// default is the one that runs were first stored under (EncodingEntry::identity_defaults).
-std::vector<SettingValue> identity_settings(const RunConfig& config, const std::vector<Role>& roles);
-
-// Their texts, one "path=value" per line. Ids hash this text with Field::hashed_name in the paths.
+// The fields of `roles` that are off their default, sorted, one "path=value" per line. Ids hash this text
+// with Field::hashed_name in the paths. Where a default has changed, the default is the one that runs were
+// first stored under (EncodingEntry::identity_defaults).
 std::string identity_text(const RunConfig& config, const std::vector<Role>& roles);
 
 // The run's column in tables, with the kind of model before it where that is neither the default nor the

@@ -16,7 +16,6 @@
 #include "experiments/plan/evaluation_config.h"
 #include "experiments/plan/execution_config.h"
 #include "experiments/plan/task_config.h"
-#include "experiments/plan/text_config.h"
 #include "models/settings/model_entry.h"
 
 namespace che {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/config/node.h"
-#include "core/config/reader.h"
 #include "experiments/plan/run_config.h"
 
 namespace che {

@@ -7,43 +7,32 @@
 
 namespace che {
 
-namespace {
-
-std::unique_ptr<Workload> text_workload(const RunConfig& config) {
-  const TextEvaluation& evaluation = config.evaluation.text;
-  std::vector<std::int64_t> lengths = config.evaluation.lengths();
-  return std::make_unique<TextWorkload>(TextBatchSettings{.corpus = config.text.corpus,
-                                                          .hash = config.text.hash,
-                                                          .name = config.text.name,
-                                                          .documents = config.text.documents,
-                                                          .data_seed = config.data_seed,
-                                                          .batch_size = config.training.batch_size,
-                                                          .first_length = config.training.first_length,
-                                                          .last_length = config.training.last_length,
-                                                          .part = evaluation.part,
-                                                          .protocol = evaluation.protocol,
-                                                          .windows = evaluation.windows,
-                                                          .last = evaluation.last,
-                                                          .stride = evaluation.stride,
-                                                          .longest = longest_window(config.evaluation),
-                                                          .samples = config.evaluation.samples,
+std::unique_ptr<Workload> create_workload(const RunConfig& config) {
+  const TrainingBatchSettings training{.data_seed = static_cast<std::uint64_t>(config.data_seed),
+                                       .batch_size = config.training.batch_size,
+                                       .first_length = config.training.first_length,
+                                       .last_length = config.training.last_length};
+  if (!config.has_text()) {
+    return std::make_unique<TaskWorkload>(
+        create_task(config.task), TaskBatchSettings{.training = training,
+                                                    .evaluation_seed = config.evaluation.seed,
+                                                    .evaluation_lengths = config.evaluation.lengths()});
+  }
+  TextEvaluation evaluation = config.evaluation.text;
+  evaluation.longest = longest_window(config.evaluation);
+  return std::make_unique<TextWorkload>(TextBatchSettings{.text = config.text,
+                                                          .training = training,
+                                                          .evaluation = evaluation,
                                                           .evaluation_seed = config.evaluation.seed,
-                                                          .lengths = std::move(lengths)});
+                                                          .evaluation_samples = config.evaluation.samples,
+                                                          .evaluation_lengths = config.evaluation.lengths()});
 }
 
-}  // namespace
-
-std::unique_ptr<Workload> create_workload(const RunConfig& config) {
-  if (config.has_text()) return text_workload(config);
-  const TrainingConfig& training = config.training;
-  return std::make_unique<TaskWorkload>(
-      create_task(config.task),
-      TaskBatchSettings{.training = {.data_seed = static_cast<std::uint64_t>(config.data_seed),
-                                     .batch_size = training.batch_size,
-                                     .first_length = training.first_length,
-                                     .last_length = training.last_length},
-                        .evaluation_seed = config.evaluation.seed,
-                        .evaluation_lengths = config.evaluation.lengths()});
+void check_windows(const RunConfig& run) {
+  if (!run.has_text()) return;
+  const auto workload = create_workload(run);
+  SequenceBatch batch;
+  for (const std::int64_t length : workload->points()) workload->evaluation_batch(length, 0, 1, batch);
 }
 
 Level level_of(const RunConfig& config) {

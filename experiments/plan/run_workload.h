@@ -13,6 +13,9 @@ namespace che {
 // The workload of a run: the only place that knows which kinds of workloads a config can name.
 std::unique_ptr<Workload> create_workload(const RunConfig& config);
 
+// Throws Error (usage) where the text of a run does not have the windows of its evaluation.
+void check_windows(const RunConfig& run);
+
 // The group of tables that its rows stand in.
 Level level_of(const RunConfig& config);
 

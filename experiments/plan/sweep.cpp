@@ -11,7 +11,6 @@
 
 #include "core/config/field_list.h"
 #include "core/config/node.h"
-#include "core/config/reader.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "experiments/plan/config_file.h"
@@ -194,7 +193,6 @@ std::optional<ConfigProblem> windows_problem(const RunConfig& run) {
   if (run.evaluation.listed_lengths.empty()) {
     return ConfigProblem{{"evaluation.lengths"}, "is empty; allowed with a text: a list of test lengths"};
   }
-  const auto workload = create_workload(run);
   SequenceBatch batch;
   RunConfig longest = run;
   longest.training.first_length = run.training.last_length;
@@ -204,12 +202,12 @@ std::optional<ConfigProblem> windows_problem(const RunConfig& run) {
     return ConfigProblem{{"training.last_length", "text"}, error.what()};
   }
   try {
-    for (const std::int64_t length : workload->points()) workload->evaluation_batch(length, 0, 1, batch);
+    check_windows(run);
   } catch (const Error& error) {
     return ConfigProblem{{"evaluation.lengths", "evaluation.part", "text"}, error.what()};
   }
   try {
-    if (run.log.validation_steps > 0) workload->validation_batch(batch);
+    if (run.log.validation_steps > 0) create_workload(run)->validation_batch(batch);
   } catch (const Error& error) {
     return ConfigProblem{{"log.validation_steps", "text"}, error.what()};
   }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/config/node.h"
-#include "core/config/reader.h"
 #include "experiments/plan/run_filter.h"
 
 namespace che {

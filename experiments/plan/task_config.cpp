@@ -5,15 +5,6 @@
 #include "tasks/declared/task_files.h"
 
 namespace che {
-namespace {
-
-// `text`, which must be one line.
-std::string one_line_text(std::string_view text) {
-  if (one_line(text, kWholeText) != text) throw Error("more than one line, or control characters");
-  return std::string(text);
-}
-
-}  // namespace
 
 void TaskConfig::reset(std::string_view new_name) {
   if (is_declared() && new_name == name) return;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/config/reader.h"
 #include "experiments/plan/run_config.h"
 #include "experiments/plan/sweep_plan.h"
 

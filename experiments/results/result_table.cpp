@@ -14,9 +14,7 @@
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
 #include "experiments/results/columns.h"
-#include "experiments/results/read_results.h"
 #include "experiments/results/text_rows.h"
-#include "experiments/store/experiment_folder.h"
 #include "tasks/task.h"
 
 namespace che {

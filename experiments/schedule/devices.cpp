@@ -179,6 +179,18 @@ bool has_device(const RunConfig& run) {
   }
 }
 
+bool choose_cpu_replicas(std::vector<RunConfig>& runs) {
+  const std::vector<std::string> gpus = available_resources().gpus;
+  bool is_any_left = false;
+  for (RunConfig& run : runs) {
+    if (run.execution.replicas != kAutoReplicas || !has_device(run)) continue;
+    const bool is_left = device_choice(run.execution.device).is_gpu(gpus);
+    if (!is_left) run.execution.replicas = 1;
+    is_any_left |= is_left;
+  }
+  return is_any_left;
+}
+
 std::optional<std::string> threads_warning(const std::vector<RunConfig>& runs, const Resources& resources) {
   const std::int64_t wanted = max_threads(runs);
   const std::int64_t used = usable_threads(wanted, resources);

@@ -63,6 +63,10 @@ std::vector<std::string> choose_precision(std::vector<RunConfig>& runs,
 // Whether check_devices() accepts the run here.
 bool has_device(const RunConfig& run);
 
+// Sets replicas that the config leaves open to 1 where the run has a CPU. Returns whether some run is left
+// that has a GPU, on which steps are measured.
+bool choose_cpu_replicas(std::vector<RunConfig>& runs);
+
 // Returns a warning if some runs want more threads than there are cores.
 std::optional<std::string> threads_warning(const std::vector<RunConfig>& runs,
                                            const Resources& resources = available_resources());

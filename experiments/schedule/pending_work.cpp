@@ -12,7 +12,6 @@
 #include "core/process.h"
 #include "core/text.h"
 #include "core/version.h"
-#include "experiments/plan/encoding_config.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "experiments/plan/run_workload.h"
@@ -101,14 +100,6 @@ void check_texts(const std::vector<RunFolder>& runs, const fs::path& experiment)
   }
   all.insert(all.end(), runs.begin(), runs.end());
   check_corpora(all);
-}
-
-// Throws Error (usage) where the text of a run does not have the windows of its evaluation.
-void check_windows(const RunConfig& run) {
-  if (!run.has_text()) return;
-  const auto workload = create_workload(run);
-  SequenceBatch batch;
-  for (const std::int64_t length : workload->points()) workload->evaluation_batch(length, 0, 1, batch);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 
 #include "core/error.h"
 #include "core/process.h"
-#include "experiments/plan/encoding_config.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/schedule/devices.h"
 

@@ -27,6 +27,11 @@ constexpr std::array<Phrases, 4> kPhrases = {
 
 std::size_t index_of(Aggregate aggregate) { return static_cast<std::size_t>(aggregate); }
 
+double interquartile_mean(const std::vector<double>& ascending) {
+  const auto cut = static_cast<std::ptrdiff_t>(ascending.size() / 4);
+  return statistics::mean(ascending.begin() + cut, ascending.end() - cut);
+}
+
 // Averages a measurement over the last tenth of the steps.
 double final_mean(const std::vector<MetricsRow>& metrics, double MetricsRow::*measurement) {
   constexpr double kFirstFraction = 0.9;
@@ -113,11 +118,6 @@ double quantile(const std::vector<double>& ascending, double share) {
   const double weight = place - static_cast<double>(below);
   // Neighbours that are equal stay exactly what they are.
   return ascending[below] + weight * (ascending[above] - ascending[below]);
-}
-
-double interquartile_mean(const std::vector<double>& ascending) {
-  const auto cut = static_cast<std::ptrdiff_t>(ascending.size() / 4);
-  return statistics::mean(ascending.begin() + cut, ascending.end() - cut);
 }
 
 double final_training_accuracy(const std::vector<MetricsRow>& metrics) {

@@ -35,7 +35,9 @@ struct ScoreSummary {
   double min = 0;
   double mean = 0;
   double median = 0;
-  double iqm = 0;                                      // See interquartile_mean.
+  // Interquartile mean: without the lowest and the highest floor(n / 4) scores (Agarwal et al., arXiv
+  // 2108.13264); the mean where there are fewer than four.
+  double iqm = 0;
   std::optional<double> deviation;                     // Sample standard deviation (n - 1).
   std::optional<std::pair<double, double>> quartiles;  // The first and the third.
 
@@ -56,10 +58,6 @@ double aggregate_of(std::vector<double> values, Aggregate aggregate, const Metri
 // Quantile of ascending values with linear interpolation between neighbours (Hyndman and Fan's
 // type 7); 0 <= fraction <= 1.
 double quantile(const std::vector<double>& ascending, double fraction);
-
-// Mean of ascending values without the lowest and the highest floor(n / 4) of them (Agarwal et al.,
-// arXiv 2108.13264); the mean where there are fewer than four.
-double interquartile_mean(const std::vector<double>& ascending);
 
 // Mean training accuracy over the last tenth of the steps in `metrics`, which are not empty. Each row is the
 // mean of the steps since the row before it and has their weight.

@@ -16,7 +16,6 @@
 #include "core/file_lock.h"
 #include "core/files.h"
 #include "core/hashes.h"
-#include "experiments/plan/encoding_config.h"
 #include "experiments/plan/evaluation_settings.h"
 #include "experiments/plan/identity.h"
 #include "experiments/store/csv.h"

@@ -177,13 +177,16 @@ std::vector<MetricsRow> RunFolder::metrics() const {
 }
 
 std::vector<EvaluationRow> RunFolder::evaluation() const {
-  std::vector<EvaluationRow> rows =
-      parsed(path_ / kEvaluationFile, id(), kEvaluationRemedy, parse_evaluation);
+  std::vector<EvaluationRow> whole = rows();
   if (config_.has_text()) {
-    attach_parts(rows, windows());
-    attach_parts(rows, positions());
+    attach_parts(whole, windows());
+    attach_parts(whole, positions());
   }
-  return rows;
+  return whole;
+}
+
+std::vector<EvaluationRow> RunFolder::rows() const {
+  return parsed(path_ / kEvaluationFile, id(), kEvaluationRemedy, parse_evaluation);
 }
 
 std::vector<EvaluationRow> RunFolder::windows() const {
@@ -215,13 +218,16 @@ StoredRun RunFolder::read() const {
   take(kStatusFile, run.status, [this] { return status(); });
   take(kMetricsFile, run.metrics, [this] { return metrics(); });
   const std::size_t others = run.damage.size();
+  std::vector<EvaluationRow> of_windows;
+  std::vector<EvaluationRow> of_positions;
   if (config_.has_text()) {
-    std::vector<EvaluationRow> parts;
-    take(kWindowsFile, parts, [this] { return windows(); });
-    take(kPositionsFile, parts, [this] { return positions(); });
+    take(kWindowsFile, of_windows, [this] { return windows(); });
+    take(kPositionsFile, of_positions, [this] { return positions(); });
   }
   // A damaged part costs the rows, which are measured again.
-  if (run.damage.size() == others) take(kEvaluationFile, run.evaluation, [this] { return evaluation(); });
+  if (run.damage.size() == others) take(kEvaluationFile, run.evaluation, [this] { return rows(); });
+  attach_parts(run.evaluation, std::move(of_windows));
+  attach_parts(run.evaluation, std::move(of_positions));
   take(kAtStepsFile, run.at_steps, [this] { return at_steps(); });
   if (config_.evaluation.predictions) {
     take(kPredictionsFile, run.has_predictions, [this] { return has_predictions(path_, config_); });

@@ -89,7 +89,8 @@ class RunFolder {
 
  private:
   RunFolder(std::filesystem::path path, RunConfig config);
-  // Those of windows.csv and positions.csv.
+  // Those of evaluation.csv alone, of windows.csv and of positions.csv.
+  std::vector<EvaluationRow> rows() const;
   std::vector<EvaluationRow> windows() const;
   std::vector<EvaluationRow> positions() const;
   void write_rows(const char* file, const std::string& text) const;

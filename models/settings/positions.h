@@ -28,16 +28,10 @@ class Positions {
   // 0 .. count-1.
   Positions() = default;
 
-  // Randomized positions (Ruoss et al., arXiv 2305.16843): a sorted uniform random subset of
-  // 0 .. max_position-1 without replacement; for offsets, of 1 .. max_position-1. Each layer has its
-  // own draw; all depend on `seed`, `purpose`, `step` and `batch` only.
-  static Positions randomized(std::int64_t max_position, std::uint64_t seed, Purpose purpose,
-                              std::uint64_t step, std::uint64_t batch = 0) {
-    return drawn(PositionSource::kRandomized, max_position, seed, purpose, step, batch);
-  }
-
-  // Likewise for any source. kRandomizedReal: sorted uniform reals of 0 .. max_position. kEqualMean, which
-  // reads no max_position: 0, s, 2 s, ... for tokens and offsets alike, s exponential with mean 1.
+  // Each layer has its own draw; all depend on `seed`, `purpose`, `step` and `batch` only. kRandomized (Ruoss
+  // et al., arXiv 2305.16843): a sorted uniform random subset of 0 .. max_position-1 without replacement; for
+  // offsets, of 1 .. max_position-1. kRandomizedReal: sorted uniform reals of 0 .. max_position. kEqualMean,
+  // which reads no max_position: 0, s, 2 s, ... for tokens and offsets alike, s exponential with mean 1.
   static Positions drawn(PositionSource source, std::int64_t max_position, std::uint64_t seed,
                          Purpose purpose, std::uint64_t step, std::uint64_t batch = 0);
 

@@ -140,18 +140,13 @@ TEST(EvaluationWindows, RefuseWhatThePartDoesNotHold) {
 }
 
 TextBatchSettings small_batches() {
-  return {.corpus = CHE_SOURCE_DIR "/data/text/austen",
-          .hash = austen().card().hash(),
-          .name = "austen",
-          .data_seed = 3,
-          .batch_size = 4,
-          .first_length = 16,
-          .last_length = 16,
-          .last = 8,
-          .stride = 4,
-          .longest = 64,
-          .samples = 64,
-          .lengths = {16, 32, 64}};
+  TextConfig text;
+  text.reset(CHE_SOURCE_DIR "/data/text/austen");
+  return {.text = text,
+          .training = {.data_seed = 3, .batch_size = 4, .first_length = 16, .last_length = 16},
+          .evaluation = {.last = 8, .stride = 4, .longest = 64},
+          .evaluation_samples = 64,
+          .evaluation_lengths = {16, 32, 64}};
 }
 
 // Predictions are the tokens that follow those that are read.
@@ -193,7 +188,7 @@ TEST(TextWorkload, EveryLengthScoresTheSameTokens) {
 TEST(TextWorkload, ProtocolsDecideOnWhatCounts) {
   const auto outputs = [](TextProtocol protocol, std::int64_t length) {
     TextBatchSettings batches = small_batches();
-    batches.protocol = protocol;
+    batches.evaluation.protocol = protocol;
     SequenceBatch batch;
     TextWorkload(batches).evaluation_batch(length, 0, 64, batch);
     return batch.outputs;
@@ -202,8 +197,8 @@ TEST(TextWorkload, ProtocolsDecideOnWhatCounts) {
   EXPECT_EQ(outputs(TextProtocol::kFull, 64), 64);
   EXPECT_EQ(outputs(TextProtocol::kSliding, 64), 4);
   TextBatchSettings long_ones = small_batches();
-  long_ones.protocol = TextProtocol::kFull;
-  long_ones.longest = 8192;
+  long_ones.evaluation.protocol = TextProtocol::kFull;
+  long_ones.evaluation.longest = 8192;
   SequenceBatch batch;
   expect_error(ErrorKind::kUsage, {"overlap", "packed"},
                [&] { TextWorkload(long_ones).evaluation_batch(8192, 0, 64, batch); });
@@ -213,7 +208,7 @@ TEST(TextWorkload, RefusesWindowsThatMayLeaveTheirDocument) {
   TextBatchSettings batches = small_batches();
   SequenceBatch batch;
   for (const TextProtocol protocol : {TextProtocol::kLast, TextProtocol::kSliding}) {
-    batches.protocol = protocol;
+    batches.evaluation.protocol = protocol;
     expect_error(ErrorKind::kUsage, {"windows of 100000 tokens", "evaluation.longest", "auto"},
                  [&] { TextWorkload(batches).evaluation_batch(100'000, 0, 64, batch); });
   }
@@ -228,15 +223,15 @@ TEST(TextWorkload, RefusesWindowsThatMayLeaveTheirDocument) {
 // The number of validation windows is no setting.
 TEST(TextWorkload, NamesTheSettingsOfTooFewWindows) {
   TextBatchSettings batches = small_batches();
-  batches.last_length = 433'400;
+  batches.training.last_length = 433'400;
   SequenceBatch batch;
   expect_error(ErrorKind::kUsage,
                {"a document of the validation part", "its share of 64 windows is 64", "training.last_length",
                 "log.validation_steps"},
                [&] { TextWorkload(batches).validation_batch(batch); });
-  batches.longest = 466'800;
+  batches.evaluation.longest = 466'800;
   for (const WindowChoice windows : {WindowChoice::kAligned, WindowChoice::kPacked}) {
-    batches.windows = windows;
+    batches.evaluation.windows = windows;
     expect_error(ErrorKind::kUsage, {"the test part of austen", "lower evaluation.samples"},
                  [&] { TextWorkload(batches).evaluation_batch(466'800, 0, 1, batch); });
   }
@@ -244,7 +239,7 @@ TEST(TextWorkload, NamesTheSettingsOfTooFewWindows) {
 
 TEST(TextWorkload, RefusesAnotherCorpus) {
   TextBatchSettings batches = small_batches();
-  batches.hash = "0123456789abcdef";
+  batches.text.hash = "0123456789abcdef";
   expect_error(ErrorKind::kUsage, {"austen", "0123456789abcdef", "put that corpus back"},
                [&] { TextWorkload(batches).vocabulary(); });
 }

@@ -63,7 +63,7 @@ TEST(EncodingTable, HoldsRopesRotations) {
 }
 
 TEST(EncodingTable, HoldsWhatIsAddedToTheEmbedding) {
-  const Positions positions = Positions::randomized(64, 1, Purpose::kPositions, 0);
+  const Positions positions = Positions::drawn(PositionSource::kRandomized, 64, 1, Purpose::kPositions, 0);
   for (const char* label : {"sin_cos", "learned"}) {
     const auto table = table_of(label, 5, positions);
     ASSERT_TRUE(table.has_value()) << label;
@@ -78,7 +78,7 @@ TEST(EncodingTable, HoldsWhatIsAddedToTheEmbedding) {
 }
 
 TEST(EncodingTable, HoldsTheSinusoidOfEveryOffset) {
-  const Positions positions = Positions::randomized(64, 1, Purpose::kPositions, 0);
+  const Positions positions = Positions::drawn(PositionSource::kRandomized, 64, 1, Purpose::kPositions, 0);
   const auto table = table_of("relative", 4, positions);
   ASSERT_TRUE(table.has_value());
   EXPECT_EQ((std::vector<std::string>{"offset", "feature", "distance", "value"}), table->columns);

@@ -12,7 +12,7 @@ namespace che {
 namespace {
 
 Positions randomized(std::int64_t max_position, std::uint64_t step, std::uint64_t batch = 0) {
-  return Positions::randomized(max_position, 1, Purpose::kPositions, step, batch);
+  return Positions::drawn(PositionSource::kRandomized, max_position, 1, Purpose::kPositions, step, batch);
 }
 
 // Counts are neither too unequal nor too equal.
@@ -62,8 +62,12 @@ TEST(RandomizedPositions, DependOnSeedPurposeStepBatchAndLayerOnly) {
   EXPECT_NE(tokens, draw.of_tokens(Positions::kEmbeddingLayer, 50));
   EXPECT_NE(tokens, randomized(2048, 8, 1).of_tokens(0, 50));
   EXPECT_NE(tokens, randomized(2048, 7, 2).of_tokens(0, 50));
-  EXPECT_NE(tokens, Positions::randomized(2048, 2, Purpose::kPositions, 7, 1).of_tokens(0, 50));
-  EXPECT_NE(tokens, Positions::randomized(2048, 1, Purpose::kEvaluationPositions, 7, 1).of_tokens(0, 50));
+  EXPECT_NE(
+      tokens,
+      Positions::drawn(PositionSource::kRandomized, 2048, 2, Purpose::kPositions, 7, 1).of_tokens(0, 50));
+  EXPECT_NE(tokens,
+            Positions::drawn(PositionSource::kRandomized, 2048, 1, Purpose::kEvaluationPositions, 7, 1)
+                .of_tokens(0, 50));
 }
 
 // An exponential stretch has mean 1 and variance 1, and is above 1 with probability 1/e.

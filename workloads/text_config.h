@@ -5,9 +5,15 @@
 #include <string_view>
 
 #include "core/config/fields.h"
-#include "workloads/text_workload.h"
+#include "texts/windows.h"
 
 namespace che {
+
+// Which predictions of an evaluation count: the last `last` of each window; all of them; or the last `stride`
+// of windows that end every `stride` tokens.
+enum class TextProtocol : std::uint8_t { kLast, kFull, kSliding };
+// See aligned_windows() and packed_windows().
+enum class WindowChoice : std::uint8_t { kAligned, kPacked };
 
 // Which text a run models, in place of a task.
 struct TextConfig {

@@ -1,4 +1,4 @@
-#include "experiments/plan/text_config.h"
+#include "workloads/text_config.h"
 
 #include <fmt/format.h>
 
@@ -34,10 +34,6 @@ void TextConfig::reset(std::string_view name_or_folder) {
 }
 
 void TextConfig::visit_fields(FieldVisitor& visit) {
-  const auto as_it_is = [](std::string_view text) {
-    if (one_line(text, kWholeText) != text) throw Error("more than one line, or control characters");
-    return std::string(text);
-  };
   // The name is a part of the name of a run's folder.
   const auto as_a_name = [](std::string_view text) {
     if (is_plain_name(text, kMaxCorpusName)) return std::string(text);
@@ -47,11 +43,11 @@ void TextConfig::visit_fields(FieldVisitor& visit) {
   const std::string old_name = name;
   const std::string old_hash = hash;
   visit.text({"name", "of the corpus, as its corpus.json has it; a config need not say it"}, name, as_a_name);
-  visit.text({"hash", "of the corpus' contents; a config need not say it"}, hash, as_it_is);
+  visit.text({"hash", "of the corpus' contents; a config need not say it"}, hash, one_line_text);
   visit.role(Role::kExecution);
   visit.text({"corpus", "name of a corpus that comes with che, or the folder of one"}, corpus,
              [&](std::string_view text) {
-               if (hash != old_hash && !name.empty()) return as_it_is(text);
+               if (hash != old_hash && !name.empty()) return one_line_text(text);
                if (text == corpus) return corpus;
                const std::string asked_name = name == old_name ? "" : name;
                const std::string asked_hash = hash == old_hash ? "" : hash;
