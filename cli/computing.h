@@ -1,7 +1,7 @@
-// The functions of the command line that need measurements or a model. Commands call them without knowing
-// which program they are in: `che`, which has no LibTorch, or che-compute, which has it. In che-compute they
-// compute (cli/compute/). In `che` they replace the process by che-compute with the same command line
-// (cli/hand_over.cpp).
+// The functions of the command line that differ between `che`, which has no LibTorch, and che-compute, which
+// has it. Commands call them without knowing which program they are in. Those that need measurements or a
+// model compute in che-compute (cli/compute/). In `che` they replace the process by che-compute with the same
+// command line (cli/hand_over.cpp).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -41,7 +41,9 @@ void apply_settings(const std::vector<std::string>& settings, std::string_view e
 // that is 0. A run whose device is not here stays open.
 void choose_replicas(std::vector<RunConfig>& runs, std::int64_t workers);
 
-// The rate of bf16 products over that of fp32's in a training step of the run's shape, measured.
+// Returns the rate of bf16 products over that of fp32's, with one thread on a CPU, as the median of
+// neighbouring products. They have the tokens of a batch of the run's longest training sequences and its
+// width.
 double bf16_speed(const RunConfig& run);
 
 // The most memory that a job of these runs needs, measured.
@@ -62,7 +64,8 @@ WarningSink warnings_of_config(std::vector<std::string>& held);
 // One line for users about an exception that is no Error.
 std::string describe_failure(const std::exception& error);
 
-// " (3 of them trained, test lengths missing)", of the runs that are left to do; empty for none.
+// Returns " (3 of them trained, test lengths missing)", of the runs that are left to do; empty for none. It
+// is the same in both programs.
 std::string trained_text(std::size_t trained);
 
 }  // namespace che

@@ -45,9 +45,9 @@ std::string missing_reason(const TableRun& run);
 // Appends notes on the reading rules, and one note per fact of provenance().
 void append_provenance(std::vector<Note>& notes, const ResultTable& table);
 
-// The names of the baselines that a table shows, those of tasks, of texts, or both.
+// Returns the names of the baselines that a table shows, those of tasks, of texts, or both.
 std::vector<std::string> baseline_columns(const ResultTable& table);
-// Their values in a row, as many.
+// Returns the value of each of them in a row.
 std::vector<std::optional<double>> baseline_values(const ResultTable& table, const TableRow& row);
 
 // Explains the baselines, if the table shows them, and names the rows without.

@@ -104,7 +104,7 @@ class Corpus {
 
   const CorpusCard& card() const { return card_; }
 
-  // Its tokens, that behind the document included.
+  // Returns the tokens of a document and the end token behind it.
   TextSpan document(std::int64_t index) const;
   TextSpan documents_of(TextPart part) const;
   TextSpan tokens_of(TextPart part) const;
@@ -113,7 +113,7 @@ class Corpus {
   // the corpus has no such tokens, or its file has been cut off since.
   void copy_tokens(std::int64_t first, std::int64_t count, std::int32_t* out) const;
 
-  // Its files with the SHA-256 of what they hold now.
+  // Returns its files with the SHA-256 of what they hold now.
   std::vector<CorpusCard::File> hashed_files() const;
 
  private:

@@ -19,8 +19,8 @@ enum class WindowChoice : std::uint8_t { kAligned, kPacked };
 struct TextConfig {
   std::string corpus;  // The name of one that comes with che, or the folder of another; empty: a task.
   std::string name;    // The corpus' own.
-  std::string
-      hash;  // CorpusCard::hash() of its contents, which are part of a run's identity; the folder is not.
+  // CorpusCard::hash() of its contents, which are part of a run's identity; the folder is not.
+  std::string hash;
   DocumentUse documents = DocumentUse::kPacked;
 
   bool is_set() const { return !corpus.empty(); }

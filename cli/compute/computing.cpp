@@ -1,5 +1,6 @@
 #include "cli/computing.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "cli/process_setup.h"
+#include "core/clock.h"
 #include "core/config/reader.h"
 #include "core/error.h"
 #include "core/process.h"
@@ -17,6 +19,8 @@
 #include "experiments/learn/limits.h"
 #include "experiments/measure/cost.h"
 #include "experiments/measure/replica_choice.h"
+#include "experiments/statistics/score_summary.h"
+#include "models/ops/product/product.h"
 
 namespace che {
 namespace {
@@ -86,6 +90,28 @@ void choose_replicas(std::vector<RunConfig>& runs, std::int64_t workers) {
     }
     return most;
   });
+}
+
+double bf16_speed(const RunConfig& run) {
+  constexpr int kPairs = 9;
+  const ThreadLimit limit(1);
+  const std::int64_t rows = run.training.batch_size * run.longest_training_sequence();
+  const std::int64_t width = run.model.width(), hidden = width * run.model.shape().ffn_multiple;
+  const at::Tensor left = at::rand({1, rows, width}), right = at::rand({1, width, hidden});
+  const at::Tensor rounded = as_operand(right, Operands::kBf16);  // Once a step.
+  const at::Tensor result = at::empty({1, rows, hidden});
+  const auto seconds = [&](Operands operands, const at::Tensor& weight) {
+    const Clock::time_point start = Clock::now();
+    write_product(result, as_operand(left, operands), weight, Write::kReplace);
+    return seconds_since(start);
+  };
+  std::vector<double> ratios;
+  for (int pair = 0; pair <= kPairs; ++pair) {
+    const double fp32 = seconds(Operands::kFp32, right);
+    const double bf16 = seconds(Operands::kBf16, rounded);
+    if (pair > 0) ratios.push_back(fp32 / bf16);
+  }
+  return aggregate_of(ratios, Aggregate::kMedian);
 }
 
 double measured_job_bytes(const std::vector<RunConfig>& runs) { return job_memory_bytes(runs); }

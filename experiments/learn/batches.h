@@ -51,7 +51,7 @@ struct Wanted {
 // examples, one after the other.
 inline constexpr std::int64_t kMostLogits = std::int64_t{1} << 24;
 
-// Without gradients.
+// Scores the predictions for a batch, without gradients.
 BatchResult predict(const Model& model, const TensorBatch& batch, const Pass& pass, Wanted wanted = {},
                     std::int64_t most_logits = kMostLogits);
 

@@ -30,7 +30,7 @@ class MetricsLog {
   void end_row(std::int64_t step, double seconds);
 
   const std::vector<MetricsRow>& rows() const { return rows_; }
-  // Those of the open row.
+  // Returns the sums of the open row.
   const MetricSums& sums() const { return sums_; }
 
  private:

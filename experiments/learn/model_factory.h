@@ -13,7 +13,7 @@
 
 namespace che {
 
-// The only place where configs become models.
+// Makes the encoding that a config names.
 std::unique_ptr<Encoding> create_encoding(const EncodingConfig& config, TrainedTokens trained);
 
 // The device that computes a run, and its name in results.
@@ -35,8 +35,7 @@ bool composes_attention(const RunConfig& config, const AttentionKernels& kernels
 // The name of the run's device in results, with ", attention composed" where that is so.
 std::string device_text(const RunConfig& config);
 
-// Returns that device with the kernels that `execution` asks for. Throws Error for kernels of another name,
-// too.
+// Returns that device with the kernels that `execution` asks for. Throws Error as open_device() does.
 Backend backend_of(const ExecutionConfig& execution);
 
 // Values of one replica.

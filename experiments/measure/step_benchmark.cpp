@@ -135,28 +135,6 @@ void wait_for(const at::Tensor& result) {
   if (!result.is_cpu()) result.flatten().slice(0, 0, 1).to(at::kCPU);
 }
 
-double bf16_speed(const RunConfig& config) {
-  constexpr int kPairs = 9;
-  const ThreadLimit limit(1);
-  const std::int64_t rows = config.training.batch_size * config.longest_training_sequence();
-  const std::int64_t width = config.model.width(), hidden = width * config.model.shape().ffn_multiple;
-  const at::Tensor left = at::rand({1, rows, width}), right = at::rand({1, width, hidden});
-  const at::Tensor rounded = as_operand(right, Operands::kBf16);  // Once a step.
-  const at::Tensor result = at::empty({1, rows, hidden});
-  const auto seconds = [&](Operands operands, const at::Tensor& weight) {
-    const Clock::time_point start = Clock::now();
-    write_product(result, as_operand(left, operands), weight, Write::kReplace);
-    return seconds_since(start);
-  };
-  std::vector<double> ratios;
-  for (int pair = 0; pair <= kPairs; ++pair) {
-    const double fp32 = seconds(Operands::kFp32, right);
-    const double bf16 = seconds(Operands::kBf16, rounded);
-    if (pair > 0) ratios.push_back(fp32 / bf16);
-  }
-  return aggregate_of(ratios, Aggregate::kMedian);
-}
-
 StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan& plan,
                       const Backend& backend) {
   config.training.first_length = config.training.last_length = length;

@@ -41,11 +41,6 @@ struct BenchmarkPlan {
 StepCost measure_step(RunConfig config, std::int64_t length, const BenchmarkPlan& plan,
                       const Backend& backend);
 
-// Returns the rate of bf16 products over that of fp32's, with one thread on a CPU, as the median of
-// neighbouring products. They have the tokens of a batch of the longest training sequences of `config` and
-// its width.
-double bf16_speed(const RunConfig& config);
-
 // Waits for the device that computes `result`.
 void wait_for(const at::Tensor& result);
 

@@ -24,7 +24,8 @@ std::vector<SettingValue> settings_off_default(std::string_view component,
                                                const FieldVisitor::Members& config,
                                                const FieldVisitor::Members& defaults);
 
-// Which encoding, whether DAPE wraps it and whether its positions are randomized; or a model outside che.
+// Which encoding, whether DAPE wraps it and whether its positions are randomized; or the kind of a model that
+// takes no encoding; or a model outside che.
 struct EncodingForm {
   std::string name;
   bool dape = false;

@@ -1,5 +1,6 @@
-// The settings that only evaluation reads: those of a run's encoding, or of its model if that takes none.
-// Stored rows and the command lines of workers name them without the group that they stand in: "scaling".
+// The settings that only evaluation reads: those of a run's encoding, or of its model if that takes none, and
+// how a run on a text is measured, such as its protocol, part and windows. Stored rows and the command lines
+// of workers name them without the group that they stand in: "scaling".
 #pragma once
 
 #include <optional>
@@ -31,7 +32,8 @@ std::string evaluation_settings_text(const OptionValues& settings);
 // Reads such a text. Returns nothing for one that evaluation_settings_text cannot give.
 std::optional<OptionValues> parse_evaluation_settings(std::string_view text);
 
-// Returns the key paths of all encodings and models, sorted: "encoding.scaling", "model.memory_size_test".
+// Returns the key paths of all encodings, models and texts, sorted: "encoding.scaling",
+// "evaluation.protocol", "model.memory_size_test".
 std::vector<std::string> all_evaluation_paths();
 
 }  // namespace che

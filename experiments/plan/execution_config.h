@@ -14,7 +14,7 @@ namespace che {
 // How matrix products are rounded. choose_precision() replaces kAuto.
 enum class Precision : std::uint8_t { kFp32, kTf32, kBf16, kAuto };
 
-// Their words in configs.
+// These return the words that configs have for them.
 const std::string& precision_name(Precision precision);
 const std::string& kernels_name(Kernels kernels);
 

@@ -10,7 +10,7 @@
 
 namespace che {
 
-// The workload of a run: the only place that knows which kinds of workloads a config can name.
+// Makes the workload of a run: a task's, or a text's where RunConfig::has_text().
 std::unique_ptr<Workload> create_workload(const RunConfig& config);
 
 // Throws Error (usage) where the text of a run does not have the windows of its evaluation.
@@ -20,8 +20,8 @@ void check_windows(const RunConfig& run);
 Level level_of(const RunConfig& config);
 
 // Returns the positions of one forward pass; those of an evaluation are contiguous where training has
-// equal_mean. If they are random, `seed` (data or evaluation seed, keyed
-// by the task inside), `step` (or length) and `batch` select the draw.
+// equal_mean. If they are random, `seed` (data or evaluation seed, keyed by the task inside), `step` (or
+// length) and `batch` select the draw.
 Positions create_positions(const RunConfig& config, std::int64_t seed, Purpose purpose, std::uint64_t step,
                            std::uint64_t batch = 0);
 

@@ -40,7 +40,7 @@ class RunChoice {
   // misspelt key or value.
   std::vector<RunFolder> of(std::vector<RunFolder> runs, const WarningSink& warn = print_warning) const;
 
-  // As they were given.
+  // Returns the conditions as they were given.
   const RunConditions& conditions() const { return conditions_; }
 
  private:

@@ -43,9 +43,11 @@ struct EvaluationRow {
   std::int64_t samples = 0;
   std::int64_t seed = 0;
   bool eval_dropout = false;
-  double accuracy = 0;                  // Mean over batches of sum(mask correct) / sum(mask), 0 .. 1
-  double loss = 0;                      // Nats per output symbol, mean over samples and output symbols.
-  OptionValues encoding_settings = {};  // See experiments/plan/evaluation_settings.h.
+  double accuracy = 0;  // Mean over batches of sum(mask correct) / sum(mask), 0 .. 1
+  double loss = 0;      // Nats per output symbol, mean over samples and output symbols.
+  // Those of a model without encodings and of a text are here, too; see
+  // experiments/plan/evaluation_settings.h.
+  OptionValues encoding_settings = {};
   // The standard error of the accuracy, from the batches that it averages; unknown for one batch and for rows
   // of files that were written without it.
   std::optional<double> accuracy_se = std::nullopt;

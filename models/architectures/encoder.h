@@ -1,4 +1,5 @@
-// The benchmark's encoder (post-norm, no mask, arXiv 2305.16843).
+// The benchmark's encoder (arXiv 2305.16843), which has no mask. Its blocks are post-norm, or pre-norm where
+// the config says so.
 #pragma once
 
 #include "models/settings/model_entry.h"

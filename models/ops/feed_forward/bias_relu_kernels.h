@@ -1,3 +1,4 @@
+// The kernels of feed_forward() between its two products: bias and activation, which is ReLU or GELU.
 #pragma once
 
 #include <cstdint>
