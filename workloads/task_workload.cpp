@@ -14,15 +14,15 @@ Vocabulary TaskWorkload::vocabulary() const {
           .classes = static_cast<std::int64_t>(task_->output_symbols().size())};
 }
 
-std::optional<double> TaskWorkload::chance(const std::vector<std::int64_t>& points) const {
+std::optional<double> TaskWorkload::chance(const std::vector<std::int64_t>& lengths) const {
   double mean = 0;  // A running mean gives a constant chance exactly.
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    mean += (task_->chance_at(points[i]) - mean) / static_cast<double>(i + 1);
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    mean += (task_->chance_at(lengths[i]) - mean) / static_cast<double>(i + 1);
   }
   return mean;
 }
 
-std::int64_t TaskWorkload::longest_training_point() const {
+std::int64_t TaskWorkload::longest_training_length() const {
   std::int64_t longest = batches_.training.first_length;
   for (std::int64_t length = longest; length <= batches_.training.last_length; ++length) {
     // A greater length need not be the longer sequence.
@@ -31,8 +31,8 @@ std::int64_t TaskWorkload::longest_training_point() const {
   return longest;
 }
 
-std::int64_t TaskWorkload::tokens(std::int64_t point) const {
-  return task_->input_length(point) + task_->output_length(point);
+std::int64_t TaskWorkload::tokens(std::int64_t length) const {
+  return task_->input_length(length) + task_->output_length(length);
 }
 
 void TaskWorkload::training_batch(std::int64_t step, SequenceBatch& batch) const {
@@ -41,15 +41,15 @@ void TaskWorkload::training_batch(std::int64_t step, SequenceBatch& batch) const
   set_batch(samples, batch);
 }
 
-void TaskWorkload::evaluation_batch(std::int64_t point, std::int64_t first, std::int64_t count,
+void TaskWorkload::evaluation_batch(std::int64_t length, std::int64_t first, std::int64_t count,
                                     SequenceBatch& batch) const {
   Batch samples;
-  sample_batch(*task_, evaluation_key(batches_.evaluation_seed, point, first), point, count, samples);
+  sample_batch(*task_, evaluation_key(batches_.evaluation_seed, length, first), length, count, samples);
   set_batch(samples, batch);
 }
 
 void TaskWorkload::set_batch(const Batch& samples, SequenceBatch& batch) const {
-  batch.point = samples.length;
+  batch.length = samples.length;
   batch.size = samples.size;
   batch.width = samples.input_length + samples.output_length;
   batch.outputs = samples.output_length;

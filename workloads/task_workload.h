@@ -17,19 +17,19 @@ struct TaskBatchSettings {
 };
 
 // A formal-language task for sequence models: the tokens are the input and then an empty symbol for every
-// symbol of the output, which the model predicts there. The points are lengths.
+// symbol of the output, which the model predicts there.
 class TaskWorkload : public Workload {
  public:
   TaskWorkload(std::unique_ptr<Task> task, TaskBatchSettings batches);
 
   Vocabulary vocabulary() const override;
   Metric metric() const override { return {}; }
-  std::optional<double> chance(const std::vector<std::int64_t>& points) const override;
-  std::vector<std::int64_t> points() const override { return batches_.evaluation_lengths; }
-  std::int64_t longest_training_point() const override;
-  std::int64_t tokens(std::int64_t point) const override;
+  std::optional<double> chance(const std::vector<std::int64_t>& lengths) const override;
+  std::vector<std::int64_t> lengths() const override { return batches_.evaluation_lengths; }
+  std::int64_t longest_training_length() const override;
+  std::int64_t tokens(std::int64_t length) const override;
   void training_batch(std::int64_t step, SequenceBatch& batch) const override;
-  void evaluation_batch(std::int64_t point, std::int64_t first, std::int64_t count,
+  void evaluation_batch(std::int64_t length, std::int64_t first, std::int64_t count,
                         SequenceBatch& batch) const override;
 
  private:

@@ -15,7 +15,7 @@ constexpr std::int64_t kValidationWindows = 64;
 
 // Gives `batch` its sizes; every prediction counts.
 void resize(SequenceBatch& batch, std::int64_t size, std::int64_t length, std::int64_t outputs) {
-  batch.point = length;
+  batch.length = length;
   batch.size = size;
   batch.width = length;
   batch.outputs = outputs;
@@ -123,15 +123,15 @@ std::vector<EvaluationWindow> TextWorkload::windows(std::int64_t length) const {
   return chosen;
 }
 
-void TextWorkload::evaluation_batch(std::int64_t point, std::int64_t first, std::int64_t count,
+void TextWorkload::evaluation_batch(std::int64_t length, std::int64_t first, std::int64_t count,
                                     SequenceBatch& batch) const {
-  std::int64_t outputs = point;
+  std::int64_t outputs = length;
   if (batches_.evaluation.protocol == TextProtocol::kLast)
-    outputs = std::min(batches_.evaluation.last, point);
+    outputs = std::min(batches_.evaluation.last, length);
   if (batches_.evaluation.protocol == TextProtocol::kSliding)
-    outputs = std::min(batches_.evaluation.stride, point);
-  resize(batch, count, point, outputs);
-  set_evaluation_rows(windows(point), first, count, batch);
+    outputs = std::min(batches_.evaluation.stride, length);
+  resize(batch, count, length, outputs);
+  set_evaluation_rows(windows(length), first, count, batch);
 }
 
 bool TextWorkload::validation_batch(SequenceBatch& batch) const {

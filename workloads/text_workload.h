@@ -24,7 +24,7 @@ struct TextBatchSettings {
   std::vector<std::int64_t> evaluation_lengths;
 };
 
-// A text for causal models: each token predicts the next. The points are lengths in tokens.
+// A text for causal models: each token predicts the next. Lengths are in tokens.
 class TextWorkload : public Workload {
  public:
   // Reads nothing yet: tables ask for the metric alone. Functions that need the corpus throw Error (usage)
@@ -36,11 +36,11 @@ class TextWorkload : public Workload {
     return {.source = Metric::Source::kPerplexity, .greater_is_better = false};
   }
   std::optional<double> chance(const std::vector<std::int64_t>&) const override { return std::nullopt; }
-  std::vector<std::int64_t> points() const override { return batches_.evaluation_lengths; }
-  std::int64_t longest_training_point() const override { return batches_.training.last_length; }
-  std::int64_t tokens(std::int64_t point) const override { return point; }
+  std::vector<std::int64_t> lengths() const override { return batches_.evaluation_lengths; }
+  std::int64_t longest_training_length() const override { return batches_.training.last_length; }
+  std::int64_t tokens(std::int64_t length) const override { return length; }
   void training_batch(std::int64_t step, SequenceBatch& batch) const override;
-  void evaluation_batch(std::int64_t point, std::int64_t first, std::int64_t count,
+  void evaluation_batch(std::int64_t length, std::int64_t first, std::int64_t count,
                         SequenceBatch& batch) const override;
   bool validation_batch(SequenceBatch& batch) const override;
 

@@ -20,7 +20,7 @@ struct Vocabulary {
 // Examples of equal length, row after row. A model reads all tokens of an example and predicts a class for
 // each of the last `outputs` of them.
 struct SequenceBatch {
-  std::int64_t point = 0;                  // The point of the workload that the examples are drawn at.
+  std::int64_t length = 0;                 // The length that the examples are drawn at; see Workload.
   std::int64_t size = 0;                   // Examples.
   std::int64_t width = 0;                  // Tokens of an example.
   std::int64_t outputs = 0;                // Predictions of an example.
@@ -31,9 +31,9 @@ struct SequenceBatch {
   std::vector<EvaluationWindow> windows = {};
 };
 
-// Where a run's batches come from and how its predictions are judged. A point is a whole number that orders
-// the conditions of an evaluation: for a task it is the length asked of the task, which tables and files call
-// "length". Stateless after construction; every function may be called from several threads.
+// Where a run's batches come from and how its predictions are judged. A length is the one asked of a task,
+// whose examples may have other numbers of symbols, or the tokens of a text's windows. Stateless after
+// construction; every function may be called from several threads.
 class Workload {
  public:
   Workload() = default;
@@ -43,20 +43,20 @@ class Workload {
 
   virtual Vocabulary vocabulary() const = 0;
   virtual Metric metric() const = 0;
-  // The mean value that guessing reaches over these points, if guessing means something.
-  virtual std::optional<double> chance(const std::vector<std::int64_t>& points) const = 0;
+  // The mean value that guessing reaches over these lengths, if guessing means something.
+  virtual std::optional<double> chance(const std::vector<std::int64_t>& lengths) const = 0;
 
-  // The points that the run is evaluated at, ascending.
-  virtual std::vector<std::int64_t> points() const = 0;
-  // The training point of the longest examples.
-  virtual std::int64_t longest_training_point() const = 0;
-  // Tokens of an example at a point.
-  virtual std::int64_t tokens(std::int64_t point) const = 0;
+  // The lengths that the run is evaluated at, ascending.
+  virtual std::vector<std::int64_t> lengths() const = 0;
+  // The training length of the longest examples.
+  virtual std::int64_t longest_training_length() const = 0;
+  // Tokens of an example at a length.
+  virtual std::int64_t tokens(std::int64_t length) const = 0;
 
   // Fills `batch`, whose memory is reused, with the batch of a training step (from 0).
   virtual void training_batch(std::int64_t step, SequenceBatch& batch) const = 0;
-  // Fills it with the test examples first .. first + count - 1 of a point. Throws Error if there are none.
-  virtual void evaluation_batch(std::int64_t point, std::int64_t first, std::int64_t count,
+  // Fills it with the test examples first .. first + count - 1 of a length. Throws Error if there are none.
+  virtual void evaluation_batch(std::int64_t length, std::int64_t first, std::int64_t count,
                                 SequenceBatch& batch) const = 0;
   // Fills it with the examples that training watches its loss on; false where a workload has none.
   virtual bool validation_batch(SequenceBatch& /*batch*/) const { return false; }

@@ -67,15 +67,15 @@ std::int64_t examples_within(double memory_gib, const Model& model, const Sequen
   return std::max(first, fitting(std::min(first, kMeasuredExamples)));
 }
 
-std::optional<PointResult> evaluate_point(const Model& model, const std::vector<RunConfig>& runs,
-                                          std::int64_t point, const std::atomic<int>& stop,
-                                          KeptDetails kept) {
+std::optional<LengthResult> evaluate_length(const Model& model, const std::vector<RunConfig>& runs,
+                                            std::int64_t length, const std::atomic<int>& stop,
+                                            KeptDetails kept) {
   const c10::NoGradGuard no_grad;
   const RunConfig& config = runs.front();
   const EvaluationConfig& evaluation = config.evaluation;
   const auto workload = create_workload(config);
   const auto replicas = static_cast<std::int64_t>(runs.size());
-  const auto step = static_cast<std::uint64_t>(point);
+  const auto step = static_cast<std::uint64_t>(length);
   const at::Device device = model.backend().device();
 
   Dropout dropout{.purpose = Purpose::kEvaluationDropout, .step = step};
@@ -83,7 +83,7 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
   for (const RunConfig& run : runs) dropout.seeds.push_back(run.seed);
 
   const std::int64_t batches = evaluation.samples / kEvaluationBatch;
-  // They lie on the device, for which the host waits once a point.
+  // They lie on the device, for which the host waits once a length.
   const at::TensorOptions sums = at::TensorOptions().dtype(at::kDouble).device(device);
   at::Tensor accuracy = at::zeros({replicas}, sums);
   at::Tensor loss = at::zeros({replicas}, sums);
@@ -92,14 +92,14 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
   std::vector<at::Tensor> window_losses;  // (replicas, examples)
   std::vector<EvaluationWindow> windows;
   const bool has_curve =
-      kept.curve && config.has_text() && evaluation.text.curve && point == evaluation.lengths().back();
+      kept.curve && config.has_text() && evaluation.text.curve && length == evaluation.lengths().back();
   at::Tensor by_position;  // (replicas, tokens)
-  if (has_curve) by_position = at::zeros({replicas, workload->tokens(point)}, sums);
+  if (has_curve) by_position = at::zeros({replicas, workload->tokens(length)}, sums);
   SequenceBatch batch;
   std::int64_t part = 0;  // Examples of a forward pass.
   for (std::int64_t b = 0; b < batches; ++b) {
     const std::int64_t first_example = b * kEvaluationBatch;
-    workload->evaluation_batch(point, first_example, kEvaluationBatch, batch);
+    workload->evaluation_batch(length, first_example, kEvaluationBatch, batch);
     const std::int64_t counting = batch.outputs;
     if (has_curve) predict_all(batch);
     const auto positions = create_positions(config, evaluation.seed, Purpose::kEvaluationPositions, step,
@@ -148,9 +148,9 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
   const at::Tensor by_window = windows.empty() ? at::Tensor() : at::cat(window_losses, 1).to(at::kCPU);
   if (has_curve) by_position = by_position.to(at::kCPU);
 
-  PointResult result;
+  LengthResult result;
   for (std::int64_t r = 0; r < replicas; ++r) {
-    result.rows.push_back({point, evaluation.samples, evaluation.seed, evaluation.eval_dropout,
+    result.rows.push_back({length, evaluation.samples, evaluation.seed, evaluation.eval_dropout,
                            results[0][r].item<double>(), results[1][r].item<double>(),
                            evaluation_settings(config)});
     if (batches > 1) result.rows.back().accuracy_se = results[2][r].item<double>();
@@ -165,20 +165,20 @@ std::optional<PointResult> evaluate_point(const Model& model, const std::vector<
 }
 
 Evaluation::Evaluation(const Model& model, const std::vector<RunConfig>& runs,
-                       std::vector<std::int64_t> points, const ProgressSink& progress,
+                       std::vector<std::int64_t> lengths, const ProgressSink& progress,
                        const std::atomic<int>& stop)
     : model_(model),
       runs_(runs),
-      points_(std::move(points)),
+      lengths_(std::move(lengths)),
       stop_(stop),
-      meter_(run_id(runs.front()), Phase::kEvaluating, 0, static_cast<std::int64_t>(points_.size()),
-             evaluation_operations(runs.front(), points_), progress),
+      meter_(run_id(runs.front()), Phase::kEvaluating, 0, static_cast<std::int64_t>(lengths_.size()),
+             evaluation_operations(runs.front(), lengths_), progress),
       save_timer_(kSaveSeconds) {}
 
-std::optional<PointResult> Evaluation::next(KeptDetails kept) {
+std::optional<LengthResult> Evaluation::next(KeptDetails kept) {
   if (is_complete() || stop_.load() != 0) return std::nullopt;
-  const std::int64_t point = points_[done_];
-  std::optional<PointResult> result = evaluate_point(model_, runs_, point, stop_, kept);
+  const std::int64_t length = lengths_[done_];
+  std::optional<LengthResult> result = evaluate_length(model_, runs_, length, stop_, kept);
   if (!result) return std::nullopt;
   const auto replicas = static_cast<double>(result->rows.size());
   double loss = 0;
@@ -187,7 +187,7 @@ std::optional<PointResult> Evaluation::next(KeptDetails kept) {
     loss += row.loss / replicas;
     accuracy += row.accuracy / replicas;
   }
-  meter_.add(evaluation_operations(runs_.front(), {point}), loss, accuracy);
+  meter_.add(evaluation_operations(runs_.front(), {length}), loss, accuracy);
   ++done_;
   return result;
 }

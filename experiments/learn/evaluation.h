@@ -17,8 +17,8 @@
 
 namespace che {
 
-// The results of a model's replicas at one point of their workload.
-struct PointResult {
+// The results of a model's replicas at one length of their workload.
+struct LengthResult {
   std::vector<EvaluationRow> rows;  // One per replica.
   at::Tensor predictions;           // (replicas, samples, outputs) of type long on the CPU, if asked for.
 };
@@ -29,31 +29,31 @@ struct KeptDetails {
   bool curve = false;  // The positions of the longest test length, where the config asks for them.
 };
 
-// Evaluates every replica of `model` at `point` on the test examples that the evaluation of `runs.front()`
-// asks for. `runs` are the replicas. Examples depend on workload, point and evaluation seed only. Batches of
+// Evaluates every replica of `model` at `length` on the test examples that the evaluation of `runs.front()`
+// asks for. `runs` are the replicas. Examples depend on workload, length and evaluation seed only. Batches of
 // kEvaluationBatch are split so that activations stay within execution.memory_gib, which changes no draw.
 // Returns nothing if `stop` becomes non-zero on the way.
-std::optional<PointResult> evaluate_point(const Model& model, const std::vector<RunConfig>& runs,
-                                          std::int64_t point, const std::atomic<int>& stop,
-                                          KeptDetails kept = {});
+std::optional<LengthResult> evaluate_length(const Model& model, const std::vector<RunConfig>& runs,
+                                            std::int64_t length, const std::atomic<int>& stop,
+                                            KeptDetails kept = {});
 
-// Evaluates at several points, one call of next() each, and reports progress. Its arguments outlive it.
+// Evaluates at several lengths, one call of next() each, and reports progress. Its arguments outlive it.
 class Evaluation {
  public:
-  Evaluation(const Model& model, const std::vector<RunConfig>& runs, std::vector<std::int64_t> points,
+  Evaluation(const Model& model, const std::vector<RunConfig>& runs, std::vector<std::int64_t> lengths,
              const ProgressSink& progress, const std::atomic<int>& stop);
 
-  // Nothing after the last point, or once `stop` is non-zero.
-  std::optional<PointResult> next(KeptDetails kept = {});
+  // Nothing after the last length, or once `stop` is non-zero.
+  std::optional<LengthResult> next(KeptDetails kept = {});
 
   // Whether results have been waiting for some seconds: true once each time.
   bool is_save_due() { return save_timer_.is_due(); }
-  bool is_complete() const { return done_ == points_.size(); }
+  bool is_complete() const { return done_ == lengths_.size(); }
 
  private:
   const Model& model_;
   const std::vector<RunConfig>& runs_;
-  std::vector<std::int64_t> points_;
+  std::vector<std::int64_t> lengths_;
   const std::atomic<int>& stop_;
   ProgressMeter meter_;
   Every save_timer_;

@@ -68,7 +68,7 @@ void train_replicas(ReplicaSet& replicas, std::int64_t until, const ProgressSink
   replicas.save();
 }
 
-// Evaluates the model of the present step at the points that are missing, or until `stop` is set.
+// Evaluates the model of the present step at the lengths that are missing, or until `stop` is set.
 void evaluate_replicas(ReplicaSet& replicas, const ProgressSink& progress, const std::atomic<int>& stop) {
   const TrainingState& training = replicas.training();
   training.model->project();
@@ -78,7 +78,7 @@ void evaluate_replicas(ReplicaSet& replicas, const ProgressSink& progress, const
     saved = Clock::now();
   };
   const KeptDetails kept{.predictions = replicas.start_predictions(), .curve = replicas.is_at_end()};
-  Evaluation evaluation(*training.model, training.runs, replicas.missing_points(), progress, stop);
+  Evaluation evaluation(*training.model, training.runs, replicas.lengths_to_evaluate(), progress, stop);
   while (const auto result = evaluation.next(kept)) {
     replicas.add_evaluation(*result);
     if (evaluation.is_save_due()) save();

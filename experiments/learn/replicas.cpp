@@ -92,7 +92,7 @@ void write_metrics(const Replica& replica) {
   write_tensorboard(replica.folder, replica.metrics.rows(), replica.evaluation, replica.status);
 }
 
-void add_predictions(const Replica& replica, const PointResult& result, std::size_t index) {
+void add_predictions(const Replica& replica, const LengthResult& result, std::size_t index) {
   const at::Tensor symbols = result.predictions[static_cast<std::int64_t>(index)];  // (samples, outputs)
   const auto outputs = static_cast<std::size_t>(symbols.size(1));
   const auto* next = symbols.const_data_ptr<std::int64_t>();
@@ -211,7 +211,7 @@ void ReplicaSet::add_step(const MeasuredStep& measured) {
     } else {
       fail(replica, fmt::format("{} is not finite at step {}, length {} (loss {}, gradient norm {}): lower "
                                 "learning_rate or try another seed",
-                                std::isfinite(loss) ? "gradient" : "loss", measured.step, measured.point,
+                                std::isfinite(loss) ? "gradient" : "loss", measured.step, measured.length,
                                 loss, gradient_norm));
     }
   }
@@ -263,20 +263,20 @@ const std::vector<EvaluationRow>& ReplicaSet::rows_of(const Replica& replica) co
   return found == replica.at_steps.end() ? none : found->second;
 }
 
-std::vector<std::int64_t> ReplicaSet::missing_points() const {
-  std::set<std::int64_t> points;
+std::vector<std::int64_t> ReplicaSet::lengths_to_evaluate() const {
+  std::set<std::int64_t> lengths;
   for (const Replica& replica : replicas_) {
     if (replica.has_failed()) continue;
     const std::vector<std::int64_t> missing = !is_at_end() ? missing_lengths(rows_of(replica), config())
                                               : replica.lacks_predictions
-                                                  ? training_.workload->points()
+                                                  ? training_.workload->lengths()
                                                   : lengths_to_measure(rows_of(replica), config());
-    points.insert(missing.begin(), missing.end());
+    lengths.insert(missing.begin(), missing.end());
   }
-  return {points.begin(), points.end()};
+  return {lengths.begin(), lengths.end()};
 }
 
-void ReplicaSet::add_evaluation(const PointResult& result) {
+void ReplicaSet::add_evaluation(const LengthResult& result) {
   for (std::size_t r = 0; r < replicas_.size(); ++r) {
     Replica& replica = replicas_[r];
     if (replica.has_failed()) continue;

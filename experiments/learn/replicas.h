@@ -70,12 +70,12 @@ class ReplicaSet {
   // lacks rows of.
   std::vector<std::int64_t> steps_to_evaluate() const;
 
-  // The points at which the present step's model is to be evaluated: the config asks for them, and some
+  // The lengths at which the present step's model is to be evaluated: the config asks for them, and some
   // replica lacks the row, its curve or the predictions.
-  std::vector<std::int64_t> missing_points() const;
+  std::vector<std::int64_t> lengths_to_evaluate() const;
   // Begins the files of predictions that the last step's model is to leave. Returns whether there are any.
   bool start_predictions();
-  void add_evaluation(const PointResult& result);
+  void add_evaluation(const LengthResult& result);
   // Stores the rows that were added since the last call and took `seconds`.
   void save_evaluation(double seconds);
   // Puts the files of predictions in place, which are whole then.

@@ -48,8 +48,8 @@ class UnreadSteps {
  public:
   explicit UnreadSteps(const at::Device& device) : most_(device.is_cpu() ? 1 : kMostOnADevice) {}
 
-  void add(std::int64_t step, std::int64_t point, at::Tensor measured) {
-    steps_.push_back({.step = step, .point = point, .seconds = 0, .result = {}});
+  void add(std::int64_t step, std::int64_t length, at::Tensor measured) {
+    steps_.push_back({.step = step, .length = length, .seconds = 0, .result = {}});
     results_.push_back(std::move(measured));
   }
 
@@ -179,7 +179,7 @@ void train(TrainingState& state, const AfterSteps& after_steps, std::optional<st
   while (go_on && state.step < last_step) {
     const SequenceBatch& batch = batches.next();
     const at::Tensor measured = state.make_step(batch);
-    unread.add(state.step, batch.point, measured);
+    unread.add(state.step, batch.length, measured);
     const bool ends_a_row = state.step % config.log.every_steps == 0 || state.step == last_step;
     if (!ends_a_row && !unread.are_due()) continue;
     std::vector<MeasuredStep> steps = unread.take();

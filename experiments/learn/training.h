@@ -40,9 +40,9 @@ at::Tensor training_step(Model& model, Adam& adam, const TensorBatch& batch, con
                          std::int64_t step, double rate_fraction = 1, std::int64_t micro_batch = 0);
 
 struct MeasuredStep {
-  std::int64_t step;   // Updates made, this one included.
-  std::int64_t point;  // The point of its batch.
-  double seconds;      // Its duration. Steps that are reported together share theirs evenly.
+  std::int64_t step;    // Updates made, this one included.
+  std::int64_t length;  // The length of its batch.
+  double seconds;       // Its duration. Steps that are reported together share theirs evenly.
   StepResult result;
 };
 

@@ -41,7 +41,7 @@ double bytes_of_a_run(const RunConfig& config, const Backend& backend) {
   constexpr double kTensorsOfParameters = 4;  // Values, gradients and two moments.
   RunConfig longest = config;
   longest.training.first_length = longest.training.last_length =
-      create_workload(config)->longest_training_point();
+      create_workload(config)->longest_training_length();
   longest.execution.replicas = 1;
   longest.execution.graphs = false;
   TrainingState state({longest}, backend);

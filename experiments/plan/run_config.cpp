@@ -355,13 +355,13 @@ void RunConfig::check() const {
 
 std::int64_t RunConfig::longest_training_sequence() const {
   const auto workload = create_workload(*this);
-  return workload->tokens(workload->longest_training_point());
+  return workload->tokens(workload->longest_training_length());
 }
 
 std::int64_t RunConfig::longest_sequence() const {
   const auto workload = create_workload(*this);
   std::int64_t longest = longest_training_sequence();
-  for (const std::int64_t point : workload->points()) longest = std::max(longest, workload->tokens(point));
+  for (const std::int64_t length : workload->lengths()) longest = std::max(longest, workload->tokens(length));
   return longest;
 }
 

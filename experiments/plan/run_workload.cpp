@@ -32,7 +32,7 @@ void check_windows(const RunConfig& run) {
   if (!run.has_text()) return;
   const auto workload = create_workload(run);
   SequenceBatch batch;
-  for (const std::int64_t length : workload->points()) workload->evaluation_batch(length, 0, 1, batch);
+  for (const std::int64_t length : workload->lengths()) workload->evaluation_batch(length, 0, 1, batch);
 }
 
 Level level_of(const RunConfig& config) {

@@ -36,7 +36,7 @@ double draw(const Init& init, RandomStream& random) {
       return init.scale * value;
     }
     case Init::Kind::kUniform:
-      return init.low + (init.scale - init.low) * random.uniform();
+      return init.low + (init.high - init.low) * random.uniform();
   }
   throw Error("unknown parameter distribution", ErrorKind::kRuntime);
 }

@@ -72,7 +72,7 @@ Trained trained_on(TrainingState& state, bool stops = false) {
       std::vector<double>& all = trained.results.emplace_back(one.result.loss);
       all.insert(all.end(), one.result.accuracy.begin(), one.result.accuracy.end());
       all.insert(all.end(), one.result.gradient_norm.begin(), one.result.gradient_norm.end());
-      trained.lengths.push_back(one.point);
+      trained.lengths.push_back(one.length);
     }
     return !stops;
   };

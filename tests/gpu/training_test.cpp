@@ -111,10 +111,10 @@ TEST(EvaluatingOnADevice, WaitsOnceALength) {
   TrainingState on_cpu({config}, backend_on(at::kCPU, Kernels::kFused));
   reset_device_counts();
   const std::atomic<int> stop{0};
-  const auto found = evaluate_point(*state.model, {config}, 5, stop);
+  const auto found = evaluate_length(*state.model, {config}, 5, stop);
   EXPECT_EQ(1, device_counts().to_host);
   EXPECT_EQ(0, device_counts().scalars);
-  const auto expected = evaluate_point(*on_cpu.model, {config}, 5, stop);
+  const auto expected = evaluate_length(*on_cpu.model, {config}, 5, stop);
   EXPECT_EQ(expected->rows.front().accuracy, found->rows.front().accuracy);
   EXPECT_NEAR(expected->rows.front().loss, found->rows.front().loss, 1e-6);
 }

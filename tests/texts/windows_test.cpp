@@ -175,7 +175,7 @@ TEST(TextWorkload, BatchesArePartsOfTheText) {
 TEST(TextWorkload, EveryLengthScoresTheSameTokens) {
   const TextWorkload workload(small_batches());
   std::vector<SequenceBatch> batches(3);
-  for (std::size_t i = 0; i < 3; ++i) workload.evaluation_batch(workload.points()[i], 0, 64, batches[i]);
+  for (std::size_t i = 0; i < 3; ++i) workload.evaluation_batch(workload.lengths()[i], 0, 64, batches[i]);
   EXPECT_EQ(batches[0].outputs, 8);
   EXPECT_EQ(batches[0].targets, batches[1].targets);
   EXPECT_EQ(batches[0].targets, batches[2].targets);

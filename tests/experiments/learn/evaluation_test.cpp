@@ -54,10 +54,10 @@ TEST(Evaluation, DoesNotDependOnTheMemoryBudget) {
     RunConfig config = small_config();
     config.evaluation.eval_dropout = eval_dropout;
     const auto model = initialised(config, {config.seed});
-    const auto whole = evaluate_point(*model, {config}, 30, kGoOn);
+    const auto whole = evaluate_length(*model, {config}, 30, kGoOn);
     config.execution.memory_gib = 1e-4;
     ASSERT_LT(examples_of(*model, config, 61), 64);
-    const auto split = evaluate_point(*model, {config}, 30, kGoOn);
+    const auto split = evaluate_length(*model, {config}, 30, kGoOn);
     ASSERT_TRUE(whole && split);
     EXPECT_NEAR(whole->rows.front().accuracy, split->rows.front().accuracy, 1e-9);
     EXPECT_NEAR(whole->rows.front().loss, split->rows.front().loss, 1e-6);
@@ -69,8 +69,8 @@ TEST(Evaluation, MeasuresReplicasOnTheSameSamples) {
   RunConfig other = config;
   other.seed = 4;
   const auto both =
-      evaluate_point(*initialised(config, {config.seed, other.seed}), {config, other}, 20, kGoOn);
-  const auto second = evaluate_point(*initialised(other, {other.seed}), {other}, 20, kGoOn);
+      evaluate_length(*initialised(config, {config.seed, other.seed}), {config, other}, 20, kGoOn);
+  const auto second = evaluate_length(*initialised(other, {other.seed}), {other}, 20, kGoOn);
   ASSERT_TRUE(both && second);
   ASSERT_EQ(2U, both->rows.size());
   EXPECT_NEAR(both->rows[1].accuracy, second->rows.front().accuracy, 1e-9);
@@ -83,10 +83,10 @@ TEST(Evaluation, HasTheSameBitsAloneAndInLockStep) {
   config.evaluation.samples = 448;
   std::vector<RunConfig> runs(3, config);
   for (std::size_t r = 0; r < runs.size(); ++r) runs[r].seed = static_cast<std::int64_t>(r);
-  const auto all = evaluate_point(*initialised(config, {0, 1, 2}), runs, 20, kGoOn);
+  const auto all = evaluate_length(*initialised(config, {0, 1, 2}), runs, 20, kGoOn);
   ASSERT_TRUE(all);
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    const auto alone = evaluate_point(*initialised(config, {runs[r].seed}), {runs[r]}, 20, kGoOn);
+    const auto alone = evaluate_length(*initialised(config, {runs[r].seed}), {runs[r]}, 20, kGoOn);
     ASSERT_TRUE(alone);
     EXPECT_EQ(alone->rows.front().accuracy, all->rows[r].accuracy) << r;
     EXPECT_EQ(alone->rows.front().loss, all->rows[r].loss) << r;
@@ -97,16 +97,16 @@ TEST(Evaluation, HasTheSameBitsAloneAndInLockStep) {
 TEST(Evaluation, DrawsSamplesByItsSeed) {
   RunConfig config = small_config();
   const auto model = initialised(config, {config.seed});
-  const auto first = evaluate_point(*model, {config}, 20, kGoOn);
+  const auto first = evaluate_length(*model, {config}, 20, kGoOn);
   config.evaluation.seed = 1;
-  const auto second = evaluate_point(*model, {config}, 20, kGoOn);
+  const auto second = evaluate_length(*model, {config}, 20, kGoOn);
   EXPECT_NE(first->rows.front().loss, second->rows.front().loss);
 }
 
 TEST(Evaluation, StopsWhenAsked) {
   const std::atomic<int> stop{15};
   const RunConfig config = small_config();
-  EXPECT_FALSE(evaluate_point(*initialised(config, {config.seed}), {config}, 20, stop).has_value());
+  EXPECT_FALSE(evaluate_length(*initialised(config, {config.seed}), {config}, 20, stop).has_value());
 }
 
 TEST(Evaluation, HoldsAtLeastOneExampleAndAtMostABatch) {

@@ -97,7 +97,7 @@ TEST(TextEvaluation, CountsTheLastPredictions) {
   TrainingState state({config});
   train_to(state, 12);
   for (const std::int64_t length : {24, 48, 96}) {
-    const auto result = evaluate_point(*state.model, {config}, length, kNeverStop);
+    const auto result = evaluate_length(*state.model, {config}, length, kNeverStop);
     ASSERT_TRUE(result);
     SequenceBatch batch;
     state.workload->evaluation_batch(length, 0, 64, batch);
@@ -123,9 +123,9 @@ TEST(TextEvaluation, KeepsTheLossAtEachPositionOfTheLongestLength) {
   config.evaluation.samples = 128;
   TrainingState state({config});
   train_to(state, 12);
-  const EvaluationRow plain = evaluate_point(*state.model, {config}, 96, kNeverStop)->rows[0];
+  const EvaluationRow plain = evaluate_length(*state.model, {config}, 96, kNeverStop)->rows[0];
   config.evaluation.text.curve = true;
-  const EvaluationRow row = evaluate_point(*state.model, {config}, 96, kNeverStop, {.curve = true})->rows[0];
+  const EvaluationRow row = evaluate_length(*state.model, {config}, 96, kNeverStop, {.curve = true})->rows[0];
   EXPECT_EQ(row.accuracy, plain.accuracy) << "the same predictions count";
   EXPECT_NEAR(row.loss, plain.loss, 1e-6);
   ASSERT_EQ(row.windows.size(), plain.windows.size());
@@ -149,8 +149,8 @@ TEST(TextEvaluation, KeepsTheLossAtEachPositionOfTheLongestLength) {
   EXPECT_NEAR(row.positions.back().loss, row.loss, 1e-6) << "its 16 positions are those that count";
 
   EXPECT_TRUE(
-      evaluate_point(*state.model, {config}, 48, kNeverStop, {.curve = true})->rows[0].positions.empty());
-  EXPECT_TRUE(evaluate_point(*state.model, {config}, 96, kNeverStop)->rows[0].positions.empty());
+      evaluate_length(*state.model, {config}, 48, kNeverStop, {.curve = true})->rows[0].positions.empty());
+  EXPECT_TRUE(evaluate_length(*state.model, {config}, 96, kNeverStop)->rows[0].positions.empty());
 }
 
 // The losses of windows take memory, too.

@@ -146,7 +146,7 @@ TEST(BatchStream, DependsOnTaskDataSeedAndStepOnly) {
   const auto same = create_workload(config);
   BatchStream resumed(*same, 2);
   const SequenceBatch& again = resumed.next();
-  EXPECT_EQ(third.point, again.point);
+  EXPECT_EQ(third.length, again.length);
   EXPECT_EQ(third.tokens, again.tokens);
   EXPECT_EQ(third.targets, again.targets);
 }
@@ -178,7 +178,7 @@ TEST(BatchStream, DrawsEveryTrainingLength) {
   SequenceBatch batch;
   for (std::int64_t step = 0; step < 600; ++step) {
     workload->training_batch(step, batch);
-    ++seen.at(static_cast<std::size_t>(batch.point));
+    ++seen.at(static_cast<std::size_t>(batch.length));
   }
   EXPECT_EQ(0, seen[0]);
   for (std::size_t length = 1; length <= 12; ++length) EXPECT_GT(seen[length], 20) << length;

@@ -101,7 +101,7 @@ TEST_P(Recurrent, EvaluatesLongStringsAsTheReferenceDoes) {
     const auto model = create_model(config, 1, {kernels, at::TensorOptions().dtype(at::kFloat)});
     model->parameters().initialise(std::vector<std::int64_t>{1});
     const std::atomic<int> stop{0};
-    return evaluate_point(*model, {config}, 500, stop).value().rows[0];
+    return evaluate_length(*model, {config}, 500, stop).value().rows[0];
   };
   const EvaluationRow fused = evaluated(Kernels::kFused);
   const EvaluationRow expected = evaluated(Kernels::kReference);
