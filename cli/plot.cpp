@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -29,24 +28,6 @@ struct PlotOptions {
   bool by_length = false;                          // Whether differences are shown length by length.
 };
 
-// Throws Error (usage) where figures of tasks are asked for, and all rows are texts.
-void check_can_show(const ResultTable& table, const PlotOptions& options,
-                    const std::vector<const Figure*>& chosen) {
-  const auto is_text = [](const TableRow& row) { return row.level == Level::kText; };
-  const auto shows_tasks = [](const Figure* figure) { return figure->rows == FigureRows::kTasks; };
-  const bool asked =
-      !options.compared.empty() || (!options.figures.empty() && std::ranges::any_of(chosen, shows_tasks));
-  if (!asked || table.rows.empty() || !std::ranges::all_of(table.rows, is_text)) return;
-  std::vector<std::string> allowed;
-  for (const Figure& figure : figures()) {
-    if (!shows_tasks(&figure)) allowed.push_back(figure.name);
-  }
-  throw Error(
-      fmt::format("all these runs are on texts, and the figure shows tasks; allowed here: --figure {}; `che "
-                  "compare` compares encodings on texts",
-                  fmt::join(allowed, ", ")));
-}
-
 int plot(const PlotOptions& options) {
   if (options.output.empty() && options.runs.folders.size() > 1) {
     throw Error("several experiments need --output: the figures belong to no one folder");
@@ -56,6 +37,12 @@ int plot(const PlotOptions& options) {
     throw Error(option + " needs --output: figures read another way do not replace the experiment's own");
   }
   ResultTable table = read_table(options.runs.paths(), choice, options.runs.rules());
+  const auto is_text = [](const TableRow& row) { return row.level == Level::kText; };
+  if (!options.compared.empty() && !table.rows.empty() && std::ranges::all_of(table.rows, is_text)) {
+    throw Error(
+        "--compare: the figure differences shows tasks, and all these runs are on texts; `che compare` "
+        "compares encodings on texts");
+  }
   std::vector<const Figure*> chosen;
   for (const std::string& name : options.figures.empty() ? figure_names() : options.figures) {
     chosen.push_back(&figure_named(name));
@@ -64,7 +51,6 @@ int plot(const PlotOptions& options) {
   add_paper_perplexities(table);
   const Aggregate aggregate =
       options.aggregate.empty() ? default_aggregate(table) : aggregate_named(options.aggregate);
-  check_can_show(table, options, chosen);
   const fs::path output = options.output.empty() ? options.runs.folders.front() : options.output;
   FigureSource source{.table = table, .aggregate = aggregate, .by_length = options.by_length};
   for (const std::vector<std::string>& pair : options.compared)

@@ -30,7 +30,7 @@ struct VerifyOptions {
   std::vector<std::string> files;
   std::string retrain;  // How many runs, or "all"; empty for none.
   RetrainingChoice::Options choice;
-  std::optional<std::int64_t> seed;  // Of the draw; nothing for one that nobody can foresee.
+  std::optional<std::int64_t> seed;  // Draws the runs; a random one takes the place of none.
   double tolerance = 0.01;
   std::string output;
   std::int64_t workers = 0;
@@ -106,9 +106,12 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
       if (step < config.training.steps) steps.insert(step);
     }
     config.evaluation.at_steps.assign(steps.begin(), steps.end());
-    // As for the records of training.
+    // Its records of training may be those of an earlier config, too.
     RunConfig recorded = config;
     if (!run.metrics.empty()) recorded.log.every_steps = run.metrics.front().step;
+    const auto validated = std::ranges::find_if(
+        run.metrics, [](const MetricsRow& row) { return row.validation_loss.has_value(); });
+    if (validated != run.metrics.end()) recorded.log.validation_steps = validated->step;
     if (!recorded.problem()) config.log = recorded.log;
     if (!options.device.empty()) config.execution = on_device(config.execution, options.device);
   }
@@ -126,7 +129,13 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
                              work.complete, one_line(experiment.string(), kWholeText)));
   const Schedule schedule{.workers = workers};
   const int code = run_jobs(work.jobs, schedule, compute_program());
-  if (code == kExitAgain) return code;
+  if (code == kExitAgain) {
+    if (options.choice.count) {
+      print_progress(fmt::format("The runs were drawn with --seed {}, which the next call needs.\n",
+                                 options.choice.seed));
+    }
+    return code;
+  }
   std::vector<RunFolder> retrained;
   retrained.reserve(configs.size());
   for (const RunConfig& config : configs) retrained.push_back(RunFolder::at(experiment, config));
@@ -143,7 +152,8 @@ std::optional<std::size_t> parse_count(const std::string& text) {
   return static_cast<std::size_t>(*count);
 }
 
-int verify(const VerifyOptions& options) {
+int verify(const VerifyOptions& given) {
+  VerifyOptions options = given;
   if (options.retrain.empty()) {
     bool are_complete = true;
     for (const std::string& file : options.files) {
@@ -158,17 +168,14 @@ int verify(const VerifyOptions& options) {
     throw Error(fmt::format("--tolerance: got {}; allowed: {}", options.tolerance, allowed_reals(0, 1)));
   }
   if (!options.device.empty()) device_choice(options.device);  // Refuses what is none.
-  RetrainingChoice::Options asked = options.choice;
-  asked.count = parse_count(options.retrain);
+  options.choice.count = parse_count(options.retrain);
   // Whoever made the bundle must not know which runs are drawn.
-  asked.seed = options.seed.value_or(static_cast<std::int64_t>(std::random_device()()));
-  RetrainingChoice choice(asked);
+  options.choice.seed = options.seed.value_or(static_cast<std::int64_t>(std::random_device()()));
+  RetrainingChoice choice(options.choice);
   const std::string& file = options.files.front();
   const BundleSummary summary = verify_bundle(file, [&](BundledRun run) { choice.consider(std::move(run)); });
   print_summary(summary, file);
-  if (asked.count && !options.seed) {
-    fmt::print("drawn        with --seed {}, which names the same runs in another call\n", asked.seed);
-  }
+  if (options.choice.count) fmt::print("drawn        with --seed {}\n", options.choice.seed);
   return std::max(retrain(summary, choice, options), summary.is_complete() ? 0 : 1);
 }
 

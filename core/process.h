@@ -63,8 +63,8 @@ bool processor_has(std::string_view feature);
 // none.
 const std::atomic<int>& stop_signal();
 
-// Makes these signals set stop_signal() and do nothing else. Unblocks them. SIGHUP stays ignored where it is,
-// as nohup starts programs.
+// Makes these signals set stop_signal() and do nothing else. Unblocks them. A SIGHUP that is ignored, as
+// under nohup, stays ignored.
 void catch_stop_signals();
 
 // The set of stop signals, which a process may start with blocked.

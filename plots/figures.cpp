@@ -63,17 +63,17 @@ const std::vector<Figure>& figures() {
       {.name = "differences",
        .title = "Differences between encodings",
        .needs =
-           "an encoding with DAPE beside the same one without it in two repetitions or more; name others "
-           "with --compare",
+           "an encoding with DAPE beside the same one without it in two repetitions or more on a task; name "
+           "others with --compare",
        .data = difference_data},
       {.name = "map",
        .title = "Scores of all tasks and encodings",
-       .needs = "a finished run",
+       .needs = "a finished run on a task",
        .baselines = true,
        .data = map_data},
       {.name = "runs",
        .title = "Scores of single runs",
-       .needs = "two finished runs of one cell",
+       .needs = "two finished runs of one cell on a task",
        .baselines = true,
        .data = run_data},
       {.name = "learning",
@@ -93,11 +93,12 @@ const std::vector<Figure>& figures() {
        .rows = FigureRows::kTexts},
       {.name = "steps",
        .title = "Score over training steps",
-       .needs = "a finished run with evaluation.at_steps",
+       .needs = "a finished run on a task with evaluation.at_steps",
        .data = step_data},
       {.name = "effects",
        .title = "Score over a setting",
-       .needs = "finished runs with the same seeds that differ only in one number of the config, such as "
+       .needs = "finished runs on a task with the same seeds that differ only in one number of the config, "
+                "such as "
                 "learning_rate or encoding.dape.hidden, with three values or more",
        .baselines = true,
        .data = effect_data}};

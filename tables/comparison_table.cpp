@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "tables/notes.h"
 #include "tables/result_tables.h"
+#include "tables/units.h"
 
 namespace che {
 namespace {
@@ -231,20 +232,6 @@ void append_window_notes(std::vector<Note>& notes, const std::vector<Comparison>
 }
 
 // How scores and differences are written; `plain` as data.
-std::string unit_note(const Metric& metric, bool plain) {
-  switch (metric.source) {
-    case Metric::Source::kPerplexity:
-      return "Scores and differences are perplexities.";
-    case Metric::Source::kBits:
-      return "Scores and differences are bits of a prediction.";
-    case Metric::Source::kLoss:
-      return "Scores and differences are nats of a prediction.";
-    case Metric::Source::kAccuracy:
-      break;
-  }
-  return plain ? "Scores and differences are fractions of 1." : "Scores in percent, differences in points.";
-}
-
 std::vector<Note> notes_of(const std::vector<Comparison>& comparisons,
                            const std::vector<std::string>& left_out, bool against_all,
                            const ResultTable& table) {
@@ -332,7 +319,7 @@ Table table_of(const std::vector<Comparison>& comparisons, const std::vector<std
   const bool are_windows = first.unit == ComparisonUnit::kWindow;
   const Metric metric = first.tasks.front().metric;
   const auto foot = [&](bool plain) {
-    std::vector<Note> notes = {{NoteKind::kReading, unit_note(metric, plain)}};
+    std::vector<Note> notes = {{NoteKind::kReading, difference_units(metric, plain)}};
     notes.insert(notes.end(), shared_notes.begin(), shared_notes.end());
     return notes;
   };

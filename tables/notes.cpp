@@ -14,6 +14,7 @@
 #include "experiments/results/best_encodings.h"
 #include "experiments/results/paper_agreement.h"
 #include "experiments/results/provenance.h"
+#include "tables/units.h"
 
 namespace che {
 
@@ -336,17 +337,6 @@ std::string score_words(const ResultTable& table) {
 
 }  // namespace
 
-std::string text_unit_words(const ResultTable& table) {
-  constexpr std::array kUnits = {"", " Scores of texts are perplexities.",
-                                 " Scores of texts are bits of a prediction.",
-                                 " Scores of texts are nats of a prediction."};  // By Metric::Source.
-  for (const TableRow& row : table.rows) {
-    if (row.metric.source != Metric::Source::kAccuracy)
-      return kUnits.at(static_cast<std::size_t>(row.metric.source));
-  }
-  return "";
-}
-
 bool shows_paper(const TableCell& cell, PaperValues values) {
   if (!cell.paper || values == PaperValues::kNone) return false;
   return values == PaperValues::kAll || cell.paper->is_comparable;
@@ -389,12 +379,12 @@ std::vector<Note> score_data_notes(const ResultTable& table, const ScoreTableOpt
   std::vector<Note> notes;
   add_note(
       notes, NoteKind::kReading,
-      "Scores are fractions, 0 to 1: accuracy, mean over test lengths; n finished runs of a cell, which "
+      "{}, means over test lengths; n finished runs of a cell, which "
       "may differ in seed, data seed and learning rate; spread: {}, of two runs or more; difference: "
       "score minus paper; trained_runs: how many of these runs reached a training accuracy {:.0f} points "
       "above the best predictor without an input; training_accuracy: of the run with the highest score, "
-      "over the last tenth of its steps, at the training lengths.{}",
-      spread_phrase(options.aggregate), 100 * kTrainedMargin, text_unit_words(table));
+      "over the last tenth of its steps, at the training lengths.",
+      score_units(table, "fractions, 0 to 1"), spread_phrase(options.aggregate), 100 * kTrainedMargin);
   append_waiting_note(notes, table);
   append_baseline_notes(notes, table);
   const auto tables = paper_tables(table, std::max(options.paper, PaperValues::kComparable));

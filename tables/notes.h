@@ -23,10 +23,6 @@ void add_note(std::vector<Note>& notes, NoteKind kind, fmt::format_string<Values
   notes.push_back({kind, fmt::format(text, std::forward<Values>(values)...)});
 }
 
-// Says what the scores of texts are, as a sentence behind a space; empty where none has another metric than
-// accuracy.
-std::string text_unit_words(const ResultTable& table);
-
 struct PlacedCell {
   const TableRow* row;
   const EncodingLabel* encoding;

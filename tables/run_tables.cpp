@@ -13,6 +13,7 @@
 #include "experiments/results/training_outcome.h"
 #include "tables/notes.h"
 #include "tables/result_tables.h"
+#include "tables/units.h"
 
 namespace che {
 namespace {
@@ -43,12 +44,12 @@ PrintedTable printed_runs(const ResultTable& table, const RunTableOptions& optio
                   {.title = "training accuracy"},
                   {.title = "score"},
                   {.title = "se"}},
-      .notes = {units(
-          "Accuracies and scores in percent, loss in nats per output symbol, of the last row of metrics; "
-          "training accuracy over the last tenth of the steps; seconds of training and evaluation, for "
-          "runs of one job those of the whole job; se, the standard error of the score from its test "
-          "samples." +
-          text_unit_words(table))}};
+      .notes = {
+          units(score_units(table, "in percent") +
+                "; loss in nats per output symbol, of the last row of metrics; "
+                "training accuracy over the last tenth of the steps; seconds of training and evaluation, for "
+                "runs of one job those of the whole job; se, the standard error of the score from its test "
+                "samples.")}};
   for (const TableRun& run : table.runs) {
     const bool has_diverged = run.training && run.training->diverged;
     PrintedCell state{.text = run.state() + (has_diverged ? ", diverged" : "")};
@@ -101,10 +102,10 @@ PrintedTable printed_runs(const ResultTable& table, const RunTableOptions& optio
 DataTable run_data(const ResultTable& table) {
   DataTable data{
       .notes = {units(
-          "Accuracies and scores are fractions, 0 to 1, loss in nats per output symbol, of the last row "
-          "of metrics; training_accuracy over the last tenth of the steps; seconds of runs of one job "
-          "are those of the whole job; score_se is the standard error of the score from its test samples." +
-          text_unit_words(table))}};
+          score_units(table, "fractions, 0 to 1") +
+          "; loss in nats per output symbol, of the last row of metrics; training_accuracy over the last "
+          "tenth of the steps; seconds of runs of one job "
+          "are those of the whole job; score_se is the standard error of the score from its test samples.")}};
   append_provenance(data.notes, table);
   for (const TableRun& run : table.runs) {
     const bool is_foreign = run.config.is_foreign();

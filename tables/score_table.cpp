@@ -12,6 +12,7 @@
 #include "experiments/statistics/score_summary.h"
 #include "tables/notes.h"
 #include "tables/result_tables.h"
+#include "tables/units.h"
 
 namespace che {
 namespace {
@@ -203,23 +204,18 @@ Table score_table(const ResultTable& table, const ScoreTableOptions& options) {
 }
 
 Table step_table(const ResultTable& table) {
+  const std::string means = "Means over the runs that were measured at the step. ";
   Table steps{
       .title = fmt::format("Scores on the way of the experiment {}.", table.name),
-      .printed =
-          {.group_title = "level",
-           .columns = {{.title = "task", .number = false},
-                       {.title = "encoding", .number = false},
-                       {.title = "step"},
-                       {.title = "runs"},
-                       {.title = "score"}},
-           .notes = {{NoteKind::kReading,
-                      "Mean score over the runs that were measured at the step; accuracies are in percent." +
-                          text_unit_words(table)}}},
-      .data = {
-          .columns = {"level", "task", "encoding", "step", "n", "score"},
-          .notes = {{NoteKind::kReading,
-                     "Mean scores over the n runs that were measured at the step; accuracies are 0 to 1." +
-                         text_unit_words(table)}}}};
+      .printed = {.group_title = "level",
+                  .columns = {{.title = "task", .number = false},
+                              {.title = "encoding", .number = false},
+                              {.title = "step"},
+                              {.title = "runs"},
+                              {.title = "score"}},
+                  .notes = {{NoteKind::kReading, means + score_units(table, "in percent") + "."}}},
+      .data = {.columns = {"level", "task", "encoding", "step", "n", "score"},
+               .notes = {{NoteKind::kReading, means + score_units(table, "fractions, 0 to 1") + "."}}}};
   append_provenance(steps.printed.notes, table);
   append_provenance(steps.data.notes, table);
   for (const TableRow& row : table.rows) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -16,12 +17,13 @@ void TextConfig::read_card(std::string_view name_or_folder) {
   const std::vector<std::string> shipped = shipped_corpora();
   const bool is_shipped = std::ranges::find(shipped, name_or_folder) != shipped.end();
   const std::filesystem::path here(name_or_folder);
-  if (is_shipped && std::filesystem::exists(here / CorpusCard::kFileName) &&
-      !std::filesystem::equivalent(here, folder)) {
+  std::error_code error;
+  if (is_shipped && std::filesystem::exists(here / CorpusCard::kFileName, error) &&
+      read_corpus_card(here).hash() != card.hash()) {
     throw Error(fmt::format(
-        "{0} is a corpus that comes with che, and there is a folder of this name, too; write ./{0} for the "
+        "{0} is a corpus that comes with che, and the folder {0} has another one; write ./{0} for the "
         "folder, or rename it",
-        card.name));
+        name_or_folder));
   }
   corpus = is_shipped ? card.name : folder.string();
   name = card.name;

@@ -34,16 +34,16 @@ std::string obstacle(const BundledRun& run) {
   try {
     create_workload(run.config)->vocabulary();  // Opens the corpus.
   } catch (const Error& error) {
-    return fmt::format("on a text that cannot be read here: {}", error.what());
+    if (error.kind() != ErrorKind::kUsage) throw;
+    return fmt::format("on the text {}, whose corpus of hash {} is not in '{}' here", run.config.text.name,
+                       run.config.text.hash, run.config.text.corpus);
   }
   return "";
 }
 
-// A bundle may lack validation losses.
-bool is_same(const MetricsRow& published, const MetricsRow& again) {
-  return published.step == again.step && published.loss == again.loss &&
-         published.accuracy == again.accuracy && published.gradient_norm == again.gradient_norm &&
-         (!published.validation_loss || published.validation_loss == again.validation_loss);
+bool is_same(const MetricsRow& one, const MetricsRow& other) {
+  return one.step == other.step && one.loss == other.loss && one.accuracy == other.accuracy &&
+         one.gradient_norm == other.gradient_norm && one.validation_loss == other.validation_loss;
 }
 
 bool is_same_window(const WindowLoss& one, const WindowLoss& other) {
@@ -89,31 +89,30 @@ double row_distance(const EvaluationRow& published, const EvaluationRow& again, 
                    mean_distance(published.positions, again.positions, &PositionLoss::first)});
 }
 
-// Leaves out the losses of a text that training it again does not measure, because the config no longer asks
-// for them: those by position but at its longest length, and those of validation. Returns what was left out
-// in words; empty for nothing.
-std::string drop_unasked(BundledRun& published) {
+bool is_validated(const MetricsRow& row) { return row.validation_loss.has_value(); }
+
+// Takes what only one side has measured from `published` and `again`: losses of a text by position and of
+// validation, which a config can ask for later, or no more. Returns what the bundle has alone, in words;
+// empty for nothing.
+std::string drop_unpaired(BundledRun& published, std::vector<MetricsRow>& again) {
   const RunConfig& config = published.config;
   if (!config.has_text()) return "";
+  std::vector<const char*> dropped;
   const std::int64_t longest = config.evaluation.lengths().back();
-  bool has_curves = false;
-  published.evaluation = present_rows(published.evaluation, config);
   for (EvaluationRow& row : published.evaluation) {
     if (row.positions.empty() || (config.evaluation.text.curve && row.length == longest)) continue;
     row.positions.clear();
-    has_curves = true;
+    dropped = {"losses by position"};
   }
-  bool has_validation = false;
-  for (MetricsRow& row : published.metrics) {
-    if (!row.validation_loss || config.log.validation_steps > 0) continue;
-    row.validation_loss.reset();
-    has_validation = true;
+  const bool has_validation = std::ranges::any_of(published.metrics, is_validated);
+  if (has_validation != std::ranges::any_of(again, is_validated)) {
+    if (has_validation) dropped.push_back("validation losses");
+    for (MetricsRow& row : published.metrics) row.validation_loss.reset();
+    for (MetricsRow& row : again) row.validation_loss.reset();
   }
-  if (!has_curves && !has_validation) return "";
+  if (dropped.empty()) return "";
   return fmt::format("; {} are not compared, as the config does not ask for them",
-                     !has_curves       ? "validation losses"
-                     : !has_validation ? "losses by position"
-                                       : "losses by position and validation losses");
+                     fmt::join(dropped, " and "));
 }
 
 // Whether each row that a bundle has of a step was measured again, if its config asks for the length, and
@@ -206,10 +205,11 @@ std::string agreement_name(Agreement agreement) {
 }
 
 RetrainingResult compare_with_published(BundledRun published, const std::vector<EvaluationRow>& again,
-                                        const std::vector<MetricsRow>& metrics_again,
-                                        const StepRows& steps_again, double tolerance) {
-  const std::string unasked = drop_unasked(published);
-  const std::vector<EvaluationRow> rows = present_rows(published.evaluation, published.config);
+                                        std::vector<MetricsRow> metrics_again, const StepRows& steps_again,
+                                        double tolerance) {
+  published.evaluation = present_rows(published.evaluation, published.config);
+  const std::string unasked = drop_unpaired(published, metrics_again);
+  const std::vector<EvaluationRow>& rows = published.evaluation;
   const std::vector<EvaluationRow> new_rows = present_rows(again, published.config);
   const std::string lengths = counted(rows.size(), "test length");
   if (rows.size() != new_rows.size() || rows.empty()) {
@@ -234,11 +234,11 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
   if (rows_are_same && steps_agree(published, steps_again, is_same_row) &&
       (published.metrics.empty() || std::ranges::equal(published.metrics, metrics_again, is_same))) {
     return {Agreement::kEqual,
-            published.metrics.empty()
-                ? fmt::format("the same numbers at {}; the bundle has no training metrics", lengths)
-                : fmt::format("the same numbers at {} and in {} of training metrics", lengths,
-                              counted(published.metrics.size(), "row")) +
-                      unasked};
+            (published.metrics.empty()
+                 ? fmt::format("the same numbers at {}; the bundle has no training metrics", lengths)
+                 : fmt::format("the same numbers at {} and in {} of training metrics", lengths,
+                               counted(published.metrics.size(), "row"))) +
+                unasked};
   }
   std::string text;
   if (beyond > 0) text = fmt::format("beyond {} at {} of {}: ", tolerance, beyond, lengths);

@@ -64,8 +64,8 @@ struct RetrainingResult {
 // tenth of the steps. With a text it is allowed between losses, too, in nats a token: at each test
 // length, in training, in the last validation, and on average over windows and over positions.
 RetrainingResult compare_with_published(BundledRun published, const std::vector<EvaluationRow>& again,
-                                        const std::vector<MetricsRow>& metrics_again,
-                                        const StepRows& steps_again, double tolerance);
+                                        std::vector<MetricsRow> metrics_again, const StepRows& steps_again,
+                                        double tolerance);
 
 // The results folder of `che verify --retrain`. Runs in it prove something only if this command trained them:
 // a stranger's archive may hold a finished run, or one that is nearly trained. So the folder has a list of

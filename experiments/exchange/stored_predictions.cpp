@@ -82,6 +82,23 @@ bool is_error_of(const EvaluationRow& row, const EvaluationRow& other) {
          (other.accuracy_se && std::abs(*row.accuracy_se - *other.accuracy_se) <= kRounding);
 }
 
+// Says so where predictions of other samples than before change the model's score.
+void warn_of_other_samples(const fs::path& run, const RunConfig& config, const WarningSink& warn) {
+  const InspectedRun before = RunFolder::inspect(run);
+  if (!before.run) return;
+  const auto text = [](const EvaluationConfig& evaluation) {
+    return fmt::format("{} samples at each of the lengths {}, drawn by the seed {}", evaluation.samples,
+                       lengths_text(evaluation), evaluation.seed);
+  };
+  const std::string had = text(before.run->config().evaluation);
+  const std::string has = text(config.evaluation);
+  if (had == has) return;
+  warn(
+      fmt::format("{}: the score is now of {}, and was of {}; tables count rows of other lengths with "
+                  "--score-lengths",
+                  run.string(), has, had));
+}
+
 std::string accuracy_text(const EvaluationRow& row) {
   return row.accuracy_se ? fmt::format("{} (standard error {})", row.accuracy, *row.accuracy_se)
                          : fmt::format("{}", row.accuracy);
@@ -132,28 +149,11 @@ std::vector<ScoredPredictions> score_files(const std::vector<std::string>& files
   return all;
 }
 
-namespace {
-
-// Says so where predictions at other lengths than before change the model's score.
-void warn_of_other_lengths(const fs::path& run, const RunConfig& config, const WarningSink& warn) {
-  const InspectedRun before = RunFolder::inspect(run);
-  if (!before.run) return;
-  const std::vector<std::int64_t> had = before.run->config().evaluation.lengths();
-  const std::vector<std::int64_t> has = config.evaluation.lengths();
-  if (had == has) return;
-  warn(fmt::format(
-      "{}: the score is the mean over the lengths {} from now on, and was over {}; `che table "
-      "--score-lengths` takes others of those that were measured",
-      run.string(), lengths_text(config.evaluation), lengths_text(before.run->config().evaluation)));
-}
-
-}  // namespace
-
 RunFolder store_predictions(const std::filesystem::path& experiment, const ScoredPredictions& scored,
                             const WarningSink& warn) {
   const RunConfig config = prediction_config(scored);
   RunFolder folder = RunFolder::at(experiment, config, warn);
-  warn_of_other_lengths(folder.path(), config, warn);
+  warn_of_other_samples(folder.path(), config, warn);
   folder.store_config();
   const FileLock lock(folder.path());
   StoredRun stored = folder.set_damage_aside(warn);

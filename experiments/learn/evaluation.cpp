@@ -138,10 +138,11 @@ std::optional<LengthResult> evaluate_length(const Model& model, const std::vecto
     shares.push_back(correct / counted);
   }
   // Batches are drawn independently, each with positions of its own. LibTorch rounds the deviations of
-  // several columns in another way than that of one, so that each replica's is taken alone.
+  // several columns in another way than that of one, so each replica's deviation is taken alone.
   at::Tensor errors = at::zeros({replicas}, sums);
+  const at::Tensor by_batch = at::stack(shares);  // (batches, replicas)
   for (std::int64_t r = 0; batches > 1 && r < replicas; ++r) {
-    const at::Tensor column = at::stack(shares).slice(1, r, r + 1).contiguous();
+    const at::Tensor column = by_batch.slice(1, r, r + 1).contiguous();
     errors.slice(0, r, r + 1).copy_(column.std(0, true) / std::sqrt(static_cast<double>(batches)));
   }
   const at::Tensor results = at::stack({accuracy, loss, errors}).to(at::kCPU);

@@ -299,11 +299,11 @@ Comparison compare_columns(const ResultTable& table, const EncodingLabel& first,
     const bool has_pairs = !first.form.foreign && !second.form.foreign;
     const auto alike = has_pairs ? are_pairs_measured_alike : are_measured_alike;
     if (!alike(table, {cell, counterpart})) {
-      throw Error(fmt::format(
-          "'{}' and '{}' are evaluated differently on {} (lengths, samples, eval_dropout, or part, protocol "
-          "and windows of a text; with a model outside che, also evaluation seeds); compare columns that are "
-          "measured alike",
-          one, other, row.task.text()));
+      throw Error(
+          fmt::format("'{}' and '{}' are evaluated differently on {} (lengths, samples, eval_dropout{}, or "
+                      "part, protocol "
+                      "and windows of a text); compare columns that are measured alike",
+                      one, other, row.task.text(), has_pairs ? "" : ", evaluation seeds"));
     }
     if (unit == ComparisonUnit::kWindow && row.level != Level::kText) {
       throw Error(

@@ -80,13 +80,21 @@ std::string protocol_options(const ResultTable& table) {
   });
 }
 
-// Whether a run has measurements under other settings than its config's, which are columns of their own.
-bool has_set_columns(const ResultTable& table) {
+// What conditions on settings of evaluation do not choose: the columns that `che evaluate --set` adds to a
+// run.
+std::string unchosen_columns(const ResultTable& table, const std::vector<std::string>& conditions) {
+  const auto is_of_evaluation = [](const std::string& condition) {
+    const std::vector<std::string> paths = all_evaluation_paths();
+    return std::ranges::count(paths, condition.substr(0, condition.find('='))) > 0;
+  };
   std::map<std::pair<std::size_t, std::string>, OptionValues> settings_of;
-  return std::ranges::any_of(table.runs, [&](const TableRun& run) {
+  const auto is_other = [&](const TableRun& run) {
     const OptionValues settings = evaluation_settings(run.config);
     return settings_of.try_emplace({run.experiment, run.id}, settings).first->second != settings;
-  });
+  };
+  if (std::ranges::none_of(conditions, is_of_evaluation)) return "";
+  if (std::ranges::none_of(table.runs, is_other)) return "";
+  return " in their configs; what `che evaluate` measured under other settings stays with its run";
 }
 
 }  // namespace
@@ -157,16 +165,13 @@ std::vector<Fact> provenance(const ResultTable& table) {
     facts.insert(facts.end() - 1,
                  {"Settings that all runs of a task share and other tasks do not", row_settings});
   }
-  const char* const of_columns =
-      has_set_columns(table) ? " in their configs; what `che evaluate --set` measured stays with its run"
-                             : "";
   if (const std::vector<std::string>& skipped = table.conditions.skip; !skipped.empty()) {
-    facts.insert(facts.begin(),
-                 {"No runs with", fmt::format("{}{}", fmt::join(skipped, " or "), of_columns)});
+    facts.insert(facts.begin(), {"No runs with", fmt::format("{}{}", fmt::join(skipped, " or "),
+                                                             unchosen_columns(table, skipped))});
   }
   if (const std::vector<std::string>& only = table.conditions.only; !only.empty()) {
-    facts.insert(facts.begin(),
-                 {"Only runs with", fmt::format("{}{}", fmt::join(only, " and "), of_columns)});
+    facts.insert(facts.begin(), {"Only runs with", fmt::format("{}{}", fmt::join(only, " and "),
+                                                               unchosen_columns(table, only))});
   }
   for (const std::string& reason : table.left_out) facts.push_back({"Left out", reason});
   return facts;

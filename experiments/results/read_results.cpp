@@ -25,8 +25,10 @@ namespace {
 
 // Also names "." and "quick/".
 std::string folder_name(const std::filesystem::path& folder) {
-  if (!std::filesystem::is_directory(folder))
-    throw Error(fmt::format("there is no folder '{}'", folder.string()));
+  if (!std::filesystem::is_directory(folder)) {
+    throw Error(fmt::format("'{}' is no folder; name a results folder, or one with a {}", folder.string(),
+                            kQuotedFile));
+  }
   return std::filesystem::canonical(folder).filename().string();
 }
 

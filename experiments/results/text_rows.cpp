@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -115,24 +116,25 @@ void add_ngrams(ResultTable& table) {
 
 namespace {
 
-// Aligned windows of all lengths of a config end with the same tokens. A length beyond the longest one moves
-// them.
+// Aligned windows of all lengths of a config end with the same tokens. `che evaluate` moves them for a length
+// beyond the longest one.
 void note_other_ends(const std::vector<TableRun>& runs, std::set<std::string>& notes) {
-  std::map<std::string, std::map<std::int64_t, std::set<std::int64_t>>> lengths_of;  // By text and longest.
+  using Samples = std::tuple<std::string, TextPart, std::int64_t, std::int64_t>;
+  std::map<Samples, std::map<std::int64_t, std::set<std::int64_t>>> lengths_of;  // By the longest length.
   for (const TableRun& run : runs) {
     const EvaluationConfig& asked = run.config.evaluation;
-    const bool are_aligned = run.config.has_text() && asked.text.windows == WindowChoice::kAligned &&
-                             asked.text.protocol != TextProtocol::kSliding;
-    if (are_aligned) lengths_of[run.config.text.name][longest_window(asked)].insert(asked.lengths().front());
+    if (!run.config.has_text() || asked.text.windows != WindowChoice::kAligned) continue;
+    const Samples samples{run.config.text.name, asked.text.part, asked.samples, asked.seed};
+    lengths_of[samples][longest_window(asked)].insert(asked.lengths().front());
   }
-  for (const auto& [text, by_longest] : lengths_of) {
+  for (const auto& [samples, by_longest] : lengths_of) {
     if (by_longest.size() < 2) continue;
-    notes.insert(fmt::format(
-        "{}: windows end with the same tokens only within these groups of lengths: {}; between groups, "
-        "perplexities are of other tokens.",
-        text, joined(by_longest, "; ", [](const auto& group) {
-          return fmt::format("{}", fmt::join(group.second, ", "));
-        })));
+    notes.insert(
+        fmt::format("{}: the windows of a length end with the tokens of its group only, and scores "
+                    "of two groups are of other tokens; groups of lengths: {}.",
+                    std::get<0>(samples), joined(by_longest, ", ", [](const auto& group) {
+                      return fmt::format("{{{}}}", fmt::join(group.second, ", "));
+                    })));
   }
 }
 

@@ -165,8 +165,9 @@ PendingWork prepare_training(const std::vector<RunConfig>& runs, const fs::path&
 void check_models_stored(const std::vector<std::string>& lost) {
   if (lost.empty()) return;
   throw Error(fmt::format(
-      "cannot measure the missing test lengths of {}, {} the first: no checkpoint is stored (pruned or "
-      "damaged?); ask for the lengths that are there, or give --retrain to train again, which replaces "
+      "cannot measure the missing test lengths, or windows and positions of a text, of {}, {} the first: no "
+      "checkpoint is stored (pruned or damaged?); ask for what is there, or give --retrain to train again, "
+      "which replaces "
       "results",
       counted(lost.size(), "trained run"), lost.front()));
 }
@@ -183,6 +184,10 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
   std::size_t waiting = 0;
   std::size_t other_encodings = 0;
   std::vector<std::string> refused;  // Runs that cannot be measured so, with the reasons.
+  const auto refuse = [&](const RunFolder& run, const Error& error) {
+    if (error.kind() != ErrorKind::kUsage) throw error;
+    refused.push_back(fmt::format("{}: {}", run.path().string(), error.what()));
+  };
   std::vector<RunFolder> without_model;
   for (RunFolder& run : runs) {
     const StoredRun stored = run.read();
@@ -201,14 +206,12 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
         continue;
       }
       asked.check();
-      check_windows(asked);
+      if (const auto idle = asked.encoding.idle_setting(); idle && request.evaluation_settings) {
+        throw Error(fmt::format("--set: {}", idle->message()));
+      }
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kUsage) throw;
-      refused.push_back(fmt::format("{}: {}", run.path().string(), error.what()));
+      refuse(run, error);
       continue;
-    }
-    if (const auto idle = asked.encoding.idle_setting(); idle && request.evaluation_settings) {
-      throw Error(fmt::format("--set: {}", idle->message()));
     }
     const RunNeeds needs = assess(asked, stored, has_checkpoint(run.path()));
     if (needs.is_complete()) {
@@ -233,6 +236,12 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
     } else if (needs.has_lost_model()) {
       without_model.push_back(std::move(run));
     } else {
+      try {
+        check_windows(asked);
+      } catch (const Error& error) {
+        refuse(run, error);
+        continue;
+      }
       work.configs.push_back(asked);
       work.jobs.push_back({std::move(run)});
     }

@@ -98,6 +98,18 @@ TEST_F(ExchangeProgram, ShowsScoredModelsNextToEachOther) {
   EXPECT_EQ(before, read_file(rows));
 }
 
+TEST_F(ExchangeProgram, ScoresPredictionsOfRunsThatDifferInTheirDataSeed) {
+  output_of({"run", small_config(), "task=even_pairs", "axes.data_seed=[0,1]", "evaluation.predictions=true",
+             "-o", results()});
+  std::vector<std::string> words{"score", "-o", (folder_ / "scored").string()};
+  for (const auto& [path, content] : contents(results(), "predictions.jsonl")) {
+    words.push_back(results() + "/" + path);
+  }
+  ASSERT_EQ(5U, words.size());
+  output_of(words);
+  expect_contains(output_of({"status", (folder_ / "scored").string()}), {": 2 runs: 2 finished"});
+}
+
 TEST_F(ExchangeProgram, BundlesAndVerifies) {
   ASSERT_EQ(0, che({"export", "quick/v1", "-o", samples_folder(), "--task", "even_pairs"}).exit_code);
   output_of({"score", predict("even_pairs.jsonl", [](int symbol) { return symbol; }), "-o", results()});

@@ -1,4 +1,6 @@
 // Tests --only, -o and --format, which all commands that read an experiment share.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -77,12 +79,12 @@ base:
   evaluation: {lengths: [16], samples: 64}
 )");
   output_of({"run", config, "-o", results});
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"--figure", "map"}, {"--figure", "learning,differences"}, {"--compare", "rope", "rope"}}) {
-    std::vector<std::string> command = {"plot", results};
-    command.insert(command.end(), words.begin(), words.end());
-    expect_refusal(che(command), {"all these runs are on texts", "perplexity"});
+  for (const char* figure : {"accuracy", "differences", "map", "runs", "steps", "effects"}) {
+    expect_refusal(che({"plot", results, "--figure", figure}),
+                   {fmt::format("nothing to draw for {}: it needs", figure), " on a task"});
   }
+  expect_refusal(che({"plot", results, "--compare", "rope", "rope"}),
+                 {"--compare: ", "all these runs are on texts", "`che compare`"});
   output_of({"plot", results, "--format", "svg"});
 }
 

@@ -334,6 +334,19 @@ TEST_F(SweepProgramTest, StopsAtACheckpointAndGoesOn) {
   EXPECT_EQ(contents(straight, "evaluation.csv"), contents(results(), "evaluation.csv"));
 }
 
+// A later call asks for another length of one of them.
+TEST_F(SweepProgramTest, ATaskSplitsAJobWhoseRunsDifferByNow) {
+  const std::vector<std::string> settings{"task=even_pairs", "execution.replicas=2", "-o", results()};
+  const auto with = [&](std::vector<std::string> words) {
+    words.insert(words.end(), settings.begin(), settings.end());
+    return words;
+  };
+  output_of(with({"submit", small_config(), "axes.seed=[0,1]", "--manifest"}));
+  output_of(with({"run", small_config(), "seed=0", "evaluation.last_length=12"}));
+  output_of({"task", results() + "/batch/1/submission.json", "0"});
+  expect_contains(output_of({"status", results()}), {": 2 runs: 2 finished"});
+}
+
 TEST_F(SweepProgramTest, RefusesAFolderThatAnotherProcessWorksIn) {
   const pid_t process = start({"run", small_config(), "training.steps=100000", "-o", results(), "-w", "1"});
   wait_for(": step ");

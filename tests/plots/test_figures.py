@@ -174,15 +174,18 @@ def test_each_layer_of_a_bias_has_one_colour_bar_a_page(committed_bias: bias.Bia
     assert labels.count("f (logits)") == bars, width
 
 
-def test_the_bias_of_a_decoder_ends_at_the_query(tmp_path: pathlib.Path) -> None:
+def test_a_bias_has_the_keys_that_a_query_sees(tmp_path: pathlib.Path) -> None:
+  # A decoder, whose first head has a window of two tokens.
   pairs = [(head, query, key) for head in (0, 1) for query in range(4) for key in range(query + 1)]
+  pairs = [(head, query, key) for head, query, key in pairs if head == 1 or query - key < 2]
   lines = [f"0,{head},{query},{key},{int(key > 1)},{key - query},0.5,{-query},{-query}" for head, query, key in pairs]
   file = tmp_path / "bias.csv"
   file.write_text("\n".join(["layer,head,query,key,output,distance,logit,bias,adapted", *lines]))
   causal = bias.Bias(file, "title")
   assert causal.output_from == 2
   assert causal.values["bias"][0, 1, 3, 2] == -3
-  assert numpy.isnan(causal.values["bias"][0, 1, 2, 3])
+  assert numpy.isnan(causal.values["bias"][0, 1, 2, 3]) and numpy.isnan(causal.values["bias"][0, 0, 2, 0])
+  assert "over the keys up to it" in bias.one_query(causal, 2, 140).caption
   for sheet in (bias.one_query(causal, 2, 140), bias.all_queries(causal, 140)):
     for figure in page.pages(sheet, 140):
       check_texts(figure)

@@ -203,7 +203,7 @@ TEST_F(RetrainedText, IsLeftOutWhereItsCorpusIsNot) {
   choice.consider(published_);
   ASSERT_EQ(1U, choice.left_out().size());
   expect_contains(choice.left_out().begin()->first,
-                  {"on a text that cannot be read here: ", "/nowhere/austen"});
+                  {"on the text austen, whose corpus of hash ", "is not in '/nowhere/austen' here"});
 }
 
 // A text's tables, comparisons and choice of rates read these losses.

@@ -61,12 +61,14 @@ TEST(TextConfig, AnotherTextTakesThePlaceOfOneThatIsMissing) {
 
 TEST(TextConfig, AFolderIsStoredByItsPathAndNeverTakenForAShippedCorpus) {
   const ScratchFolder scratch;
-  for (const char* name : {"austen", "mine"}) {
+  const auto copy_to = [&](const char* name, const char* word, const char* other) {
     std::filesystem::copy(CHE_SOURCE_DIR "/data/text/austen", scratch.path() / name);
-  }
-  std::string card = read_file(scratch.path() / "mine/corpus.json");
-  card.replace(card.find("\"austen\""), 8, "\"mine\"");
-  write_file_atomically(scratch.path() / "mine/corpus.json", card);
+    std::string card = read_file(scratch.path() / name / "corpus.json");
+    card.replace(card.find(word), std::string(word).size(), other);
+    write_file_atomically(scratch.path() / name / "corpus.json", card);
+  };
+  copy_to("austen", "\"train\": 4,\n    \"validation\": 1", "\"train\": 3,\n    \"validation\": 2");
+  copy_to("mine", "\"austen\"", "\"mine\"");
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(scratch.path());
   const std::string shadowed = error_of(with("  text: austen\n"), {});

@@ -44,7 +44,8 @@ TEST(Provenance, SaysThatMeasurementsStayWithTheirRun) {
   }
   run.write_evaluation(rows);
   EXPECT_EQ(chosen().value,
-            "encoding.scaling=none in their configs; what `che evaluate --set` measured stays with its run");
+            "encoding.scaling=none in their configs; what `che evaluate` measured under other settings stays "
+            "with its run");
 }
 
 TEST(Provenance, SaysWhichEncodingHasWhichProtocolOption) {

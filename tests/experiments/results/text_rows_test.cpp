@@ -68,6 +68,21 @@ TEST_F(TextRows, HaveAPerplexityForEachLength) {
   EXPECT_NEAR(*make_table(open_runs(scratch_.path()), bits).runs[0].score, 2.512 / std::log(2), 1e-9);
 }
 
+TEST_F(TextRows, AreCalledPerplexitiesAndHaveNgramsOnlyWhereTheseAreMeasured) {
+  store(scratch_.path(), run_on_austen("kerple", 0), 1);
+  ResultTable table = make_table(open_runs(scratch_.path()));
+  add_trivial_baselines(table);
+  for (const char* format : {"md", "csv", "json"}) {
+    const std::string text = format_table(score_table(table), format);
+    EXPECT_FALSE(contains(text, "order")) << text;
+    EXPECT_FALSE(contains(text, "No baselines")) << text;
+  }
+  expect_contains(format_table(score_table(table), "json"), {"scores of texts perplexities"});
+  expect_contains(format_table(run_table(table), "md"),
+                  {"Accuracies are in percent, scores of texts perplexities; loss in nats"});
+  expect_contains(format_table(step_table(table), "md"), {"scores of texts perplexities."});
+}
+
 // As `che evaluate` adds them.
 TEST_F(TextRows, BeyondTheLongestLengthAreOfOtherTokensAndANoteSaysSo) {
   const RunConfig config = run_on_austen("kerple", 0);
@@ -75,7 +90,7 @@ TEST_F(TextRows, BeyondTheLongestLengthAreOfOtherTokensAndANoteSaysSo) {
   const auto notes = [&] {
     return fmt::format("{}", fmt::join(make_table(open_runs(scratch_.path())).reading_notes, "\n"));
   };
-  EXPECT_FALSE(contains(notes(), "windows end with the same tokens only"));
+  EXPECT_FALSE(contains(notes(), "groups of lengths"));
   RunConfig longer = config;
   longer.evaluation.listed_lengths = {4096};
   const RunFolder folder = RunFolder::at(scratch_.path(), config);
@@ -84,8 +99,8 @@ TEST_F(TextRows, BeyondTheLongestLengthAreOfOtherTokensAndANoteSaysSo) {
   rows.back().length = 4096;
   rows.back().encoding_settings = evaluation_settings(longer);
   folder.write_evaluation(rows);
-  expect_contains(notes(), {"windows end with the same tokens only within these groups of lengths: 512, "
-                            "2048; 4096;"});
+  expect_contains(notes(),
+                  {"scores of two groups are of other tokens; groups of lengths: {512, 2048}, {4096}."});
 }
 
 // Chance is an accuracy, which no perplexity passes or fails.

@@ -1,0 +1,32 @@
+#include "tables/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace che {
+namespace {
+
+// By Metric::Source.
+constexpr std::array<const char*, 4> kUnits = {"", "perplexities", "bits of a prediction",
+                                               "nats of a prediction"};
+
+const char* unit_of(const Metric& metric) { return kUnits.at(static_cast<std::size_t>(metric.source)); }
+
+}  // namespace
+
+std::string score_units(const ResultTable& table, std::string_view of_accuracies) {
+  const auto other = std::ranges::find_if(
+      table.rows, [](const TableRow& row) { return row.metric.source != Metric::Source::kAccuracy; });
+  if (other == table.rows.end()) return fmt::format("Accuracies and scores are {}", of_accuracies);
+  return fmt::format("Accuracies are {}, scores of texts {}", of_accuracies, unit_of(other->metric));
+}
+
+std::string difference_units(const Metric& metric, bool plain) {
+  if (metric.source != Metric::Source::kAccuracy)
+    return fmt::format("Scores and differences are {}.", unit_of(metric));
+  return plain ? "Scores and differences are fractions of 1." : "Scores in percent, differences in points.";
+}
+
+}  // namespace che
