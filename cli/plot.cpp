@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.h"
@@ -24,8 +25,8 @@ struct PlotOptions {
   std::string aggregate;  // Empty: max, or mean where learning rates are selected.
   std::string output;
   double width_mm = kDefaultWidth;
-  std::vector<std::vector<std::string>> compared;  // Pairs of columns; chosen by the program unless given.
-  bool by_length = false;                          // Whether differences are shown length by length.
+  std::vector<std::pair<std::string, std::string>> compared;  // Columns; chosen by the program unless given.
+  bool by_length = false;  // Whether differences are shown length by length.
 };
 
 int plot(const PlotOptions& options) {
@@ -52,9 +53,8 @@ int plot(const PlotOptions& options) {
   const Aggregate aggregate =
       options.aggregate.empty() ? default_aggregate(table) : aggregate_named(options.aggregate);
   const fs::path output = options.output.empty() ? options.runs.folders.front() : options.output;
-  FigureSource source{.table = table, .aggregate = aggregate, .by_length = options.by_length};
-  for (const std::vector<std::string>& pair : options.compared)
-    source.compared.emplace_back(pair[0], pair[1]);
+  const FigureSource source{
+      .table = table, .aggregate = aggregate, .compared = options.compared, .by_length = options.by_length};
   const std::vector<const Figure*> drawable = write_figure_data(chosen, source, output);
   if (drawable.empty() && options.figures.empty()) {
     throw Error("nothing to draw: no run has finished; run the experiment to its end");
@@ -99,8 +99,7 @@ void add_plot_command(CLI::App& app, Action& action) {
           "two columns A B: the figure differences shows A minus B; can be given several times; each "
           "encoding with DAPE and the same one without it unless given")
       ->type_name("A B")
-      ->type_size(2)
-      ->expected(1, CLI::detail::expected_max_vector_size);
+      ->allow_extra_args(false);
   command->add_flag("--by-length", options->by_length,
                     "the figure differences has a row for each test length");
   add_width_option(*command, options->width_mm);

@@ -115,8 +115,9 @@ void warn_of_divergence(const std::vector<std::vector<RunFolder>>& jobs) {
     }
   }
   if (count == 0) return;
-  print_warning(fmt::format("{} diverged; the first: {}; lower learning_rate or raise training.warmup_steps",
-                            counted(count, "finished run"), first));
+  print_warning(fmt::format(
+      "{} diverged; the first: {}; lower learning_rate, raise training.warmup_steps, or train for more steps",
+      counted(count, "finished run"), first));
 }
 
 int run(const RunOptions& options) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <set>
@@ -106,9 +107,13 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
       if (step < config.training.steps) steps.insert(step);
     }
     config.evaluation.at_steps.assign(steps.begin(), steps.end());
-    // Its records of training may be those of an earlier config, too.
+    // Its records of training may be those of an earlier config or of a shorter run, too.
     RunConfig recorded = config;
-    if (!run.metrics.empty()) recorded.log.every_steps = run.metrics.front().step;
+    std::int64_t every = 0;
+    for (const MetricsRow& row : run.metrics) {
+      if (row.step < config.training.steps) every = std::gcd(every, row.step);
+    }
+    if (every > 0) recorded.log.every_steps = every;
     const auto validated = std::ranges::find_if(
         run.metrics, [](const MetricsRow& row) { return row.validation_loss.has_value(); });
     if (validated != run.metrics.end()) recorded.log.validation_steps = validated->step;

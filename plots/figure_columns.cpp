@@ -28,6 +28,7 @@ FigureColumns::FigureColumns(const ResultTable& table) {
     if (values_.contains(run.encoding)) continue;
     std::map<std::string, std::string>& values = values_[run.encoding];
     for (const FieldRecord& field : list_fields(run.config)) values.emplace(field.path, field.value);
+    if (values.contains("encoding.positions")) positioned_.insert(run.encoding.form);
   }
 }
 
@@ -41,12 +42,10 @@ void FigureColumns::append(FigureRow& row, const EncodingLabel& label, const std
   }
   if (settings.size() == 1) number = parse_real(settings.front().value);
   const EncodingForm& form = label.form;
-  const auto values = values_.find(label);
-  const bool has_positions = values != values_.end() && values->second.contains("encoding.positions");
   for (const std::string& value : {label.text(), text, form.name,
-                                   std::string(!has_positions    ? ""
-                                               : form.randomized ? "randomized"
-                                                                 : "contiguous")}) {
+                                   std::string(!positioned_.contains(form) ? ""
+                                               : form.randomized           ? "randomized"
+                                                                           : "contiguous")}) {
     row.emplace_back(value);
   }
   row.push_back(yes_or_no(form.dape));

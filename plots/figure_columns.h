@@ -29,6 +29,7 @@ class FigureColumns {
   std::vector<SettingValue> settings_of(const EncodingLabel& label, const std::string& without) const;
 
   std::map<EncodingForm, std::set<std::string>> paths_;  // The settings that a label of the form names.
+  std::set<EncodingForm> positioned_;                    // Those that have positions.
   std::set<std::string> ambiguous_;                      // Paths that share their last part with another one.
   std::map<EncodingLabel, std::map<std::string, std::string>>
       values_;  // All settings of a run of the column.

@@ -317,9 +317,10 @@ Table table_of(const std::vector<Comparison>& comparisons, const std::vector<std
   const Comparison& first = comparisons.front();
   const std::vector<Note> shared_notes = notes_of(comparisons, left_out, against_all, table);
   const bool are_windows = first.unit == ComparisonUnit::kWindow;
-  const Metric metric = first.tasks.front().metric;
+  std::set<Metric::Source> sources;
+  for (const ComparedTask& task : first.tasks) sources.insert(task.metric.source);
   const auto foot = [&](bool plain) {
-    std::vector<Note> notes = {{NoteKind::kReading, difference_units(metric, plain)}};
+    std::vector<Note> notes = {{NoteKind::kReading, difference_units(sources, plain)}};
     notes.insert(notes.end(), shared_notes.begin(), shared_notes.end());
     return notes;
   };

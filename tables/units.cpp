@@ -23,10 +23,17 @@ std::string score_units(const ResultTable& table, std::string_view of_accuracies
   return fmt::format("Accuracies are {}, scores of texts {}", of_accuracies, unit_of(other->metric));
 }
 
-std::string difference_units(const Metric& metric, bool plain) {
-  if (metric.source != Metric::Source::kAccuracy)
-    return fmt::format("Scores and differences are {}.", unit_of(metric));
-  return plain ? "Scores and differences are fractions of 1." : "Scores in percent, differences in points.";
+std::string difference_units(const std::set<Metric::Source>& sources, bool plain) {
+  std::string text;
+  for (const Metric::Source source : sources) {
+    const bool is_accuracy = source == Metric::Source::kAccuracy;
+    if (is_accuracy && plain) text = "Scores and differences are fractions of 1.";
+    if (is_accuracy && !plain) text = "Scores in percent, differences in points.";
+    if (is_accuracy) continue;
+    text += fmt::format("{} are {}.", text.empty() ? "Scores and differences" : " Those of texts",
+                        unit_of({.source = source}));
+  }
+  return text;
 }
 
 }  // namespace che

@@ -115,6 +115,30 @@ std::string drop_unpaired(BundledRun& published, std::vector<MetricsRow>& again)
                      fmt::join(dropped, " and "));
 }
 
+// Puts rows of training together, so that they end at the steps of `like`: means over the steps of each.
+// Returns `rows` as they are where one of these steps is not the end of a row.
+std::vector<MetricsRow> with_ends_of(const std::vector<MetricsRow>& like,
+                                     const std::vector<MetricsRow>& rows) {
+  std::vector<MetricsRow> together;
+  auto row = rows.begin();
+  std::int64_t step = 0;
+  for (const MetricsRow& end : like) {
+    const auto steps = static_cast<double>(end.step - step);
+    MetricsRow mean{.step = end.step};
+    for (; row != rows.end() && row->step <= end.step; ++row) {
+      const double share = static_cast<double>(row->step - step) / steps;
+      mean.loss += share * row->loss;
+      mean.accuracy += share * row->accuracy;
+      mean.gradient_norm += share * row->gradient_norm;
+      mean.validation_loss = row->validation_loss;
+      step = row->step;
+    }
+    if (step != end.step) return rows;
+    together.push_back(mean);
+  }
+  return together;
+}
+
 // Whether each row that a bundle has of a step was measured again, if its config asks for the length, and
 // `agrees`.
 template <class Agrees>
@@ -208,6 +232,9 @@ RetrainingResult compare_with_published(BundledRun published, const std::vector<
                                         std::vector<MetricsRow> metrics_again, const StepRows& steps_again,
                                         double tolerance) {
   published.evaluation = present_rows(published.evaluation, published.config);
+  const bool has_same_ends =
+      std::ranges::equal(published.metrics, metrics_again, {}, &MetricsRow::step, &MetricsRow::step);
+  if (!has_same_ends) metrics_again = with_ends_of(published.metrics, metrics_again);
   const std::string unasked = drop_unpaired(published, metrics_again);
   const std::vector<EvaluationRow>& rows = published.evaluation;
   const std::vector<EvaluationRow> new_rows = present_rows(again, published.config);

@@ -260,9 +260,10 @@ RunFilter::RunFilter(const ConfigNode& map, std::string_view path, const Variant
 void RunFilter::try_values(Condition& condition, const AskedRun& run) {
   // A model outside che has no encoding and stands in the encodings' place.
   if (condition.key == "encoding" && run.config.is_foreign()) return;
-  if (!condition.structures.insert(structure_around(condition.key, run.fields)).second) return;
   const bool has_key = std::ranges::any_of(
       run.fields, [&](const FieldRecord& field) { return is_below(field.path, condition.key); });
+  const std::string structure = structure_around(condition.key, run.fields);
+  if (!condition.structures.insert(has_key ? structure : structure + "absent").second) return;
   for (Value& value : condition.values) {
     if (value.made_sense) continue;
     try {
@@ -344,10 +345,9 @@ std::string RunFilter::held_instead(const std::vector<RunConfig>& runs) {
       return matches(condition, asked);
     });
     if (has_match || held.empty()) continue;
-    const std::size_t shown = std::min(held.size(), kMaxHeld);
-    const auto end = held.begin() + static_cast<std::ptrdiff_t>(shown);
+    const auto end = held.begin() + static_cast<std::ptrdiff_t>(std::min(held.size(), kMaxHeld));
     return fmt::format("{} is {}{}", condition.key, fmt::join(held.begin(), end, ", "),
-                       shown < held.size() ? ", ..." : "");
+                       end != held.end() ? ", ..." : "");
   }
   return "";
 }

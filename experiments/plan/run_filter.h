@@ -91,7 +91,8 @@ class RunFilter {
     bool is_list = false;     // Not one value or a range.
     std::vector<Value> values{};
     std::multimap<std::string, std::size_t> singles{};  // Values that are no maps, by their canonical text.
-    // The meaning of values depends on the structural fields around the key, which are those that runs had.
+    // The meaning of values depends on whether a run has the key, and on the structural fields around it:
+    // those that runs had.
     std::set<std::string> structures{};
     std::map<std::string, bool> maps_hold{};  // Whether a map holds, by what the run has at the key.
   };

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/number_text.h"
+#include "experiments/plan/evaluation_settings.h"
 #include "experiments/results/result_table.h"
 
 namespace che {
@@ -58,10 +59,17 @@ std::map<SampleSet, double> validation_accuracies(const TableRun& run) {
   if (measured.size() < missing.size()) {
     std::erase_if(missing, [&](std::int64_t length) { return measured.contains(length); });
   }
-  throw Error(
-      fmt::format("--select validation: {} has no accuracy on samples of another evaluation seed than its "
-                  "own, {}, at the scored lengths {}; `che evaluate EXPERIMENT_DIR --seed 1000` measures it",
-                  run.id, run.config.evaluation.seed, lengths_option(missing)));
+  std::string set;
+  for (const auto& [name, value] : evaluation_settings(run.config)) {
+    const std::vector<std::string> paths = all_evaluation_paths();
+    const auto path =
+        std::ranges::find_if(paths, [&](const std::string& one) { return one.ends_with("." + name); });
+    if (path != paths.end()) set += fmt::format(" --set {}={}", *path, value);
+  }
+  throw Error(fmt::format(
+      "--select validation: {} has no accuracy as {} on samples of another evaluation seed than its "
+      "own, {}, at the scored lengths {}; `che evaluate EXPERIMENT_DIR --seed 1000{}` measures it",
+      run.id, run.encoding.text(), run.config.evaluation.seed, lengths_option(missing), set));
 }
 
 void check_finished(const TableRun& run, SelectionRule rule) {

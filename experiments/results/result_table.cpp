@@ -260,7 +260,10 @@ void fill_cells(ResultTable& table) {
     if (cell.id.empty()) {
       cell.id = cell_id(run.config);
       const bool is_encoder = run.config.model.kind == ModelConfig().kind;
-      if (is_encoder && !run.config.has_text()) cell.paper = paper_value(run.task, run.config.encoding);
+      const bool is_accuracy = run.metric.source == Metric::Source::kAccuracy;
+      if (is_encoder && is_accuracy && !run.config.has_text()) {
+        cell.paper = paper_value(run.task, run.config.encoding);
+      }
     }
     if (!run.score) {
       cell.missing.push_back(i);

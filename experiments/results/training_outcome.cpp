@@ -19,7 +19,7 @@ std::optional<Divergence> divergence(const RunConfig& config, const std::vector<
 }
 
 std::string divergence_text(const Divergence& divergence) {
-  return fmt::format("diverged: training loss {:.3g} at the end, at most {:.3g} without training",
+  return fmt::format("diverged: training loss {:.3g} at the end, at most {:.3g} on average without training",
                      divergence.loss, divergence.untrained);
 }
 

@@ -27,7 +27,7 @@ inline constexpr const char* kUntrainedSign = "\u2021";
 // Says that the training loss at the end is worse than that of a model which has learned nothing.
 struct Divergence {
   double loss = 0;       // Nats per output symbol, mean over the last tenth of the steps.
-  double untrained = 0;  // A model without training has at most this loss.
+  double untrained = 0;  // A model without training has at most this loss, on average over seeds.
 };
 
 // Returns a divergence if training ended worse than it began. A model without training has at most ln(number
@@ -39,7 +39,7 @@ struct Divergence {
 // without metrics.
 std::optional<Divergence> divergence(const RunConfig& config, const std::vector<MetricsRow>& metrics);
 
-// "diverged: training loss 2.31 at the end, at most 1.19 without training"
+// "diverged: training loss 2.31 at the end, at most 1.19 on average without training"
 std::string divergence_text(const Divergence& divergence);
 
 // Measures the best predictor without an input once for each task and training lengths.

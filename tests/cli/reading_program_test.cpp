@@ -88,6 +88,16 @@ base:
   output_of({"plot", results, "--format", "svg"});
 }
 
+TEST_F(ReadingProgram, SeveralPairsAreCompared) {
+  const auto plot = [&](const std::vector<std::string>& pairs) {
+    return che(reading({"plot", "--figure", "differences"}, pairs));
+  };
+  expect_refusal(plot({"--compare", "dape_kerple", "rope", "--compare", "rope", "dape_kerple"}),
+                 {"nothing to draw for differences: it needs", "two repetitions"});
+  expect_refusal(plot({"--compare", "dape_kerple", "rope", "--compare", "rope", "kerple"}),
+                 {"'kerple' is no encoding"});
+}
+
 TEST_F(ReadingProgram, ScoresAreReadByRules) {
   expect_refusal(che({"table", results(), "--score-lengths", "900:950"}),
                  {"--score-lengths 900:950: ", " was measured at none of these lengths; it was at "});

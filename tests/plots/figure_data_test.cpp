@@ -255,6 +255,14 @@ TEST(FigureData, EffectsNeedThreeValues) {
   EXPECT_EQ(column(data, "setting_value"), (Texts{"16", "32", "64"}));
   EXPECT_EQ(column(data, "score"), (Texts{"0.5625", "0.625", "0.75"}));
   EXPECT_EQ(column(data, "label"), Texts(3, "dape_kerple")) << "the setting is the axis";
+  const ScratchFolder off_default;
+  for (const std::int64_t hidden : {8, 16, 64}) {
+    RunConfig config = made_up_config("reverse_string", "randomized_dape_kerple");
+    config.encoding.dape->hidden = hidden;
+    store_run(off_default.path(), config, RunState::kFinished, 0.5);
+  }
+  EXPECT_EQ(column(effect_data({.table = make_table(open_runs(off_default.path()))}), "positions"),
+            Texts(3, "randomized"));
 }
 
 TEST(Figures, AreDrawnInEveryFormat) {

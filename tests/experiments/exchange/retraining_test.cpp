@@ -122,6 +122,25 @@ TEST_F(RetrainedRun, WithOtherRowsOfTrainingIsComparedAtItsEnd) {
   EXPECT_EQ(Agreement::kWithinTolerance, compare(0.06).agreement);
 }
 
+// A run that goes on from a shorter one has a row that ends where the shorter one did.
+TEST_F(RetrainedRun, WithShorterRowsIsComparedRowByRow) {
+  MetricsRow first = again_.metrics.back();
+  MetricsRow second = first;
+  first.step = 900;
+  first.accuracy -= 0.0125;
+  second.accuracy += 0.05;
+  published_.metrics = {published_.metrics.front(), first, second};
+  again_.metrics = published_.metrics;
+  MetricsRow half = again_.metrics[0];
+  half.step = 250;
+  half.accuracy += 0.25;
+  again_.metrics[0].accuracy -= 0.25;
+  again_.metrics.insert(again_.metrics.begin(), half);  // Their mean is that of the bundle's one row.
+  EXPECT_EQ(Agreement::kEqual, compare().agreement) << compare().text;
+  published_.metrics[2].accuracy += 0.02;
+  EXPECT_EQ(Agreement::kDifferent, compare(0.01).agreement);
+}
+
 TEST_F(RetrainedRun, OfTheSameNumbersIsEqualAtAnyTimes) {
   again_.metrics.back().seconds = 9;
   for (const double tolerance : {0.0, 0.01, 1.0}) {

@@ -93,7 +93,8 @@ TEST_F(RateSelection, RefusesRunsThatLackWhatTheRuleReads) {
   const RunFolder without = store(scratch_, "rope", {1e-4, 0, 0.5, 0.875});
   const auto problem = [&](SelectionRule rule) { return message_of([&] { table_of(scratch_, rule); }); };
   expect_contains(problem(SelectionRule::kValidation),
-                  {without.id() + " has no accuracy on samples of", "scored lengths 41:44; `che evaluate"});
+                  {without.id() + " has no accuracy as ",
+                   "scored lengths 41:44; `che evaluate EXPERIMENT_DIR --seed 1000`"});
   without.write_metrics({});
   expect_contains(problem(SelectionRule::kTraining), {without.id() + " has no training metrics"});
   RunConfig waiting = made_up_config("even_pairs", "rope", 1);
@@ -105,6 +106,20 @@ TEST_F(RateSelection, RefusesRunsThatLackWhatTheRuleReads) {
 
 // 1e-3 was also measured on easier samples, of another seed and of a larger number, which say nothing of
 // 1e-4.
+TEST_F(RateSelection, NamesTheSettingsThatACellIsToBeValidatedWith) {
+  for (const double rate : {1e-4, 3e-4}) {
+    const RunFolder folder = store(scratch_, "rope", {rate, 0, 0.5, 0.5}, 0.5);
+    std::vector<EvaluationRow> rows = folder.evaluation();
+    for (EvaluationRow row : folder.evaluation()) {
+      row.encoding_settings = {{"scaling", "yarn"}};
+      if (row.seed == 0) store_row(rows, row);
+    }
+    folder.write_evaluation(rows);
+  }
+  expect_contains(message_of([&] { table_of(scratch_, SelectionRule::kValidation); }),
+                  {"has no accuracy as rope(scaling=yarn)", "--seed 1000 --set encoding.scaling=yarn`"});
+}
+
 TEST_F(RateSelection, ValidatesOnTheSamplesThatAllRunsHave) {
   const RunFolder more = store(scratch_, "rope", {1e-3, 0, 1.0, 0.875}, 0.5);
   store(scratch_, "rope", {1e-4, 0, 0.75, 0.875}, 0.625);

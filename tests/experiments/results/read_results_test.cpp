@@ -66,6 +66,15 @@ TEST_F(ModelsLeftOut, ByASettingThatPredictionsDoNotHave) {
   EXPECT_THAT(by({"model.kind=encoder"}), IsEmpty()) << "predictions have a kind, and it was not asked for";
 }
 
+TEST_F(ModelsLeftOut, InAFolderBeforeThatOfTheOthers) {
+  const ScratchFolder first;
+  RunConfig my_lstm = made_up_config("even_pairs", "rope");
+  my_lstm.model = foreign_model("my_lstm");
+  store_run(first.path(), my_lstm, RunState::kFinished, 0.75);
+  const RunChoice choice({.only = {"learning_rate=0.0003"}});
+  EXPECT_FALSE(read_table({first.path(), scratch_.path()}, choice).runs.empty());
+}
+
 TEST_F(ModelsLeftOut, AreNoneWhereTheyWereNotAskedFor) {
   EXPECT_THAT(by({"seed=0"}), IsEmpty()) << "which the model has";
   store_run(scratch_.path(), made_up_config("parity_check", "rope"), RunState::kFinished, 0.5);

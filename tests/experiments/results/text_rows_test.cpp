@@ -113,6 +113,8 @@ TEST_F(TextRows, OfATaskHaveChanceAndBaselinesBesideAccuraciesAlone) {
     add_trivial_baselines(table);
     EXPECT_EQ(metric == "accuracy", table.rows[0].chance.has_value()) << metric;
     EXPECT_EQ(metric == "accuracy", table.rows[0].baselines.has_value()) << metric;
+    const TableCell* const cell = table.cell(table.rows[0].task, table.encodings[0]);
+    EXPECT_EQ(metric == "accuracy", cell->paper.has_value()) << "the paper's accuracy";
   }
 }
 
