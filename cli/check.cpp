@@ -56,8 +56,18 @@ std::string comparison_limit(const std::vector<RunConfig>& runs) {
   std::map<std::string, std::set<Draw>> draws_of_cell;
   for (const RunConfig& run : runs) draws_of_cell[cell_id(run)].insert(draw_of(run));
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
-  for (const auto& [cell, draws] : draws_of_cell) fewest = std::min(fewest, draws.size());
-  if (fewest == 1) return "one repetition per cell: `che compare` has no test of a difference";
+  std::size_t most = 0;
+  for (const auto& [cell, draws] : draws_of_cell) {
+    fewest = std::min(fewest, draws.size());
+    most = std::max(most, draws.size());
+  }
+  if (most == 1) return "one repetition per cell: `che compare` has no test of a difference";
+  if (fewest < most) {
+    return fmt::format(
+        "{} to {} repetitions per cell: `che compare` pairs those that two cells share, and says "
+        "how small its p-value can be",
+        fewest, most);
+  }
   const double smallest = fewest <= kMaxExactPairs ? std::exp2(1 - static_cast<double>(fewest))
                                                    : 1 / static_cast<double>(kRandomAssignments + 1);
   return fmt::format(

@@ -32,20 +32,6 @@ void append_provenance(std::vector<Note>& notes, const ResultTable& table) {
 
 bool is_begun(const TableRun& run) { return !run.damage.empty() || run.status.state != RunState::kWaiting; }
 
-std::string missing_reason(const TableRun& run) {
-  const RunState state = run.status.state;
-  if (!run.damage.empty() || state == RunState::kFailed) {
-    return fmt::format("{}: {}", run.state(), run.error().empty() ? "no reason stored" : run.error());
-  }
-  std::string reason =
-      fmt::format("{}, step {} of {}", run.state(), run.status.step, run.config.training.steps);
-  if (run.missing_lengths > 0 && (state == RunState::kFinished || state == RunState::kEvaluating)) {
-    reason += fmt::format(", {} of {} test lengths not measured", run.missing_lengths,
-                          run.config.evaluation.lengths().size());
-  }
-  return reason;
-}
-
 std::vector<PlacedCell> cells_by_row(const ResultTable& table) {
   std::vector<PlacedCell> cells;
   for (const TableRow& row : table.rows) {
@@ -346,7 +332,8 @@ std::vector<Note> score_notes(const ResultTable& table, const ScoreTableOptions&
   std::vector<Note> notes;
   const std::set<std::size_t> counts = run_counts(table);
   add_note(notes, NoteKind::kReading, "{}{}; {}: no finished run.", score_words(table),
-           counts == std::set<std::size_t>{1}
+           counts.empty() ? std::string()
+           : counts == std::set<std::size_t>{1}
                ? std::string(", of the one finished run of a cell (n = 1)")
                : fmt::format(": {} over the finished runs of a cell ({}), which differ in {}",
                              aggregate_phrase(table, options.aggregate), count_text(counts),

@@ -140,6 +140,21 @@ DataTable run_data(const ResultTable& table) {
 
 }  // namespace
 
+std::string missing_reason(const TableRun& run) {
+  const RunState state = run.status.state;
+  if (!run.damage.empty() || state == RunState::kFailed) {
+    return fmt::format("{}: {}", run.state(), run.error().empty() ? "no reason stored" : run.error());
+  }
+  if (run.config.is_foreign() && run.missing_lengths == 0) return "predictions have no loss";
+  std::string reason =
+      fmt::format("{}, step {} of {}", run.state(), run.status.step, run.config.training.steps);
+  if (run.missing_lengths > 0 && (state == RunState::kFinished || state == RunState::kEvaluating)) {
+    reason += fmt::format(", {} of {} test lengths not measured", run.missing_lengths,
+                          run.config.evaluation.lengths().size());
+  }
+  return reason;
+}
+
 Table run_table(const ResultTable& table, const RunTableOptions& options) {
   return {.title = fmt::format("Runs of the experiment {}.", table.name),
           .printed = printed_runs(table, options),

@@ -123,7 +123,9 @@ PrintedTable print(const ResultTable& table, const ScoreTableOptions& options) {
     }
     std::vector<PrintedCell*> scores;
     for (std::size_t i = first; i < line.cells.size(); ++i) scores.push_back(&line.cells[i]);
-    if (best_encodings(table, row, options.aggregate).is_distinct()) {
+    // Chance, which a mark is above, is an accuracy.
+    const bool can_mark = row.level == Level::kText || row.metric.source == Metric::Source::kAccuracy;
+    if (can_mark && best_encodings(table, row, options.aggregate).is_distinct()) {
       mark_best(scores, row.metric, second_encodings(table, row, options.aggregate).is_distinct());
     }
   }

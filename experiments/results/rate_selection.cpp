@@ -158,10 +158,14 @@ double best_rate(const CellKey& key, const std::map<double, std::vector<const Ta
         "seeds",
         key.encoding.text(), key.task.text()));
   }
-  // Of equal rates the lowest is the first.
-  return std::ranges::max_element(
-             values_of_rate, {}, [](const auto& rate) { return aggregate_of(rate.second, Aggregate::kMean); })
-      ->first;
+  // Of equal rates the lowest is the first; means of the same values may be rounded otherwise.
+  constexpr double kRounding = 1e-12;
+  std::optional<std::pair<double, double>> best;
+  for (const auto& [rate, of_rate] : values_of_rate) {
+    const double mean = aggregate_of(of_rate, Aggregate::kMean);
+    if (!best || mean > best->second + kRounding) best = {rate, mean};
+  }
+  return best->first;
 }
 
 }  // namespace

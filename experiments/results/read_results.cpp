@@ -202,7 +202,8 @@ ResultTable read_table(const std::vector<std::filesystem::path>& folders, const 
   table.conditions = choice.conditions();
   table.left_out = std::move(found.left_out);
   table.name = are_entries ? "several entries" : fmt::format("{}", fmt::join(names, " + "));
-  table.quoted = std::move(quoted);
+  const bool are_accuracies = !rules.metric || rules.metric->source == Metric::Source::kAccuracy;
+  if (are_accuracies) table.quoted = std::move(quoted);  // Accuracies, too.
   warn_of_damage(table);
   return table;
 }

@@ -88,6 +88,19 @@ TEST_F(RateSelection, OfEqualRatesTakesTheLowest) {
   EXPECT_EQ(scores_of(table_of(scratch_, SelectionRule::kTraining), "rope"), std::vector<double>{0.5});
 }
 
+// The sum of the higher rate is rounded up.
+TEST_F(RateSelection, OfEqualMeansTakesTheLowestRate) {
+  const std::vector<double> lower{0, 0.3, 0.3};
+  const std::vector<double> higher{0.1, 0.2, 0.3};
+  ASSERT_LT(lower[0] + lower[1] + lower[2], higher[0] + higher[1] + higher[2]);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto seed = static_cast<std::int64_t>(i);
+    store(scratch_, "rope", {1e-4, seed, 0.25, lower[i]});
+    store(scratch_, "rope", {3e-4, seed, 0.5, higher[i]});
+  }
+  EXPECT_EQ(scores_of(table_of(scratch_, SelectionRule::kTraining), "rope"), std::vector<double>(3, 0.25));
+}
+
 TEST_F(RateSelection, RefusesRunsThatLackWhatTheRuleReads) {
   store(scratch_, "rope", {1e-3, 0, 1.0, 0.875}, 0.5);
   const RunFolder without = store(scratch_, "rope", {1e-4, 0, 0.5, 0.875});
