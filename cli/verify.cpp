@@ -23,6 +23,7 @@
 #include "experiments/schedule/pending_work.h"
 #include "experiments/schedule/progress.h"
 #include "experiments/schedule/scheduler.h"
+#include "texts/corpus.h"
 
 namespace che {
 namespace {
@@ -35,7 +36,8 @@ struct VerifyOptions {
   double tolerance = 0.01;
   std::string output;
   std::int64_t workers = 0;
-  std::string device;  // In place of the configs'; empty for theirs.
+  std::string device;                // In place of the configs'; empty for theirs.
+  std::vector<std::string> corpora;  // Folders of corpora that bundles name at other places.
 };
 
 void print_summary(const BundleSummary& summary, const std::string& file) {
@@ -114,9 +116,11 @@ int retrain(const BundleSummary& summary, const RetrainingChoice& choice, const 
       if (row.step < config.training.steps) every = std::gcd(every, row.step);
     }
     if (every > 0) recorded.log.every_steps = every;
-    const auto validated = std::ranges::find_if(
-        run.metrics, [](const MetricsRow& row) { return row.validation_loss.has_value(); });
-    if (validated != run.metrics.end()) recorded.log.validation_steps = validated->step;
+    std::int64_t validated = 0;
+    for (const MetricsRow& row : run.metrics) {
+      if (row.validation_loss) validated = std::gcd(validated, row.step);
+    }
+    if (validated > 0) recorded.log.validation_steps = validated;
     if (!recorded.problem()) config.log = recorded.log;
     if (!options.device.empty()) config.execution = on_device(config.execution, options.device);
   }
@@ -178,7 +182,16 @@ int verify(const VerifyOptions& given) {
   options.choice.seed = options.seed.value_or(static_cast<std::int64_t>(std::random_device()()));
   RetrainingChoice choice(options.choice);
   const std::string& file = options.files.front();
-  const BundleSummary summary = verify_bundle(file, [&](BundledRun run) { choice.consider(std::move(run)); });
+  std::map<std::string, std::string> folder_of;  // By the corpus' hash.
+  for (const std::string& corpus : options.corpora) {
+    const std::filesystem::path folder = std::filesystem::absolute(corpus);
+    folder_of[read_corpus_card(folder).hash()] = folder.string();
+  }
+  const BundleSummary summary = verify_bundle(file, [&](BundledRun run) {
+    const auto folder = folder_of.find(run.config.text.hash);
+    if (folder != folder_of.end()) run.config.text.corpus = folder->second;
+    choice.consider(std::move(run));
+  });
   print_summary(summary, file);
   if (options.choice.count) fmt::print("drawn        with --seed {}\n", options.choice.seed);
   return std::max(retrain(summary, choice, options), summary.is_complete() ? 0 : 1);
@@ -218,6 +231,14 @@ void add_verify_command(CLI::App& app, Action& action) {
       ->add_option("-o,--output", options->output,
                    "results folder of the new runs (default: results/<name>-retrained); a run that this "
                    "command has finished there is not trained once more")
+      ->needs(retrain);
+  command
+      ->add_option(
+          "--corpus", options->corpora,
+          "folder of a corpus that the bundle's runs are about, which lies elsewhere here; can be given "
+          "several times")
+      ->type_name("FOLDER")
+      ->allow_extra_args(false)
       ->needs(retrain);
   add_workers_option(*command, options->workers)->needs(retrain);
   command

@@ -61,6 +61,7 @@ void apply_settings(const std::vector<std::string>& settings, std::string_view e
                     const FieldVisitor::Members& fields,
                     const std::map<std::string_view, std::string_view>& of_options) {
   std::vector<std::pair<Setting, std::string>> parsed;
+  parsed.reserve(settings.size());
   for (const std::string& text : settings) parsed.emplace_back(parse_setting(text, example), text);
   std::ranges::stable_sort(parsed, {}, [](const auto& setting) { return setting_rank(setting.first); });
   std::map<std::string, std::string> setters(of_options.begin(), of_options.end());

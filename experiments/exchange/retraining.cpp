@@ -35,8 +35,9 @@ std::string obstacle(const BundledRun& run) {
     create_workload(run.config)->vocabulary();  // Opens the corpus.
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kUsage) throw;
-    return fmt::format("on the text {}, whose corpus of hash {} is not in '{}' here", run.config.text.name,
-                       run.config.text.hash, run.config.text.corpus);
+    return fmt::format(
+        "on the text {}, whose corpus of hash {} is not in '{}' here (name its folder with --corpus)",
+        run.config.text.name, run.config.text.hash, run.config.text.corpus);
   }
   return "";
 }
@@ -116,7 +117,8 @@ std::string drop_unpaired(BundledRun& published, std::vector<MetricsRow>& again)
 }
 
 // Puts rows of training together, so that they end at the steps of `like`: means over the steps of each.
-// Returns `rows` as they are where one of these steps is not the end of a row.
+// Returns `rows` as they are where one of these steps is not the end of a row. A mean that differs by
+// rounding becomes the number of `like`.
 std::vector<MetricsRow> with_ends_of(const std::vector<MetricsRow>& like,
                                      const std::vector<MetricsRow>& rows) {
   std::vector<MetricsRow> together;
@@ -134,6 +136,12 @@ std::vector<MetricsRow> with_ends_of(const std::vector<MetricsRow>& like,
       step = row->step;
     }
     if (step != end.step) return rows;
+    const auto round_to = [](double other, double& value) {
+      if (std::abs(value - other) <= 1e-12 * std::max(1.0, std::abs(other))) value = other;
+    };
+    round_to(end.loss, mean.loss);
+    round_to(end.accuracy, mean.accuracy);
+    round_to(end.gradient_norm, mean.gradient_norm);
     together.push_back(mean);
   }
   return together;

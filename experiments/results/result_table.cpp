@@ -362,8 +362,11 @@ bool is_lowest_best(const ResultTable& table) {
 }
 
 std::string_view aggregate_phrase(const ResultTable& table, Aggregate aggregate) {
-  const bool is_minimum = aggregate == Aggregate::kMax && is_lowest_best(table);
-  return is_minimum ? "the minimum" : aggregate_phrase(aggregate);
+  const auto is_lower = [](const TableRow& row) { return !row.metric.greater_is_better; };
+  if (aggregate != Aggregate::kMax || std::ranges::none_of(table.rows, is_lower)) {
+    return aggregate_phrase(aggregate);
+  }
+  return is_lowest_best(table) ? "the minimum" : "the best";
 }
 
 bool are_pairs_measured_alike(const ResultTable& table, const std::vector<const TableCell*>& cells) {

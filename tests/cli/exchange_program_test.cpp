@@ -124,6 +124,32 @@ TEST_F(ExchangeProgram, BundlesAndVerifies) {
   expect_refusal(che({"bundle", (folder_ / "missing").string(), "-o", bundle}), {"no results in"});
 }
 
+TEST_F(ExchangeProgram, TrainsRunsOnATextAgainWhereverItsCorpusIs) {
+  const std::filesystem::path corpus = folder_ / "corpus";
+  std::filesystem::copy(CHE_SOURCE_DIR "/data/text/austen", corpus);
+  const std::string config = write("text.yaml", fmt::format(R"(
+name: text
+base:
+  text: {}
+  encoding: rope
+  model: {{width: 16, layers: 1, heads: 2}}
+  training: {{steps: 2, batch_size: 1, first_length: 16, last_length: 16}}
+  evaluation: {{lengths: [16], samples: 64}}
+)",
+                                                            corpus.string()));
+  output_of({"run", config, "-o", results()});
+  const std::string bundle = (folder_ / "text.tar.zst").string();
+  output_of({"bundle", results(), "-o", bundle});
+  const std::filesystem::path elsewhere = folder_ / "elsewhere";
+  std::filesystem::rename(corpus, elsewhere);
+  const std::string again = (folder_ / "again").string();
+  expect_contains(output_of({"verify", bundle, "--retrain", "all", "-o", again}, 2),
+                  {"0 of 1 run can be trained again", corpus.string(), "--corpus"});
+  expect_contains(
+      output_of({"verify", bundle, "--retrain", "all", "-o", again, "--corpus", elsewhere.string()}),
+      {"1 run trained again: 1 equal"});
+}
+
 TEST_F(ExchangeProgram, TrainsRunsOfABundleAgain) {
   const std::string published = (folder_ / "published").string();
   ASSERT_EQ(0, che({"run", small_config(), "-o", published}).exit_code);
