@@ -143,12 +143,17 @@ BundledRun parse_bundled_run(const std::string& id, const RunTexts& texts, const
   }
   run.rows_without_predictions = check_kept_predictions(run.config, run.evaluation, texts, place);
   check_metrics(run.metrics, steps, place + "/metrics.csv");
+  const bool is_finished = run.status.state == RunState::kFinished;
+  if (is_finished && !run.metrics.empty() && run.metrics.back().step != steps) {
+    throw Error(fmt::format("{}/metrics.csv: ends at step {} of a run that finished {}", place,
+                            run.metrics.back().step, counted(steps, "step")));
+  }
   const std::int64_t step = run.status.step;
   for (const double seconds : {run.status.training_seconds, run.status.evaluation_seconds}) {
     if (is_from_zero(seconds)) continue;
     throw Error(fmt::format("{}/{}: {} seconds; allowed: finite numbers from 0 on", place, kStatus, seconds));
   }
-  if (step > steps || (run.status.state == RunState::kFinished && step != steps)) {
+  if (step > steps || (is_finished && step != steps)) {
     throw Error(
         fmt::format("{}/{}: {} at step {} of {}", place, kStatus, state_name(run.status.state), step, steps));
   }

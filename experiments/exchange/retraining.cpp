@@ -117,8 +117,8 @@ std::string drop_unpaired(BundledRun& published, std::vector<MetricsRow>& again)
 }
 
 // Puts rows of training together, so that they end at the steps of `like`: means over the steps of each.
-// Returns `rows` as they are where one of these steps is not the end of a row. A mean that differs by
-// rounding becomes the number of `like`.
+// Returns `rows` as they are where one of these steps is not the end of a row, or the last is not the last
+// one. A mean that differs by rounding becomes the number of `like`.
 std::vector<MetricsRow> with_ends_of(const std::vector<MetricsRow>& like,
                                      const std::vector<MetricsRow>& rows) {
   std::vector<MetricsRow> together;
@@ -144,7 +144,7 @@ std::vector<MetricsRow> with_ends_of(const std::vector<MetricsRow>& like,
     round_to(end.gradient_norm, mean.gradient_norm);
     together.push_back(mean);
   }
-  return together;
+  return row == rows.end() ? together : rows;
 }
 
 // Whether each row that a bundle has of a step was measured again, if its config asks for the length, and

@@ -184,7 +184,8 @@ std::size_t check_kept_predictions(const RunConfig& config, const std::vector<Ev
                                    const std::map<std::string, std::string>& files,
                                    const std::string& place) {
   std::vector<EvaluationRow> again;
-  for (const auto& [name, content] : files) {
+  for (const auto& [kept, content] : files) {
+    const std::string& name = kept;  // Which a lambda can refer to.
     if (!is_kept_predictions(name)) continue;
     const std::string file = fmt::format("{}/{}", place, name);
     ScoredPredictions scored = score_predictions(content, file, [&](const ScoredPredictions& header) {

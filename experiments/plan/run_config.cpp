@@ -224,6 +224,7 @@ std::ptrdiff_t setting_rank(const Setting& setting) {
 RunConfig with_settings(const RunConfig& run, const std::vector<std::string>& settings) {
   constexpr const char* kExample = "training.steps=100";
   std::vector<Setting> parsed;
+  parsed.reserve(settings.size());
   for (const std::string& text : settings) parsed.push_back(parse_setting(text, kExample));
   std::ranges::stable_sort(parsed, {}, setting_rank);
   RunConfig changed = run;

@@ -54,10 +54,11 @@ std::optional<Place> locate(const SweepPlan& plan, std::size_t run, std::string_
   for (const RunSetting& setting : settings) {
     if (auto place = locate(*setting.setting, path)) return place;
   }
-  for (auto base = plan.bases.rbegin(); base != plan.bases.rend(); ++base) {
-    if (auto place = locate(Setting{.path = "", .value = *base}, path)) return place;
+  std::optional<Place> last;
+  for (const auto& base : plan.bases) {
+    if (auto place = locate(Setting{.path = "", .value = base}, path)) last = place;
   }
-  return std::nullopt;
+  return last;
 }
 
 // The error for values of a run that do not fit together, at the place that sets the first of them.

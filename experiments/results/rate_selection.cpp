@@ -60,11 +60,10 @@ std::map<SampleSet, double> validation_accuracies(const TableRun& run) {
     std::erase_if(missing, [&](std::int64_t length) { return measured.contains(length); });
   }
   std::string set;
-  for (const auto& [name, value] : evaluation_settings(run.config)) {
-    const std::vector<std::string> paths = all_evaluation_paths();
-    const auto path =
-        std::ranges::find_if(paths, [&](const std::string& one) { return one.ends_with("." + name); });
-    if (path != paths.end()) set += fmt::format(" --set {}={}", *path, value);
+  const OptionValues settings = evaluation_settings(run.config);
+  for (const std::string& path : all_evaluation_paths()) {
+    const auto setting = settings.find(path.substr(path.rfind('.') + 1));
+    if (setting != settings.end()) set += fmt::format(" --set {}={}", path, setting->second);
   }
   throw Error(fmt::format(
       "--select validation: {} has no accuracy as {} on samples of another evaluation seed than its "

@@ -41,8 +41,7 @@ std::vector<RunConfig> row_configs(const RunConfig& config, const std::vector<Ev
     std::vector<std::int64_t> has = config.evaluation.lengths();
     for (const EvaluationRow& row : rows) has.push_back(row.length);
     std::ranges::sort(has);
-    const auto repeated = std::ranges::unique(has);
-    has.erase(repeated.begin(), repeated.end());
+    has.erase(std::unique(has.begin(), has.end()), has.end());
     throw Error(fmt::format("--score-lengths {}: {} has none of these test lengths; it has {}",
                             rules.score_lengths->text(), run_id(config), fmt::join(has, ", ")));
   }

@@ -71,12 +71,13 @@ TEST_F(BundledRuns, HasNoRowsThatNoRunCanHave) {
   };
   const double none = std::numeric_limits<double>::quiet_NaN();
   refused_step([&](MetricsRow& row) { row.loss = infinity; },
-               "the number inf at step 200; allowed: finite numbers from 0 on");
-  refused_step([&](MetricsRow& row) { row.seconds = none; }, "the number nan at step 200");
-  refused_step([](MetricsRow& row) { row.validation_loss = -1; }, "the number -1 at step 200");
+               "the number inf at step 1000; allowed: finite numbers from 0 on");
+  refused_step([&](MetricsRow& row) { row.seconds = none; }, "the number nan at step 1000");
+  refused_step([](MetricsRow& row) { row.validation_loss = -1; }, "the number -1 at step 1000");
   refused_step([&](MetricsRow& row) { row.step = steps.front().step; },
                "a row of step 100; allowed: rows by");
   refused_step([](MetricsRow& row) { row.step = 1'000'000; }, "a row of step 1000000; allowed: rows by step");
+  refused_step([](MetricsRow& row) { row.step = 900; }, "ends at step 900 of a run that finished 1000 steps");
   run.write_metrics(steps);
   RunStatus status = run.status();
   status.evaluation_seconds = -1;

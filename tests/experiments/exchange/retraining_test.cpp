@@ -139,6 +139,8 @@ TEST_F(RetrainedRun, WithShorterRowsIsComparedRowByRow) {
   EXPECT_EQ(Agreement::kEqual, compare().agreement) << compare().text;
   published_.metrics[2].accuracy += 0.02;
   EXPECT_EQ(Agreement::kDifferent, compare(0.01).agreement);
+  published_.metrics = {again_.metrics[0]};
+  EXPECT_EQ(Agreement::kDifferent, compare(0.01).agreement) << "the rows of the end are cut off";
 }
 
 TEST_F(RetrainedRun, OfTheSameNumbersIsEqualAtAnyTimes) {

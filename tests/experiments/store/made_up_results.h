@@ -41,7 +41,7 @@ inline RunFolder store_run(const std::filesystem::path& experiment, const RunCon
     folder.write_evaluation(rows);
   }
   folder.write_metrics({{.step = 100, .loss = 1.5, .accuracy = 0.25, .gradient_norm = 1, .seconds = 1},
-                        {.step = 200,
+                        {.step = state == RunState::kFinished ? config.training.steps : 200,
                          .loss = 0.75,
                          .accuracy = state == RunState::kFinished ? training_accuracy : 0.5,
                          .gradient_norm = 1,
