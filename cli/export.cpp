@@ -18,6 +18,7 @@
 #include "experiments/store/run_rows.h"
 #include "tasks/declared/task_definition.h"
 #include "tasks/suite.h"
+#include "tasks/task.h"
 
 namespace che {
 namespace {
@@ -65,7 +66,8 @@ SampleHeader header_of(const Suite& suite, const ExportOptions& options) {
   return header;
 }
 
-// Returns the tasks of a suite, or the one that a file declares, at the lengths of the default suite.
+// Returns the tasks of a suite, or the one that is named or that a file declares, at the lengths of the
+// default suite.
 std::vector<SampleHeader> headers_of(const ExportOptions& options) {
   std::vector<SampleHeader> headers;
   if (is_task_file(options.suite)) {
@@ -74,6 +76,13 @@ std::vector<SampleHeader> headers_of(const ExportOptions& options) {
     SampleHeader header = header_of(Suite{}, options);
     header.task = definition.name;
     header.definition = definition.canonical();
+    return {header};
+  }
+  const std::vector<std::string> tasks = Registry<TaskEntry>::instance().names();
+  if (std::ranges::count(tasks, options.suite) > 0) {
+    if (!options.tasks.empty()) throw Error("--task: chooses from a suite, and this is a task");
+    SampleHeader header = header_of(Suite{}, options);
+    header.task = options.suite;
     return {header};
   }
   const Suite& suite = find_suite(options.suite);
@@ -151,7 +160,7 @@ void add_export_command(CLI::App& app, Action& action) {
   const auto options = set_action(*command, action, export_samples);
   command
       ->add_option("SUITE", options->suite,
-                   "'che list suites' shows them; or the .yaml file of a task, at lengths 41 to 500")
+                   "'che list suites' shows them; or a task or its .yaml file, at lengths 41 to 500")
       ->required();
   command
       ->add_option("-o,--output", options->folder,

@@ -1,7 +1,6 @@
 #include "tasks/suite.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -62,10 +61,6 @@ const Suite& find_suite(std::string_view name) {
   std::vector<std::string> names;
   names.reserve(all.size());
   for (const Suite& suite : all) names.push_back(suite.name);
-  if (std::ranges::count(Registry<TaskEntry>::instance().names(), name) > 0) {
-    throw Error(fmt::format("'{}' is a task, no suite; name a suite and --task {}; suites: {}", name, name,
-                            fmt::join(names, ", ")));
-  }
   throw Error(fmt::format("unknown suite '{}'{}", name, known_names_hint(name, names)));
 }
 

@@ -131,6 +131,7 @@ RunConfig prediction_config(const ScoredPredictions& scored) {
 std::vector<ScoredPredictions> score_files(const std::vector<std::string>& files,
                                            const std::filesystem::path& experiment) {
   std::vector<ScoredPredictions> all;
+  all.reserve(files.size());
   std::map<std::string, std::string> file_of;  // By run id.
   for (const std::string& file : files) {
     all.push_back(score_predictions(file, [&](const ScoredPredictions& scored) {

@@ -36,7 +36,7 @@ PairValues distance(const EncodingContext& context, const DistanceOptions& optio
   const auto values = [&] {
     if (context.shape.causal || options.direction == Direction::kLeftOnly) return at::clamp_min(-r, 0);
     if (options.direction == Direction::kSymmetric) return r.abs();
-    return r.abs() - 0.5 * r.lt(0).to(r.scalar_type());
+    return at::clamp_min(r.abs() - 0.5 * r.lt(0).to(r.scalar_type()), 0);
   };
   return {context.computed_table("unsigned distance", values), pairs.by_offset};
 }

@@ -11,8 +11,8 @@ struct EncodingContext;
 struct PairValues;
 
 // `symmetric` is |r|, as the DAPE paper defines ALiBi and Kerple. `half_offset` is |r| - 0.5 [j < i], as
-// ALiBi in the released encoder of arXiv 2305.16843. `left_only` is max(i - j, 0), as in DAPE's released
-// (causal) code.
+// ALiBi in the released encoder of arXiv 2305.16843, and 0 where positions that are no whole numbers make it
+// less. `left_only` is max(i - j, 0), as in DAPE's released (causal) code.
 enum class Direction : std::uint8_t { kSymmetric, kHalfOffset, kLeftOnly };
 
 // Under randomized positions: per_offset draws one distance for each j - i, per_position one

@@ -110,6 +110,15 @@ TEST_F(ExchangeProgram, ScoresPredictionsOfRunsThatDifferInTheirDataSeed) {
   expect_contains(output_of({"status", (folder_ / "scored").string()}), {": 2 runs: 2 finished"});
 }
 
+TEST_F(ExchangeProgram, ExportsATaskOfNoSuite) {
+  const std::vector<std::string> command{"export",    "even_pairs", "-o",        samples_folder(),
+                                         "--lengths", "5:6",        "--samples", "64"};
+  expect_contains(output_of(command), {"even_pairs.jsonl: 2 lengths, 64 samples each"});
+  std::vector<std::string> chosen = command;
+  chosen.insert(chosen.end(), {"--task", "even_pairs"});
+  expect_refusal(che(chosen), {"--task: chooses from a suite"});
+}
+
 TEST_F(ExchangeProgram, BundlesAndVerifies) {
   ASSERT_EQ(0, che({"export", "quick/v1", "-o", samples_folder(), "--task", "even_pairs"}).exit_code);
   output_of({"score", predict("even_pairs.jsonl", [](int symbol) { return symbol; }), "-o", results()});

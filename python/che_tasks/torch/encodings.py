@@ -176,7 +176,7 @@ class DistanceBias(Encoding):
     r = positions.differences() if self.per_position else positions.distances()
     if self.direction == "left_only":
       return (-r).clamp_min(0).float()
-    return r.abs().float() - (0.5 * (r < 0) if self.direction == "half_offset" else 0)
+    return (r.abs().float() - (0.5 * (r < 0) if self.direction == "half_offset" else 0)).clamp_min(0)
 
 
 class Alibi(DistanceBias):

@@ -39,7 +39,7 @@ double distance_of(const OracleInput& in, Index i, Index j) {
   const std::string& direction = in.options.at("direction");
   if (direction == "symmetric") return std::abs(r);
   if (direction == "left_only") return j < i ? std::abs(r) : 0;
-  return j < i ? std::abs(r) - 0.5 : std::abs(r);
+  return j < i ? std::max(std::abs(r) - 0.5, 0.0) : std::abs(r);
 }
 
 // Feature f of the sinusoid of x in `width` features: sines, then cosines.

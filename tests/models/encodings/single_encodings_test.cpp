@@ -68,6 +68,25 @@ TEST(AttentionScale, SsmaxContainsLogN) {
   EXPECT_EQ("", difference(forward(*model, config, tokens, 4), expected, 1e-5));
 }
 
+// Positions that are no whole numbers may be closer than half a unit.
+TEST(HalfOffset, GivesNoNegativeDistance) {
+  RunConfig config = small_config("kerple");
+  config.encoding.options = Registry<EncodingEntry>::instance().get("kerple").options.with(
+      {{"kind", "power"}, {"direction", "half_offset"}});
+  config.encoding.positions = PositionSource::kRandomizedReal;
+  config.encoding.max_position = 12;
+  EncodingRig rig(config.encoding, config.model.shape(), 1);
+  rig.randomise(3);
+  const at::Tensor q = some_numbers({1, 1, 9, 2, 8}, 1);
+  double least = 1;
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    const Positions positions = create_positions(config, 5, Purpose::kPositions, step);
+    least = std::min(least, positions.of_offsets(0, 9)[1]);
+    EXPECT_TRUE(at::isfinite(rig.logits(q, q, positions, 0)).all().item<bool>()) << step;
+  }
+  EXPECT_LT(least, 0.5);
+}
+
 // Inside DAPE, too, whose f sees every key.
 TEST(AttentionWindow, IsAMaskAfterTheLogitsOfEveryEncodingInBothKernels) {
   for (const std::string& label : all_labels()) {
