@@ -51,7 +51,7 @@ PlannedSweep plan_sweep(const RunOptions& options) {
     planned.chosen.push_back(run.execution.replicas == kAutoReplicas);
   }
   const std::filesystem::path experiment = results_folder(options.output, planned.sweep.name);
-  if (options.list) {  // What needs no measurement is chosen.
+  if (options.list) {  // This chooses what needs no measurement.
     choose_precision(planned.sweep.runs, experiment, nullptr);
     choose_cpu_replicas(planned.sweep.runs);
     return planned;

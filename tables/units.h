@@ -12,7 +12,7 @@ namespace che {
 // metric, "Accuracies are in percent, scores of texts perplexities". `of_accuracies` is "in percent" here.
 std::string score_units(const ResultTable& table, std::string_view of_accuracies);
 
-// The same of comparisons in these metrics, in sentences. Plain numbers are fractions.
+// Says the same of comparisons in these metrics, in sentences. Plain numbers are fractions.
 std::string difference_units(const std::set<Metric::Source>& sources, bool plain);
 
 }  // namespace che

@@ -31,7 +31,7 @@ struct SequenceBatch {
   std::vector<EvaluationWindow> windows = {};
 };
 
-// Where a run's batches come from and how its predictions are judged. A length is the one asked of a task,
+// Gives a run its batches and says how its predictions are judged. A length is the one asked of a task,
 // whose examples may have other numbers of symbols, or the tokens of a text's windows. Stateless after
 // construction; every function may be called from several threads.
 class Workload {

@@ -43,7 +43,7 @@ class Evaluation {
   Evaluation(const Model& model, const std::vector<RunConfig>& runs, std::vector<std::int64_t> lengths,
              const ProgressSink& progress, const std::atomic<int>& stop);
 
-  // Nothing after the last length, or once `stop` is non-zero.
+  // Returns nothing after the last length, or once `stop` is non-zero.
   std::optional<LengthResult> next(KeptDetails kept = {});
 
   // Whether results have been waiting for some seconds: true once each time.

@@ -301,8 +301,7 @@ Comparison compare_columns(const ResultTable& table, const EncodingLabel& first,
     if (!alike(table, {cell, counterpart})) {
       throw Error(
           fmt::format("'{}' and '{}' are evaluated differently on {} (lengths, samples, eval_dropout{}, or "
-                      "part, protocol "
-                      "and windows of a text); compare columns that are measured alike",
+                      "part, protocol and windows of a text); compare columns that are measured alike",
                       one, other, row.task.text(), has_pairs ? "" : ", evaluation seeds"));
     }
     if (unit == ComparisonUnit::kWindow && row.level != Level::kText) {

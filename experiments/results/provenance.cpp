@@ -80,11 +80,10 @@ std::string protocol_options(const ResultTable& table) {
   });
 }
 
-// What conditions on settings of evaluation do not choose: the columns that `che evaluate --set` adds to a
-// run.
+// Says that conditions on settings of evaluation do not choose the columns that `che evaluate --set` adds to
+// a run. Returns nothing where there are no such conditions or columns.
 std::string unchosen_columns(const ResultTable& table, const std::vector<std::string>& conditions) {
-  const auto is_of_evaluation = [](const std::string& condition) {
-    const std::vector<std::string> paths = all_evaluation_paths();
+  const auto is_of_evaluation = [paths = all_evaluation_paths()](const std::string& condition) {
     return std::ranges::count(paths, condition.substr(0, condition.find('='))) > 0;
   };
   std::map<std::pair<std::size_t, std::string>, OptionValues> settings_of;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -157,7 +158,7 @@ double best_rate(const CellKey& key, const std::map<double, std::vector<const Ta
         "seeds",
         key.encoding.text(), key.task.text()));
   }
-  // Of equal rates the lowest is the first; means of the same values may be rounded otherwise.
+  // The lowest of equal rates comes first. Rounding can make equal means differ.
   constexpr double kRounding = 1e-12;
   std::optional<std::pair<double, double>> best;
   for (const auto& [rate, of_rate] : values_of_rate) {

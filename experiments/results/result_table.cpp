@@ -326,7 +326,7 @@ ResultTable make_table(const std::vector<RunFolder>& runs, const ReadingRules& r
     const TableRun& first = *first_of.try_emplace(run.task, &run).first->second;
     if (&first == &run) rows.emplace(run.task, make_row(run));
     TableRow& row = rows.at(run.task);
-    // Where chance differs between the test lengths of runs, the row has none.
+    // The row has no chance where it differs between the test lengths of runs.
     const bool has_other = lengths_of_score(run) != lengths_of_score(first) && chance_of(run) != row.chance;
     if (has_other) row.chance.reset();
     if (std::ranges::find(table.encodings, run.encoding) == table.encodings.end()) {

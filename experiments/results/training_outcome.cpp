@@ -39,7 +39,7 @@ double TrainingJudge::best_without_input(const RunConfig& config) {
   const auto [measured, is_new] = measured_.try_emplace(fmt::format(
       "{} {} {}", training.first_length, training.last_length, identity_text(key, {Role::kCell})));
   if (is_new) {
-    // Of very many lengths some do, evenly apart.
+    // More lengths than these are represented by some of them, evenly apart.
     constexpr std::int64_t kMostLengths = 200;
     const EvaluationConfig lengths{
         .first_length = training.first_length,
