@@ -36,7 +36,8 @@ PairValues distance(const EncodingContext& context, const DistanceOptions& optio
   const auto values = [&] {
     if (context.shape.causal || options.direction == Direction::kLeftOnly) return at::clamp_min(-r, 0);
     if (options.direction == Direction::kSymmetric) return r.abs();
-    return at::clamp_min(r.abs() - 0.5 * r.lt(0).to(r.scalar_type()), 0);
+    // The larger is r from 0 on, and |r| - 0.5 to the left.
+    return at::clamp_min(at::maximum(r, -0.5 - r), 0);
   };
   return {context.computed_table("unsigned distance", values), pairs.by_offset};
 }
