@@ -164,7 +164,9 @@ DataTable data(const ResultTable& table, const ScoreTableOptions& options) {
         {"cell", cell.id},
         {"n", static_cast<std::int64_t>(cell.finished.size())},
         {"missing", static_cast<std::int64_t>(cell.missing.size())},
-        {"aggregate", std::string(aggregate_name(options.aggregate))},
+        {"aggregate", options.aggregate == Aggregate::kMax && !row.metric.greater_is_better
+                          ? TableValue("min")
+                          : TableValue(std::string(aggregate_name(options.aggregate)))},
         {"score", number([&](const ScoreSummary& scores) { return scores.value(options.aggregate); })},
         {"spread", number([&](const ScoreSummary& scores) { return scores.spread(options.aggregate); })},
         {"max", number(&ScoreSummary::max)},

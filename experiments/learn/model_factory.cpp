@@ -43,7 +43,7 @@ std::string missing_checkpoint_text(const RunFolder& run, const std::vector<std:
   }
   if (!is_finished)
     return text + fmt::format("train it first: che run CONFIG --output {}", shell_word(experiment.string()));
-  return text + fmt::format("to train it again, which replaces its results: {}", retraining_command(run));
+  return text + fmt::format("to train it again, which replaces its results: {}", retraining_commands(run));
 }
 
 }  // namespace

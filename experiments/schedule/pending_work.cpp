@@ -167,8 +167,7 @@ void check_models_stored(const std::vector<std::string>& lost) {
   throw Error(fmt::format(
       "cannot measure the missing test lengths, or windows and positions of a text, of {}, {} the first: no "
       "checkpoint is stored (pruned or damaged?); ask for what is there, or give --retrain to train again, "
-      "which replaces "
-      "results",
+      "which replaces results",
       counted(lost.size(), "trained run"), lost.front()));
 }
 
@@ -253,7 +252,7 @@ PendingWork prepare_evaluation(const fs::path& experiment, const EvaluationReque
         "left out: {} of {}, whose models are no longer stored, {} the first; to train these again, which "
         "replaces their results: {}",
         without_model.size(), counted(runs.size(), "run"), without_model.front().id(),
-        retraining_command(without_model.front())));
+        retraining_commands(without_model.front())));
   }
   if (waiting > 0) {
     warn(fmt::format("left out: {} of {} waiting; `che run` trains them", waiting,

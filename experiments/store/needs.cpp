@@ -103,7 +103,7 @@ RunNeeds assess(const RunFolder& folder) {
   return needs;
 }
 
-std::string retraining_command(const RunFolder& run) {
+std::string retraining_commands(const RunFolder& run) {
   const EvaluationConfig& evaluation = run.config().evaluation;
   std::string lengths =
       fmt::format("evaluation.last_length={}", evaluation.lengths().back() + evaluation.length_step);
@@ -111,8 +111,11 @@ std::string retraining_command(const RunFolder& run) {
     lengths = fmt::format("'evaluation.lengths=[{}, {}]'", fmt::join(evaluation.listed_lengths, ", "),
                           evaluation.listed_lengths.back() + 1);
   }
-  return fmt::format("che run CONFIG {} --retrain --output {}", lengths,
-                     shell_word(run.path().parent_path().parent_path().string()));
+  const std::string output = shell_word(run.path().parent_path().parent_path().string());
+  return fmt::format(
+      "che run CONFIG {} --retrain --output {}, and after it che run CONFIG --output {}, so that scores "
+      "count the config's lengths alone",
+      lengths, output, output);
 }
 
 }  // namespace che

@@ -47,8 +47,8 @@ RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model
 // Assesses a folder, and looks for shorter runs next to it.
 RunNeeds assess(const RunFolder& folder);
 
-// Returns the command that trains a finished run again whose model is no longer stored: it sets one more test
-// length.
-std::string retraining_command(const RunFolder& run);
+// Returns the commands that train a finished run again whose model is no longer stored: the first sets one
+// more test length, the second takes it out of the scores.
+std::string retraining_commands(const RunFolder& run);
 
 }  // namespace che

@@ -250,7 +250,8 @@ TEST_F(SweepProgramTest, EvaluatesStoredModelsAndPrunesThem) {
   expect_contains(che({"run", small_config(), "-o", results()}).output, {"2 done, 0 to do"});
   const std::string lost = output_of({"evaluate", results(), "--lengths", "40:40", "--samples", "64"}, 1);
   expect_contains(lost, {"left out: 2 of 2 runs, whose models are no longer stored, even_pairs-dape_kerple-",
-                         "che run CONFIG evaluation.last_length=10 --retrain --output " + results(),
+                         "che run CONFIG evaluation.last_length=10 --retrain --output " + results() +
+                             ", and after it che run CONFIG --output " + results() + ", so that scores",
                          "0 to evaluate", "2 left out"});
   EXPECT_EQ(std::string::npos, lost.find("not evaluated")) << "a line for each run:\n" << lost;
   expect_contains(che({"status", results()}).output, {"2 runs: 2 finished\n"});

@@ -63,6 +63,7 @@ TEST_F(TextRows, HaveAPerplexityForEachLength) {
   // A mean over seeds is of perplexities, and the lowest is the best.
   EXPECT_NEAR(kerple.scores->mean, (std::exp(1.512) + std::exp(3.512)) / 2, 1e-9);
   EXPECT_NEAR(kerple.scores->best, std::exp(1.512), 1e-9);
+  expect_contains(format_table(score_table(table), "csv"), {",2,0,min,4.53"});
   ReadingRules bits;
   bits.metric = Metric::named("bits");
   EXPECT_NEAR(*make_table(open_runs(scratch_.path()), bits).runs[0].score, 2.512 / std::log(2), 1e-9);
