@@ -170,12 +170,13 @@ void warn_of_replaced_variants(const SweepPlan& plan, const WrittenFields& writt
 // Warns where an axis replaces a component, such as `encoding`, of which the base sets more than the name.
 void warn_of_replaced_base(const SweepPlan& plan, const WarningSink& warn) {
   for (const Axis& axis : plan.axes) {
+    const char* const name = axis.name == "text" ? "corpus" : "name";
     for (const ConfigNode& base : plan.bases) {
       const ConfigEntry* const set = base.find(axis.name);
-      if (set == nullptr || set->value.find("name") == nullptr) continue;
+      if (set == nullptr || set->value.find(name) == nullptr) continue;
       std::vector<std::string> replaced;
       for (const ConfigEntry& entry : set->value.entries) {
-        if (entry.key != "name") replaced.push_back(entry.key);
+        if (entry.key != name) replaced.push_back(entry.key);
       }
       if (replaced.empty()) continue;
       warn(config_error(set->location, "base." + axis.name,

@@ -186,6 +186,12 @@ TEST(Sweep, WarnsOfSettingsOfTheBaseThatAnAxisReplaces) {
       "the values, or as axes of their own"));
   EXPECT_EQ(warnings(base + "axes: {encoding.positions: [contiguous, randomized]}\n", {}), "");
   EXPECT_EQ(warnings(base, {"encoding.positions=randomized"}), "");
+  const std::string text =
+      "name: a\nbase: {text: {corpus: austen, documents: separate}, encoding: rope, evaluation: {lengths: "
+      "[32]}}\n";
+  expect_contains(warnings(text + "axes: {text: [austen]}\n", {}),
+                  {"base.text: axes.text replaces all of it, documents too"});
+  EXPECT_EQ(warnings(text + "axes: {text.documents: [packed, separate]}\n", {}), "");
 }
 
 // What a component's name leaves open may be an axis of its own.
