@@ -75,7 +75,9 @@ void append_record(std::string& file, std::string_view data) {
 }  // namespace
 
 void MetricsLog::resume(std::vector<MetricsRow> rows, std::int64_t step, const MetricSums& sums) {
-  std::erase_if(rows, [&](const MetricsRow& row) { return row.step > step; });
+  // A failure has ended a row before its time where the checkpoint has an open one.
+  const std::int64_t last = sums.steps > 0 ? step - 1 : step;
+  std::erase_if(rows, [&](const MetricsRow& row) { return row.step > last; });
   rows_ = std::move(rows);
   sums_ = sums;
 }

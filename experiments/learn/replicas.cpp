@@ -113,6 +113,7 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
   const auto warn = [&](const std::string& text) { progress(warning_about(run.id(), text)); };
   const RunConfig& config = run.config();
   StoredRun stored = run.set_damage_aside(warn);
+  const bool is_mixed = stored.is_mixed(config.training.steps);
   Replica replica{.folder = run,
                   .lock = std::move(lock),
                   .status = std::move(stored.status),
@@ -129,7 +130,7 @@ std::optional<Replica> load_replica(const RunFolder& run, FileLock lock, std::in
   sign(status, config);
   status.error.clear();  // An earlier attempt's is no longer the run's.
   replica.lacks_predictions = config.evaluation.predictions && !stored.has_predictions;
-  if (lengths_to_measure(replica.evaluation, config).empty() && !replica.lacks_predictions) {
+  if (lengths_to_measure(replica.evaluation, config).empty() && !replica.lacks_predictions && !is_mixed) {
     status.state = RunState::kFinished;
     status.step = config.training.steps;
     run.write_status(status);
@@ -289,7 +290,7 @@ void ReplicaSet::add_evaluation(const LengthResult& result) {
 void ReplicaSet::save_evaluation(double seconds) {
   for (Replica& replica : replicas_) {
     if (replica.has_failed()) continue;
-    replica.status.evaluation_seconds += seconds;
+    if (!replica.repeats_rows) replica.status.evaluation_seconds += seconds;  // The time of each row once.
     if (is_at_end()) {
       write_tensorboard(writable_folder(replica), replica.metrics.rows(), replica.evaluation, replica.status);
       replica.folder.write_evaluation(replica.evaluation);
@@ -307,6 +308,7 @@ bool ReplicaSet::start_predictions() {
     if (replica.has_failed() || !replica.lacks_predictions) continue;
     replica.predictions =
         std::make_unique<PredictionFile>(writable_folder(replica).path(), replica.folder.config());
+    replica.repeats_rows = lengths_to_measure(replica.evaluation, replica.folder.config()).empty();
     has_any = true;
   }
   return has_any;
@@ -319,6 +321,7 @@ void ReplicaSet::finish_predictions() {
     replica.predictions->finish();
     replica.predictions.reset();
     replica.lacks_predictions = false;
+    replica.repeats_rows = false;
   }
 }
 

@@ -26,6 +26,7 @@ struct Replica {
   std::vector<EvaluationRow> evaluation;
   StepRows at_steps = {};
   bool lacks_predictions = false;  // Whether its config asks for predictions that are not stored.
+  bool repeats_rows = false;       // Whether it has every row and is evaluated for its predictions alone.
   std::unique_ptr<PredictionFile> predictions = nullptr;  // While they are written.
   std::optional<Checkpoint> checkpoint;                   // The newest good one, or that of a shorter run.
   bool is_unsaved = false;  // Whether the folder lacks this checkpoint as its newest.

@@ -76,14 +76,16 @@ std::vector<RunFolder> shorter_runs(const RunFolder& run) {
 }
 
 RunNeeds assess(const RunConfig& config, const StoredRun& stored, bool has_model) {
+  const bool is_mixed = stored.is_mixed(config.training.steps);
   const bool lacks_predictions = config.evaluation.predictions && !stored.has_predictions;
-  RunNeeds needs{.state = stored.status.state,
-                 .is_damaged = !stored.damage.empty(),
-                 .has_model = has_model,
-                 .was_trained = stored.status.state == RunState::kFinished || !stored.evaluation.empty(),
-                 .missing = lacks_predictions ? config.evaluation.lengths()
-                                              : lengths_to_measure(stored.evaluation, config),
-                 .passed = {}};
+  RunNeeds needs{
+      .state = stored.status.state,
+      .is_damaged = !stored.damage.empty(),
+      .has_model = has_model,
+      .was_trained = !is_mixed && (stored.status.state == RunState::kFinished || !stored.evaluation.empty()),
+      .missing = lacks_predictions || is_mixed ? config.evaluation.lengths()
+                                               : lengths_to_measure(stored.evaluation, config),
+      .passed = {}};
   for (const std::int64_t step : config.evaluation.at_steps) {
     if (step < stored.status.step && !stored.at_steps.contains(step)) needs.passed.push_back(step);
   }

@@ -84,6 +84,10 @@ std::string StoredRun::damage_text() const {
   return text;
 }
 
+bool StoredRun::is_mixed(std::int64_t steps) const {
+  return !evaluation.empty() && status.step < steps && !metrics.empty() && metrics.back().step < steps;
+}
+
 void create_writable_folder(const fs::path& folder) {
   std::error_code error = create_folder(folder);
   if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error = {errno, std::generic_category()};
@@ -244,6 +248,14 @@ StoredRun RunFolder::set_damage_aside(const WarningSink& warn) const {
   StoredRun stored = read();
   for (const Damage& damage : stored.damage) {
     warn(is_present(damage.file) ? che::set_damage_aside(damage, path_) : damage.what);
+    const std::string name = damage.file.filename();
+    if (name != kWindowsFile && name != kPositionsFile) continue;
+    // The rows are measured again, but for those that `che evaluate` added.
+    if (const auto aside = set_rows_aside(kEvaluationFile)) {
+      warn(fmt::format("its rows are measured again, and the earlier ones are now {}", aside->string()));
+    }
+    set_rows_aside(kWindowsFile);
+    set_rows_aside(kPositionsFile);
   }
   stored.damage.clear();
   return stored;

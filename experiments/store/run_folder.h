@@ -25,6 +25,9 @@ struct StoredRun {
 
   // Says what is wrong with the damaged files; empty without damage.
   std::string damage_text() const;
+  // Whether it has an evaluation and ends before its last of `steps`: a copy of an interrupted run was put
+  // over a finished one.
+  bool is_mixed(std::int64_t steps) const;
 };
 
 // Why a folder cannot be opened as a run.

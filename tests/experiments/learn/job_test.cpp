@@ -139,6 +139,29 @@ TEST_F(JobTest, StopsAtACheckpointWhenAskedAndGoesOn) {
   EXPECT_EQ(final_checkpoint(straight).values, final_checkpoint(run).values);
 }
 
+// Somebody merges two folders of results, and the copy that comes last is the interrupted one.
+TEST_F(JobTest, TrainsAnInterruptedCopyOverAFinishedRunToItsEnd) {
+  const RunFolder finished = create("finished", small_config());
+  work({finished});
+  const std::string evaluation = read_file(finished.path() / "evaluation.csv");
+  RunConfig config = small_config();
+  config.training.steps = 20;
+  const RunFolder early = create("early", config);
+  work({early});
+  save_checkpoint(finished.path(), finished.id(), final_checkpoint(early));
+  finished.write_metrics(early.metrics());
+  RunStatus status = finished.status();
+  status.state = RunState::kInterrupted;
+  status.step = 20;
+  finished.write_status(status);
+  EXPECT_FALSE(assess(finished).was_trained);
+  EXPECT_EQ(JobOutcome::kDone, work({finished}));
+  EXPECT_EQ(RunState::kFinished, finished.status().state);
+  EXPECT_EQ(30, finished.metrics().back().step);
+  EXPECT_EQ(evaluation, read_file(finished.path() / "evaluation.csv"));
+  EXPECT_EQ(evaluation, read_file(finished.path() / "evaluation.csv.replaced"));
+}
+
 TEST_F(JobTest, UsesTheCheckpointBeforeADamagedOne) {
   RunConfig config = small_config();
   config.execution.checkpoint_seconds = 0;

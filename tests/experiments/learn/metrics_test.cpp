@@ -69,6 +69,19 @@ TEST(MetricsLog, EndsARowEarlyOnRequest) {
   EXPECT_EQ(9, log.rows()[0].seconds);
 }
 
+// The last checkpoint can be of the step at which a failure ended a row early.
+TEST(MetricsLog, OpensARowAgainThatAFailureEnded) {
+  MetricsLog log(100, 1000);
+  log.add(measured(1));
+  log.add(measured(2));
+  const MetricSums sums = log.sums();
+  log.end_row(2, 9);
+  MetricsLog again(100, 1000);
+  again.resume(log.rows(), 2, sums);
+  EXPECT_TRUE(again.rows().empty());
+  EXPECT_EQ(2, again.sums().steps);
+}
+
 std::string hex(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {

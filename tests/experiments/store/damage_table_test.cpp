@@ -288,6 +288,8 @@ TEST_P(DamageTable, IsNamedLeftOutAndMended) {
   if (run_names_it && kind.name != "missing") {
     EXPECT_TRUE(is_present(run.path() / (name + ".damaged"))) << "not kept";
   }
+  const bool is_part = name == "windows.csv" || name == "positions.csv";
+  EXPECT_EQ(is_part && !said.empty(), is_present(run.path() / "evaluation.csv.replaced")) << "rows were lost";
   EXPECT_EQ(read_file(run.path() / "config.yaml"), stored_config_text(config(0)));
   EXPECT_EQ(start_run(scratch.path()), "") << "said again";
   // What the worker then computes again, or knows.
